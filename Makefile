@@ -1,0 +1,64 @@
+# Every task of the project; `make help` lists them. Each makes what it needs first, so any of them works in a fresh clone.
+
+# The interpreter that the virtual environment is made from: Python 3.10 or newer.
+PYTHON ?= python3
+VENV := .venv
+BIN := $(VENV)/bin
+SETUP := .setup
+NATIVE_FILES := $(shell find csrc -name '*.h' -o -name '*.cpp')
+
+.DEFAULT_GOAL := help
+.PHONY: help setup debug-build release-build asan-build test asan-test lint format demo clean
+
+help: ## list the tasks
+	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  make %-14s %s\n", $$1, $$2}' $(firstword $(MAKEFILE_LIST))
+
+setup: $(SETUP)/installed ## prepare this clone: system packages, .venv, pyharness in it (editable)
+
+$(SETUP)/system: scripts/system-packages.sh
+	@mkdir -p $(SETUP)
+	scripts/system-packages.sh $(PYTHON)
+	@touch $@
+
+$(SETUP)/venv: requirements.txt $(SETUP)/system
+	test -x $(BIN)/python || $(PYTHON) -m venv $(VENV)
+	$(BIN)/python -m pip install --quiet -r requirements.txt
+	@touch $@
+
+$(SETUP)/installed: pyproject.toml setup.py $(SETUP)/venv
+	PYHARNESS_BUILD=debug $(BIN)/python -m pip install --quiet --no-build-isolation --no-deps --editable .
+	@touch $@
+
+debug-build: setup ## build for debugging (no optimization, asserts, gdb index) and make it the active build
+	$(BIN)/python cmake/build.py debug
+
+release-build: setup ## build what a wheel ships and make it the active build
+	$(BIN)/python cmake/build.py release
+
+asan-build: setup ## build with address and undefined-behaviour sanitizers and make it the active build
+	$(BIN)/python cmake/build.py asan
+
+test: debug-build ## run the tests (TESTS=PATH for some) against the debug build
+	$(BIN)/python -m pytest -n 2 --dist loadfile $(TESTS)
+
+asan-test: setup ## run the tests of the native code (TESTS=PATH for others) under the sanitizers
+	PATH="$(CURDIR)/$(BIN):$$PATH" scripts/asan-test.sh $(or $(TESTS),tests/ops)
+
+lint: debug-build ## formatting, ruff, mypy --strict, clang-format, clang-tidy
+	$(BIN)/ruff format --check
+	$(BIN)/ruff check
+	$(BIN)/mypy
+	$(BIN)/clang-format --dry-run -Werror $(NATIVE_FILES)
+	$(BIN)/python scripts/clang_tidy.py
+
+format: setup ## rewrite the sources in the project's format
+	$(BIN)/ruff format
+	$(BIN)/ruff check --fix-only
+	$(BIN)/clang-format -i $(NATIVE_FILES)
+
+demo: debug-build ## step from a generated line into a C++ kernel and back, then the same by a plain gdb script
+	PATH="$(CURDIR)/$(BIN):$$PATH" scripts/demo.sh
+
+clean: ## remove builds; the virtual environment stays
+	rm -rf build dist artifacts *.egg-info $(SETUP)/installed compile_commands.json
+	rm -f pyharness/_*.so
