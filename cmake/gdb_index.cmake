@@ -1,0 +1,20 @@
+# pyharness_gdb_index(TARGET): bakes gdb's symbol index into a module, by the linker, else by gdb, else says that it cannot.
+
+include(CheckLinkerFlag)
+
+function(pyharness_gdb_index target)
+  if(NOT PYHARNESS_GDB_INDEX)
+    return()
+  endif()
+  check_linker_flag(CXX "-fuse-ld=lld;-Wl,--gdb-index" PYHARNESS_LLD_INDEXES)
+  find_program(PYHARNESS_GDB_ADD_INDEX gdb-add-index)
+  find_program(PYHARNESS_OBJCOPY objcopy)
+  if(PYHARNESS_LLD_INDEXES)
+    target_compile_options(${target} PRIVATE -ggnu-pubnames)
+    target_link_options(${target} PRIVATE -fuse-ld=lld -Wl,--gdb-index)
+  elseif(PYHARNESS_GDB_ADD_INDEX AND PYHARNESS_OBJCOPY)
+    add_custom_command(TARGET ${target} POST_BUILD COMMAND "${PYHARNESS_GDB_ADD_INDEX}" $<TARGET_FILE:${target}> VERBATIM)
+  else()
+    message(STATUS "No gdb index: neither lld nor gdb-add-index (gdb, binutils) is here; gdb will start more slowly")
+  endif()
+endfunction()

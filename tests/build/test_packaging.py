@@ -1,0 +1,68 @@
+"""The wheel and the source distribution hold what they must, and the wheel works where it is installed."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+import tarfile
+import zipfile
+from pathlib import Path
+
+import pytest
+
+pytestmark = pytest.mark.timeout(1200)  # the release build, where there is none yet
+
+ASK = "import pyharness.native as n; i = n.build_info(); print(i.build_type, i.optimized, i.asserts, i.file)"
+
+
+def build(root: Path, kind: str, folder: Path) -> Path:
+    command = [sys.executable, "-m", "build", "--no-isolation", f"--{kind}", "--outdir", str(folder), str(root)]
+    environment = {key: value for key, value in os.environ.items() if key != "PYHARNESS_BUILD"}
+    done = subprocess.run(command, capture_output=True, text=True, check=False, env=environment)
+    assert done.returncode == 0, done.stdout + done.stderr
+    (made,) = folder.iterdir()
+    return made
+
+
+@pytest.fixture(scope="module")
+def wheel(root: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return build(root, "wheel", tmp_path_factory.mktemp("wheel"))
+
+
+def test_the_wheel_is_for_this_platform_and_complete(root, wheel):
+    assert "none-any" not in wheel.name
+    names = set(zipfile.ZipFile(wheel).namelist())
+    sources = {str(path.relative_to(root)) for path in (root / "pyharness").rglob("*.py")}
+    assert sources <= names
+    assert {"pyharness/py.typed", "pyharness/_C.pyi"} <= names
+    modules = sorted(name.split(".")[0] for name in names if name.endswith(".so"))
+    assert modules == ["pyharness/_C", "pyharness/_guard", "pyharness/_trap"]
+    assert not [name for name in names if name.startswith(("tests/", "benchmarks/", "csrc/"))]
+
+
+def test_the_wheel_installs_and_loads(wheel, tmp_path):
+    pip = [sys.executable, "-m", "pip", "install", "--quiet", "--no-deps", "--no-index", "--target", str(tmp_path)]
+    subprocess.run([*pip, str(wheel)], check=True)
+    environment = {**os.environ, "PYTHONPATH": str(tmp_path)}
+    environment.pop("PYHARNESS_BUILD", None)
+    answer = subprocess.check_output([sys.executable, "-c", ASK], env=environment, cwd=tmp_path, text=True).split()
+    assert answer[:3] == ["release", "True", "False"]
+    assert Path(answer[3]).is_relative_to(tmp_path)
+
+
+def test_the_wheel_names_no_folder_of_this_machine(root, wheel):
+    archive = zipfile.ZipFile(wheel)
+    modules = [name for name in archive.namelist() if name.endswith(".so")]
+    assert [name for name in modules if str(root).encode() in archive.read(name)] == []
+
+
+def test_the_source_distribution_holds_all_sources(root, tmp_path):
+    archive = build(root, "sdist", tmp_path)
+    with tarfile.open(archive) as opened:
+        names = {name.partition("/")[2] for name in opened.getnames()}
+    tracked = subprocess.check_output(["git", "ls-files"], cwd=root, text=True).split("\n")
+    wanted = {name for name in tracked if name.startswith(("csrc/", "cmake/", "pyharness/", "tests/"))}
+    assert wanted
+    assert wanted <= names
+    assert {"CMakeLists.txt", "CMakePresets.json", "setup.py", "pyproject.toml", "Makefile", "LICENSE"} <= names
