@@ -1,0 +1,5 @@
+# The native half; use pyharness.native.
+
+from typing import Any
+
+def build_info() -> dict[str, Any]: ...

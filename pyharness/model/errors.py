@@ -1,0 +1,45 @@
+"""The one base class of every error a user may see: what happened, and what to do about it."""
+
+from __future__ import annotations
+
+import difflib
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+
+class HarnessError(Exception):
+    """An error with its remedy.
+
+    One place (``pyharness.cli``) prints it and exits with ``exit_code``; nothing else catches it to print.
+    """
+
+    exit_code = 1
+
+    def __init__(self, message: str, remedy: str = "") -> None:
+        super().__init__(message)
+        self.message = message
+        self.remedy = remedy
+
+    def __str__(self) -> str:
+        return f"{self.message}\n{self.remedy}" if self.remedy else self.message
+
+
+class UsageError(HarnessError):
+    """What the user typed cannot be meant: a typo, a place that does not exist."""
+
+    exit_code = 2
+
+
+class DebuggerLostError(HarnessError):
+    """gdb or debugpy's adapter died; the user's program does not end because of that."""
+
+    def __init__(self, name: str) -> None:
+        super().__init__(f"{name} ended unexpectedly.", "The program was let go and runs on without a debugger.")
+
+
+def nearest(name: str, known: Iterable[str], count: int = 3) -> str:
+    """A sentence that offers the names nearest to ``name``, or an empty string when none is near."""
+    matches = difflib.get_close_matches(name, list(dict.fromkeys(known)), n=count, cutoff=0.5)
+    return f"Did you mean {', '.join(matches)}?" if matches else ""

@@ -1,0 +1,102 @@
+"""Which frames are machinery between a line of Python and the kernel it runs, and whose machinery that is."""
+
+from __future__ import annotations
+
+import re
+from functools import lru_cache
+
+from pyharness.model.user_code import is_user_binary, is_user_source
+
+_INTERPRETER = re.compile(r"/(libpython\d[^/]*|(lib64/)?python[\d.]*[a-z]*)$")
+_LIBRARIES = (
+    (re.compile(r"/ld-[^/]*\.so|/lib(c|m|dl|rt|pthread|util)[.-][^/]*$|^\["), "libc"),
+    (re.compile(r"/lib(stdc\+\+|c\+\+|gcc_s)[.-][^/]*$"), "the C++ library"),
+    (re.compile(r"/lib(gomp|iomp\d|omp)[^/]*$"), "OpenMP"),
+    (re.compile(r"/libtorch_python[^/]*$|/torch/_C\b[^/]*$"), "torch bindings"),
+    (re.compile(r"/lib(torch|c10|caffe2)[^/]*$"), "torch"),
+    (re.compile(r"/lib-dynload/"), "interpreter"),
+)
+_NAMES = (  # the first that matches decides; "" is what a user wants to see
+    (r"at::native::|at::meta::", ""),
+    (r"torch::autograd::Engine::execute$", ""),
+    (r"torch::autograd::(?!Function::).*(?<!Engine)::(apply|backward|forward)$", ""),
+    (
+        r"torch::autograd::VariableType::|torch::(ADInplaceOrView|TraceType|jit)::|at::(_ops|redispatch|functorch)::",
+        "torch dispatcher",
+    ),
+    (
+        r"torch::autograd::(.*::)?\w*Engine\b|torch::autograd::(Node::operator|call_|validate_|CppNode|Autograd|Input)|torch::CppFunction",
+        "autograd engine",
+    ),
+    (r"torch::autograd::(Function|node_|call)", "autograd engine"),
+    (r"THP|torch::(autograd|python|utils|Python|handle_|dispatch_)", "torch bindings"),
+    (r"c10::|torch::(detail|impl|Library|class_)", "torch dispatcher"),
+    (r"(at|torch|caffe2)::", "torch"),
+    (r"pybind11::|PyInit_", "pybind11"),
+    (r"(std|__gnu_cxx|__cxxabiv1)::|operator (new|delete)", "the C++ library"),
+    (r"_?Py[A-Z_]|cfunction_|slot_tp_|method_vectorcall|object_(vacall|isinstance)|type_call", "interpreter"),
+    (r"_start$|__libc_start|start_thread$|__?clone3?$|(__GI_)?raise$|__restore_rt$|_dl_", "libc"),
+)
+_STEM = re.compile(r"[^.-]*")
+_BY_NAME = [(re.compile(pattern), family) for pattern, family in _NAMES]
+
+_PYTHON = (
+    (re.compile(r"/(debugpy|pydevd[^/]*|_pydevd_[^/]*)/|/pyharness/debuggee/"), re.compile(""), "the debugger"),
+    (re.compile(r"^<frozen (importlib|zipimport)|/importlib/"), re.compile(""), "import"),
+    (re.compile(r"^<frozen runpy>|/runpy\.py$"), re.compile(""), "runpy"),
+    (re.compile(r"/threading\.py$"), re.compile(r"(^|\.)_"), "threading"),
+    (
+        re.compile(r"-packages/(torch|functorch)/"),
+        re.compile(r"(^|\.)(_\w*|wrapper|wrapped|call_wrapped|decorate_\w+)$"),
+        "torch",
+    ),
+)
+
+
+@lru_cache(maxsize=4096)
+def native_family(function: str, library: str | None, file: str | None) -> str:
+    """Whose machinery a native frame is, e.g. ``torch dispatcher``; empty for code that a user wants to see."""
+    if library and _INTERPRETER.search(library):
+        return "interpreter"
+    foreign = library is not None and not is_user_binary(library)
+    if not foreign and is_user_source(file):
+        return ""
+    name = qualified_name(function)
+    for pattern, family in _BY_NAME:
+        if pattern.match(name):
+            return family
+    for pattern, family in _LIBRARIES:
+        if library and pattern.search(library):
+            return family
+    return _STEM.match(library.rsplit("/", 1)[-1])[0] if foreign and library else ""  # type: ignore[index]  # matches all
+
+
+@lru_cache(maxsize=4096)
+def python_family(function: str, file: str | None) -> str:
+    """Whose machinery a Python frame is; empty for code that a user wants to see."""
+    for path, name, family in _PYTHON:
+        if path.search(file or "") and name.search(function):
+            return family
+    return ""
+
+
+def qualified_name(function: str) -> str:
+    """The name in a demangled C++ function, without return type, template arguments and parameters."""
+    function = function.replace("(anonymous namespace)", "anonymous").replace("decltype(auto) ", "")
+    text, depth, start = "", 0, 0
+    for index, char in enumerate(function):
+        if depth == 0 and (operator := _OPERATOR.match(function, index)):
+            return text[start:] + operator.group()
+        if char == "(" and depth == 0:
+            break
+        if char in "<([{":
+            depth += 1
+        elif char in ">)]}":
+            depth = max(0, depth - 1)
+        elif depth == 0:
+            text += char
+            start = len(text) if char == " " else start
+    return text[start:].lstrip("*&")
+
+
+_OPERATOR = re.compile(r"\boperator *(\(\)|<=>|<<=?|>>=?|->\*?|<=?|>=?|\[\]|new\b|delete\b)")

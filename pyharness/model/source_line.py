@@ -1,0 +1,46 @@
+"""The text of a source line, and a path as short as it can be said; for people to read."""
+
+from __future__ import annotations
+
+import os
+import re
+from functools import lru_cache
+from pathlib import Path
+
+MAX_SOURCE = 8 << 20
+_PACKAGES = re.compile(r"^.*/(?:site|dist)-packages/")
+_STDLIB = re.compile(r"^.*/lib/python3\.\d+/")
+
+
+@lru_cache(maxsize=64)
+def _lines(path: str, _modified: int) -> list[str]:
+    try:
+        return Path(path).read_text(encoding="utf-8", errors="replace").splitlines()
+    except OSError:
+        return []
+
+
+def source_line(path: str | None, line: int | None) -> str:
+    """Line ``line`` of the file, stripped; empty where it cannot be read."""
+    if not path or not line or path.startswith("<"):
+        return ""
+    try:
+        status = os.stat(path)  # noqa: PTH116  (called for each frame)
+    except OSError:
+        return ""
+    if not os.path.isfile(path) or status.st_size > MAX_SOURCE:  # noqa: PTH113  (called for each frame)
+        return ""
+    lines = _lines(path, status.st_mtime_ns)
+    return lines[line - 1].strip() if 0 < line <= len(lines) else ""
+
+
+def short_path(path: str) -> str:
+    """The path as a person says it: from this folder, from its package, or from home."""
+    here, home = f"{Path.cwd()}/", f"{Path.home()}/"
+    for start, instead in ((_PACKAGES, ""), (_STDLIB, ""), (here, ""), (home, "~/")):
+        if isinstance(start, str):
+            if path.startswith(start) and len(start) > 2:
+                return instead + path[len(start) :]
+        elif start.match(path):
+            return start.sub("", path)
+    return path

@@ -1,0 +1,101 @@
+"""Source map of a generated file: generated line ↔ FX node ↔ module path ↔ the user's line ↔ op."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import dataclass
+from functools import cached_property, lru_cache
+from pathlib import Path
+
+from pyharness.model.frames import FxPlace
+
+SUFFIX = ".map.json"
+"""A map lies beside its file: ``forward_1a2b.py`` has ``forward_1a2b.py.map.json``."""
+
+
+@dataclass(frozen=True)
+class MappedLine:
+    """One statement of a generated file."""
+
+    line: int
+    """1-based line of the generated file; for an input without a statement of its own, the first line that has it."""
+    node: str
+    op: str
+    """``fx.Node.op``: placeholder, call_function, call_method, call_module, get_attr or output."""
+    target: str
+    """Readable target, e.g. ``torch.ops.pyharness.rms_norm.default`` or ``blocks.0.norm``."""
+    module: str | None
+    origin_file: str | None
+    origin_line: int | None
+    last_line: int | None = None
+    """Last line of the statement, where it has more than one."""
+
+    @property
+    def place(self) -> FxPlace:
+        """The part that a frame shows."""
+        origin = f"{self.origin_file}:{self.origin_line}" if self.origin_file else None
+        return FxPlace(self.node, self.module, origin)
+
+
+@dataclass(frozen=True)
+class SourceMap:
+    """The map of one generated file, ``lines`` in order of line."""
+
+    file: str
+    graph: str
+    """Class name of the GraphModule."""
+    lines: tuple[MappedLine, ...]
+
+    def at(self, line: int) -> MappedLine | None:
+        """The statement on ``line``, or ``None``."""
+        return self._by_line.get(line)
+
+    def dump(self, lines: str | None = None) -> str:
+        """JSON text, which ``load`` reads back; ``lines`` is what ``dump_lines`` made of this map's, to save time."""
+        head = json.dumps({"version": 1, "file": self.file, "graph": self.graph})
+        return f'{head[:-1]}, "lines": {dump_lines(self.lines) if lines is None else lines}}}'
+
+    @cached_property
+    def _by_line(self) -> dict[int, MappedLine]:
+        inner = {line: each for each in self.lines for line in range(each.line, (each.last_line or each.line) + 1)}
+        return inner | {each.line: each for each in self.lines}
+
+
+def dump_lines(lines: tuple[MappedLine, ...]) -> str:
+    """JSON text of the statements alone: the part of a map that does not depend on where its file lies."""
+    return json.dumps([vars(each) for each in lines])
+
+
+def load(text: str) -> SourceMap:
+    """Read what ``SourceMap.dump`` wrote; ``ValueError`` where it is something else."""
+    data = json.loads(text)
+    if not isinstance(data, dict) or data.get("version") != 1:
+        raise ValueError("not a pyharness source map of version 1")
+    return SourceMap(data["file"], data["graph"], tuple(MappedLine(**entry) for entry in data["lines"]))
+
+
+@lru_cache(maxsize=256)
+def _load_file(path: str, _modified: int) -> SourceMap | None:
+    try:
+        return load(Path(path).read_text(encoding="utf-8"))
+    except (OSError, ValueError, KeyError, TypeError):
+        return None
+
+
+def map_of(file: str) -> SourceMap | None:
+    """The map that lies beside ``file``, or ``None``; cached until the map file changes."""
+    path = file + SUFFIX
+    try:
+        modified = Path(path).stat().st_mtime_ns
+    except OSError:
+        return None
+    return _load_file(path, modified)
+
+
+def place_of(file: str | None, line: int | None) -> FxPlace | None:
+    """What FX knows of ``file:line``, or ``None`` when that is no generated line."""
+    if not file or not line or not file.endswith(".py"):
+        return None
+    source_map = map_of(file)
+    entry = source_map.at(line) if source_map else None
+    return entry.place if entry else None

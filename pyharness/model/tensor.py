@@ -1,0 +1,75 @@
+"""What a debugger can say of one tensor without running the program."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Literal
+
+if TYPE_CHECKING:
+    from pyharness.model.frames import AutogradNode
+
+State = Literal["defined", "undefined", "null", "corrupt"]
+
+
+@dataclass(frozen=True)
+class Quantization:
+    """Of a per-tensor quantized tensor: ``value = (stored - zero_point) * scale``."""
+
+    scale: float
+    zero_point: int
+
+
+@dataclass(frozen=True)
+class TensorInfo:
+    """One ``c10::TensorImpl`` as read from memory; nothing here was computed by the program."""
+
+    address: int
+    """Of the TensorImpl."""
+    state: State = "defined"
+    problem: str | None = None
+    """Why the tensor is corrupt."""
+    kind: str | None = None
+    """C++ class of the TensorImpl, ``None`` where its name cannot be read."""
+    dtype: str = "undefined"
+    """As torch names it, without ``torch.``; ``ScalarType(N)`` for one that this table does not know."""
+    sizes: tuple[int, ...] = ()
+    strides: tuple[int, ...] = ()
+    """In elements."""
+    offset: int = 0
+    """``storage_offset``, in elements."""
+    numel: int = 0
+    device: str = "cpu"
+    layout: str = "strided"
+    requires_grad: bool = False
+    grad_fn: AutogradNode | None = None
+    has_grad: bool = False
+    version: int | None = None
+    """How often it was written in place; ``None`` where torch does not count (inference tensors)."""
+    data: int = 0
+    """Address of the first element, 0 where there is none."""
+    storage_bytes: int = 0
+    conjugated: bool = False
+    """A lazy conjugate view: the elements in memory are the conjugates of the tensor's."""
+    negated: bool = False
+    """A lazy negative view: the elements in memory are the negatives of the tensor's."""
+    quantization: Quantization | None = None
+    unreadable: str | None = None
+    """Why the elements cannot be read from here, ``None`` where they can."""
+    notes: tuple[str, ...] = ()
+    parts: tuple[tuple[str, TensorInfo], ...] = ()
+    """Of a sparse tensor: its indices and values."""
+
+    @property
+    def is_leaf(self) -> bool:
+        """As ``Tensor.is_leaf``."""
+        return self.grad_fn is None
+
+    @property
+    def is_contiguous(self) -> bool:
+        """As ``Tensor.is_contiguous()``."""
+        expected = 1
+        for size, stride in zip(reversed(self.sizes), reversed(self.strides), strict=False):
+            if size != 1 and stride != expected and self.numel:
+                return False
+            expected *= size
+        return True

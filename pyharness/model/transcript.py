@@ -1,0 +1,132 @@
+"""What a scripted session saw: its stops, what was expected of them, and how the program ended."""
+
+from __future__ import annotations
+
+import re
+import signal
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from pyharness.model.stops import Stop
+
+_ADDRESS = re.compile(r"\b0x[0-9a-f]{6,16}\b")
+
+
+@dataclass(frozen=True)
+class Mismatch:
+    """One thing that an expectation wanted otherwise."""
+
+    key: str
+    """As the session file has it: ``function``, ``fx.node``, ``printed.x``, ..."""
+    wanted: str
+    got: str
+
+    def to_json(self) -> dict[str, str]:
+        """The object that ``--json`` prints."""
+        return {"key": self.key, "wanted": self.wanted, "got": self.got}
+
+
+@dataclass(frozen=True)
+class Checked:
+    """An expectation, held against what came."""
+
+    step: int
+    """1-based number of the step."""
+    line: int
+    """Line of the session file."""
+    mismatches: tuple[Mismatch, ...] = ()
+
+    @property
+    def holds(self) -> bool:
+        """Whether all was as expected."""
+        return not self.mismatches
+
+    def to_json(self) -> dict[str, Any]:
+        """The object that ``--json`` prints."""
+        mismatches = [mismatch.to_json() for mismatch in self.mismatches]
+        return {"step": self.step, "line": self.line, "holds": self.holds, "mismatches": mismatches}
+
+
+@dataclass(frozen=True)
+class Failure:
+    """Why a session could not be played to its end."""
+
+    message: str
+    remedy: str = ""
+    status: int = 1
+    """Exit status of the command."""
+
+    def to_json(self) -> dict[str, str]:
+        """The object that ``--json`` prints."""
+        return {"message": self.message, "remedy": self.remedy}
+
+
+@dataclass(frozen=True)
+class Ended:
+    """The program is over."""
+
+    exit_code: int | None
+    """Negative for a signal, ``None`` when the session ended the program."""
+
+    def __str__(self) -> str:
+        if self.exit_code is None:
+            return "the session ended the program"
+        if self.exit_code < 0:
+            return f"the program was ended by {signal_name(-self.exit_code)}"
+        return f"the program ended with exit code {self.exit_code}"
+
+
+@dataclass(frozen=True)
+class Transcript:
+    """All of one session."""
+
+    stops: tuple[Stop, ...] = ()
+    exit_code: int | None = None
+    """The program's own; negative for a signal, ``None`` when it did not end by itself."""
+    expectations: tuple[Checked, ...] | None = None
+    """``None`` where nobody could expect anything (``pyharness step``)."""
+    error: Failure | None = None
+    exit_code_expected: bool = False
+    """Whether the session said which exit code it wants: then that code is no failure."""
+
+    @property
+    def status(self) -> int:
+        """Exit status of the command: the error's, 1 for an expectation that failed, else the program's own."""
+        if self.error:
+            return self.error.status
+        if any(not checked.holds for checked in self.expectations or ()):
+            return 1
+        if self.exit_code is None or self.exit_code_expected:
+            return 0
+        return 128 - self.exit_code if self.exit_code < 0 else self.exit_code
+
+    def to_json(self, *, raw: bool = False) -> dict[str, Any]:
+        """The object that ``--json`` prints; ``raw`` keeps what differs from run to run: addresses and thread ids."""
+        data: dict[str, Any] = {
+            "stops": [stop.to_json() if raw else _steady(stop.to_json()) for stop in self.stops],
+            "exit_code": self.exit_code,
+        }
+        if self.expectations is not None:
+            data["expectations"] = [checked.to_json() for checked in self.expectations]
+        if self.error:
+            data["error"] = self.error.to_json()
+        return data
+
+
+def without_addresses(text: str) -> str:
+    """``text`` with each memory address made ``0x…``, so that two runs compare equal."""
+    return _ADDRESS.sub("0x…", text)
+
+
+def signal_name(number: int) -> str:
+    """``SIGSEGV (Segmentation fault)``."""
+    try:
+        return f"{signal.Signals(number).name} ({signal.strsignal(number)})"
+    except ValueError:
+        return f"signal {number}"
+
+
+def _steady(stop: dict[str, Any]) -> dict[str, Any]:
+    printed = {expression: without_addresses(text) for expression, text in stop["printed"].items()}
+    return {key: value for key, value in stop.items() if key != "thread"} | {"printed": printed}

@@ -1,0 +1,117 @@
+"""WHERE: the places that a person may name, with their kind, or bare where only one kind can be meant."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Literal
+
+from pyharness.model.errors import UsageError, nearest
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+KINDS = ("fx", "py", "native")
+FORMS = (
+    "A place is fx:NODE, fx:MODULE.PATH, py:FILE:LINE, native:FUNCTION or native:FILE:LINE, then maybe `if CONDITION`."
+)
+_PYTHON_LINE = re.compile(r"[^:]+\.pyi?:\d+")
+_NATIVE_LINE = re.compile(r".+\.(c|cc|cpp|cxx|cu|cuh|h|hpp|hxx|inc):\d+", re.IGNORECASE)
+_MODULE_PATH = re.compile(r"[A-Za-z_]\w*(\.\w+)+")
+_MOST_NEIGHBOURS = 2000
+"""Files looked at for the nearest name to one that does not exist."""
+
+
+@dataclass(frozen=True)
+class Where:
+    """A place of the program; ``file`` and ``line`` are set for FILE:LINE, ``name`` otherwise."""
+
+    kind: Literal["fx", "py", "native"]
+    name: str = ""
+    file: str = ""
+    line: int = 0
+    condition: str = ""
+    """In the place's own language: Python for ``fx`` and ``py``, a gdb expression for ``native``."""
+
+    @property
+    def rest(self) -> str:
+        """The place without its kind."""
+        return self.name or f"{self.file}:{self.line}"
+
+    @property
+    def native_location(self) -> str:
+        """What gdb's ``break`` takes for a native place."""
+        return f'-source "{self.file}" -line {self.line}' if self.line else f'-function "{self.name}"'
+
+    def __str__(self) -> str:
+        return f"{self.kind}:{self.rest}"
+
+
+def parse(text: str, folders: Sequence[Path]) -> Where:
+    """The place in ``WHERE [if CONDITION]``; a ``py`` file is looked for in ``folders``, the first that has it.
+
+    Raises ``UsageError`` where nothing can be meant, with the nearest names.
+    """
+    place, _, condition = re.sub(r"\s+if\s+", "\0", text.strip(), count=1).partition("\0")
+    kind, colon, rest = place.partition(":")
+    if not (colon and kind in KINDS and rest and not rest.startswith(":")):
+        kind, rest = _bare(place), place
+    condition = condition.strip()
+    if kind != "native" and condition:
+        _check_python(condition)
+    if kind == "fx":
+        return Where("fx", name=rest, condition=condition)
+    file, line = _split(rest)
+    if kind == "native":
+        return Where("native", name="" if line else rest, file=file if line else "", line=line, condition=condition)
+    if not line:
+        raise UsageError(f"'py:{rest}' names no line.", "Write py:FILE:LINE, e.g. py:train.py:40.")
+    return Where("py", file=_existing(file, folders), line=line, condition=condition)
+
+
+def folders_of(*scripts: str) -> list[Path]:
+    """Where files are looked for: here, and beside the scripts, whose neighbours are named by their bare names."""
+    return list(dict.fromkeys([Path.cwd(), *(Path(script).resolve().parent for script in scripts if script)]))
+
+
+def _check_python(condition: str) -> None:
+    try:
+        compile(condition, "<condition>", "eval")
+    except SyntaxError as error:
+        raise UsageError(f"The condition {condition!r} is no Python expression: {error.msg}.") from error
+
+
+def _bare(place: str) -> str:
+    """The kind that a place without one can only mean."""
+    if _PYTHON_LINE.fullmatch(place):
+        return "py"
+    if _NATIVE_LINE.fullmatch(place) or "::" in place:
+        return "native"
+    if _MODULE_PATH.fullmatch(place):
+        return "fx"
+    if re.fullmatch(r"\w+", place):
+        raise UsageError(f"{place!r} may be a node or a function.", f"Write fx:{place} or native:{place}.")
+    raise UsageError(f"{place!r} is no place to stop at.", f"{nearest(place.partition(':')[0], KINDS)} {FORMS}".strip())
+
+
+def _split(text: str) -> tuple[str, int]:
+    """``FILE:LINE`` apart; line 0 where there is none (``at::native::f`` has colons of its own)."""
+    file, colon, line = text.rpartition(":")
+    if colon and file and not file.endswith(":") and line.isdigit():
+        return file, int(line)
+    return text, 0
+
+
+def _existing(file: str, folders: Sequence[Path]) -> str:
+    """Absolute path of a Python file, or an error that offers the nearest names."""
+    for folder in folders:
+        if (folder / file).is_file():
+            return str((folder / file).resolve())
+    known = [
+        str(path.relative_to(folder))
+        for folder in folders
+        for path in sorted(folder.glob("*.py")) + sorted(folder.glob("*/*.py"))[:_MOST_NEIGHBOURS]
+    ]
+    hint = nearest(file, known) or nearest(Path(file).name, [Path(name).name for name in known])
+    raise UsageError(f"There is no file {file!r}.", hint or "Name it relative to this folder, or absolutely.")

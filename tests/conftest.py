@@ -1,0 +1,35 @@
+"""What every test gets: a private state folder, signals as in a terminal, no core dumps of programs that crash."""
+
+from __future__ import annotations
+
+import os
+import resource
+import signal
+
+import pytest
+
+
+@pytest.fixture(scope="session", autouse=True)
+def no_core_dumps():
+    """Programs started by tests crash on purpose, in folders that are not theirs; gdb's gcore still works."""
+    _, hard = resource.getrlimit(resource.RLIMIT_CORE)
+    resource.setrlimit(resource.RLIMIT_CORE, (0, hard))
+
+
+@pytest.fixture(scope="session", autouse=True)
+def ctrl_c_is_heard():
+    """A shell starts what it runs in the background deaf to SIGINT, and its children inherit that."""
+    if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
+        signal.signal(signal.SIGINT, signal.default_int_handler)
+
+
+@pytest.fixture(scope="session", autouse=True)
+def private_state(tmp_path_factory: pytest.TempPathFactory):
+    """``PYHARNESS_HOME`` for this test process and all that it starts; a test may set its own."""
+    before = os.environ.get("PYHARNESS_HOME")
+    os.environ["PYHARNESS_HOME"] = str(tmp_path_factory.mktemp("home"))
+    yield
+    if before is None:
+        del os.environ["PYHARNESS_HOME"]
+    else:
+        os.environ["PYHARNESS_HOME"] = before
