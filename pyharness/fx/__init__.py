@@ -1,0 +1,32 @@
+"""Generated code as real files: materialize, reload, and a tracer that remembers where each node came from."""
+
+from __future__ import annotations
+
+import importlib
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from pyharness.fx.edit import EditError, reload
+    from pyharness.fx.files import MaterializeError
+    from pyharness.fx.materialize import Materialized, materialize
+    from pyharness.fx.tracer import Tracer
+
+__all__ = ["EditError", "MaterializeError", "Materialized", "Tracer", "materialize", "reload"]
+
+_HOME = {
+    "EditError": "edit",
+    "MaterializeError": "files",
+    "Materialized": "materialize",
+    "Tracer": "tracer",
+    "materialize": "materialize",
+    "reload": "edit",
+}
+
+
+def __getattr__(name: str) -> Any:
+    """Import on first use: the harness loads parts of this package while torch itself is still being imported."""
+    if name not in _HOME:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    value = getattr(importlib.import_module(f"{__name__}.{_HOME[name]}"), name)
+    globals()[name] = value
+    return value

@@ -1,0 +1,73 @@
+"""Gives the generated ``forward`` of a GraphModule, and of those inside it, a real file with a source map."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from torch.fx import GraphModule
+
+from pyharness.fx import files
+from pyharness.model.source_map import SUFFIX
+
+if TYPE_CHECKING:
+    import os
+    from collections.abc import Mapping
+
+    from pyharness.model.source_map import SourceMap
+
+
+@dataclass(frozen=True)
+class Materialized:
+    """The file of one ``forward``."""
+
+    file: Path
+    source_map: SourceMap
+    nested: Mapping[str, Materialized] = field(default_factory=dict)
+    """GraphModules inside this one, by module path."""
+
+    @property
+    def map_file(self) -> Path:
+        """Where the source map lies: beside the file."""
+        return Path(f"{self.file}{SUFFIX}")
+
+
+def materialize(module: GraphModule, folder: str | os.PathLike[str] | None = None) -> Materialized:
+    """Give ``module.forward`` a file in ``folder`` (the private state folder when ``None``), nested GraphModules too.
+
+    The module is recompiled, and from now on every ``recompile()`` of it gives the new code a file of its own. A
+    deep copy or an unpickled one starts without. Raises ``MaterializeError`` where the file cannot be written.
+    """
+    if not isinstance(module, GraphModule):
+        raise TypeError(f"materialize takes a torch.fx.GraphModule, not {type(module).__name__}")
+    inside = {name: each for name, each in module.named_modules() if isinstance(each, GraphModule)}
+    for each in inside.values():
+        files.FILES.pop(each, None)
+        _follow(each, Path(folder) if folder is not None else None)
+    for each in inside.values():  # a parent's recompile already does those that are its direct children
+        if each not in files.FILES:
+            getattr(each, _door(each))()
+    nested = {name: _materialized(each) for name, each in inside.items() if each is not module}
+    return _materialized(module, nested)
+
+
+def _materialized(module: GraphModule, nested: Mapping[str, Materialized] | None = None) -> Materialized:
+    file = files.FILES[module]
+    return Materialized(Path(file.path), file.source_map, nested or {})
+
+
+def _follow(module: GraphModule, folder: Path | None) -> None:
+    """Put our step around ``recompile`` on the class that torch makes for each single GraphModule."""
+    cls = type(module)
+    name = _door(module)
+
+    def recompile(self: GraphModule) -> Any:
+        return files.recompiled(self, getattr(super(cls, self), name), folder)
+
+    setattr(cls, name, recompile)
+
+
+def _door(module: GraphModule) -> str:
+    """The method that really compiles; a lazy GraphModule's ``recompile`` only notes that it must."""
+    return "_real_recompile" if hasattr(module, "_real_recompile") else "recompile"
