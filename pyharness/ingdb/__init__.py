@@ -1,0 +1,1 @@
+"""Runs inside gdb: standard library and pyharness.model only."""

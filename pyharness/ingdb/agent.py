@@ -1,0 +1,100 @@
+"""Asks the agent in the program: a call on the stopped thread, with or without the GIL (see ``debuggee/agent.py``)."""
+
+from __future__ import annotations
+
+import json
+from contextlib import contextmanager
+from typing import TYPE_CHECKING, Any
+
+import gdb
+
+from pyharness.ingdb import libraries, safe_point
+from pyharness.ingdb.settings import temporarily
+from pyharness.model.errors import HarnessError
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+_LIBRARY = "_trap."
+"""How the file name of the library with the agent begins."""
+_MAX_ANSWER = 1 << 16
+
+
+class NoAgentError(HarnessError):
+    """The program has no agent: it was not started by the harness, or not got that far."""
+
+
+def read_symbols() -> bool:
+    """Have gdb read the agent's library, a small one; whether the program has loaded it."""
+    if _has_symbols():
+        return True
+    library = libraries.find_library(_LIBRARY)
+    return library is not None and libraries.load_symbols(library) and _has_symbols()
+
+
+def call(request: dict[str, Any]) -> dict[str, Any]:
+    """The agent's answer to ``request``, from the selected thread, which must be stopped.
+
+    ``NoAgentError`` where the program has none, ``HarnessError`` where the agent refuses or the call is cut short.
+    """
+    if not read_symbols():
+        raise NoAgentError(
+            "gdb cannot ask this program about its Python side.",
+            "Start it with ph-run, or as `python -m pyharness.debuggee SCRIPT`.",
+        )
+    text = json.dumps(request).encode() + b"\0"
+    if len(text) > _MAX_ANSWER:
+        raise HarnessError(f"The request is too long for the agent: {len(text)} bytes.")
+    safe_point.reach()
+    gdb.selected_inferior().write_memory(_address("pyharness_request"), text)
+    alone = bool(_call("pyharness_holds_gil", alone=True))
+    with _no_breakpoints(request["do"] == "evaluate"):
+        gone = _call("pyharness_agent", alone=alone)
+    if gone:
+        raise NoAgentError("The program's agent is gone: its interpreter is shutting down.")
+    answer: dict[str, Any] = json.loads(_text(_address("pyharness_answer")))
+    if "error" in answer and request["do"] != "evaluate":
+        raise HarnessError(f"The program refused {request['do']!r}: {answer['error']}")
+    return answer
+
+
+def _has_symbols() -> bool:
+    try:
+        gdb.parse_and_eval("(long)&pyharness_agent")
+    except gdb.error:
+        return False
+    return True
+
+
+def _address(symbol: str) -> int:
+    return int(gdb.parse_and_eval(f"(long)&{symbol}"))
+
+
+def _text(address: int) -> str:
+    raw = bytes(gdb.selected_inferior().read_memory(address, _MAX_ANSWER))
+    return raw.partition(b"\0")[0].decode(errors="replace")
+
+
+def _call(function: str, *, alone: bool) -> int:
+    """Call ``int function(void)``; ``alone`` keeps the other threads where they are."""
+    with temporarily("scheduler-locking", "on" if alone else "off"), temporarily("unwindonsignal", "on"):
+        try:
+            return int(gdb.parse_and_eval(f"((int (*)(void)) {_address(function):#x})()"))
+        except gdb.error as error:
+            raise HarnessError(f"The call into the program did not return: {error}") from error
+
+
+@contextmanager
+def _no_breakpoints(wanted: bool) -> Iterator[None]:  # noqa: FBT001  (a condition, not an option)
+    """Breakpoints are off for the time of a call that runs the person's own code: it must come back."""
+    # In non-stop mode other threads run on and must keep stopping.
+    wanted = wanted and not gdb.parameter("non-stop")
+    enabled = [each for each in gdb.breakpoints() if each.enabled] if wanted else []
+    for each in enabled:
+        each.enabled = False
+    try:
+        yield
+    finally:
+        for each in enabled:
+            if each.is_valid():
+                each.enabled = True

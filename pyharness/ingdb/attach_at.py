@@ -1,0 +1,78 @@
+"""ph-attach-at: attach and stop at the next call of one native function, before any symbols are read.
+
+gdb needs about half a second to read one compilation unit that includes torch's headers, and it reads one before it
+shows a stop in it. Function, file and line are known without gdb, so the stop is told at once and symbols come after.
+"""
+
+from __future__ import annotations
+
+from functools import partial
+
+import gdb
+
+from pyharness.ingdb import attach, native_names, stop_at_functions
+from pyharness.ingdb.commands import library_watch, running, stops, trap
+from pyharness.ingdb.commands.registry import command
+from pyharness.ingdb.function_name import matches
+from pyharness.model.errors import HarnessError, UsageError, nearest
+from pyharness.model.source_line import source_line
+
+
+def register() -> None:
+    """Make the command known to gdb."""
+    command("ph-attach-at")(_attach_at)
+
+
+def _attach_at(argument: str) -> None:
+    """Attach to a program and stop at the next call of a native function: ph-attach-at PID|NAME FUNCTION.
+
+    FUNCTION is C++, qualified or its last part, of your libraries or of torch. Where it stopped is told at once; the
+    symbols of your libraries are read after that.
+    """
+    program, _, function = argument.partition(" ")
+    function = function.strip()
+    if not function:
+        raise UsageError("Stop at what?", "Write ph-attach-at PID FUNCTION.")
+    pid = int(program) if program.isdigit() else running.find_process(program)
+    attach.attach(pid, non_stop=False, symbols=False)
+    trap.watch()
+    try:
+        _run_to(places(function))
+    finally:
+        if gdb.selected_inferior().pid:
+            library_watch.start()
+
+
+def places(function: str) -> dict[int, str]:
+    """The addresses to stop at in functions of that name, each with its place as text."""
+    known = stop_at_functions.known_functions()
+    own = [one for one in known if matches(one.name, function)]
+    if own:
+        return {one.stop_address: _text(one.name, one.file, one.stop_line) for one in own}
+    found = native_names.address_of_function(function)
+    if found:
+        return dict.fromkeys(found, function)
+    names = [one.name for one in known]
+    hint = nearest(function, names) or nearest(function, [name.rsplit("::", 1)[-1] for name in names])
+    raise UsageError(f"No function {function!r} in your libraries or torch's.", hint)
+
+
+def _text(name: str, file: str, line: int) -> str:
+    source = source_line(file, line)
+    return f"{name} () at {file}:{line}" + (f"\n{line}\t{source}" if source else "")
+
+
+def _run_to(wanted: dict[int, str]) -> None:
+    made = [trap.quietly(partial(gdb.Breakpoint, f"*{address:#x}", internal=True)) for address in wanted]
+    try:
+        stops.resume()
+        pc = gdb.newest_frame().pc()
+    finally:
+        for breakpoint_ in made:
+            if breakpoint_.is_valid():
+                breakpoint_.delete()
+    if pc not in wanted:
+        raise HarnessError("The program stopped before it called that.", gdb.execute("frame", to_string=True).strip())
+    thread = gdb.selected_thread()
+    gdb.write(f"Thread {thread.num if thread else 0} is at {wanted[pc]}\n")
+    gdb.flush()

@@ -1,0 +1,202 @@
+"""The merged stack of a stopped thread, in gdb: native frames by gdb's unwinding, Python frames from memory."""
+
+from __future__ import annotations
+
+import signal
+from contextlib import contextmanager
+from typing import TYPE_CHECKING
+
+import gdb
+
+from pyharness.ingdb import autograd_node, libraries, native_names
+from pyharness.ingdb.local_variables import Variables
+from pyharness.ingdb.merge import NativeFrame, merge
+from pyharness.ingdb.python_layout import UnknownPythonError
+from pyharness.ingdb.python_memory import Memory, UnreadableError
+from pyharness.ingdb.python_runtime import find_python
+from pyharness.ingdb.python_threads import Python
+from pyharness.model.errors import HarnessError
+from pyharness.model.threads import ThreadStack
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from pyharness.ingdb.python_layout import Layout
+    from pyharness.ingdb.python_threads import PythonThread
+    from pyharness.model.frames import AutogradNode, Frame
+
+MAX_FRAMES = 1000
+
+_WITH_ADDRESS = {signal.SIGSEGV, signal.SIGBUS, signal.SIGILL, signal.SIGFPE}
+_FATAL = {signal.SIGABRT, signal.SIGQUIT, signal.SIGSYS}
+
+_found: dict[tuple[int, int], tuple[Layout, int]] = {}
+"""Layout and `_PyRuntime` of the interpreter, by inferior and pid: neither changes while the program lives."""
+
+
+def merged_stack(thread: gdb.InferiorThread | None = None, limit: int = MAX_FRAMES) -> list[Frame]:
+    """The stack of a stopped thread (the selected one by default), innermost first, at most ``limit`` frames."""
+    return list(thread_stack(thread, limit).frames[:limit])
+
+
+def all_threads(limit: int = MAX_FRAMES, *, variables: bool = False, only: int | None = None) -> list[ThreadStack]:
+    """Every thread (or the ``only`` one, by its LWP), the main one first."""
+    python, note = _python()
+    threads = sorted(gdb.selected_inferior().threads(), key=lambda thread: thread.num)
+    wanted = [thread for thread in threads if only in {None, thread.ptid[1]}]
+    with _same_selection():
+        return [_stack(thread, python, note, limit, variables=variables) for thread in wanted]
+
+
+def thread_stack(
+    thread: gdb.InferiorThread | None = None, limit: int = MAX_FRAMES, *, variables: bool = False
+) -> ThreadStack:
+    """One thread (the selected one by default) with what is to say about it."""
+    thread = thread or gdb.selected_thread()
+    if thread is None:
+        raise HarnessError("No program is being debugged.", "Attach to one with ph-attach, or open a core file.")
+    with _same_selection():
+        return _stack(thread, *_python(), limit, variables=variables)
+
+
+@contextmanager
+def _same_selection() -> Iterator[None]:
+    """Afterwards the thread and the frame are selected that were so before."""
+    thread = gdb.selected_thread()
+    try:
+        frame = gdb.selected_frame() if thread else None
+    except gdb.error:  # it runs
+        frame = None
+    try:
+        yield
+    finally:
+        if thread and thread.is_valid():
+            thread.switch()
+        if frame and frame.is_valid():
+            frame.select()
+
+
+def read_memory(address: int, size: int) -> bytes:
+    """Memory of the selected inferior; ``OSError`` where there is none."""
+    try:
+        return bytes(gdb.selected_inferior().read_memory(address, size))
+    except (gdb.error, OverflowError) as error:
+        raise OSError(str(error)) from error
+
+
+def _stack(thread: gdb.InferiorThread, python: Python | None, note: str, limit: int, *, variables: bool) -> ThreadStack:
+    if thread.is_running():
+        return ThreadStack(thread.ptid[1], thread.name or "", (), note="it runs")
+    thread.switch()
+    native = list(_native_frames(limit))
+    known = _python_threads(python, thread)
+    loops = [loop for one in known for loop in one.loops]
+    describe = Variables(python).of if variables else None
+    return ThreadStack(
+        thread.ptid[1],
+        thread.name or "",
+        tuple(merge(native, loops, _node_of, describe)),
+        holds_gil=any(one.holds_gil for one in known),
+        signal=_fatal_signal(),
+        note=note,
+    )
+
+
+def gil_holders() -> set[int]:
+    """Kernel ids of the threads that hold a GIL now; empty where that cannot be read."""
+    python, _ = _python()
+    try:
+        return python.gil_holders() if python else set()
+    except UnreadableError:
+        return set()
+
+
+def _fatal_signal() -> str:
+    """The signal that ends the program here, as ``SIGSEGV at address 0x0``; empty for a stop of another kind."""
+    try:
+        info = gdb.parse_and_eval("$_siginfo")
+        number = int(info["si_signo"])
+        if number in _WITH_ADDRESS and int(info["si_code"]) > 0:  # not sent by a program
+            address = int(info["_sifields"]["_sigfault"]["si_addr"]) & (1 << 64) - 1
+            return f"{signal.Signals(number).name} at address {address:#x}"
+        return signal.Signals(number).name if number in _WITH_ADDRESS | _FATAL else ""
+    except (gdb.error, ValueError):
+        return ""
+
+
+def _python() -> tuple[Python | None, str]:
+    """The interpreter of the selected inferior as it is now, or why there is none to read."""
+    inferior = gdb.selected_inferior()
+    key = inferior.num, inferior.pid
+    memory = Memory(read_memory)
+    if key in _found and (python := Python(memory, *_found[key])).looks_right():
+        return python, ""
+    try:
+        python_or_none = find_python(memory, _candidates())
+    except UnknownPythonError as error:
+        return None, str(error).replace("\n", " ")
+    if python_or_none is None:
+        return None, "no Python in this process: native frames only"
+    _found[key] = python_or_none.layout, python_or_none.runtime
+    return python_or_none, ""
+
+
+def _candidates() -> Iterator[libraries.Library]:
+    """The files that most likely hold the interpreter, then all: opening hundreds of them takes a while."""
+    for part in ("libpython", "python"):
+        likely = libraries.find_library(part)
+        if likely:
+            yield likely
+    yield from libraries.libraries()
+
+
+def _python_threads(python: Python | None, thread: gdb.InferiorThread) -> list[PythonThread]:
+    """What each interpreter knows of a thread, the one that runs innermost first.
+
+    By ``pthread_self()``, which is the thread's ``fs_base``: kernel ids differ where the program has a namespace of
+    its own. By kernel id where the register is not to be had.
+    """
+    if python is None:
+        return []
+    try:
+        pthread = int(gdb.newest_frame().read_register("fs_base"))
+    except (gdb.error, ValueError):
+        pthread = 0
+    lwp = thread.ptid[1]
+    found = python.threads(lambda native, known: known == pthread if pthread else native == lwp)
+    return sorted(found, key=lambda one: next((loop.marker for loop in one.loops if loop.marker), 1 << 64))
+
+
+def _native_frames(limit: int) -> Iterator[NativeFrame]:
+    """The selected thread's frames as gdb unwinds them; ends where gdb cannot go on."""
+    frame: gdb.Frame | None = gdb.newest_frame()
+    pointer = _stack_pointer(frame)
+    for level in range(limit):
+        if frame is None or (level and frame.pc() == 0):  # the oldest frame's caller
+            return
+        try:
+            older = frame.older()
+        except gdb.error:
+            older = None
+        above = _stack_pointer(older)
+        yield _described(frame, pointer or 0, above if above and pointer and above >= pointer else None)
+        frame, pointer = older, above
+
+
+def _node_of(frame: NativeFrame) -> AutogradNode | None:
+    """The autograd node that a frame of the selected thread runs."""
+    return autograd_node.node_of(frame.handle, frame.function)
+
+
+def _stack_pointer(frame: gdb.Frame | None) -> int | None:
+    try:
+        return int(frame.read_register("rsp")) & (1 << 64) - 1 if frame else None
+    except (gdb.error, ValueError):
+        return None
+
+
+def _described(frame: gdb.Frame, pointer: int, above: int | None) -> NativeFrame:
+    function, library = native_names.name_of(frame)
+    place = frame.find_sal()
+    file = place.symtab.fullname() if place.symtab else None
+    return NativeFrame(frame.pc(), pointer, above, function, file, place.line or None, library, frame)

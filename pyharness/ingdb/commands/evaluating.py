@@ -1,0 +1,29 @@
+"""ph-print: an expression in the language of the code that is stopped, or in the Python that called it."""
+
+from __future__ import annotations
+
+import gdb
+
+from pyharness.ingdb import agent
+from pyharness.ingdb.commands.registry import command
+from pyharness.ingdb.commands.trap import current_line
+from pyharness.model.errors import UsageError
+
+_PYTHON = "-python "
+
+
+@command("ph-print", gdb.COMMAND_DATA)
+def ph_print(argument: str) -> None:
+    """Evaluate an expression where the program is stopped: ph-print EXPR, ph-print -python EXPR.
+
+    At a Python line, and with -python in native code, it is evaluated in your innermost Python frame.
+    """
+    if not argument:
+        raise UsageError("Print what?", "Write ph-print EXPR.")
+    if not argument.startswith(_PYTHON) and current_line() is None:
+        gdb.execute(f"print {argument}")
+        return
+    answer = agent.call({"do": "evaluate", "expression": argument.removeprefix(_PYTHON)})
+    if "error" in answer:
+        raise UsageError(answer["error"])
+    gdb.write(f"{answer['text']}\n")

@@ -1,0 +1,21 @@
+"""ph-help: the ph- commands, one line each."""
+
+from __future__ import annotations
+
+import gdb
+
+from pyharness.ingdb.commands.registry import command
+
+
+@command("ph-help", gdb.COMMAND_SUPPORT)
+def ph_help(argument: str) -> None:
+    """List the ph- commands; `ph-help COMMAND` says more about one."""
+    if argument:
+        name = argument if argument.startswith("ph-") else f"ph-{argument}"
+        gdb.execute(f"help {name}")
+        return
+    names = gdb.execute("complete ph-", to_string=True).split()
+    width = max(map(len, names), default=0) + 2
+    for name in names:
+        summary = gdb.execute(f"help {name}", to_string=True).partition("\n")[0]
+        gdb.write(f"{name:<{width}}{summary}\n")

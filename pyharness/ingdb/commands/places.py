@@ -1,0 +1,128 @@
+"""ph-break: places in either language, and what became of them when the program ends."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import dataclass
+from typing import Any
+
+import gdb
+
+from pyharness.ingdb import agent
+from pyharness.ingdb.commands import trap
+from pyharness.ingdb.commands.arguments import scripts
+from pyharness.ingdb.commands.registry import command
+from pyharness.ingdb.commands.trap import PythonPlace, quietly
+from pyharness.ingdb.settings import temporarily
+from pyharness.model import where
+from pyharness.model.errors import UsageError
+
+ENVIRONMENT = "PYHARNESS_STOPS"
+"""As ``debuggee/line_stops.py`` reads it."""
+
+
+@dataclass
+class _Place:
+    where: where.Where
+    breakpoint: gdb.Breakpoint
+
+
+_places: dict[int, _Place] = {}
+
+
+@command("ph-break", gdb.COMMAND_BREAKPOINTS)
+def ph_break(argument: str) -> None:
+    """Stop at a place in either language; without one, list the places.
+
+    ph-break fx:NODE | fx:MODULE.PATH | py:FILE:LINE | native:FUNCTION | native:FILE:LINE [if CONDITION]
+
+    The kind may be left out where only one can be meant: train.py:40, kernel.cpp:12, ns::function, blocks.0.norm.
+    Code that is not there yet (a forward that torch.fx will generate, a library that will be loaded) is waited for.
+    A condition is Python for fx and py, a gdb expression for native. `delete`, `disable` and `ignore` work as always.
+    """
+    if not argument:
+        _list()
+        return
+    asked = where.parse(argument, where.folders_of(*scripts()))
+    trap.watch()
+    number = _set_native(asked) if asked.kind == "native" else _set_python(asked)
+    gdb.write(f"Breakpoint {number} at {asked}{_state(_places[number])}\n")
+
+
+def set_places() -> dict[int, list[Any]]:
+    """Make the places known to the program: the lines that each already means, where the program can say so."""
+    stops = [
+        {"id": number, "where": str(place.where), "condition": place.where.condition}
+        for number, place in _live().items()
+        if place.where.kind != "native"
+    ]
+    gdb.execute(f"set environment {ENVIRONMENT} {json.dumps({'stops': stops})}", to_string=True)
+    if not gdb.selected_inferior().pid or gdb.selected_thread() is None:
+        return {}
+    try:
+        return {entry["id"]: entry["bound"] for entry in agent.call({"do": "stops", "stops": stops})["places"]}
+    except agent.NoAgentError:
+        if stops:
+            raise
+        return {}
+
+
+def unreached() -> list[str]:
+    """A sentence for each place that was set and never reached, with the nearest names."""
+    hints = trap.hints()
+    return [
+        f"{place.where} was never reached. {hints.get(number) or _native_hint(place)}".rstrip()
+        for number, place in _live().items()
+        if place.breakpoint.enabled and place.breakpoint.hit_count == 0
+    ]
+
+
+def _set_python(asked: where.Where) -> int:
+    made = quietly(PythonPlace)
+    _places[made.number] = _Place(asked, made)
+    try:
+        set_places()
+    except Exception:
+        made.delete()
+        raise
+    return made.number
+
+
+def _set_native(asked: where.Where) -> int:
+    condition = f" if {asked.condition}" if asked.condition else ""
+    try:
+        with temporarily("breakpoint pending", "on"):
+            gdb.execute(f"break {asked.native_location}{condition}", to_string=True)
+    except gdb.error as error:
+        raise UsageError(f"gdb does not take {asked}: {error}") from error
+    made = max(gdb.breakpoints(), key=lambda each: each.number)
+    _places[made.number] = _Place(asked, made)
+    return made.number
+
+
+def _live() -> dict[int, _Place]:
+    """The places whose breakpoint the person has not deleted."""
+    for number in [number for number, place in _places.items() if not place.breakpoint.is_valid()]:
+        del _places[number]
+    return _places
+
+
+def _list() -> None:
+    if not _live():
+        gdb.write(f"No places. {where.FORMS}\n")
+    for number, place in _places.items():
+        hits = place.breakpoint.hit_count
+        reached = f"  reached {hits} time{'s' if hits != 1 else ''}" if hits else ""
+        off = "" if place.breakpoint.enabled else "  (disabled)"
+        condition = f" if {place.where.condition}" if place.where.condition else ""
+        gdb.write(f"{number}  {place.where}{condition}{reached}{off}\n")
+
+
+def _state(place: _Place) -> str:
+    return " (waiting for its code)" if place.breakpoint.pending else ""
+
+
+def _native_hint(place: _Place) -> str:
+    if place.where.kind != "native":
+        return ""
+    return "No library that was loaded has it." if place.breakpoint.pending else "Its code never ran."

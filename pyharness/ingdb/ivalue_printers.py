@@ -1,0 +1,75 @@
+"""gdb pretty printers for what boxed kernels get: c10::IValue and the containers made of it."""
+
+from __future__ import annotations
+
+import struct
+from typing import TYPE_CHECKING
+
+import gdb
+
+from pyharness.ingdb import torch_process
+from pyharness.ingdb.tensor_printers import enumerator, items, shows, text_of
+
+if TYPE_CHECKING:
+    from pyharness.ingdb.tensor_printers import Show
+
+_IVALUE = "c10::IValue"
+_HEAD = 16
+"""vtable and reference counts of every c10::intrusive_ptr_target."""
+_MAX_TEXT = 80
+_INLINE_TUPLE = 3
+
+
+@shows(r"c10::IValue")
+def _ivalue(value: gdb.Value) -> str:
+    tag = enumerator(value["tag"])
+    payload = value["payload"]
+    if tag == "Tensor":
+        return text_of(payload["as_tensor"])
+    content = payload["u"]
+    if tag in _PLAIN:
+        return _PLAIN[tag](content)
+    address = int(content["as_int"])
+    if tag in _HELD:
+        return _HELD[tag](address)
+    return f"<{tag} at {address:#x}>"
+
+
+_PLAIN: dict[str, Show] = {
+    "None": lambda _content: "None",
+    "Double": lambda content: repr(float(content["as_double"])),
+    "Int": lambda content: str(int(content["as_int"])),
+    "UInt": lambda content: str(int(content["as_uint"])),
+    "Bool": lambda content: str(bool(content["as_bool"])),
+}
+
+
+def _string(address: int) -> str:
+    data, length = struct.unpack("<QQ", torch_process.read(address + _HEAD, 16))
+    text = (torch_process.read(data, min(length, _MAX_TEXT)) if length else b"").decode("utf-8", "replace")
+    return f"{text!r}{'…' if length > _MAX_TEXT else ''}"
+
+
+def _list(address: int) -> str:
+    first, last = struct.unpack("<QQ", torch_process.read(address + _HEAD, 16))
+    return _ivalues(first, (last - first) // gdb.lookup_type(_IVALUE).sizeof)
+
+
+def _tuple(address: int) -> str:
+    """``TupleElements``: a count of up to three that lie here, or 0 and a vector."""
+    count, first, last = struct.unpack("<QQQ", torch_process.read(address + _HEAD, 24))
+    if 0 < count <= _INLINE_TUPLE:
+        return _ivalues(address + _HEAD + 8, count)
+    return _ivalues(first, (last - first) // gdb.lookup_type(_IVALUE).sizeof)
+
+
+def _ivalues(first: int, count: int) -> str:
+    return items(gdb.Value(first).cast(gdb.lookup_type(_IVALUE).pointer()), count)
+
+
+_HELD = {"String": _string, "GenericList": _list, "Tuple": _tuple}
+
+
+@shows(r"c10::List<.*>")
+def _c10_list(value: gdb.Value) -> str:
+    return _list(int(value["impl_"]["target_"]))

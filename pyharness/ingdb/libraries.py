@@ -1,0 +1,240 @@
+"""The files that the stopped process has mapped, and which of them gdb has to read: only the user's own.
+
+gdb would read the symbols of every library: seconds for libtorch alone. With ``auto-solib-add off`` it reads none.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+from bisect import bisect_right
+from dataclasses import dataclass
+from functools import lru_cache
+from pathlib import Path
+
+import gdb
+
+from pyharness.ingdb import memory_map
+from pyharness.ingdb.elf import PT_NOTE, Elf, ElfError, build_id_in, open_elf, read_segments
+from pyharness.model.user_code import is_user_binary
+
+_PAGE = 4096
+_MAX_NOTES = 1 << 16
+
+
+@dataclass(frozen=True)
+class Library:
+    """A mapped ELF file; an address in memory is the file's own plus ``bias``."""
+
+    path: str
+    bias: int
+    start: int
+    end: int
+    elf: Elf
+
+    def __str__(self) -> str:
+        return self.path
+
+
+class _Mapped:
+    """The libraries of one inferior, read again when they may have changed."""
+
+    def __init__(self) -> None:
+        self.text = ""
+        self.starts: list[int] = []
+        self.images: list[memory_map.Image] = []
+        self.opened: dict[memory_map.Image, Library | None] = {}
+        self.missed: set[int] = set()
+        self.stale = True
+        self.loaded: frozenset[str] | None = None
+
+    def refresh(self) -> None:
+        """Look at the process again, cheaply when nothing has changed."""
+        self.stale = False
+        self.missed.clear()
+        text, parse = _mappings()
+        if text == self.text:
+            return
+        self.text = text
+        self.images = memory_map.images(parse(text))
+        self.starts = [image.start for image in self.images]
+
+    def at(self, address: int) -> Library | None:
+        """The library that ``address`` lies in."""
+        if self.stale:
+            self.refresh()
+        found = self._find(address)
+        if found is None and address >> 12 not in self.missed:
+            self.refresh()  # loaded since
+            found = self._find(address)
+            if found is None:
+                self.missed.add(address >> 12)
+        return self.open(found) if found else None
+
+    def _find(self, address: int) -> memory_map.Image | None:
+        index = bisect_right(self.starts, address) - 1
+        return self.images[index] if index >= 0 and address < self.images[index].end else None
+
+    def open(self, image: memory_map.Image) -> Library | None:
+        """The ELF file behind an image, ``None`` where there is none or where it is another one by now."""
+        if image not in self.opened:
+            self.opened[image] = _open(image)
+        return self.opened[image]
+
+
+_mapped: dict[int, _Mapped] = {}
+
+
+def _current() -> _Mapped:
+    return _mapped.setdefault(gdb.selected_inferior().num, _Mapped())
+
+
+def _mappings() -> tuple[str, memory_map.Parse]:
+    pid = gdb.selected_inferior().pid
+    if _is_traced(pid):
+        try:
+            text = Path(f"/proc/{pid}/maps").read_text(encoding="utf-8", errors="replace")
+        except OSError:  # it ended just now
+            text = ""
+        return text, memory_map.from_proc
+    try:
+        return gdb.execute("info proc mappings", to_string=True), memory_map.from_gdb
+    except gdb.error:
+        return "", memory_map.from_gdb
+
+
+def _is_traced(pid: int) -> bool:
+    """Whether this gdb traces ``pid``; a core file has the pid of a process that may be another one by now."""
+    # Not gdb.Inferior.connection: gdb 13 fails an assertion when that object goes.
+    try:
+        status = Path(f"/proc/{pid}/status").read_bytes()
+    except OSError:
+        return False
+    return b"\nTracerPid:\t%d\n" % os.getpid() in status
+
+
+def _open(image: memory_map.Image) -> Library | None:
+    for path in (image.path, f"/proc/{gdb.selected_inferior().pid}/root{image.path}"):
+        try:
+            elf = open_elf(path)
+        except ElfError:
+            continue
+        if _is_same(image, elf):
+            return Library(image.path, image.start - elf.base, image.start, image.end, elf)
+    return None
+
+
+def _is_same(image: memory_map.Image, elf: Elf) -> bool:
+    """Whether the mapped file is this one: it may have been rebuilt since, and a core may come from elsewhere."""
+    if not elf.build_id:
+        return not image.deleted
+    inferior = gdb.selected_inferior()
+    try:
+        header = bytes(inferior.read_memory(image.start, _PAGE))
+        count, offset = int.from_bytes(header[56:58], "little"), int.from_bytes(header[32:40], "little")
+        notes = [part for part in read_segments(header, offset, count) if part.type == PT_NOTE]
+        base = image.start - elf.base
+        found = [
+            build_id_in(bytes(inferior.read_memory(base + note.address, min(note.memory_size, _MAX_NOTES))))
+            for note in notes
+        ]
+    except gdb.MemoryError:  # a core without the pages of the file
+        return not image.deleted
+    return elf.build_id in found
+
+
+def library_at(address: int) -> Library | None:
+    """The library that ``address`` lies in, ``None`` for anonymous memory and for files that are gone."""
+    return _current().at(address)
+
+
+def libraries() -> list[Library]:
+    """Every mapped ELF file in order of address."""
+    mapped = _current()
+    mapped.refresh()
+    return [library for image in mapped.images if (library := mapped.open(image))]
+
+
+def find_library(part: str) -> Library | None:
+    """The first mapped library whose file name contains ``part``."""
+    mapped = _current()
+    mapped.refresh()
+    named = (image for image in mapped.images if part in Path(image.path).name)
+    return next((library for image in named if (library := mapped.open(image))), None)
+
+
+def user_libraries() -> list[Library]:
+    """The libraries that are the user's own and have line tables."""
+    mapped = _current()
+    mapped.refresh()
+    own = (image for image in mapped.images if is_user_binary(image.path))
+    return [library for image in own if (library := mapped.open(image)) and _has_lines(library.elf)]
+
+
+def replaced_libraries() -> list[str]:
+    """The user's libraries that were rebuilt after the program loaded them: nothing can be said of their code."""
+    mapped = _current()
+    mapped.refresh()
+    return [image.path for image in mapped.images if image.deleted and is_user_binary(image.path)]
+
+
+@lru_cache(maxsize=512)
+def _has_lines(elf: Elf) -> bool:
+    return elf.with_section(".debug_line") is not None
+
+
+def is_loaded(library: Library) -> bool:
+    """Whether gdb has read the library's symbols."""
+    mapped = _current()
+    if mapped.loaded is None:
+        names = (objfile.filename for objfile in gdb.objfiles())
+        mapped.loaded = frozenset(os.path.realpath(name) for name in names if name)
+    return library.path in mapped.loaded
+
+
+def load_symbols(library: Library) -> bool:
+    """Have gdb read one library's symbols; whether it has them now."""
+    if not is_loaded(library):
+        gdb.execute(f"sharedlibrary ^{re.escape(_gdb_name(library))}$", to_string=True)
+        _current().loaded = None
+    return is_loaded(library)
+
+
+def _gdb_name(library: Library) -> str:
+    """How gdb calls it: by the name that the program gave to the dynamic linker, which may be a symbolic link."""
+    text = library.elf.sections.get(".text")
+    if text is None:
+        return library.path
+    if not gdb.solib_name(text.address + library.bias):
+        gdb.execute("info sharedlibrary ^$", to_string=True)  # has gdb look at the program's list again
+    return gdb.solib_name(text.address + library.bias) or library.path
+
+
+def load_user_symbols() -> list[Library]:
+    """Have gdb read the user's libraries that it has not read yet; returns those that were read now."""
+    return [library for library in user_libraries() if not is_loaded(library) and load_symbols(library)]
+
+
+_registered: list[bool] = []
+
+
+def _forget(_event: object) -> None:
+    for mapped in _mapped.values():
+        mapped.stale = True
+        mapped.loaded = None
+
+
+def _forget_files(_event: object) -> None:
+    """The next run may load other files at the same addresses: they may be rebuilt by then."""
+    _mapped.clear()
+
+
+def register() -> None:
+    """Follow what the program and gdb load; once, however often it is called."""
+    if _registered:
+        return
+    _registered.append(True)
+    gdb.events.stop.connect(_forget)
+    gdb.events.new_objfile.connect(_forget)
+    gdb.events.clear_objfiles.connect(_forget)
+    gdb.events.exited.connect(_forget_files)

@@ -1,0 +1,39 @@
+"""The one file that a gdb sources for all of our parts: ``source .../pyharness/ingdb/load.py``."""
+
+import importlib
+import os
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
+from pathlib import Path
+
+MODULES = ("libraries", "unwinder", "frame_names", "tensor_values", "commands", "attach_at")
+"""The modules of this folder that have a ``register()``, in the order in which it is called."""
+
+# gdb's interpreter is not the program's: only the package's own folder is added, last, so that nothing is shadowed.
+# A file sourced by another Python file sees that file's __file__: the code object knows better.
+_ROOT = str(Path(sys._getframe().f_code.co_filename).resolve().parents[2])  # noqa: SLF001
+if _ROOT not in sys.path:
+    sys.path.append(_ROOT)
+
+
+@contextmanager
+def _bytecode_kept() -> Iterator[None]:
+    """Compiling our modules anew takes longer than all else at start: where they cannot lie beside it, keep them."""
+    before = sys.dont_write_bytecode, sys.pycache_prefix
+    if sys.dont_write_bytecode or not os.access(Path(_ROOT) / "pyharness", os.W_OK):
+        state = importlib.import_module("pyharness.model.state")
+        with suppress(OSError):
+            sys.dont_write_bytecode, sys.pycache_prefix = False, str(state.state_dir("bytecode"))
+    try:
+        yield
+    finally:
+        sys.dont_write_bytecode, sys.pycache_prefix = before
+
+
+_registered = vars(importlib.import_module("pyharness.ingdb")).setdefault("registered", set())
+with _bytecode_kept():
+    for _name in MODULES:
+        if _name not in _registered:  # a file may be sourced twice
+            importlib.import_module(f"pyharness.ingdb.{_name}").register()
+            _registered.add(_name)

@@ -1,0 +1,70 @@
+"""Which files a process has mapped and where: the lines of ``/proc/PID/maps``, or gdb's for a core file."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Iterator
+
+    Parse = Callable[[str], "Iterator[Mapping]"]
+
+_GDB_LINE = re.compile(
+    r"^\s*0x([0-9a-f]+)\s+0x([0-9a-f]+)\s+0x[0-9a-f]+\s+0x([0-9a-f]+)\s+(?:[-rwxps]{4}\s+)?(/.*?)\s*$"
+)
+_DELETED = " (deleted)"
+
+
+@dataclass(frozen=True)
+class Mapping:
+    """One mapped piece of a file."""
+
+    start: int
+    end: int
+    offset: int
+    path: str
+
+
+@dataclass(frozen=True)
+class Image:
+    """A file mapped piece by piece, as the dynamic linker does it."""
+
+    path: str
+    start: int
+    end: int
+    deleted: bool
+    """The file has been replaced or removed since: what lies at ``path`` now is another one."""
+
+
+def from_proc(text: str) -> Iterator[Mapping]:
+    """Mappings of files from the text of ``/proc/PID/maps``."""
+    for line in text.splitlines():
+        path_at = line.find("/")
+        if path_at > 0:
+            span, _, offset, _ = line.split(" ", 3)
+            start, end = span.split("-")
+            yield Mapping(int(start, 16), int(end, 16), int(offset, 16), line[path_at:])
+
+
+def from_gdb(text: str) -> Iterator[Mapping]:
+    """Mappings of files from what ``info proc mappings`` prints, which works on core files too."""
+    for line in text.splitlines():
+        found = _GDB_LINE.match(line)
+        if found:
+            start, end, offset = (int(part, 16) for part in found.groups()[:3])
+            yield Mapping(start, end, offset, found[4])
+
+
+def images(mappings: Iterable[Mapping]) -> list[Image]:
+    """The mapped files in order of address; a file that is mapped twice is two images."""
+    found: list[Image] = []
+    for mapping in sorted(mappings, key=lambda piece: piece.start):
+        last = found[-1] if found else None
+        path = mapping.path.removesuffix(_DELETED)
+        if last and last.path == path and mapping.offset:
+            found[-1] = Image(path, last.start, mapping.end, last.deleted)
+        elif mapping.offset == 0:
+            found.append(Image(path, mapping.start, mapping.end, path != mapping.path))
+    return found

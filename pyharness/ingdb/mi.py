@@ -1,0 +1,221 @@
+"""MI commands of our own: what the controller asks of gdb beyond what MI has. JSON in, JSON out."""
+
+from __future__ import annotations
+
+import atexit
+import json
+import os
+import signal
+from contextlib import suppress
+from typing import TYPE_CHECKING, Any
+
+import gdb
+
+from pyharness.ingdb import (
+    agent,
+    attach,
+    backtrace,
+    call_gate,
+    libraries,
+    native_names,
+    stop_at_functions,
+    tensor_values,
+)
+from pyharness.model.user_code import is_user_source
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    Handler = Callable[[dict[str, Any]], Any]
+
+_MAX_FRAMES = 400
+_HANDLERS: dict[str, Handler] = {}
+
+
+def _command(name: str) -> Callable[[Handler], Handler]:
+    """Register a function as the MI command ``-NAME``; a second one of the same name is a mistake."""
+
+    def register_handler(handler: Handler) -> Handler:
+        if name in _HANDLERS:
+            raise ValueError(f"two handlers for -{name}")
+        _HANDLERS[name] = handler
+        return handler
+
+    return register_handler
+
+
+class _Command(gdb.MICommand):
+    """``-NAME "JSON"`` → ``^done,json="..."``."""
+
+    def __init__(self, name: str, handler: Handler) -> None:
+        super().__init__(f"-{name}")
+        self._handler = handler
+
+    def invoke(self, argv: list[str]) -> dict[str, object]:
+        request = json.loads(argv[0]) if argv else {}
+        return {"json": json.dumps(self._handler(request))}
+
+
+def register() -> None:
+    """Make the commands known to gdb."""
+    for name, handler in _HANDLERS.items():
+        _Command(name, handler)
+
+
+def _select(request: dict[str, Any]) -> gdb.InferiorThread:
+    """Switch to the thread that a request names by its LWP."""
+    for thread in gdb.selected_inferior().threads():
+        if thread.ptid[1] == request["thread"]:
+            thread.switch()
+            return thread
+    raise gdb.GdbError(f"The program has no thread {request['thread']}.")
+
+
+@_command("ph-attach")
+def _attach(request: dict[str, Any]) -> Any:
+    _wake_at_the_end(request["pid"])
+    attach.attach(request["pid"], non_stop=True)
+    return [thread.ptid[1] for thread in gdb.selected_inferior().threads()]
+
+
+def _wake_at_the_end(pid: int) -> None:
+    """Let the program run on when gdb has to go while it is attached: a SIGSTOP of the attach may still be on its way.
+
+    That is so when the controller was killed; else it has detached before.
+    """
+
+    def ending(_event: object) -> None:
+        if gdb.selected_inferior().pid == pid:
+            atexit.register(_continue, pid)
+
+    if hasattr(gdb.events, "gdb_exiting"):  # since gdb 12
+        gdb.events.gdb_exiting.connect(ending)
+
+
+def _continue(pid: int) -> None:
+    with suppress(OSError):
+        os.kill(pid, signal.SIGCONT)
+
+
+@_command("ph-load-symbols")
+def _load_symbols(_request: dict[str, Any]) -> Any:
+    return [str(library) for library in libraries.load_user_symbols()]
+
+
+@_command("ph-threads")
+def _threads(_request: dict[str, Any]) -> Any:
+    return {str(thread.global_num): thread.ptid[1] for thread in gdb.selected_inferior().threads()}
+
+
+@_command("ph-break")
+def _break(request: dict[str, Any]) -> Any:
+    return stop_at_functions.set_breakpoint(request)
+
+
+@_command("ph-delete")
+def _delete(request: dict[str, Any]) -> Any:
+    for breakpoint_ in gdb.breakpoints():
+        if breakpoint_.number in request["numbers"]:
+            breakpoint_.delete()
+    return None
+
+
+@_command("ph-arm")
+def _arm(request: dict[str, Any]) -> Any:
+    thread = _select(request)
+    if not request.get("guarded"):
+        return stop_at_functions.arm(thread)
+    return stop_at_functions.plant(gdb.newest_frame().pc() if thread.is_stopped() else 0)
+
+
+@_command("ph-arm-return")
+def _arm_return(request: dict[str, Any]) -> Any:
+    return {"armed": stop_at_functions.arm_return(_select(request), request["stdlib"])}
+
+
+@_command("ph-trap")
+def _trap(request: dict[str, Any]) -> Any:
+    """Whether a thread stands at a trap of ``ph-arm``; if so its pc is put right."""
+    _select(request)
+    return {"ours": stop_at_functions.at_trap(lift=request["lift"])}
+
+
+@_command("ph-pass")
+def _pass(request: dict[str, Any]) -> Any:
+    """A thread has passed the traps that were lifted for it."""
+    if request["again"]:
+        stop_at_functions.plant()
+    return None
+
+
+@_command("ph-disarm")
+def _disarm(_request: dict[str, Any]) -> Any:
+    stop_at_functions.disarm()
+    return None
+
+
+@_command("ph-where")
+def _where(request: dict[str, Any]) -> Any:
+    """Where a thread stopped: function, file, line, and whether that is the user's code."""
+    _select(request)
+    frame = gdb.newest_frame()
+    place = frame.find_sal()
+    file = place.symtab.fullname() if place.symtab else None
+    name, library = native_names.name_of(frame)
+    return {
+        "function": name,
+        "library": library,
+        "file": file,
+        "line": place.line or None,
+        "user": is_user_source(file),
+    }
+
+
+@_command("ph-caller")
+def _caller(request: dict[str, Any]) -> Any:
+    """Who called the user's native code: ``{"language": "native", "level": N}``, ``"python"`` or ``"none"``.
+
+    ``N - 1`` is a frame that gdb can finish: of an inlined one it can only finish the innermost. So the way to a caller
+    may end within inlined code of torch's, and goes on from there.
+    """
+    _select(request)
+    finishable = 0
+    frame = gdb.newest_frame().older()
+    for level in range(1, _MAX_FRAMES):
+        if frame is None:
+            break
+        place = frame.find_sal()
+        if place.symtab and is_user_source(place.symtab.fullname()):
+            return {"language": "native", "level": finishable + 1}
+        if frame.type() != gdb.INLINE_FRAME:
+            finishable = level
+        if native_names.name_of(frame)[0].startswith("_PyEval_EvalFrame"):
+            return {"language": "python", "level": level}
+        frame = frame.older()
+    return {"language": "none", "level": 0}
+
+
+@_command("ph-stack")
+def _stack(request: dict[str, Any]) -> Any:
+    thread = _select(request)
+    return [frame.to_json() for frame in backtrace.merged_stack(thread, limit=request.get("limit", _MAX_FRAMES))]
+
+
+@_command("ph-evaluate")
+def _evaluate(request: dict[str, Any]) -> Any:
+    """The text of a gdb expression in the newest frame, or in frame ``level``."""
+    _select(request)
+    frame = gdb.newest_frame()
+    for _ in range(request.get("level", 0)):
+        frame = frame.older() or frame
+    frame.select()
+    return tensor_values.value_text(gdb.parse_and_eval(request["expression"]))
+
+
+@_command("ph-agent")
+def _agent(request: dict[str, Any]) -> Any:
+    thread = _select(request)
+    holder = call_gate.stopped_gil_holder(thread)
+    if holder or call_gate.a_stop_is_coming():
+        return {"later": True, "holder": holder}
+    return agent.call(request["request"])

@@ -1,0 +1,63 @@
+"""Traps that we plant ourselves: one byte at each of the user's functions, for the time of one *into*.
+
+Why not gdb's breakpoints: gdb reads the debug information of a whole compilation unit for each address it is given, a
+quarter of a second for a unit that includes torch's headers, and every unit of the user's is among them. Writing the
+bytes costs microseconds a function, so *into* stays as fast in a large extension as in a small one.
+
+What a leftover byte could do: nothing. The program has a guard (``native.trap_guard``) that heals such a byte when it
+is hit and no debugger is there any more; without the guard ``stop_at_functions`` uses gdb's breakpoints.
+"""
+
+from __future__ import annotations
+
+import os
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+INT3 = 0xCC
+
+
+class Planted:
+    """The traps in one process, by address."""
+
+    def __init__(self, pid: int) -> None:
+        self.pid = pid
+        self._memory = os.open(f"/proc/{pid}/mem", os.O_RDWR | os.O_CLOEXEC)
+        self._original: dict[int, int] = {}
+        self._active: set[int] = set()
+
+    @property
+    def active(self) -> bool:
+        """Whether any trap is in place."""
+        return bool(self._active)
+
+    def plant(self, addresses: Iterable[int]) -> int:
+        """Put a trap at each address that has none (gdb's own count); how many are in place now."""
+        for address in addresses:
+            original = os.pread(self._memory, 1, address)
+            if original and original[0] != INT3:
+                self._original[address] = original[0]
+                self._write(address, INT3)
+                self._active.add(address)
+        return len(self._active)
+
+    def lift(self) -> None:
+        """Take all of them away."""
+        for address in self._active:
+            self._write(address, self._original[address])
+        self._active.clear()
+
+    def lift_one(self, address: int) -> None:
+        """Take one away, for a thread that has to pass."""
+        if address in self._active:
+            self._write(address, self._original[address])
+            self._active.discard(address)
+
+    def address_of(self, pc: int) -> int | None:
+        """The trap that stopped a thread at ``pc``, at it or just behind it; also one that is lifted since."""
+        return next((address for address in (pc - 1, pc) if address in self._original), None)
+
+    def _write(self, address: int, byte: int) -> None:
+        os.pwrite(self._memory, bytes([byte]), address)

@@ -1,0 +1,92 @@
+"""The torch of the stopped process or core: its memory, its version, the layout of its tensors."""
+
+from __future__ import annotations
+
+import re
+from functools import lru_cache
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import gdb
+
+from pyharness.ingdb.libraries import Library, find_library, libraries
+from pyharness.ingdb.tensor_layout import TensorLayout, for_version, with_debug_information
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+_CORE = "libtorch_cpu.so"
+_layouts: dict[tuple[str | None, int], TensorLayout] = {}
+
+
+def read(address: int, size: int) -> bytes:
+    """Bytes of the selected inferior; ``OSError`` where they cannot be read."""
+    try:
+        return bytes(gdb.selected_inferior().read_memory(address, size))
+    except (gdb.error, OverflowError) as error:
+        raise OSError(str(error)) from error
+
+
+def torch_library() -> Library | None:
+    """The mapped libtorch_cpu, ``None`` in a program without torch."""
+    return find_library(_CORE)
+
+
+def torch_version() -> str | None:
+    """Such as ``2.13.0+cpu``: what the installation that the library was loaded from says of itself."""
+    library = torch_library()
+    if library is None:
+        return None
+    # Some distributions keep the library apart from the package: then the package's own libraries lead to it.
+    return version_beside(library.path) or next(filter(None, map(version_beside, _in_package())), None)
+
+
+def _in_package() -> Iterator[str]:
+    return (library.path for library in libraries() if "/torch/" in library.path)
+
+
+@lru_cache
+def version_beside(library: str) -> str | None:
+    """Version of the torch that ``library`` belongs to: of a Python package, or of a C++ distribution."""
+    for root in Path(library).parents[:2]:
+        for name, pattern in (("version.py", r"__version__ = '([^']+)'"), ("build-version", r"(\d\S+)")):
+            try:
+                found = re.search(pattern, (root / name).read_text(encoding="utf-8"))
+            except OSError:
+                continue
+            if found:
+                return found[1]
+    return None
+
+
+def tensor_layout() -> TensorLayout:
+    """The layout of this torch: from debug information where the program has it, else by version."""
+    key = (torch_version(), len(gdb.objfiles()))
+    if key not in _layouts:
+        _layouts[key] = with_debug_information(for_version(key[0]), _offset_of)
+    return _layouts[key]
+
+
+def _offset_of(class_name: str, members: str) -> int | None:
+    """Offset of a member in bytes (of a bit field in bits), ``None`` where the class is only declared."""
+    try:
+        kind = gdb.lookup_type(class_name)
+    except gdb.error:
+        return None
+    bits, size = 0, 0
+    for member in members.split("."):
+        field = _field(kind, member)
+        if field is None or field.type is None or field.bitpos is None:
+            return None
+        bits, size, kind = bits + field.bitpos, field.bitsize, field.type.strip_typedefs()
+    return bits if size else bits // 8
+
+
+def _field(kind: gdb.Type, name: str) -> gdb.Field | None:
+    """A data member; those of an anonymous union count as the class's own where the union is at its place."""
+    if kind.code not in {gdb.TYPE_CODE_STRUCT, gdb.TYPE_CODE_UNION}:
+        return None
+    for field in kind.fields():
+        if field.name == name and hasattr(field, "bitpos"):
+            return field
+    return None

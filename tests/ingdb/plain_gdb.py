@@ -1,0 +1,55 @@
+"""Runs a gdb -batch with the ph- commands and says what it printed, for the tests of the commands."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+ROOT = Path(__file__).parents[2]
+PROGRAM = ROOT / "tests/programs/plain_lines.py"
+
+
+def mark(name, file=PROGRAM):
+    """The line of a program that has ``# @name``."""
+    lines = file.read_text(encoding="utf-8").splitlines()
+    return next(number for number, line in enumerate(lines, 1) if line.endswith(f"# @{name}"))
+
+
+def at(name, file=PROGRAM):
+    return f"{file.name}:{mark(name, file)}"
+
+
+class Gdb:
+    """A finished gdb -batch."""
+
+    def __init__(self, folder, *commands, program=PROGRAM, environment=None, arguments=""):
+        script = folder / "script.gdb"
+        head = ["set pagination off", "set debuginfod enabled off", f"source {ROOT}/pyharness/ingdb/load.py"]
+        script.write_text("\n".join([*head, f"ph-program {program} {arguments}", *commands, ""]), encoding="utf-8")
+        done = subprocess.run(
+            ["gdb", "-nx", "-batch", "-x", script],
+            capture_output=True,
+            text=True,
+            timeout=120,
+            check=False,
+            cwd=folder,
+            env={
+                **os.environ,
+                "PYHARNESS_HOME": str(folder / "home"),
+                "PYHARNESS_PYTHON": sys.executable,
+                **(environment or {}),
+            },
+        )
+        self.status = done.returncode
+        self.text = f"$ gdb, status {done.returncode}\n{done.stdout}\n--- stderr\n{done.stderr}"
+
+    def has(self, *parts):
+        """All of ``parts`` are printed, in this order."""
+        position = 0
+        for part in parts:
+            found = self.text.find(part, position)
+            assert found >= 0, f"{part!r} is not there (after what came before it) in\n{self.text}"
+            position = found + len(part)
+        return self

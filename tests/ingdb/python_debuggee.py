@@ -1,0 +1,107 @@
+"""Interpreters that tests can run, and programs that stop where a `# @mark` says and wait for a line of input."""
+
+import json
+import os
+import subprocess
+import sys
+import time
+from contextlib import contextmanager, suppress
+from functools import cache
+from pathlib import Path
+
+from pyharness.ingdb import memory_map
+from pyharness.ingdb.elf import ElfError, open_elf
+from pyharness.ingdb.python_memory import Memory
+from pyharness.ingdb.python_runtime import find_python
+
+PROGRAMS = Path(__file__).parent.parent / "programs"
+NEWEST = (3, 14)
+
+
+@cache
+def interpreters():
+    """Version → path, one a version: those of `$PYHARNESS_TEST_PYTHONS`, of pyenv, and the distribution's own."""
+    pyenv = Path(os.environ.get("PYENV_ROOT", Path.home() / ".pyenv")) / "versions"
+    named = os.environ.get("PYHARNESS_TEST_PYTHONS", "").split(":")
+    candidates = [*map(Path, filter(None, named)), *sorted(pyenv.glob("3.*/bin/python3")), Path(sys.executable)]
+    candidates += [
+        Path(folder, f"python3.{minor}") for folder in ("/usr/bin", "/usr/local/bin") for minor in range(10, 15)
+    ]
+    found = {}
+    for path in candidates:
+        version = _version(path)
+        if version and (3, 10) <= version <= NEWEST:
+            name = f"{version[0]}.{version[1]}" + ("-distribution" if str(path).startswith("/usr/bin/") else "")
+            found.setdefault(name, str(path))
+    return found
+
+
+def _version(path):
+    try:
+        text = subprocess.run([path, "-c", "import sys; print(*sys.version_info[:2])"], capture_output=True, check=True)
+    except (OSError, subprocess.CalledProcessError):
+        return None
+    return tuple(map(int, text.stdout.split()))
+
+
+def marks(program):
+    """Mark → line number of a program."""
+    lines = (PROGRAMS / program).read_text().splitlines()
+    return {line.split("# @")[1].split()[0]: number for number, line in enumerate(lines, 1) if "# @" in line}
+
+
+@contextmanager
+def waiting(python, program, *arguments, environment=None):
+    """A program that has printed a JSON line and waits: its process, and what it said."""
+    process = subprocess.Popen(
+        [python, PROGRAMS / program, *arguments],
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        text=True,
+        env={**os.environ, **(environment or {})},
+    )
+    try:
+        said = json.loads(process.stdout.readline())
+        _until_it_reads(said.get("pid", process.pid))
+        yield process, said
+    finally:
+        process.kill()
+        process.communicate()
+
+
+def _until_it_reads(pid):
+    """Wait until the main thread is in `read(0, ...)`: it has said where it will be just before."""
+    deadline = time.monotonic() + 30
+    while not Path(f"/proc/{pid}/syscall").read_text().startswith("0 0x0 "):
+        assert time.monotonic() < deadline, "the program does not get to its mark"
+
+
+class Loaded:
+    """A mapped file of a process, as `find_python` takes it."""
+
+    def __init__(self, image):
+        self.path = image.path
+        self.elf = open_elf(image.path)
+        self.bias = image.start - self.elf.base
+
+
+def loaded(pid):
+    for image in memory_map.images(memory_map.from_proc(Path(f"/proc/{pid}/maps").read_text())):
+        with suppress(ElfError):
+            yield Loaded(image)
+
+
+@contextmanager
+def reader(pid):
+    """A `read(address, size)` of a process's memory."""
+    descriptor = os.open(f"/proc/{pid}/mem", os.O_RDONLY)
+    try:
+        yield lambda address, size: os.pread(descriptor, size, address)
+    finally:
+        os.close(descriptor)
+
+
+@contextmanager
+def python_of(pid):
+    with reader(pid) as read:
+        yield find_python(Memory(read), loaded(pid))

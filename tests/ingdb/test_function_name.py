@@ -1,0 +1,61 @@
+"""Demangled names as people write them."""
+
+import pytest
+
+from pyharness.ingdb.function_name import bare_name, matches, without_template_arguments
+
+
+@pytest.mark.parametrize(
+    ("demangled", "bare"),
+    [
+        ("main", "main"),
+        ("at::Tensor at::add<int>(at::Tensor const&) const [clone .cold]", "at::add<int>"),
+        ("foo(int) [clone .constprop.0] [clone .isra.0]", "foo"),
+        ("foo.cold", "foo"),
+        ("(anonymous namespace)::f(int)", "(anonymous namespace)::f"),
+        ("void (anonymous namespace)::g<A<B>, (C)3>(int (*)(int))", "(anonymous namespace)::g<A<B>, (C)3>"),
+        ("operator new(unsigned long)", "operator new"),
+        ("std::ostream& std::operator<< <char>(std::ostream&, char)", "std::operator<< <char>"),
+        ("foo::operator bool() const", "foo::operator bool"),
+        ("A::operator->() const", "A::operator->"),
+        ("a::operator()(int)", "a::operator()"),
+        ("a::f(int)::{lambda()#1}::operator()() const", "a::f(int)::{lambda()#1}::operator()"),
+        (
+            "f()::{lambda()#1}::operator()() const::{lambda(int)#2}::operator()(int) const",
+            "f()::{lambda()#1}::operator()() const::{lambda(int)#2}::operator()",
+        ),
+        ("unsigned long g<int>()", "g<int>"),
+        ("std::enable_if<((x)>(1)), int>::type q<int>(int)", "q<int>"),
+        ("X::~X()", "X::~X"),
+        ("c10::call<at::Tensor (at::Tensor const&)>::call(int)", "c10::call<at::Tensor (at::Tensor const&)>::call"),
+        ("f() &&", "f"),
+        ("", ""),
+        (")", ")"),
+    ],
+)
+def test_bare_name(demangled, bare):
+    assert bare_name(demangled) == bare
+
+
+@pytest.mark.parametrize(
+    ("demangled", "wanted", "meant"),
+    [
+        ("at::Tensor at::add<int>(at::Tensor const&)", "add", True),
+        ("at::add(int)", "at::add", True),
+        ("at::add(int)", "::at::add", True),
+        ("at::add(int)", "at::add(int)", True),
+        ("at::add(int)", "at::add(long)", False),
+        ("at::add(int)", "dd", False),
+        ("at::add(int)", "t::add", False),
+        ("at::add<int>(int)", "add<int>", True),
+        ("at::add<int>(int)", "add<long>", False),
+        ("ns::(anonymous namespace)::f(int)", "f", True),
+    ],
+)
+def test_matches(demangled, wanted, meant):
+    assert matches(demangled, wanted) is meant
+
+
+def test_template_arguments_are_taken_away():
+    assert without_template_arguments("a<b<c>>::d<e>") == "a::d"
+    assert without_template_arguments("a::operator<<") == "a::operator<<"
