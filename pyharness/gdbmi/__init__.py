@@ -1,0 +1,1 @@
+"""gdb/MI, the channel by which the controller talks to gdb."""

@@ -1,0 +1,175 @@
+"""One gdb process spoken to over MI: commands with answers, and a stream of notices."""
+
+from __future__ import annotations
+
+import contextlib
+import itertools
+import os
+import shutil
+import signal
+import subprocess
+import threading
+from collections import deque
+from typing import IO, TYPE_CHECKING
+
+from pyharness.gdbmi.records import Notice, Record, Result, Stream, Value, parse, quote
+from pyharness.model.errors import DebuggerLostError, HarnessError
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+
+_LOG_LINES = 2000
+INSTALL_GDB = "Install it (Debian, Ubuntu: apt-get install gdb), or name one in $PYHARNESS_GDB."
+
+
+class GdbError(HarnessError):
+    """gdb refused a command; the message is gdb's own."""
+
+
+class GdbLostError(DebuggerLostError):
+    """The gdb process is gone."""
+
+
+def find_gdb() -> str:
+    """Path of gdb (``$PYHARNESS_GDB`` or on ``PATH``); an error with the remedy when there is none."""
+    wanted = os.environ.get("PYHARNESS_GDB") or "gdb"
+    path = shutil.which(wanted)
+    if path is None:
+        raise HarnessError(f"gdb was not found ({wanted!r} is no executable on PATH).", INSTALL_GDB)
+    return path
+
+
+class _Pending:
+    """A command that waits for its answer."""
+
+    def __init__(self, text: str) -> None:
+        self.text = text
+        self.answered = threading.Event()
+        self.result: Result | None = None
+
+
+class GdbClient:
+    """Runs ``gdb --interpreter=mi3`` and reads it on a thread of its own.
+
+    ``on_notice`` is called on that thread for each asynchronous record and, with ``None``, once when gdb ends.
+    """
+
+    def __init__(self, on_notice: Callable[[Notice | None], None], arguments: Sequence[str] = ()) -> None:
+        self._on_notice = on_notice
+        self._pending: dict[int, _Pending] = {}
+        self._tokens = itertools.count(1)
+        self._lock = threading.Lock()
+        self._ended = threading.Event()
+        self.transcript: deque[str] = deque(maxlen=_LOG_LINES)
+        # A group of its own: Ctrl-C in the terminal is for the controller, which ends gdb in order.
+        self._process = subprocess.Popen(
+            [find_gdb(), "-nx", "-q", "--interpreter=mi3", *arguments],
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.STDOUT,
+            start_new_session=True,
+        )
+        self._reader = threading.Thread(target=self._read, name="pyharness-gdb", daemon=True)
+        self._reader.start()
+
+    @property
+    def pid(self) -> int:
+        """Process id of gdb."""
+        return self._process.pid
+
+    @property
+    def alive(self) -> bool:
+        """Whether gdb still answers."""
+        return not self._ended.is_set()
+
+    def command(self, text: str, timeout: float | None = 60.0) -> dict[str, Value]:
+        """Send one MI command and wait for its answer, at most ``timeout`` seconds.
+
+        Raises ``GdbError`` when gdb refuses it, ``GdbLostError`` when gdb is gone.
+        """
+        pending = self._send(text)
+        if not pending.answered.wait(timeout):
+            raise GdbError(f"gdb did not answer {text.split(' ', 1)[0]} within {timeout:.0f} s.")
+        result = pending.result
+        if result is None:
+            raise GdbLostError("gdb")
+        if result.kind == "error":
+            raise GdbError(str(result.values.get("msg", "gdb reported an error without a message")).strip())
+        return result.values
+
+    def console(self, text: str, timeout: float | None = 60.0) -> None:
+        """Run a console command; its output goes to the transcript."""
+        self.command(f"-interpreter-exec console {quote(text)}", timeout)
+
+    def close(self, patience: float = 5.0) -> bool:
+        """End gdb (it detaches from what it attached to) and wait for it; by force after ``patience`` seconds.
+
+        Returns whether it ended in order.
+        """
+        if self.alive:
+            with contextlib.suppress(OSError, GdbLostError):
+                self._send("-gdb-exit")
+        try:
+            self._process.wait(timeout=patience)
+        except subprocess.TimeoutExpired:
+            os.killpg(self._process.pid, signal.SIGTERM)
+            try:
+                self._process.wait(timeout=2)
+            except subprocess.TimeoutExpired:
+                os.killpg(self._process.pid, signal.SIGKILL)
+                self._process.wait()
+        self._reader.join(timeout=5)
+        for stream in (self._process.stdin, self._process.stdout):
+            if stream:
+                with contextlib.suppress(OSError):
+                    stream.close()
+        return self._process.returncode == 0
+
+    def _send(self, text: str) -> _Pending:
+        pending = _Pending(text)
+        with self._lock:
+            token = next(self._tokens)
+            self._pending[token] = pending
+            self.transcript.append(f"-> {token}{text}")
+            if not self._write(f"{token}{text}\n"):
+                self._pending.pop(token, None)
+                pending.answered.set()
+        return pending
+
+    def _write(self, line: str) -> bool:
+        stdin: IO[bytes] | None = self._process.stdin
+        if stdin is None or not self.alive:
+            return False
+        try:
+            stdin.write(line.encode("utf-8", "surrogateescape"))
+            stdin.flush()
+        except (BrokenPipeError, ValueError):
+            return False
+        return True
+
+    def _read(self) -> None:
+        stdout = self._process.stdout
+        if stdout is None:
+            return
+        for raw in stdout:
+            line = raw.decode("utf-8", "surrogateescape").rstrip("\n")
+            self.transcript.append(f"<- {line}")
+            self._dispatch(parse(line))
+        self._ended.set()
+        with self._lock:
+            waiting = list(self._pending.values())
+            self._pending.clear()
+        for pending in waiting:
+            pending.answered.set()
+        self._on_notice(None)
+
+    def _dispatch(self, record: Record) -> None:
+        if isinstance(record, Result):
+            pending = self._pending.pop(record.token, None) if record.token is not None else None
+            if pending:
+                pending.result = record
+                pending.answered.set()
+        elif isinstance(record, Notice):
+            self._on_notice(record)
+        elif isinstance(record, Stream):
+            pass  # kept in the transcript

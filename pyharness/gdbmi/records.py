@@ -1,0 +1,182 @@
+"""gdb/MI output, line by line: pure parsing, no I/O.
+
+Grammar: the gdb manual, "GDB/MI Output Syntax". A line that does not follow it (a program's own output on the same
+terminal, a warning printed by a library inside gdb) becomes a ``Stream`` of kind ``target`` rather than an error.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import TypeAlias
+
+Value: TypeAlias = "str | list[Value] | dict[str, Value]"
+
+_ESCAPES = {"n": "\n", "t": "\t", "r": "\r", "a": "\a", "b": "\b", "f": "\f", "v": "\v", "e": "\x1b"}
+_MAX_TOKEN_DIGITS = 18
+_MAX_DEPTH = 200
+"""gdb nests a few levels; a line that nests deeper is not gdb's and must not exhaust the Python stack."""
+
+
+@dataclass(frozen=True)
+class Result:
+    """``^done``, ``^running``, ``^error``, ...: the answer to the command sent with ``token``."""
+
+    token: int | None
+    kind: str
+    values: dict[str, Value] = field(default_factory=dict)
+
+
+@dataclass(frozen=True)
+class Notice:
+    """An asynchronous record: ``*stopped`` (exec), ``=thread-created`` (notify), ``+download`` (status)."""
+
+    channel: str
+    kind: str
+    values: dict[str, Value] = field(default_factory=dict)
+
+
+@dataclass(frozen=True)
+class Stream:
+    """Text: of gdb's console (``~``), the target (``@``) or gdb's log (``&``)."""
+
+    channel: str
+    text: str
+
+
+@dataclass(frozen=True)
+class Prompt:
+    """``(gdb)``."""
+
+
+Record: TypeAlias = Result | Notice | Stream | Prompt
+
+
+class _SyntaxError(ValueError):
+    pass
+
+
+class _Cursor:
+    """A position in one line of MI."""
+
+    def __init__(self, text: str, at: int) -> None:
+        self.text = text
+        self.at = at
+
+    def peek(self) -> str:
+        return self.text[self.at : self.at + 1]
+
+    def expect(self, character: str) -> None:
+        if self.peek() != character:
+            raise _SyntaxError(f"expected {character!r} at column {self.at}")
+        self.at += 1
+
+    def word(self, stop: str) -> str:
+        start = self.at
+        while self.at < len(self.text) and self.text[self.at] not in stop:
+            self.at += 1
+        return self.text[start : self.at]
+
+    def string(self) -> str:
+        self.expect('"')
+        out = bytearray()
+        text = self.text
+        while True:
+            character = text[self.at : self.at + 1]
+            if not character:
+                raise _SyntaxError("unterminated string")
+            self.at += 1
+            if character == '"':
+                return out.decode("utf-8", "replace")
+            out += self._escape() if character == "\\" else character.encode("utf-8", "surrogateescape")
+
+    def _escape(self) -> bytes:
+        octal = self.text[self.at : self.at + 3]
+        if len(octal) == 3 and all(digit in "01234567" for digit in octal):
+            self.at += 3
+            return bytes([int(octal, 8) & 0xFF])
+        character = self.peek()
+        self.at += 1
+        return _ESCAPES.get(character, character).encode("utf-8", "surrogateescape")
+
+    def value(self, depth: int = 0) -> Value:
+        if depth > _MAX_DEPTH:
+            raise _SyntaxError("nested too deep")
+        first = self.peek()
+        if first == '"':
+            return self.string()
+        if first == "{":
+            return self._tuple(depth)
+        if first == "[":
+            return self._list(depth)
+        raise _SyntaxError(f"no value at column {self.at}")
+
+    def _tuple(self, depth: int) -> dict[str, Value]:
+        self.expect("{")
+        if self.peek() == "}":
+            self.at += 1
+            return {}
+        values = self.results(depth + 1)
+        self.expect("}")
+        return values
+
+    def _list(self, depth: int) -> list[Value]:
+        self.expect("[")
+        items: list[Value] = []
+        while self.peek() != "]":
+            if items:
+                self.expect(",")
+            if self.peek() not in '"{[':
+                self.word("=")  # a list of results: the names all say the same ("frame=", "bkpt=")
+                self.expect("=")
+            items.append(self.value(depth + 1))
+        self.at += 1
+        return items
+
+    def results(self, depth: int = 0) -> dict[str, Value]:
+        values: dict[str, Value] = {}
+        while True:
+            if self.peek() == "{":  # gdb 13 -break-insert: a location tuple without a name
+                self.value(depth + 1)
+            else:
+                name = self.word("=,}]")
+                self.expect("=")
+                values[name] = self.value(depth + 1)
+            if self.peek() != ",":
+                return values
+            self.at += 1
+
+
+def parse(line: str) -> Record:
+    """The record that ``line`` (without its newline) is."""
+    line = line.rstrip("\r\n")
+    if line.rstrip() == "(gdb)":
+        return Prompt()
+    try:
+        return _parse(line)
+    except _SyntaxError:
+        return Stream("@", line)
+
+
+def _parse(line: str) -> Record:
+    digits = len(line) - len(line.lstrip("0123456789"))
+    if digits > _MAX_TOKEN_DIGITS:
+        raise _SyntaxError("no token of ours")
+    token = int(line[:digits]) if digits else None
+    channel = line[digits : digits + 1]
+    cursor = _Cursor(line, digits + 1)
+    if channel and channel in "~@&":
+        return Stream(channel, cursor.string())
+    if channel and channel in "^*+=":
+        kind = cursor.word(",")
+        values: dict[str, Value] = {}
+        if cursor.peek() == ",":
+            cursor.at += 1
+            values = cursor.results()
+        return Result(token, kind, values) if channel == "^" else Notice(channel, kind, values)
+    raise _SyntaxError("not MI")
+
+
+def quote(text: str) -> str:
+    """``text`` as one C string argument of an MI command."""
+    escaped = text.replace("\\", "\\\\").replace('"', '\\"').replace("\n", "\\n").replace("\t", "\\t")
+    return f'"{escaped}"'
