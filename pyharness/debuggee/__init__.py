@@ -1,0 +1,1 @@
+"""Runs in the program that is debugged (it may import torch)."""

@@ -1,0 +1,196 @@
+"""Runs the user's script as ``python SCRIPT`` would, with the harness beside it.
+
+python -m pyharness.debuggee [--channel FD] [--stops FILE] [-m] SCRIPT [ARGS...]
+"""
+
+from __future__ import annotations
+
+import argparse
+import ctypes
+import importlib.util
+import itertools
+import os
+import re
+import signal
+import socket
+import sys
+import sysconfig
+import types
+from contextlib import contextmanager
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, NoReturn
+
+from pyharness.debuggee.channel import Channel
+from pyharness.model.errors import HarnessError
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+    from types import CodeType
+
+_OURS = re.compile(r"/pyharness/debuggee/|/debugpy/|/pydevd")
+_PR_SET_PTRACER = 0x59616D61
+
+
+def main() -> int:
+    """Connect to whoever debugs, then become the script."""
+    options = _parse(sys.argv[1:])
+    _allow_ptrace()
+    stop = False
+    if options.channel is not None:
+        with _not_interrupted():
+            stop = _connect(Channel(options.channel))
+    if options.channel is None:  # no controller: whoever has gdb may name lines, now or at any stop
+        from pyharness.debuggee import line_stops
+
+        line_stops.start(options.stops)
+    return _run(options, stop=stop)
+
+
+def _parse(arguments: list[str]) -> argparse.Namespace:
+    parser = argparse.ArgumentParser(prog="python -m pyharness.debuggee")
+    parser.add_argument("--channel", type=int, metavar="FD")
+    parser.add_argument("--stops", metavar="FILE")
+    parser.add_argument("-m", dest="module", action="store_true")
+    parser.add_argument("script")
+    parser.add_argument("arguments", nargs=argparse.REMAINDER)
+    return parser.parse_args(arguments)
+
+
+def _allow_ptrace() -> None:
+    """Let the process that started us, and what it starts (gdb), attach under Yama's ptrace_scope 1."""
+    ctypes.CDLL(None).prctl(_PR_SET_PTRACER, os.getppid(), 0, 0, 0)
+
+
+@contextmanager
+def _not_interrupted() -> Iterator[None]:
+    """Ctrl-C before the script's first line is the controller's to answer; it has blocked the signal up to here."""
+    before = signal.signal(signal.SIGINT, signal.SIG_IGN)
+    signal.pthread_sigmask(signal.SIG_UNBLOCK, {signal.SIGINT})
+    try:
+        yield
+    finally:
+        signal.signal(signal.SIGINT, before)
+
+
+def _connect(channel: Channel) -> bool:
+    """Shake hands with the controller; whether it wants a stop at the script's first line."""
+    from pyharness.debuggee import agent, forked, stepping  # noqa: F401  (stepping registers its requests)
+
+    hello = {
+        "type": "hello",
+        "pid": os.getpid(),
+        "agent": agent.start(),
+        "guard": _guard(),
+        "stdlib": sysconfig.get_paths()["stdlib"],
+        "python": sys.version.split()[0],
+    }
+    answer = channel.ask(hello)
+    if not answer:
+        raise SystemExit(1)  # the controller is gone: nobody waits for this program
+    forked.let_children_go()
+    if "debugpy" in answer:
+        _connect_debugpy(answer["debugpy"])
+    if answer.get("libraries"):
+        from pyharness.debuggee import libraries
+
+        libraries.install(lambda path: _tell(channel, {"type": "library", "path": path}))
+    from pyharness.debuggee import generated
+
+    generated.install(lambda entry: _tell(channel, {"type": "generated", **entry}))
+    return bool(channel.ask({"type": "ready"}).get("stop"))
+
+
+def _guard() -> bool:
+    """Let the program outlive its debugger; whether that could be done."""
+    from pyharness.native.trap_guard import install_trap_guard
+
+    try:
+        install_trap_guard()
+    except (HarnessError, OSError):
+        return False  # not built for this Python: gdb's own breakpoints serve, as in any gdb session
+    return True
+
+
+def _tell(channel: Channel, message: dict[str, Any]) -> None:
+    channel.ask(message)
+
+
+def _connect_debugpy(endpoint: dict[str, Any]) -> None:
+    import debugpy
+
+    debugpy.configure(subProcess=False)
+    debugpy.connect((endpoint["host"], endpoint["port"]))
+    import pydevd
+
+    # pydevd sends the header and the body of a message apart: with Nagle's algorithm each costs a delayed ACK of 40 ms.
+    writer = pydevd.get_global_debugger().writer
+    writer.sock.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
+
+
+def _run(options: argparse.Namespace, *, stop: bool) -> int:
+    """Execute the script as ``__main__``; its traceback shows its frames only."""
+    module = types.ModuleType("__main__")
+    code = _load_module(options.script, module) if options.module else _load_file(options.script, module)
+    sys.argv = [(options.module and module.__file__) or options.script, *options.arguments]
+    sys.modules["__main__"] = module
+    try:
+        if stop:
+            from pyharness.debuggee import stepping
+
+            stepping.arm_first_line()
+        exec(code, module.__dict__)  # noqa: S102  (this is what running a script is)
+    except SystemExit:
+        raise
+    except BaseException as error:  # noqa: BLE001  (printed as Python prints it, without our frames)
+        error.__traceback__ = _their_part(error.__traceback__)
+        sys.excepthook(type(error), error, error.__traceback__)
+        return 130 if isinstance(error, KeyboardInterrupt) else 1
+    return 0
+
+
+def _their_part(trace: types.TracebackType | None) -> types.TracebackType | None:
+    """A traceback without our frames and debugpy's: Ctrl-C may hit while we have the program wait."""
+    frames: list[types.TracebackType] = []
+    while trace is not None:
+        if not _OURS.search(trace.tb_frame.f_code.co_filename):
+            frames.append(trace)
+        trace = trace.tb_next
+    for earlier, later in itertools.pairwise([*frames, None]):
+        if earlier is not None:
+            earlier.tb_next = later
+    return frames[0] if frames else None
+
+
+def _load_file(script: str, module: types.ModuleType) -> CodeType:
+    path = Path(script).absolute()
+    sys.path[0] = str(path.parent)
+    module.__file__ = str(path)
+    module.__dict__["__builtins__"] = __builtins__
+    module.__spec__ = None
+    try:
+        return compile(path.read_bytes(), str(path), "exec", dont_inherit=True)
+    except SyntaxError as error:
+        _print_syntax_error(error)
+
+
+def _load_module(name: str, module: types.ModuleType) -> CodeType:
+    sys.path[0] = str(Path.cwd())
+    spec = importlib.util.find_spec(name)
+    if spec is not None and spec.submodule_search_locations is not None:
+        spec = importlib.util.find_spec(f"{name}.__main__")
+    if spec is None or spec.loader is None or not hasattr(spec.loader, "get_code"):
+        raise SystemExit(f"{sys.executable}: No module named {name}")
+    module.__file__ = spec.origin
+    module.__spec__ = spec
+    module.__package__ = spec.parent
+    code: CodeType = spec.loader.get_code(spec.name)
+    return code
+
+
+def _print_syntax_error(error: SyntaxError) -> NoReturn:
+    sys.excepthook(type(error), error, None)
+    raise SystemExit(1)
+
+
+if __name__ == "__main__":
+    sys.exit(main())

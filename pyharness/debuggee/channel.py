@@ -1,0 +1,49 @@
+"""The control channel: the program asks, the controller answers, and only then the program goes on."""
+
+from __future__ import annotations
+
+import json
+import os
+import socket
+import threading
+from typing import Any
+
+
+class Channel:
+    """The debuggee's end of the socket pair: one JSON object a line, each ask with its answer."""
+
+    def __init__(self, descriptor: int) -> None:
+        os.set_inheritable(descriptor, False)  # noqa: FBT003  (the signature is os's)
+        self._socket = socket.socket(fileno=descriptor)
+        self._stream = self._socket.makefile("rwb")
+        self._lock = threading.Lock()
+        self._owner = os.getpid()
+        self._open = True
+        self._asked = 0
+
+    def ask(self, message: dict[str, Any]) -> dict[str, Any]:
+        """Send ``message`` and wait for the answer.
+
+        Returns ``{}`` at once in a forked child (the conversation is the parent's) and when the controller is gone: the
+        program then simply runs on.
+        """
+        if os.getpid() != self._owner:
+            return {}
+        with self._lock:
+            if not self._open:
+                return {}
+            try:
+                return self._exchange(message)
+            except (OSError, ValueError):
+                self._open = False
+                return {}
+
+    def _exchange(self, message: dict[str, Any]) -> dict[str, Any]:
+        """Send and read on to its own answer: a signal's handler may have raised while an earlier one was awaited."""
+        self._asked += 1
+        self._stream.write(json.dumps({**message, "id": self._asked}).encode() + b"\n")
+        self._stream.flush()
+        while True:
+            answer = json.loads(self._stream.readline())
+            if answer["id"] == self._asked:
+                return dict(answer)

@@ -1,0 +1,39 @@
+"""A child that the program forks is nobody's to debug: it runs on, and stops nowhere."""
+
+from __future__ import annotations
+
+import os
+import sys
+import threading
+from typing import Any
+
+_monitoring: Any = getattr(sys, "monitoring", None)
+
+
+def let_children_go() -> None:
+    """From now on a forked child stops nowhere; without this it would wait for ever at its first breakpoint."""
+    os.register_at_fork(after_in_child=_let_go)
+
+
+def _let_go() -> None:
+    if "pydevd" not in sys.modules:
+        return
+    import pydevd
+    from _pydevd_bundle.pydevd_constants import after_fork
+
+    debugger = pydevd.get_global_debugger()
+    after_fork()  # its locks may be held by threads that do not exist here
+    pydevd.settrace_forked(setup_tracing=False)
+    sys.settrace(None)
+    threading.settrace(None)
+    if _monitoring:
+        _stop_monitoring()
+    if debugger is not None:
+        debugger.pydb_disposed = True  # what still refers to it does nothing
+
+
+def _stop_monitoring() -> None:
+    tool = _monitoring.DEBUGGER_ID
+    if _monitoring.get_tool(tool) is not None:
+        _monitoring.set_events(tool, 0)
+        _monitoring.free_tool_id(tool)

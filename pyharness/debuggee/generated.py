@@ -1,0 +1,101 @@
+"""Follows torch.fx in a program that the harness starts: each generated ``forward`` gets a file before it can run.
+
+Nothing is done to a program that never imports torch.fx, and nothing here imports torch.
+"""
+
+from __future__ import annotations
+
+import functools
+import sys
+from importlib.machinery import ModuleSpec, PathFinder
+from typing import TYPE_CHECKING, Any
+
+from pyharness.fx import files, provenance
+from pyharness.model.source_map import SUFFIX
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+    from types import ModuleType
+
+    from pyharness.fx.files import GeneratedFile
+
+_FX = "torch.fx"
+
+
+def install(notify: Callable[[dict[str, str]], None]) -> None:
+    """Call ``notify({"file", "map"})`` for each file of generated code, before the program can run it.
+
+    Once for each content of a file: torch.compile generates the same code many times.
+    """
+    told: dict[str, int] = {}
+
+    def tell(file: GeneratedFile) -> None:
+        content = hash((file.text, file.source_map))
+        if told.get(file.path) == content:
+            return
+        told[file.path] = content
+        notify({"file": file.path, "map": file.path + SUFFIX})
+
+    files.LISTENERS.append(tell)
+    if _FX in sys.modules:
+        _follow(sys.modules[_FX])
+    else:
+        sys.meta_path.insert(0, _AfterImport())
+
+
+class _AfterImport:
+    """Finds torch.fx as Python would, and follows it once its package has been executed."""
+
+    def find_spec(
+        self, name: str, path: Sequence[str] | None = None, target: ModuleType | None = None
+    ) -> ModuleSpec | None:
+        """As ``importlib.abc.MetaPathFinder.find_spec``."""
+        if name != _FX:
+            return None
+        sys.meta_path.remove(self)
+        spec = PathFinder.find_spec(name, path, target)
+        if spec is not None and spec.loader is not None:
+            execute = spec.loader.exec_module
+
+            def executed(module: ModuleType) -> None:
+                execute(module)
+                _follow(module)
+
+            spec.loader.exec_module = executed  # type: ignore[method-assign]
+        return spec
+
+
+def _follow(fx: ModuleType) -> None:
+    if not hasattr(fx.GraphModule.recompile, "__pyharness__"):
+        _follow_recompile(fx.GraphModule)
+        _follow_nodes(fx.proxy.TracerBase)
+
+
+def _follow_recompile(cls: Any) -> None:
+    original = cls.recompile
+
+    @functools.wraps(original)
+    def recompile(self: Any) -> Any:
+        if files.is_followed(self):
+            return original(self)
+        try:
+            return files.recompiled(self, lambda: original(self), None)
+        except files.MaterializeError as error:  # a full disk must not end the user's program
+            print(f"pyharness: {error}", file=sys.stderr)
+            return original(self)
+
+    recompile.__pyharness__ = True  # type: ignore[attr-defined]
+    cls.recompile = recompile
+
+
+def _follow_nodes(cls: Any) -> None:
+    original = cls.create_node
+
+    def create_node(self: Any, *args: Any, **kwargs: Any) -> Any:
+        node = original(self, *args, **kwargs)
+        provenance.record(self, node, sys._getframe(1))
+        return node
+
+    # torch leaves frames of its own files, known by name, out of the stack traces that it records on nodes.
+    create_node.__code__ = create_node.__code__.replace(co_filename=original.__code__.co_filename)
+    cls.create_node = functools.wraps(original)(create_node)

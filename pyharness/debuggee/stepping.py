@@ -1,0 +1,145 @@
+"""Arms debugpy from the stopped thread itself: what gdb asks for, through the agent, when a step goes back to Python.
+
+While gdb holds a thread, debugpy may not be able to answer (the thread may hold the GIL). A call on that very thread
+can: it sets pydevd's stepping state directly, as ``pydevd.settrace`` does for ``debugpy.breakpoint()``.
+"""
+
+from __future__ import annotations
+
+import json
+import sys
+import threading
+from contextlib import contextmanager
+from typing import TYPE_CHECKING, Any
+
+from pyharness.debuggee.agent import handles
+from pyharness.model.user_code import is_user_python
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+    from types import FrameType
+
+
+def user_frame() -> FrameType | None:
+    """The innermost Python frame of this thread that is the user's own code."""
+    frame: FrameType | None = sys._getframe(1)
+    while frame is not None and not is_user_python(frame.f_code.co_filename):
+        frame = frame.f_back
+    return frame
+
+
+@handles("arm_next_line")
+def arm_next_line(_request: dict[str, Any]) -> dict[str, Any]:
+    """Have debugpy stop at the next line of the innermost user frame (or of a caller of it)."""
+    return _arm(callbacks=False)
+
+
+@handles("arm_step_in")
+def arm_step_in(_request: dict[str, Any]) -> dict[str, Any]:
+    """Have debugpy stop at the next line of any user frame on this thread: called by native code, or the caller's."""
+    return _arm(callbacks=True)
+
+
+@handles("disarm")
+def disarm(_request: dict[str, Any]) -> dict[str, Any]:
+    """Forget a step that is still pending on this thread."""
+    if "pydevd" in sys.modules:
+        _set_step(-1, None)
+    return {"armed": False}
+
+
+@handles("debugpy")
+def debugpy_request(request: dict[str, Any]) -> dict[str, Any]:
+    """Do a request of debugpy's protocol on this thread: its own threads may not get the GIL. No answer is sent."""
+    import pydevd
+
+    debugger = pydevd.get_global_debugger()
+    if debugger is None or debugger.pydb_disposed:
+        return {"error": "debugpy is not connected"}
+    message = {"seq": 0, "type": "request", "command": request["command"], "arguments": request["arguments"]}
+    with _untraced():
+        debugger.reader.process_net_command_json(debugger, json.dumps(message), send_response=False)
+    return {}
+
+
+@handles("evaluate")
+def evaluate(request: dict[str, Any]) -> dict[str, Any]:
+    """Evaluate the user's expression in the innermost user frame: ``{"text": repr}`` or ``{"error": message}``."""
+    frame = user_frame()
+    if frame is None:
+        return {"error": "this thread runs no Python code of yours"}
+    with _untraced():
+        try:
+            # The expression is what the user typed into the debugger, for the program they are debugging.
+            return {"text": repr(eval(request["expression"], frame.f_globals, frame.f_locals))}  # noqa: S307
+        except Exception as error:  # noqa: BLE001  (whatever the user's expression raises is the answer)
+            return {"error": f"{type(error).__name__}: {error}"}
+
+
+def arm_first_line() -> None:
+    """Have debugpy stop at the first line of the user's that this thread comes to."""
+    import pydevd
+    from _pydevd_bundle.pydevd_comm_constants import CMD_STEP_INTO
+
+    frame = sys._getframe(1)
+    pydevd.settrace(suspend=True, trace_only_current_thread=True, patch_multiprocessing=False, stop_at_frame=frame)
+    _set_step(CMD_STEP_INTO, None)
+
+
+def _arm(*, callbacks: bool) -> dict[str, Any]:
+    frame = user_frame()
+    if frame is None or "pydevd" not in sys.modules:
+        return {"armed": False}
+    _set_step(-1, None)  # a pending step would stop in what is called from here
+    from _pydevd_bundle.pydevd_comm_constants import CMD_STEP_INTO, CMD_STEP_OVER
+
+    _trace(frame)
+    _set_step(CMD_STEP_INTO if callbacks else CMD_STEP_OVER, None if callbacks else frame)
+    return {"armed": True, "file": frame.f_code.co_filename, "line": frame.f_lineno}
+
+
+def _trace(frame: FrameType) -> None:
+    """Have pydevd see the lines of ``frame`` and of its callers.
+
+    This is the part of ``pydevd.settrace`` that is needed once a program is traced; the rest starts threads.
+    """
+    import pydevd
+
+    if sys.version_info >= (3, 12):
+        pydevd.settrace(suspend=True, trace_only_current_thread=True, patch_multiprocessing=False, stop_at_frame=frame)
+        return
+    debugger = pydevd.get_global_debugger()
+    info = _stepping_info()
+    info.pydev_state = 1  # pydevd_constants.STATE_RUN
+    debugger.enable_tracing()
+    debugger.set_trace_for_frame_and_parents(threading.get_ident(), frame)
+
+
+@contextmanager
+def _untraced() -> Iterator[None]:
+    """Neither a pending step nor a breakpoint stops this thread: gdb waits for it."""
+    if "pydevd" not in sys.modules:
+        yield
+        return
+    info = _stepping_info()
+    command, frame = info.pydev_step_cmd, info.pydev_step_stop
+    _set_step(-1, None)
+    info.is_tracing += 1
+    try:
+        yield
+    finally:
+        info.is_tracing -= 1
+        _set_step(command, frame)
+
+
+def _set_step(command: int, frame: FrameType | None) -> None:
+    info = _stepping_info()
+    info.pydev_step_cmd = command
+    info.pydev_step_stop = frame
+    info.update_stepping_info()
+
+
+def _stepping_info() -> Any:
+    from _pydevd_bundle.pydevd_additional_thread_info import set_additional_thread_info
+
+    return set_additional_thread_info(threading.current_thread())
