@@ -1,0 +1,1 @@
+"""The core: one debugged program seen through debugpy and gdb at once."""

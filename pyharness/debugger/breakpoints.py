@@ -1,0 +1,150 @@
+"""The places to stop at: kept as the user named them, bound as the code for them comes into being."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from pyharness.gdbmi.client import GdbError
+from pyharness.model.errors import HarnessError, UsageError, nearest
+from pyharness.model.places import find, known_names
+from pyharness.model.source_map import SourceMap, map_of
+
+if TYPE_CHECKING:
+    from pyharness.debugger.native_side import NativeSide
+    from pyharness.debugger.python_side import PythonSide
+    from pyharness.model.where import Where
+
+
+@dataclass
+class _Bound:
+    """A place and where it lies in the program as far as it is loaded."""
+
+    where: Where
+    lines: list[tuple[str, int]] = field(default_factory=list)
+    numbers: list[int] = field(default_factory=list)
+    hint: str = ""
+
+    @property
+    def pending(self) -> bool:
+        return not self.lines and not self.numbers
+
+
+class Breakpoints:
+    """Binds places to lines of generated and written Python, and to native addresses."""
+
+    def __init__(self, python: PythonSide) -> None:
+        self._python = python
+        self._bound: list[_Bound] = []
+        self._maps: dict[str, SourceMap] = {}
+        self.place_of_number: dict[int, str] = {}
+        """gdb's number of a native breakpoint → its name in ``names``, also of one that is removed."""
+
+    @property
+    def wants_native(self) -> bool:
+        """Whether a native place waits for its library."""
+        return any(bound.where.kind == "native" and bound.pending for bound in self._bound)
+
+    @property
+    def names(self) -> set[str]:
+        """The places that are set, with their conditions."""
+        return {_name(bound.where) for bound in self._bound}
+
+    @property
+    def places(self) -> list[Where]:
+        """All places, as the user named them."""
+        return [bound.where for bound in self._bound]
+
+    def add(self, where: Where, native: NativeSide | None) -> None:
+        """Stop at ``where`` from now on; native places need ``native`` once a library of the user's is loaded."""
+        bound = _Bound(where)
+        self._bound.append(bound)
+        if where.kind == "py":
+            line = executable_line(where.file, where.line)
+            self._python.set_breakpoint(where.file, line, where.condition)
+            bound.lines.append((where.file, line))
+        elif where.kind == "fx":
+            for source_map in self._maps.values():
+                self._bind_map(bound, source_map)
+        elif native:
+            self.bind_native(native)
+
+    def remove(self, where: Where, native: NativeSide | None) -> None:
+        """Forget a place."""
+        for bound in [entry for entry in self._bound if entry.where == where]:
+            self._bound.remove(bound)
+            for file, line in bound.lines:
+                self._python.clear_breakpoint(file, line)
+            if native and native.alive:
+                native.delete(bound.numbers)
+
+    def generated(self, file: str) -> None:
+        """torch.fx made code: bind what waits for a node of it."""
+        source_map = map_of(file)
+        if source_map is None:
+            return
+        self._maps[file] = source_map
+        for bound in self._bound:
+            if bound.where.kind == "fx":
+                self._bind_map(bound, source_map)
+
+    def _bind_map(self, bound: _Bound, source_map: SourceMap) -> None:
+        entry = find(source_map, bound.where.name)
+        if entry and (source_map.file, entry.line) not in bound.lines:
+            self._python.set_breakpoint(source_map.file, entry.line, bound.where.condition)
+            bound.lines.append((source_map.file, entry.line))
+
+    def bind_native(self, native: NativeSide) -> None:
+        """Bind what waits for a library that may be loaded now."""
+        for bound in list(self._bound):
+            where = bound.where
+            if where.kind != "native" or not bound.pending:
+                continue
+            request = {"function": where.name, "file": where.file, "line": where.line, "condition": where.condition}
+            try:
+                answer = native.set_breakpoint(request)
+            except GdbError as error:
+                self._bound.remove(bound)
+                raise (UsageError if where.condition else HarnessError)(error.message) from error
+            bound.numbers = list(answer["numbers"])
+            bound.hint = str(answer["hint"])
+            self.place_of_number.update(dict.fromkeys(bound.numbers, _name(where)))
+
+    def not_reached(self, where: Where) -> HarnessError:
+        """The program ended and never came to ``where``: say why, with the nearest names."""
+        bound = next((entry for entry in self._bound if entry.where == where), _Bound(where))
+        if not bound.pending:
+            return HarnessError(f"The program ended without reaching {where}.", "That line or function never ran.")
+        if where.kind == "native":
+            remedy = bound.hint or "Is it in a library with debug information (-g) that the program loads?"
+            return UsageError(f"No loaded native code has {where}.", remedy)
+        if not self._maps:
+            return UsageError(f"There is no {where}: the program made no torch.fx GraphModule.")
+        names = [name for source_map in self._maps.values() for name in known_names(source_map)]
+        remedy = (
+            nearest(where.name, names) or f"Its graphs have, for example: {', '.join(list(dict.fromkeys(names))[:6])}"
+        )
+        return UsageError(f"No graph of the program has {where}.", remedy)
+
+
+def _name(where: Where) -> str:
+    return f"{where} if {where.condition}" if where.condition else str(where)
+
+
+def executable_line(file: str, line: int) -> int:
+    """The first line at or after ``line`` that has code, as debuggers slide; an error where there is none."""
+    try:
+        code = compile(Path(file).read_bytes(), file, "exec", dont_inherit=True)
+    except (OSError, SyntaxError, ValueError):
+        return line
+    lines: set[int] = set()
+    waiting = [code]
+    while waiting:
+        current = waiting.pop()
+        lines.update(number for _, _, number in current.co_lines() if number)
+        waiting.extend(constant for constant in current.co_consts if hasattr(constant, "co_lines"))
+    after = [number for number in lines if number >= line]
+    if not after:
+        raise UsageError(f"{file}:{line} is behind the last line of code ({max(lines, default=0)}).")
+    return min(after)

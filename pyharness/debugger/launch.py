@@ -1,0 +1,178 @@
+"""Starts the user's program with the harness beside it, and holds our end of the control channel."""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import os
+import shutil
+import signal
+import socket
+import subprocess
+import sys
+import threading
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import IO, TYPE_CHECKING, Any
+
+from pyharness.model.errors import HarnessError, UsageError, nearest
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping, Sequence
+
+PACKAGE = Path(__file__).parent.parent
+
+
+@dataclass(frozen=True)
+class Command:
+    """What to run: a script or a module, under which Python, where, and with what output."""
+
+    script: str
+    arguments: Sequence[str] = ()
+    module: bool = False
+    python: str = ""
+    """Interpreter of the program; this one when empty."""
+    cwd: str | None = None
+    env: Mapping[str, str] = field(default_factory=dict)
+    """Added to this process's environment."""
+    stdout: IO[Any] | int | None = None
+    stderr: IO[Any] | int | None = None
+
+    def check(self) -> None:
+        """Raise what can be said before anything is started."""
+        if self.python and shutil.which(self.python) is None:
+            raise UsageError(f"There is no Python interpreter {self.python!r}.")
+        if self.module:
+            return
+        path = Path(self.cwd or ".") / self.script
+        if path.is_dir():
+            raise UsageError(f"{self.script!r} is a folder.", "Name the script to run, or use -m for a module.")
+        if not path.is_file():
+            known = [str(entry) for entry in Path(self.script).parent.glob("*.py")]
+            raise UsageError(f"There is no script {self.script!r}.", nearest(self.script, known))
+        try:
+            compile(path.read_bytes(), str(path), "exec", dont_inherit=True)
+        except (SyntaxError, ValueError) as error:
+            line = getattr(error, "lineno", None)
+            raise UsageError(f"{self.script} does not compile: {error}", f"See line {line}." if line else "") from error
+
+
+class Launched:
+    """The running program; ``on_message`` and ``on_exit`` are called on threads of this object.
+
+    ``on_message`` gets each message of the control channel; the program waits until ``answer`` is called.
+    """
+
+    def __init__(
+        self, command: Command, on_message: Callable[[dict[str, Any]], None], on_exit: Callable[[int], None]
+    ) -> None:
+        command.check()
+        ours, theirs = socket.socketpair()
+        self._stream = ours.makefile("rwb")
+        self._socket = ours
+        self._asked = 0
+        self._process = self._spawn(command, theirs)
+        theirs.close()
+        self.exit_code: int | None = None
+        self._threads = [
+            threading.Thread(target=self._read, args=(on_message,), name="pyharness-channel", daemon=True),
+            threading.Thread(target=self._wait, args=(on_exit,), name="pyharness-exit", daemon=True),
+        ]
+        for thread in self._threads:
+            thread.start()
+
+    @staticmethod
+    def _spawn(command: Command, theirs: socket.socket) -> subprocess.Popen[bytes]:
+        python = command.python or sys.executable
+        descriptor = theirs.fileno()
+        arguments = [python, "-X", "frozen_modules=off", "-m", "pyharness.debuggee", "--channel", str(descriptor)]
+        if command.module:
+            arguments.append("-m")
+        env = {**os.environ, "PYDEVD_DISABLE_FILE_VALIDATION": "1", **command.env}
+        # The program's own folder comes first on its path (as Python has it); ours is found behind everything else.
+        env["PYTHONPATH"] = os.pathsep.join(filter(None, [env.get("PYTHONPATH", ""), str(PACKAGE.parent)]))
+        # It hears of Ctrl-C from the script's first line on: what comes before is ours, and we end it (see debuggee).
+        before = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
+        try:
+            return subprocess.Popen(
+                [*arguments, command.script, *command.arguments],
+                pass_fds=[descriptor],
+                cwd=command.cwd,
+                env=env,
+                stdout=command.stdout,
+                stderr=command.stderr,
+            )
+        finally:
+            signal.pthread_sigmask(signal.SIG_SETMASK, before)
+
+    @property
+    def pid(self) -> int:
+        """Process id of the program."""
+        return self._process.pid
+
+    def answer(self, message: dict[str, Any]) -> None:
+        """Let the program go on from what it asked."""
+        with contextlib.suppress(OSError, ValueError):
+            self._stream.write(json.dumps({**message, "id": self._asked}).encode() + b"\n")
+            self._stream.flush()
+
+    def let_go(self) -> None:
+        """Close the channel: the program never waits for us again."""
+        with contextlib.suppress(OSError):
+            self._socket.shutdown(socket.SHUT_RDWR)
+
+    def end(self, *, at_once: bool = False) -> None:
+        """End the program: politely, then for certain; ``at_once`` where a debugger holds it and it could not hear.
+
+        What it started in its own process group ends too: a worker that outlives its program serves nobody.
+        """
+        family = _descendants(self.pid) if self._process.returncode is None else []
+        if not at_once and self._process.poll() is None:
+            self._process.send_signal(signal.SIGTERM)
+            with contextlib.suppress(subprocess.TimeoutExpired):
+                self._process.wait(timeout=2)
+        self._process.kill()
+        for pid in family:
+            with contextlib.suppress(ProcessLookupError, PermissionError):
+                os.kill(pid, signal.SIGKILL)
+
+    def wait(self) -> int:
+        """Wait for the program's end; its exit code, negative for a signal."""
+        self.exit_code = self._process.wait()
+        return self.exit_code
+
+    def close(self) -> None:
+        """Give back the channel."""
+        self.let_go()
+        for stream in (self._stream, self._socket):
+            with contextlib.suppress(OSError, ValueError):
+                stream.close()
+
+    def _read(self, on_message: Callable[[dict[str, Any]], None]) -> None:
+        with contextlib.suppress(OSError, ValueError):
+            for line in self._stream:
+                message = json.loads(line)
+                self._asked = message["id"]
+                on_message(message)
+
+    def _wait(self, on_exit: Callable[[int], None]) -> None:
+        on_exit(self._process.wait())
+
+
+def _descendants(pid: int) -> list[int]:
+    """The processes that ``pid`` started, and those that they did, as far as they are in this process group."""
+    found: list[int] = []
+    for listed in Path(f"/proc/{pid}/task").glob("*/children"):
+        with contextlib.suppress(OSError):
+            for child in map(int, listed.read_text(encoding="ascii").split()):
+                found += [child, *_descendants(child)] if os.getpgid(child) == os.getpgrp() else []
+    return found
+
+
+def missing_in(python: str) -> HarnessError:
+    """The program ended before it said hello: most often its Python lacks a package of ours."""
+    python = python or sys.executable
+    return HarnessError(
+        "The program ended before the harness could connect to it.",
+        f"Does {python} have pyharness and debugpy? Try: {python} -m pip install pyharness",
+    )

@@ -1,0 +1,285 @@
+"""The state machine that merges two debuggers: events and requests in, actions out, no I/O.
+
+Threads are kernel thread ids (LWPs): the one name that both debuggers' threads share.
+"""
+
+from __future__ import annotations
+
+from collections import deque
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Literal, TypeAlias
+
+if TYPE_CHECKING:
+    from collections.abc import Collection
+
+Language = Literal["python", "native", "start"]
+Request = Literal["continue", "into", "into_native", "over", "out"]
+NativeReason = Literal["breakpoint", "arrived", "stepped", "signal"]
+
+
+# --- events -----------------------------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class PythonStopped:
+    """debugpy stopped a thread."""
+
+    thread: int
+    reason: str
+    """debugpy's own: step, breakpoint, exception, pause, ..."""
+
+
+@dataclass(frozen=True)
+class NativeStopped:
+    """gdb stopped a thread."""
+
+    thread: int
+    reason: NativeReason
+    """``arrived``: at a function that *into* armed; ``stepped``: gdb's own step ended."""
+    in_user_code: bool = True
+    place: str = ""
+    """Of a ``breakpoint``: the place as the user named it."""
+
+
+@dataclass(frozen=True)
+class Stopped:
+    """What the client is told."""
+
+    thread: int
+    language: Literal["python", "native"]
+    reason: Literal["breakpoint", "step", "signal", "exception", "entry"]
+    ran_nothing: bool = False
+    """An *into* ended at a Python line because that line ran no function of the user's."""
+    place: str = ""
+
+
+# --- actions ----------------------------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class Start:
+    """Let the program begin; with ``stop`` it halts at the user's first line."""
+
+    stop: bool = False
+
+
+@dataclass(frozen=True)
+class Arm:
+    """Break at every native function of the user's, on this thread."""
+
+    thread: int
+
+
+@dataclass(frozen=True)
+class ArmReturn:
+    """Break where native code of the user's goes on that called the Python code of this thread, if there is any."""
+
+    thread: int
+
+
+@dataclass(frozen=True)
+class Disarm:
+    """Take these breakpoints away."""
+
+
+@dataclass(frozen=True)
+class Python:
+    """A DAP request that resumes: continue, next, stepIn, stepOut."""
+
+    thread: int
+    command: Literal["continue", "next", "stepIn", "stepOut"]
+
+
+@dataclass(frozen=True)
+class Native:
+    """gdb resumes one thread: to run on, or to the next line."""
+
+    thread: int
+    command: Literal["continue", "next"]
+
+
+@dataclass(frozen=True)
+class Leave:
+    """Run on to whoever called the user's native code: another native frame of theirs, or their next Python line.
+
+    With ``pending``, debugpy is to stop at that line already.
+    """
+
+    thread: int
+    pending: bool = False
+
+
+@dataclass(frozen=True)
+class AgentArm:
+    """Have debugpy stop at the next Python line of this thread (through the agent).
+
+    The line is the caller's, or, with ``callbacks``, any that native code calls meanwhile.
+    """
+
+    thread: int
+    callbacks: bool = False
+
+
+@dataclass(frozen=True)
+class AgentDisarm:
+    """Have debugpy forget a step that is still pending on this thread (through the agent)."""
+
+    thread: int
+
+
+Event: TypeAlias = PythonStopped | NativeStopped
+Action: TypeAlias = Start | Arm | ArmReturn | Disarm | Python | Native | Leave | AgentArm | AgentDisarm
+
+_PYTHON_COMMANDS: dict[Request, Literal["continue", "next", "stepIn", "stepOut"]] = {
+    "continue": "continue",
+    "into": "stepIn",
+    "into_native": "next",
+    "over": "next",
+    "out": "stepOut",
+}
+
+
+@dataclass(frozen=True)
+class _Step:
+    thread: int
+    request: Request
+    from_python: bool
+
+
+class Machine:
+    """One program under two debuggers.
+
+    ``focus`` is the stop that the client was last told of, ``None`` while the program runs. Stops of other threads that
+    come meanwhile wait in line: each is told when the client goes on, before anything else, if its place is still set.
+    """
+
+    def __init__(self) -> None:
+        self.focus: Stopped | None = None
+        self.started = False
+        self._entering = False
+        self._step: _Step | None = None
+        self._armed = False
+        self._pending_python: set[int] = set()
+        self._returning = 0
+        """The thread whose Python code, which it steps out of, was called by native code of the user's."""
+        self._waiting: deque[Stopped] = deque()
+
+    @property
+    def waiting(self) -> set[int]:
+        """The threads whose stops are not told yet."""
+        return {stop.thread for stop in self._waiting}
+
+    def request(self, kind: Request, places: Collection[str] = ()) -> list[Action]:
+        """The client wants to go on; ``places`` are set now."""
+        if not self.started:
+            self.started = True
+            self._entering = kind != "continue"
+            return [Start(stop=self._entering)]
+        focus = self.focus
+        if focus is None:
+            return []
+        self.focus = None
+        if kind == "continue":
+            self._step = None
+        else:
+            self._step = _Step(focus.thread, kind, focus.language == "python")
+        actions = self._from_python(focus, kind) if focus.language == "python" else self._from_native(focus, kind)
+        return [*actions, *self._next_waiting(places)]
+
+    def _next_waiting(self, places: Collection[str]) -> list[Action]:
+        """The next stop in line is the focus; a thread at a place that is not set any more runs on."""
+        passed: list[Action] = []
+        while self._waiting and self.focus is None:
+            stop = self._waiting.popleft()
+            if stop.place and stop.place not in places:
+                passed.append(Native(stop.thread, "continue"))
+            else:
+                self.focus = stop
+        return passed
+
+    def _from_python(self, focus: Stopped, kind: Request) -> list[Action]:
+        actions: list[Action] = []
+        if kind in {"into", "into_native"}:
+            self._armed = True
+            actions.append(Arm(focus.thread))
+        if kind == "out":
+            self._armed = True
+            actions.append(ArmReturn(focus.thread))
+        self._pending_python.discard(focus.thread)
+        if kind != "continue":
+            self._pending_python.add(focus.thread)
+        return [*actions, Python(focus.thread, _PYTHON_COMMANDS[kind])]
+
+    def _from_native(self, focus: Stopped, kind: Request) -> list[Action]:
+        thread = focus.thread
+        if kind == "continue":
+            return [*self._forget_python_step(thread), Native(thread, "continue")]
+        if kind == "out":
+            return [Leave(thread)]
+        # gdb's step may fall off the end of the user's code, or run a Python callback that never comes back to it.
+        self._pending_python.add(thread)
+        agent, step = AgentArm(thread, callbacks=kind == "into"), Native(thread, "next")
+        if kind == "over":
+            return [agent, step]
+        self._armed = True
+        return [agent, Arm(thread), step]  # a trap may hold a thread whose GIL the agent needs
+
+    def _forget_python_step(self, thread: int) -> list[Action]:
+        if thread not in self._pending_python:
+            return []
+        self._pending_python.discard(thread)
+        return [AgentDisarm(thread)]
+
+    def returns_to_native(self, thread: int) -> None:
+        """``ArmReturn`` has found native code to return to."""
+        self._returning = thread
+
+    def release(self) -> list[Action]:
+        """The client lets the program go: nothing may be left armed in it."""
+        focus, self.focus, self._step = self.focus, None, None
+        actions: list[Action] = [Disarm()] if self._armed else []
+        if focus and focus.language == "native":
+            actions += self._forget_python_step(focus.thread)
+        return actions
+
+    def handle(self, event: Event) -> list[Action]:
+        """A debugger reports a stop; ``focus`` is set when the client is to be told."""
+        step = self._step if self._step and self._step.thread == event.thread else None
+        if isinstance(event, PythonStopped):
+            return self._python_stopped(event, step)
+        if step and event.reason == "stepped" and not event.in_user_code:
+            return [Leave(event.thread, pending=step.request != "out")]
+        if event.reason in {"arrived", "stepped"}:
+            return self._tell(Stopped(event.thread, "native", "step"))
+        reason: Literal["signal", "breakpoint"] = "signal" if event.reason == "signal" else "breakpoint"
+        return self._tell(Stopped(event.thread, "native", reason, place=event.place))
+
+    def _python_stopped(self, event: PythonStopped, step: _Step | None) -> list[Action]:
+        self._pending_python.discard(event.thread)
+        if event.reason == "exception":
+            return self._tell(Stopped(event.thread, "python", "exception"))
+        if self._entering:
+            self._entering = False
+            return self._tell(Stopped(event.thread, "python", "entry"))
+        if event.thread == self._returning and event.reason == "step":
+            # debugpy shows the next Python frame as soon as a function returns: the native code has not gone on yet.
+            self._returning = 0
+            self._pending_python.add(event.thread)
+            return [Python(event.thread, "next")]
+        stepped = event.reason != "breakpoint" or (step is not None and not step.from_python)
+        if not stepped:
+            return self._tell(Stopped(event.thread, "python", "breakpoint"))
+        into = step is not None and step.from_python and step.request in {"into", "into_native"}
+        return self._tell(Stopped(event.thread, "python", "step", ran_nothing=into))
+
+    def _tell(self, stop: Stopped) -> list[Action]:
+        if self.focus is not None:
+            self._waiting.append(replace(stop, ran_nothing=False))
+            return []
+        self.focus = stop
+        self._step = None
+        self._returning = 0
+        if self._armed:
+            self._armed = False
+            return [Disarm()]
+        return []

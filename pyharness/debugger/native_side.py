@@ -1,0 +1,276 @@
+"""The native half: one gdb, attached to the program, in non-stop mode."""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import os
+import queue
+import signal
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, TypeVar
+
+from pyharness.gdbmi.client import GdbClient, GdbError
+from pyharness.gdbmi.records import Notice, quote
+from pyharness.model.errors import HarnessError
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Container
+
+    from pyharness.debugger.machine import NativeReason
+
+LOADER = Path(__file__).parent.parent / "ingdb" / "load.py"
+_SETTLE_SECONDS = 2.0
+_FATAL_SIGNALS = "SIGSEGV SIGBUS SIGFPE SIGILL SIGABRT"
+
+Answer = TypeVar("Answer")
+
+
+class NativeSide:
+    """What the core asks of gdb, in terms of kernel threads."""
+
+    def __init__(
+        self, on_notice: Callable[[Notice | None], None], agent: dict[str, int] | None, *, guarded: bool
+    ) -> None:
+        self._on_notice = on_notice
+        self._settling: queue.SimpleQueue[Notice | None] | None = None
+        self._gdb = GdbClient(self._forward)
+        self._agent = agent
+        self._guarded = guarded
+        self._armed_thread = 0
+        self._passing: set[int] = set()
+        """Threads that run one instruction past a trap that is not for them."""
+        self.pid = 0
+        self.thread_ids: dict[str, int] = {}
+        """gdb's thread number (as MI writes it) → LWP."""
+
+    @property
+    def alive(self) -> bool:
+        """Whether gdb still answers."""
+        return self._gdb.alive
+
+    @property
+    def gdb_pid(self) -> int:
+        """Process id of gdb."""
+        return self._gdb.pid
+
+    @property
+    def transcript(self) -> list[str]:
+        """What was said on the MI channel."""
+        return list(self._gdb.transcript)
+
+    def prepare(self) -> None:
+        """Load our commands; done early, while the program still imports."""
+        for setting in ("mi-async on", "non-stop on", "pagination off", "confirm off", "breakpoint pending off"):
+            self._gdb.command(f"-gdb-set {setting}")
+        self._gdb.command("-gdb-set print frame-arguments none")  # a stop would read every tensor it is given
+        self._gdb.console(f"source {LOADER}")
+        self._gdb.console("python from pyharness.ingdb import mi; mi.register()")
+        # A debugger must not change how a program behaves under signals: all go straight on but the fatal ones.
+        self._gdb.console("handle all nostop noprint pass")
+        self._gdb.console(f"handle {_FATAL_SIGNALS} stop print pass")
+
+    def attach(self, pid: int) -> None:
+        """Attach and let all threads run on."""
+        self.pid = pid
+        self._settling = queue.SimpleQueue()
+        try:
+            self._call("ph-attach", {"pid": pid})
+        except GdbError as error:
+            message, _, remedy = error.message.partition("\n")
+            raise HarnessError(message, remedy) from error
+        self._settle()
+        self._gdb.command("-exec-continue --all")
+
+    def _settle(self) -> None:
+        """Wait until every thread has reported the stop of the attach.
+
+        In non-stop mode these reports come one by one after the attach. One that came after a thread was resumed would
+        look like a stop of its own.
+        """
+        settling = self._settling
+        if settling is None:
+            return
+        self.refresh_threads()
+        missing = set(self.thread_ids)
+        while missing:
+            try:
+                notice = settling.get(timeout=_SETTLE_SECONDS)
+            except queue.Empty:
+                break  # a thread that ended meanwhile reports nothing
+            if notice is None:
+                break
+            missing.discard(str(notice.values.get("thread-id", "")))
+        self._settling = None
+
+    def stack_of_running(self, thread: int) -> list[dict[str, Any]]:
+        """As ``stack``, for a thread that gdb does not hold (debugpy does); empty when it cannot be held."""
+        return self._held(thread, lambda: self.stack(thread)) or []
+
+    def arm_return(self, thread: int, stdlib: str) -> bool:
+        """Stop where native code of the user's goes on, if it called the Python function that debugpy holds."""
+        answer = self._held(thread, lambda: self._call("ph-arm-return", {"thread": thread, "stdlib": stdlib}))
+        return bool(answer and answer["armed"])
+
+    def _held(self, thread: int, ask: Callable[[], Answer]) -> Answer | None:
+        """The answer about a running thread, which is held meanwhile; ``None`` when it cannot be held in time."""
+        held = queue.SimpleQueue[Notice | None]()
+        self._settling = held
+        others: list[Notice | None] = []
+        try:
+            self.interrupt(thread)
+            while (notice := held.get(timeout=_SETTLE_SECONDS)) is not None:
+                if self.lwp_of(str(notice.values.get("thread-id", ""))) == thread:
+                    return ask()
+                others.append(notice)
+        except queue.Empty:
+            pass
+        finally:
+            self._settling = None
+            with contextlib.suppress(HarnessError):
+                self.resume(thread)
+            for other in others:
+                self._on_notice(other)
+        return None
+
+    def _forward(self, notice: Notice | None) -> None:
+        settling = self._settling
+        if settling is not None and (notice is None or notice.kind == "stopped"):
+            settling.put(notice)
+        if settling is None or notice is None:
+            self._on_notice(notice)
+
+    def refresh_threads(self) -> None:
+        """Read which LWP each of gdb's threads is."""
+        self.thread_ids = self._call("ph-threads")
+
+    def lwp_of(self, number: str) -> int:
+        """The LWP of gdb's thread ``number``."""
+        if number not in self.thread_ids:
+            self.refresh_threads()
+        return self.thread_ids.get(number, 0)
+
+    def load_symbols(self) -> None:
+        """Read the symbols of the user's libraries that were loaded since."""
+        self._call("ph-load-symbols")
+
+    def set_breakpoint(self, request: dict[str, Any]) -> dict[str, Any]:
+        """Set a native breakpoint; see ``ingdb.stop_at_functions.set_breakpoint``."""
+        answer: dict[str, Any] = self._call("ph-break", request)
+        return answer
+
+    def delete(self, numbers: list[int]) -> None:
+        """Delete breakpoints by number."""
+        if numbers:
+            self._call("ph-delete", {"numbers": numbers})
+
+    def arm(self, thread: int) -> dict[str, Any]:
+        """Break at all of the user's functions on ``thread``."""
+        self._armed_thread = thread
+        answer: dict[str, Any] = self._call("ph-arm", {"thread": thread, "guarded": self._guarded})
+        return answer
+
+    def disarm(self) -> None:
+        """Undo ``arm``."""
+        self._armed_thread = 0
+        self._call("ph-disarm")
+
+    def reason_of(self, notice: Notice, thread: int, user_breakpoints: Container[int]) -> NativeReason | None:
+        """What a ``*stopped`` record means for the machine; ``None`` for one that means nothing to it."""
+        if thread in self._passing:
+            self._passing.discard(thread)
+            self._call("ph-pass", {"again": bool(self._armed_thread)})
+            self.resume(thread)
+            return None
+        reason = str(notice.values.get("reason", ""))
+        if reason == "breakpoint-hit":
+            number = int(str(notice.values.get("bkptno", "0")))
+            return "breakpoint" if number in user_breakpoints else "arrived"
+        if reason in {"end-stepping-range", "function-finished", "location-reached"}:
+            return "stepped"
+        if reason == "signal-received":
+            return self._signal(str(notice.values.get("signal-name")), thread)
+        return None
+
+    def _signal(self, name: str, thread: int) -> NativeReason | None:
+        if name == "SIGTRAP":
+            return self._trap(thread)
+        return None if name in {"0", "SIGSTOP"} else "signal"
+
+    def _trap(self, thread: int) -> NativeReason | None:
+        """A trap that ``arm`` planted, for its thread; another thread passes it, one instruction while it is lifted."""
+        if thread == self._armed_thread:
+            return "arrived" if self._call("ph-trap", {"thread": thread, "lift": False})["ours"] else "signal"
+        if not self._call("ph-trap", {"thread": thread, "lift": True})["ours"]:
+            return "signal"
+        if not self._armed_thread:  # it is lifted since
+            self.resume(thread)
+            return None
+        self._passing.add(thread)
+        self._resume("-exec-step-instruction", thread)
+        return None
+
+    def where(self, thread: int) -> dict[str, Any]:
+        """Function, file, line of a stopped thread, and whether that is the user's code."""
+        answer: dict[str, Any] = self._call("ph-where", {"thread": thread})
+        return answer
+
+    def caller(self, thread: int) -> dict[str, Any]:
+        """Who called the user's native code on a stopped thread."""
+        answer: dict[str, Any] = self._call("ph-caller", {"thread": thread})
+        return answer
+
+    def stack(self, thread: int) -> list[dict[str, Any]]:
+        """The merged stack of a stopped thread, as ``Frame.to_json`` writes it."""
+        answer: list[dict[str, Any]] = self._call("ph-stack", {"thread": thread})
+        return answer
+
+    def evaluate(self, thread: int, expression: str, level: int = 0) -> str:
+        """The text of a gdb expression."""
+        return str(self._call("ph-evaluate", {"thread": thread, "expression": expression, "level": level}))
+
+    def ask_agent(self, thread: int, request: dict[str, Any]) -> dict[str, Any]:
+        """Run a request of ours on a stopped thread of the program (``debuggee/agent.py``)."""
+        if self._agent is None:
+            return {"error": "the program runs without pyharness's native half"}
+        arguments = {"thread": thread, "request": request, "addresses": self._agent}
+        answer: dict[str, Any] = self._call("ph-agent", arguments)
+        return answer
+
+    def resume(self, thread: int) -> None:
+        """Let one thread run on."""
+        self._resume("-exec-continue", thread)
+
+    def next(self, thread: int) -> None:
+        """Run one thread to its next source line."""
+        self._resume("-exec-next", thread)
+
+    def finish(self, thread: int, level: int) -> None:
+        """Run one thread until the frame ``level`` is back on top."""
+        self._resume("-exec-finish", thread, f" --frame {level - 1}")
+
+    def interrupt(self, thread: int) -> None:
+        """Stop one thread where it is."""
+        self._resume("-exec-interrupt", thread)
+
+    def close(self, *, let_go: bool = True) -> None:
+        """Detach, leave the program running, end gdb; without ``let_go`` the program is dead and gdb need only end."""
+        if self._gdb.alive and self.pid and let_go:
+            with contextlib.suppress(HarnessError):  # the program, or gdb, is gone: there is nothing to detach from
+                self._gdb.command("-target-detach", timeout=10)
+        in_order = self._gdb.close(patience=5.0 if let_go else 1.0)
+        if self.pid and let_go and not in_order:
+            with contextlib.suppress(ProcessLookupError):  # a gdb that dies while it attaches leaves SIGSTOP behind
+                os.kill(self.pid, signal.SIGCONT)
+        self.pid = 0
+
+    def _resume(self, command: str, thread: int, options: str = "") -> None:
+        for number, lwp in self.thread_ids.items():
+            if lwp == thread:
+                self._gdb.command(f"{command} --thread {number}{options}")
+                return
+        raise HarnessError(f"gdb does not know thread {thread} of the program.")
+
+    def _call(self, name: str, request: dict[str, Any] | None = None) -> Any:
+        values = self._gdb.command(f"-{name} {quote(json.dumps(request or {}))}")
+        return json.loads(str(values["json"]))

@@ -1,0 +1,311 @@
+"""One debugged program: the Python API."""
+
+from __future__ import annotations
+
+from contextlib import suppress
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any, TypeVar
+
+from pyharness.debugger.interrupts import postponed
+from pyharness.debugger.launch import Command, missing_in
+from pyharness.debugger.shell import Shell
+from pyharness.gdbmi.client import GdbError
+from pyharness.model.errors import DebuggerLostError, HarnessError
+from pyharness.model.frames import Frame, from_json
+from pyharness.model.source_map import map_of
+from pyharness.model.stops import Stop
+from pyharness.model.where import Where, folders_of, parse
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping, Sequence
+    from types import TracebackType
+    from typing import IO
+
+    from pyharness.debugger.machine import Request, Stopped
+
+Answer = TypeVar("Answer")
+DEBUGGER_LOST = DebuggerLostError
+
+
+class Program:
+    """A program under both debuggers; made by ``debug``.
+
+    Every method that resumes returns the next ``Stop``, or ``None`` when the program ended.
+    """
+
+    def __init__(
+        self,
+        command: Command,
+        included: Sequence[str] = (),
+        progress: Callable[[str], None] | None = None,
+        *,
+        crashes: bool = False,
+    ) -> None:
+        self._command = command
+        self._progress = progress or (lambda _text: None)
+        command.check()
+        self._make_shell: Callable[[], Shell] = lambda: Shell(command, included, self._progress, crashes=crashes)
+        self._shell: Shell
+        self._let_go = False
+        self.stop: Stop | None = None
+        """Where the program stands, ``None`` while it runs and after its end."""
+
+    # --- life ---------------------------------------------------------------------------------------------------------
+
+    def __enter__(self) -> Program:  # noqa: PYI034  (Self is not in 3.10's typing)
+        """Wait until the program stands before its first line."""
+        self._progress("starting the program")
+        with postponed():
+            self._shell = self._make_shell()
+        try:
+            self._shell.pump(lambda: self._shell.ready)
+        except BaseException:
+            self.kill()
+            raise
+        if self.exit_code is not None:
+            self._shell.close()
+            raise missing_in(self._command.python)
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        """End the program, unless it was detached or a debugger died: that is no reason to end the user's work."""
+        if isinstance(error, DebuggerLostError) and self.exit_code is None:
+            self.detach()
+        elif not self._let_go:
+            self.kill()
+        with postponed():
+            self._shell.close()
+
+    @property
+    def pid(self) -> int:
+        """Process id of the program."""
+        return self._shell.process.pid
+
+    @property
+    def exit_code(self) -> int | None:
+        """Exit code of the program once it ended; negative for a signal."""
+        return self._shell.exit_code
+
+    def detach(self) -> None:
+        """Leave the program running without any debugger."""
+        if self._let_go:
+            return
+        with postponed():
+            self._detach()
+
+    def _detach(self) -> None:
+        self._let_go = True
+        self.stop = None
+        shell = self._shell
+        with suppress(HarnessError):  # a debugger that is gone holds nothing any more
+            shell.perform(shell.machine.release())
+        for where in shell.breakpoints.places:
+            with suppress(HarnessError):
+                shell.breakpoints.remove(where, shell.native)
+        shell.close_gdb()
+        shell.python.disconnect()
+        shell.process.let_go()
+
+    def finish(self) -> int:
+        """Detach and wait for the program's end; its exit code, negative for a signal."""
+        if not self._let_go and not self._shell.lost:
+            self._shell.catch_up()
+        if self._shell.exit_code is None:
+            self.detach()
+            self._shell.exit_code = self._shell.process.wait()
+        return self._shell.exit_code
+
+    def kill(self) -> None:
+        """End the program."""
+        self._let_go = True
+        with postponed():
+            self._shell.kill()
+
+    # --- going on -----------------------------------------------------------------------------------------------------
+
+    def run_to(self, where: str | Where) -> Stop | None:
+        """Run until ``where`` is reached (``fx:``, ``py:`` or ``native:``, with ``if CONDITION``).
+
+        A signal or another stop on the way is returned as it comes. Raises when the program ends before.
+        """
+        place = parse(where, folders_of(self._command.script)) if isinstance(where, str) else where
+        self._require_alive()
+        shell = self._shell
+        with shell.excused():
+            if place.kind == "native" and shell.loaded_user_libraries:
+                shell.attach()
+            shell.breakpoints.add(place, shell.native)
+        stop = self.resume() if self.exit_code is None else None
+        if stop is None:
+            raise shell.breakpoints.not_reached(place)
+        with shell.excused():
+            shell.breakpoints.remove(place, shell.native)
+        return stop
+
+    def resume(self) -> Stop | None:
+        """Run on."""
+        return self._go("continue")
+
+    def into(self) -> Stop | None:
+        """Step into the first function of the user's, in either language, that the line runs."""
+        return self._go("into")
+
+    def into_native(self) -> Stop | None:
+        """Step into the first native function of the user's that the line runs."""
+        return self._go("into_native")
+
+    def over(self) -> Stop | None:
+        """Step to the next line."""
+        return self._go("over")
+
+    def out(self) -> Stop | None:
+        """Step to the caller: another native frame of the user's, or the next line of their Python."""
+        return self._go("out")
+
+    def _go(self, request: Request) -> Stop | None:
+        self._require_alive()
+        origin = self.stop.frame if self.stop else None
+        self.stop = None
+        stopped = self._shell.go(request)
+        if stopped is not None:
+            with self._shell.excused():
+                self.stop = self._describe(stopped, origin)
+        return self.stop
+
+    def _require_alive(self) -> None:
+        if self.exit_code is not None:
+            raise self._ended()
+
+    def _ended(self) -> HarnessError:
+        return HarnessError(f"The program has ended (exit code {self.exit_code}).")
+
+    def _describe(self, stopped: Stopped, origin: Frame | None) -> Stop:
+        if stopped.language == "python":
+            frame = self._shell.python.stack(stopped.thread, 8)[0]
+        else:
+            place = self._shell.attach().where(stopped.thread)
+            frame = Frame("native", place["function"], place["file"], place["line"], library=place["library"])
+        stop = Stop(stopped.reason, frame, stopped.thread)
+        if stopped.reason == "signal":
+            return replace(stop, note=self._shell.signal)
+        note = why_nothing(origin, frame, self._shell.armed.get("functions", 0)) if stopped.ran_nothing else ""
+        return replace(stop, note=note)
+
+    # --- looking ------------------------------------------------------------------------------------------------------
+
+    def evaluate(self, expression: str, level: int = 0) -> str:
+        """The text of an expression where the program stands.
+
+        At a Python stop it is Python, at a native one a gdb expression, or Python's where gdb knows no such name. The
+        prefixes ``py:`` and ``native:`` choose. ``level`` counts frames outwards.
+        """
+        return self._ask(lambda stop: self._evaluate(stop, expression, level))
+
+    def _evaluate(self, stop: Stop, expression: str, level: int) -> str:
+        language, text = _language_of(expression, stop.frame.language)
+        if stop.frame.language == "python":
+            if language == "native":
+                raise HarnessError(f"{expression!r}: the thread stands in Python code.", "Step into native code first.")
+            return self._shell.python.evaluate(stop.thread, text, level)
+        native = self._shell.attach()
+        if language == "native":
+            try:
+                return native.evaluate(stop.thread, text, level)
+            except GdbError:
+                if expression.startswith("native:"):
+                    raise
+        answer = self._shell.ask_agent(stop.thread, {"do": "evaluate", "expression": text})
+        if "text" not in answer:
+            raise HarnessError(f"{text!r} is known neither to gdb nor to Python here.", str(answer.get("error")))
+        return str(answer["text"])
+
+    def stack(self) -> list[Frame]:
+        """The stack of the thread that stopped, both languages merged, innermost first."""
+        return self._ask(self._stack)
+
+    def _stack(self, stop: Stop) -> list[Frame]:
+        if stop.frame.language == "native":
+            return [from_json(entry) for entry in self._shell.attach().stack(stop.thread)]
+        frames = self._shell.python.stack(stop.thread)
+        if self._shell.native is None:
+            return frames
+        merged = [from_json(entry) for entry in self._shell.native.stack_of_running(stop.thread)]
+        return from_frame(frames[0], merged) or frames
+
+    def transcripts(self) -> dict[str, list[str]]:
+        """What was said with each debugger, for a bug report."""
+        native = self._shell.native
+        return {"debugpy": self._shell.python.transcript, "gdb": native.transcript if native else []}
+
+    def _ask(self, question: Callable[[Stop], Answer]) -> Answer:
+        """What is to be known of the stop; a program that was killed meanwhile is said to have ended."""
+        if self.stop is None:
+            raise HarnessError("The program does not stand anywhere.", "Run to a place first.")
+        with self._shell.excused():
+            return question(self.stop)
+        raise self._ended()
+
+
+def from_frame(innermost: Frame, merged: Sequence[Frame]) -> list[Frame]:
+    """The part of a merged stack from ``innermost`` outwards; further in lies debugpy, which holds the thread."""
+    wanted = (innermost.language, innermost.file, innermost.line)
+    for index, frame in enumerate(merged):
+        if (frame.language, frame.file, frame.line) == wanted:
+            return list(merged[index:])
+    return []
+
+
+def why_nothing(origin: Frame | None, now: Frame, functions: int) -> str:
+    """Why an *into* from ``origin`` ended at a Python line, with that many native functions armed."""
+    if origin is None or (origin.function, origin.file) != (now.function, now.file):
+        return ""
+    source_map = map_of(origin.file) if origin.file else None
+    entry = source_map.at(origin.line) if source_map and origin.line else None
+    ran = entry.target if entry else f"line {origin.line}"
+    if not functions:
+        return f"{ran} ran no native code of yours: no loaded library of yours has line tables (-g)"
+    return f"{ran} ran none of your {functions} native functions"
+
+
+def _language_of(expression: str, default: str) -> tuple[str, str]:
+    """The language that an expression is in, and the expression without its prefix."""
+    for language, prefix in (("python", "py:"), ("native", "native:")):
+        if expression.startswith(prefix):
+            return language, expression.removeprefix(prefix).strip()
+    return default, expression
+
+
+def debug(  # noqa: PLR0913  (each is a thing a user may want to say)
+    script: str,
+    *arguments: str,
+    module: bool = False,
+    python: str = "",
+    cwd: str | None = None,
+    env: Mapping[str, str] | None = None,
+    stdout: IO[Any] | int | None = None,
+    include: Sequence[str] = (),
+    progress: Callable[[str], None] | None = None,
+    crashes: bool = False,
+) -> Program:
+    """Start ``script`` under both debuggers; use it as a context manager.
+
+    Args:
+        script: A Python file, or the name of a module with ``module=True``.
+        arguments: Its command line.
+        module: Run it as ``python -m``.
+        python: Its interpreter; this one when empty.
+        cwd: Its working folder.
+        env: Added to its environment.
+        stdout: Where its output goes (as ``subprocess.Popen`` takes it); this process's when ``None``.
+        include: Path patterns of library code (of torch, say) that steps shall stop in after all.
+        progress: Called with a line of text at each phase that can take a second.
+        crashes: Attach gdb with the first library of the user's, so that a crash is a stop wherever it comes.
+
+    Raises:
+        HarnessError: The script, its interpreter, gdb or debugpy cannot be used; the error carries the remedy.
+
+    """
+    command = Command(script, arguments, module, python, cwd, env or {}, stdout)
+    return Program(command, include, progress, crashes=crashes)

@@ -1,0 +1,164 @@
+"""The Python half: debugpy's adapter, and the breakpoints and frames that it knows."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from pyharness.debugger.dap_client import DapClient, Message
+from pyharness.model.frames import Frame
+from pyharness.model.source_map import place_of
+from pyharness.model.user_code import is_user_python
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+
+_LIBRARIES = ("torch", "functorch", "torchgen", "debugpy", "_distutils_hack")
+_FINDERS = "__editable___*"
+"""What pip writes for an editable install: every import of the user's runs it."""
+
+
+class PythonSide:
+    """What the core asks of debugpy, in terms of kernel threads."""
+
+    def __init__(self, on_event: Callable[[Message | None], None]) -> None:
+        self._dap = DapClient(on_event)
+        self._breakpoints: dict[str, dict[int, str]] = {}
+        self._dap_thread: dict[int, int] = {}
+        """LWP → debugpy's thread id."""
+        self._lwp: dict[int, int] = {}
+        """debugpy's thread id → LWP."""
+        self.stdlib = ""
+        self.deliver = self.request
+        """How a change of breakpoints is sent; the shell knows when debugpy cannot answer."""
+
+    @property
+    def alive(self) -> bool:
+        """Whether the adapter still answers."""
+        return self._dap.alive
+
+    @property
+    def adapter_pid(self) -> int:
+        """Process id of the adapter."""
+        return self._dap.pid
+
+    @property
+    def transcript(self) -> list[str]:
+        """What was said on the DAP channel."""
+        return list(self._dap.transcript)
+
+    def listen(self, package: str, included: Sequence[str], stdlib: str) -> None:
+        """Have the adapter wait for the program; ``debugpyWaitingForServer`` then tells where."""
+        self.stdlib = stdlib
+        self._dap.request("initialize", {"adapterID": "pyharness", "pathFormat": "path", "linesStartAt1": True})
+        self._dap.post(
+            "attach",
+            {
+                "listen": {"host": "127.0.0.1", "port": 0},
+                "justMyCode": False,
+                "subProcess": False,
+                "redirectOutput": False,
+                "showReturnValue": False,
+                "rules": stepping_rules(package, included, stdlib),
+            },
+        )
+
+    def configured(self) -> None:
+        """Let the program go on from ``debugpy.connect``."""
+        self._dap.post("configurationDone")
+
+    def set_breakpoint(self, file: str, line: int, condition: str = "") -> None:
+        """Add one breakpoint; debugpy takes those of a file together."""
+        self._breakpoints.setdefault(file, {})[line] = condition
+        self._send_breakpoints(file)
+
+    def clear_breakpoint(self, file: str, line: int) -> None:
+        """Remove one breakpoint."""
+        if self._breakpoints.get(file, {}).pop(line, None) is not None:
+            self._send_breakpoints(file)
+
+    def _send_breakpoints(self, file: str) -> None:
+        entries = [
+            {"line": line, **({"condition": condition} if condition else {})}
+            for line, condition in sorted(self._breakpoints[file].items())
+        ]
+        self.deliver("setBreakpoints", {"source": {"path": file}, "breakpoints": entries})
+
+    def request(self, command: str, arguments: Message) -> None:
+        """Send a request and wait until it is done."""
+        self._dap.request(command, arguments)
+
+    def post(self, command: str, arguments: Message) -> None:
+        """Send a request that is done when debugpy's threads can run."""
+        self._dap.post(command, arguments)
+
+    def thread_of(self, dap_thread: int) -> int:
+        """The LWP of a stopped thread (asked of the program once)."""
+        if dap_thread not in self._lwp:
+            frame = self._frames(dap_thread, 1)[0]
+            answer = self._dap.request(
+                "evaluate",
+                {"expression": "__import__('threading').get_native_id()", "frameId": frame["id"], "context": "watch"},
+            )
+            self._lwp[dap_thread] = int(answer["result"])
+            self._dap_thread[self._lwp[dap_thread]] = dap_thread
+        return self._lwp[dap_thread]
+
+    def resume(self, thread: int, command: str) -> None:
+        """``continue``, ``next``, ``stepIn`` or ``stepOut``; never waits for the answer."""
+        self._dap.post(command, {"threadId": self._dap_thread[thread]})
+
+    def stack(self, thread: int, levels: int = 0) -> list[Frame]:
+        """The Python frames of a stopped thread, innermost first, without the harness's own."""
+        entries = [(_file(entry), entry) for entry in self._frames(self._dap_thread[thread], levels)]
+        return [
+            Frame(
+                "python",
+                entry["name"],
+                file,
+                entry["line"],
+                place_of(file, entry["line"]),
+                plumbing=not is_user_python(file, self.stdlib),
+            )
+            for file, entry in entries
+            if "/pyharness/debuggee/" not in (file or "")
+        ]
+
+    def evaluate(self, thread: int, expression: str, level: int = 0) -> str:
+        """The ``repr`` of a Python expression in frame ``level`` of a stopped thread."""
+        frames = self._frames(self._dap_thread[thread], level + 1)
+        frame = frames[min(level, len(frames) - 1)]
+        body = self._dap.request("evaluate", {"expression": expression, "frameId": frame["id"], "context": "repl"})
+        return str(body["result"])
+
+    def disconnect(self) -> None:
+        """Leave the program running without debugpy."""
+        if self._dap.alive:
+            pending = self._dap.post("disconnect", {"restart": False, "terminateDebuggee": False})
+            pending.answered.wait(2)
+
+    def close(self) -> None:
+        """End the adapter."""
+        self._dap.close()
+
+    def _frames(self, dap_thread: int, levels: int) -> list[dict[str, Any]]:
+        body = self._dap.request("stackTrace", {"threadId": dap_thread, "startFrame": 0, "levels": levels})
+        frames: list[dict[str, Any]] = body["stackFrames"]
+        return frames
+
+
+def stepping_rules(package: str, included: Sequence[str], stdlib: str) -> list[dict[str, Any]]:
+    """debugpy's rules for what a step may stop in; the first that matches a file decides."""
+    rules: list[dict[str, Any]] = [{"path": path, "include": True} for path in included]
+    rules += [{"path": f"{package}/{part}/**", "include": False} for part in ("debuggee", "fx", "native", "model")]
+    for folder in ("site-packages", "dist-packages"):
+        rules += [{"path": f"**/{folder}/{name}/**", "include": False} for name in _LIBRARIES]
+        rules.append({"path": f"**/{folder}/{_FINDERS}", "include": False})
+        rules.append({"path": f"**/{folder}/**", "include": True})
+    rules += [{"path": f"{stdlib}/**", "include": False}, {"path": "<*", "include": False}]
+    return rules
+
+
+def _file(entry: dict[str, Any]) -> str | None:
+    source = entry.get("source") or {}
+    path: str | None = source.get("path")
+    return path

@@ -1,0 +1,343 @@
+"""The shell around the state machine: feeds it what both debuggers and the program say, and does what it answers."""
+
+from __future__ import annotations
+
+import queue
+import threading
+from contextlib import contextmanager, suppress
+from typing import TYPE_CHECKING, Any
+
+from pyharness.debugger import machine as m
+from pyharness.debugger.breakpoints import Breakpoints
+from pyharness.debugger.dap_client import ADAPTER, AdapterLostError
+from pyharness.debugger.launch import PACKAGE, Command, Launched
+from pyharness.debugger.native_side import NativeSide
+from pyharness.debugger.python_side import PythonSide
+from pyharness.gdbmi.client import GdbLostError
+from pyharness.model.errors import DebuggerLostError, HarnessError
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator, Sequence
+
+    from pyharness.gdbmi.records import Notice
+
+_MAX_STOPS = 1000
+"""Stops of other threads that a question waits for."""
+_STOP_SECONDS = 0.1
+
+
+class Shell:
+    """Both debuggers, the program and the machine between them; all of it on the caller's thread, in ``pump``."""
+
+    def __init__(
+        self, command: Command, included: Sequence[str], progress: Callable[[str], None], *, crashes: bool = False
+    ) -> None:
+        command.check()
+        self._crashes = crashes
+        self._included = included
+        self._progress = progress
+        self._events: queue.SimpleQueue[tuple[str, Any]] = queue.SimpleQueue()
+        self._libraries: list[str] = []
+        self._prepared: queue.SimpleQueue[NativeSide | Exception] = queue.SimpleQueue()
+        self._preparing = False
+        self._disconnected = False
+        self.held = False
+        """gdb may have stopped the program: only SIGKILL reaches it."""
+        self.ready = False
+        """The program stands before its first line."""
+        self.lost = False
+        """A debugger has died, and that was raised."""
+        self.machine = m.Machine()
+        self.native: NativeSide | None = None
+        """gdb, once it is attached."""
+        self.armed: dict[str, Any] = {}
+        """What the last *into* armed: the number of ``functions``."""
+        self._stepping_into = 0
+        """The thread that *into* has armed."""
+        self.signal = ""
+        """The latest signal that stopped a thread, by name and meaning."""
+        self.exit_code: int | None = None
+        self.python = PythonSide(lambda event: self._events.put(("debugpy", event)))
+        self.python.deliver = self._deliver
+        self.breakpoints = Breakpoints(self.python)
+        try:
+            self.process = Launched(
+                command,
+                lambda message: self._events.put(("program", message)),
+                lambda code: self._events.put(("exit", code)),
+            )
+        except BaseException:
+            self.python.close()
+            raise
+
+    # --- what comes in ------------------------------------------------------------------------------------------------
+
+    def pump(self, done: Callable[[], bool]) -> None:
+        """Handle what comes until ``done`` or the program's end."""
+        while not done() and self.exit_code is None:
+            self._handle(*self._events.get())
+
+    def _handle(self, source: str, item: Any) -> None:
+        with self.excused():
+            if source == "program":
+                self._on_program(item)
+            elif source == "debugpy":
+                self._on_debugpy(item)
+            elif source == "gdb":
+                self._on_gdb(item)
+            else:
+                self.exit_code = item
+
+    @contextmanager
+    def excused(self) -> Iterator[None]:
+        """What fails because the program has just ended is no failure; ``exit_code`` is set then."""
+        try:
+            yield
+        except DebuggerLostError:
+            self.lost = True
+            raise
+        except HarnessError:
+            if not self._ends():
+                raise
+
+    def _on_program(self, message: dict[str, Any]) -> None:
+        """The program asks and waits; ``hello`` and ``ready`` are answered later, by what they wait for."""
+        kind = message["type"]
+        if kind == "hello":
+            self._prepare_gdb(message.get("agent"), guarded=bool(message.get("guard")))
+            self.python.listen(str(PACKAGE), self._included, message["stdlib"])
+        elif kind == "ready":
+            self.ready = True
+        else:
+            if kind == "generated":
+                self.breakpoints.generated(message["file"])
+            elif kind == "library":
+                self._on_library(message["path"])
+            self.process.answer({"go": True})
+
+    def _on_library(self, path: str) -> None:
+        self._libraries.append(path)
+        if self.native is None and (self.breakpoints.wants_native or self._stepping_into):
+            self.attach()
+        elif self.native is None and self._crashes:
+            self._watch_for_crashes()
+        elif self.native:
+            self.native.load_symbols()
+        if self.native:
+            self.breakpoints.bind_native(self.native)
+            if self._stepping_into:
+                self.armed = self.native.arm(self._stepping_into)
+
+    def _watch_for_crashes(self) -> None:
+        try:
+            self.attach()
+        except HarnessError as error:  # nobody asked for gdb: the Python half needs none
+            self._crashes = False
+            self._progress(f"a crash will not be stopped at: {error.message}")
+
+    def _on_debugpy(self, event: dict[str, Any] | None) -> None:
+        if event is None:
+            if not (self._disconnected and self._ends()):
+                raise AdapterLostError(ADAPTER)
+            return
+        kind, body = event["event"], event.get("body") or {}
+        if kind == "debugpyWaitingForServer":
+            self.process.answer({"debugpy": {"host": body["host"], "port": body["port"]}, "libraries": True})
+        elif kind == "process" and body.get("systemProcessId") != self.process.pid:
+            # debugpy takes no token in this direction: make sure that nobody else connected to the adapter's port.
+            raise HarnessError(f"Another process ({body.get('systemProcessId')}) connected in the program's place.")
+        elif kind == "initialized":
+            self.python.configured()
+        elif kind == "terminated":  # said when the program has gone, and never by an adapter that was killed
+            self._disconnected = True
+        elif kind == "stopped":
+            thread = self.python.thread_of(body["threadId"])
+            self.perform(self.machine.handle(m.PythonStopped(thread, body.get("reason", ""))))
+
+    def _on_gdb(self, notice: Notice | None) -> None:
+        if notice is None and self.native:  # gdb stays when the program ends
+            raise GdbLostError("gdb")
+        if notice is None or self.native is None or notice.kind != "stopped" or "thread-id" not in notice.values:
+            return
+        thread = self.native.lwp_of(str(notice.values["thread-id"]))
+        reason = self.native.reason_of(notice, thread, self.breakpoints.place_of_number)
+        if reason is None:
+            return
+        place = self._place(notice) if reason == "breakpoint" else ""
+        if place and place not in self.breakpoints.names:  # it was removed while this thread came to it
+            self.native.resume(thread)
+            return
+        if reason == "signal":
+            self.signal = f"{notice.values.get('signal-name')}: {notice.values.get('signal-meaning')}"
+        in_user_code = bool(self.native.where(thread)["user"])
+        self.perform(self.machine.handle(m.NativeStopped(thread, reason, in_user_code, place)))
+
+    def _place(self, notice: Notice) -> str:
+        return self.breakpoints.place_of_number[int(str(notice.values["bkptno"]))]
+
+    def _ends(self) -> bool:
+        """Whether the program is over: a debugger that ends because of that is not lost."""
+        try:
+            while True:
+                source, item = self._events.get(timeout=1.0)
+                if source == "exit":
+                    self.exit_code = item
+                    return True
+        except queue.Empty:
+            return False
+
+    # --- what goes out ------------------------------------------------------------------------------------------------
+
+    def go(self, request: m.Request) -> m.Stopped | None:
+        """Do what the client asks and wait for the next stop; ``None`` at the program's end."""
+        self.catch_up()
+        with self.excused():
+            self.perform(self.machine.request(request, self.breakpoints.names) if self.exit_code is None else [])
+        self.pump(lambda: self.machine.focus is not None)
+        return self.machine.focus if self.exit_code is None else None
+
+    def catch_up(self) -> None:
+        """Handle what came while the program stood: it may have been killed, or a debugger may."""
+        while self.exit_code is None and not self._events.empty():
+            self._handle(*self._events.get())
+
+    def _deliver(self, command: str, arguments: dict[str, Any]) -> None:
+        """Send debugpy what changes breakpoints; in time even where a native stop keeps the GIL from its threads."""
+        focus = self.machine.focus
+        if focus is None or focus.language == "python" or self.native is None:
+            self.python.request(command, arguments)
+        elif focus.reason == "signal":  # nothing is called on a thread that has crashed
+            self.python.post(command, arguments)
+        else:
+            request = {"do": "debugpy", "command": command, "arguments": arguments}
+            if "error" in self.ask_agent(focus.thread, request):
+                self.python.post(command, arguments)
+
+    def perform(self, actions: list[m.Action]) -> None:
+        """Do what the machine says, in its order."""
+        for action in actions:
+            match action:
+                case m.Start(stop):
+                    self.process.answer({"go": True, "stop": stop})
+                case m.Python(thread, command):
+                    self.python.resume(thread, command)
+                case m.Arm(thread) if self.native is None and not self._libraries:
+                    self.armed, self._stepping_into = {}, thread  # nothing to arm, unless a library comes
+                case m.Disarm() if self.native is None:
+                    self._stepping_into = 0
+                case m.ArmReturn(_) if self.native is None:
+                    pass
+                case _:
+                    self._perform_native(action, self.attach())
+
+    def _perform_native(self, action: m.Action, native: NativeSide) -> None:
+        match action:
+            case m.Arm(thread):
+                self.armed, self._stepping_into = native.arm(thread), thread
+            case m.ArmReturn(thread):
+                if native.arm_return(thread, self.python.stdlib):
+                    self.machine.returns_to_native(thread)
+            case m.Disarm():
+                self._stepping_into = 0
+                native.disarm()
+            case m.Native(thread, "continue"):
+                native.resume(thread)
+            case m.Native(thread, _):
+                native.next(thread)
+            case m.Leave(thread, pending):
+                self._leave(native, thread, pending=pending)
+            case m.AgentArm(thread, callbacks):
+                self.ask_agent(thread, {"do": "arm_step_in" if callbacks else "arm_next_line"})
+            case m.AgentDisarm(thread):
+                self.ask_agent(thread, {"do": "disarm"})
+
+    def _leave(self, native: NativeSide, thread: int, *, pending: bool) -> None:
+        """Run on to the user's code that called: their native frame, or the next line of their Python."""
+        caller = native.caller(thread)
+        if caller["language"] == "native":
+            native.finish(thread, caller["level"])
+            return
+        if caller["language"] == "python" and not pending:
+            self.ask_agent(thread, {"do": "arm_next_line"})
+        native.resume(thread)
+
+    def ask_agent(self, thread: int, request: dict[str, Any]) -> dict[str, Any]:
+        """Ask the agent on a stopped thread, once every other thread that ran into a trap of ours has passed it."""
+        native = self.attach()
+        for _ in range(_MAX_STOPS):
+            answer = native.ask_agent(thread, request)
+            if "later" not in answer:
+                return answer
+            if answer["holder"] in self.machine.waiting:
+                break
+            with suppress(queue.Empty):
+                self._handle(*self._events.get(timeout=_STOP_SECONDS))
+        raise HarnessError(
+            "Python cannot be asked: another thread stands and holds the GIL.", "Go on: its stop is told next."
+        )
+
+    # --- gdb ----------------------------------------------------------------------------------------------------------
+
+    def attach(self) -> NativeSide:
+        """gdb, attached to the program with the user's symbols read."""
+        if self.native is None:
+            self._progress("attaching gdb")
+            prepared = self._prepared.get()
+            self._prepared.put(prepared)
+            if isinstance(prepared, Exception):
+                raise prepared
+            self.held = True
+            prepared.attach(self.process.pid)
+            self.native = prepared
+            prepared.load_symbols()
+        return self.native
+
+    @property
+    def loaded_user_libraries(self) -> bool:
+        """Whether there is native code of the user's to look into."""
+        return bool(self._libraries)
+
+    def _prepare_gdb(self, agent: dict[str, int] | None, *, guarded: bool) -> None:
+        """Start gdb while the program still imports; what is wrong with it is said when it is needed."""
+        self._preparing = True
+
+        def prepare() -> None:
+            native = None
+            try:
+                native = NativeSide(lambda notice: self._events.put(("gdb", notice)), agent, guarded=guarded)
+                native.prepare()
+                self._prepared.put(native)
+            except (HarnessError, OSError) as error:
+                if native:
+                    native.close()
+                self._prepared.put(error)
+
+        threading.Thread(target=prepare, name="pyharness-prepare-gdb", daemon=True).start()
+
+    # --- the end ------------------------------------------------------------------------------------------------------
+
+    def kill(self) -> None:
+        """End the program and the debuggers: a traced program is gone only when its tracer knows."""
+        self.process.end(at_once=self.held)
+        self.close(let_go=False)
+        self.exit_code = self.process.wait()
+
+    def close(self, *, let_go: bool = True) -> None:
+        """Give back everything; a program that still runs runs on."""
+        self.close_gdb(let_go=let_go)
+        self.python.close()
+        self.process.close()
+
+    def close_gdb(self, *, let_go: bool = True) -> None:
+        """Detach gdb and end it, be it attached, on its way there or never needed."""
+        native = self.native or self._unused_gdb()
+        if native:
+            native.close(let_go=let_go)
+
+    def _unused_gdb(self) -> NativeSide | None:
+        """The gdb that was prepared and never needed."""
+        if not self._preparing:
+            return None
+        prepared = self._prepared.get()
+        self._prepared.put(prepared)
+        return prepared if isinstance(prepared, NativeSide) else None

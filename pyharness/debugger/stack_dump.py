@@ -1,0 +1,135 @@
+"""The merged stacks of a running process or a core file: one gdb that looks, answers and leaves nothing behind."""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import subprocess
+import time
+from contextlib import suppress
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from pyharness.gdbmi.client import find_gdb
+from pyharness.model.errors import HarnessError, UsageError, nearest
+from pyharness.model.process_state import is_stopped, let_go_on
+from pyharness.model.threads import ThreadStack, thread_from_json
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+MAX_FRAMES = 1000
+TIMEOUT = 120.0
+"""Seconds; a process in an uninterruptible system call cannot be attached to."""
+_LOAD = Path(__file__).parent.parent / "ingdb" / "load.py"
+_PATIENCE = 5.0
+
+
+class StackDumpError(HarnessError):
+    """The stacks could not be read."""
+
+
+def dump_stacks(
+    target: int | Path,
+    *,
+    thread: int | None = None,
+    limit: int = MAX_FRAMES,
+    variables: bool = False,
+) -> tuple[ThreadStack, ...]:
+    """Every thread of a process (by pid) or of a core file (by path), or the one with kernel id ``thread``.
+
+    ``variables`` adds local variables. The process runs on afterwards, whatever happens here.
+    """
+    core = str(check_core(target)) if isinstance(target, Path) else None
+    request = {
+        "pid": None if core else target,
+        "core": core,
+        "thread": thread,
+        "limit": limit,
+        "variables": variables,
+        "parent": os.getpid(),
+    }
+    answer = _ask(request, None if isinstance(target, Path) else target)
+    if "error" in answer:
+        raise StackDumpError(answer["error"]["message"], answer["error"]["remedy"])
+    if thread is not None and not answer["threads"]:
+        known = [str(number) for number in answer["known"]]
+        raise UsageError(f"There is no thread {thread}.", nearest(str(thread), known) or f"It has {', '.join(known)}.")
+    return tuple(thread_from_json(one) for one in answer["threads"])
+
+
+def check_core(path: Path) -> Path:
+    """The absolute path of a core file; ``UsageError`` where it is something else."""
+    try:
+        with path.open("rb") as stream:
+            head = stream.read(18)
+    except OSError as error:
+        raise UsageError(f"{path} cannot be read: {error.strerror}.", "Name a PID or a core file.") from error
+    if head[:4] != b"\x7fELF" or head[16:18] != b"\x04\x00":
+        raise UsageError(
+            f"{path} is not a core file.", "Name a PID or a core file; `gcore PID` and the kernel make one."
+        )
+    return path.resolve()
+
+
+def _ask(request: dict[str, Any], pid: int | None) -> dict[str, Any]:
+    """Run gdb on a request; its answer."""
+    reader, writer = os.pipe()
+    code = f"from pyharness.ingdb import stack_report; stack_report.report({request!r}, {writer})"
+    process = subprocess.Popen(
+        [find_gdb(), "-nx", "-q", "-batch", "-ex", f"source {_LOAD}", "-ex", f"python {code}"],
+        stdin=subprocess.DEVNULL,
+        stdout=subprocess.DEVNULL,
+        stderr=subprocess.PIPE,
+        pass_fds=[writer],
+        start_new_session=True,  # Ctrl-C is for us: we end gdb in order
+        env={**os.environ, "DEBUGINFOD_URLS": ""},
+    )
+    os.close(writer)
+    stopped_before = is_stopped(pid)
+    try:
+        text = b"".join(_pieces(reader))
+        complaint = process.communicate(timeout=_PATIENCE)[1]
+    except subprocess.TimeoutExpired:
+        complaint = b""
+    finally:
+        os.close(reader)
+        _end(process, pid, stopped_before=stopped_before)
+    try:
+        answer: dict[str, Any] = json.loads(text)
+    except ValueError:
+        said = complaint.decode(errors="replace").strip().splitlines()[-3:]
+        raise StackDumpError("gdb ended without an answer.", "\n".join(said)) from None
+    return answer
+
+
+def _pieces(reader: int) -> Iterator[bytes]:
+    """What gdb writes, until it closes the pipe; ``StackDumpError`` when it takes too long."""
+    import select
+
+    deadline = time.monotonic() + TIMEOUT
+    while True:
+        ready, _, _ = select.select([reader], [], [], max(0.0, deadline - time.monotonic()))
+        if not ready:
+            raise StackDumpError(
+                f"gdb did not answer within {TIMEOUT:.0f} s.",
+                "Is the process in an uninterruptible system call (state D)? Then it cannot be stopped now.",
+            )
+        piece = os.read(reader, 1 << 16)
+        if not piece:
+            return
+        yield piece
+
+
+def _end(process: subprocess.Popen[bytes], pid: int | None, *, stopped_before: bool) -> None:
+    """End gdb if it still runs, and have the process go on if gdb did not get to that."""
+    # Interrupted it ends in order and detaches; terminated too, if no Python runs in it; killed it may leave a stop.
+    for number in (signal.SIGINT, signal.SIGTERM, signal.SIGKILL):
+        if process.poll() is None:
+            process.send_signal(number)
+            with suppress(subprocess.TimeoutExpired):
+                process.wait(_PATIENCE)
+    if process.stderr:
+        process.stderr.close()
+    let_go_on(pid, stopped_before=stopped_before)

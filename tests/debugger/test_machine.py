@@ -1,0 +1,137 @@
+"""The merge of two debuggers, driven without either."""
+
+import pytest
+
+from pyharness.debugger import machine as m
+
+MAIN, OTHER = 100, 200
+
+
+@pytest.fixture
+def machine():
+    """A program that stands at a Python breakpoint on the main thread."""
+    machine = m.Machine()
+    assert machine.request("continue") == [m.Start()]
+    assert machine.handle(m.PythonStopped(MAIN, "breakpoint")) == []
+    assert machine.focus == m.Stopped(MAIN, "python", "breakpoint")
+    return machine
+
+
+def into_kernel(machine):
+    machine.request("into")
+    machine.handle(m.NativeStopped(MAIN, "arrived"))
+
+
+def test_a_step_before_the_start_asks_for_a_stop_at_the_first_line():
+    machine = m.Machine()
+    assert machine.request("into") == [m.Start(stop=True)]
+    machine.handle(m.PythonStopped(MAIN, "breakpoint"))
+    assert machine.focus == m.Stopped(MAIN, "python", "entry")
+
+
+@pytest.mark.parametrize(("request_", "command"), [("into", "stepIn"), ("into_native", "next")])
+def test_into_arms_both_debuggers_and_the_first_wins(machine, request_, command):
+    assert machine.request(request_) == [m.Arm(MAIN), m.Python(MAIN, command)]
+    assert machine.focus is None
+    assert machine.handle(m.NativeStopped(MAIN, "arrived")) == [m.Disarm()]
+    assert machine.focus == m.Stopped(MAIN, "native", "step")
+
+
+def test_into_a_line_without_native_code_ends_at_python_and_says_so(machine):
+    machine.request("into")
+    assert machine.handle(m.PythonStopped(MAIN, "step")) == [m.Disarm()]
+    assert machine.focus == m.Stopped(MAIN, "python", "step", ran_nothing=True)
+
+
+def test_over_and_out_of_python(machine):
+    assert machine.request("over") == [m.Python(MAIN, "next")]
+    machine.handle(m.PythonStopped(MAIN, "step"))
+    assert machine.request("out") == [m.ArmReturn(MAIN), m.Python(MAIN, "stepOut")]
+    assert machine.handle(m.PythonStopped(MAIN, "step")) == [m.Disarm()]
+
+
+def test_out_of_python_that_native_code_called_goes_on_until_that_code_is_back(machine):
+    machine.request("out")
+    machine.returns_to_native(MAIN)
+    assert machine.handle(m.PythonStopped(MAIN, "step")) == [m.Python(MAIN, "next")]
+    assert machine.focus is None
+    assert machine.handle(m.NativeStopped(MAIN, "arrived")) == [m.Disarm()]
+    assert machine.focus == m.Stopped(MAIN, "native", "step")
+    assert machine.request("continue") == [m.AgentDisarm(MAIN), m.Native(MAIN, "continue")]
+
+
+def test_out_of_a_kernel_leaves_and_ends_at_the_python_line(machine):
+    into_kernel(machine)
+    assert machine.request("out") == [m.Leave(MAIN)]
+    machine.handle(m.PythonStopped(MAIN, "breakpoint"))  # debugpy calls a stop that the agent armed a breakpoint
+    assert machine.focus == m.Stopped(MAIN, "python", "step")
+
+
+def test_stepping_off_the_end_of_a_kernel_leaves_it(machine):
+    into_kernel(machine)
+    assert machine.request("over") == [m.AgentArm(MAIN), m.Native(MAIN, "next")]
+    assert machine.handle(m.NativeStopped(MAIN, "stepped", in_user_code=False)) == [m.Leave(MAIN, pending=True)]
+    assert machine.focus is None
+    machine.handle(m.PythonStopped(MAIN, "breakpoint"))
+    assert machine.focus == m.Stopped(MAIN, "python", "step")
+
+
+def test_a_native_line_step_stays_in_the_users_code(machine):
+    into_kernel(machine)
+    machine.request("over")
+    assert machine.handle(m.NativeStopped(MAIN, "stepped")) == []
+    assert machine.focus == m.Stopped(MAIN, "native", "step")
+
+
+def test_into_from_native_code_arms_native_functions_and_python_callbacks(machine):
+    into_kernel(machine)
+    assert machine.request("into") == [m.AgentArm(MAIN, callbacks=True), m.Arm(MAIN), m.Native(MAIN, "next")]
+    assert machine.handle(m.PythonStopped(MAIN, "step")) == [m.Disarm()]
+
+
+def test_continue_from_a_kernel_forgets_the_python_step_it_came_by(machine):
+    into_kernel(machine)
+    assert machine.request("continue") == [m.AgentDisarm(MAIN), m.Native(MAIN, "continue")]
+
+
+def test_continue_from_a_native_breakpoint_has_no_python_step_to_forget(machine):
+    machine.request("continue")
+    machine.handle(m.NativeStopped(MAIN, "breakpoint"))
+    assert machine.request("continue") == [m.Native(MAIN, "continue")]
+
+
+def test_a_stop_of_another_thread_waits_in_line(machine):
+    into_kernel(machine)
+    assert machine.handle(m.NativeStopped(OTHER, "breakpoint")) == []
+    assert machine.focus.thread == MAIN
+    assert machine.request("continue")[-1] == m.Native(MAIN, "continue")
+    assert machine.focus == m.Stopped(OTHER, "native", "breakpoint")
+
+
+def test_a_breakpoint_of_another_thread_ends_a_step(machine):
+    machine.request("into")
+    assert machine.handle(m.NativeStopped(OTHER, "breakpoint")) == [m.Disarm()]
+    assert machine.focus == m.Stopped(OTHER, "native", "breakpoint")
+
+
+def test_a_crash_during_a_step_is_told_as_a_signal(machine):
+    machine.request("over")
+    machine.handle(m.NativeStopped(MAIN, "signal"))
+    assert machine.focus == m.Stopped(MAIN, "native", "signal")
+
+
+def test_a_breakpoint_inside_the_stepped_line_is_told_as_a_breakpoint(machine):
+    machine.request("over")
+    machine.handle(m.PythonStopped(MAIN, "breakpoint"))
+    assert machine.focus == m.Stopped(MAIN, "python", "breakpoint")
+
+
+def test_letting_go_leaves_nothing_armed(machine):
+    into_kernel(machine)
+    assert machine.release() == [m.AgentDisarm(MAIN)]
+    assert machine.focus is None
+
+
+def test_a_request_while_the_program_runs_does_nothing(machine):
+    machine.request("continue")
+    assert machine.request("over") == []

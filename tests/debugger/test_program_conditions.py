@@ -1,0 +1,83 @@
+"""Conditions on both sides, and places that are asked for again."""
+
+import pytest
+
+from pyharness.model.errors import HarnessError
+
+
+def test_a_python_condition(debugged):
+    crossing = debugged("core_crossing.py")
+    with crossing.start() as program:
+        program.run_to(crossing.at("loop", "number == 4"))
+        assert program.evaluate("number") == "4"
+        assert program.evaluate("g") == "7"
+
+
+def test_a_native_condition(debugged):
+    crossing = debugged("core_crossing.py")
+    with crossing.start() as program:
+        program.run_to("native:tick if n > 3")
+        assert program.evaluate("n") == "4"
+        program.run_to("native:tick if n > 3")
+        assert program.evaluate("n") == "5"
+
+
+def test_a_condition_is_tested_in_a_library_that_is_loaded_later(debugged):
+    crossing = debugged("core_crossing.py")
+    with crossing.start() as program:
+        program.run_to("native:held if value == 2")
+        assert program.evaluate("py:n") == "2"
+
+
+def test_a_condition_on_a_graph_node(debugged):
+    graph = debugged("core_graph.py")
+    with graph.start() as program:
+        program.run_to("fx:add if x.shape[0] > 2")
+        assert program.evaluate("x.shape[0]") == "3"
+        program.run_to("fx:add if x.shape[0] > 2")
+        assert program.evaluate("x.shape[0]") == "4"
+
+
+def test_the_same_place_again_and_again(debugged):
+    crossing = debugged("core_crossing.py")
+    with crossing.start() as program:
+        for wanted in range(4):
+            assert program.run_to("native:tick").frame.function == "crossing::tick"
+            assert program.evaluate("n") == str(wanted)
+        for wanted in range(3):
+            program.run_to(crossing.at("loop"))
+            assert program.evaluate("number") == str(wanted)
+
+
+@pytest.mark.parametrize("where", ["native:held if valeu > 3", "native:tick if n >"])
+def test_a_bad_native_condition_is_said(debugged, where):
+    crossing = debugged("core_crossing.py")
+    with crossing.start() as program:
+        with pytest.raises(HarnessError, match="condition") as error:
+            program.run_to(where)
+        assert error.value.exit_code == 2
+        assert program.finish() == 7
+
+
+def test_a_bad_native_condition_at_a_stop_is_said(debugged):
+    crossing = debugged("core_crossing.py")
+    with crossing.start() as program:
+        program.run_to("native:held")
+        with pytest.raises(HarnessError, match="condition"):
+            program.run_to("native:tick if nothing_of_that_name")
+        assert program.evaluate("value") == "1"  # still standing there
+        assert program.run_to("native:tick").frame.function == "crossing::tick"
+
+
+def test_a_python_condition_that_does_not_compile_is_said(debugged):
+    crossing = debugged("core_crossing.py")
+    with crossing.start() as program, pytest.raises(HarnessError, match="condition") as error:
+        program.run_to(crossing.at("loop", "number =="))
+    assert error.value.exit_code == 2
+
+
+def test_a_python_condition_that_raises_stops_nowhere(debugged):
+    crossing = debugged("core_crossing.py")
+    with crossing.start() as program, pytest.raises(HarnessError, match="without reaching"):
+        program.run_to(crossing.at("loop", "no_such_name"))
+    assert program.exit_code == 7

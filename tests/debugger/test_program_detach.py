@@ -1,0 +1,66 @@
+"""Letting go: the program runs on at once, free of both debuggers, and ends as it would have."""
+
+from pathlib import Path
+
+import pytest
+
+
+def tracer_of(pid):
+    """Who traces the process; nobody (0) where it has already run to its end."""
+    try:
+        lines = Path(f"/proc/{pid}/status").read_text().splitlines()
+    except (FileNotFoundError, ProcessLookupError):
+        return 0
+    return next(int(line.split()[1]) for line in lines if line.startswith("TracerPid:"))
+
+
+@pytest.mark.parametrize("where", ["native:held", "native:released", "python"])
+def test_detach_leaves_the_program_running(debugged, where):
+    crossing = debugged("core_crossing.py")
+    with crossing.start() as program:
+        if where.startswith("native"):
+            program.run_to(where)
+        else:
+            program.run_to(crossing.at("held"))
+            program.into()
+            program.out()
+        program.detach()
+        assert tracer_of(program.pid) == 0
+        assert program.finish() == 7
+    assert crossing.output.startswith("3 7 6 16 [1, 3, 5] on purpose 11")
+
+
+def test_detach_in_the_middle_of_an_armed_step(debugged):
+    """Every function is trapped; a place on the way ends the step, and the traps are gone when it is let go."""
+    crossing = debugged("core_crossing.py")
+    with crossing.start() as program:
+        program.run_to(crossing.at("nothing"))
+        program.into()
+        program.into()
+        program.detach()
+        assert program.finish() == 7
+    assert crossing.output.startswith("3 7 6 16 [1, 3, 5]")
+
+
+def test_detach_before_the_first_line(debugged):
+    crossing = debugged("core_crossing.py")
+    with crossing.start() as program:
+        program.detach()
+        program.detach()
+        assert program.finish() == 7
+
+
+def test_a_program_outlives_its_with_block_once_detached(debugged):
+    crossing = debugged("core_crossing.py")
+    with crossing.start() as program:
+        program.run_to("native:held")
+        program.detach()
+    assert program.finish() == 7
+
+
+def test_leaving_the_block_ends_a_program_that_was_not_let_go(debugged):
+    crossing = debugged("core_crossing.py")
+    with crossing.start() as program:
+        program.run_to("native:held")
+    assert program.exit_code < 0
+    assert crossing.output == ""

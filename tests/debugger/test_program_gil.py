@@ -1,0 +1,94 @@
+"""Native code that holds the GIL: stepped into, looked at in both languages, left again."""
+
+from debugged_program import source_line
+
+
+def at(stop):
+    return stop.frame.language, stop.frame.function, stop.frame.line
+
+
+def test_into_a_function_that_holds_the_gil_and_out(debugged):
+    crossing = debugged("core_crossing.py")
+    with crossing.start() as program:
+        program.run_to(crossing.at("held"))
+        assert at(program.into()) == ("native", "crossing::held", source_line("held"))
+        assert program.evaluate("value") == "1"
+        assert program.evaluate("py:local.__name__") == "'local'"
+        assert program.evaluate("py:[n for n in (1, 2)]") == "[1, 2]"
+        shown = [frame for frame in program.stack() if not frame.plumbing]
+        assert [(frame.language, frame.function) for frame in shown] == [
+            ("native", "crossing::held"),
+            ("python", "main"),
+            ("python", "<module>"),
+        ]
+        assert shown[1].line == crossing.line("held")
+        assert at(program.into()) == ("native", "crossing::scaled", source_line("scaled"))
+        assert at(program.out())[:2] == ("native", "crossing::held")
+        assert at(program.out()) == ("python", "main", crossing.line("released"))
+        assert program.evaluate("a") == "3"
+        assert program.finish() == 7
+    assert crossing.output.startswith("3 7 6 16 ")
+
+
+def test_over_inside_native_code_and_off_its_end(debugged):
+    crossing = debugged("core_crossing.py")
+    with crossing.start() as program:
+        program.run_to("native:released")
+        stops = [program.over() for _ in range(6)]
+        lines = [stop.frame.line for stop in stops if stop.frame.language == "native"]
+        assert lines[:2] == [source_line("released"), source_line("released_return")]
+        assert at(next(stop for stop in stops if stop.frame.language == "python")) == (
+            "python",
+            "main",
+            crossing.line("call"),
+        )
+
+
+def test_native_code_calls_back_into_python(debugged):
+    crossing = debugged("core_crossing.py")
+    with crossing.start() as program:
+        program.run_to(crossing.at("call"))
+        assert at(program.into())[:2] == ("native", "crossing::call")
+        program.over()
+        assert at(program.into()) == ("python", "local", crossing.line("local"))
+        shown = [frame.function for frame in program.stack() if not frame.plumbing]
+        assert shown == ["local", "crossing::call", "main", "<module>"]
+        assert at(program.over()) == ("python", "local", crossing.line("local_return"))
+        stop = program.out()
+        assert at(stop)[:2] == ("native", "crossing::call")
+        assert at(program.out()) == ("python", "main", crossing.line("nothing"))
+
+
+def test_out_of_a_callback_that_raises(debugged):
+    crossing = debugged("core_crossing.py")
+    with crossing.start() as program:
+        program.run_to(crossing.at("refuses"))
+        assert at(program.out())[:2] == ("python", "guarded")
+        assert program.finish() == 7
+
+
+def test_a_callback_runs_within_over(debugged):
+    crossing = debugged("core_crossing.py")
+    with crossing.start() as program:
+        program.run_to(f"native:extension.cpp:{source_line('call_back')}")
+        assert at(program.over()) == ("native", "crossing::call", source_line("call_return"))
+        assert program.evaluate("back") == "5"
+
+
+def test_a_cpp_exception_goes_on_to_its_python_handler(debugged):
+    crossing = debugged("core_crossing.py")
+    with crossing.start() as program:
+        program.run_to(crossing.at("fail"))
+        assert at(program.into())[:2] == ("native", "crossing::fail")
+        stop = program.out()
+        assert (stop.frame.language, stop.frame.function) == ("python", "fails")
+        assert program.finish() == 7
+
+
+def test_python_places_can_be_set_while_the_gil_is_held(debugged):
+    crossing = debugged("core_crossing.py")
+    with crossing.start() as program:
+        program.run_to("native:held")
+        assert at(program.run_to(crossing.at("nothing"))) == ("python", "main", crossing.line("nothing"))
+        program.run_to("native:held")
+        assert at(program.run_to(crossing.at("fails"))) == ("python", "main", crossing.line("fails"))

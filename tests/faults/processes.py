@@ -1,0 +1,73 @@
+"""The processes that carry a mark in their environment, and what the kernel says of them."""
+
+import contextlib
+import os
+import select
+import signal
+from dataclasses import dataclass
+from pathlib import Path
+
+PATIENCE = 30
+
+
+@dataclass(frozen=True)
+class Process:
+    """A live process; ``role`` says which of ours it is."""
+
+    pid: int
+    command: str
+
+    @property
+    def role(self):
+        words = self.command.split()
+        if words[0].endswith("gdb"):
+            return "gdb"
+        parts = {"program": "pyharness.debuggee", "adapter": "debugpy.adapter", "harness": "step"}
+        return next((role for role, part in parts.items() if part in words), "other")
+
+    def kill(self, number=signal.SIGKILL):
+        with contextlib.suppress(ProcessLookupError):
+            os.kill(self.pid, number)
+
+    def wait_for_end(self):
+        """Wait until it is gone (it need not be a child)."""
+        with contextlib.suppress(ProcessLookupError):
+            descriptor = os.pidfd_open(self.pid)
+            try:
+                ready, _, _ = select.select([descriptor], [], [], PATIENCE)
+            finally:
+                os.close(descriptor)
+            assert ready, f"{self} did not end"
+
+
+def marked_with(home):
+    """Live processes started with ``PYHARNESS_HOME=home``, in order of pid."""
+    mark = f"PYHARNESS_HOME={home}".encode()
+    found = []
+    for entry in Path("/proc").iterdir():
+        if entry.name.isdigit() and int(entry.name) != os.getpid():
+            with contextlib.suppress(OSError):
+                if mark in (entry / "environ").read_bytes().split(b"\0"):
+                    command = (entry / "cmdline").read_bytes().replace(b"\0", b" ").decode(errors="replace")
+                    found.append(Process(int(entry.name), command))
+    return sorted((process for process in found if status(process.pid)), key=lambda process: process.pid)
+
+
+def status(pid):
+    """The state letter of ``pid`` and its tracer; ``None`` when it is gone or a zombie."""
+    try:
+        lines = Path(f"/proc/{pid}/status").read_text().splitlines()
+    except OSError:
+        return None
+    fields = dict(line.split(":\t", 1) for line in lines if ":\t" in line)
+    letter = fields["State"][0]
+    return None if letter in "ZX" else (letter, int(fields["TracerPid"]))
+
+
+def stopped(process):
+    """Whether any thread of it is held: by a signal (T) or by a tracer (t)."""
+    letters = set()
+    for task in Path(f"/proc/{process.pid}/task").glob("*/stat"):
+        with contextlib.suppress(OSError):
+            letters.add(task.read_text().rpartition(")")[2].split()[0])
+    return bool(letters & {"T", "t"})

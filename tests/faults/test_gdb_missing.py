@@ -1,0 +1,63 @@
+"""No gdb: one clear error where it is needed, and Python sessions that never notice."""
+
+import json
+import os
+from pathlib import Path
+
+import pytest
+from harness_process import PROGRAMS, STANDS, at
+
+LINES = PROGRAMS / "plain_lines.py"
+
+
+def without_gdb(tmp_path):
+    """A PATH that has every program of the usual one but gdb."""
+    folder = tmp_path / "bin"
+    folder.mkdir()
+    for place in os.environ["PATH"].split(os.pathsep):
+        for entry in Path(place).glob("*"):
+            if entry.name != "gdb" and not (folder / entry.name).is_symlink():
+                (folder / entry.name).symlink_to(entry)
+    return {"PATH": str(folder), "PYHARNESS_GDB": ""}
+
+
+MISSING = pytest.mark.parametrize(
+    ("missing", "named"),
+    [(without_gdb, "'gdb'"), (lambda _: {"PYHARNESS_GDB": "/nowhere/gdb"}, "'/nowhere/gdb'")],
+    ids=["not on PATH", "misnamed"],
+)
+
+
+@MISSING
+def test_a_native_place_says_what_to_do(pyharness, tmp_path, missing, named):
+    harness = pyharness("step", STANDS, "--at", "native:held", **missing(tmp_path))
+    status, errors = harness.end()
+    assert status == 1
+    assert f"pyharness: gdb was not found ({named}" in errors
+    assert "apt-get install gdb" in errors
+    assert "Traceback" not in errors
+
+
+def test_a_step_into_says_what_to_do(pyharness):
+    harness = pyharness("step", STANDS, "--at", at("native"), "--into", PYHARNESS_GDB="/nowhere/gdb")
+    status, errors = harness.end()
+    assert (status, errors.splitlines()[0][:30]) == (1, "pyharness: gdb was not found (")
+
+
+@MISSING
+def test_python_alone_needs_none(pyharness, tmp_path, missing, named):
+    words = ("step", LINES, "--json", "--at", at("inner", LINES), "--over", "--out", "--print", "x")
+    harness = pyharness(*words, **missing(tmp_path))
+    status, errors = harness.end()
+    data = json.loads(harness.said)
+    assert [stop["function"] for stop in data["stops"]] == ["inner", "inner", "outer"]
+    assert (status, data["exit_code"]) == (3, 3)
+    assert named not in errors
+
+
+def test_a_step_into_python_needs_none(pyharness):
+    """The program has no native code of the user's: nothing for gdb to do."""
+    harness = pyharness("step", LINES, "--json", "--at", at("loop", LINES), "--into", PYHARNESS_GDB="/nowhere/gdb")
+    status, _ = harness.end()
+    assert [stop["function"] for stop in json.loads(harness.said)["stops"]] == ["main", "outer"]
+    assert status == 3

@@ -1,0 +1,30 @@
+"""What does not exist: one message with the nearest names, exit status 2, and the program runs on to its end."""
+
+import pytest
+from harness_process import PROGRAMS, STANDS
+
+FX = PROGRAMS / "fault_graph.py"
+
+
+@pytest.mark.parametrize(
+    ("script", "where", "said", "offered"),
+    [
+        (FX, "fx:frist", "No graph of the program has fx:frist.", "first"),
+        (FX, "fx:inner.lnear", "No graph of the program has fx:inner.lnear.", "inner.linear"),
+        (STANDS, "native:hled", "No loaded native code has native:hled.", "held"),
+        (STANDS, "native:crossing::relased", "No loaded native code has native:crossing::relased.", "released"),
+        (STANDS, "native:extnsion.cpp:20", "No loaded native code has native:extnsion.cpp:20.", "extension.cpp"),
+        (STANDS, "py:fault_stand.py:3", "There is no file 'fault_stand.py'.", "fault_stands.py"),
+        (STANDS, "py:fault_stands.py:999", "behind the last line of code", ""),
+        (STANDS, "fx:anything", "the program made no torch.fx GraphModule", ""),
+        (PROGRAMS / "plain_lines.py", "native:held", "No loaded native code has native:held.", "-g"),
+        (PROGRAMS / "fault_standz.py", "native:held", "There is no script", "fault_stands.py"),
+    ],
+)
+def test_the_nearest_names_are_offered(pyharness, script, where, said, offered):
+    status, errors = pyharness("step", script, "--at", where).end()
+    assert status == 2, errors
+    assert errors.startswith("pyharness: ")
+    assert said in errors
+    assert offered in errors
+    assert "Traceback" not in errors

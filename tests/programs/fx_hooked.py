@@ -1,0 +1,18 @@
+"""Runs a program as the harness would, telling of each file of generated code: fx_hooked.py [--late] PROGRAM."""
+
+import os
+import runpy
+import sys
+
+from pyharness.debuggee import generated
+
+
+def notify(entry):
+    print("generated", entry["file"], entry["map"], all(map(os.path.exists, entry.values())), flush=True)
+
+
+if sys.argv[1] == "--late":
+    import torch.fx  # noqa: F401
+
+generated.install(notify)
+runpy.run_path(sys.argv[-1], run_name="__main__")
