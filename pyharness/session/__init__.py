@@ -1,0 +1,1 @@
+"""Scripted sessions: TOML in, transcript out."""

@@ -1,0 +1,173 @@
+"""Reads TOML strictly: every key has its type, an unknown one is an error with its line and the nearest name."""
+
+from __future__ import annotations
+
+import importlib
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from pyharness.model.errors import UsageError, nearest
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+_toml = importlib.import_module("tomllib" if sys.version_info >= (3, 11) else "tomli")  # the same module, by two names
+KeyPath = tuple[Any, ...]
+
+
+class Document:
+    """A TOML file; ``name`` is how the user called it, for messages."""
+
+    def __init__(self, text: str, name: str) -> None:
+        self._lines = text.splitlines()
+        self.name = name
+        try:
+            self.root = Table(self, (), _toml.loads(text))
+        except ValueError as error:  # TOMLDecodeError
+            raise UsageError(f"{name} is not TOML: {error}") from error
+
+    def line_of(self, path: KeyPath) -> int:
+        """1-based line on which the value at ``path`` begins.
+
+        The parser keeps no positions, but a file cut off behind a statement is TOML too: the first cut that has the
+        value ends with its statement, and the cut before that ends right before it.
+        """
+        before = 0
+        for count in range(1, len(self._lines) + 1):
+            try:
+                data: Any = _toml.loads("\n".join(self._lines[:count]))
+            except ValueError:
+                continue
+            if _has(data, path):
+                return before + 1
+            before = count
+        return max(1, len(self._lines))
+
+    def error(self, path: KeyPath, message: str, remedy: str = "") -> UsageError:
+        """An error about the value at ``path``."""
+        return UsageError(f"{self.name}:{self.line_of(path)}: {message}", remedy)
+
+
+class Table:
+    """A table of the file; what is never asked for is unknown, and ``done`` says so."""
+
+    def __init__(self, document: Document, path: KeyPath, data: dict[str, Any]) -> None:
+        self._document = document
+        self._path = path
+        self._data = data
+        self._known: set[str] = set()
+
+    @property
+    def line(self) -> int:
+        """Where it begins."""
+        return self._document.line_of(self._path)
+
+    def line_of(self, key: str) -> int:
+        """Where the value of a key begins."""
+        return self._document.line_of((*self._path, key))
+
+    def error(self, key: str, message: str, remedy: str = "") -> UsageError:
+        """An error about the value of a key."""
+        return self._document.error((*self._path, key), message, remedy)
+
+    def keys(self) -> list[str]:
+        """As written, in order."""
+        return list(self._data)
+
+    def text(self, key: str) -> str | None:
+        """A string."""
+        value: str | None = self._take(key, str, "a string")
+        return value
+
+    def number(self, key: str) -> int | None:
+        """A whole number."""
+        value: int | None = self._take(key, int, "a whole number")
+        if isinstance(value, bool):
+            raise self.error(key, f"{key} must be a whole number, not {str(value).lower()}.")
+        return value
+
+    def flag(self, key: str) -> bool:
+        """True or false; false where it is not there."""
+        return bool(self._take(key, bool, "true or false"))
+
+    def texts(self, key: str) -> tuple[str, ...]:
+        """A string, or a list of them."""
+        value = self._take(key, (str, list), "a string or a list of strings")
+        values = [value] if isinstance(value, str) else value or []
+        if not all(isinstance(each, str) for each in values):
+            raise self.error(key, f"{key} must be a list of strings.")
+        return tuple(values)
+
+    def mapping(self, key: str) -> dict[str, str]:
+        """A table of strings."""
+        value: dict[str, Any] = self._take(key, dict, "a table of strings") or {}
+        for name, each in value.items():
+            if not isinstance(each, str):
+                raise self.error(key, f"{key}.{name} must be a string.")
+        return value
+
+    def table(self, key: str) -> Table | None:
+        """A table in this one."""
+        value = self._take(key, dict, "a table")
+        return None if value is None else Table(self._document, (*self._path, key), value)
+
+    def tables(self, key: str) -> list[Table]:
+        """A list of tables: ``[[key]]``."""
+        value = self._take(key, list, f"a list of tables, [[{key}]]") or []
+        if not all(isinstance(each, dict) for each in value):
+            raise self.error(key, f"{key} must be a list of tables, [[{key}]].")
+        return [Table(self._document, (*self._path, key, index), each) for index, each in enumerate(value)]
+
+    def items(self, key: str) -> list[str | Table]:
+        """A list of strings and tables."""
+        value: list[Any] = self._take(key, list, "a list") or []
+        return [self._item(key, index, each) for index, each in enumerate(value)]
+
+    def done(self) -> None:
+        """Everything known was asked for: what is left is a typo."""
+        for key in self._data:
+            if key not in self._known:
+                raise self.error(key, f"there is no key {key!r} here.", _offer(key, self._known))
+
+    def _item(self, key: str, index: int, value: Any) -> str | Table:
+        if isinstance(value, dict):
+            return Table(self._document, (*self._path, key, index), value)
+        if not isinstance(value, str):
+            raise self.error(key, f"{key} must be a list of strings and tables.")
+        return value
+
+    def _take(self, key: str, kind: type | tuple[type, ...], wanted: str) -> Any:
+        self._known.add(key)
+        value = self._data.get(key)
+        if value is not None and not isinstance(value, kind):
+            raise self.error(key, f"{key} must be {wanted}.")
+        return value
+
+
+def read(file: str) -> Document:
+    """The TOML file of that name; an error offers the names beside it."""
+    path = Path(file)
+    try:
+        return Document(path.read_text(encoding="utf-8"), file)
+    except (FileNotFoundError, NotADirectoryError) as error:
+        known = {entry.name: entry for entry in path.parent.glob("*.toml")}
+        raise UsageError(f"There is no session file {file!r}.", nearest(path.name, known)) from error
+    except (OSError, UnicodeDecodeError) as error:
+        raise UsageError(f"{file} cannot be read: {error}") from error
+
+
+def _has(data: Any, path: KeyPath) -> bool:
+    for part in path:
+        if isinstance(part, int):
+            if not isinstance(data, list) or part >= len(data):
+                return False
+        elif not isinstance(data, dict) or part not in data:
+            return False
+        data = data[part]
+    return True
+
+
+def _offer(key: str, known: Iterable[str]) -> str:
+    known = sorted(known)
+    return nearest(key, known) or f"Known here: {', '.join(known)}."

@@ -1,0 +1,165 @@
+"""A session file becomes a plan: pure but for the look whether the files that it names are there."""
+
+from __future__ import annotations
+
+import os
+import re
+from dataclasses import replace
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from pyharness.model.errors import UsageError, nearest
+from pyharness.model.where import folders_of
+from pyharness.model.where import parse as parse_where
+from pyharness.session import document
+from pyharness.session.expect import FRAME_KEYS, STOP_KEYS
+from pyharness.session.plan import MOVES, Expectation, Plan, Step, Target
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from pyharness.model.where import Where
+    from pyharness.session.document import Table
+    from pyharness.session.plan import Move
+
+REASONS = ("breakpoint", "step", "signal", "exception", "entry", "ended")
+LANGUAGES = ("python", "native")
+_CHOICES = {"reason": REASONS, "language": LANGUAGES}
+
+
+def plan_of(file: str) -> Plan:
+    """The plan in a session file; ``UsageError`` names the line of what is wrong with it."""
+    root = document.read(file).root
+    program = root.table("program")
+    if program is None:
+        raise UsageError(f"{file} has no [program] table.", 'Say what to run: [program], script = "train.py".')
+    folder = Path(file).absolute().parent
+    exit_code, kill = program.number("exit_code"), program.flag("kill")
+    exit_code_line = program.line_of("exit_code") if exit_code is not None else 0
+    target = _target(program, folder)
+    steps = _steps(root.tables("step"), Path(file), target)
+    full = root.flag("full")
+    root.done()
+    return Plan(target, steps, full, kill, exit_code, exit_code_line, expecting=True)
+
+
+def _target(program: Table, folder: Path) -> Target:
+    script, module, cwd = program.text("script"), program.text("module"), program.text("cwd")
+    target = Target(
+        script=module or _beside(folder, script or ""),
+        arguments=program.texts("args"),
+        module=module is not None,
+        python=program.text("python") or "",
+        cwd=os.path.normpath(folder / (cwd or "")),
+        env=program.mapping("env"),
+        include=program.texts("include"),
+    )
+    program.done()
+    if (script is None) == (module is None):
+        raise program.error("script", "[program] takes script or module, one of them.")
+    return target
+
+
+def _beside(folder: Path, script: str) -> str:
+    """A script is named relative to the session file, or else to where the command runs."""
+    here = Path(script).absolute()
+    return os.path.normpath(here if here.is_file() and not (folder / script).is_file() else folder / script)
+
+
+# --- steps ------------------------------------------------------------------------------------------------------------
+
+
+def _steps(tables: list[Table], file: Path, target: Target) -> tuple[Step, ...]:
+    steps: list[Step] = []
+    for number, table in enumerate(tables, 1):
+        move = _move(table)
+        if move:
+            where = _where(table, file, target) if move == "at" else None
+            steps.append(Step(move, f"step {number} ({move})", where))
+        elif not steps:
+            raise table.error(table.keys()[0], "the program stands nowhere yet.", f"Move first: {', '.join(MOVES)}.")
+        steps[-1] = _asked(steps[-1], table, number)
+        table.done()
+    return tuple(steps)
+
+
+def _move(table: Table) -> Move | None:
+    """The one move of a step, or ``None`` for a further look at the latest stop."""
+    moves: list[Move] = [move for move in MOVES if (table.text("at") is not None if move == "at" else table.flag(move))]
+    if len(moves) > 1:
+        raise table.error(moves[1], f"a step makes one move, not {' and '.join(moves)}.", "Write a [[step]] for each.")
+    return moves[0] if moves else None
+
+
+def _where(table: Table, file: Path, target: Target) -> Where:
+    text = table.text("at") or ""
+    named = text.partition(" if ")[0].removeprefix("py:").rpartition(":")[0]
+    beside = str(file) if named and (file.absolute().parent / named).is_file() else ""
+    try:
+        return parse_where(text, folders_of(beside or ("" if target.module else target.script)))
+    except UsageError as error:
+        raise table.error("at", error.message, error.remedy) from error
+
+
+def _asked(step: Step, table: Table, number: int) -> Step:
+    """The step with what ``table`` asks where it ends."""
+    expected = table.table("expect")
+    return replace(
+        step,
+        prints=(*step.prints, *table.texts("print")),
+        stack=table.flag("stack") or step.stack,
+        expects=(*step.expects, *([_expectation(expected, number)] if expected else [])),
+    )
+
+
+# --- expectations -----------------------------------------------------------------------------------------------------
+
+
+def _expectation(table: Table, number: int) -> Expectation:
+    fields = _fields(table, (*FRAME_KEYS, *STOP_KEYS))
+    printed = table.mapping("printed")
+    for expression, pattern in printed.items():
+        _check_pattern(table, "printed", expression, pattern)
+    stack = tuple(
+        {"function": item} if isinstance(item, str) else _frame(item) for item in table.items("stack_contains")
+    )
+    table.done()
+    return Expectation(number, table.line, fields, printed, stack)
+
+
+def _frame(table: Table) -> dict[str, str | int]:
+    fields = _fields(table, FRAME_KEYS)
+    table.done()
+    return fields
+
+
+def _fields(table: Table, keys: Iterable[str]) -> dict[str, str | int]:
+    fields: dict[str, str | int | None] = {key: _field(table, key) for key in keys if not key.startswith("fx.")}
+    fx = table.table("fx")
+    if fx:
+        fields |= {key: fx.text(key.removeprefix("fx.")) for key in keys if key.startswith("fx.")}
+        fx.done()
+    return {key: value for key, value in fields.items() if value is not None}
+
+
+def _field(table: Table, key: str) -> str | int | None:
+    if key == "line":
+        return table.number(key)
+    text = table.text(key)
+    if text is not None and key in _CHOICES and text not in _CHOICES[key]:
+        known = _CHOICES[key]
+        raise table.error(key, f"{key} cannot be {text!r}.", nearest(text, known) or f"It is {' or '.join(known)}.")
+    if text is not None and key in {"source", "note"}:
+        _check_pattern(table, key, key, text)
+    return text
+
+
+def _check_pattern(table: Table, key: str, name: str, pattern: str) -> None:
+    if pattern.startswith("~"):
+        return
+    try:
+        re.compile(pattern)
+    except re.error as error:
+        raise table.error(
+            key, f"{name}: {pattern!r} is no regular expression: {error}.", "For text as it stands write ~text."
+        ) from error

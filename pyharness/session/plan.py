@@ -1,0 +1,77 @@
+"""What a session is to do, as data: the command line and a session file both become one of these."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Literal, get_args
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from pyharness.model.where import Where
+
+Move = Literal["at", "continue", "into", "into_native", "over", "out"]
+MOVES: tuple[Move, ...] = get_args(Move)
+
+
+@dataclass(frozen=True)
+class Target:
+    """The program."""
+
+    script: str
+    """A file, or a module's name."""
+    arguments: tuple[str, ...] = ()
+    module: bool = False
+    python: str = ""
+    cwd: str | None = None
+    env: Mapping[str, str] = field(default_factory=dict)
+    include: tuple[str, ...] = ()
+    """Path patterns of library code that steps shall stop in after all."""
+
+
+@dataclass(frozen=True)
+class Expectation:
+    """What a session file says of a stop."""
+
+    step: int
+    """1-based number of the step that says so."""
+    line: int
+    """Line of the session file."""
+    fields: Mapping[str, str | int] = field(default_factory=dict)
+    """By key: ``function``, ``fx.node``, ...; see ``session.expect``."""
+    printed: Mapping[str, str] = field(default_factory=dict)
+    """Expression → pattern."""
+    stack: tuple[Mapping[str, str | int], ...] = ()
+    """Frames that the stack has in this order, innermost first; others may lie between."""
+
+
+@dataclass(frozen=True)
+class Step:
+    """One move and what is asked where it ends."""
+
+    move: Move
+    named: str
+    """As the user wrote it, for messages: ``--into``, ``step 3 (into)``."""
+    where: Where | None = None
+    """Of ``at``."""
+    prints: tuple[str, ...] = ()
+    stack: bool = False
+    expects: tuple[Expectation, ...] = ()
+
+
+@dataclass(frozen=True)
+class Plan:
+    """A whole session."""
+
+    target: Target
+    steps: tuple[Step, ...]
+    full: bool = False
+    """Show plumbing frames too."""
+    kill: bool = False
+    """End the program after the last step instead of letting it run on."""
+    exit_code: int | None = None
+    """What the program is expected to end with; negative for a signal."""
+    exit_code_line: int = 0
+    """Line of the session file that says so."""
+    expecting: bool = False
+    """Whether it comes from a session file: its transcript lists expectations, if only none."""

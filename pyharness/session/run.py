@@ -1,0 +1,182 @@
+"""Plays a plan on a program: one move after the other, and what came of each."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import IO, TYPE_CHECKING, Any, TypeAlias
+
+from pyharness.debugger.program import DEBUGGER_LOST, debug
+from pyharness.model.errors import HarnessError
+from pyharness.model.stops import Stop
+from pyharness.model.transcript import Checked, Ended, Failure, Mismatch, Transcript
+from pyharness.session import expect
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from pyharness.debugger.program import Program
+    from pyharness.session.plan import Plan, Step, Target
+
+Entry: TypeAlias = Stop | Checked | Ended | Failure
+Watch: TypeAlias = "Callable[[Entry], None]"
+
+
+def run(
+    plan: Plan,
+    watch: Watch = lambda _entry: None,
+    *,
+    stdout: IO[Any] | int | None = None,
+    progress: Callable[[str], None] | None = None,
+) -> Transcript:
+    """Play ``plan``; ``watch`` is told of each stop, each expectation, the end and what goes wrong, as they come.
+
+    ``stdout`` is the program's. What goes wrong is the transcript's ``error``, and the program runs on to its end: only
+    an interrupt ends it, and is raised.
+    """
+    play = _Play(plan, watch)
+    try:
+        with _start(plan.target, stdout, progress) as program:
+            play.run(program)
+    except HarnessError as error:
+        play.failed(error)
+    return play.transcript()
+
+
+def _start(target: Target, stdout: IO[Any] | int | None, progress: Callable[[str], None] | None) -> Program:
+    return debug(
+        target.script,
+        *target.arguments,
+        module=target.module,
+        python=target.python,
+        cwd=target.cwd,
+        env=target.env,
+        stdout=stdout,
+        include=target.include,
+        progress=progress,
+        crashes=True,
+    )
+
+
+class _Play:
+    """The state of one run."""
+
+    def __init__(self, plan: Plan, watch: Watch) -> None:
+        self._plan = plan
+        self._watch = watch
+        self._stops: list[Stop] = []
+        self._checked: list[Checked] = []
+        self._error: Failure | None = None
+        self._exit_code: int | None = None
+
+    def run(self, program: Program) -> None:
+        try:
+            self._play(program)
+            if not self._plan.kill:
+                self._finish(program)
+        except (KeyboardInterrupt, SystemExit):
+            program.kill()
+            raise
+        self._exit_code = program.exit_code
+        self._end()
+
+    def _finish(self, program: Program) -> None:
+        try:
+            program.finish()
+        except DEBUGGER_LOST as error:  # told once; the program is then waited for without it
+            self.failed(error)
+            program.finish()
+
+    def _play(self, program: Program) -> None:
+        try:
+            for step in self._plan.steps:
+                self._step(program, step)
+        except HarnessError as error:
+            self.failed(error)
+
+    def _step(self, program: Program, step: Step) -> None:
+        if program.exit_code is not None:
+            raise HarnessError(f"{step.named} was not done: {_ended(program)}.")
+        stop = self._move(program, step)
+        if stop is None:
+            self._no_stop(program, step)
+            return
+        asked = dict.fromkeys([*step.prints, *(name for each in step.expects for name in each.printed)])
+        wants_stack = step.stack or stop.reason == "signal" or any(each.stack for each in step.expects)
+        printed = {expression: _evaluate(program, expression) for expression in asked}
+        stop = replace(stop, printed=printed, stack=tuple(program.stack()) if wants_stack else ())
+        self._stops.append(stop)
+        self._watch(stop)
+        for each in step.expects:
+            self._check(Checked(each.step, each.line, expect.check(each, stop)))
+
+    def _move(self, program: Program, step: Step) -> Stop | None:
+        if step.move == "at" and step.where is not None:
+            try:
+                return program.run_to(step.where)
+            except HarnessError as error:
+                if program.exit_code not in {None, 0}:  # why it never came there
+                    raise _at_the_end(error, program) from error
+                raise
+        moves: dict[str, Callable[[], Stop | None]] = {
+            "continue": program.resume,
+            "into": program.into,
+            "into_native": program.into_native,
+            "over": program.over,
+            "out": program.out,
+        }
+        return moves[step.move]()
+
+    def _no_stop(self, program: Program, step: Step) -> None:
+        for each in step.expects:
+            self._check(Checked(each.step, each.line, expect.check_ended(each)))
+        if step.prints or step.stack:
+            raise HarnessError(f"Nothing to look at after {step.named}: {_ended(program)}.")
+
+    def _check(self, checked: Checked) -> None:
+        self._checked.append(checked)
+        self._watch(checked)
+
+    def _end(self) -> None:
+        self._watch(Ended(self._exit_code))
+        wanted = self._plan.exit_code
+        if wanted is not None and self._exit_code != wanted:
+            got = str(Ended(self._exit_code))
+            mismatch = Mismatch("exit_code", str(Ended(wanted)), got)
+            self._check(Checked(len(self._plan.steps), self._plan.exit_code_line, (mismatch,)))
+
+    def failed(self, error: HarnessError) -> None:
+        """Keep and tell the first error: later ones follow from it."""
+        if self._error is None:
+            self._error = Failure(error.message, error.remedy, error.exit_code)
+            self._watch(self._error)
+
+    def transcript(self) -> Transcript:
+        return Transcript(
+            tuple(self._stops),
+            self._exit_code,
+            tuple(self._checked) if self._plan.expecting else None,
+            self._error,
+            exit_code_expected=self._plan.exit_code is not None,
+        )
+
+
+def _evaluate(program: Program, expression: str) -> str:
+    """The expression's text, or why it has none: a session goes on."""
+    try:
+        return program.evaluate(expression) or "None"  # debugpy's console does not show None
+    except DEBUGGER_LOST:
+        raise
+    except HarnessError as error:
+        lines = [line for line in error.message.splitlines() if line.strip()]
+        python = error.message.startswith("Traceback")
+        return f"<error: {(lines[-1 if python else 0]).strip()}>" if lines else "<error>"
+
+
+def _ended(program: Program) -> str:
+    return str(Ended(program.exit_code))
+
+
+def _at_the_end(error: HarnessError, program: Program) -> HarnessError:
+    """The same error, saying how the program ended."""
+    ended = _ended(program)
+    return type(error)(error.message, f"{ended[0].upper()}{ended[1:]}. {error.remedy}".strip())

@@ -1,0 +1,114 @@
+"""A transcript for people: each entry becomes lines with a style, which the command line prints."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Literal
+
+from pyharness.model.source_line import short_path
+from pyharness.model.stack_format import Style as StackStyle
+from pyharness.model.stack_format import format_stack, function_text, place_text
+from pyharness.model.stops import Stop
+from pyharness.model.transcript import Checked, Ended, without_addresses
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from pyharness.model.frames import Frame, FxPlace
+
+Style = Literal["", "heading", "place", "current", "faint", "good", "bad"]
+_AROUND = 2
+_INDENT = "   "
+
+
+@dataclass(frozen=True)
+class Line:
+    """One line and what it is."""
+
+    text: str
+    style: Style = ""
+
+
+@dataclass(frozen=True)
+class Manner:
+    """How much to show."""
+
+    full: bool = False
+    """Plumbing frames too."""
+    raw: bool = False
+    """Addresses as they are."""
+    color: bool = False
+    """Stacks in colour; every other line says its style."""
+    width: int | None = None
+    """Columns that a line of a stack may take; ``None`` for no limit."""
+
+
+def entry_lines(entry: Stop | Checked | Ended, number: int, manner: Manner) -> Iterator[Line]:
+    """The lines of one entry; ``number`` is that of the latest stop."""
+    if isinstance(entry, Stop):
+        yield from _stop_lines(entry, number, manner)
+    elif isinstance(entry, Checked):
+        yield from _checked_lines(entry)
+    else:
+        yield Line(str(entry), "faint" if entry.exit_code in {0, None} else "bad")
+
+
+def _stop_lines(stop: Stop, number: int, manner: Manner) -> Iterator[Line]:
+    frame = stop.frame
+    parts = (stop.reason, frame.language, function_text(frame), place_text(frame))
+    yield Line(f"{number}  {' · '.join(filter(None, parts))}", "heading")
+    if frame.fx:
+        yield Line(f"{_INDENT}{fx_text(frame.fx)}", "place")
+    if stop.note:
+        yield Line(f"{_INDENT}{stop.note}", "bad" if stop.reason == "signal" else "place")
+    for line in _source_lines(frame):
+        yield Line(f"{_INDENT}{line.text}", line.style)
+    for expression, text in stop.printed.items():
+        shown = text if manner.raw else without_addresses(text)
+        yield from _valued(f"{_INDENT}{expression} = ", shown, "bad" if text.startswith("<error") else "")
+    if stop.stack:
+        yield Line(f"{_INDENT}stack", "faint")
+        for text in format_stack(stop.stack, StackStyle(manner.full, manner.color, manner.width)):
+            yield Line(f"{_INDENT}{text}")
+    yield Line("")
+
+
+def _checked_lines(checked: Checked) -> Iterator[Line]:
+    if checked.holds:
+        yield Line(f"{_INDENT}✓ as expected (line {checked.line})", "good")
+    else:
+        yield Line(f"{_INDENT}✗ not as expected (line {checked.line})", "bad")
+    width = max((len(mismatch.key) for mismatch in checked.mismatches), default=0)
+    for mismatch in checked.mismatches:
+        yield from _valued(f"{_INDENT}  {mismatch.key:<{width}}  wanted ", mismatch.wanted, "bad")
+        yield from _valued(f"{_INDENT}  {'':<{width}}  got    ", without_addresses(mismatch.got), "bad")
+    yield Line("")
+
+
+def _valued(prefix: str, text: str, style: Style) -> Iterator[Line]:
+    """``text`` behind ``prefix``, its further lines below its first."""
+    for number, line in enumerate(text.splitlines() or [""]):
+        yield Line(f"{' ' * len(prefix) if number else prefix}{line}".rstrip(), style)
+
+
+def fx_text(place: FxPlace) -> str:
+    """``fx: NODE ← MODULE, ORIGIN``."""
+    module = {None: "", "": " ← the root module"}.get(place.module, f" ← {place.module}")
+    return f"fx: {place.node}{module}{f', {short_path(place.origin)}' if place.origin else ''}"
+
+
+def _source_lines(frame: Frame) -> Iterator[Line]:
+    """The source around the line of a frame, that line marked."""
+    if not frame.file or not frame.line:
+        return
+    try:
+        lines = Path(frame.file).read_text(encoding="utf-8", errors="replace").splitlines()
+    except OSError:
+        return
+    first, last = max(1, frame.line - _AROUND), min(len(lines), frame.line + _AROUND)
+    width = len(str(last))
+    for number in range(first, last + 1):
+        current = number == frame.line
+        text = f"{'→' if current else ' '} {number:>{width}} │ {lines[number - 1].expandtabs(4)}".rstrip()
+        yield Line(text, "current" if current else "faint")
