@@ -1,0 +1,95 @@
+"""The one place that prints: plain text into files and pipes, colour and progress on a terminal."""
+
+from __future__ import annotations
+
+import json
+import os
+import shutil
+import sys
+import threading
+from typing import IO, TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from pyharness.session.transcript_text import Line
+
+_SGR = {"heading": "1;36", "place": "35", "current": "1", "faint": "2", "good": "32", "bad": "31"}
+_PATIENCE = 1.0
+"""Seconds after which a terminal is told what takes so long."""
+
+
+def write(text: str) -> None:
+    """A line, or several, to stdout."""
+    progress.clear()
+    print(text, flush=True)
+
+
+def write_json(data: Any) -> None:
+    """One JSON object to stdout."""
+    write(json.dumps(data, ensure_ascii=False, indent=2))
+
+
+def write_lines(lines: Iterable[Line]) -> None:
+    """Lines to stdout, coloured by their style on a terminal."""
+    colour = _colours(sys.stdout)
+    write("\n".join(_styled(line.text, line.style if colour else "") for line in lines))
+
+
+def terminal() -> tuple[bool, int | None]:
+    """Whether stdout takes colour, and its columns where it is a terminal."""
+    return _colours(sys.stdout), shutil.get_terminal_size().columns if sys.stdout.isatty() else None
+
+
+def error(message: str, remedy: str = "") -> None:
+    """What went wrong and what to do about it, to stderr."""
+    progress.clear()
+    sys.stdout.flush()
+    head = _styled("pyharness:", "bad" if _colours(sys.stderr) else "")
+    print(f"{head} {message.rstrip()}", *([remedy] if remedy else []), sep="\n", file=sys.stderr, flush=True)
+
+
+class _Progress:
+    """A line on the terminal that says what takes long; gone with the next output."""
+
+    def __init__(self) -> None:
+        self._timer: threading.Timer | None = None
+        self._shown = False
+        self._lock = threading.Lock()
+
+    def __call__(self, text: str) -> None:
+        """Something that can take a second begins."""
+        self.clear()
+        if not sys.stderr.isatty():
+            return
+        self._timer = threading.Timer(_PATIENCE, self._show, (text,))
+        self._timer.daemon = True
+        self._timer.start()
+
+    def clear(self) -> None:
+        """It is over, or something is printed."""
+        if self._timer:
+            self._timer.cancel()
+            self._timer = None
+        with self._lock:
+            if self._shown:
+                self._shown = False
+                sys.stderr.write("\r\x1b[K")
+                sys.stderr.flush()
+
+    def _show(self, text: str) -> None:
+        with self._lock:
+            self._shown = True
+            sys.stderr.write(f"\r\x1b[K{_styled(f'… {text}', 'faint')}")
+            sys.stderr.flush()
+
+
+progress = _Progress()
+
+
+def _colours(stream: IO[str]) -> bool:
+    return stream.isatty() and not os.environ.get("NO_COLOR") and os.environ.get("TERM") != "dumb"
+
+
+def _styled(text: str, style: str) -> str:
+    return f"\x1b[{_SGR[style]}m{text}\x1b[0m" if style and text else text

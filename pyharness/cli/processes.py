@@ -1,0 +1,109 @@
+"""Finds the running process that a person means, and says beforehand why it could not be debugged."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+
+from pyharness.model.errors import HarnessError, UsageError, nearest
+
+_PROC = Path("/proc")
+_YAMA = Path("/proc/sys/kernel/yama/ptrace_scope")
+_LONGEST = 100
+
+
+def find(wanted: str) -> int:
+    """The process id that ``wanted`` is, or that of the one process with it in its command line.
+
+    Where several have it, the one that runs Python is meant rather than the shell or the editor around it.
+    """
+    if wanted.isdigit():
+        return _alive(int(wanted))
+    running = _command_lines()
+    found = {pid: line for pid, line in running.items() if wanted in line}
+    running_python = [pid for pid in found if _executable(pid).startswith("python")]
+    for candidates in (list(found), running_python):
+        if len(candidates) == 1:
+            return candidates[0]
+    if not found:
+        words = {Path(word).name for line in running.values() for word in line.split()[:4]}
+        raise UsageError(f"No process of yours has {wanted!r} in its command line.", nearest(wanted, words))
+    listed = "\n".join(f"  {pid:>7}  {line[:_LONGEST]}" for pid, line in sorted(found.items()))
+    raise UsageError(f"{len(found)} processes have {wanted!r} in their command line:\n{listed}", "Name one by its PID.")
+
+
+def check(pid: int) -> None:
+    """Raise what is known beforehand to keep a debugger from attaching; what is not, gdb says."""
+    status = _status(pid)
+    if status.get("State", "").startswith("Z"):
+        raise HarnessError(f"Process {pid} has ended; its parent has not taken note of it yet.")
+    tracer = int(status.get("TracerPid", "0"))
+    if tracer:
+        raise HarnessError(
+            f"Process {pid} is already being debugged, by process {tracer} ({_command_line(tracer)[:_LONGEST]}).",
+            "Only one debugger can be attached at a time: end that one first.",
+        )
+    if os.geteuid() == 0:
+        return
+    if int(status.get("Uid", "0").split()[0]) != os.getuid():
+        raise HarnessError(f"Process {pid} belongs to another user.", "Only root (sudo) may attach to it.")
+    scope = _YAMA.read_text(encoding="ascii").strip() if _YAMA.is_file() else "0"
+    if scope == "2":
+        raise HarnessError("This system lets only root attach (kernel.yama.ptrace_scope is 2).", "Use sudo.")
+    if scope == "3":
+        raise HarnessError(
+            "This system lets nobody attach (kernel.yama.ptrace_scope is 3).",
+            "It stays so until the next boot: ask whoever administers it.",
+        )
+
+
+def _alive(pid: int) -> int:
+    if not (_PROC / str(pid)).exists():
+        raise UsageError(f"There is no process {pid}.", "A name works too: a part of its command line.")
+    return pid
+
+
+def _status(pid: int) -> dict[str, str]:
+    try:
+        lines = (_PROC / str(pid) / "status").read_text(encoding="utf-8", errors="replace").splitlines()
+    except OSError as error:
+        raise UsageError(f"There is no process {pid}.") from error
+    return {name: value.strip() for name, _, value in (line.partition(":") for line in lines)}
+
+
+def _command_lines() -> dict[int, str]:
+    """PID → command line of this user's processes, without this command and what started it."""
+    own = _ancestors()
+    pids = [int(entry.name) for entry in _PROC.iterdir() if entry.name.isdigit()]
+    return {pid: line for pid in pids if pid not in own and (line := _own_command_line(pid))}
+
+
+def _own_command_line(pid: int) -> str:
+    try:
+        return _command_line(pid) if (_PROC / str(pid)).stat().st_uid == os.getuid() else ""
+    except OSError:
+        return ""
+
+
+def _command_line(pid: int) -> str:
+    try:
+        line = (_PROC / str(pid) / "cmdline").read_bytes().replace(b"\0", b" ").decode(errors="replace")
+    except OSError:
+        return ""
+    return " ".join("".join(char if char.isprintable() else " " for char in line).split())
+
+
+def _executable(pid: int) -> str:
+    try:
+        return (_PROC / str(pid) / "exe").readlink().name
+    except OSError:
+        return ""
+
+
+def _ancestors() -> set[int]:
+    known: set[int] = set()
+    pid = os.getpid()
+    while pid > 0 and pid not in known:
+        known.add(pid)
+        pid = int(_status(pid).get("PPid", "0"))
+    return known

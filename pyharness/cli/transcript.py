@@ -1,0 +1,58 @@
+"""Plays a plan and shows it: live for people, as one object for programs."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from pyharness.cli import output
+from pyharness.model.errors import UsageError
+from pyharness.model.stops import Stop
+from pyharness.model.transcript import Failure, Transcript
+from pyharness.session.run import run
+from pyharness.session.transcript_text import Manner, entry_lines
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from pyharness.session.plan import Plan
+    from pyharness.session.run import Entry
+
+_STDERR = 2
+
+
+def play(make_plan: Callable[[], Plan], *, as_json: bool, raw: bool) -> int:
+    """Make the plan, play it, show what came; the exit status."""
+    try:
+        plan = make_plan()
+    except UsageError as error:
+        if as_json:
+            output.write_json(Transcript(error=Failure(error.message, error.remedy)).to_json())
+        raise
+    transcript = _play_silently(plan) if as_json else _play_aloud(plan, raw=raw)
+    output.progress.clear()
+    if as_json:
+        output.write_json(transcript.to_json(raw=raw))
+    return transcript.status
+
+
+def _play_silently(plan: Plan) -> Transcript:
+    def show(entry: Entry) -> None:
+        if isinstance(entry, Failure):
+            output.error(entry.message, entry.remedy)
+
+    return run(plan, show, stdout=_STDERR, progress=output.progress)
+
+
+def _play_aloud(plan: Plan, *, raw: bool) -> Transcript:
+    manner = Manner(plan.full, raw, *output.terminal())
+    count = 0
+
+    def show(entry: Entry) -> None:
+        nonlocal count
+        count += isinstance(entry, Stop)
+        if isinstance(entry, Failure):
+            output.error(entry.message, entry.remedy)
+        else:
+            output.write_lines(entry_lines(entry, count, manner))
+
+    return run(plan, show, progress=output.progress)

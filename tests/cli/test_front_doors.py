@@ -1,0 +1,107 @@
+"""What every verb shares, and the small verbs: help, --version, errors, gdb-script."""
+
+import os
+import stat
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from pyharness import cli
+from pyharness.cli import output
+from pyharness.model.errors import HarnessError
+
+
+def test_help_lists_the_verbs_and_imports_none(environment):
+    code = (
+        "import sys; from pyharness import cli; cli.run(['--help']);"
+        "print([name for name in ('torch', 'rich', 'debugpy', 'json', 'pyharness.debugger') if name in sys.modules])"
+    )
+    result = subprocess.run([sys.executable, "-c", code], env=environment, capture_output=True, text=True, check=True)
+    assert all(verb in result.stdout for verb in cli.VERBS)
+    assert result.stdout.endswith("[]\n")
+
+
+@pytest.mark.parametrize("verb", ["step", "session", "attach", "gdb-script"])
+def test_each_verb_has_help(verb, capsys):
+    assert cli.run([verb, "--help"]) == 0
+    assert "Usage: pyharness" in capsys.readouterr().out
+
+
+def test_a_mistyped_verb_offers_the_nearest(capsys):
+    assert cli.run(["stpe"]) == 2
+    assert "Did you mean step" in capsys.readouterr().err
+
+
+def test_version_says_which_build_and_which_debuggers(pyharness):
+    result = pyharness("--version")
+    assert result.returncode == 0, result.stderr
+    first, extension, torch, debugpy, gdb, python = result.stdout.splitlines()
+    assert first == "pyharness 0.1.0"
+    assert extension.startswith("extension ")
+    assert all(line.split()[1] for line in (torch, debugpy, gdb, python))
+
+
+def test_version_without_gdb_and_extension_still_answers(pyharness, environment, tmp_path):
+    empty = {**environment, "PATH": str(tmp_path)}
+    (tmp_path / "torch.py").write_text("raise ImportError('no torch here')\n")
+    result = pyharness("--version", env={**empty, "PYTHONPATH": f"{tmp_path}{os.pathsep}{environment['PYTHONPATH']}"})
+    assert result.returncode == 0, result.stderr
+    assert "extension none: torch cannot be imported: no torch here" in result.stdout
+    assert "gdb       not installed" in result.stdout
+
+
+def test_gdb_script_is_a_file(capsys):
+    assert cli.run(["gdb-script"]) == 0
+    assert Path(capsys.readouterr().out.strip()).is_file()
+
+
+@pytest.fixture
+def failing(monkeypatch):
+    """A verb that raises."""
+
+    def fail_with(error):
+        def fail(*_args, **_options):
+            raise error
+
+        monkeypatch.setattr(cli.command, "main", fail)
+
+    return fail_with
+
+
+def test_a_harness_error_is_its_message_and_remedy(failing, capsys):
+    failing(HarnessError("It broke.", "Mend it."))
+    assert cli.run([]) == 1
+    assert capsys.readouterr().err == "pyharness: It broke.\nMend it.\n"
+
+
+def test_an_unexpected_error_is_called_a_bug_and_its_traceback_can_be_had(failing, capsys, monkeypatch):
+    failing(KeyError("x"))
+    assert cli.run([]) == 1
+    assert "bug in pyharness" in capsys.readouterr().err
+    monkeypatch.setenv("PYHARNESS_TRACEBACK", "1")
+    with pytest.raises(KeyError):
+        cli.run([])
+
+
+def test_a_reader_that_leaves_is_no_error(environment):
+    command = f"{sys.executable} -m pyharness step --help | true; exit ${{PIPESTATUS[0]}}"
+    result = subprocess.run(["bash", "-c", command], env=environment, capture_output=True, text=True, check=False)
+    assert "Traceback" not in result.stderr
+
+
+def test_progress_is_for_terminals_only(capsys, monkeypatch):
+    monkeypatch.setattr(output, "_PATIENCE", 0)
+    output.progress("attaching")
+    output.progress.clear()
+    assert capsys.readouterr().err == ""
+    assert output.progress._timer is None
+
+
+def test_a_terminal_gets_colour(environment, tmp_path):
+    script = tmp_path / "typescript"
+    command = ["script", "-qefc", f"{sys.executable} -m pyharness nope", str(script)]
+    result = subprocess.run(command, env={**environment, "TERM": "xterm"}, capture_output=True, text=True, check=False)
+    assert "\x1b[31mpyharness:" in result.stdout
+    assert stat.S_ISREG(script.stat().st_mode)
