@@ -1,0 +1,104 @@
+"""What every benchmark returns: rows of medians, checks against limits; and the timing that interleaves subjects."""
+
+from __future__ import annotations
+
+import statistics
+import time
+from dataclasses import asdict, dataclass
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator, Mapping
+
+
+@dataclass(frozen=True)
+class Row:
+    """One subject on one case."""
+
+    case: str
+    subject: str
+    median: float
+    unit: str
+    runs: int
+
+
+@dataclass(frozen=True)
+class Check:
+    """A number that must stay at or below its limit (``at_least``: at or above)."""
+
+    what: str
+    measured: float
+    limit: float
+    at_least: bool = False
+
+    @property
+    def holds(self) -> bool:
+        """Whether the measured number keeps the limit."""
+        return self.measured >= self.limit if self.at_least else self.measured <= self.limit
+
+    def to_json(self) -> dict[str, Any]:
+        """The object that ``--json`` prints."""
+        return {"what": self.what, "measured": self.measured, "limit": self.limit, "holds": self.holds}
+
+
+@dataclass(frozen=True)
+class Table:
+    """The answer of one benchmark."""
+
+    benchmark: str
+    rows: tuple[Row, ...]
+    checks: tuple[Check, ...]
+
+    @property
+    def holds(self) -> bool:
+        """Whether every check holds."""
+        return all(check.holds for check in self.checks)
+
+    def to_json(self) -> dict[str, Any]:
+        """The object that ``--json`` prints."""
+        return {
+            "benchmark": self.benchmark,
+            "rows": [asdict(row) for row in self.rows],
+            "checks": [check.to_json() for check in self.checks],
+        }
+
+    def lines(self) -> Iterator[str]:
+        """The table as a terminal shows it."""
+        widths = [max([len(getattr(row, key)) for row in self.rows] or [0]) for key in ("case", "subject")]
+        for row in self.rows:
+            yield f"{row.case:{widths[0]}}  {row.subject:{widths[1]}}  {row.median:12.4g} {row.unit}  ({row.runs} runs)"
+        for check in self.checks:
+            sign = "≥" if check.at_least else "≤"
+            mark = "holds" if check.holds else "MISSED"
+            yield f"{mark:6}  {check.what}: {check.measured:.3g} (limit {sign} {check.limit:g})"
+
+
+def interleave(subjects: Mapping[str, Callable[[], object]], runs: int, warmups: int = 1) -> dict[str, list[float]]:
+    """Seconds of every run of every subject, taken in turns so that a noisy moment hits all subjects alike.
+
+    The order turns round by one each round: no subject always follows the same neighbour's cache.
+    """
+    names = list(subjects)
+    seconds: dict[str, list[float]] = {name: [] for name in names}
+    for turn in range(-warmups, runs):
+        first = turn % len(names)
+        for name in names[first:] + names[:first]:
+            started = time.perf_counter()
+            subjects[name]()
+            elapsed = time.perf_counter() - started
+            if turn >= 0:
+                seconds[name].append(elapsed)
+    return seconds
+
+
+def rows_of(case: str, seconds: Mapping[str, list[float]], unit: str = "ms") -> tuple[Row, ...]:
+    """A row with the median for each subject that ``interleave`` timed."""
+    scale = {"s": 1.0, "ms": 1e3, "us": 1e6}[unit]
+    return tuple(
+        Row(case, subject, statistics.median(times) * scale, unit, len(times)) for subject, times in seconds.items()
+    )
+
+
+def ratio(seconds: Mapping[str, list[float]], subject: str, peer: str) -> float:
+    """The median, over the rounds, of ``subject`` over ``peer``: both are timed within one moment of the machine."""
+    return statistics.median(ours / its for ours, its in zip(seconds[subject], seconds[peer], strict=True))

@@ -1,0 +1,48 @@
+"""The benchmark runner's contract: its JSON, its checks, and subjects timed in turns."""
+
+import json
+import subprocess
+import sys
+from pathlib import Path
+
+from benchmarks.table import Check, Row, Table, interleave, ratio, rows_of
+
+ROOT = Path(__file__).parent.parent.parent
+
+
+def test_json_has_the_keys_of_the_contract():
+    table = Table(
+        "ops", (Row("case", "ours", 1.5, "ms", 3),), (Check("fast", 2.0, 1.0), Check("alike", 9, 8, at_least=True))
+    )
+    assert json.loads(json.dumps(table.to_json())) == {
+        "benchmark": "ops",
+        "rows": [{"case": "case", "subject": "ours", "median": 1.5, "unit": "ms", "runs": 3}],
+        "checks": [
+            {"what": "fast", "measured": 2.0, "limit": 1.0, "holds": False},
+            {"what": "alike", "measured": 9, "limit": 8, "holds": True},
+        ],
+    }
+    assert not table.holds
+    assert [line.split()[0] for line in table.lines()] == ["case", "MISSED", "holds"]
+
+
+def test_subjects_take_turns():
+    calls = []
+    names = ("a", "b", "c")
+    seconds = interleave({name: lambda name=name: calls.append(name) for name in names}, runs=3, warmups=1)
+    assert {name: len(times) for name, times in seconds.items()} == {"a": 3, "b": 3, "c": 3}
+    rounds = ["".join(calls[start : start + 3]) for start in range(0, len(calls), 3)]
+    assert rounds == ["cab", "abc", "bca", "cab"]
+
+
+def test_a_ratio_is_taken_within_a_round():
+    seconds = {"ours": [1.0, 10.0, 100.0], "peer": [2.0, 20.0, 200.0]}
+    assert ratio(seconds, "ours", "peer") == 0.5
+    assert rows_of("case", seconds, "ms")[0] == Row("case", "ours", 10_000.0, "ms", 3)
+
+
+def test_an_unknown_benchmark_is_answered_with_those_that_are_there():
+    command = [sys.executable, "-m", "benchmarks", "opz"]
+    done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=False)
+    assert done.returncode == 2
+    assert "ops" in done.stderr
