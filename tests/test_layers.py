@@ -1,0 +1,81 @@
+"""The layer table of docs/architecture.md, enforced: which folder may import which."""
+
+import ast
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).parent.parent / "pyharness"
+ANYTHING = {"native", "fx", "inspect", "debuggee", "gdbmi", "debugger", "dap", "session", "report", "cli"}
+ALLOWED = {
+    "model": set(),
+    "native": {"fx"},
+    "ops": {"native"},
+    "fx": {"native"},
+    "inspect": {"native", "fx"},
+    "debuggee": {"native", "fx", "inspect"},
+    "ingdb": set(),
+    "gdbmi": set(),
+    "debugger": {"gdbmi"},
+    "dap": {"debugger"},
+    "session": {"debugger"},
+    "report": set(),
+    "cli": ANYTHING,
+    "__main__": {"cli"},
+    "pytest_plugin": ANYTHING,
+}
+STDLIB_ONLY = {"model", "ingdb", "gdbmi"}
+LAZY_TORCH = {"cli", "pytest_plugin", "debugger", "session", "dap", "__init__"}
+
+
+def sources():
+    for path in sorted(ROOT.rglob("*.py")):
+        yield pytest.param(path, id=str(path.relative_to(ROOT)))
+
+
+def imports(tree, *, top_level_only=False):
+    nodes = tree.body if top_level_only else ast.walk(tree)
+    for node in nodes:
+        if isinstance(node, ast.Import):
+            yield from (alias.name for alias in node.names)
+        elif isinstance(node, ast.ImportFrom):
+            assert node.level == 0, "imports are absolute"
+            yield node.module
+            yield from (f"{node.module}.{alias.name}" for alias in node.names if node.module == "pyharness")
+
+
+def layer(path):
+    part = path.relative_to(ROOT).parts[0]
+    return part.removesuffix(".py")
+
+
+@pytest.mark.parametrize("path", sources())
+def test_imports_follow_the_layer_table(path):
+    here = layer(path)
+    tree = ast.parse(path.read_text())
+    for name in imports(tree):
+        parts = name.split(".")
+        if parts[0] != "pyharness" or len(parts) < 2 or here == "__init__":
+            continue
+        if not (ROOT / parts[1]).exists() and not (ROOT / f"{parts[1]}.py").exists():
+            continue
+        assert parts[1] in ALLOWED[here] | {here, "model"}, f"{here} may not import {name}"
+
+
+@pytest.mark.parametrize("path", sources())
+def test_processes_that_must_stay_light_do(path):
+    here = layer(path)
+    tree = ast.parse(path.read_text())
+    if here in STDLIB_ONLY:
+        import sys
+
+        outside = {name.split(".")[0] for name in imports(tree)} - set(sys.stdlib_module_names) - {"gdb", "pyharness"}
+        assert not outside, f"{here} is standard library only"
+    if here in LAZY_TORCH:
+        top = {name.split(".")[0] for name in imports(tree, top_level_only=True)}
+        assert "torch" not in top, "torch is imported lazily"
+
+
+@pytest.mark.parametrize("path", sources())
+def test_the_first_line_says_the_job(path):
+    assert ast.get_docstring(ast.parse(path.read_text())), "a module docstring says its job"
