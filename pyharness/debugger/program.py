@@ -123,12 +123,12 @@ class Program:
         with postponed():
             self._shell.kill()
 
-    # --- going on -----------------------------------------------------------------------------------------------------
+    # --- breakpoints --------------------------------------------------------------------------------------------------
 
-    def run_to(self, where: str | Where) -> Stop | None:
-        """Run until ``where`` is reached (``fx:``, ``py:`` or ``native:``, with ``if CONDITION``).
+    def set_breakpoint(self, where: str | Where) -> Where:
+        """Stop at ``where`` (``fx:``, ``py:`` or ``native:``, with ``if CONDITION``) whenever a thread comes to it.
 
-        A signal or another stop on the way is returned as it comes. Raises when the program ends before.
+        It may name code that is not loaded yet.
         """
         place = parse(where, folders_of(self._command.script)) if isinstance(where, str) else where
         self._require_alive()
@@ -137,11 +137,25 @@ class Program:
             if place.kind == "native" and shell.loaded_user_libraries:
                 shell.attach()
             shell.breakpoints.add(place, shell.native)
+        return place
+
+    def clear_breakpoint(self, place: Where) -> None:
+        """Stop there no more."""
+        with self._shell.excused():
+            self._shell.breakpoints.remove(place, self._shell.native)
+
+    # --- going on -----------------------------------------------------------------------------------------------------
+
+    def run_to(self, where: str | Where) -> Stop | None:
+        """Run until ``where`` is reached (``fx:``, ``py:`` or ``native:``, with ``if CONDITION``).
+
+        A signal or another stop on the way is returned as it comes. Raises when the program ends before.
+        """
+        place = self.set_breakpoint(where)
         stop = self.resume() if self.exit_code is None else None
         if stop is None:
-            raise shell.breakpoints.not_reached(place)
-        with shell.excused():
-            shell.breakpoints.remove(place, shell.native)
+            raise self._shell.breakpoints.not_reached(place)
+        self.clear_breakpoint(place)
         return stop
 
     def resume(self) -> Stop | None:

@@ -4,7 +4,8 @@
 def test_four_python_threads_at_one_native_breakpoint(debugged):
     threads = debugged("fault_threads.py")
     with threads.start() as program:
-        stops = [program.run_to("native:scaled") for _ in range(4)]
+        program.set_breakpoint("native:scaled")
+        stops = [program.resume() for _ in range(4)]
         assert len({stop.thread for stop in stops}) == 4
         assert program.finish() == 7
     assert threads.output == "results [1, 4, 7, 10]\nticked\nalone 2\n"
@@ -14,8 +15,9 @@ def test_four_native_threads_at_one_breakpoint(debugged):
     threads = debugged("fault_threads.py")
     with threads.start() as program:
         seen = set()
+        program.set_breakpoint("native:tick")
         for _ in range(4):
-            stop = program.run_to("native:tick")
+            stop = program.resume()
             assert stop.thread != program.pid
             seen.add(program.evaluate("n"))
             assert [frame.function for frame in program.stack() if not frame.plumbing] == ["crossing::tick"]
