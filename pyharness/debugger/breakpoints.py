@@ -12,6 +12,8 @@ from pyharness.model.places import find, known_names
 from pyharness.model.source_map import SourceMap, map_of
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from pyharness.debugger.native_side import NativeSide
     from pyharness.debugger.python_side import PythonSide
     from pyharness.model.where import Where
@@ -40,6 +42,10 @@ class Breakpoints:
         self._maps: dict[str, SourceMap] = {}
         self.place_of_number: dict[int, str] = {}
         """gdb's number of a native breakpoint → its name in ``names``, also of one that is removed."""
+        self.on_bound: Callable[[Where], None] = lambda _where: None
+        """Called when a place has been found in code that was loaded."""
+        self.on_problem: Callable[[Where, HarnessError], None] | None = None
+        """Takes what is wrong with a place that binds late; without it, that is raised."""
 
     @property
     def wants_native(self) -> bool:
@@ -49,7 +55,7 @@ class Breakpoints:
     @property
     def names(self) -> set[str]:
         """The places that are set, with their conditions."""
-        return {_name(bound.where) for bound in self._bound}
+        return {name_of(bound.where) for bound in self._bound}
 
     @property
     def places(self) -> list[Where]:
@@ -74,7 +80,7 @@ class Breakpoints:
         """Forget a place."""
         for bound in [entry for entry in self._bound if entry.where == where]:
             self._bound.remove(bound)
-            for file, line in bound.lines:
+            for file, line in bound.lines if where.kind != "native" else ():
                 self._python.clear_breakpoint(file, line)
             if native and native.alive:
                 native.delete(bound.numbers)
@@ -94,6 +100,7 @@ class Breakpoints:
         if entry and (source_map.file, entry.line) not in bound.lines:
             self._python.set_breakpoint(source_map.file, entry.line, bound.where.condition)
             bound.lines.append((source_map.file, entry.line))
+            self.on_bound(bound.where)
 
     def bind_native(self, native: NativeSide) -> None:
         """Bind what waits for a library that may be loaded now."""
@@ -106,10 +113,34 @@ class Breakpoints:
                 answer = native.set_breakpoint(request)
             except GdbError as error:
                 self._bound.remove(bound)
-                raise (UsageError if where.condition else HarnessError)(error.message) from error
+                problem = (UsageError if where.condition else HarnessError)(error.message)
+                if self.on_problem is None:
+                    raise problem from error
+                self.on_problem(where, problem)
+                continue
             bound.numbers = list(answer["numbers"])
             bound.hint = str(answer["hint"])
-            self.place_of_number.update(dict.fromkeys(bound.numbers, _name(where)))
+            bound.lines = [(str(file), int(line)) for file, line in answer.get("places", [])]
+            self.place_of_number.update(dict.fromkeys(bound.numbers, name_of(where)))
+            if bound.numbers:
+                self.on_bound(where)
+
+    def found(self, where: Where) -> list[tuple[str, int]]:
+        """The lines that a place has been bound to."""
+        return [line for bound in self._bound if bound.where == where for line in bound.lines]
+
+    def is_bound(self, where: Where) -> bool:
+        """Whether a place has been found in code that is loaded."""
+        return any(bound.where == where and not bound.pending for bound in self._bound)
+
+    def hint(self, where: Where) -> str:
+        """What gdb said about a native place that it has not found: the nearest names."""
+        return next((bound.hint for bound in self._bound if bound.where == where), "")
+
+    @property
+    def generated_files(self) -> list[str]:
+        """The files of generated code, in the order in which the program made them."""
+        return list(self._maps)
 
     def not_reached(self, where: Where) -> HarnessError:
         """The program ended and never came to ``where``: say why, with the nearest names."""
@@ -128,7 +159,8 @@ class Breakpoints:
         return UsageError(f"No graph of the program has {where}.", remedy)
 
 
-def _name(where: Where) -> str:
+def name_of(where: Where) -> str:
+    """The name of a place with its condition: what a native stop carries."""
     return f"{where} if {where.condition}" if where.condition else str(where)
 
 

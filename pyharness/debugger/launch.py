@@ -37,6 +37,7 @@ class Command:
     """Added to this process's environment."""
     stdout: IO[Any] | int | None = None
     stderr: IO[Any] | int | None = None
+    stdin: IO[Any] | int | None = None
 
     def check(self) -> None:
         """Raise what can be said before anything is started."""
@@ -101,6 +102,7 @@ class Launched:
                 env=env,
                 stdout=command.stdout,
                 stderr=command.stderr,
+                stdin=command.stdin,
             )
         finally:
             signal.pthread_sigmask(signal.SIG_SETMASK, before)

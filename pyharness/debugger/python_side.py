@@ -23,12 +23,13 @@ class PythonSide:
     def __init__(self, on_event: Callable[[Message | None], None]) -> None:
         self._dap = DapClient(on_event)
         self._breakpoints: dict[str, dict[int, str]] = {}
+        self._of_source: dict[str, list[Message]] = {}
         self._dap_thread: dict[int, int] = {}
         """LWP → debugpy's thread id."""
         self._lwp: dict[int, int] = {}
         """debugpy's thread id → LWP."""
         self.stdlib = ""
-        self.deliver = self.request
+        self.deliver: Callable[[str, Message], Message] = self.request
         """How a change of breakpoints is sent; the shell knows when debugpy cannot answer."""
 
     @property
@@ -76,16 +77,29 @@ class PythonSide:
         if self._breakpoints.get(file, {}).pop(line, None) is not None:
             self._send_breakpoints(file)
 
-    def _send_breakpoints(self, file: str) -> None:
-        entries = [
-            {"line": line, **({"condition": condition} if condition else {})}
-            for line, condition in sorted(self._breakpoints[file].items())
-        ]
-        self.deliver("setBreakpoints", {"source": {"path": file}, "breakpoints": entries})
+    def set_source_breakpoints(self, file: str, entries: list[Message]) -> list[Message]:
+        """All breakpoints that a DAP client has in ``file``, as its ``SourceBreakpoint``s; debugpy's answers to them.
 
-    def request(self, command: str, arguments: Message) -> None:
-        """Send a request and wait until it is done."""
-        self._dap.request(command, arguments)
+        Empty where debugpy cannot answer now.
+        """
+        self._of_source[file] = entries
+        return self._send_breakpoints(file)[: len(entries)]
+
+    def _send_breakpoints(self, file: str) -> list[Message]:
+        entries = list(self._of_source.get(file, []))
+        taken = {entry["line"] for entry in entries}
+        entries += [
+            {"line": line, **({"condition": condition} if condition else {})}
+            for line, condition in sorted(self._breakpoints.get(file, {}).items())
+            if line not in taken
+        ]
+        answer = self.deliver("setBreakpoints", {"source": {"path": file}, "breakpoints": entries})
+        bound: list[Message] = answer.get("breakpoints", [])
+        return bound
+
+    def request(self, command: str, arguments: Message, seconds: float = 30.0) -> Message:
+        """Send a request and wait for the body of its answer."""
+        return self._dap.wait(self._dap.post(command, arguments), command, seconds)
 
     def post(self, command: str, arguments: Message) -> None:
         """Send a request that is done when debugpy's threads can run."""
@@ -109,19 +123,7 @@ class PythonSide:
 
     def stack(self, thread: int, levels: int = 0) -> list[Frame]:
         """The Python frames of a stopped thread, innermost first, without the harness's own."""
-        entries = [(_file(entry), entry) for entry in self._frames(self._dap_thread[thread], levels)]
-        return [
-            Frame(
-                "python",
-                entry["name"],
-                file,
-                entry["line"],
-                place_of(file, entry["line"]),
-                plumbing=not is_user_python(file, self.stdlib),
-            )
-            for file, entry in entries
-            if "/pyharness/debuggee/" not in (file or "")
-        ]
+        return [self.frame_of(entry) for entry in self.raw_frames(thread, levels)]
 
     def evaluate(self, thread: int, expression: str, level: int = 0) -> str:
         """The ``repr`` of a Python expression in frame ``level`` of a stopped thread."""
@@ -139,6 +141,27 @@ class PythonSide:
     def close(self) -> None:
         """End the adapter."""
         self._dap.close()
+
+    def knows(self, thread: int) -> bool:
+        """Whether debugpy has stopped this thread before."""
+        return thread in self._dap_thread
+
+    def raw_frames(self, thread: int, levels: int = 0) -> list[Message]:
+        """debugpy's own ``StackFrame``s of a stopped thread, without the harness's."""
+        frames = self._frames(self._dap_thread[thread], levels)
+        return [entry for entry in frames if "/pyharness/debuggee/" not in (_file(entry) or "")]
+
+    def frame_of(self, entry: Message) -> Frame:
+        """One of ``raw_frames`` as the rest of the project has it."""
+        file = _file(entry)
+        return Frame(
+            "python",
+            entry["name"],
+            file,
+            entry["line"],
+            place_of(file, entry["line"]),
+            plumbing=not is_user_python(file, self.stdlib),
+        )
 
     def _frames(self, dap_thread: int, levels: int) -> list[dict[str, Any]]:
         body = self._dap.request("stackTrace", {"threadId": dap_thread, "startFrame": 0, "levels": levels})

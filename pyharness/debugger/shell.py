@@ -5,7 +5,7 @@ from __future__ import annotations
 import queue
 import threading
 from contextlib import contextmanager, suppress
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 from pyharness.debugger import machine as m
 from pyharness.debugger.breakpoints import Breakpoints
@@ -21,6 +21,8 @@ if TYPE_CHECKING:
 
     from pyharness.gdbmi.records import Notice
 
+Events: TypeAlias = "queue.SimpleQueue[tuple[str, Any]]"
+"""What comes in: its source (``program``, ``debugpy``, ``gdb``, ``exit`` or a front door's own), and the item."""
 _MAX_STOPS = 1000
 """Stops of other threads that a question waits for."""
 _STOP_SECONDS = 0.1
@@ -30,13 +32,21 @@ class Shell:
     """Both debuggers, the program and the machine between them; all of it on the caller's thread, in ``pump``."""
 
     def __init__(
-        self, command: Command, included: Sequence[str], progress: Callable[[str], None], *, crashes: bool = False
+        self,
+        command: Command,
+        included: Sequence[str],
+        progress: Callable[[str], None],
+        *,
+        crashes: bool = False,
+        events: Events | None = None,
     ) -> None:
         command.check()
         self._crashes = crashes
         self._included = included
         self._progress = progress
-        self._events: queue.SimpleQueue[tuple[str, Any]] = queue.SimpleQueue()
+        self._events: Events = events or queue.SimpleQueue()
+        self.client: Callable[[str, Any], None] = lambda _source, _item: None
+        """Takes what comes from other sources than the debuggers, where a front door gave the queue; never at once."""
         self._libraries: list[str] = []
         self._prepared: queue.SimpleQueue[NativeSide | Exception] = queue.SimpleQueue()
         self._preparing = False
@@ -59,6 +69,8 @@ class Shell:
         self.exit_code: int | None = None
         self.python = PythonSide(lambda event: self._events.put(("debugpy", event)))
         self.python.deliver = self._deliver
+        self.configure: Callable[[], None] = self.python.configured
+        """Called when debugpy takes breakpoints; the program goes on once ``python.configured`` was called."""
         self.breakpoints = Breakpoints(self.python)
         try:
             self.process = Launched(
@@ -75,9 +87,10 @@ class Shell:
     def pump(self, done: Callable[[], bool]) -> None:
         """Handle what comes until ``done`` or the program's end."""
         while not done() and self.exit_code is None:
-            self._handle(*self._events.get())
+            self.handle(*self._events.get())
 
-    def _handle(self, source: str, item: Any) -> None:
+    def handle(self, source: str, item: Any) -> None:
+        """Handle one event of the queue."""
         with self.excused():
             if source == "program":
                 self._on_program(item)
@@ -85,8 +98,10 @@ class Shell:
                 self._on_debugpy(item)
             elif source == "gdb":
                 self._on_gdb(item)
-            else:
+            elif source == "exit":
                 self.exit_code = item
+            else:
+                self.client(source, item)
 
     @contextmanager
     def excused(self) -> Iterator[None]:
@@ -147,7 +162,7 @@ class Shell:
             # debugpy takes no token in this direction: make sure that nobody else connected to the adapter's port.
             raise HarnessError(f"Another process ({body.get('systemProcessId')}) connected in the program's place.")
         elif kind == "initialized":
-            self.python.configured()
+            self.configure()
         elif kind == "terminated":  # said when the program has gone, and never by an adapter that was killed
             self._disconnected = True
         elif kind == "stopped":
@@ -183,6 +198,8 @@ class Shell:
                 if source == "exit":
                     self.exit_code = item
                     return True
+                if source not in {"program", "debugpy", "gdb"}:
+                    self.client(source, item)
         except queue.Empty:
             return False
 
@@ -199,19 +216,23 @@ class Shell:
     def catch_up(self) -> None:
         """Handle what came while the program stood: it may have been killed, or a debugger may."""
         while self.exit_code is None and not self._events.empty():
-            self._handle(*self._events.get())
+            self.handle(*self._events.get())
 
-    def _deliver(self, command: str, arguments: dict[str, Any]) -> None:
-        """Send debugpy what changes breakpoints; in time even where a native stop keeps the GIL from its threads."""
+    def _deliver(self, command: str, arguments: dict[str, Any]) -> dict[str, Any]:
+        """Send debugpy what changes breakpoints; in time even where a native stop keeps the GIL from its threads.
+
+        Returns its answer, or ``{}`` where that cannot be waited for.
+        """
         focus = self.machine.focus
         if focus is None or focus.language == "python" or self.native is None:
-            self.python.request(command, arguments)
-        elif focus.reason == "signal":  # nothing is called on a thread that has crashed
+            return self.python.request(command, arguments)
+        if focus.reason == "signal":  # nothing is called on a thread that has crashed
             self.python.post(command, arguments)
         else:
             request = {"do": "debugpy", "command": command, "arguments": arguments}
             if "error" in self.ask_agent(focus.thread, request):
                 self.python.post(command, arguments)
+        return {}
 
     def perform(self, actions: list[m.Action]) -> None:
         """Do what the machine says, in its order."""
@@ -271,7 +292,7 @@ class Shell:
             if answer["holder"] in self.machine.waiting:
                 break
             with suppress(queue.Empty):
-                self._handle(*self._events.get(timeout=_STOP_SECONDS))
+                self.handle(*self._events.get(timeout=_STOP_SECONDS))
         raise HarnessError(
             "Python cannot be asked: another thread stands and holds the GIL.", "Go on: its stop is told next."
         )

@@ -149,12 +149,14 @@ def is_armed(number: int) -> bool:
 def set_breakpoint(request: dict[str, Any]) -> dict[str, Any]:
     """Set the user's breakpoint: ``function`` or ``file`` and ``line``, with ``condition`` (a gdb expression).
 
-    Returns ``{"numbers": [...], "locations": N}``, or ``{"numbers": [], "hint": TEXT}`` when nothing loaded has it.
+    Returns ``{"numbers": [...], "places": [[FILE, LINE], ...]}``, or ``{"numbers": [], "hint": TEXT}`` when nothing
+    loaded has it.
     """
     specs = _by_line(request) if request.get("line") else _by_function(request["function"])
     if not specs:
         return {"numbers": [], "hint": _hint(request)}
-    numbers = []
+    numbers: list[int] = []
+    places: list[tuple[str, int]] = []
     for spec in specs:
         stop = gdb.Breakpoint(spec)
         if request.get("condition"):
@@ -164,7 +166,14 @@ def set_breakpoint(request: dict[str, Any]) -> dict[str, Any]:
                 stop.delete()
                 raise gdb.GdbError(f"The condition {request['condition']!r} does not parse: {error}") from error
         numbers.append(stop.number)
-    return {"numbers": numbers, "hint": ""}
+        places += _places(stop)
+    return {"numbers": numbers, "hint": "", "places": places}
+
+
+def _places(stop: gdb.Breakpoint) -> list[tuple[str, int]]:
+    """The source lines where a breakpoint lies; gdb tells them since version 13."""
+    sources = [location.source for location in getattr(stop, "locations", [])]
+    return [(source[0], source[1]) for source in sources if source]
 
 
 def _by_line(request: dict[str, Any]) -> list[str]:
