@@ -10,14 +10,16 @@ import subprocess
 import sys
 import threading
 from collections import deque
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
+from pyharness.model.dap_message import Malformed, Message, request
+from pyharness.model.dap_wire import Decoder, encode
 from pyharness.model.errors import DebuggerLostError, HarnessError
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-Message = dict[str, Any]
+_CHUNK = 65536
 ADAPTER = "The debugpy adapter"
 
 
@@ -73,7 +75,7 @@ class DapClient:
         pending = _Pending()
         with self._lock:
             self._sequence += 1
-            message = {"seq": self._sequence, "type": "request", "command": command, "arguments": arguments or {}}
+            message = request(self._sequence, command, arguments)
             self._pending[self._sequence] = pending
             self._write(message, pending)
         return pending
@@ -114,12 +116,11 @@ class DapClient:
             self._process.stdout.close()
 
     def _write(self, message: Message, pending: _Pending) -> None:
-        data = json.dumps(message).encode()
-        self.transcript.append(f"-> {data.decode()}")
+        self.transcript.append(f"-> {json.dumps(message)}")
         try:
             stdin = self._process.stdin
             if stdin is not None and self.alive:
-                stdin.write(b"Content-Length: %d\r\n\r\n" % len(data) + data)
+                stdin.write(encode(message))
                 stdin.flush()
                 return
         except (OSError, ValueError):
@@ -128,18 +129,10 @@ class DapClient:
 
     def _read(self) -> None:
         stdout = self._process.stdout
-        while stdout is not None:
-            message = _read_message(stdout)
-            if message is None:
-                break
-            self.transcript.append(f"<- {json.dumps(message)}")
-            if message.get("type") == "event":
-                self._on_event(message)
-            elif message.get("type") == "response":
-                pending = self._pending.pop(message.get("request_seq", -1), None)
-                if pending:
-                    pending.response = message
-                    pending.answered.set()
+        decoder = Decoder()
+        while stdout is not None and (data := os.read(stdout.fileno(), _CHUNK)):
+            for message in decoder.feed(data):
+                self._take(message)
         self._ended.set()
         with self._lock:
             waiting = list(self._pending.values())
@@ -148,21 +141,15 @@ class DapClient:
             pending.answered.set()
         self._on_event(None)
 
-
-def _read_message(stream: Any) -> Message | None:
-    """The next message of a DAP byte stream, or ``None`` at its end."""
-    length = 0
-    while True:
-        line: bytes = stream.readline()
-        if not line:
-            return None
-        if line in {b"\r\n", b"\n"}:
-            break
-        name, _, value = line.partition(b":")
-        if name.strip().lower() == b"content-length":
-            length = int(value)
-    data: bytes = stream.read(length)
-    if len(data) < length:
-        return None
-    message: Message = json.loads(data)
-    return message
+    def _take(self, message: Message | Malformed) -> None:
+        if isinstance(message, Malformed):
+            self.transcript.append(f"<- {message}")
+            return
+        self.transcript.append(f"<- {json.dumps(message)}")
+        if message["type"] == "event":
+            self._on_event(message)
+        elif message["type"] == "response":
+            pending = self._pending.pop(message["request_seq"], None)
+            if pending:
+                pending.response = message
+                pending.answered.set()

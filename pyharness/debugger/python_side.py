@@ -4,13 +4,15 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from pyharness.debugger.dap_client import DapClient, Message
+from pyharness.debugger.dap_client import DapClient
 from pyharness.model.frames import Frame
 from pyharness.model.source_map import place_of
 from pyharness.model.user_code import is_user_python
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
+
+    from pyharness.model.dap_message import Message
 
 _LIBRARIES = ("torch", "functorch", "torchgen", "debugpy", "_distutils_hack")
 _FINDERS = "__editable___*"

@@ -1,0 +1,154 @@
+"""Messages of the Debug Adapter Protocol: made, and read from JSON; pure, and nothing that arrives does any harm."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import dataclass
+from typing import Any, NoReturn, TypeAlias
+
+Message: TypeAlias = dict[str, Any]
+
+MAX_DEPTH = 100
+"""The protocol nests a few levels; what nests deeper must not exhaust the Python stack of who handles it."""
+
+
+@dataclass(frozen=True)
+class Malformed:
+    """Bytes that are no message of the protocol; one stands for all of them up to the next message."""
+
+    reason: str
+    request_seq: int | None = None
+    """Of a request that can be answered although it is wrong."""
+    command: str = ""
+    """As far as it said one."""
+    is_json: bool = True
+
+
+class _NoMessageError(ValueError):
+    """Why a body is no message, and as whose answer to say so."""
+
+    def __init__(self, reason: str, request_seq: int | None = None, command: str = "", *, is_json: bool = True) -> None:
+        super().__init__(reason)
+        self.malformed = Malformed(reason, request_seq, command, is_json)
+
+
+def request(seq: int, command: str, arguments: Message | None = None) -> Message:
+    """A request."""
+    return {"seq": seq, "type": "request", "command": command, "arguments": arguments or {}}
+
+
+def response(seq: int, to: Message, body: Message | None = None) -> Message:
+    """The answer to request ``to`` that succeeded."""
+    message = {"seq": seq, "type": "response", "request_seq": to["seq"], "success": True, "command": to["command"]}
+    return message if body is None else {**message, "body": body}
+
+
+def error(seq: int, to: Message | Malformed, message: str, remedy: str = "") -> Message:
+    """The answer to request ``to`` that failed.
+
+    The text stands in ``format`` without variables: clients leave braces alone that no variable is given for.
+    """
+    number, command = (to.request_seq, to.command) if isinstance(to, Malformed) else (to["seq"], to["command"])
+    text = f"{message}\n{remedy}" if remedy else message
+    return {
+        "seq": seq,
+        "type": "response",
+        "request_seq": number or 0,
+        "success": False,
+        "command": command,
+        "message": message,
+        "body": {"error": {"id": 1, "format": text, "showUser": True}},
+    }
+
+
+def event(seq: int, name: str, body: Message | None = None) -> Message:
+    """An event."""
+    message: Message = {"seq": seq, "type": "event", "event": name}
+    return message if body is None else {**message, "body": body}
+
+
+def parse(body: bytes) -> Message | Malformed:
+    """The message that ``body`` is."""
+    try:
+        return _checked(_json(body))
+    except _NoMessageError as error:
+        return error.malformed
+
+
+def _json(body: bytes) -> Any:
+    try:
+        text = body.decode("utf-8-sig")
+        value = json.loads(text, parse_constant=_refused, parse_float=_finite)
+    except RecursionError:
+        raise _NoMessageError("A message that nests too deep.") from None
+    except ValueError as error:  # UnicodeDecodeError and JSONDecodeError are ValueErrors
+        raise _NoMessageError(f"A body that is no JSON: {error} in {shown(body)}.", is_json=False) from None
+    if text.count("[") + text.count("{") > MAX_DEPTH and _nests_deeper(value, MAX_DEPTH):
+        raise _NoMessageError("A message that nests too deep.")
+    return value
+
+
+def _refused(constant: str) -> NoReturn:
+    raise ValueError(f"{constant} is no JSON")
+
+
+def _finite(text: str) -> float:
+    value = float(text)
+    if value - value != 0:
+        raise ValueError(f"{text} is no number")
+    return value
+
+
+def _nests_deeper(value: Any, depth: int) -> bool:
+    level = [value]
+    for _ in range(depth):
+        inner = [each.values() if isinstance(each, dict) else each for each in level]
+        level = [item for each in inner for item in each if isinstance(item, dict | list)]
+        if not level:
+            return False
+    return True
+
+
+def _checked(message: Any) -> Message:
+    """The message, or why whoever handles messages could not take it."""
+    if not isinstance(message, dict):
+        raise _NoMessageError("A message is an object.")
+    kind = message.get("type")
+    if kind == "request":
+        return _request(message)
+    if kind == "event" and isinstance(message.get("event"), str):
+        return message
+    if kind == "response" and _is_number(message.get("request_seq")):
+        return message
+    if kind in {"event", "response"}:
+        raise _NoMessageError(f"{'An event' if kind == 'event' else 'A response'} that does not say of what.")
+    seq = message.get("seq") if "command" in message else None  # most likely a request
+    raise _NoMessageError(f"No type of message: {shown(kind)}.", seq if _is_number(seq) else None, _command(message))
+
+
+def _request(message: Message) -> Message:
+    seq, command = message.get("seq"), _command(message)
+    if not _is_number(seq):
+        raise _NoMessageError("A request without a number as its seq.", None, command)
+    if not command:
+        raise _NoMessageError("A request without a command.", seq)
+    if message.get("arguments") is None or message["arguments"] == []:  # what a client in Lua makes of no arguments
+        message.pop("arguments", None)
+    if not isinstance(message.get("arguments", {}), dict):
+        raise _NoMessageError("A request's arguments are an object.", seq, command)
+    return message
+
+
+def _command(message: Message) -> str:
+    command = message.get("command")
+    return command if isinstance(command, str) else ""
+
+
+def _is_number(value: Any) -> bool:
+    return isinstance(value, int) and not isinstance(value, bool)
+
+
+def shown(value: Any) -> str:
+    """A value in an error's text."""
+    text = repr(value.decode("utf-8", "replace") if isinstance(value, bytes) else value)
+    return text if len(text) <= 80 else f"{text[:77]}..."
