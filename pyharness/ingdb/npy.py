@@ -8,16 +8,16 @@ from math import prod
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from pyharness.ingdb.dtypes import BY_NAME
 from pyharness.ingdb.python_memory import UnreadableError
 from pyharness.ingdb.tensor_blocks import raw_blocks
-from pyharness.ingdb.tensor_elements import values
+from pyharness.model.dtypes import BY_NAME
 from pyharness.model.errors import HarnessError
+from pyharness.model.tensor_elements import values
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
-    from pyharness.ingdb.dtypes import DType
+    from pyharness.model.dtypes import DType
     from pyharness.model.tensor import TensorInfo
 
 MAX_BYTES = 16 << 30

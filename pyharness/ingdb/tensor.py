@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING
 
 from pyharness.ingdb.autograd_graph import read_node
 from pyharness.ingdb.cxx_class import class_name, classes
-from pyharness.ingdb.dtypes import BY_NAME, DTYPES, PACKED
 from pyharness.ingdb.python_memory import Memory, UnreadableError
-from pyharness.model.tensor import Quantization, TensorInfo
+from pyharness.model.dtypes import BY_NAME, DTYPES, PACKED
+from pyharness.model.tensor import SYMBOLIC, Quantization, TensorInfo
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -21,8 +21,6 @@ if TYPE_CHECKING:
 MAX_RANK = 64
 """at::kDimVectorStaticSize is 5, TensorIterator takes 64: more is no tensor."""
 MAX_NUMEL = 1 << 60
-SYMBOLIC = "symbolic sizes"
-"""The note of a tensor whose sizes are expressions, in no memory that is laid out for a debugger."""
 # torch/headeronly/core/DeviceType.h
 DEVICES = (
     *("cpu", "cuda", "mkldnn", "opengl", "opencl", "ideep", "hip", "fpga", "maia", "xla", "vulkan", "metal"),

@@ -6,8 +6,8 @@ from itertools import product
 from math import prod
 from typing import TYPE_CHECKING, Literal
 
-from pyharness.ingdb.dtypes import BY_NAME
 from pyharness.ingdb.python_memory import MAX_READ, Memory
+from pyharness.model.dtypes import BY_NAME
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
@@ -20,16 +20,6 @@ _WINDOW = 64 << 20
 """Bytes of program memory, and of one block, held at a time."""
 _FEW = 1 << 12
 _UNITS: dict[int, Literal["B", "H", "I", "Q"]] = {1: "B", 2: "H", 4: "I", 8: "Q"}
-
-
-def leading(sizes: Sequence[int], limit: int) -> tuple[int, ...]:
-    """Sizes of the first part, whole in its trailing dimensions, that has at most ``limit`` elements (or one)."""
-    part = list(sizes)
-    for dimension in range(len(part)):
-        if prod(part) <= limit:
-            break
-        part[dimension] = max(1, limit // max(1, prod(part[dimension + 1 :])))
-    return tuple(part)
 
 
 def raw_blocks(read: Read, info: TensorInfo, sizes: Sequence[int] | None = None) -> Iterator[bytes]:

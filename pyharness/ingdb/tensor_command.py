@@ -14,13 +14,13 @@ import gdb
 from pyharness.ingdb import npy, python_locals, tensor_format, tensor_values, torch_process
 from pyharness.ingdb.commands.registry import COMMANDS, command
 from pyharness.ingdb.python_memory import UnreadableError
-from pyharness.ingdb.tensor_elements import EDGE, THRESHOLD
 from pyharness.ingdb.tensor_statistics import statistics
 from pyharness.model.errors import HarnessError, UsageError, nearest
+from pyharness.model.tensor_elements import EDGE, THRESHOLD
 
 if TYPE_CHECKING:
-    from pyharness.ingdb.tensor_statistics import Statistics
     from pyharness.model.tensor import TensorInfo
+    from pyharness.model.tensor_statistics import Statistics
 
 MAX_FULL = 1_000_000
 _NAME = "ph-tensor"

@@ -5,76 +5,27 @@ from __future__ import annotations
 import math
 from typing import TYPE_CHECKING, Any
 
-from pyharness.ingdb.tensor import SYMBOLIC
-from pyharness.ingdb.tensor_elements import EDGE, ELLIPSIS, THRESHOLD, summary
+from pyharness.ingdb.tensor_elements import element_reader, summary
+from pyharness.model import tensor_text
+from pyharness.model.tensor_elements import EDGE, THRESHOLD
+from pyharness.model.tensor_text import headline, name_of, number, statistics_line
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
-    from pyharness.ingdb.tensor_elements import Nested
-    from pyharness.ingdb.tensor_statistics import Statistics
-    from pyharness.model.frames import AutogradNode
     from pyharness.model.tensor import TensorInfo
+    from pyharness.model.tensor_elements import Nested
+    from pyharness.model.tensor_statistics import Statistics
 
     Read = Callable[[int, int], bytes]
 
-_LINE_EDGE = 2
-_LINE_THRESHOLD = 8
-_LINE_WIDTH = 200
 _WIDTH = 120
-
-
-def number(value: object, digits: int = 4) -> str:
-    """One element: its significant digits, and a decimal point where it is no integer type."""
-    if isinstance(value, complex):
-        imaginary = number(value.imag, digits)
-        return f"{number(value.real, digits)}{'' if imaginary.startswith('-') else '+'}{imaginary}j"
-    if not isinstance(value, float):
-        return str(value)
-    text = f"{value:.{digits}g}"
-    return text if not math.isfinite(value) or set(text) & set(".e") else f"{text}.0"
-
-
-def name_of(node: AutogradNode) -> str:
-    """``<MulBackward0>``."""
-    return f"<{node.name.strip('<>')}>"
-
-
-def headline(info: TensorInfo) -> str:
-    """What a tensor is, without its elements."""
-    if info.state == "null":
-        return "<null tensor>"
-    if info.state == "corrupt":
-        return f"<corrupt tensor at {info.address:#x}: {info.problem}>"
-    if info.state == "undefined":
-        return "Tensor undefined"
-    sizes = "[symbolic]" if SYMBOLIC in info.notes else str(list(info.sizes))
-    shown = [f"Tensor {info.dtype} {'' if info.layout == 'nested' else sizes + ' '}{info.device}"]
-    shown += [info.layout] * (info.layout != "strided")
-    shown += ["conj"] * info.conjugated + ["neg"] * info.negated
-    if info.quantization:
-        shown.append(f"scale={info.quantization.scale:g} zero_point={info.quantization.zero_point}")
-    if info.grad_fn:
-        shown.append(f"grad_fn={name_of(info.grad_fn)}")
-    elif info.requires_grad:
-        shown.append("requires_grad")
-    return " ".join(shown)
 
 
 def one_line(read: Read, info: TensorInfo) -> str:
     """Such as ``Tensor float32 [2, 3] cpu grad_fn=<MulBackward0> [[1.0, 2.0, …], …]``."""
-    if info.state != "defined":
-        return headline(info)
-    if info.unreadable:
-        return f"{headline(info)} <{info.unreadable}>"
-    elements = _flat(summary(read, info, _LINE_EDGE, _LINE_THRESHOLD))
-    return f"{headline(info)} {elements if len(elements) <= _LINE_WIDTH else elements[:_LINE_WIDTH] + ELLIPSIS}"
-
-
-def _flat(elements: Nested) -> str:
-    if isinstance(elements, list):
-        return f"[{', '.join(map(_flat, elements))}]"
-    return number(elements)
+    readable = info.state == "defined" and not info.unreadable
+    return tensor_text.one_line(info, element_reader(read, info) if readable else None)
 
 
 def describe(
@@ -121,17 +72,6 @@ def _history(info: TensorInfo) -> str:
     shown += ["has a grad"] * info.has_grad
     shown.append("version is not counted" if info.version is None else f"version {info.version}")
     return ", ".join(shown)
-
-
-def statistics_line(found: Statistics) -> str:
-    """Such as ``min -1.2, max 3.0, mean 0.5, std 1.1; NaN 0, Inf 0``."""
-    values = {"min": found.minimum, "max": found.maximum, "mean": found.mean, "std": found.deviation}
-    shown = ", ".join(f"{name} {number(value, 6)}" for name, value in values.items() if value is not None)
-    infinite = f"Inf {found.infinite}"
-    if found.negative_infinity:
-        infinite += f" ({found.negative_infinity} negative)"
-    part = f" (the first {found.counted} of {found.total} elements)" if found.counted < found.total else ""
-    return f"{shown or 'no finite element'}; NaN {found.nan}, {infinite}{part}"
 
 
 def _block(elements: Nested, indent: int) -> Iterator[str]:

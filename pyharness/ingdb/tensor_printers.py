@@ -9,11 +9,12 @@ import gdb
 import gdb.printing
 
 from pyharness.ingdb import torch_process
-from pyharness.ingdb.dtypes import DTYPES
 from pyharness.ingdb.python_memory import Memory, UnreadableError
 from pyharness.ingdb.tensor import DEVICES, read_tensor
 from pyharness.ingdb.tensor_address import holds_tensor, impl_address, plain_type, type_name
-from pyharness.ingdb.tensor_format import number, one_line
+from pyharness.ingdb.tensor_format import one_line
+from pyharness.model.dtypes import DTYPES
+from pyharness.model.tensor_text import number
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator

@@ -8,6 +8,8 @@ from typing import TYPE_CHECKING, Literal
 if TYPE_CHECKING:
     from pyharness.model.frames import AutogradNode
 
+SYMBOLIC = "symbolic sizes"
+"""The note of a tensor whose sizes are expressions, in no memory that is laid out for a debugger."""
 State = Literal["defined", "undefined", "null", "corrupt"]
 
 

@@ -7,8 +7,8 @@ import pytest
 import torch
 from own_memory import info_of, read_own
 
-from pyharness.ingdb.dtypes import DTYPES
 from pyharness.ingdb.npy import header, save
+from pyharness.model.dtypes import DTYPES
 from pyharness.model.errors import HarnessError
 
 RAW = torch.arange(240, dtype=torch.uint8)

@@ -9,8 +9,9 @@ from hypothesis import strategies as st
 from own_memory import info_of, read_own
 
 from pyharness.ingdb import tensor_blocks
-from pyharness.ingdb.tensor_blocks import leading, raw_blocks
+from pyharness.ingdb.tensor_blocks import raw_blocks
 from pyharness.ingdb.tensor_statistics import statistics
+from pyharness.model.tensor_elements import leading
 
 
 def bytes_of(tensor):
