@@ -120,7 +120,7 @@ def _checked(message: Any) -> Message:
         return message
     if kind == "response" and _is_number(message.get("request_seq")):
         return message
-    if kind in {"event", "response"}:
+    if kind in ("event", "response"):  # it may be unhashable: no set
         raise _NoMessageError(f"{'An event' if kind == 'event' else 'A response'} that does not say of what.")
     seq = message.get("seq") if "command" in message else None  # most likely a request
     raise _NoMessageError(f"No type of message: {shown(kind)}.", seq if _is_number(seq) else None, _command(message))
