@@ -10,7 +10,7 @@ import gdb
 
 from pyharness.ingdb import autograd_node, libraries, native_names
 from pyharness.ingdb.local_variables import Variables
-from pyharness.ingdb.merge import NativeFrame, merge
+from pyharness.ingdb.merge import NativeFrame, in_order, merge
 from pyharness.ingdb.python_layout import UnknownPythonError
 from pyharness.ingdb.python_memory import Memory, UnreadableError
 from pyharness.ingdb.python_runtime import find_python
@@ -21,6 +21,7 @@ from pyharness.model.threads import ThreadStack
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
+    from pyharness.ingdb.python_frames import PythonFrame
     from pyharness.ingdb.python_layout import Layout
     from pyharness.ingdb.python_threads import PythonThread
     from pyharness.model.frames import AutogradNode, Frame
@@ -57,6 +58,18 @@ def thread_stack(
         raise HarnessError("No program is being debugged.", "Attach to one with ph-attach, or open a core file.")
     with _same_selection():
         return _stack(thread, *_python(), limit, variables=variables)
+
+
+def frames_in_order(
+    thread: gdb.InferiorThread, limit: int = MAX_FRAMES
+) -> tuple[list[NativeFrame | PythonFrame], Python | None]:
+    """What `merged_stack` shows, as the debugger reads it: for those who look into a frame."""
+    python, _note = _python()
+    with _same_selection():
+        thread.switch()
+        native = list(_native_frames(limit))
+        loops = [loop for one in _python_threads(python, thread) for loop in one.loops]
+    return in_order(native, loops)[:limit], python
 
 
 @contextmanager

@@ -43,10 +43,18 @@ def merge(
 
     ``nodes`` gives the autograd node that a native frame runs. ``variables`` gives local variables.
     """
-    shown: list[list[Frame]] = [[_with_variables(_native(frame, nodes), frame, variables)] for frame in native] or [[]]
+    return [
+        _with_variables(_native(frame, nodes) if isinstance(frame, NativeFrame) else _python(frame), frame, variables)
+        for frame in in_order(native, loops)
+    ]
+
+
+def in_order(native: Sequence[NativeFrame], loops: Sequence[Loop]) -> list[NativeFrame | PythonFrame]:
+    """The frames of both languages in the order of `merge`."""
+    groups: list[list[NativeFrame | PythonFrame]] = [[frame] for frame in native] or [[]]
     for loop, index in zip(loops, _places(native, loops), strict=True):
-        shown[index] += [_with_variables(_python(frame), frame, variables) for frame in loop.frames]
-    return [frame for group in shown for frame in group]
+        groups[index] += loop.frames
+    return [frame for group in groups for frame in group]
 
 
 def _places(native: Sequence[NativeFrame], loops: Sequence[Loop]) -> list[int]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import atexit
+import importlib
 import json
 import os
 import signal
@@ -32,7 +33,7 @@ _MAX_FRAMES = 400
 _HANDLERS: dict[str, Handler] = {}
 
 
-def _command(name: str) -> Callable[[Handler], Handler]:
+def mi_command(name: str) -> Callable[[Handler], Handler]:
     """Register a function as the MI command ``-NAME``; a second one of the same name is a mistake."""
 
     def register_handler(handler: Handler) -> Handler:
@@ -58,11 +59,12 @@ class _Command(gdb.MICommand):
 
 def register() -> None:
     """Make the commands known to gdb."""
+    importlib.import_module("pyharness.ingdb.mi_variables")  # registers its commands; it needs this module
     for name, handler in _HANDLERS.items():
         _Command(name, handler)
 
 
-def _select(request: dict[str, Any]) -> gdb.InferiorThread:
+def select(request: dict[str, Any]) -> gdb.InferiorThread:
     """Switch to the thread that a request names by its LWP."""
     for thread in gdb.selected_inferior().threads():
         if thread.ptid[1] == request["thread"]:
@@ -71,7 +73,7 @@ def _select(request: dict[str, Any]) -> gdb.InferiorThread:
     raise gdb.GdbError(f"The program has no thread {request['thread']}.")
 
 
-@_command("ph-attach")
+@mi_command("ph-attach")
 def _attach(request: dict[str, Any]) -> Any:
     _wake_at_the_end(request["pid"])
     attach.attach(request["pid"], non_stop=True)
@@ -97,22 +99,22 @@ def _continue(pid: int) -> None:
         os.kill(pid, signal.SIGCONT)
 
 
-@_command("ph-load-symbols")
+@mi_command("ph-load-symbols")
 def _load_symbols(_request: dict[str, Any]) -> Any:
     return [str(library) for library in libraries.load_user_symbols()]
 
 
-@_command("ph-threads")
+@mi_command("ph-threads")
 def _threads(_request: dict[str, Any]) -> Any:
     return {str(thread.global_num): thread.ptid[1] for thread in gdb.selected_inferior().threads()}
 
 
-@_command("ph-break")
+@mi_command("ph-break")
 def _break(request: dict[str, Any]) -> Any:
     return stop_at_functions.set_breakpoint(request)
 
 
-@_command("ph-delete")
+@mi_command("ph-delete")
 def _delete(request: dict[str, Any]) -> Any:
     for breakpoint_ in gdb.breakpoints():
         if breakpoint_.number in request["numbers"]:
@@ -120,27 +122,27 @@ def _delete(request: dict[str, Any]) -> Any:
     return None
 
 
-@_command("ph-arm")
+@mi_command("ph-arm")
 def _arm(request: dict[str, Any]) -> Any:
-    thread = _select(request)
+    thread = select(request)
     if not request.get("guarded"):
         return stop_at_functions.arm(thread)
     return stop_at_functions.plant(gdb.newest_frame().pc() if thread.is_stopped() else 0)
 
 
-@_command("ph-arm-return")
+@mi_command("ph-arm-return")
 def _arm_return(request: dict[str, Any]) -> Any:
-    return {"armed": stop_at_functions.arm_return(_select(request), request["stdlib"])}
+    return {"armed": stop_at_functions.arm_return(select(request), request["stdlib"])}
 
 
-@_command("ph-trap")
+@mi_command("ph-trap")
 def _trap(request: dict[str, Any]) -> Any:
     """Whether a thread stands at a trap of ``ph-arm``; if so its pc is put right."""
-    _select(request)
+    select(request)
     return {"ours": stop_at_functions.at_trap(lift=request["lift"])}
 
 
-@_command("ph-pass")
+@mi_command("ph-pass")
 def _pass(request: dict[str, Any]) -> Any:
     """A thread has passed the traps that were lifted for it."""
     if request["again"]:
@@ -148,16 +150,16 @@ def _pass(request: dict[str, Any]) -> Any:
     return None
 
 
-@_command("ph-disarm")
+@mi_command("ph-disarm")
 def _disarm(_request: dict[str, Any]) -> Any:
     stop_at_functions.disarm()
     return None
 
 
-@_command("ph-where")
+@mi_command("ph-where")
 def _where(request: dict[str, Any]) -> Any:
     """Where a thread stopped: function, file, line, and whether that is the user's code."""
-    _select(request)
+    select(request)
     frame = gdb.newest_frame()
     place = frame.find_sal()
     file = place.symtab.fullname() if place.symtab else None
@@ -171,14 +173,14 @@ def _where(request: dict[str, Any]) -> Any:
     }
 
 
-@_command("ph-caller")
+@mi_command("ph-caller")
 def _caller(request: dict[str, Any]) -> Any:
     """Who called the user's native code: ``{"language": "native", "level": N}``, ``"python"`` or ``"none"``.
 
     ``N - 1`` is a frame that gdb can finish: of an inlined one it can only finish the innermost. So the way to a caller
     may end within inlined code of torch's, and goes on from there.
     """
-    _select(request)
+    select(request)
     finishable = 0
     frame = gdb.newest_frame().older()
     for level in range(1, _MAX_FRAMES):
@@ -195,16 +197,19 @@ def _caller(request: dict[str, Any]) -> Any:
     return {"language": "none", "level": 0}
 
 
-@_command("ph-stack")
+@mi_command("ph-stack")
 def _stack(request: dict[str, Any]) -> Any:
-    thread = _select(request)
-    return [frame.to_json() for frame in backtrace.merged_stack(thread, limit=request.get("limit", _MAX_FRAMES))]
+    thread = select(request)
+    return [
+        {**frame.to_json(), "address": frame.address}
+        for frame in backtrace.merged_stack(thread, limit=request.get("limit", _MAX_FRAMES))
+    ]
 
 
-@_command("ph-evaluate")
+@mi_command("ph-evaluate")
 def _evaluate(request: dict[str, Any]) -> Any:
     """The text of a gdb expression in the newest frame, or in frame ``level``."""
-    _select(request)
+    select(request)
     frame = gdb.newest_frame()
     for _ in range(request.get("level", 0)):
         frame = frame.older() or frame
@@ -212,9 +217,9 @@ def _evaluate(request: dict[str, Any]) -> Any:
     return tensor_values.value_text(gdb.parse_and_eval(request["expression"]))
 
 
-@_command("ph-agent")
+@mi_command("ph-agent")
 def _agent(request: dict[str, Any]) -> Any:
-    thread = _select(request)
+    thread = select(request)
     holder = call_gate.stopped_gil_holder(thread)
     if holder or call_gate.a_stop_is_coming():
         return {"later": True, "holder": holder}
