@@ -8,7 +8,7 @@ SETUP := .setup
 NATIVE_FILES := $(shell find csrc -name '*.h' -o -name '*.cpp')
 
 .DEFAULT_GOAL := help
-.PHONY: help setup debug-build release-build asan-build test asan-test lint format demo clean
+.PHONY: help setup debug-build release-build asan-build test asan-test lint format demo vscode clean
 
 help: ## list the tasks
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  make %-14s %s\n", $$1, $$2}' $(firstword $(MAKEFILE_LIST))
@@ -58,6 +58,13 @@ format: setup ## rewrite the sources in the project's format
 
 demo: debug-build ## step from a generated line into a C++ kernel and back, then the same by a plain gdb script
 	PATH="$(CURDIR)/$(BIN):$$PATH" scripts/demo.sh
+
+vscode: dist/pyharness.vsix ## package the VS Code extension into dist/ (needs Node.js 20 and npm)
+
+dist/pyharness.vsix: $(shell find vscode -type f -not -path '*/test/*')
+	@mkdir -p dist
+	cd vscode && npm exec --yes --ignore-scripts --package=@vscode/vsce@3.9.2 -- \
+	  vsce package --no-dependencies --allow-missing-repository --out ../$@
 
 clean: ## remove builds; the virtual environment stays
 	rm -rf build dist artifacts *.egg-info $(SETUP)/installed compile_commands.json
