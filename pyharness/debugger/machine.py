@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
 Language = Literal["python", "native", "start"]
 Request = Literal["continue", "into", "into_native", "over", "out"]
-NativeReason = Literal["breakpoint", "arrived", "stepped", "signal"]
+NativeReason = Literal["breakpoint", "arrived", "stepped", "signal", "pause"]
 
 
 # --- events -----------------------------------------------------------------------------------------------------------
@@ -47,7 +47,7 @@ class Stopped:
 
     thread: int
     language: Literal["python", "native"]
-    reason: Literal["breakpoint", "step", "signal", "exception", "entry"]
+    reason: Literal["breakpoint", "step", "signal", "exception", "entry", "pause"]
     ran_nothing: bool = False
     """An *into* ended at a Python line because that line ran no function of the user's."""
     place: str = ""
@@ -163,6 +163,8 @@ class Machine:
         self._returning = 0
         """The thread whose Python code, which it steps out of, was called by native code of the user's."""
         self._waiting: deque[Stopped] = deque()
+        self.pausing = False
+        """The client has asked for a stop, wherever; the first that comes serves."""
 
     @property
     def waiting(self) -> set[int]:
@@ -247,6 +249,9 @@ class Machine:
         step = self._step if self._step and self._step.thread == event.thread else None
         if isinstance(event, PythonStopped):
             return self._python_stopped(event, step)
+        if event.reason == "pause":
+            told = Stopped(event.thread, "native", "pause")
+            return self._tell(told) if self.pausing else [Native(event.thread, "continue")]
         if step and event.reason == "stepped" and not event.in_user_code:
             return [Leave(event.thread, pending=step.request != "out")]
         if event.reason in {"arrived", "stepped"}:
@@ -256,6 +261,9 @@ class Machine:
 
     def _python_stopped(self, event: PythonStopped, step: _Step | None) -> list[Action]:
         self._pending_python.discard(event.thread)
+        if event.reason == "pause":
+            told = Stopped(event.thread, "python", "pause")
+            return self._tell(told) if self.pausing else [Python(event.thread, "continue")]
         if event.reason == "exception":
             return self._tell(Stopped(event.thread, "python", "exception"))
         if self._entering:
@@ -277,6 +285,7 @@ class Machine:
             self._waiting.append(replace(stop, ran_nothing=False))
             return []
         self.focus = stop
+        self.pausing = False
         self._step = None
         self._returning = 0
         if self._armed:

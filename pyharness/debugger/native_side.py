@@ -40,6 +40,8 @@ class NativeSide:
         self._armed_thread = 0
         self._passing: set[int] = set()
         """Threads that run one instruction past a trap that is not for them."""
+        self._interrupted: set[int] = set()
+        """Threads that are to be told as paused."""
         self.pid = 0
         self.thread_ids: dict[str, int] = {}
         """gdb's thread number (as MI writes it) → LWP."""
@@ -184,10 +186,13 @@ class NativeSide:
             return None
         reason = str(notice.values.get("reason", ""))
         if reason == "breakpoint-hit":
-            number = int(str(notice.values.get("bkptno", "0")))
-            return "breakpoint" if number in user_breakpoints else "arrived"
+            number = str(notice.values.get("bkptno"))
+            return "breakpoint" if number.isdecimal() and int(number) in user_breakpoints else "arrived"
         if reason in {"end-stepping-range", "function-finished", "location-reached"}:
             return "stepped"
+        if reason == "signal-received" and thread in self._interrupted and notice.values.get("signal-name") == "0":
+            self._interrupted.discard(thread)
+            return "pause"
         if reason == "signal-received":
             return self._signal(str(notice.values.get("signal-name")), thread)
         return None
@@ -237,6 +242,43 @@ class NativeSide:
         answer: dict[str, Any] = self._call("ph-agent", arguments)
         return answer
 
+    def scopes(self, thread: int, level: int) -> list[dict[str, Any]]:
+        """The scopes of a frame of the merged stack; see ``ingdb.mi_variables``."""
+        answer: list[dict[str, Any]] = self._about(thread, "ph-scopes", {"thread": thread, "level": level})
+        return answer
+
+    def children(self, thread: int, handle: int, start: int, count: int) -> list[dict[str, Any]]:
+        """Some of the variables behind a handle."""
+        request = {"handle": handle, "start": start, "count": count}
+        answer: list[dict[str, Any]] = self._about(thread, "ph-children", request)
+        return answer
+
+    def evaluate_variable(self, thread: int, level: int, expression: str) -> dict[str, Any]:
+        """One variable, in the language of its frame."""
+        request = {"thread": thread, "level": level, "expression": expression}
+        answer: dict[str, Any] = self._about(thread, "ph-evaluate-variable", request)
+        return answer
+
+    def set_variable(self, thread: int, handle: int, name: str, value: str) -> dict[str, Any]:
+        """Assign; the variable as it is then."""
+        request = {"handle": handle, "name": name, "value": value}
+        answer: dict[str, Any] = self._about(thread, "ph-set-variable", request)
+        return answer
+
+    def forget_variables(self) -> None:
+        """Handles are not valid any more."""
+        with contextlib.suppress(HarnessError):
+            self._call("ph-forget-variables")
+
+    def _about(self, thread: int, name: str, request: dict[str, Any]) -> Any:
+        """Ask about a thread that gdb holds, or that debugpy does: gdb then holds it meanwhile."""
+        if self._call("ph-is-stopped", {"thread": thread})["stopped"]:
+            return self._call(name, request)
+        answer = self._held(thread, lambda: self._call(name, request))
+        if answer is None:
+            raise HarnessError(f"Thread {thread} cannot be held to look into it.", "Try again, or pause it.")
+        return answer
+
     def resume(self, thread: int) -> None:
         """Let one thread run on."""
         self._resume("-exec-continue", thread)
@@ -248,6 +290,11 @@ class NativeSide:
     def finish(self, thread: int, level: int) -> None:
         """Run one thread until the frame ``level`` is back on top."""
         self._resume("-exec-finish", thread, f" --frame {level - 1}")
+
+    def pause(self, thread: int) -> None:
+        """Stop one thread where it is, and tell it as a pause."""
+        self._interrupted.add(thread)
+        self.interrupt(thread)
 
     def interrupt(self, thread: int) -> None:
         """Stop one thread where it is."""

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from contextlib import suppress
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any, TypeVar
 
@@ -98,15 +97,7 @@ class Program:
     def _detach(self) -> None:
         self._let_go = True
         self.stop = None
-        shell = self._shell
-        with suppress(HarnessError):  # a debugger that is gone holds nothing any more
-            shell.perform(shell.machine.release())
-        for where in shell.breakpoints.places:
-            with suppress(HarnessError):
-                shell.breakpoints.remove(where, shell.native)
-        shell.close_gdb()
-        shell.python.disconnect()
-        shell.process.let_go()
+        self._shell.let_go()
 
     def finish(self) -> int:
         """Detach and wait for the program's end; its exit code, negative for a signal."""

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import ast
+import json
 from typing import TYPE_CHECKING, Any
 
 from pyharness.debugger.dap_client import DapClient
@@ -15,6 +17,11 @@ if TYPE_CHECKING:
     from pyharness.model.dap_message import Message
 
 _LIBRARIES = ("torch", "functorch", "torchgen", "debugpy", "_distutils_hack")
+_WHO = (
+    "(lambda t: __import__('json').dumps([t.get_native_id(), {u.native_id: u.name for u in t.enumerate() "
+    "if not getattr(u, 'is_pydev_daemon_thread', False)}]))(__import__('threading'))"
+)
+"""The LWP of the thread that evaluates it, and the name of each thread that Python knows, as JSON."""
 _FINDERS = "__editable___*"
 """What pip writes for an editable install: every import of the user's runs it."""
 
@@ -30,6 +37,8 @@ class PythonSide:
         """LWP → debugpy's thread id."""
         self._lwp: dict[int, int] = {}
         """debugpy's thread id → LWP."""
+        self.names: dict[int, str] = {}
+        """LWP → name, of the threads that Python knew when one was asked last."""
         self.stdlib = ""
         self.deliver: Callable[[str, Message], Message] = self.request
         """How a change of breakpoints is sent; the shell knows when debugpy cannot answer."""
@@ -103,6 +112,10 @@ class PythonSide:
         """Send a request and wait for the body of its answer."""
         return self._dap.wait(self._dap.post(command, arguments), command, seconds)
 
+    def request_of(self, thread: int, command: str, arguments: Message | None = None) -> Message:
+        """A request about a thread that debugpy has stopped before."""
+        return self.request(command, {**(arguments or {}), "threadId": self._dap_thread[thread]})
+
     def post(self, command: str, arguments: Message) -> None:
         """Send a request that is done when debugpy's threads can run."""
         self._dap.post(command, arguments)
@@ -111,12 +124,10 @@ class PythonSide:
         """The LWP of a stopped thread (asked of the program once)."""
         if dap_thread not in self._lwp:
             frame = self._frames(dap_thread, 1)[0]
-            answer = self._dap.request(
-                "evaluate",
-                {"expression": "__import__('threading').get_native_id()", "frameId": frame["id"], "context": "watch"},
-            )
-            self._lwp[dap_thread] = int(answer["result"])
-            self._dap_thread[self._lwp[dap_thread]] = dap_thread
+            answer = self._dap.request("evaluate", {"expression": _WHO, "frameId": frame["id"], "context": "watch"})
+            own, self.names = json.loads(ast.literal_eval(answer["result"]), object_hook=_numbered)
+            self._lwp[dap_thread] = own
+            self._dap_thread[own] = dap_thread
         return self._lwp[dap_thread]
 
     def resume(self, thread: int, command: str) -> None:
@@ -181,6 +192,10 @@ def stepping_rules(package: str, included: Sequence[str], stdlib: str) -> list[d
         rules.append({"path": f"**/{folder}/**", "include": True})
     rules += [{"path": f"{stdlib}/**", "include": False}, {"path": "<*", "include": False}]
     return rules
+
+
+def _numbered(names: dict[str, str]) -> dict[int, str]:
+    return {int(number): name for number, name in names.items()}
 
 
 def _file(entry: dict[str, Any]) -> str | None:

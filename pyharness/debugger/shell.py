@@ -337,6 +337,17 @@ class Shell:
 
     # --- the end ------------------------------------------------------------------------------------------------------
 
+    def let_go(self) -> None:
+        """Take everything out of the program that could stop it, and let it run without a debugger."""
+        with suppress(HarnessError):  # a debugger that is gone holds nothing any more
+            self.perform(self.machine.release())
+        for where in self.breakpoints.places:
+            with suppress(HarnessError):
+                self.breakpoints.remove(where, self.native)
+        self.close_gdb()
+        self.python.disconnect()
+        self.process.let_go()
+
     def kill(self) -> None:
         """End the program and the debuggers: a traced program is gone only when its tracer knows."""
         self.process.end(at_once=self.held)

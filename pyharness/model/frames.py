@@ -80,6 +80,7 @@ def from_json(data: dict[str, Any]) -> Frame:
         FxPlace(fx["node"], fx["module"], fx["origin"]) if fx else None,
         AutogradNode(autograd["name"], autograd["sequence_number"], 0) if autograd else None,
         data.get("library"),
+        data.get("address"),
         plumbing=bool(data.get("plumbing")),
         variables=tuple(data.get("variables", {}).items()),
     )

@@ -1,0 +1,256 @@
+"""The client's breakpoints: kept as it sent them, bound by the core as the code for them is loaded."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from pyharness.dap import exceptions
+from pyharness.dap.registry import request
+from pyharness.debugger.breakpoints import name_of
+from pyharness.model.errors import HarnessError
+from pyharness.model.where import Where, folders_of, parse
+
+if TYPE_CHECKING:
+    from pyharness.dap.arguments import Arguments
+    from pyharness.dap.session import Session
+    from pyharness.model.dap_wire import Message
+
+_PYTHON_FILE = re.compile(r"\.(py|pyi|pyw)$|^<.*>$")
+_HIT = re.compile(r"\s*(==|>=|<=|>|<|%|)\s*(\d+)\s*")
+_PENDING = "No code that is loaded has it yet."
+
+
+@dataclass
+class NativeBreakpoint:
+    """A breakpoint that gdb or a generated line is to stop at."""
+
+    number: int
+    where: Where
+    hit_condition: str = ""
+    log: str = ""
+    hits: int = 0
+    message: str = ""
+    verified: bool = False
+    lines: list[tuple[str, int]] = field(default_factory=list)
+
+    def to_dap(self) -> Message:
+        """The protocol's ``Breakpoint``."""
+        body: dict[str, Any] = {"id": self.number, "verified": self.verified}
+        if self.message and not self.verified:
+            body |= {"message": self.message, "reason": "pending" if self.message == _PENDING else "failed"}
+        if self.lines:
+            file, body["line"] = self.lines[0]
+            body["source"] = {"name": Path(file).name, "path": file}
+        elif self.where.line:
+            body["line"] = self.where.line
+        return body
+
+    def due(self) -> bool:
+        """Count a hit; whether it is one that the hit condition wants."""
+        self.hits += 1
+        found = _HIT.fullmatch(self.hit_condition)
+        return not found or _COMPARISONS[found[1]](self.hits, int(found[2]))
+
+
+_COMPARISONS: dict[str, Any] = {
+    "": lambda hits, wanted: hits >= wanted,
+    "==": lambda hits, wanted: hits == wanted,
+    ">=": lambda hits, wanted: hits >= wanted,
+    "<=": lambda hits, wanted: hits <= wanted,
+    ">": lambda hits, wanted: hits > wanted,
+    "<": lambda hits, wanted: hits < wanted,
+    "%": lambda hits, wanted: wanted > 0 and hits % wanted == 0,
+}
+
+
+class ClientBreakpoints:
+    """All of a session's; they outlive the program, for a restart."""
+
+    def __init__(self, session: Session) -> None:
+        self._session = session
+        self._python: dict[str, list[Message]] = {}
+        self._native: dict[str, list[NativeBreakpoint]] = {}
+        """By source path; function breakpoints under the empty one."""
+        self._exceptions: list[tuple[str, str]] = []
+        self._number = 0
+        self._numbers: dict[tuple[str, int], int] = {}
+        """Of Python lines."""
+
+    # --- what the client wants ----------------------------------------------------------------------------------------
+
+    def set_python(self, path: str, entries: list[Message]) -> list[Message]:
+        """All that are wanted in a file of Python's."""
+        self._python[path] = entries
+        answers = self._session.require_program().python.set_source_breakpoints(path, entries)
+        answers = answers or [{"verified": True, "line": entry["line"]} for entry in entries]
+        return [{**answer, "id": self._id(path, answer.get("line", 0))} for answer in answers]
+
+    def set_native(self, path: str, wanted: list[NativeBreakpoint]) -> list[Message]:
+        """All that are wanted in a file of C++, or by function; those that stay keep their number and their count."""
+        shell = self._session.require_program()
+        before = self._native.get(path, [])
+        kept = [each for each in before if any(_same(each, other) for other in wanted)]
+        for gone in [each for each in before if each not in kept]:
+            shell.breakpoints.remove(gone.where, shell.native)
+        now = [next((each for each in kept if _same(each, other)), other) for other in wanted]
+        self._native[path] = now
+        for new in [each for each in now if each not in kept]:
+            self._add(new)
+        return [each.to_dap() for each in now]
+
+    def _add(self, new: NativeBreakpoint) -> None:
+        shell = self._session.require_program()
+        new.verified, new.message, new.lines = False, _PENDING, []
+        try:
+            if new.where.kind == "native" and shell.loaded_user_libraries:
+                shell.attach()
+            shell.breakpoints.add(new.where, shell.native)
+        except HarnessError as error:
+            new.message = str(error)
+            return
+        self._look(new)
+        if not new.verified and new.message == _PENDING:
+            new.message = shell.breakpoints.hint(new.where) or _PENDING
+
+    def set_exceptions(self, wanted: list[tuple[str, str]]) -> None:
+        """Which exceptions stop the program."""
+        self._exceptions = wanted
+        shell = self._session.require_program()
+        shell.python.deliver("setExceptionBreakpoints", exceptions.for_debugpy(wanted))
+
+    def next_number(self) -> int:
+        """A number for a new breakpoint."""
+        self._number += 1
+        return self._number
+
+    def _id(self, path: str, line: int) -> int:
+        """The number of a Python line: the same for the same line, whatever else is set in its file."""
+        if (path, line) not in self._numbers:
+            self._numbers[path, line] = self.next_number()
+        return self._numbers[path, line]
+
+    def again(self) -> None:
+        """Set all of them in a program that was restarted, and let it begin."""
+        shell = self._session.require_program()
+        for path, entries in self._python.items():
+            shell.python.set_source_breakpoints(path, entries)
+        for each in [each for entries in self._native.values() for each in entries]:
+            each.hits = 0
+            self._add(each)
+        self.set_exceptions(self._exceptions)
+        shell.python.configured()
+
+    # --- what becomes of them -----------------------------------------------------------------------------------------
+
+    def bound(self, where: Where) -> None:
+        """The core has found a place."""
+        for each in self._of(where):
+            if not each.verified:
+                self._look(each)
+                self._changed(each)
+
+    def refused(self, where: Where, error: HarnessError) -> None:
+        """The core cannot set a place."""
+        for each in self._of(where):
+            each.message = str(error)
+            self._changed(each)
+
+    def _look(self, each: NativeBreakpoint) -> None:
+        shell = self._session.require_program()
+        each.verified = shell.breakpoints.is_bound(each.where)
+        each.lines = shell.breakpoints.found(each.where)
+
+    def _changed(self, each: NativeBreakpoint) -> None:
+        self._session.client.event("breakpoint", {"reason": "changed", "breakpoint": each.to_dap()})
+
+    def _of(self, where: Where) -> list[NativeBreakpoint]:
+        return [each for entries in self._native.values() for each in entries if each.where == where]
+
+    # --- stops --------------------------------------------------------------------------------------------------------
+
+    def hit(self, place: str) -> list[NativeBreakpoint]:
+        """The client's breakpoints at the place of a native stop, by the place's name."""
+        return [each for entries in self._native.values() for each in entries if name_of(each.where) == place]
+
+    def hit_line(self, file: str | None, line: int | None) -> list[int]:
+        """The numbers of those at a Python line."""
+        wanted = [entry["line"] for entry in self._python.get(file or "", [])]
+        numbers = [self._id(file or "", line or 0)] if line in wanted else []
+        lines = (file, line)
+        return numbers + [
+            each.number
+            for entries in self._native.values()
+            for each in entries
+            if each.where.kind == "fx" and lines in each.lines
+        ]
+
+
+def _same(one: NativeBreakpoint, other: NativeBreakpoint) -> bool:
+    return (one.where, one.hit_condition, one.log) == (other.where, other.hit_condition, other.log)
+
+
+@request(
+    "setBreakpoints",
+    needs="program",
+    supportsConditionalBreakpoints=True,
+    supportsHitConditionalBreakpoints=True,
+    supportsLogPoints=True,
+)
+def set_breakpoints(session: Session, arguments: Arguments) -> Message:
+    """All breakpoints of one source, in whichever language it is written."""
+    path = arguments.object("source").text("path")
+    wanted = arguments.objects("breakpoints")
+    if _PYTHON_FILE.search(path):
+        names = ("line", "condition", "hitCondition", "logMessage")
+        entries = [{name: each.values[name] for name in names if each.values.get(name)} for each in wanted]
+        for each in wanted:
+            each.integer("line")
+        return {"breakpoints": session.breakpoints.set_python(path, entries)}
+    places = [
+        _native(session, each, Where("native", file=path, line=each.integer("line"), condition=_condition(each)))
+        for each in wanted
+    ]
+    return {"breakpoints": session.breakpoints.set_native(path, places)}
+
+
+@request("setFunctionBreakpoints", needs="program", supportsFunctionBreakpoints=True)
+def set_function_breakpoints(session: Session, arguments: Arguments) -> Message:
+    """Functions by name: native ones, or with a prefix ``fx:``, ``py:FILE:LINE`` or ``native:``."""
+    parsed = [_parsed(session, each) for each in arguments.objects("breakpoints")]
+    places = [entry for entry in parsed if isinstance(entry, NativeBreakpoint)]
+    bound = iter(session.breakpoints.set_native("", places))
+    return {
+        "breakpoints": [
+            next(bound) if isinstance(entry, NativeBreakpoint) else {"verified": False, "message": str(entry)}
+            for entry in parsed
+        ]
+    }
+
+
+def _parsed(session: Session, each: Arguments) -> NativeBreakpoint | HarnessError:
+    try:
+        return _native(session, each, _function(session, each))
+    except HarnessError as error:
+        return error
+
+
+def _function(session: Session, each: Arguments) -> Where:
+    name, condition = each.text("name").strip(), _condition(each)
+    if re.fullmatch(r"[\w:~<>,* &]+", name) and not re.match(r"(fx|py|native):[^:]", name):
+        return Where("native", name=name, condition=condition)
+    script = session.debuggee.script if session.debuggee else ""
+    return parse(f"{name} if {condition}" if condition else name, folders_of(script))
+
+
+def _condition(each: Arguments) -> str:
+    return each.text("condition", "").strip()
+
+
+def _native(session: Session, each: Arguments, where: Where) -> NativeBreakpoint:
+    hit = each.text("hitCondition", "")
+    if hit and not _HIT.fullmatch(hit):
+        raise HarnessError(f"The hit condition {hit!r} is not understood.", "Write a number, or e.g. >= 3, == 3, % 10.")
+    return NativeBreakpoint(session.breakpoints.next_number(), where, hit, each.text("logMessage", ""))

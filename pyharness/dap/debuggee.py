@@ -1,0 +1,158 @@
+"""The program that a session debugs: started as the launch arguments say, ended or let go as the client wants."""
+
+from __future__ import annotations
+
+import codecs
+import contextlib
+import os
+import subprocess
+import threading
+from contextlib import suppress
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING
+
+from pyharness.debugger.shell import Shell
+from pyharness.model.errors import HarnessError
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+
+    from pyharness.dap.session import Session
+    from pyharness.debugger.launch import Command
+
+_LAST_WORDS = 1.0
+"""Seconds to wait for output after the program's end: a process that it left behind may hold the pipe for ever."""
+_CHUNK = 1 << 16
+
+
+@dataclass(frozen=True)
+class Plan:
+    """What a launch or attach asks for."""
+
+    command: Command
+    include: tuple[str, ...] = ()
+    crashes: bool = True
+    stop_on_entry: bool = False
+    plumbing: bool = False
+    console: str = "internalConsole"
+
+
+class Debuggee:
+    """One program under both debuggers."""
+
+    def __init__(self, session: Session, plan: Plan) -> None:
+        self._session = session
+        self._plan = plan
+        self.configured = False
+        """The client has said all that it wants set before the program begins."""
+        self.keep: bool | None = None
+        """Whether the program outlives the session; ``None``: as is usual."""
+        self._readers: list[threading.Thread] = []
+        self._progress_number = 0
+        self._open = True
+        with self._output() as command:
+            self.shell = Shell(
+                command, plan.include, self._progress, crashes=plan.crashes, events=session.fresh_events()
+            )
+        self.shell.client = session.later
+        self.shell.configure = lambda: session.client.event("initialized")
+        self.shell.breakpoints.on_bound = session.breakpoints.bound
+        self.shell.breakpoints.on_problem = session.breakpoints.refused
+
+    @property
+    def stop_on_entry(self) -> bool:
+        """Whether to stop at the first line."""
+        return self._plan.stop_on_entry
+
+    @property
+    def plumbing(self) -> bool:
+        """Whether every frame of the interpreter's and torch's is shown."""
+        return self._plan.plumbing
+
+    @property
+    def script(self) -> str:
+        """The file that was started."""
+        return "" if self._plan.command.module else self._plan.command.script
+
+    @property
+    def python(self) -> str:
+        """The program's interpreter, as far as it was named."""
+        return self._plan.command.python
+
+    # --- output -------------------------------------------------------------------------------------------------------
+
+    @contextlib.contextmanager
+    def _output(self) -> Iterator[Command]:
+        """The command with its output in pipes, whose other ends are read; closes what is the program's alone."""
+        ends = {}
+        for name in ("stdout", "stderr"):
+            incoming, ends[name] = os.pipe()
+            self._read(incoming, name)
+        env = {"PYTHONUNBUFFERED": "1", **self._plan.command.env}
+        try:
+            yield replace(
+                self._plan.command, stdin=subprocess.DEVNULL, stdout=ends["stdout"], stderr=ends["stderr"], env=env
+            )
+        finally:
+            for end in ends.values():
+                os.close(end)
+
+    def _read(self, incoming: int, category: str) -> None:
+        def read() -> None:
+            decode = codecs.getincrementaldecoder("utf-8")("replace").decode
+            while data := os.read(incoming, _CHUNK):
+                self._session.say(decode(data), category=category)
+            os.close(incoming)
+
+        thread = threading.Thread(target=read, name=f"pyharness-{category}", daemon=True)
+        self._readers.append(thread)
+        thread.start()
+
+    # --- progress -----------------------------------------------------------------------------------------------------
+
+    def _progress(self, text: str) -> None:
+        """What takes long begins."""
+        if self._session.supports.get("supportsProgressReporting"):
+            self.progress_end()
+            self._progress_number += 1
+            body = {"progressId": str(self._progress_number), "title": f"pyharness: {text}", "cancellable": False}
+            self._session.client.event("progressStart", body)
+            self._session.put("call", self.progress_end)
+
+    def progress_end(self) -> None:
+        """Nothing takes long any more."""
+        if self._progress_number:
+            self._session.client.event("progressEnd", {"progressId": str(self._progress_number)})
+            self._progress_number = 0
+
+    # --- the end ------------------------------------------------------------------------------------------------------
+
+    def terminate(self) -> None:
+        """Ask the program to end, as SIGTERM does; what holds it lets it hear."""
+        self._once(self.shell.kill)
+
+    def detach(self) -> None:
+        """Leave the program running without any debugger."""
+        self._once(self.shell.let_go)
+
+    def release(self) -> None:
+        """The session is over."""
+        if self.keep:
+            self.detach()
+        else:
+            self.terminate()
+
+    def close(self) -> None:
+        """The program has ended."""
+        self._once(lambda: None)
+
+    def _once(self, do: Callable[[], None]) -> None:
+        if not self._open:
+            return
+        self._open = False
+        with suppress(HarnessError):
+            do()
+        self.shell.close()
+        if self.shell.exit_code is not None:
+            for reader in self._readers:
+                reader.join(_LAST_WORDS)

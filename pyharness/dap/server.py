@@ -1,0 +1,106 @@
+"""Where clients come from: this process's own standard streams, or a TCP port on the loopback interface."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import secrets
+import socket
+import sys
+import threading
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from pyharness.dap import handlers  # noqa: F401  (registers every request)
+from pyharness.dap.connection import Connection
+from pyharness.dap.session import Session
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+_LOOPBACK = "127.0.0.1"
+
+
+def serve_stdio() -> None:
+    """Serve the client on standard input and output; whatever else prints goes to standard error."""
+    incoming, outgoing = os.dup(0), os.dup(1)
+    nothing = os.open(os.devnull, os.O_RDONLY)
+    os.dup2(nothing, 0)
+    os.dup2(2, 1)
+    sys.stdout = sys.stderr
+    Session(Connection(incoming, outgoing, lambda: None), lambda _token: True).run()
+
+
+@dataclass
+class Server:
+    """Listens on a port; the first client is served, others beside it need the token."""
+
+    port: int
+    token: str = ""
+
+    def __post_init__(self) -> None:
+        self.token = self.token or secrets.token_urlsafe(24)
+        self._socket = socket.create_server((_LOOPBACK, self.port), backlog=8)
+        self.port = self._socket.getsockname()[1]
+        self._lock = threading.Lock()
+        self._sessions: list[Session] = []
+
+    def serve(self, announce: Callable[[dict[str, object]], None], *, once: bool = False) -> None:
+        """Accept clients, each on a thread of its own, until interrupted."""
+        announce({"host": _LOOPBACK, "port": self.port, "token": self.token})
+        with self._socket:
+            while True:
+                stream, _ = self._socket.accept()
+                if not _is_mine(stream):
+                    stream.close()
+                    continue
+                thread = threading.Thread(target=self._serve, args=(stream,), name="pyharness-session")
+                thread.start()
+                if once:
+                    thread.join()
+                    return
+
+    def close(self) -> None:
+        """End every session, as if its client had gone."""
+        with self._lock:
+            sessions = list(self._sessions)
+        for session in sessions:
+            session.put("client", None)
+
+    def _serve(self, stream: socket.socket) -> None:
+        stream.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
+
+        def hang_up() -> None:
+            with contextlib.suppress(OSError):
+                stream.shutdown(socket.SHUT_RDWR)
+
+        session = Session(
+            Connection(stream.fileno(), stream.fileno(), hang_up), lambda token: self._may(session, token)
+        )
+        with self._lock:
+            self._sessions.append(session)
+        try:
+            session.run()
+        finally:
+            with self._lock:
+                self._sessions.remove(session)
+            stream.close()
+
+    def _may(self, session: Session, token: str) -> bool:
+        """Whether a client may debug: it has the token, or is the only one here."""
+        if token:
+            return secrets.compare_digest(token.encode(), self.token.encode())
+        with self._lock:
+            return all(other is session or other.debuggee is None for other in self._sessions)
+
+
+def _is_mine(stream: socket.socket) -> bool:
+    """Whether the process at the other end is this user's: any user of the machine can connect to a loopback port."""
+    host, port = stream.getpeername()
+    address = f"{int.from_bytes(socket.inet_aton(host), 'little'):08X}:{port:04X}"
+    with contextlib.suppress(OSError), open("/proc/net/tcp", encoding="ascii") as table:  # noqa: PTH123
+        for line in table:
+            fields = line.split()
+            if fields[1] == address:
+                return int(fields[7]) in {os.getuid(), 0}
+    return True  # no /proc/net here: the loopback interface and the token are what is left

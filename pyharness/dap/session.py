@@ -1,0 +1,272 @@
+"""One DAP session: a loop that takes what the client and both debuggers say, in the order in which it came."""
+
+from __future__ import annotations
+
+import queue
+import sys
+import threading
+import traceback
+from collections import deque
+from typing import TYPE_CHECKING, Any
+
+from pyharness.dap.arguments import Arguments
+from pyharness.dap.breakpoints import ClientBreakpoints
+from pyharness.dap.registry import REQUESTS
+from pyharness.dap.stops import tell
+from pyharness.dap.tables import Frames, Variables
+from pyharness.debugger.launch import missing_in
+from pyharness.model.dap_wire import Malformed
+from pyharness.model.errors import DebuggerLostError, HarnessError, nearest
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from pyharness.dap.connection import Connection
+    from pyharness.dap.debuggee import Debuggee, Plan
+    from pyharness.debugger.machine import Request, Stopped
+    from pyharness.debugger.shell import Events, Shell
+    from pyharness.model.dap_wire import Message
+    from pyharness.model.frames import Frame
+
+_PYTHON_PAUSES = 0.25
+"""Seconds in which Python code that runs comes to a line."""
+_NO_PROGRAM = "No program is being debugged."
+
+
+class Session:
+    """A client, and the program that it debugs; all of it on the thread that calls ``run``."""
+
+    def __init__(self, client: Connection, authorized: Callable[[str], bool]) -> None:
+        self.client = client
+        self.authorized = authorized
+        """Whether a client with this token may start something."""
+        self.supports: Message = {}
+        """What the client said of itself in ``initialize``."""
+        self.debuggee: Debuggee | None = None
+        self.plan: Plan | None = None
+        """What was launched last, for a restart."""
+        self.breakpoints = ClientBreakpoints(self)
+        self.frames = Frames()
+        self.variables = Variables()
+        self.over = False
+        self.stepped_from: Frame | None = None
+        """The Python line that an *into* began at, as far as the client has looked at it."""
+        self._told: Stopped | None = None
+        self._responding: list[Callable[[], None]] = []
+        self._inbox: deque[Message | Malformed | None] = deque()
+        self._answers: dict[int, Callable[[Message], None]] = {}
+        self._lock = threading.Lock()
+        self._events: Events = queue.SimpleQueue()
+
+    # --- the loop -----------------------------------------------------------------------------------------------------
+
+    def run(self) -> None:
+        """Serve the client until it leaves or its session ends; nothing of it is left behind."""
+        self.client.read(lambda message: self.put("client", message))
+        try:
+            while not self.over:
+                self._turn()
+        finally:
+            self.release()
+            self.client.close()
+
+    def put(self, source: str, item: Any) -> None:
+        """Hand something to the loop, from any thread; a ``call`` is called there."""
+        with self._lock:
+            self._events.put((source, item))
+
+    def fresh_events(self) -> Events:
+        """A queue for a new program: what an earlier one still says is nobody's; what the client says is kept."""
+        with self._lock:
+            old, self._events = self._events, queue.SimpleQueue()
+            while not old.empty():
+                source, item = old.get()
+                if source == "client":
+                    self._events.put((source, item))
+        return self._events
+
+    def later(self, source: str, item: Any) -> None:
+        """Take what came while the shell waited for something else: the client's wishes wait until that is done."""
+        if source == "client":
+            self._inbox.append(item)
+        elif source == "call":
+            item()
+
+    def _turn(self) -> None:
+        if self._inbox:
+            self._on_client(self._inbox.popleft())
+        else:
+            source, item = self._events.get()
+            if source in {"client", "call"}:
+                self.later(source, item)
+            elif self.debuggee:
+                self._guarded(lambda shell: shell.handle(source, item))
+        self._report()
+
+    def _guarded(self, do: Callable[[Shell], object]) -> None:
+        """Do something with the shell; what goes wrong is told, and the session goes on as far as it can."""
+        if self.debuggee is None:
+            return
+        try:
+            do(self.debuggee.shell)
+        except DebuggerLostError as error:
+            self._lost(error)
+        except HarnessError as error:
+            self.say(f"{error}\n", important=True)
+
+    def _lost(self, error: DebuggerLostError) -> None:
+        """A debugger has died: the program, which is none of its business, runs on."""
+        self.say(f"{error}\n", important=True)
+        if self.debuggee:
+            self.debuggee.detach()
+        self.end()
+
+    # --- the client ---------------------------------------------------------------------------------------------------
+
+    def _on_client(self, message: Message | Malformed | None) -> None:
+        if message is None:
+            self.over = True
+        elif isinstance(message, Malformed):
+            self.client.refuse(message, message.reason)
+        elif message["type"] == "request":
+            self._on_request(message)
+        elif message["type"] == "response":
+            answer = self._answers.pop(message["request_seq"], None)
+            if answer:
+                answer(message)
+
+    def _on_request(self, message: Message) -> None:
+        try:
+            body = self._handled(message)
+        except DebuggerLostError as error:
+            self.client.refuse(message, error.message, error.remedy)
+            self._lost(error)
+        except HarnessError as error:
+            self.client.refuse(message, error.message, error.remedy)
+        except Exception as error:  # noqa: BLE001  (one bad request must not end a debugging session)
+            traceback.print_exc(file=sys.stderr)
+            self.client.refuse(message, f"{type(error).__name__}: {error}", "This is a bug in pyharness.")
+        else:
+            self.client.respond(message, body)
+        after, self._responding = self._responding, []
+        for action in after:
+            action()
+
+    def _handled(self, message: Message) -> Message | None:
+        command = message["command"]
+        request = REQUESTS.get(command)
+        if request is None:
+            raise HarnessError(f"There is no request {command!r}.", nearest(command, REQUESTS))
+        if request.needs != "client":
+            self.require_program()
+        if request.needs == "stop" and self.require_program().machine.focus is None:
+            raise HarnessError(f"{command}: the program runs.", "Pause it, or set a breakpoint.")
+        return request.handler(self, Arguments(command, message.get("arguments") or {}))
+
+    def afterwards(self, do: Callable[[], None]) -> None:
+        """Do this once the request that is being handled has been answered."""
+        self._responding.append(do)
+
+    def ask(self, command: str, arguments: Message, answer: Callable[[Message], None]) -> None:
+        """Send a reverse request; ``answer`` takes the response."""
+        self._answers[self.client.request(command, arguments)] = answer
+
+    # --- the program --------------------------------------------------------------------------------------------------
+
+    def require_program(self) -> Shell:
+        """The shell of the program; an error where there is none any more."""
+        if self.debuggee is None:
+            raise HarnessError(_NO_PROGRAM, "Send launch or attach first.")
+        if self.debuggee.shell.exit_code is not None:
+            raise HarnessError(f"The program has ended (exit code {self.debuggee.shell.exit_code}).")
+        return self.debuggee.shell
+
+    def focus(self) -> Stopped:
+        """The stop that the client was told of."""
+        focus = self.require_program().machine.focus
+        if focus is None:
+            raise HarnessError("The program runs.", "Pause it first.")
+        return focus
+
+    def remember(self, request: Request) -> None:
+        """Keep where an *into* begins: it may end nowhere, and that is explained."""
+        stack = self.frames.stacks.get(self.focus().thread)
+        self.stepped_from = stack[0].frame if stack and request in {"into", "into_native"} else None
+
+    def pause(self, thread: int) -> None:
+        """Stop the program: debugpy stops Python code at its next line; where none comes soon, gdb stops the thread."""
+        shell = self.require_program()
+        shell.machine.pausing = True
+        shell.python.post("pause", {"threadId": 1})
+        native = threading.Timer(_PYTHON_PAUSES, self.put, ("call", lambda: self._pause_native(thread)))
+        native.daemon = True
+        native.start()
+
+    def _pause_native(self, thread: int) -> None:
+        debuggee = self.debuggee
+        if debuggee is None or not debuggee.shell.machine.pausing or debuggee.shell.exit_code is not None:
+            return
+
+        def stop(shell: Shell) -> None:
+            shell.python.post("continue", {"threadId": 1})  # forgets the pause that has not come about
+            shell.attach().pause(thread)
+
+        self._guarded(stop)
+
+    def resume(self, request: Request) -> None:
+        """Go on; frames and variables are those of a stop."""
+        self.forget()
+        self._guarded(lambda shell: _go(shell, request))
+
+    def forget(self) -> None:
+        """Drop what was looked at: it is that of a stop which is over."""
+        self.frames.clear()
+        self.variables.clear()
+        self._told = None
+        shell = self.debuggee.shell if self.debuggee else None
+        if shell and shell.native and shell.exit_code is None:
+            shell.native.forget_variables()
+
+    def say(self, text: str, *, important: bool = False, category: str = "console") -> None:
+        """A line in the client's console."""
+        self.client.event("output", {"category": "important" if important else category, "output": text})
+
+    # --- what the client is told --------------------------------------------------------------------------------------
+
+    def _report(self) -> None:
+        debuggee = self.debuggee
+        if debuggee is None or self.over:
+            return
+        shell = debuggee.shell
+        if shell.exit_code is not None:
+            self._ended(debuggee, shell.exit_code)
+        elif shell.ready and debuggee.configured and not shell.machine.started:
+            self._guarded(lambda shell: _go(shell, "into" if debuggee.stop_on_entry else "continue"))
+        focus = shell.machine.focus
+        if focus is not None and focus is not self._told and self.debuggee:
+            self._told = focus
+            self._guarded(lambda _shell: tell(self, focus))
+
+    def _ended(self, debuggee: Debuggee, code: int) -> None:
+        debuggee.close()
+        if not debuggee.shell.ready:
+            self.say(f"{missing_in(debuggee.python)}\n", important=True)
+        self.debuggee = None
+        self.client.event("exited", {"exitCode": code})
+        self.end()
+
+    def end(self) -> None:
+        """The debugging is over; the client may still ask, or restart."""
+        self.debuggee = None
+        self.client.event("terminated")
+
+    def release(self) -> None:
+        """Leave the program as its client asked for, or as is usual: what was launched ends, what was attached runs."""
+        debuggee, self.debuggee = self.debuggee, None
+        if debuggee:
+            debuggee.release()
+
+
+def _go(shell: Shell, request: Request) -> None:
+    with shell.excused():
+        shell.perform(shell.machine.request(request, shell.breakpoints.names))

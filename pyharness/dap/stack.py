@@ -1,0 +1,183 @@
+"""Threads, the merged stack and its scopes."""
+
+from __future__ import annotations
+
+from itertools import groupby
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from pyharness.dap.registry import request
+from pyharness.dap.tables import Container, ShownFrame
+from pyharness.debugger.program import from_frame
+from pyharness.model.frames import Frame, from_json
+
+if TYPE_CHECKING:
+    from pyharness.dap.arguments import Arguments
+    from pyharness.dap.session import Session
+    from pyharness.debugger.shell import Shell
+    from pyharness.model.dap_wire import Message
+
+
+@request("threads", needs="program")
+def threads(session: Session, _arguments: Arguments) -> Message:
+    """Every thread of the program's but those of the debuggers."""
+    shell = session.require_program()
+    names = shell.python.names
+    listed = []
+    for task in sorted(Path(f"/proc/{shell.process.pid}/task").glob("*"), key=lambda path: int(path.name)):
+        lwp = int(task.name)
+        name = "MainThread" if lwp == shell.process.pid else names.get(lwp) or _command_of(task)
+        if not name.startswith("pydevd"):
+            listed.append({"id": lwp, "name": f"{name} ({lwp})" if name != "MainThread" else name})
+    return {"threads": listed}
+
+
+def _command_of(task: Path) -> str:
+    try:
+        return (task / "comm").read_text(encoding="utf-8", errors="replace").strip() or "thread"
+    except OSError:
+        return "thread"
+
+
+@request("stackTrace", needs="program", supportsDelayedStackTraceLoading=True)
+def stack_trace(session: Session, arguments: Arguments) -> Message:
+    """Both languages merged, innermost first; runs of plumbing are one line unless the launch asked for all."""
+    thread = arguments.integer("threadId")
+    start, levels = max(0, arguments.integer("startFrame", 0)), max(0, arguments.integer("levels", 0))
+    focus = session.require_program().machine.focus
+    if thread not in session.frames.stacks and (start, levels) == (0, 1) and focus and focus.language == "python":
+        shown = _python_frames(session.require_program(), thread, 8)[:1] if thread == focus.thread else []
+        if shown:
+            return {"stackFrames": [_to_dap(session, shown)]}
+    rows = list(_rows(session, whole_stack(session, thread)))
+    end = start + levels if levels else len(rows)
+    return {"stackFrames": [_to_dap(session, row) for row in rows[start:end]], "totalFrames": len(rows)}
+
+
+def whole_stack(session: Session, thread: int) -> list[ShownFrame]:
+    """The merged stack of a thread, read once a stop."""
+    stacks = session.frames.stacks
+    if thread not in stacks:
+        stacks[thread] = _read(session, thread)
+    return stacks[thread]
+
+
+def _read(session: Session, thread: int) -> list[ShownFrame]:
+    shell, focus = session.require_program(), session.require_program().machine.focus
+    if focus is None or (thread != focus.thread and shell.native is None):
+        return []
+    if thread == focus.thread and focus.language == "native":
+        return _numbered(thread, shell.attach().stack(thread))
+    if thread != focus.thread:
+        return _numbered(thread, shell.attach().stack_of_running(thread))
+    return _merged(shell, thread)
+
+
+def _numbered(thread: int, entries: list[dict[str, Any]]) -> list[ShownFrame]:
+    return [ShownFrame(thread, level, from_json(entry)) for level, entry in enumerate(entries)]
+
+
+def _python_frames(shell: Shell, thread: int, levels: int = 0) -> list[ShownFrame]:
+    entries = shell.python.raw_frames(thread, levels)
+    return [ShownFrame(thread, -1, shell.python.frame_of(entry), entry["id"]) for entry in entries]
+
+
+def _merged(shell: Shell, thread: int) -> list[ShownFrame]:
+    """debugpy's frames, which can be looked into, with the native ones between them as far as gdb is there."""
+    python = _python_frames(shell, thread)
+    if shell.native is None or not python:
+        return python
+    whole = [from_json(entry) for entry in shell.native.stack_of_running(thread)]
+    merged = from_frame(python[0].frame, whole)
+    first = len(whole) - len(merged)
+    waiting = list(python)
+    shown = []
+    for level, frame in enumerate(merged, first):
+        known = frame.language == "python" and waiting and _is_same(waiting[0].frame, frame)
+        own = waiting.pop(0) if known else None
+        shown.append(ShownFrame(thread, level, own.frame if own else frame, own.debugpy if own else None))
+    return shown if not waiting else python
+
+
+def _is_same(one: Frame, other: Frame) -> bool:
+    return (one.file, one.line) == (other.file, other.line)
+
+
+def _rows(session: Session, stack: list[ShownFrame]) -> list[list[ShownFrame]]:
+    """What is shown as one line: a frame, or a run of plumbing."""
+    if session.debuggee and session.debuggee.plumbing:
+        return [[frame] for frame in stack]
+    rows = []
+    for plumbing, run in groupby(stack, key=lambda shown: shown.frame.plumbing):
+        frames = list(run)
+        rows += [frames] if plumbing else [[shown] for shown in frames]
+    return rows
+
+
+def _to_dap(session: Session, row: list[ShownFrame]) -> Message:
+    shown, frame = row[0], row[0].frame
+    body: dict[str, Any] = {"id": session.frames.add(shown), "line": frame.line or 0, "column": 1 if frame.line else 0}
+    if frame.plumbing and not (session.debuggee and session.debuggee.plumbing):
+        count = f"{len(row)} frames" if len(row) > 1 else row[0].frame.function
+        return {
+            **body,
+            "name": f"[{count} of the interpreter and torch]",
+            "presentationHint": "label",
+            "line": 0,
+            "column": 0,
+        }
+    body["name"] = _name(frame)
+    if frame.file:
+        body["source"] = {"name": Path(frame.file).name, "path": frame.file}
+    if frame.plumbing:
+        body["presentationHint"] = "subtle"
+    if frame.address:
+        body["instructionPointerReference"] = hex(frame.address)
+    return body
+
+
+def _name(frame: Frame) -> str:
+    """The function, and what FX or the autograd engine knows of it."""
+    if frame.fx:
+        return f"{frame.function} [fx {frame.fx.node}{f' of {frame.fx.module}' if frame.fx.module else ''}]"
+    if frame.autograd:
+        return f"{frame.function} [autograd {frame.autograd.name}]"
+    return frame.function
+
+
+@request("scopes")
+def scopes(session: Session, arguments: Arguments) -> Message:
+    """What a frame has: its variables, and what FX knows of a generated line."""
+    shown = session.frames.get(arguments.integer("frameId"))
+    shell = session.require_program()
+    found: list[Message] = []
+    if shown.debugpy is not None:
+        answer = shell.python.request("scopes", {"frameId": shown.debugpy})
+        for scope in answer["scopes"]:
+            container = Container("debugpy", scope["variablesReference"], shown.thread)
+            entry = {key: value for key, value in scope.items() if key in {"name", "expensive", "presentationHint"}}
+            found.append({**entry, "variablesReference": session.variables.add(container)})
+    elif shown.level >= 0:
+        for scope in shell.attach().scopes(shown.thread, shown.level):
+            container = Container("gdb", scope["handle"], shown.thread)
+            hint = {"Arguments": "arguments", "Locals": "locals", "Registers": "registers"}.get(scope["name"])
+            entry = {"name": scope["name"], "expensive": bool(scope.get("expensive"))}
+            found.append(
+                {
+                    **entry,
+                    **({"presentationHint": hint} if hint else {}),
+                    "variablesReference": session.variables.add(container),
+                }
+            )
+    return {"scopes": [*_fx_scope(session, shown.frame), *found]}
+
+
+def _fx_scope(session: Session, frame: Frame) -> list[Message]:
+    if not frame.fx:
+        return []
+    rows = [("node", frame.fx.node), ("module", frame.fx.module), ("origin", frame.fx.origin)]
+    variables = [
+        {"name": name, "value": value or "(root)", "variablesReference": 0} for name, value in rows if value is not None
+    ]
+    reference = session.variables.add(Container("ready", variables=tuple(variables)))
+    return [{"name": "FX", "variablesReference": reference, "expensive": False}]

@@ -1,0 +1,97 @@
+"""Numbers that stand for what a client looks at while the program stands: frames and variables."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, Literal
+
+from pyharness.model.errors import HarnessError
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from pyharness.model.dap_wire import Message
+    from pyharness.model.frames import Frame
+
+_GONE = "It was that of an earlier stop, or never existed: ask for the stack again."
+
+
+@dataclass(frozen=True)
+class ShownFrame:
+    """A frame that a client was given."""
+
+    thread: int
+    level: int
+    """Its index in the merged stack of the thread; -1 where only debugpy was asked."""
+    frame: Frame
+    debugpy: int | None = None
+    """debugpy's id of a Python frame that it can look into."""
+
+
+class Frames:
+    """Frame ids, valid until the program goes on."""
+
+    def __init__(self) -> None:
+        self._frames: list[ShownFrame] = []
+        self.stacks: dict[int, list[ShownFrame]] = {}
+        """The whole stack of a thread, once it was asked for."""
+
+    def clear(self) -> None:
+        """The program goes on."""
+        self._frames.clear()
+        self.stacks.clear()
+
+    def add(self, frame: ShownFrame) -> int:
+        """Its id."""
+        self._frames.append(frame)
+        return len(self._frames)
+
+    def get(self, number: int) -> ShownFrame:
+        """The frame of an id; raises ``HarnessError`` for one that is not valid."""
+        if not 0 < number <= len(self._frames):
+            raise HarnessError(f"There is no frame {number}.", _GONE)
+        return self._frames[number - 1]
+
+
+@dataclass(frozen=True)
+class Container:
+    """What a ``variablesReference`` stands for."""
+
+    side: Literal["debugpy", "gdb", "ready"]
+    handle: int = 0
+    """The reference in that debugger."""
+    thread: int = 0
+    variables: Sequence[Message] = ()
+    """Of a ``ready`` one: all of it."""
+
+
+class Variables:
+    """Variable references, valid until the program goes on."""
+
+    def __init__(self) -> None:
+        self._containers: list[Container] = []
+        self._numbers: dict[tuple[Any, ...], int] = {}
+
+    def clear(self) -> None:
+        """The program goes on."""
+        self._containers.clear()
+        self._numbers.clear()
+
+    def add(self, container: Container) -> int:
+        """Its reference; the same for the same one."""
+        key = (
+            container.side,
+            container.handle,
+            container.thread,
+            id(container.variables) if container.variables else 0,
+        )
+        if key not in self._numbers:
+            self._containers.append(container)
+            self._numbers[key] = len(self._containers)
+        return self._numbers[key]
+
+    def get(self, number: int) -> Container:
+        """What a reference stands for; raises ``HarnessError`` for one that is not valid."""
+        if not 0 < number <= len(self._containers):
+            raise HarnessError(f"There are no variables {number}.", _GONE)
+        return self._containers[number - 1]

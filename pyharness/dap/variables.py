@@ -1,0 +1,139 @@
+"""Variables, and expressions: of Python where debugpy stands, else from memory and by gdb."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from pyharness.dap.registry import request
+from pyharness.dap.tables import Container
+from pyharness.model.errors import HarnessError
+
+if TYPE_CHECKING:
+    from pyharness.dap.arguments import Arguments
+    from pyharness.dap.session import Session
+    from pyharness.dap.tables import ShownFrame
+    from pyharness.model.dap_wire import Message
+
+_PAGE = 1000
+"""Variables of one answer where the client names no count."""
+
+
+@request("variables", supportsVariablePaging=True, supportsVariableType=True)
+def variables(session: Session, arguments: Arguments) -> Message:
+    """What is in a scope or a variable."""
+    container = session.variables.get(arguments.integer("variablesReference"))
+    shell = session.require_program()
+    start, count = arguments.integer("start", 0), arguments.integer("count", 0)
+    if container.side == "ready":
+        return {"variables": list(container.variables)}
+    if container.side == "debugpy":
+        passed: Message = {
+            key: arguments.values[key] for key in ("filter", "start", "count", "format") if key in arguments.values
+        }
+        answer = shell.python.request("variables", {**passed, "variablesReference": container.handle})
+        return {"variables": [_of_debugpy(session, entry, container.thread) for entry in answer["variables"]]}
+    entries = shell.attach().children(container.thread, container.handle, start, count or _PAGE)
+    return {"variables": [of_gdb(session, entry, container.thread) for entry in entries]}
+
+
+def _of_debugpy(session: Session, entry: Message, thread: int) -> Message:
+    reference = entry.get("variablesReference", 0)
+    if reference:
+        entry = {**entry, "variablesReference": session.variables.add(Container("debugpy", reference, thread))}
+    return entry
+
+
+def of_gdb(session: Session, entry: dict[str, Any], thread: int) -> Message:
+    """A variable of ``ingdb.mi_variables`` as the protocol has it."""
+    handle = entry.get("handle") or 0
+    value = entry["value"] if not entry.get("note") else f"{entry['value']} <{entry['note']}>".strip()
+    body: dict[str, Any] = {
+        "name": entry["name"],
+        "value": value,
+        "type": entry.get("type") or "",
+        "variablesReference": session.variables.add(Container("gdb", handle, thread)) if handle else 0,
+    }
+    names = {"named": "namedVariables", "indexed": "indexedVariables", "memory": "memoryReference"}
+    body |= {there: entry[here] for here, there in names.items() if entry.get(here)}
+    if entry.get("evaluate"):
+        body["evaluateName"] = entry["evaluate"]
+    return body
+
+
+@request("setVariable", supportsSetVariable=True)
+def set_variable(session: Session, arguments: Arguments) -> Message:
+    """Assign to a variable."""
+    container = session.variables.get(arguments.integer("variablesReference"))
+    shell, name, value = session.require_program(), arguments.text("name"), arguments.text("value")
+    if container.side == "ready":
+        raise HarnessError(f"{name!r} cannot be set: it is what FX has recorded.")
+    if container.side == "debugpy":
+        asked = {"variablesReference": container.handle, "name": name, "value": value}
+        return _of_debugpy(session, shell.python.request("setVariable", asked), container.thread)
+    entry = shell.attach().set_variable(container.thread, container.handle, name, value)
+    body = of_gdb(session, entry, container.thread)
+    return {key: body[key] for key in ("value", "type", "variablesReference")}
+
+
+@request("evaluate", supportsEvaluateForHovers=True, supportsClipboardContext=True)
+def evaluate(session: Session, arguments: Arguments) -> Message:
+    """An expression in the language of its frame; the prefixes ``py:`` and ``native:`` choose."""
+    expression = arguments.text("expression").strip()
+    shown = _frame(session, arguments)
+    language, text = _language_of(expression, shown)
+    if language == "python" and shown.debugpy is not None:
+        asked = {"expression": text, "frameId": shown.debugpy, "context": arguments.text("context", "watch")}
+        answer = session.require_program().python.request("evaluate", asked)
+        return _of_debugpy(session, answer, shown.thread)
+    return _native(session, shown, language, text)
+
+
+def _frame(session: Session, arguments: Arguments) -> ShownFrame:
+    """The frame that is named, or the one where the program stands."""
+    number = arguments.integer("frameId", 0)
+    if number:
+        return session.frames.get(number)
+    from pyharness.dap.stack import whole_stack
+
+    stack = whole_stack(session, session.focus().thread)
+    if not stack:
+        raise HarnessError("There is no frame to evaluate in.")
+    return next((shown for shown in stack if not shown.frame.plumbing), stack[0])
+
+
+def _language_of(expression: str, shown: ShownFrame) -> tuple[str, str]:
+    for language, prefix in (("python", "py:"), ("native", "native:")):
+        if expression.startswith(prefix):
+            return language, expression.removeprefix(prefix).strip()
+    return shown.frame.language, expression
+
+
+def _native(session: Session, shown: ShownFrame, language: str, text: str) -> Message:
+    """From memory; where that has no answer, by the program itself on the thread that stands."""
+    shell, focus = session.require_program(), session.focus()
+    if language != shown.frame.language and language == "native":
+        raise HarnessError(f"{text!r}: this frame is Python code.", "Select a frame of native code.")
+    native = shell.attach()
+    refused: HarnessError | None = None
+    if language == shown.frame.language and shown.level >= 0:
+        try:
+            return _result(of_gdb(session, native.evaluate_variable(shown.thread, shown.level, text), shown.thread))
+        except HarnessError as error:
+            refused = error
+    if (
+        focus.language == "native"
+        and focus.thread == shown.thread
+        and focus.reason != "signal"
+        and language == "python"
+    ):
+        answer = shell.ask_agent(shown.thread, {"do": "evaluate", "expression": text})
+        if "text" in answer:
+            return {"result": str(answer["text"]), "variablesReference": 0}
+        raise HarnessError(str(answer.get("error")))
+    raise refused or HarnessError(f"{text!r} cannot be evaluated here.")
+
+
+def _result(body: Message) -> Message:
+    body.pop("name")
+    body.pop("evaluateName", None)
+    return {"result": body.pop("value"), **body}
