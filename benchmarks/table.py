@@ -24,16 +24,21 @@ class Row:
 
 @dataclass(frozen=True)
 class Check:
-    """A number that must stay at or below its limit (``at_least``: at or above)."""
+    """A number that must stay at or below its limit (``at_least``: at or above).
+
+    ``None`` is one that could not be measured: it does not hold.
+    """
 
     what: str
-    measured: float
+    measured: float | None
     limit: float
     at_least: bool = False
 
     @property
     def holds(self) -> bool:
         """Whether the measured number keeps the limit."""
+        if self.measured is None:
+            return False
         return self.measured >= self.limit if self.at_least else self.measured <= self.limit
 
     def to_json(self) -> dict[str, Any]:
@@ -48,6 +53,8 @@ class Table:
     benchmark: str
     rows: tuple[Row, ...]
     checks: tuple[Check, ...]
+    not_available: tuple[str, ...] = ()
+    """A line for each peer that is missing from the rows, and why."""
 
     @property
     def holds(self) -> bool:
@@ -60,6 +67,7 @@ class Table:
             "benchmark": self.benchmark,
             "rows": [asdict(row) for row in self.rows],
             "checks": [check.to_json() for check in self.checks],
+            "not_available": list(self.not_available),
         }
 
     def lines(self) -> Iterator[str]:
@@ -67,10 +75,12 @@ class Table:
         widths = [max([len(getattr(row, key)) for row in self.rows] or [0]) for key in ("case", "subject")]
         for row in self.rows:
             yield f"{row.case:{widths[0]}}  {row.subject:{widths[1]}}  {row.median:12.4g} {row.unit}  ({row.runs} runs)"
+        yield from self.not_available
         for check in self.checks:
             sign = "≥" if check.at_least else "≤"
             mark = "holds" if check.holds else "MISSED"
-            yield f"{mark:6}  {check.what}: {check.measured:.3g} (limit {sign} {check.limit:g})"
+            measured = "not measured" if check.measured is None else f"{check.measured:.3g}"
+            yield f"{mark:6}  {check.what}: {measured} (limit {sign} {check.limit:g})"
 
 
 def interleave(subjects: Mapping[str, Callable[[], object]], runs: int, warmups: int = 1) -> dict[str, list[float]]:

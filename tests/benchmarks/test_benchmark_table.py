@@ -21,9 +21,20 @@ def test_json_has_the_keys_of_the_contract():
             {"what": "fast", "measured": 2.0, "limit": 1.0, "holds": False},
             {"what": "alike", "measured": 9, "limit": 8, "holds": True},
         ],
+        "not_available": [],
     }
     assert not table.holds
     assert [line.split()[0] for line in table.lines()] == ["case", "MISSED", "holds"]
+
+
+def test_a_peer_that_is_missing_is_named_and_its_check_does_not_hold():
+    table = Table("dap", (), (Check("ours / its", None, 1.2),), ("gdb 16 is not available: offline",))
+    assert table.to_json()["checks"] == [{"what": "ours / its", "measured": None, "limit": 1.2, "holds": False}]
+    assert list(table.lines()) == [
+        "gdb 16 is not available: offline",
+        "MISSED  ours / its: not measured (limit ≤ 1.2)",
+    ]
+    assert not table.holds
 
 
 def test_subjects_take_turns():

@@ -1,0 +1,1 @@
+"""Debug adapters under measurement: a client that speaks to any of them, how each is started, what is timed."""
