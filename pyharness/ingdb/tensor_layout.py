@@ -70,6 +70,27 @@ class TensorLayout:
     zero_point: int = 32
     python_tensor: int = 0
     """The at::Tensor of a Python tensor, from the end of its PyObject head."""
+    # What an autograd node expands into; 0 where nobody has measured it: then that part is not shown.
+    node_edges: int = 88
+    edge_size: int = 16
+    edge_input: int = 8
+    node_anomaly: int = 120
+    anomaly_dict: int = 48
+    node_inputs: int = 256
+    input_size: int = 96
+    input_dtype: int = 2
+    input_shape: int = 8
+    node_size: int = 464
+    saved_size: int = 80
+    """A SavedVariable, which starts with its tensor."""
+    saved_version: int = 32
+    context_saved: int = 608
+    """The saved variables of a ``torch::autograd::CppNode``."""
+    python_saved: int = 136
+    python_node: int = 216
+    """Of the PyObject of a node written in Python."""
+    python_cpp_node: int = 16
+    """Of the PyObject that stands for a node written in C++."""
     undefined_dtype: int = 46
 
 
@@ -100,6 +121,14 @@ _OLD = replace(
     csr_columns=192,
     csr_values=200,
     quantizer=184,
+    **dict.fromkeys(
+        (
+            *("node_edges", "edge_size", "edge_input", "node_anomaly", "anomaly_dict", "node_inputs", "input_size"),
+            *("input_dtype", "input_shape", "node_size", "saved_size", "saved_version", "context_saved"),
+            *("python_saved", "python_node", "python_cpp_node"),
+        ),
+        0,
+    ),
 )
 MEASURED = {
     "2.6": replace(_OLD, torch="2.6", python_tensor=8, undefined_dtype=44),
@@ -146,6 +175,11 @@ _MEMBERS = {
     "requires_grad": (_META, "requires_grad_"),
     "node_sequence": (_NODE, "sequence_nr_"),
     "node_object": (_NODE, "pyobj_slot_"),
+    "node_edges": (_NODE, "next_edges_"),
+    "node_anomaly": (_NODE, "anomaly_metadata_"),
+    "node_inputs": (_NODE, "input_metadata_"),
+    "edge_input": ("torch::autograd::Edge", "input_nr"),
+    "saved_version": ("torch::autograd::SavedVariable", "saved_version_"),
     "sparse_indices": ("at::SparseTensorImpl", "indices_"),
     "sparse_values": ("at::SparseTensorImpl", "values_"),
     "csr_rows": ("at::SparseCsrTensorImpl", "crow_indices_"),

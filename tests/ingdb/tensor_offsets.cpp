@@ -5,7 +5,10 @@
 #include <ATen/SparseTensorImpl.h>
 #include <ATen/quantized/QTensorImpl.h>
 #include <ATen/quantized/Quantizer.h>
+#include <torch/csrc/autograd/custom_function.h>
 #include <torch/csrc/autograd/function.h>
+#include <torch/csrc/autograd/python_anomaly_mode.h>
+#include <torch/csrc/autograd/python_cpp_function.h>
 #include <torch/csrc/autograd/python_function.h>
 #include <torch/csrc/autograd/python_variable.h>
 #include <torch/csrc/autograd/variable.h>
@@ -46,6 +49,8 @@ void key(const char* name, c10::DispatchKey key) {
           c10::DispatchKeySet(key).raw_repr() &
           ~((1ULL << c10::num_backends) - 1)));
 }
+
+struct Custom : torch::autograd::Function<Custom> {};
 
 } // namespace
 
@@ -112,5 +117,33 @@ int main() {
       "python_tensor",
       offsetof(THPVariable, cdata) + sizeof(THPVariable::cdata) - 8 -
           sizeof(PyObject));
+#if TORCH_VERSION_MAJOR > 2 || TORCH_VERSION_MINOR >= 13
+  using torch::autograd::Edge;
+  using torch::autograd::InputMetadata;
+  using torch::autograd::SavedVariable;
+  print("node_edges", offsetof(Node, next_edges_));
+  print("edge_size", sizeof(Edge));
+  print("edge_input", offsetof(Edge, input_nr));
+  print("node_anomaly", offsetof(Node, anomaly_metadata_));
+  print(
+      "anomaly_dict", offsetof(torch::autograd::PyAnomalyMetadata, dict_));
+  print("node_inputs", offsetof(Node, input_metadata_));
+  print("input_size", sizeof(InputMetadata));
+  print(
+      "input_dtype",
+      offsetof(InputMetadata, options_) +
+          offsetof(at::TensorOptions, dtype_));
+  print("input_shape", offsetof(InputMetadata, shape_));
+  print("node_size", sizeof(Node));
+  print("saved_size", sizeof(SavedVariable));
+  print("saved_version", offsetof(SavedVariable, saved_version_));
+  print(
+      "context_saved",
+      offsetof(torch::autograd::CppNode<Custom>, ctx_) +
+          offsetof(torch::autograd::AutogradContext, saved_variables_));
+  print("python_saved", offsetof(THPFunction, saved_variables));
+  print("python_node", offsetof(THPFunction, cdata));
+  print("python_cpp_node", offsetof(torch::autograd::THPCppFunction, cdata));
+#endif
   print("undefined_dtype", static_cast<unsigned>(c10::ScalarType::Undefined));
 }
