@@ -8,7 +8,7 @@ SETUP := .setup
 NATIVE_FILES := $(shell find csrc -name '*.h' -o -name '*.cpp')
 
 .DEFAULT_GOAL := help
-.PHONY: help setup debug-build release-build asan-build test asan-test lint format demo vscode clean
+.PHONY: help setup debug-build release-build asan-build test test-vscode asan-test lint format demo vscode clean
 
 help: ## list the tasks
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  make %-14s %s\n", $$1, $$2}' $(firstword $(MAKEFILE_LIST))
@@ -40,6 +40,10 @@ asan-build: setup ## build with address and undefined-behaviour sanitizers and m
 
 test: debug-build ## run the tests (TESTS=PATH for some) against the debug build
 	$(BIN)/python -m pytest -n 2 --dist loadfile $(TESTS)
+
+test-vscode: debug-build ## run the tests in a real VS Code workbench, headless (needs Node.js 20; installs .vscode-lab)
+	tests/vscode/lab/setup.sh
+	node --test --test-concurrency=1 $(or $(TESTS),$(wildcard tests/vscode/*.test.js))
 
 asan-test: setup ## run the tests of the native code (TESTS=PATH for others) under the sanitizers
 	PATH="$(CURDIR)/$(BIN):$$PATH" scripts/asan-test.sh $(or $(TESTS),tests/ops)

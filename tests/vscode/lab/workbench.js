@@ -1,0 +1,94 @@
+// Drives the VS Code workbench in headless Chromium, by keyboard and mouse, and waits for what it shows.
+const fs = require('fs'), os = require('os'), path = require('path');
+const installed = process.env.VSCODE_LAB || path.resolve(__dirname, '../../../.vscode-lab');
+const { chromium } = require(path.join(installed, 'node_modules/playwright-core'));
+const FLAGS = ['--no-sandbox', '--disable-gpu', '--disable-quic', '--no-first-run', '--disable-background-networking', '--disable-component-update', '--disable-sync'];
+const PATIENCE = 60000; // ms; for what takes a second or two on a quiet machine
+
+/** Open the workbench at `url`; see the returned object's functions. */
+exports.open = async url => {
+  const profile = fs.mkdtempSync(path.join(os.tmpdir(), 'workbench-'));
+  const context = await chromium.launchPersistentContext(profile, {
+    executablePath: process.env.LAB_CHROMIUM || '/usr/bin/chromium', headless: true, viewport: { width: 1400, height: 900 }, args: FLAGS,
+  });
+  const page = context.pages()[0] || await context.newPage();
+  page.setDefaultTimeout(PATIENCE);
+  const close = async () => { await context.close(); fs.rmSync(profile, { recursive: true, force: true }); };
+  try {
+    await page.goto(url);
+    await page.waitForSelector('.monaco-workbench .part.statusbar');
+  } catch (error) {
+    await close();
+    throw error;
+  }
+  return { page, close, ...typing(page), ...looking(page), shot: file => shot(page, file) };
+};
+
+const typing = page => {
+  const input = page.locator('.quick-input-widget input[type=text]');
+  const row = page.locator('.quick-input-list .monaco-list-row.focused');
+  /** Opens a picker by `key`, types `words`, waits for the row that shows `expected`, types `more` and takes it. */
+  const pick = async (key, words, expected, more = '') => {
+    await page.keyboard.press(key);
+    await input.waitFor({ state: 'visible' });
+    await page.keyboard.type(words);
+    await row.filter({ hasText: expected }).waitFor();
+    await page.keyboard.type(more);
+    await page.keyboard.press('Enter');
+    await page.locator('.quick-input-widget').waitFor({ state: 'hidden' });
+  };
+  /** Opens 'file.py:12' (of the workspace, by a part of its path) in an editor. A line typed before the file is found, hides it. */
+  const quickOpen = async place => {
+    const [, file, line] = /^(.*?)((?::\d+)*)$/.exec(place), name = path.basename(file);
+    await pick('Control+P', file, name, line);
+    await page.locator('.editor-group-container.active .tab.active').filter({ hasText: name }).waitFor();
+    await page.locator('.editor-group-container.active .monaco-editor.focused').waitFor();
+    if (line) await page.locator('.statusbar').filter({ hasText: `Ln ${line.split(':')[1]},` }).waitFor();
+  };
+  return {
+    press: key => page.keyboard.press(key),
+    /** Runs a command of the palette by its whole title, e.g. 'Debug: Select and Start Debugging'. */
+    command: title => pick('F1', title, title.replace(/^.*?: /, '')),
+    quickOpen,
+    /** Opens 'file.py:12' and sets a breakpoint there by F9. */
+    async breakpoint(place) {
+      await quickOpen(place);
+      const dots = page.locator('.editor-group-container.active .codicon-debug-breakpoint, .editor-group-container.active .codicon-debug-breakpoint-unverified');
+      const before = await dots.count();
+      await page.keyboard.press('F9');
+      await dots.nth(before).waitFor();
+    },
+    /** Starts a configuration of launch.json by its name, as a person who types 'debug NAME' after Ctrl+P. */
+    startConfiguration: name => pick('Control+P', `debug ${name}`, name),
+  };
+};
+
+const looking = page => {
+  const text = async selector => (await page.locator(selector).first().innerText({ timeout: 1000 }).catch(() => '')).replace(/\s+/g, ' ');
+  /** Waits until `selector` shows text that `pattern` matches; the text. */
+  const see = async (selector, pattern, ms = PATIENCE) => {
+    const found = ([where, source, flags]) =>
+      new RegExp(source, flags).test([...document.querySelectorAll(where)].map(node => node.innerText).join(' ').replace(/\s+/g, ' '));
+    await page.waitForFunction(found, [selector, pattern.source, pattern.flags], { timeout: ms }).catch(async () => {
+      throw new Error(`${selector} never showed ${pattern}; it shows: ${await text(selector)}`);
+    });
+    return text(selector);
+  };
+  return {
+    see, text,
+    callStack: () => text('.debug-call-stack'),
+    seeCallStack: (pattern, ms) => see('.debug-call-stack', pattern, ms),
+    /** Waits until `ready()` is true, which is what `what` says in the error. */
+    async until(ready, what, ms = PATIENCE) {
+      for (const end = Date.now() + ms; !(await ready());) {
+        if (Date.now() > end) throw new Error(`waited ${ms} ms in vain for ${what}`);
+        await page.waitForTimeout(50);
+      }
+    },
+  };
+};
+
+async function shot(page, file) {
+  fs.mkdirSync(path.dirname(file), { recursive: true });
+  await page.screenshot({ path: file });
+}
