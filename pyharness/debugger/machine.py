@@ -13,8 +13,8 @@ if TYPE_CHECKING:
     from collections.abc import Collection
 
 Language = Literal["python", "native", "start"]
-Request = Literal["continue", "into", "into_native", "over", "out"]
-NativeReason = Literal["breakpoint", "arrived", "stepped", "signal", "pause"]
+Request = Literal["continue", "into", "into_native", "over", "out", "instruction", "into_instruction"]
+NativeReason = Literal["breakpoint", "arrived", "stepped", "signal", "pause", "data breakpoint", "exception"]
 
 
 # --- events -----------------------------------------------------------------------------------------------------------
@@ -47,7 +47,7 @@ class Stopped:
 
     thread: int
     language: Literal["python", "native"]
-    reason: Literal["breakpoint", "step", "signal", "exception", "entry", "pause"]
+    reason: Literal["breakpoint", "step", "signal", "exception", "entry", "pause", "data breakpoint"]
     ran_nothing: bool = False
     """An *into* ended at a Python line because that line ran no function of the user's."""
     place: str = ""
@@ -95,7 +95,7 @@ class Native:
     """gdb resumes one thread: to run on, or to the next line."""
 
     thread: int
-    command: Literal["continue", "next"]
+    command: Literal["continue", "next", "nexti", "stepi"]
 
 
 @dataclass(frozen=True)
@@ -136,7 +136,10 @@ _PYTHON_COMMANDS: dict[Request, Literal["continue", "next", "stepIn", "stepOut"]
     "into_native": "next",
     "over": "next",
     "out": "stepOut",
+    "instruction": "next",
+    "into_instruction": "stepIn",
 }
+_INSTRUCTIONS: dict[Request, Literal["nexti", "stepi"]] = {"instruction": "nexti", "into_instruction": "stepi"}
 
 
 @dataclass(frozen=True)
@@ -218,6 +221,8 @@ class Machine:
             return [*self._forget_python_step(thread), Native(thread, "continue")]
         if kind == "out":
             return [Leave(thread)]
+        if kind in _INSTRUCTIONS:
+            return [Native(thread, _INSTRUCTIONS[kind])]
         # gdb's step may fall off the end of the user's code, or run a Python callback that never comes back to it.
         self._pending_python.add(thread)
         agent, step = AgentArm(thread, callbacks=kind == "into"), Native(thread, "next")
@@ -252,12 +257,11 @@ class Machine:
         if event.reason == "pause":
             told = Stopped(event.thread, "native", "pause")
             return self._tell(told) if self.pausing else [Native(event.thread, "continue")]
-        if step and event.reason == "stepped" and not event.in_user_code:
+        if step and event.reason == "stepped" and not (event.in_user_code or step.request in _INSTRUCTIONS):
             return [Leave(event.thread, pending=step.request != "out")]
-        if event.reason in {"arrived", "stepped"}:
+        if event.reason == "arrived" or event.reason == "stepped":  # noqa: PLR1714  (mypy narrows this one)
             return self._tell(Stopped(event.thread, "native", "step"))
-        reason: Literal["signal", "breakpoint"] = "signal" if event.reason == "signal" else "breakpoint"
-        return self._tell(Stopped(event.thread, "native", reason, place=event.place))
+        return self._tell(Stopped(event.thread, "native", event.reason, place=event.place))
 
     def _python_stopped(self, event: PythonStopped, step: _Step | None) -> list[Action]:
         self._pending_python.discard(event.thread)

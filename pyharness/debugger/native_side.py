@@ -8,7 +8,7 @@ import os
 import queue
 import signal
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import TYPE_CHECKING, Any, Literal, TypeVar
 
 from pyharness.gdbmi.client import GdbClient, GdbError
 from pyharness.gdbmi.records import Notice, quote
@@ -21,6 +21,14 @@ if TYPE_CHECKING:
 
 LOADER = Path(__file__).parent.parent / "ingdb" / "load.py"
 _SETTLE_SECONDS = 2.0
+_STEPS = {
+    "continue": "-exec-continue",
+    "next": "-exec-next",
+    "nexti": "-exec-next-instruction",
+    "stepi": "-exec-step-instruction",
+}
+_WATCHED = ("wpt", "hw-rwpt", "hw-awpt")
+"""What MI calls a watchpoint in a stop: for writes, for reads, for both."""
 _FATAL_SIGNALS = "SIGSEGV SIGBUS SIGFPE SIGILL SIGABRT"
 
 Answer = TypeVar("Answer")
@@ -42,6 +50,8 @@ class NativeSide:
         """Threads that run one instruction past a trap that is not for them."""
         self._interrupted: set[int] = set()
         """Threads that are to be told as paused."""
+        self.reason_of_number: dict[int, NativeReason] = {}
+        """gdb's number of a watchpoint or an exception's breakpoint → what a stop at it is."""
         self.pid = 0
         self.thread_ids: dict[str, int] = {}
         """gdb's thread number (as MI writes it) → LWP."""
@@ -185,19 +195,19 @@ class NativeSide:
             self.resume(thread)
             return None
         reason = str(notice.values.get("reason", ""))
+        if known := self.reason_of_number.get(number_of(notice)):
+            return known
         if reason == "breakpoint-hit":
             number = str(notice.values.get("bkptno"))
             return "breakpoint" if number.isdecimal() and int(number) in user_breakpoints else "arrived"
         if reason in {"end-stepping-range", "function-finished", "location-reached"}:
             return "stepped"
-        if reason == "signal-received" and thread in self._interrupted and notice.values.get("signal-name") == "0":
-            self._interrupted.discard(thread)
-            return "pause"
-        if reason == "signal-received":
-            return self._signal(str(notice.values.get("signal-name")), thread)
-        return None
+        return self._signal(str(notice.values.get("signal-name")), thread) if reason == "signal-received" else None
 
     def _signal(self, name: str, thread: int) -> NativeReason | None:
+        if name == "0" and thread in self._interrupted:
+            self._interrupted.discard(thread)
+            return "pause"
         if name == "SIGTRAP":
             return self._trap(thread)
         return None if name in {"0", "SIGSTOP"} else "signal"
@@ -270,6 +280,14 @@ class NativeSide:
         with contextlib.suppress(HarnessError):
             self._call("ph-forget-variables")
 
+    def ask(self, name: str, request: dict[str, Any]) -> Any:
+        """The answer of one of our MI commands (``debugger/native_*.py`` know them)."""
+        return self._call(name, request)
+
+    def ask_about(self, thread: int, name: str, request: dict[str, Any]) -> Any:
+        """As ``ask``, about a thread that may run: see ``_about``."""
+        return self._about(thread, name, {"thread": thread, **request})
+
     def _about(self, thread: int, name: str, request: dict[str, Any]) -> Any:
         """Ask about a thread that gdb holds, or that debugpy does: gdb then holds it meanwhile."""
         if self._call("ph-is-stopped", {"thread": thread})["stopped"]:
@@ -283,9 +301,9 @@ class NativeSide:
         """Let one thread run on."""
         self._resume("-exec-continue", thread)
 
-    def next(self, thread: int) -> None:
-        """Run one thread to its next source line."""
-        self._resume("-exec-next", thread)
+    def step(self, thread: int, command: Literal["continue", "next", "nexti", "stepi"]) -> None:
+        """Run one thread on, to its next source line, or by one machine instruction (``nexti`` passes a call)."""
+        self._resume(_STEPS[command], thread)
 
     def finish(self, thread: int, level: int) -> None:
         """Run one thread until the frame ``level`` is back on top."""
@@ -321,3 +339,10 @@ class NativeSide:
     def _call(self, name: str, request: dict[str, Any] | None = None) -> Any:
         values = self._gdb.command(f"-{name} {quote(json.dumps(request or {}))}")
         return json.loads(str(values["json"]))
+
+
+def number_of(notice: Notice) -> int:
+    """The number of the breakpoint or watchpoint that a ``*stopped`` record is of; 0 for none."""
+    hit = next((notice.values[name] for name in _WATCHED if name in notice.values), None)
+    text = str(hit.get("number") if isinstance(hit, dict) else notice.values.get("bkptno", ""))
+    return int(text) if text.removeprefix("-").isdecimal() else 0

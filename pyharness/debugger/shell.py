@@ -261,10 +261,8 @@ class Shell:
             case m.Disarm():
                 self._stepping_into = 0
                 native.disarm()
-            case m.Native(thread, "continue"):
-                native.resume(thread)
-            case m.Native(thread, _):
-                native.next(thread)
+            case m.Native(thread, command):
+                native.step(thread, command)
             case m.Leave(thread, pending):
                 self._leave(native, thread, pending=pending)
             case m.AgentArm(thread, callbacks):

@@ -22,6 +22,7 @@ from pyharness.ingdb import (
     stop_at_functions,
     tensor_values,
 )
+from pyharness.model.errors import HarnessError
 from pyharness.model.user_code import is_user_source
 
 if TYPE_CHECKING:
@@ -29,6 +30,8 @@ if TYPE_CHECKING:
 
     Handler = Callable[[dict[str, Any]], Any]
 
+_MODULES = ("mi_variables",)
+"""The other modules of this folder with commands, which they register when they are imported."""
 _MAX_FRAMES = 400
 _HANDLERS: dict[str, Handler] = {}
 
@@ -54,12 +57,16 @@ class _Command(gdb.MICommand):
 
     def invoke(self, argv: list[str]) -> dict[str, object]:
         request = json.loads(argv[0]) if argv else {}
-        return {"json": json.dumps(self._handler(request))}
+        try:
+            return {"json": json.dumps(self._handler(request))}
+        except HarnessError as error:
+            raise gdb.GdbError(str(error)) from error
 
 
 def register() -> None:
     """Make the commands known to gdb."""
-    importlib.import_module("pyharness.ingdb.mi_variables")  # registers its commands; it needs this module
+    for module in _MODULES:  # they need this module
+        importlib.import_module(f"pyharness.ingdb.{module}")
     for name, handler in _HANDLERS.items():
         _Command(name, handler)
 

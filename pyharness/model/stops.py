@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, Literal
 if TYPE_CHECKING:
     from pyharness.model.frames import Frame
 
-Reason = Literal["breakpoint", "step", "signal", "exception", "entry", "pause"]
+Reason = Literal["breakpoint", "step", "signal", "exception", "entry", "pause", "data breakpoint"]
 
 
 @dataclass(frozen=True)

@@ -120,6 +120,25 @@ def test_a_crash_during_a_step_is_told_as_a_signal(machine):
     assert machine.focus == m.Stopped(MAIN, "native", "signal")
 
 
+@pytest.mark.parametrize("reason", ["data breakpoint", "exception"])
+def test_a_native_stop_of_another_kind_is_told_as_what_it_is(machine, reason):
+    machine.request("into")
+    assert machine.handle(m.NativeStopped(MAIN, reason, in_user_code=False)) == [m.Disarm()]
+    assert machine.focus == m.Stopped(MAIN, "native", reason)
+
+
+@pytest.mark.parametrize(("request_", "command"), [("instruction", "nexti"), ("into_instruction", "stepi")])
+def test_a_step_of_one_instruction_ends_where_it_ends(machine, request_, command):
+    into_kernel(machine)
+    assert machine.request(request_) == [m.Native(MAIN, command)]
+    assert machine.handle(m.NativeStopped(MAIN, "stepped", in_user_code=False)) == []
+    assert machine.focus == m.Stopped(MAIN, "native", "step")
+
+
+def test_a_step_of_one_instruction_in_python_is_a_line(machine):
+    assert machine.request("instruction") == [m.Python(MAIN, "next")]
+
+
 def test_a_breakpoint_inside_the_stepped_line_is_told_as_a_breakpoint(machine):
     machine.request("over")
     machine.handle(m.PythonStopped(MAIN, "breakpoint"))
