@@ -116,6 +116,11 @@ def _threads(_request: dict[str, Any]) -> Any:
     return {str(thread.global_num): thread.ptid[1] for thread in gdb.selected_inferior().threads()}
 
 
+@mi_command("ph-is-stopped")
+def _is_stopped(request: dict[str, Any]) -> Any:
+    return {"stopped": select(request).is_stopped()}
+
+
 @mi_command("ph-break")
 def _break(request: dict[str, Any]) -> Any:
     return stop_at_functions.set_breakpoint(request)
