@@ -18,7 +18,7 @@ _PAGE = 1000
 """Variables of one answer where the client names no count."""
 
 
-@request("variables", supportsVariablePaging=True, supportsVariableType=True)
+@request("variables")
 def variables(session: Session, arguments: Arguments) -> Message:
     """What is in a scope or a variable."""
     container = session.variables.get(arguments.integer("variablesReference"))
