@@ -143,6 +143,10 @@ class ClientBreakpoints:
         self.set_exceptions(self._exceptions)
         shell.python.configured()
 
+    def unbound(self) -> list[Where]:
+        """The places for which the program has loaded no code."""
+        return [each.where for entries in self._native.values() for each in entries if not each.verified]
+
     # --- what becomes of them -----------------------------------------------------------------------------------------
 
     def bound(self, where: Where) -> None:

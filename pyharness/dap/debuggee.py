@@ -5,10 +5,12 @@ from __future__ import annotations
 import codecs
 import contextlib
 import os
+import select
 import subprocess
 import threading
 from contextlib import suppress
 from dataclasses import dataclass, replace
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 from pyharness.debugger.shell import Shell
@@ -23,6 +25,8 @@ if TYPE_CHECKING:
 _LAST_WORDS = 1.0
 """Seconds to wait for output after the program's end: a process that it left behind may hold the pipe for ever."""
 _CHUNK = 1 << 16
+_LINE_SECONDS = 0.01
+"""How long the rest of a line is waited for: print() writes its newline apart where nothing is buffered."""
 
 
 @dataclass(frozen=True)
@@ -50,6 +54,8 @@ class Debuggee:
         self._readers: list[threading.Thread] = []
         self._progress_number = 0
         self._open = True
+        self.own_threads: frozenset[int] = frozenset()
+        """LWPs of the debuggers' threads in the program: those beside the main one before it begins."""
         with self._output() as command:
             self.shell = Shell(
                 command, plan.include, self._progress, crashes=plan.crashes, events=session.fresh_events()
@@ -79,6 +85,11 @@ class Debuggee:
         """The program's interpreter, as far as it was named."""
         return self._plan.command.python
 
+    def begins(self) -> None:
+        """The program stands before its first line."""
+        tasks = Path(f"/proc/{self.shell.process.pid}/task").glob("*")
+        self.own_threads = frozenset(int(task.name) for task in tasks) - {self.shell.process.pid}
+
     # --- output -------------------------------------------------------------------------------------------------------
 
     @contextlib.contextmanager
@@ -100,7 +111,7 @@ class Debuggee:
     def _read(self, incoming: int, category: str) -> None:
         def read() -> None:
             decode = codecs.getincrementaldecoder("utf-8")("replace").decode
-            while data := os.read(incoming, _CHUNK):
+            while data := _read_lines(incoming):
                 self._session.say(decode(data), category=category)
             os.close(incoming)
 
@@ -156,3 +167,15 @@ class Debuggee:
         if self.shell.exit_code is not None:
             for reader in self._readers:
                 reader.join(_LAST_WORDS)
+
+
+def _read_lines(descriptor: int) -> bytes:
+    """What can be read, up to the end of a line where that comes soon; empty at the end."""
+    data = os.read(descriptor, _CHUNK)
+    while data and not data.endswith(b"\n") and len(data) < _CHUNK:
+        ready, _, _ = select.select([descriptor], [], [], _LINE_SECONDS)
+        more = os.read(descriptor, _CHUNK) if ready else b""
+        if not more:
+            break
+        data += more
+    return data

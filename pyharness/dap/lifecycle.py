@@ -46,7 +46,8 @@ def initialize(session: Session, arguments: Arguments) -> Message:
 def launch(session: Session, arguments: Arguments) -> None:
     """Start the program; it waits before its first line until the client has configured."""
     _check_free(session, arguments)
-    arguments.known([*_COMMON, *_LOOKS, *_LAUNCH])
+    if arguments.text("type", "") == "pyharness":  # another type's client sends attributes of its own
+        arguments.known([*_COMMON, *_LOOKS, *_LAUNCH])
     plan = plan_of(arguments)
     session.debuggee = Debuggee(session, plan)
     session.plan = plan

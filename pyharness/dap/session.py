@@ -7,6 +7,7 @@ import sys
 import threading
 import traceback
 from collections import deque
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from pyharness.dap.arguments import Arguments
@@ -209,7 +210,8 @@ class Session:
 
         def stop(shell: Shell) -> None:
             shell.python.post("continue", {"threadId": 1})  # forgets the pause that has not come about
-            shell.attach().pause(thread)
+            known = Path(f"/proc/{shell.process.pid}/task/{thread}").exists()
+            shell.attach().pause(thread if known else shell.process.pid)
 
         self._guarded(stop)
 
@@ -241,6 +243,7 @@ class Session:
         if shell.exit_code is not None:
             self._ended(debuggee, shell.exit_code)
         elif shell.ready and debuggee.configured and not shell.machine.started:
+            debuggee.begins()
             self._guarded(lambda shell: _go(shell, "into" if debuggee.stop_on_entry else "continue"))
         focus = shell.machine.focus
         if focus is not None and focus is not self._told and self.debuggee:
@@ -249,6 +252,8 @@ class Session:
 
     def _ended(self, debuggee: Debuggee, code: int) -> None:
         debuggee.close()
+        for place in self.breakpoints.unbound():
+            self.say(f"{debuggee.shell.breakpoints.not_reached(place)}\n")
         if not debuggee.shell.ready:
             self.say(f"{missing_in(debuggee.python)}\n", important=True)
         self.debuggee = None

@@ -22,13 +22,13 @@ if TYPE_CHECKING:
 def threads(session: Session, _arguments: Arguments) -> Message:
     """Every thread of the program's but those of the debuggers."""
     shell = session.require_program()
-    names = shell.python.names
+    names = {**dict.fromkeys(session.debuggee.own_threads if session.debuggee else (), ""), **shell.python.names}
     listed = []
     for task in sorted(Path(f"/proc/{shell.process.pid}/task").glob("*"), key=lambda path: int(path.name)):
         lwp = int(task.name)
-        name = "MainThread" if lwp == shell.process.pid else names.get(lwp) or _command_of(task)
-        if not name.startswith("pydevd"):
-            listed.append({"id": lwp, "name": f"{name} ({lwp})" if name != "MainThread" else name})
+        name = "MainThread" if lwp == shell.process.pid else names.get(lwp, _command_of(task))
+        if name and not name.startswith("pydevd"):
+            listed.append({"id": lwp, "name": name if lwp == shell.process.pid else f"{name} ({lwp})"})
     return {"threads": listed}
 
 

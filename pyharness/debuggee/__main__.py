@@ -142,7 +142,10 @@ def _run(options: argparse.Namespace, *, stop: bool) -> int:
     except SystemExit:
         raise
     except BaseException as error:  # noqa: BLE001  (printed as Python prints it, without our frames)
+        from pyharness.debuggee import uncaught
+
         error.__traceback__ = _their_part(error.__traceback__)
+        uncaught.stop_at(error)
         sys.excepthook(type(error), error, error.__traceback__)
         return 130 if isinstance(error, KeyboardInterrupt) else 1
     return 0

@@ -18,8 +18,8 @@ if TYPE_CHECKING:
 
 _LIBRARIES = ("torch", "functorch", "torchgen", "debugpy", "_distutils_hack")
 _WHO = (
-    "(lambda t: __import__('json').dumps([t.get_native_id(), {u.native_id: u.name for u in t.enumerate() "
-    "if not getattr(u, 'is_pydev_daemon_thread', False)}]))(__import__('threading'))"
+    "(lambda t: __import__('json').dumps([t.get_native_id(), {u.native_id: '' if getattr(u, 'is_pydev_daemon_thread', "
+    "False) else u.name for u in t.enumerate()}]))(__import__('threading'))"
 )
 """The LWP of the thread that evaluates it, and the name of each thread that Python knows, as JSON."""
 _FINDERS = "__editable___*"
@@ -38,7 +38,7 @@ class PythonSide:
         self._lwp: dict[int, int] = {}
         """debugpy's thread id → LWP."""
         self.names: dict[int, str] = {}
-        """LWP → name, of the threads that Python knew when one was asked last."""
+        """LWP → name, empty for debugpy's own, of the threads that Python knew when one was asked last."""
         self.stdlib = ""
         self.deliver: Callable[[str, Message], Message] = self.request
         """How a change of breakpoints is sent; the shell knows when debugpy cannot answer."""
