@@ -113,6 +113,11 @@ def restart(session: Session, arguments: Arguments) -> None:
     session.debuggee.configured = True
 
 
+@request("cancel", needs="client", supportsCancelRequest=True)
+def cancel(_session: Session, _arguments: Arguments) -> None:
+    """Nothing here takes so long that it is better left: requests are handled one by one, each at once."""
+
+
 @request("terminate", needs="client", supportsTerminateRequest=True)
 def terminate(session: Session, _arguments: Arguments) -> None:
     """End the program; the session stays for the client to leave."""

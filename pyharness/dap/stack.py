@@ -8,8 +8,11 @@ from typing import TYPE_CHECKING, Any
 
 from pyharness.dap.registry import request
 from pyharness.dap.tables import Container, ShownFrame
+from pyharness.dap.variables import of_gdb
 from pyharness.debugger.program import from_frame
 from pyharness.model.frames import Frame, from_json
+from pyharness.model.source_map import map_of
+from pyharness.model.variable import fx_scope
 
 if TYPE_CHECKING:
     from pyharness.dap.arguments import Arguments
@@ -175,9 +178,8 @@ def scopes(session: Session, arguments: Arguments) -> Message:
 def _fx_scope(session: Session, frame: Frame) -> list[Message]:
     if not frame.fx:
         return []
-    rows = [("node", frame.fx.node), ("module", frame.fx.module), ("origin", frame.fx.origin)]
-    variables = [
-        {"name": name, "value": value or "(root)", "variablesReference": 0} for name, value in rows if value is not None
-    ]
+    source_map = map_of(frame.file) if frame.file else None
+    rows = fx_scope(frame.fx, source_map.at(frame.line) if source_map and frame.line else None)
+    variables = [of_gdb(session, row.to_json(), 0) for row in rows]
     reference = session.variables.add(Container("ready", variables=tuple(variables)))
     return [{"name": "FX", "variablesReference": reference, "expensive": False}]

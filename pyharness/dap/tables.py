@@ -66,9 +66,10 @@ class Container:
 
 
 class Variables:
-    """Variable references, valid until the program goes on."""
+    """Variable references, and those to source lines, valid until the program goes on."""
 
     def __init__(self) -> None:
+        self._links: list[tuple[str, int]] = []
         self._containers: list[Container] = []
         self._numbers: dict[tuple[Any, ...], int] = {}
 
@@ -76,6 +77,7 @@ class Variables:
         """The program goes on."""
         self._containers.clear()
         self._numbers.clear()
+        self._links.clear()
 
     def add(self, container: Container) -> int:
         """Its reference; the same for the same one."""
@@ -95,3 +97,17 @@ class Variables:
         if not 0 < number <= len(self._containers):
             raise HarnessError(f"There are no variables {number}.", _GONE)
         return self._containers[number - 1]
+
+    def add_link(self, link: str) -> int:
+        """The reference of a ``FILE:LINE``; 0 for what is none."""
+        file, _, line = link.rpartition(":")
+        if not file or not line.isdigit():
+            return 0
+        self._links.append((file, int(line)))
+        return len(self._links)
+
+    def link(self, number: int) -> tuple[str, int]:
+        """The file and the line of a reference."""
+        if not 0 < number <= len(self._links):
+            raise HarnessError(f"There is no location {number}.", _GONE)
+        return self._links[number - 1]

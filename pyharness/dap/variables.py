@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from pyharness.dap.registry import request
@@ -57,7 +58,16 @@ def of_gdb(session: Session, entry: dict[str, Any], thread: int) -> Message:
     body |= {there: entry[here] for here, there in names.items() if entry.get(here)}
     if entry.get("evaluate"):
         body["evaluateName"] = entry["evaluate"]
+    if entry.get("link"):
+        body["valueLocationReference"] = session.variables.add_link(entry["link"])
     return body
+
+
+@request("locations")
+def locations(session: Session, arguments: Arguments) -> Message:
+    """The source line that a value names."""
+    file, line = session.variables.link(arguments.integer("locationReference"))
+    return {"source": {"name": Path(file).name, "path": file}, "line": line}
 
 
 @request("setVariable", supportsSetVariable=True)
@@ -73,6 +83,18 @@ def set_variable(session: Session, arguments: Arguments) -> Message:
     entry = shell.attach().set_variable(container.thread, container.handle, name, value)
     body = of_gdb(session, entry, container.thread)
     return {key: body[key] for key in ("value", "type", "variablesReference")}
+
+
+@request("setExpression", supportsSetExpression=True)
+def set_expression(session: Session, arguments: Arguments) -> Message:
+    """Assign to what an expression names, in a Python frame that debugpy can look into."""
+    shown = _frame(session, arguments)
+    if shown.debugpy is None:
+        raise HarnessError(
+            "Only Python at a Python stop.", "Set the variable itself: it can be set in either language."
+        )
+    asked = {"frameId": shown.debugpy, **{name: arguments.text(name) for name in ("expression", "value")}}
+    return _of_debugpy(session, session.require_program().python.request("setExpression", asked), shown.thread)
 
 
 @request("evaluate", supportsEvaluateForHovers=True, supportsClipboardContext=True)

@@ -166,17 +166,25 @@ def name_of(where: Where) -> str:
 
 def executable_line(file: str, line: int) -> int:
     """The first line at or after ``line`` that has code, as debuggers slide; an error where there is none."""
+    lines = code_lines(file)
+    if not lines:
+        return line
+    after = [number for number in lines if number >= line]
+    if not after:
+        raise UsageError(f"{file}:{line} is behind the last line of code ({max(lines)}).")
+    return min(after)
+
+
+def code_lines(file: str) -> set[int]:
+    """The lines of a Python file that have code; none for a file that is no Python."""
     try:
         code = compile(Path(file).read_bytes(), file, "exec", dont_inherit=True)
     except (OSError, SyntaxError, ValueError):
-        return line
+        return set()
     lines: set[int] = set()
     waiting = [code]
     while waiting:
         current = waiting.pop()
         lines.update(number for _, _, number in current.co_lines() if number)
         waiting.extend(constant for constant in current.co_consts if hasattr(constant, "co_lines"))
-    after = [number for number in lines if number >= line]
-    if not after:
-        raise UsageError(f"{file}:{line} is behind the last line of code ({max(lines, default=0)}).")
-    return min(after)
+    return lines
