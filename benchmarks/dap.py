@@ -146,8 +146,7 @@ def _python(ours: Stand, theirs: Stand, runs: int) -> Parts:
         yield "stepIn", stand.step("stepIn")
         _require_function(stand, "half")
         yield "stepOut", stand.step("stepOut")
-        yield "stackTrace", stand.stack()
-        yield "scopes and variables", stand.variables()
+        yield from _look(stand)
 
     return _compared("Python", {OURS: ours, DEBUGPY: theirs}, turn, runs)
 
@@ -166,8 +165,7 @@ def _native(ours: Stand, theirs: Stand, runs: int) -> Parts:
         stand.go_on_to(call)
         yield from _step_and_look(stand, "next")
         stand.require(Place(SOURCE, call.line + 1))
-        yield "stackTrace", stand.stack()
-        yield "scopes and variables", stand.variables()
+        yield from _look(stand)
 
     return _compared("native", {OURS: ours, GDB: theirs}, turn, runs)
 
@@ -197,6 +195,13 @@ def _step_and_look(stand: Stand, command: str) -> Iterator[tuple[str, float]]:
     seconds = stand.step(command)
     yield command, seconds
     yield f"{command}, until shown", seconds + stand.shown()
+
+
+def _look(stand: Stand) -> Iterator[tuple[str, float]]:
+    """Of a stop that nothing was asked of before: an adapter may keep what it has answered once."""
+    stand.step("next")
+    yield "stackTrace", stand.stack()
+    yield "scopes and variables", stand.variables()
 
 
 def _compared(

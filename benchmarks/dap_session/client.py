@@ -52,13 +52,19 @@ class DapClient:
         """Ask the adapter to end the program and itself; then see to it."""
         with contextlib.suppress(HarnessError, OSError, ValueError, subprocess.TimeoutExpired):
             self.request("disconnect", {"terminateDebuggee": True}, patience=10)
+            self._hang_up()
             self._process.wait(timeout=10)
         with contextlib.suppress(ProcessLookupError):
             os.killpg(self._process.pid, signal.SIGKILL)
         self._process.wait()
-        for stream in (self._process.stdin, self._process.stdout, self._said):
-            if stream is not None:
-                stream.close()
+        self._hang_up()
+        self._said.close()
+        if self._process.stdout is not None:
+            self._process.stdout.close()
+
+    def _hang_up(self) -> None:
+        if self._process.stdin is not None:
+            self._process.stdin.close()
 
     @property
     def pid(self) -> int:
