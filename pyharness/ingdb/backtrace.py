@@ -72,6 +72,11 @@ def frames_in_order(
     return in_order(native, loops)[:limit], python
 
 
+def current_python() -> Python | None:
+    """The interpreter of the selected inferior as it is now, ``None`` where there is none to read."""
+    return _python()[0]
+
+
 @contextmanager
 def _same_selection() -> Iterator[None]:
     """Afterwards the thread and the frame are selected that were so before."""

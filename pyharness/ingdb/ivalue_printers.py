@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 import gdb
 
 from pyharness.ingdb import torch_process
+from pyharness.ingdb.tensor_address import type_name
 from pyharness.ingdb.tensor_printers import enumerator, items, shows, text_of
 
 if TYPE_CHECKING:
@@ -33,6 +34,13 @@ def _ivalue(value: gdb.Value) -> str:
     if tag in _HELD:
         return _HELD[tag](address)
     return f"<{tag} at {address:#x}>"
+
+
+def held_tensor(value: gdb.Value) -> gdb.Value | None:
+    """The tensor in an IValue, ``None`` where that holds something else or is none."""
+    if type_name(value.type) != _IVALUE or enumerator(value["tag"]) != "Tensor":
+        return None
+    return value["payload"]["as_tensor"]
 
 
 _PLAIN: dict[str, Show] = {

@@ -91,7 +91,7 @@ def _current() -> _Mapped:
 
 def _mappings() -> tuple[str, memory_map.Parse]:
     pid = gdb.selected_inferior().pid
-    if _is_traced(pid):
+    if is_traced(pid):
         try:
             text = Path(f"/proc/{pid}/maps").read_text(encoding="utf-8", errors="replace")
         except OSError:  # it ended just now
@@ -103,7 +103,7 @@ def _mappings() -> tuple[str, memory_map.Parse]:
         return "", memory_map.from_gdb
 
 
-def _is_traced(pid: int) -> bool:
+def is_traced(pid: int) -> bool:
     """Whether this gdb traces ``pid``; a core file has the pid of a process that may be another one by now."""
     # Not gdb.Inferior.connection: gdb 13 fails an assertion when that object goes.
     try:

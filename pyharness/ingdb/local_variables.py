@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from itertools import islice
 from typing import TYPE_CHECKING
 
 import gdb
@@ -33,14 +34,19 @@ class Variables:
 
 
 def _native(frame: gdb.Frame) -> Iterator[tuple[str, str]]:
+    for symbol in islice(live_symbols(frame), MAX_VARIABLES):
+        yield symbol.name, _text(symbol, frame)
+
+
+def live_symbols(frame: gdb.Frame) -> Iterator[gdb.Symbol]:
     """Arguments and variables of the blocks around the frame's line, the innermost of each name."""
     seen: set[str] = set()
     line = frame.find_sal().line
     for symbol in _symbols(frame):
         unborn = symbol.is_variable and symbol.line >= line > 0  # declared further down, or by this very line
-        if symbol.name not in seen and len(seen) < MAX_VARIABLES and not unborn:
+        if symbol.name not in seen and not unborn:
             seen.add(symbol.name)
-            yield symbol.name, _text(symbol, frame)
+            yield symbol
 
 
 def _symbols(frame: gdb.Frame) -> Iterator[gdb.Symbol]:

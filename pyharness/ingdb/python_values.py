@@ -80,7 +80,7 @@ class Values:
     def _builtin(self, address: int, flags: int, names: tuple[str, ...], depth: int) -> str:
         name = names[0]
         if name in {"set", "frozenset"}:
-            return self._collection(f"{name}({{", self._set_items(address), "})", depth)
+            return self._collection(f"{name}({{", self.set_items(address, MAX_ITEMS), "})", depth)
         if name in {"NoneType", "bool", "float"}:
             return self._scalar(address, name)
         for flag, text in self._FLAGGED:
@@ -186,16 +186,19 @@ class Values:
         count = self.memory.signed(address + self.layout["dict.ma_used"])
         keys = self.memory.pointer(address + self.layout["dict.ma_keys"])
         values = self.memory.pointer(address + self.layout["dict.ma_values"])
+        return count, self.key_entries(keys, values and values + self.layout["dictvalues.values"], limit)
+
+    def key_entries(self, keys: int, values: int, limit: int) -> list[tuple[int, int]]:
+        """Key and value addresses of a table of keys; ``values`` is where they lie apart, in its order, or 0."""
         found: list[tuple[int, int]] = []
         start, width, entries = self._dict_entries(keys)
         for index in range(min(entries, 16 * limit + 64)):
             entry = start + width * index + width - 16
-            key, value = self.memory.pointer(entry), self.memory.pointer(entry + 8)
-            if values:  # a split table: the values lie apart, in the order of the shared keys
-                value = self.memory.pointer(values + self.layout["dictvalues.values"] + 8 * index)
+            key = self.memory.pointer(entry)
+            value = self.memory.pointer(values + 8 * index if values else entry + 8)
             if key and value and len(found) < limit:
                 found.append((key, value))
-        return count, found
+        return found
 
     def _dict_entries(self, keys: int) -> tuple[int, int, int]:
         """Address of the first entry, bytes an entry, number of entries."""
@@ -209,16 +212,17 @@ class Values:
         hashed = self.memory.unsigned(keys + self.layout["keys.kind"], 1) == 0
         return indices + index_bytes, 24 if hashed else 16, count
 
-    def _set_items(self, address: int) -> tuple[int, list[int]]:
+    def set_items(self, address: int, limit: int) -> tuple[int, list[int]]:
+        """Length, and addresses of some items, at most ``limit``, of a set."""
         count = self.memory.signed(address + self.layout["set.used"])
         slots = self.memory.signed(address + self.layout["set.mask"]) + 1
         table = self.memory.pointer(address + self.layout["set.table"])
         if count < 0 or slots < 1:
             raise UnreadableError("not a set")
         found: list[int] = []
-        for slot in range(min(slots, 256)):
+        for slot in range(min(slots, 256 + 32 * limit)):
             key, hashed = struct.unpack("<Qq", self.memory.read(table + 16 * slot, 16))
-            if key and hashed != -1 and len(found) < MAX_ITEMS:  # -1 marks a removed key
+            if key and hashed != -1 and len(found) < limit:  # -1 marks a removed key
                 found.append(key)
         return count, found
 

@@ -35,16 +35,26 @@ def value_text(value: gdb.Value) -> str:
 
 def tensor_of(value: gdb.Value) -> TensorInfo | None:
     """The tensor that a value is, holds or points to, be it C++ or a ``PyObject *``; ``None`` where it is none."""
-    memory = Memory(torch_process.read)
     try:
-        if holds_tensor(value.type):
-            return tensor_at(impl_address(memory, value))
-        optional = tensor_printers.engaged(value)
-        if optional is not None:
-            return tensor_of(optional)
+        found = tensor_of_cxx(value)
+        if found is not None:
+            return found
         address = _as_address(value)
         return tensor_of_python(address) if address else None
     except (UnreadableError, gdb.error) as error:
+        return TensorInfo(0, state="corrupt", problem=str(error))
+
+
+def tensor_of_cxx(value: gdb.Value) -> TensorInfo | None:
+    """The tensor that a C++ value is, holds or points to; ``None`` where it is none."""
+    try:
+        if holds_tensor(value.type):
+            return tensor_at(impl_address(Memory(torch_process.read), value))
+        inner = tensor_printers.engaged(value)
+        if inner is None:
+            inner = ivalue_printers.held_tensor(value)
+        return tensor_of_cxx(inner) if inner is not None else None
+    except UnreadableError as error:
         return TensorInfo(0, state="corrupt", problem=str(error))
 
 

@@ -1,0 +1,33 @@
+"""Gives a native value another one, as gdb's ``print X = VALUE`` does."""
+
+from __future__ import annotations
+
+import gdb
+
+from pyharness.ingdb.writable import need_a_process
+from pyharness.model.errors import HarnessError
+
+_PLACE = "pyharness_place"
+_REMEDY = "Give an expression of its type, in terms of the frame that is shown."
+
+
+def assigned(place: gdb.Value, expression: str) -> gdb.Value:
+    """Write what ``expression`` is in the selected frame to where ``place`` lies; the new value."""
+    need_a_process()
+    if place.address is None:
+        raise HarnessError("This value lies in no memory.", "Set the variable that it is a part of.")
+    gdb.set_convenience_variable(_PLACE, place.address)
+    return _evaluated(f"*${_PLACE} = ({expression})", expression)
+
+
+def assigned_variable(name: str, expression: str) -> gdb.Value:
+    """As `assigned`, for a variable of the selected frame by its name: it may lie in a register."""
+    need_a_process()
+    return _evaluated(f"{name} = ({expression})", expression)
+
+
+def _evaluated(assignment: str, expression: str) -> gdb.Value:
+    try:
+        return gdb.parse_and_eval(assignment)
+    except gdb.error as error:
+        raise HarnessError(f"Cannot set it to {expression!r}: {error}.".replace("..", "."), _REMEDY) from error

@@ -1,0 +1,101 @@
+"""A gdb over MI that looks into a program which waits in a kernel, alive or as a core."""
+
+import json
+import os
+import subprocess
+import sys
+from contextlib import contextmanager
+
+from tensor_build import ROOT, kernel
+
+from pyharness.gdbmi.client import GdbClient
+from pyharness.gdbmi.records import quote
+
+PROGRAM = ROOT / "tests/programs/variables_zoo.py"
+
+
+class Looking:
+    """One gdb, and what a client asks of it."""
+
+    def __init__(self, *arguments):
+        self.gdb = GdbClient(lambda _notice: None, arguments)
+        for setting in ("pagination off", "confirm off", "debuginfod enabled off"):
+            self.gdb.command(f"-gdb-set {setting}")
+        self.gdb.console(f"source {ROOT}/pyharness/ingdb/load.py")
+        self.gdb.console("python from pyharness.ingdb import mi; mi.register()")
+        self.thread = 0
+
+    def ask(self, command, **request):
+        return json.loads(self.gdb.command(f"-{command} {quote(json.dumps(request))}")["json"])
+
+    def python(self, code):
+        self.gdb.console(f"python {code}")
+
+    def attach(self, pid):
+        self.python(f"from pyharness.ingdb import attach, libraries; attach.attach({pid}, non_stop=False)")
+        self.thread = pid
+
+    def core(self, path, pid):
+        self.python(f"from pyharness.ingdb import core_file; core_file.open_core({str(path)!r})")
+        self.thread = pid
+
+    def stack(self):
+        return self.ask("ph-stack", thread=self.thread)
+
+    def level(self, function):
+        return next(index for index, frame in enumerate(self.stack()) if function in frame["function"])
+
+    def scope(self, function, name):
+        scopes = self.ask("ph-scopes", thread=self.thread, level=self.level(function))
+        return next(scope for scope in scopes if scope["name"] == name)
+
+    def children(self, handle, start=0, count=0, **more):
+        return self.ask("ph-children", handle=handle, start=start, count=count, **more)
+
+    def named(self, handle):
+        return {child["name"]: child for child in self.children(handle)}
+
+    def variables(self, function, name):
+        return self.named(self.scope(function, name)["handle"])
+
+    def inside(self, variable, *path):
+        """The variable at the end of a path of names."""
+        for name in path:
+            children = self.named(variable["handle"])
+            assert name in children, f"no {name} among {list(children)}"
+            variable = children[name]
+        return variable
+
+    def evaluate(self, function, expression):
+        return self.ask("ph-evaluate-variable", thread=self.thread, level=self.level(function), expression=expression)
+
+
+@contextmanager
+def waiting(table):
+    """The program, once it waits in its kernel."""
+    program = subprocess.Popen(
+        [sys.executable, PROGRAM, kernel(), table],
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        env=os.environ | {"OMP_NUM_THREADS": "1"},
+    )
+    try:
+        assert program.stdout.read(1) == b"r", program.stderr.read().decode()
+        yield program
+    finally:
+        program.kill()
+        program.communicate()
+
+
+@contextmanager
+def looking_into(folder):
+    """gdb attached to the program."""
+    with waiting(folder / "table.json") as program:
+        look = Looking()
+        try:
+            look.attach(program.pid)
+            look.program = program
+            yield look
+        finally:
+            look.gdb.close()
