@@ -188,7 +188,7 @@ class ClientBreakpoints:
             each.number
             for entries in self._native.values()
             for each in entries
-            if each.where.kind == "fx" and lines in each.lines
+            if each.where.kind != "native" and lines in each.lines
         ]
 
 
@@ -243,7 +243,7 @@ def _parsed(session: Session, each: Arguments) -> NativeBreakpoint | HarnessErro
 
 def _function(session: Session, each: Arguments) -> Where:
     name, condition = each.text("name").strip(), _condition(each)
-    if re.fullmatch(r"[\w:~<>,* &]+", name) and not re.match(r"(fx|py|native):[^:]", name):
+    if re.fullmatch(r"[\w:~<>,* &]+", name) and not re.match(r"(fx|op|py|native):[^:]", name):
         return Where("native", name=name, condition=condition)
     script = session.debuggee.script if session.debuggee else ""
     return parse(f"{name} if {condition}" if condition else name, folders_of(script))

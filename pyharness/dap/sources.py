@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from pyharness.dap.registry import request
-from pyharness.debugger.breakpoints import code_lines
+from pyharness.model.code_lines import runnable_lines
 from pyharness.model.errors import HarnessError
 
 if TYPE_CHECKING:
@@ -40,7 +40,7 @@ def breakpoint_locations(_session: Session, arguments: Arguments) -> Message:
     """The lines of a Python file, between two, that have code."""
     path, first = arguments.object("source").text("path"), arguments.integer("line")
     last = arguments.integer("endLine", first)
-    return {"breakpoints": [{"line": line} for line in sorted(code_lines(path)) if first <= line <= last]}
+    return {"breakpoints": [{"line": line} for line in runnable_lines(path) if first <= line <= last]}
 
 
 @request("completions", supportsCompletionsRequest=True, completionTriggerCharacters=["."])

@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from pyharness.model import places, source_map
+from pyharness.model.code_lines import code_lines, runnable_lines
 from pyharness.model.errors import nearest
 
 if TYPE_CHECKING:
@@ -23,17 +24,17 @@ class Place:
     number: int
     """gdb's number of the breakpoint."""
     where: str
-    """As the person wrote it: ``fx:NAME`` or ``py:FILE:LINE``."""
+    """As the person wrote it: ``fx:NAME``, ``op:NAME`` or ``py:FILE:LINE``."""
     condition: str = ""
     """A Python expression that must be true in the frame, or empty."""
     bound: list[tuple[str, int]] = field(default_factory=list)
     reached: bool = False
 
     @property
-    def fx_name(self) -> str:
-        """The node or module path of an FX place, else empty."""
+    def generated_name(self) -> tuple[str, str]:
+        """The kind and the name of a place in generated code, else ``("", "")``."""
         kind, _, name = self.where.partition(":")
-        return name if kind == "fx" else ""
+        return (kind, name) if kind in places.KINDS else ("", "")
 
     @property
     def file_line(self) -> tuple[str, int]:
@@ -102,10 +103,10 @@ class Places:
         self._lines[file] = lines
 
     def _meant(self, place: Place, file: str) -> list[int]:
-        if place.fx_name:
+        kind, name = place.generated_name
+        if kind:
             found = source_map.map_of(file) if file in self._generated else None
-            entry = places.find(found, place.fx_name) if found else None
-            return [entry.line] if entry else []
+            return [entry.line for entry in places.statements(found, kind, name)] if found else []
         asked_file, line = place.file_line
         if not asked_file or not _same_file(asked_file, file):
             return []
@@ -118,8 +119,9 @@ class Places:
             file, line = place.bound[0]
             no = "its condition was never true there" if place.condition else "that line never ran"
             return f"It is {file}:{line}; {no}."
-        if place.fx_name:
-            return self._fx_hint(place.fx_name)
+        kind, name = place.generated_name
+        if kind:
+            return self._generated_hint(kind, name)
         file, line = place.file_line
         run = [known for known in tuple(self._lines) if Path(known).is_file()]
         same = [known for known in run if _same_file(file, known)]
@@ -128,26 +130,12 @@ class Places:
         near = nearest(Path(file).name, [Path(known).name for known in run])
         return f"The program ran no file {file!r}. {near}".rstrip()
 
-    def _fx_hint(self, name: str) -> str:
+    def _generated_hint(self, kind: str, name: str) -> str:
         maps = [found for found in map(source_map.map_of, self._generated) if found is not None]
         if not maps:
             return "torch.fx generated no code in this run."
-        known = [text for found in maps for text in places.known_names(found)]
+        known = [text for found in maps for text in places.names(found, kind)]
         return nearest(name, known) or f"torch.fx generated nothing of such a name (graphs: {len(maps)})."
-
-
-def runnable_lines(file: str) -> list[int]:
-    """The lines of ``file`` on which a tracer can stop, in order; none where it cannot be read or compiled."""
-    try:
-        code = compile(Path(file).read_bytes(), file, "exec", dont_inherit=True)
-    except (OSError, SyntaxError, ValueError):
-        return []
-    return sorted(set(_all_lines(code)))
-
-
-def code_lines(code: CodeType) -> set[int]:
-    """The lines of one code object, nested functions aside."""
-    return {line for _, _, line in code.co_lines() if line}
 
 
 _known_lines: dict[tuple[bytes, int], frozenset[int]] = {}
@@ -159,13 +147,6 @@ def _lines_in(table: bytes, first: int, code: CodeType) -> frozenset[int]:
     if lines is None:
         lines = _known_lines[table, first] = frozenset(code_lines(code))
     return lines
-
-
-def _all_lines(code: CodeType) -> Iterator[int]:
-    yield from code_lines(code)
-    for constant in code.co_consts:
-        if hasattr(constant, "co_lines"):
-            yield from _all_lines(constant)
 
 
 def _same_file(asked: str, file: str) -> bool:

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from pathlib import Path
 from typing import TYPE_CHECKING
 
 from pyharness.gdbmi.client import GdbError
+from pyharness.model.code_lines import runnable_lines
 from pyharness.model.errors import HarnessError, UsageError, nearest
-from pyharness.model.places import find, known_names
+from pyharness.model.places import KINDS, names, statements
 from pyharness.model.source_map import SourceMap, map_of
 
 if TYPE_CHECKING:
@@ -70,7 +70,7 @@ class Breakpoints:
             line = executable_line(where.file, where.line)
             self._python.set_breakpoint(where.file, line, where.condition)
             bound.lines.append((where.file, line))
-        elif where.kind == "fx":
+        elif where.kind in KINDS:
             for source_map in self._maps.values():
                 self._bind_map(bound, source_map)
         elif native:
@@ -92,15 +92,16 @@ class Breakpoints:
             return
         self._maps[file] = source_map
         for bound in self._bound:
-            if bound.where.kind == "fx":
+            if bound.where.kind in KINDS:
                 self._bind_map(bound, source_map)
 
     def _bind_map(self, bound: _Bound, source_map: SourceMap) -> None:
-        entry = find(source_map, bound.where.name)
-        if entry and (source_map.file, entry.line) not in bound.lines:
-            self._python.set_breakpoint(source_map.file, entry.line, bound.where.condition)
-            bound.lines.append((source_map.file, entry.line))
-            self.on_bound(bound.where)
+        where = bound.where
+        for entry in statements(source_map, where.kind, where.name):
+            if (source_map.file, entry.line) not in bound.lines:
+                self._python.set_breakpoint(source_map.file, entry.line, where.condition)
+                bound.lines.append((source_map.file, entry.line))
+                self.on_bound(where)
 
     def bind_native(self, native: NativeSide) -> None:
         """Bind what waits for a library that may be loaded now."""
@@ -152,9 +153,9 @@ class Breakpoints:
             return UsageError(f"No loaded native code has {where}.", remedy)
         if not self._maps:
             return UsageError(f"There is no {where}: the program made no torch.fx GraphModule.")
-        names = [name for source_map in self._maps.values() for name in known_names(source_map)]
+        known = [name for source_map in self._maps.values() for name in names(source_map, where.kind)]
         remedy = (
-            nearest(where.name, names) or f"Its graphs have, for example: {', '.join(list(dict.fromkeys(names))[:6])}"
+            nearest(where.name, known) or f"Its graphs have, for example: {', '.join(list(dict.fromkeys(known))[:6])}"
         )
         return UsageError(f"No graph of the program has {where}.", remedy)
 
@@ -166,25 +167,10 @@ def name_of(where: Where) -> str:
 
 def executable_line(file: str, line: int) -> int:
     """The first line at or after ``line`` that has code, as debuggers slide; an error where there is none."""
-    lines = code_lines(file)
+    lines = runnable_lines(file)
     if not lines:
         return line
     after = [number for number in lines if number >= line]
     if not after:
-        raise UsageError(f"{file}:{line} is behind the last line of code ({max(lines)}).")
-    return min(after)
-
-
-def code_lines(file: str) -> set[int]:
-    """The lines of a Python file that have code; none for a file that is no Python."""
-    try:
-        code = compile(Path(file).read_bytes(), file, "exec", dont_inherit=True)
-    except (OSError, SyntaxError, ValueError):
-        return set()
-    lines: set[int] = set()
-    waiting = [code]
-    while waiting:
-        current = waiting.pop()
-        lines.update(number for _, _, number in current.co_lines() if number)
-        waiting.extend(constant for constant in current.co_consts if hasattr(constant, "co_lines"))
-    return lines
+        raise UsageError(f"{file}:{line} is behind the last line of code ({lines[-1]}).")
+    return after[0]

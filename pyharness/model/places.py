@@ -9,6 +9,8 @@ if TYPE_CHECKING:
 
     from pyharness.model.source_map import MappedLine, SourceMap
 
+KINDS = ("fx", "op")
+"""Kinds of places that lie in generated code."""
 OPS = frozenset({"call_function", "call_method", "call_module"})
 """Nodes that compute something."""
 
@@ -24,6 +26,40 @@ def find(source_map: SourceMap, where: str) -> MappedLine | None:
         _first(source_map, lambda entry: entry.node == where)
         or _first(source_map, lambda entry: entry.op in OPS and entry.module == where)
         or _first(source_map, lambda entry: entry.op in OPS and (entry.module or "").startswith(below))
+    )
+
+
+def statements(source_map: SourceMap, kind: str, name: str) -> list[MappedLine]:
+    """The statements that a place of ``kind`` (of ``KINDS``) means."""
+    if kind == "op":
+        return calls_of(source_map, name)
+    entry = find(source_map, name)
+    return [entry] if entry else []
+
+
+def names(source_map: SourceMap, kind: str) -> tuple[str, ...]:
+    """Every name that ``statements`` takes."""
+    return known_ops(source_map) if kind == "op" else known_names(source_map)
+
+
+def calls_of(source_map: SourceMap, op: str) -> list[MappedLine]:
+    """The statements that call ``op``: ``NAMESPACE::NAME`` of the dispatcher, or a function's bare or dotted name."""
+    wanted = tuple(op.replace("::", ".").split("."))
+    return [entry for entry in source_map.lines if entry.op in OPS and _is_called(entry.target, wanted)]
+
+
+def _is_called(target: str, wanted: tuple[str, ...]) -> bool:
+    """Whether a target such as ``torch.ops.aten.mul.Tensor`` ends in ``wanted``, with its overload or without."""
+    parts = tuple(target.split("."))
+    ends = [parts, parts[:-1]] if parts[:2] == ("torch", "ops") else [parts]
+    return any(end[-len(wanted) :] == wanted for end in ends)
+
+
+def known_ops(source_map: SourceMap) -> tuple[str, ...]:
+    """The names that ``calls_of`` takes, as the dispatcher writes them where it knows the op."""
+    targets = dict.fromkeys(entry.target for entry in source_map.lines if entry.op == "call_function")
+    return tuple(
+        dict.fromkeys("::".join(name.split(".")[2:4]) if name.startswith("torch.ops.") else name for name in targets)
     )
 
 

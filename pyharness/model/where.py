@@ -12,9 +12,10 @@ from pyharness.model.errors import UsageError, nearest
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-KINDS = ("fx", "py", "native")
+KINDS = ("fx", "op", "py", "native")
 FORMS = (
-    "A place is fx:NODE, fx:MODULE.PATH, py:FILE:LINE, native:FUNCTION or native:FILE:LINE, then maybe `if CONDITION`."
+    "A place is fx:NODE, fx:MODULE.PATH, op:NAMESPACE::NAME, py:FILE:LINE, native:FUNCTION or native:FILE:LINE, then "
+    "maybe `if CONDITION`."
 )
 _PYTHON_LINE = re.compile(r"[^:]+\.pyi?:\d+")
 _NATIVE_LINE = re.compile(r".+\.(c|cc|cpp|cxx|cu|cuh|h|hpp|hxx|inc):\d+", re.IGNORECASE)
@@ -27,12 +28,12 @@ _MOST_NEIGHBOURS = 2000
 class Where:
     """A place of the program; ``file`` and ``line`` are set for FILE:LINE, ``name`` otherwise."""
 
-    kind: Literal["fx", "py", "native"]
+    kind: Literal["fx", "op", "py", "native"]
     name: str = ""
     file: str = ""
     line: int = 0
     condition: str = ""
-    """In the place's own language: Python for ``fx`` and ``py``, a gdb expression for ``native``."""
+    """In the place's own language: Python for ``fx``, ``op`` and ``py``, a gdb expression for ``native``."""
 
     @property
     def rest(self) -> str:
@@ -62,6 +63,8 @@ def parse(text: str, folders: Sequence[Path]) -> Where:
         _check_python(condition)
     if kind == "fx":
         return Where("fx", name=rest, condition=condition)
+    if kind == "op":
+        return Where("op", name=rest, condition=condition)
     file, line = _split(rest)
     if kind == "native":
         return Where("native", name="" if line else rest, file=file if line else "", line=line, condition=condition)

@@ -4,7 +4,7 @@ import pytest
 from torch import fx
 
 from pyharness.fx import Tracer, materialize
-from pyharness.model.places import find, known_names
+from pyharness.model.places import calls_of, find, known_names, known_ops
 from pyharness.model.source_map import MappedLine, SourceMap, load, map_of, place_of
 
 
@@ -68,3 +68,18 @@ def test_a_broken_map_is_no_map(text, tmp_path):
     (tmp_path / "f.py.map.json").write_text(text)
     assert map_of(str(tmp_path / "f.py")) is None
     assert place_of(str(tmp_path / "f.py"), 3) is None
+
+
+def test_every_call_of_an_op():
+    def entry(line, target, op="call_function"):
+        return MappedLine(line, f"n{line}", op, target, "", None, None)
+
+    targets = ("torch.ops.aten.mul.Tensor", "torch.ops.mine.mul.default", "operator.mul", "torch.mul", "blocks.mul")
+    lines = [entry(number, target) for number, target in enumerate(targets, 1)]
+    found = SourceMap("f.py", "G", (*lines, entry(6, "mul", "placeholder")))
+    assert [each.line for each in calls_of(found, "aten::mul")] == [1]
+    assert [each.line for each in calls_of(found, "mine::mul")] == [2]
+    assert [each.line for each in calls_of(found, "aten::mul.Tensor")] == [1]
+    assert [each.line for each in calls_of(found, "mul")] == [1, 2, 3, 4, 5]
+    assert [each.line for each in calls_of(found, "ul")] == []
+    assert known_ops(found)[:3] == ("aten::mul", "mine::mul", "operator.mul")

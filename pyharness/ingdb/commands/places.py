@@ -34,7 +34,7 @@ _places: dict[int, _Place] = {}
 def ph_break(argument: str) -> None:
     """Stop at a place in either language; without one, list the places.
 
-    ph-break fx:NODE | fx:MODULE.PATH | py:FILE:LINE | native:FUNCTION | native:FILE:LINE [if CONDITION]
+    ph-break fx:NODE | fx:MODULE.PATH | op:NAME | py:FILE:LINE | native:FUNCTION | native:FILE:LINE [if CONDITION]
 
     The kind may be left out where only one can be meant: train.py:40, kernel.cpp:12, ns::function, blocks.0.norm.
     Code that is not there yet (a forward that torch.fx will generate, a library that will be loaded) is waited for.
