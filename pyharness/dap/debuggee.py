@@ -87,6 +87,9 @@ class Debuggee:
 
     def begins(self) -> None:
         """The program stands before its first line."""
+        process: dict[str, object] = {"systemProcessId": self.shell.process.pid, "isLocalProcess": True}
+        process |= {"name": self._plan.command.script, "startMethod": "launch"}
+        self._session.client.event("process", process)
         tasks = Path(f"/proc/{self.shell.process.pid}/task").glob("*")
         self.own_threads = frozenset(int(task.name) for task in tasks) - {self.shell.process.pid}
 
