@@ -1,0 +1,88 @@
+"""MI commands for data breakpoints."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import gdb
+
+from pyharness.ingdb import backtrace, watch_target, watchpoints
+from pyharness.ingdb.merged_frame import Place
+from pyharness.ingdb.mi import mi_command, select
+from pyharness.model.user_code import is_user_source
+
+if TYPE_CHECKING:
+    from pyharness.ingdb.watch_target import Target
+    from pyharness.model.frames import Frame
+
+_FRAMES = 100
+
+
+@mi_command("ph-watch-target")
+def _watch_target(request: dict[str, Any]) -> Any:
+    """What could be watched under a name: ``{"address", "length", "description", "value"}``."""
+    target = _target(request)
+    raw = bytes(gdb.selected_inferior().read_memory(target.address, target.length)) if target.length <= 64 else b""
+    return {**_described(target), "value": target.text(raw) if raw else ""}
+
+
+@mi_command("ph-watch")
+def _watch(request: dict[str, Any]) -> Any:
+    """Set one on ``expression`` in a frame, or on ``length`` bytes at ``address``.
+
+    With ``object``, the address of a Python tensor, only the indices of ``expression`` count.
+    """
+    target = _target(request)
+    thread = select(request)
+    access, condition = request.get("access") or "write", request.get("condition") or ""
+    found = watchpoints.watch(target, access, condition, thread.ptid[1])
+    return {"number": found.number, **_described(target), "value": target.text(found.last)}
+
+
+def _target(request: dict[str, Any]) -> Target:
+    if request.get("object"):
+        return watch_target.of_object(request["object"], request["expression"])
+    if request.get("expression"):
+        return watch_target.named(Place(request), request["expression"])
+    return watch_target.at_address(int(request["address"]), int(request.get("length") or 8))
+
+
+def _described(target: Target) -> dict[str, Any]:
+    return {
+        "address": target.address,
+        "length": target.length,
+        "description": f"{target.name} at {target.address:#x}",
+    }
+
+
+@mi_command("ph-unwatch")
+def _unwatch(request: dict[str, Any]) -> Any:
+    watchpoints.unwatch(request["numbers"])
+
+
+@mi_command("ph-watch-hit")
+def _watch_hit(request: dict[str, Any]) -> Any:
+    """What a stop at data breakpoint ``number`` means: the values, and who accessed it."""
+    thread = select(request)
+    found, hit = watchpoints.hit_of(request["number"], thread.ptid[1])
+    frames = backtrace.merged_stack(thread, _FRAMES)
+    own = next((frame for frame in frames if _is_own(frame)), None)
+    return {
+        **_described(found.target),
+        "access": found.access,
+        "old": found.target.text(hit.old),
+        "new": found.target.text(hit.new),
+        "error": hit.error,
+        "by": {**frames[0].to_json(), **_line_of_access()} if frames else None,
+        "own": own.to_json() if own else None,
+    }
+
+
+def _is_own(frame: Frame) -> bool:
+    return not frame.plumbing and (frame.language == "python" or is_user_source(frame.file))
+
+
+def _line_of_access() -> dict[str, Any]:
+    """The line of the instruction that has just run: a thread stops behind it, often on the next line."""
+    place = gdb.find_pc_line(gdb.newest_frame().pc() - 1)
+    return {"line": place.line} if place.symtab and place.line else {}

@@ -1,0 +1,92 @@
+"""A program with gdb attached as the debugger does it: non-stop, its stops awaited one by one."""
+
+import os
+import queue
+import re
+import subprocess
+
+import tensor_build
+
+from pyharness.debugger.native_side import NativeSide
+
+PROGRAMS = tensor_build.ROOT / "tests/programs"
+SOURCE = PROGRAMS / "native_capable.cpp"
+_PATIENCE = 60
+
+
+def line_of(mark, source=SOURCE):
+    """The line with ``// @mark`` or ``# @mark``."""
+    lines = source.read_text().splitlines()
+    return next(number for number, line in enumerate(lines, 1) if re.search(rf"(//|#) @{mark}$", line))
+
+
+def capable(*flags):
+    """The program of many faults, compiled."""
+    return tensor_build.compiled(SOURCE, "".join(flags).replace("-", "_"), "-g", "-O0", "-pthread", *flags)
+
+
+class Attached:
+    """A process that this test started, and gdb attached to it; ends both."""
+
+    def __init__(self, command, environment=None):
+        self.process = subprocess.Popen(
+            command,
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
+            env=os.environ | (environment or {}),
+        )
+        self._stops = queue.SimpleQueue()
+        self.native = NativeSide(self._notice, None, guarded=False)
+
+    def _notice(self, notice):
+        if notice is None or notice.kind == "stopped":
+            self._stops.put(notice)
+
+    def __enter__(self):
+        self.native.prepare()
+        self.native.attach(self.process.pid)
+        self.native.load_symbols()
+        return self
+
+    def __exit__(self, *_):
+        self.process.kill()
+        self.native.close(let_go=False)
+        self.process.wait()
+        for stream in (self.process.stdin, self.process.stdout, self.process.stderr):
+            stream.close()
+
+    def say(self, text):
+        """What the program is to do."""
+        self.process.stdin.write(text.encode())
+        self.process.stdin.flush()
+
+    def heard(self):
+        """The program's next line of output."""
+        return self.process.stdout.readline().decode().rstrip("\n")
+
+    def stop(self, user_breakpoints=()):
+        """The next stop that means something: its reason, its thread, the record."""
+        while True:
+            notice = self._stops.get(timeout=_PATIENCE)
+            assert notice is not None, self.story()
+            if "thread-id" not in notice.values:
+                raise AssertionError(f"the program ended: {notice.values}\n{self.story()}")
+            thread = self.native.lwp_of(str(notice.values["thread-id"]))
+            reason = self.native.reason_of(notice, thread, user_breakpoints)
+            if reason:
+                return reason, thread, notice
+
+    def run_to(self, function, letter):
+        """Tell the program ``letter`` and stop in ``function``; the thread."""
+        numbers = self.native.set_breakpoint({"function": function})["numbers"]
+        assert numbers, self.story()
+        self.say(letter)
+        reason, thread, _ = self.stop(numbers)
+        assert reason == "breakpoint", self.story()
+        self.native.delete(numbers)
+        return thread
+
+    def story(self):
+        """What was said with gdb."""
+        return "\n".join(self.native.transcript[-60:])
