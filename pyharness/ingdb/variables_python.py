@@ -8,7 +8,7 @@ from pyharness.ingdb import tensor_values, torch_process
 from pyharness.ingdb.python_attributes import attributes, bases, string_items
 from pyharness.ingdb.python_code import Codes
 from pyharness.ingdb.python_memory import UnreadableError
-from pyharness.ingdb.variables import Content, Item, Listed
+from pyharness.ingdb.variables import Content, Item
 from pyharness.ingdb.variables_node import node_at, node_item
 from pyharness.ingdb.variables_tensor import tensor_item
 from pyharness.model.variable import Variable
@@ -84,7 +84,7 @@ def content_of(values: Values, address: int, evaluate: str | None) -> Content | 
         return _Entries(values, address, evaluate)
     if "type" in kinds:
         held = values.memory.pointer(address + values.layout["type.tp_dict"])
-        return Listed(attribute_items(values, string_items(values, held) if held else [], evaluate))
+        return _Attributes(values, string_items(values, held) if held else [], evaluate)
     return _attributes_of(values, address, evaluate)
 
 
@@ -174,5 +174,5 @@ class _Module(Content):
         """Parameters, buffers, submodules, attributes, and the rest as one."""
         yield from attribute_items(self._values, self._shown[start:stop], self._evaluate)
         if self._internals and start <= len(self._shown) < stop:
-            rest = Listed(attribute_items(self._values, self._internals, self._evaluate))
+            rest = _Attributes(self._values, self._internals, self._evaluate)
             yield Item(Variable("internals", "hooks, and what else torch keeps"), rest)

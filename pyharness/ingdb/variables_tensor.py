@@ -56,15 +56,11 @@ class TensorContent(Content):
     def __init__(self, info: TensorInfo, evaluate: str | None = None) -> None:
         self._info = info
         self._evaluate = evaluate
-        self._shown: list[Item] | None = None
-        self.named = len(self._items())
+        self._facts = tensor_facts(info)
+        elements = bool(info.unreadable or info.numel)
+        self.named = len(self._facts) + elements + len(("storage", "grad", "grad_fn")) + len(info.parts)
         self._rows = Rows(info, 0, 0, evaluate) if is_indexable(info) else None
         self.indexed = self._rows.indexed if self._rows else 0
-
-    def _items(self) -> list[Item]:
-        if self._shown is None:
-            self._shown = [*map(Item, tensor_facts(self._info)), *self._parts()]
-        return self._shown
 
     def _parts(self) -> Iterator[Item]:
         info = self._info
@@ -98,7 +94,7 @@ class TensorContent(Content):
 
     def named_items(self, start: int, stop: int) -> list[Item]:
         """Facts, statistics, storage, grad, grad_fn, and the parts of a sparse tensor."""
-        return self._items()[start:stop]
+        return [*map(Item, self._facts), *self._parts()][start:stop]
 
     def indexed_items(self, start: int, stop: int) -> Iterator[Item]:
         """Elements, or rows of them."""
