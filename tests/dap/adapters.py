@@ -19,8 +19,8 @@ OURS = (sys.executable, "-m", "pyharness", "dap")
 class Adapters:
     """The adapters of one test and their clients; the environment of all that they start carries a mark."""
 
-    def __init__(self, folder):
-        self._mark = f"PYHARNESS_TEST_MARK={uuid.uuid4()}"
+    def __init__(self, folder, mark=""):
+        self.mark = mark or f"PYHARNESS_TEST_MARK={uuid.uuid4()}"
         self._folder = folder
         self.processes = []
         self.clients = []
@@ -51,7 +51,7 @@ class Adapters:
         return client
 
     def _start(self, command, environment, stdin):
-        name, _, value = self._mark.partition("=")
+        name, _, value = self.mark.partition("=")
         stderr = (self._folder / f"adapter-{len(self.processes)}.txt").open("wb")
         env = {**os.environ, **environment, name: value}
         process = subprocess.Popen(command, stdin=stdin, stdout=subprocess.PIPE, stderr=stderr, bufsize=0, env=env)
@@ -68,7 +68,7 @@ class Adapters:
         found = {}
         for entry in Path("/proc").glob("[0-9]*"):
             with contextlib.suppress(OSError):
-                if self._mark.encode() in (entry / "environ").read_bytes().split(b"\0"):
+                if self.mark.encode() in (entry / "environ").read_bytes().split(b"\0"):
                     found[int(entry.name)] = (entry / "cmdline").read_bytes().replace(b"\0", b" ").decode()
         return found
 

@@ -1,21 +1,18 @@
 """What the adapter's tests share: adapters with clients, and programs to debug."""
 
 import os
-import sys
 from pathlib import Path
 
 import pytest
 from adapters import Adapters
+from debugging import crossing_build
 
 ROOT = Path(__file__).parents[2]
-sys.path.append(str(ROOT / "tests" / "debugger"))  # crossing_build and the marks of tests/programs are theirs
 
 
 @pytest.fixture(scope="session")
 def crossing():
     """The folder of the test extension."""
-    import crossing_build
-
     return str(crossing_build.folder())
 
 

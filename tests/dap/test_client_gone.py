@@ -1,0 +1,43 @@
+"""A client that leaves at any state of its session: what was launched ends, and no process is left."""
+
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+import states
+
+LONELY = Path(__file__).with_name("lonely.py")
+
+at_any_state = pytest.mark.parametrize("state", states.STATES, ids=lambda state: state.__name__)
+
+
+@at_any_state
+def test_a_client_that_hangs_up(dap, tmp_path, state):
+    client = dap.stdio(**states.environment_of(state, tmp_path))
+    state(client, tmp_path)
+    client.hang_up()
+    states.let_go(tmp_path)
+    assert not dap.wait_gone()
+
+
+@at_any_state
+def test_a_client_that_is_killed(dap, tmp_path, state):
+    command = [sys.executable, str(LONELY), state.__name__, dap.mark, str(tmp_path), "tcp"]
+    with subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True) as client:
+        assert client.stdout.readline() == "there\n"
+        assert dap.family()
+        client.kill()
+    states.let_go(tmp_path)
+    assert not dap.wait_gone()
+
+
+@at_any_state
+def test_a_client_that_disconnects(dap, tmp_path, state):
+    client = dap.stdio(**states.environment_of(state, tmp_path))
+    state(client, tmp_path)
+    leaving = client.post("disconnect")
+    states.let_go(tmp_path)
+    assert client.response(leaving)["success"]
+    client.wait_end()
+    assert not dap.wait_gone()
