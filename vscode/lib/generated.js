@@ -88,7 +88,7 @@ class Hints {
 
   hint(document, entry) {
     const { vscode } = this;
-    const part = new vscode.InlayHintLabelPart(`← ${entry.module ? `${entry.module}, ` : ''}${path.basename(entry.file)}:${entry.origin}`);
+    const part = new vscode.InlayHintLabelPart(`  ← ${entry.module ? `${entry.module}, ` : ''}${path.basename(entry.file)}:${entry.origin}`);
     part.location = new vscode.Location(vscode.Uri.file(entry.file), new vscode.Position(entry.origin - 1, 0));
     part.tooltip = `FX node ${entry.node}`;
     const hint = new vscode.InlayHint(document.lineAt(entry.line - 1).range.end, [part]);

@@ -103,7 +103,7 @@ test('each generated line in view links to its origin, once', t => {
   const file = generatedFile(t, [...LINES, entry(5, 'twin', null, 34)]);
   const document = { uri: { fsPath: file }, lineCount: 11, lineAt: line => ({ range: { end: line } }) };
   const hints = on => new Hints(fake({ settings: { 'pyharness.inlineOrigins': on } })).provideInlayHints(document, { start: { line: 0 }, end: { line: 7 } });
-  assert.deepEqual(hints(true).map(hint => [hint.position, hint.label[0].value]), [[4, '← model.py:34'], [5, '← model.py:40']]);
+  assert.deepEqual(hints(true).map(hint => [hint.position, hint.label[0].value]), [[4, '  ← model.py:34'], [5, '  ← model.py:40']]);
   assert.equal(hints(true)[1].label[0].location.args[0].fsPath, '/w/model.py');
   assert.deepEqual(hints(false), []);
 });
