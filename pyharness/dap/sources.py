@@ -22,6 +22,8 @@ def source(session: Session, arguments: Arguments) -> Message:
     if number:
         return session.require_program().python.request("source", {"sourceReference": number})
     path = Path(arguments.object("source").text("path"))
+    if not path.is_file():  # a device or a pipe would be read for ever
+        raise HarnessError(f"There is no file {str(path)!r}.")
     try:
         return {"content": path.read_text(encoding="utf-8", errors="replace")}
     except OSError as error:
