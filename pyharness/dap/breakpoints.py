@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from pyharness.dap.arguments import Arguments
     from pyharness.dap.session import Session
     from pyharness.model.dap_wire import Message
+    from pyharness.model.frames import Frame
 
 _PYTHON_FILE = re.compile(r"\.(py|pyi|pyw)$|^<.*>$")
 _HIT = re.compile(r"\s*(==|>=|<=|>|<|%|)\s*(\d+)\s*")
@@ -24,8 +25,8 @@ _PENDING = "No code that is loaded has it yet."
 
 
 @dataclass
-class NativeBreakpoint:
-    """A breakpoint that gdb or a generated line is to stop at."""
+class PlacedBreakpoint:
+    """A breakpoint at a place of the core's: in native code, or in generated code by a name."""
 
     number: int
     where: Where
@@ -72,7 +73,9 @@ class ClientBreakpoints:
     def __init__(self, session: Session) -> None:
         self._session = session
         self._python: dict[str, list[Message]] = {}
-        self._native: dict[str, list[NativeBreakpoint]] = {}
+        self._python_lines: dict[str, set[int]] = {}
+        """Where debugpy has put them."""
+        self._placed: dict[str, list[PlacedBreakpoint]] = {}
         """By source path; function breakpoints under the empty one."""
         self._exceptions: list[tuple[str, str]] = []
         self._number = 0
@@ -86,22 +89,23 @@ class ClientBreakpoints:
         self._python[path] = entries
         answers = self._session.require_program().python.set_source_breakpoints(path, entries)
         answers = answers or [{"verified": True, "line": entry["line"]} for entry in entries]
+        self._python_lines[path] = {answer.get("line", 0) for answer in answers}
         return [{**answer, "id": self._id(path, answer.get("line", 0))} for answer in answers]
 
-    def set_native(self, path: str, wanted: list[NativeBreakpoint]) -> list[Message]:
+    def set_placed(self, path: str, wanted: list[PlacedBreakpoint]) -> list[Message]:
         """All that are wanted in a file of C++, or by function; those that stay keep their number and their count."""
         shell = self._session.require_program()
-        before = self._native.get(path, [])
+        before = self._placed.get(path, [])
         kept = [each for each in before if any(_same(each, other) for other in wanted)]
         for gone in [each for each in before if each not in kept]:
             shell.breakpoints.remove(gone.where, shell.native)
         now = [next((each for each in kept if _same(each, other)), other) for other in wanted]
-        self._native[path] = now
+        self._placed[path] = now
         for new in [each for each in now if each not in kept]:
             self._add(new)
         return [each.to_dap() for each in now]
 
-    def _add(self, new: NativeBreakpoint) -> None:
+    def _add(self, new: PlacedBreakpoint) -> None:
         shell = self._session.require_program()
         new.verified, new.message, new.lines = False, _PENDING, []
         try:
@@ -137,7 +141,7 @@ class ClientBreakpoints:
         shell = self._session.require_program()
         for path, entries in self._python.items():
             shell.python.set_source_breakpoints(path, entries)
-        for each in [each for entries in self._native.values() for each in entries]:
+        for each in [each for entries in self._placed.values() for each in entries]:
             each.hits = 0
             self._add(each)
         self.set_exceptions(self._exceptions)
@@ -145,7 +149,7 @@ class ClientBreakpoints:
 
     def unbound(self) -> list[Where]:
         """The places for which the program has loaded no code."""
-        return [each.where for entries in self._native.values() for each in entries if not each.verified]
+        return [each.where for entries in self._placed.values() for each in entries if not each.verified]
 
     # --- what becomes of them -----------------------------------------------------------------------------------------
 
@@ -162,37 +166,34 @@ class ClientBreakpoints:
             each.message = str(error)
             self._changed(each)
 
-    def _look(self, each: NativeBreakpoint) -> None:
+    def _look(self, each: PlacedBreakpoint) -> None:
         shell = self._session.require_program()
         each.verified = shell.breakpoints.is_bound(each.where)
         each.lines = shell.breakpoints.found(each.where)
 
-    def _changed(self, each: NativeBreakpoint) -> None:
+    def _changed(self, each: PlacedBreakpoint) -> None:
         self._session.client.event("breakpoint", {"reason": "changed", "breakpoint": each.to_dap()})
 
-    def _of(self, where: Where) -> list[NativeBreakpoint]:
-        return [each for entries in self._native.values() for each in entries if each.where == where]
+    def _of(self, where: Where) -> list[PlacedBreakpoint]:
+        return [each for entries in self._placed.values() for each in entries if each.where == where]
 
     # --- stops --------------------------------------------------------------------------------------------------------
 
-    def hit(self, place: str) -> list[NativeBreakpoint]:
-        """The client's breakpoints at the place of a native stop, by the place's name."""
-        return [each for entries in self._native.values() for each in entries if name_of(each.where) == place]
+    def at(self, place: str, frame: Frame | None) -> list[PlacedBreakpoint]:
+        """Those at a native stop, by its place's name, or at the generated line of a Python one."""
+        everything = [each for entries in self._placed.values() for each in entries]
+        if place:
+            return [each for each in everything if name_of(each.where) == place]
+        line = (frame.file, frame.line) if frame else None
+        return [each for each in everything if each.where.kind != "native" and line in each.lines]
 
-    def hit_line(self, file: str | None, line: int | None) -> list[int]:
-        """The numbers of those at a Python line."""
-        wanted = [entry["line"] for entry in self._python.get(file or "", [])]
-        numbers = [self._id(file or "", line or 0)] if line in wanted else []
-        lines = (file, line)
-        return numbers + [
-            each.number
-            for entries in self._native.values()
-            for each in entries
-            if each.where.kind != "native" and lines in each.lines
-        ]
+    def of_line(self, file: str | None, line: int | None) -> list[int]:
+        """The number of the one that the client has set in a Python file at this line."""
+        number = self._numbers.get((file or "", line or 0))
+        return [number] if number is not None and line in self._python_lines.get(file or "", ()) else []
 
 
-def _same(one: NativeBreakpoint, other: NativeBreakpoint) -> bool:
+def _same(one: PlacedBreakpoint, other: PlacedBreakpoint) -> bool:
     return (one.where, one.hit_condition, one.log) == (other.where, other.hit_condition, other.log)
 
 
@@ -217,24 +218,24 @@ def set_breakpoints(session: Session, arguments: Arguments) -> Message:
         _native(session, each, Where("native", file=path, line=each.integer("line"), condition=_condition(each)))
         for each in wanted
     ]
-    return {"breakpoints": session.breakpoints.set_native(path, places)}
+    return {"breakpoints": session.breakpoints.set_placed(path, places)}
 
 
 @request("setFunctionBreakpoints", needs="program", supportsFunctionBreakpoints=True)
 def set_function_breakpoints(session: Session, arguments: Arguments) -> Message:
     """Functions by name: native ones, or with a prefix ``fx:``, ``py:FILE:LINE`` or ``native:``."""
     parsed = [_parsed(session, each) for each in arguments.objects("breakpoints")]
-    places = [entry for entry in parsed if isinstance(entry, NativeBreakpoint)]
-    bound = iter(session.breakpoints.set_native("", places))
+    places = [entry for entry in parsed if isinstance(entry, PlacedBreakpoint)]
+    bound = iter(session.breakpoints.set_placed("", places))
     return {
         "breakpoints": [
-            next(bound) if isinstance(entry, NativeBreakpoint) else {"verified": False, "message": str(entry)}
+            next(bound) if isinstance(entry, PlacedBreakpoint) else {"verified": False, "message": str(entry)}
             for entry in parsed
         ]
     }
 
 
-def _parsed(session: Session, each: Arguments) -> NativeBreakpoint | HarnessError:
+def _parsed(session: Session, each: Arguments) -> PlacedBreakpoint | HarnessError:
     try:
         return _native(session, each, _function(session, each))
     except HarnessError as error:
@@ -253,8 +254,8 @@ def _condition(each: Arguments) -> str:
     return each.text("condition", "").strip()
 
 
-def _native(session: Session, each: Arguments, where: Where) -> NativeBreakpoint:
+def _native(session: Session, each: Arguments, where: Where) -> PlacedBreakpoint:
     hit = each.text("hitCondition", "")
     if hit and not _HIT.fullmatch(hit):
         raise HarnessError(f"The hit condition {hit!r} is not understood.", "Write a number, or e.g. >= 3, == 3, % 10.")
-    return NativeBreakpoint(session.breakpoints.next_number(), where, hit, each.text("logMessage", ""))
+    return PlacedBreakpoint(session.breakpoints.next_number(), where, hit, each.text("logMessage", ""))

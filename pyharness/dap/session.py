@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import queue
 import sys
 import threading
@@ -245,10 +246,12 @@ class Session:
         elif shell.ready and debuggee.configured and not shell.machine.started:
             debuggee.begins()
             self._guarded(lambda shell: _go(shell, "into" if debuggee.stop_on_entry else "continue"))
-        focus = shell.machine.focus
-        if focus is not None and focus is not self._told and self.debuggee:
+        while self.debuggee and (focus := shell.machine.focus) is not None and focus is not self._told:
             self._told = focus
-            self._guarded(lambda _shell: tell(self, focus))
+            self._guarded(functools.partial(self._tell, focus))
+
+    def _tell(self, stop: Stopped, _shell: Shell) -> None:
+        tell(self, stop)
 
     def _ended(self, debuggee: Debuggee, code: int) -> None:
         debuggee.close()

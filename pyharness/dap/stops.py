@@ -3,15 +3,17 @@
 from __future__ import annotations
 
 import re
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from pyharness.debugger.program import why_nothing
 from pyharness.model.errors import HarnessError
 
 if TYPE_CHECKING:
-    from pyharness.dap.breakpoints import NativeBreakpoint
+    from pyharness.dap.breakpoints import PlacedBreakpoint
     from pyharness.dap.session import Session
     from pyharness.debugger.machine import Stopped
+    from pyharness.debugger.shell import Shell
+    from pyharness.model.frames import Frame
 
 _REASONS = {"signal": "exception"}
 _BRACES = re.compile(r"\{([^{}]+)\}")
@@ -19,47 +21,44 @@ _BRACES = re.compile(r"\{([^{}]+)\}")
 
 def tell(session: Session, stop: Stopped) -> None:
     """Send ``stopped``, unless no breakpoint that was hit wants the program to stand."""
-    hit = session.breakpoints.hit(stop.place) if stop.place else []
-    due = [each for each in hit if each.due()]
+    shell = session.require_program()
+    frame = shell.python.stack(stop.thread, 8)[0] if _is_asked_for(session, stop) else None
+    numbers = session.breakpoints.of_line(frame.file, frame.line) if frame else []
+    placed = session.breakpoints.at(stop.place, frame)
+    due = [each for each in placed if each.due()]
     for each in due:
         if each.log:
-            session.say(f"{_logged(session, stop, each)}\n", category="stdout")
-    if hit and not [each for each in due if not each.log]:
+            session.say(f"{_logged(shell, stop, each)}\n", category="stdout")
+    stands = numbers + [each.number for each in due if not each.log]
+    if placed and not stands:
         session.resume("continue")
         return
-    body = {
-        "reason": _REASONS.get(stop.reason, stop.reason),
-        "threadId": stop.thread,
-        "allThreadsStopped": False,
-        "hitBreakpointIds": [each.number for each in due],
-    }
-    shell = session.require_program()
+    hit = {"hitBreakpointIds": stands} if stands else {}
+    said = {"reason": _REASONS.get(stop.reason, stop.reason), "threadId": stop.thread, "allThreadsStopped": False}
+    session.client.event("stopped", {**said, **hit, **_explained(session, shell, stop, frame)})
+
+
+def _is_asked_for(session: Session, stop: Stopped) -> bool:
+    """Whether only the frame of a Python stop can tell more of it."""
+    into_nothing = stop.ran_nothing and session.stepped_from is not None
+    return stop.language == "python" and (stop.reason == "breakpoint" or into_nothing)
+
+
+def _explained(session: Session, shell: Shell, stop: Stopped, frame: Frame | None) -> dict[str, Any]:
+    """The signal, or why an *into* went nowhere."""
     if stop.reason == "signal":
-        body |= {"description": f"Paused on {shell.signal.partition(':')[0]}", "text": shell.signal}
-    elif stop.language == "python":
-        _python(session, stop, body)
-    if not body["hitBreakpointIds"]:
-        del body["hitBreakpointIds"]
-    session.client.event("stopped", body)
-
-
-def _python(session: Session, stop: Stopped, body: dict[str, object]) -> None:
-    """What only the frame can tell: which breakpoints lie there, and why an *into* went nowhere."""
-    shell = session.require_program()
-    if stop.reason == "breakpoint":
-        frame = shell.python.stack(stop.thread, 8)[0]
-        body["hitBreakpointIds"] = session.breakpoints.hit_line(frame.file, frame.line)
-    elif stop.ran_nothing and session.stepped_from:
-        frame = shell.python.stack(stop.thread, 8)[0]
+        return {"description": f"Paused on {shell.signal.partition(':')[0]}", "text": shell.signal}
+    note = ""
+    if frame and stop.ran_nothing:
         note = why_nothing(session.stepped_from, frame, shell.armed.get("functions", 0))
-        if note:
-            body["text"] = note
-            session.say(f"{note}\n")
+    if not note:
+        return {}
+    session.say(f"{note}\n")
+    return {"text": note}
 
 
-def _logged(session: Session, stop: Stopped, each: NativeBreakpoint) -> str:
+def _logged(shell: Shell, stop: Stopped, each: PlacedBreakpoint) -> str:
     """A log message with the expressions in its braces evaluated where the thread stands."""
-    shell = session.require_program()
 
     def value(found: re.Match[str]) -> str:
         try:

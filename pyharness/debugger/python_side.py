@@ -22,6 +22,7 @@ _WHO = (
     "False) else u.name for u in t.enumerate()}]))(__import__('threading'))"
 )
 """The LWP of the thread that evaluates it, and the name of each thread that Python knows, as JSON."""
+_PATIENCE = 2.0
 _FINDERS = "__editable___*"
 """What pip writes for an editable install: every import of the user's runs it."""
 
@@ -111,6 +112,11 @@ class PythonSide:
     def request(self, command: str, arguments: Message, seconds: float = 30.0) -> Message:
         """Send a request and wait for the body of its answer."""
         return self._dap.wait(self._dap.post(command, arguments), command, seconds)
+
+    def request_in_time(self, command: str, arguments: Message) -> Message:
+        """A request whose answer may be missed: a program that computes natively may keep the GIL for long."""
+        pending = self._dap.post(command, arguments)
+        return self._dap.wait(pending, command) if pending.answered.wait(_PATIENCE) else {}
 
     def request_of(self, thread: int, command: str, arguments: Message | None = None) -> Message:
         """A request about a thread that debugpy has stopped before."""

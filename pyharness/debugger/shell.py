@@ -225,7 +225,7 @@ class Shell:
         """
         focus = self.machine.focus
         if focus is None or focus.language == "python" or self.native is None:
-            return self.python.request(command, arguments)
+            return self.python.request_in_time(command, arguments)
         if focus.reason == "signal":  # nothing is called on a thread that has crashed
             self.python.post(command, arguments)
         else:
