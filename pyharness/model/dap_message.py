@@ -43,9 +43,16 @@ def response(seq: int, to: Message, body: Message | None = None) -> Message:
     return message if body is None else {**message, "body": body}
 
 
+_LOOKING = "threads stackTrace scopes variables source locations modules loadedSources breakpointLocations exceptionInfo"
+_TRYING = "evaluate completions setVariable setExpression dataBreakpointInfo gotoTargets stepInTargets readMemory disassemble"
+_SHOWN_IN_PLACE = frozenset([*_LOOKING.split(), *_TRYING.split()])
+"""Requests whose errors the user must not be told of by a message of its own."""
+
+
 def error(seq: int, to: Message | Malformed, message: str, remedy: str = "") -> Message:
     """The answer to request ``to`` that failed.
 
+    A client shows in place what it had asked for itself, such as the variables of a frame that is gone by then.
     The text stands in ``format`` without variables: clients leave braces alone that no variable is given for.
     """
     number, command = (to.request_seq, to.command) if isinstance(to, Malformed) else (to["seq"], to["command"])
@@ -57,7 +64,7 @@ def error(seq: int, to: Message | Malformed, message: str, remedy: str = "") -> 
         "success": False,
         "command": command,
         "message": message,
-        "body": {"error": {"id": 1, "format": text, "showUser": True}},
+        "body": {"error": {"id": 1, "format": text, "showUser": command not in _SHOWN_IN_PLACE}},
     }
 
 

@@ -140,6 +140,16 @@ def test_an_error_names_its_request_and_the_remedy():
     assert dap_wire.error(2, Malformed("what", 5, "x"), "what")["request_seq"] == 5
 
 
+def test_an_error_of_what_a_client_asks_by_itself_is_not_announced():
+    def announced(command):
+        return dap_wire.error(2, {**PAUSE, "command": command}, "The program runs.")["body"]["error"]["showUser"]
+
+    assert announced("pause")
+    assert announced("setBreakpoints")
+    assert not announced("scopes")
+    assert not announced("evaluate")
+
+
 json_values = st.recursive(
     st.none() | st.booleans() | st.integers() | st.floats(allow_nan=False, allow_infinity=False) | st.text(),
     lambda inner: st.lists(inner, max_size=3) | st.dictionaries(st.text(), inner, max_size=3),
