@@ -21,6 +21,7 @@ if TYPE_CHECKING:
 
 _PYTHON_FILE = re.compile(r"\.(py|pyi|pyw)$|^<.*>$")
 _HIT = re.compile(r"\s*(==|>=|<=|>|<|%|)\s*(\d+)\s*")
+_IGNORED: dict[str, Any] = {"verified": False, "message": "The program was started without debugging."}
 _PENDING = "No code that is loaded has it yet."
 
 
@@ -86,6 +87,8 @@ class ClientBreakpoints:
 
     def set_python(self, path: str, entries: list[Message]) -> list[Message]:
         """All that are wanted in a file of Python's."""
+        if not self._debugs:
+            return [_IGNORED for _ in entries]
         self._python[path] = entries
         answers = self._session.require_program().python.set_source_breakpoints(path, entries)
         answers = answers or [{"verified": True, "line": entry["line"]} for entry in entries]
@@ -95,6 +98,8 @@ class ClientBreakpoints:
     def set_placed(self, path: str, wanted: list[PlacedBreakpoint]) -> list[Message]:
         """All that are wanted in a file of C++, or by function; those that stay keep their number and their count."""
         shell = self._session.require_program()
+        if not self._debugs:
+            return [_IGNORED for _ in wanted]
         before = self._placed.get(path, [])
         kept = [each for each in before if any(_same(each, other) for other in wanted)]
         for gone in [each for each in before if each not in kept]:
@@ -121,9 +126,13 @@ class ClientBreakpoints:
 
     def set_exceptions(self, wanted: list[tuple[str, str]]) -> None:
         """Which exceptions stop the program."""
-        self._exceptions = wanted
+        self._exceptions = wanted if self._debugs else []
         shell = self._session.require_program()
-        shell.python.deliver("setExceptionBreakpoints", exceptions.for_debugpy(wanted))
+        shell.python.deliver("setExceptionBreakpoints", exceptions.for_debugpy(self._exceptions))
+
+    @property
+    def _debugs(self) -> bool:
+        return self._session.debuggee is None or self._session.debuggee.debug
 
     def next_number(self) -> int:
         """A number for a new breakpoint."""

@@ -37,6 +37,8 @@ class Plan:
     include: tuple[str, ...] = ()
     crashes: bool = True
     stop_on_entry: bool = False
+    debug: bool = True
+    """Whether anything may stop it: an editor can start a program without."""
     plumbing: bool = False
     console: str = "internalConsole"
 
@@ -69,6 +71,11 @@ class Debuggee:
     def stop_on_entry(self) -> bool:
         """Whether to stop at the first line."""
         return self._plan.stop_on_entry
+
+    @property
+    def debug(self) -> bool:
+        """Whether anything may stop it."""
+        return self._plan.debug
 
     @property
     def plumbing(self) -> bool:

@@ -78,11 +78,13 @@ def plan_of(arguments: Arguments) -> Plan:
         cwd=arguments.text("cwd", "") or None,
         env=env,
     )
+    debug = not arguments.flag("noDebug", default=False)
     return Plan(
         command,
         tuple(arguments.texts("include")),
-        crashes=arguments.flag("crashes", default=True),
-        stop_on_entry=arguments.flag("stopOnEntry", default=False),
+        crashes=debug and arguments.flag("crashes", default=True),
+        stop_on_entry=debug and arguments.flag("stopOnEntry", default=False),
+        debug=debug,
         plumbing=arguments.flag("plumbing", default=False),
         console=console,
     )

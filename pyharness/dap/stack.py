@@ -58,8 +58,10 @@ def stack_trace(session: Session, arguments: Arguments) -> Message:
 
 
 def whole_stack(session: Session, thread: int) -> list[ShownFrame]:
-    """The merged stack of a thread, read once a stop."""
+    """The merged stack of a thread, read once a stop; empty while the program runs."""
     stacks = session.frames.stacks
+    if session.require_program().machine.focus is None:
+        return []
     if thread not in stacks:
         stacks[thread] = _read(session, thread)
     return stacks[thread]
@@ -67,13 +69,9 @@ def whole_stack(session: Session, thread: int) -> list[ShownFrame]:
 
 def _read(session: Session, thread: int) -> list[ShownFrame]:
     shell, focus = session.require_program(), session.require_program().machine.focus
-    if focus is None or (thread != focus.thread and shell.native is None):
-        return []
-    if thread == focus.thread and focus.language == "native":
-        return _numbered(thread, shell.attach().stack(thread))
-    if thread != focus.thread:
-        return _numbered(thread, shell.attach().stack_of_running(thread))
-    return _merged(shell, thread)
+    if focus is not None and thread == focus.thread:
+        return _numbered(thread, shell.attach().stack(thread)) if focus.language == "native" else _merged(shell, thread)
+    return _numbered(thread, shell.native.stack_of_running(thread)) if shell.native else []
 
 
 def _numbered(thread: int, entries: list[dict[str, Any]]) -> list[ShownFrame]:
