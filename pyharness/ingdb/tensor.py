@@ -9,8 +9,9 @@ from typing import TYPE_CHECKING
 from pyharness.ingdb.autograd_graph import read_node
 from pyharness.ingdb.cxx_class import class_name, classes
 from pyharness.ingdb.python_memory import Memory, UnreadableError
-from pyharness.model.dtypes import BY_NAME, DTYPES, PACKED
+from pyharness.model.dtypes import BY_NAME, DTYPES
 from pyharness.model.tensor import SYMBOLIC, Quantization, TensorInfo
+from pyharness.model.tensor_obstacles import Facts, beyond_storage, obstacle
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -28,7 +29,6 @@ DEVICES = (
 )
 _CPU = 0
 _META = DEVICES.index("meta")
-_IN_MEMORY = frozenset({"cpu", "mkldnn", "ideep"})
 _PLAIN = "c10::TensorImpl"
 
 
@@ -105,12 +105,13 @@ class _Impl:
             conjugated=self.has(self.at.conjugate_bit),
             negated=self.has(self.at.negative_bit),
             quantization=self._quantization(),
-            unreadable=next(self._obstacles(dtype, layout, storage, numel), None),
+            unreadable=self._obstacle(dtype, layout, storage, numel),
             notes=tuple(self._notes()),
             parts=tuple(self._parts(layout)),
         )
-        if not info.unreadable and storage_bytes < _bytes_used(info, itemsize):
-            raise _CorruptError(f"its elements reach beyond its storage of {storage_bytes} bytes")
+        problem = None if info.unreadable else beyond_storage(info, itemsize)
+        if problem:
+            raise _CorruptError(problem)
         return info
 
     def _check_class(self) -> None:
@@ -191,23 +192,8 @@ class _Impl:
             return "sparse_compressed"
         return "sparse_coo" if self.has(self.at.sparse_bit) else "strided"
 
-    def _obstacles(self, dtype: str, layout: str, storage: int, numel: int) -> Iterator[str]:
-        """Why its elements cannot be read, the plainest reason first."""
-        device = self._device()
-        if layout != "strided":
-            yield "nested" if layout == "nested" else "sparse: see its parts"
-        if self._is_symbolic():
-            yield "its sizes are symbolic"
-        if device == "meta":
-            yield "meta tensors have no data"
-        if device.partition(":")[0] not in _IN_MEMORY:
-            yield f"data is on {device}"
-        if dtype not in BY_NAME:
-            yield f"unknown dtype {dtype}"
-        if dtype in PACKED:
-            yield f"{dtype} packs several elements into a byte"
-        if not storage and numel:
-            yield "it has no storage" if self.kind == _PLAIN else f"a {self.kind} has no storage"
+    def _obstacle(self, dtype: str, layout: str, storage: int, numel: int) -> str | None:
+        return obstacle(Facts(dtype, layout, self._device(), self._is_symbolic(), storage, numel, self.kind))
 
     def _notes(self) -> Iterator[str]:
         if self.kind and self.kind != _PLAIN:
@@ -243,13 +229,3 @@ class _Impl:
             return None
         scale = struct.unpack("<d", self.memory.read(quantizer + self.at.scale, 8))[0]
         return Quantization(scale, self.memory.signed(quantizer + self.at.zero_point))
-
-
-def _bytes_used(info: TensorInfo, itemsize: int) -> int:
-    """Bytes of storage up to the end of the last element."""
-    if not info.numel:
-        return 0
-    if info.offset < 0 or any(stride < 0 for stride in info.strides):
-        raise _CorruptError(f"it has the offset {info.offset} and the strides {list(info.strides)}")
-    last = sum((size - 1) * stride for size, stride in zip(info.sizes, info.strides, strict=True))
-    return (info.offset + last + 1) * itemsize
