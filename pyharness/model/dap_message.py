@@ -43,9 +43,9 @@ def response(seq: int, to: Message, body: Message | None = None) -> Message:
     return message if body is None else {**message, "body": body}
 
 
-_LOOKING = "threads stackTrace scopes variables source locations modules loadedSources breakpointLocations exceptionInfo"
-_TRYING = "evaluate completions setVariable setExpression dataBreakpointInfo gotoTargets stepInTargets readMemory disassemble"
-_SHOWN_IN_PLACE = frozenset([*_LOOKING.split(), *_TRYING.split()])
+_LOOKING = "threads stackTrace scopes variables source locations modules loadedSources exceptionInfo"
+_ASKING = "evaluate completions setVariable setExpression breakpointLocations dataBreakpointInfo gotoTargets"
+_SHOWN_IN_PLACE = frozenset([*_LOOKING.split(), *_ASKING.split(), "readMemory", "disassemble", "stepInTargets"])
 """Requests whose errors the user must not be told of by a message of its own."""
 
 
