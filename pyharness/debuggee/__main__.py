@@ -120,6 +120,9 @@ def _connect_debugpy(endpoint: dict[str, Any]) -> None:
 
     debugpy.configure(subProcess=False)
     debugpy.connect((endpoint["host"], endpoint["port"]))
+    from pyharness.debuggee import presentation
+
+    presentation.register()
     import pydevd
 
     # pydevd sends the header and the body of a message apart: with Nagle's algorithm each costs a delayed ACK of 40 ms.
