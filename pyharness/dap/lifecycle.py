@@ -74,7 +74,7 @@ def plan_of(arguments: Arguments) -> Plan:
         program or module,
         tuple(map(str, arguments.values.get("args") or ())),
         module=bool(module),
-        python=arguments.text("python", ""),
+        python=_interpreter(arguments),
         cwd=arguments.text("cwd", "") or None,
         env=env,
     )
@@ -88,6 +88,12 @@ def plan_of(arguments: Arguments) -> Plan:
         plumbing=arguments.flag("plumbing", default=False),
         console=console,
     )
+
+
+def _interpreter(arguments: Arguments) -> str:
+    """The program's Python; the type *debugpy* gives it as a command line."""
+    value = arguments.values.get("python")
+    return str(value[0]) if isinstance(value, list) and value else arguments.text("python", "")
 
 
 @request("configurationDone", needs="program", supportsConfigurationDoneRequest=True)

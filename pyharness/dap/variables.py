@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -15,6 +16,7 @@ if TYPE_CHECKING:
     from pyharness.dap.tables import ShownFrame
     from pyharness.model.dap_wire import Message
 
+_NUMBER = re.compile(r"-?\d{1,40}")
 _PAGE = 1000
 """Variables of one answer where the client names no count."""
 
@@ -33,8 +35,17 @@ def variables(session: Session, arguments: Arguments) -> Message:
         }
         answer = shell.python.request("variables", {**passed, "variablesReference": container.handle})
         return {"variables": [_of_debugpy(session, entry, container.thread) for entry in answer["variables"]]}
-    entries = shell.attach().children(container.thread, container.handle, start, count or _PAGE)
-    return {"variables": [of_gdb(session, entry, container.thread) for entry in entries]}
+    kind = arguments.text("filter", "") or None
+    entries = shell.attach().children(container.thread, container.handle, start, count or _PAGE, kind)
+    shown = [of_gdb(session, entry, container.thread) for entry in entries]
+    return {"variables": [{**entry, "value": _formatted(arguments, entry["value"])} for entry in shown]}
+
+
+def _formatted(arguments: Arguments, value: str) -> str:
+    """A whole number in hexadecimal, where the client wants that."""
+    if arguments.object("format", {}).flag("hex", default=False) and _NUMBER.fullmatch(value):
+        return hex(int(value))
+    return value
 
 
 def _of_debugpy(session: Session, entry: Message, thread: int) -> Message:
@@ -97,17 +108,19 @@ def set_expression(session: Session, arguments: Arguments) -> Message:
     return _of_debugpy(session, session.require_program().python.request("setExpression", asked), shown.thread)
 
 
-@request("evaluate", supportsEvaluateForHovers=True, supportsClipboardContext=True)
+@request("evaluate", supportsEvaluateForHovers=True, supportsClipboardContext=True, supportsValueFormattingOptions=True)
 def evaluate(session: Session, arguments: Arguments) -> Message:
     """An expression in the language of its frame; the prefixes ``py:`` and ``native:`` choose."""
     expression = arguments.text("expression").strip()
     shown = _frame(session, arguments)
     language, text = _language_of(expression, shown)
     if language == "python" and shown.debugpy is not None:
-        asked = {"expression": text, "frameId": shown.debugpy, "context": arguments.text("context", "watch")}
+        asked: Message = {"expression": text, "frameId": shown.debugpy, "context": arguments.text("context", "watch")}
+        asked |= {key: arguments.values[key] for key in ("format",) if key in arguments.values}
         answer = session.require_program().python.request("evaluate", asked)
         return _of_debugpy(session, answer, shown.thread)
-    return _native(session, shown, language, text)
+    body = _native(session, shown, language, text)
+    return {**body, "result": _formatted(arguments, body["result"])}
 
 
 def _frame(session: Session, arguments: Arguments) -> ShownFrame:

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any, Literal, TypeVar
 from pyharness.gdbmi.client import GdbClient, GdbError
 from pyharness.gdbmi.records import Notice, quote
 from pyharness.model.errors import HarnessError
+from pyharness.model.user_code import is_user_source
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Container
@@ -230,6 +231,14 @@ class NativeSide:
         answer: dict[str, Any] = self._call("ph-where", {"thread": thread})
         return answer
 
+    def in_user_code(self, notice: Notice, thread: int) -> bool:
+        """Whether a thread stopped in code of the user's; gdb mostly says so in the ``*stopped`` record itself."""
+        frame = notice.values.get("frame")
+        if isinstance(frame, dict):
+            file = frame.get("fullname")
+            return isinstance(file, str) and is_user_source(file)
+        return bool(self.where(thread)["user"])
+
     def caller(self, thread: int) -> dict[str, Any]:
         """Who called the user's native code on a stopped thread."""
         answer: dict[str, Any] = self._call("ph-caller", {"thread": thread})
@@ -257,9 +266,11 @@ class NativeSide:
         answer: list[dict[str, Any]] = self._about(thread, "ph-scopes", {"thread": thread, "level": level})
         return answer
 
-    def children(self, thread: int, handle: int, start: int, count: int) -> list[dict[str, Any]]:
-        """Some of the variables behind a handle."""
-        request = {"handle": handle, "start": start, "count": count}
+    def children(
+        self, thread: int, handle: int, start: int, count: int, kind: str | None = None
+    ) -> list[dict[str, Any]]:
+        """Some of the variables behind a handle; ``kind``: only those that are ``named``, or ``indexed``."""
+        request = {"handle": handle, "start": start, "count": count, "filter": kind}
         answer: list[dict[str, Any]] = self._about(thread, "ph-children", request)
         return answer
 
@@ -277,6 +288,9 @@ class NativeSide:
 
     def forget_variables(self) -> None:
         """Handles are not valid any more."""
+        if not self._looked_at:  # a step of a front end that shows no variables need not wait for this
+            return
+        self._looked_at = False
         with contextlib.suppress(HarnessError):
             self._call("ph-forget-variables")
 
@@ -290,6 +304,7 @@ class NativeSide:
 
     def _about(self, thread: int, name: str, request: dict[str, Any]) -> Any:
         """Ask about a thread that gdb holds, or that debugpy does: gdb then holds it meanwhile."""
+        self._looked_at = True
         if self._call("ph-is-stopped", {"thread": thread})["stopped"]:
             return self._call(name, request)
         answer = self._held(thread, lambda: self._call(name, request))
