@@ -9,12 +9,13 @@ import importlib
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
+    from pyharness.debugger.attach import attach as attach
     from pyharness.debugger.program import debug as debug
 
 __version__ = "0.1.0"
-__all__ = ["__version__", "debug"]
+__all__ = ["__version__", "attach", "debug"]
 
-_LAZY = {"debug": "pyharness.debugger.program"}
+_LAZY = {"attach": "pyharness.debugger.attach", "debug": "pyharness.debugger.program"}
 
 
 def __getattr__(name: str) -> Any:  # PEP 562

@@ -17,6 +17,7 @@ if TYPE_CHECKING:
 
 # A verb's module is imported when the verb is used: `pyharness --help` answers at once.
 VERBS = {
+    "run": "run a program under a handle, by which a debugger finds it later",
     "step": "run a script to a place and step on: Python, C++ and back",
     "session": "play a session file, check what it expects",
     "stack": "print the merged stack of a running process or a core file",

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import click
 
-from pyharness.cli import processes
+from pyharness.debugger import processes
 from pyharness.gdbmi.client import find_gdb
 
 COMMANDS = Path(__file__).resolve().parent.parent / "ingdb" / "load.py"

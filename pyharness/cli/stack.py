@@ -6,7 +6,8 @@ from pathlib import Path
 
 import click
 
-from pyharness.cli import output, processes
+from pyharness.cli import output
+from pyharness.debugger import processes
 from pyharness.debugger.stack_dump import MAX_FRAMES, dump_stacks
 from pyharness.model.stack_format import Style, format_threads
 

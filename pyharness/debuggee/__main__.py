@@ -29,11 +29,13 @@ if TYPE_CHECKING:
 
 _OURS = re.compile(r"/pyharness/debuggee/|/debugpy/|/pydevd")
 _PR_SET_PTRACER = 0x59616D61
+INTERRUPTED = 130
+"""The exit code after an unanswered Ctrl-C."""
 
 
 def main() -> int:
     """Connect to whoever debugs, then become the script."""
-    options = _parse(sys.argv[1:])
+    options = parse(sys.argv[1:])
     _allow_ptrace()
     stop = False
     if options.channel is not None:
@@ -43,10 +45,11 @@ def main() -> int:
         from pyharness.debuggee import line_stops
 
         line_stops.start(options.stops)
-    return _run(options, stop=stop)
+    return run(options, stop=stop)
 
 
-def _parse(arguments: list[str]) -> argparse.Namespace:
+def parse(arguments: list[str]) -> argparse.Namespace:
+    """What to run, and how to reach whoever debugs."""
     parser = argparse.ArgumentParser(prog="python -m pyharness.debuggee")
     parser.add_argument("--channel", type=int, metavar="FD")
     parser.add_argument("--stops", metavar="FILE")
@@ -90,6 +93,10 @@ def _connect(channel: Channel) -> bool:
     forked.let_children_go()
     if "debugpy" in answer:
         _connect_debugpy(answer["debugpy"])
+    if answer.get("children"):
+        from pyharness.debuggee import children
+
+        children.follow(answer["children"], channel)
     if answer.get("libraries"):
         from pyharness.debuggee import libraries
 
@@ -130,8 +137,8 @@ def _connect_debugpy(endpoint: dict[str, Any]) -> None:
     writer.sock.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
 
 
-def _run(options: argparse.Namespace, *, stop: bool) -> int:
-    """Execute the script as ``__main__``; its traceback shows its frames only."""
+def run(options: argparse.Namespace, *, stop: bool) -> int:
+    """Execute the script as ``__main__``; its traceback shows its frames only. Its exit code."""
     module = types.ModuleType("__main__")
     code = _load_module(options.script, module) if options.module else _load_file(options.script, module)
     sys.argv = [(options.module and module.__file__) or options.script, *options.arguments]
@@ -150,7 +157,7 @@ def _run(options: argparse.Namespace, *, stop: bool) -> int:
         error.__traceback__ = _their_part(error.__traceback__)
         uncaught.stop_at(error)
         sys.excepthook(type(error), error, error.__traceback__)
-        return 130 if isinstance(error, KeyboardInterrupt) else 1
+        return INTERRUPTED if isinstance(error, KeyboardInterrupt) else 1
     return 0
 
 

@@ -10,9 +10,30 @@ from typing import Any
 _monitoring: Any = getattr(sys, "monitoring", None)
 
 
+_registered: list[int] = []
+
+
 def let_children_go() -> None:
-    """From now on a forked child stops nowhere; without this it would wait for ever at its first breakpoint."""
-    os.register_at_fork(after_in_child=_let_go)
+    """From now on a forked child stops nowhere; without this it would wait for ever at its first breakpoint.
+
+    Where children are to be debugged, it then tells the debugger that it is there.
+    """
+    if not _registered:
+        _registered.append(os.getpid())
+        os.register_at_fork(after_in_child=_begin)
+
+
+def _begin() -> None:
+    _let_go()
+    if "pyharness.debuggee.served" in sys.modules:
+        from pyharness.debuggee import quiet_thread, served
+
+        quiet_thread.forget()
+        served.forget()
+    if "PYHARNESS_CHILDREN" in os.environ:
+        from pyharness.debuggee import children
+
+        children.greet(children.name_of_forked())
 
 
 def _let_go() -> None:

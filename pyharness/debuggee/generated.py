@@ -20,6 +20,12 @@ if TYPE_CHECKING:
     from pyharness.fx.files import GeneratedFile
 
 _FX = "torch.fx"
+_known: dict[str, dict[str, str]] = {}
+
+
+def known() -> list[dict[str, str]]:
+    """What ``install`` has told so far: the latest of each file."""
+    return list(_known.values())
 
 
 def install(notify: Callable[[dict[str, str]], None]) -> None:
@@ -34,7 +40,8 @@ def install(notify: Callable[[dict[str, str]], None]) -> None:
         if told.get(file.path) == content:
             return
         told[file.path] = content
-        notify({"file": file.path, "map": file.path + SUFFIX})
+        _known[file.path] = {"file": file.path, "map": file.path + SUFFIX}
+        notify(_known[file.path])
 
     files.LISTENERS.append(tell)
     if _FX in sys.modules:

@@ -4,12 +4,21 @@ from __future__ import annotations
 
 import ctypes
 import importlib.machinery
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from pyharness.model.user_code import is_user_binary
 
 if TYPE_CHECKING:
     from collections.abc import Callable
+
+
+def loaded() -> list[str]:
+    """The libraries of the user's that this process has loaded so far."""
+    lines = Path("/proc/self/maps").read_text(encoding="utf-8", errors="replace").splitlines()
+    fields = [line.split(maxsplit=5) for line in lines]
+    mapped = dict.fromkeys(field[5] for field in fields if len(field) == 6 and "x" in field[1])
+    return [path for path in mapped if path.startswith("/") and is_user_binary(path) and Path(path).is_file()]
 
 
 def install(notify: Callable[[str], None]) -> None:

@@ -15,6 +15,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import IO, TYPE_CHECKING, Any
 
+from pyharness.debugger.child_processes import ChildProcesses
 from pyharness.model.errors import HarnessError, UsageError, nearest
 
 if TYPE_CHECKING:
@@ -38,6 +39,15 @@ class Command:
     stdout: IO[Any] | int | None = None
     stderr: IO[Any] | int | None = None
     stdin: IO[Any] | int | None = None
+    children: bool = False
+    """Whether child processes shall call in; see ``ChildProcesses``."""
+    child_wait: float = 10.0
+    """Seconds that a child waits for its debugger."""
+    ours: bool = True
+
+    def start(self, on_message: Callable[[dict[str, Any]], None], on_exit: Callable[[int], None]) -> Launched:
+        """Start it; it waits for the answers to what it says."""
+        return Launched(self, on_message, on_exit)
 
     def check(self) -> None:
         """Raise what can be said before anything is started."""
@@ -68,6 +78,8 @@ class Launched:
         self, command: Command, on_message: Callable[[dict[str, Any]], None], on_exit: Callable[[int], None]
     ) -> None:
         command.check()
+        stem = Path(command.script).stem
+        self.children = ChildProcesses(on_message, command.child_wait, stem) if command.children else None
         ours, theirs = socket.socketpair()
         self._stream = ours.makefile("rwb")
         self._socket = ours
@@ -146,6 +158,9 @@ class Launched:
     def close(self) -> None:
         """Give back the channel."""
         self.let_go()
+        if self.children:
+            self.children.close()
+            self.children = None
         for stream in (self._stream, self._socket):
             with contextlib.suppress(OSError, ValueError):
                 stream.close()

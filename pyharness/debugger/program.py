@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from typing import IO
 
     from pyharness.debugger.machine import Request, Stopped
+    from pyharness.debugger.target import Target
 
 Answer = TypeVar("Answer")
 DEBUGGER_LOST = DebuggerLostError
@@ -34,7 +35,7 @@ class Program:
 
     def __init__(
         self,
-        command: Command,
+        command: Target,
         included: Sequence[str] = (),
         progress: Callable[[str], None] | None = None,
         *,
@@ -59,7 +60,8 @@ class Program:
         try:
             self._shell.pump(lambda: self._shell.ready)
         except BaseException:
-            self.kill()
+            self._leave()
+            self._shell.close()
             raise
         if self.exit_code is not None:
             self._shell.close()
@@ -69,13 +71,22 @@ class Program:
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
-        """End the program, unless it was detached or a debugger died: that is no reason to end the user's work."""
+        """End the program, unless it was detached or a debugger died: that is no reason to end the user's work.
+
+        One that was attached to runs on.
+        """
         if isinstance(error, DebuggerLostError) and self.exit_code is None:
             self.detach()
         elif not self._let_go:
-            self.kill()
+            self._leave()
         with postponed():
             self._shell.close()
+
+    def _leave(self) -> None:
+        if self._command.ours:
+            self.kill()
+        else:
+            self.detach()
 
     @property
     def pid(self) -> int:

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 from pyharness.debugger import machine as m
 from pyharness.debugger.breakpoints import Breakpoints
 from pyharness.debugger.dap_client import ADAPTER, AdapterLostError
-from pyharness.debugger.launch import PACKAGE, Command, Launched
+from pyharness.debugger.launch import PACKAGE
 from pyharness.debugger.native_side import NativeSide
 from pyharness.debugger.python_side import PythonSide
 from pyharness.gdbmi.client import GdbLostError
@@ -19,6 +19,7 @@ from pyharness.model.errors import DebuggerLostError, HarnessError
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
 
+    from pyharness.debugger.target import Process, Target
     from pyharness.gdbmi.records import Notice
 
 Events: TypeAlias = "queue.SimpleQueue[tuple[str, Any]]"
@@ -33,7 +34,7 @@ class Shell:
 
     def __init__(
         self,
-        command: Command,
+        command: Target,
         included: Sequence[str],
         progress: Callable[[str], None],
         *,
@@ -73,8 +74,7 @@ class Shell:
         """Called when debugpy takes breakpoints; the program goes on once ``python.configured`` was called."""
         self.breakpoints = Breakpoints(self.python)
         try:
-            self.process = Launched(
-                command,
+            self.process: Process = command.start(
                 lambda message: self._events.put(("program", message)),
                 lambda code: self._events.put(("exit", code)),
             )
@@ -123,6 +123,10 @@ class Shell:
             self.python.listen(str(PACKAGE), self._included, message["stdlib"])
         elif kind == "ready":
             self.ready = True
+        elif kind == "child":
+            self.client("child", message)
+        elif kind == "failed":
+            raise HarnessError(f"Python cannot be debugged in this program: {message['error']}")
         else:
             if kind == "generated":
                 self.breakpoints.generated(message["file"])
@@ -157,7 +161,9 @@ class Shell:
             return
         kind, body = event["event"], event.get("body") or {}
         if kind == "debugpyWaitingForServer":
-            self.process.answer({"debugpy": {"host": body["host"], "port": body["port"]}, "libraries": True})
+            self.process.answer(
+                {"debugpy": {"host": body["host"], "port": body["port"]}, "libraries": True, **self._offers()}
+            )
         elif kind == "process" and body.get("systemProcessId") != self.process.pid:
             # debugpy takes no token in this direction: make sure that nobody else connected to the adapter's port.
             raise HarnessError(f"Another process ({body.get('systemProcessId')}) connected in the program's place.")
@@ -168,6 +174,10 @@ class Shell:
         elif kind == "stopped":
             thread = self.python.thread_of(body["threadId"])
             self.perform(self.machine.handle(m.PythonStopped(thread, body.get("reason", ""))))
+
+    def _offers(self) -> dict[str, Any]:
+        children = self.process.children
+        return {"children": children.told} if children else {}
 
     def _on_gdb(self, notice: Notice | None) -> None:
         if notice is None and self.native:  # gdb stays when the program ends

@@ -50,9 +50,7 @@ def dump_stacks(
         "variables": variables,
         "parent": os.getpid(),
     }
-    answer = _ask(request, None if isinstance(target, Path) else target)
-    if "error" in answer:
-        raise StackDumpError(answer["error"]["message"], answer["error"]["remedy"])
+    answer = ask_gdb(request, None if isinstance(target, Path) else target)
     if thread is not None and not answer["threads"]:
         known = [str(number) for number in answer["known"]]
         raise UsageError(f"There is no thread {thread}.", nearest(str(thread), known) or f"It has {', '.join(known)}.")
@@ -73,8 +71,8 @@ def check_core(path: Path) -> Path:
     return path.resolve()
 
 
-def _ask(request: dict[str, Any], pid: int | None) -> dict[str, Any]:
-    """Run gdb on a request; its answer."""
+def ask_gdb(request: dict[str, Any], pid: int | None) -> dict[str, Any]:
+    """Run gdb on a request (see ``ingdb/stack_report.py``); its answer. The process runs on, whatever happens."""
     reader, writer = os.pipe()
     code = f"from pyharness.ingdb import stack_report; stack_report.report({request!r}, {writer})"
     process = subprocess.Popen(
@@ -101,6 +99,8 @@ def _ask(request: dict[str, Any], pid: int | None) -> dict[str, Any]:
     except ValueError:
         said = complaint.decode(errors="replace").strip().splitlines()[-3:]
         raise StackDumpError("gdb ended without an answer.", "\n".join(said)) from None
+    if "error" in answer:
+        raise StackDumpError(answer["error"]["message"], answer["error"]["remedy"])
     return answer
 
 

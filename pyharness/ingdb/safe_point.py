@@ -19,6 +19,11 @@ _LOCKING = re.compile(r"(libc|ld-linux[^/]*|libjemalloc|libtcmalloc[^/]*|libmima
 _MAX_DEPTH = 16
 
 
+def inside_locking() -> bool:
+    """Whether the selected thread is in such a call."""
+    return _outermost_locking() is not None
+
+
 def reach() -> None:
     """Let the selected thread finish the call that holds such a lock, if it is in one."""
     frame = _outermost_locking()

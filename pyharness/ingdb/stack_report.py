@@ -1,4 +1,4 @@
-"""What ``pyharness stack`` runs in a gdb of its own: every thread's merged stack as JSON, on a file descriptor."""
+"""What runs in a gdb of its own and answers as JSON on a file descriptor: every thread's stack, or an injection."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from typing import Any
 
 import gdb
 
-from pyharness.ingdb import attach, backtrace, tensor_values
+from pyharness.ingdb import attach, backtrace, inject, tensor_values
 from pyharness.ingdb.core_file import open_core
 from pyharness.model.errors import HarnessError
 from pyharness.model.process_state import is_stopped, let_go_on
@@ -20,7 +20,10 @@ _PR_SET_PDEATHSIG = 1
 
 
 def report(request: dict[str, Any], descriptor: int) -> None:
-    """Open ``request["pid"]`` or ``request["core"]`` and write the answer; an error is an answer too."""
+    """Open ``request["pid"]`` or ``request["core"]`` and write the answer; an error is an answer too.
+
+    With ``request["code"]`` it is brought into the program (``inject``), else the stacks are the answer.
+    """
     stopped_before = is_stopped(request["pid"])
     try:
         _end_with_parent(request["parent"])
@@ -37,6 +40,8 @@ def report(request: dict[str, Any], descriptor: int) -> None:
 
 
 def _answer(request: dict[str, Any]) -> dict[str, Any]:
+    if request.get("code"):
+        return inject.inject(request)
     if request["variables"]:
         tensor_values.register()
     if request["core"]:

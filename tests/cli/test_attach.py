@@ -7,7 +7,7 @@ import sys
 import pytest
 from words_program import WORDS
 
-from pyharness.cli import processes
+from pyharness.debugger import processes
 from pyharness.model.errors import HarnessError, UsageError
 
 

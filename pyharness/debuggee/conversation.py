@@ -1,0 +1,88 @@
+"""What is said with a debugger that came: as ``Channel``, but any thread may ask, and its end is noticed."""
+
+from __future__ import annotations
+
+import json
+import os
+import threading
+from contextlib import suppress
+from typing import TYPE_CHECKING, Any
+
+from pyharness.debuggee import quiet_thread
+
+if TYPE_CHECKING:
+    import socket
+    from collections.abc import Callable
+
+
+class Conversation:
+    """One JSON object a line. A thread of ours reads, so that a debugger that is killed keeps nobody waiting."""
+
+    def __init__(self, connection: socket.socket, stream: Any, at_end: Callable[[], None]) -> None:
+        self._socket = connection
+        self._stream = stream
+        self._lock = threading.Lock()
+        self._owner = os.getpid()
+        self._asked = 0
+        self._waiting: dict[int, _Waiting] = {}
+        self._at_end = at_end
+        self.over = threading.Event()
+        quiet_thread.start(self._read)
+
+    def ask(self, message: dict[str, Any]) -> dict[str, Any]:
+        """Send ``message`` and wait for the answer; ``{}`` at once in a forked child, and when the debugger is gone."""
+        if os.getpid() != self._owner:
+            return {}
+        waiting = _Waiting()
+        with self._lock:
+            if self.over.is_set():
+                return {}
+            self._asked += 1
+            number = self._asked
+            self._waiting[number] = waiting
+            self._send({**message, "id": number})
+        try:
+            waiting.answered.wait()
+        finally:  # a signal's handler may raise
+            self._waiting.pop(number, None)
+        return waiting.answer
+
+    def tell(self, message: dict[str, Any]) -> None:
+        """Send what needs no answer."""
+        if os.getpid() == self._owner:
+            with self._lock:
+                self._send(message)
+
+    def hang_up(self) -> None:
+        """End it from this side, once it is over; a debugger waits for that."""
+        with suppress(OSError):
+            self._stream.close()
+            self._socket.close()
+
+    def forget(self) -> None:
+        """In a forked child: give the descriptor back, and leave the parent's conversation as it is."""
+        self._socket.close()
+
+    def _send(self, message: dict[str, Any]) -> None:
+        with suppress(OSError):  # the reader notices
+            self._socket.sendall(json.dumps(message).encode() + b"\n")
+
+    def _read(self) -> None:
+        with suppress(OSError, ValueError, KeyError, TypeError):
+            for line in self._stream:
+                answer = json.loads(line)
+                if waiting := self._waiting.pop(answer["id"], None):
+                    waiting.answer = answer
+                    waiting.answered.set()
+        with self._lock:
+            self.over.set()
+            left = list(self._waiting.values())
+        for waiting in left:
+            waiting.answered.set()
+        self._at_end()
+
+
+class _Waiting:
+    def __init__(self) -> None:
+        self.answered = threading.Event()
+        self.answer: dict[str, Any] = {}

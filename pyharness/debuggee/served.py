@@ -1,0 +1,148 @@
+"""A program with a handle: it runs by itself, and whoever debugs may come, leave, and come again."""
+
+from __future__ import annotations
+
+import atexit
+import json
+import os
+import select
+import threading
+from contextlib import suppress
+from typing import TYPE_CHECKING, Any
+
+from pyharness.debuggee import forked, generated, libraries, quiet_thread, tracing
+from pyharness.debuggee.session import Session, peer_of
+from pyharness.model import handles
+
+if TYPE_CHECKING:
+    import socket
+    from collections.abc import Callable
+
+_MAX_GREETING = 4096
+_LEAVING = 5.0
+_current: list[Served] = []
+_followed: list[int] = []
+
+
+class Served:
+    """The listening half; at most one debugger at a time is let in, another is told who is there."""
+
+    def __init__(self, name: str, command: str, parent: str = "", folder: str = "") -> None:
+        self.handle, self._listener = handles.listen(name, command, parent, folder)
+        self._lock = threading.Lock()
+        self._owner = os.getpid()
+        self._session: Session | None = None
+        self._on_ready: Callable[[], None] = _nothing
+
+    def start(self) -> None:
+        """Let debuggers come from now on."""
+        _current[:] = [self]
+        if not _followed:
+            _followed.append(self._owner)
+            generated.install(lambda entry: tell({"type": "generated", **entry}))
+            libraries.install(lambda path: tell({"type": "library", "path": path}))
+        forked.let_children_go()
+        atexit.register(self.end)
+        quiet_thread.start(self._accept)
+
+    def end(self) -> None:
+        """The program ends: nobody shall come any more."""
+        if os.getpid() == self._owner:
+            self.handle.remove()
+
+    def exits(self, code: int) -> None:
+        """Tell a debugger the exit code, which only a parent hears otherwise."""
+        if session := self._session:
+            session.conversation.tell({"type": "exit", "code": code})
+
+    def tell(self, message: dict[str, Any]) -> None:
+        """Ask the debugger, if there is one, and wait until it says go on."""
+        if session := self._session:
+            session.conversation.ask(message)
+
+    def forget(self) -> None:
+        """In a forked child: this is the parent's."""
+        self._listener.close()
+        if session := self._session:
+            session.conversation.forget()
+        self._session = None
+
+    def wait_for_visit(self, hung_up: socket.socket, seconds: float) -> None:
+        """Wait until a debugger has come and is ready, but no longer than it keeps ``hung_up`` open, or ``seconds``."""
+        if seconds > 0:
+            self._on_ready = lambda: hung_up.shutdown(2)
+            select.select([hung_up], [], [], seconds)
+            self._on_ready = _nothing
+
+    def _accept(self) -> None:
+        while True:
+            try:
+                connection = self._listener.accept()[0]
+            except OSError:
+                return
+            quiet_thread.start(self._welcome, connection)
+
+    def _welcome(self, connection: socket.socket) -> None:
+        """Read who comes; one that says nothing only wanted to know whether we live."""
+        with suppress(OSError, ValueError, TypeError):
+            stream = connection.makefile("rb")
+            visitor = json.loads(stream.readline(_MAX_GREETING))
+            pid, user = peer_of(connection)
+            if user in {0, os.geteuid()}:
+                self._receive(connection, stream, {**visitor, "pid": pid})
+                return
+        connection.close()
+
+    def _receive(self, connection: socket.socket, stream: Any, visitor: dict[str, Any]) -> None:
+        other = self._other()
+        with self._lock:
+            other = other or (self._session.visitor if self._session else None)
+            if other is None:
+                self._session = session = Session(connection, stream, visitor)
+        if other is not None:
+            connection.sendall(json.dumps({"type": "busy", **other}).encode() + b"\n")
+            stream.close()
+            connection.close()
+            return
+        try:
+            session.run(self._on_ready)
+        finally:
+            with self._lock:
+                self._session = None
+            session.conversation.hang_up()
+            session.gone.set()
+
+    def _other(self) -> dict[str, Any] | None:
+        """Who is here already; one who is leaving is waited for."""
+        session = self._session
+        if session is None:
+            name = tracing.foreign_debugger()
+            return {"pid": os.getpid(), "name": f"{name}, in the program itself"} if name else None
+        if session.conversation.over.is_set():
+            session.gone.wait(_LEAVING)
+        return None
+
+
+def current() -> Served | None:
+    """What this process listens with."""
+    return _current[0] if _current else None
+
+
+def forget() -> str:
+    """In a forked child: the parent's handle is not ours. Its name, or empty."""
+    served = current()
+    _current.clear()
+    if served is None:
+        return ""
+    served.forget()
+    return served.handle.name
+
+
+def tell(message: dict[str, Any]) -> None:
+    """Ask the debugger of this process, if one is there."""
+    if served := current():
+        served.tell(message)
+
+
+def _nothing() -> None:
+    pass

@@ -1,0 +1,37 @@
+"""Runs first in each Python that a program with debugged children starts; then the user's own, if there is one."""
+
+from __future__ import annotations
+
+import sys
+from importlib.machinery import PathFinder
+from importlib.util import module_from_spec
+from pathlib import Path
+
+_HERE = str(Path(__file__).parent)
+
+
+def _greet() -> None:
+    if sys.version_info < (3, 10):  # noqa: UP036  (a program may start any Python)
+        return
+    sys.path.append(str(Path(__file__).parents[3]))
+    try:
+        from pyharness.debuggee import children
+
+        children.greet(children.name_of_started())
+    except Exception as error:  # noqa: BLE001  (the user's program runs in any case)
+        print(f"pyharness: this process cannot be debugged: {error}", file=sys.stderr)
+    finally:
+        sys.path.remove(str(Path(__file__).parents[3]))
+
+
+def _run_the_next() -> None:
+    """The ``sitecustomize`` that this one hides, as Python would have run it."""
+    spec = PathFinder.find_spec(__name__, [path for path in sys.path if path != _HERE])
+    if spec is not None and spec.loader is not None:
+        module = module_from_spec(spec)
+        sys.modules[__name__] = module
+        spec.loader.exec_module(module)
+
+
+_greet()
+_run_the_next()

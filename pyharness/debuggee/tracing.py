@@ -1,0 +1,145 @@
+"""debugpy in a program that already runs: connected on a thread of ours, and gone without a trace after a detach."""
+
+from __future__ import annotations
+
+import os
+import socket
+import sys
+import threading
+from contextlib import contextmanager
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+    from types import FrameType
+
+_MONITORING = sys.version_info >= (3, 12)
+"""debugpy then uses ``sys.monitoring``, which is every thread's at once."""
+_QUIET = {"PYDEVD_DISABLE_FILE_VALIDATION": "1", "PYDEVD_USE_FRAME_EVAL": "NO"}
+"""Frozen modules cannot be stepped into, which it would say on stderr; frames that it evaluates itself stay slow."""
+_mtimes = [0]
+_hooks: list[Any] = []
+
+
+def foreign_debugger() -> str:
+    """The name of a Python debugger that is in this process already and not ours, else empty."""
+    holder = sys.modules.get("_pydevd_bundle.pydevd_constants")
+    debugger = holder.get_global_debugger() if holder else None
+    if debugger is None or debugger.pydb_disposed:
+        return ""
+    return "debugpy" if "debugpy" in sys.modules else "pydevd"
+
+
+def connect(host: str, port: int) -> None:
+    """Connect debugpy to its adapter: every thread is traced then, those that run included.
+
+    Returns when the debugger has set its breakpoints, or at ``release``.
+    """
+    with _environment():
+        import debugpy
+        import debugpy.server.api as server
+    import pydevd
+    import pydevd_tracing
+
+    debugpy.configure(subProcess=False)
+    server._settrace.called = False  # type: ignore[attr-defined]  # it would refuse a second time
+    _hooks[:] = [threading._trace_hook]  # type: ignore[attr-defined]
+    debugpy.connect((host, port))
+    debugger = pydevd.get_global_debugger()
+    if debugger is None:
+        return  # released
+    # What it remembers of code (has it a breakpoint?) is as old as this number says, and outlives a session.
+    debugger.mtime = _mtimes[0] = max(_mtimes[0], debugger.mtime) + 1000
+    debugger.set_tracing_for_untraced_contexts(breakpoints_changed=True)
+    # It sends the header and the body of a message apart: with Nagle's algorithm each costs a delayed ACK of 40 ms.
+    debugger.writer.sock.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
+    if not _MONITORING:
+        pydevd_tracing.SetTrace(None)
+
+
+def release() -> None:
+    """The debugger is gone: have ``connect`` return, and suspended threads go on."""
+    if "pydevd" in sys.modules:
+        import pydevd
+
+        debugger = pydevd.get_global_debugger()
+        if debugger is not None:
+            debugger.ready_to_run = True
+            debugger.dispose_and_kill_all_pydevd_threads(wait=False)
+
+
+def let_go() -> None:
+    """Take all tracing away, so that the program runs at full speed and can be connected again."""
+    if "pydevd" not in sys.modules:
+        return
+    import pydevd
+    import pydevd_tracing
+    from _pydev_bundle.pydev_monkey import undo_patch_thread_modules
+
+    debugger = pydevd.get_global_debugger()
+    if debugger is not None:
+        _mtimes[0] = max(_mtimes[0], debugger.mtime)
+        debugger.dispose_and_kill_all_pydevd_threads()
+    undo_patch_thread_modules()
+    if _MONITORING:
+        _stop_monitoring()
+        return
+    pydevd_tracing.restore_sys_set_trace_func()
+    threading.settrace(_hooks[0] if _hooks else None)
+    pydevd_tracing.set_trace_to_threads(_vanish, create_dummy_thread=False)
+    for frame in _frames():
+        frame.f_trace = _vanish  # a loop that calls nothing comes here too
+    sys.settrace(None)
+
+
+def stop_soon() -> None:
+    """Have the main thread stop at the next line of the user's that it runs."""
+    import pydevd
+    from _pydevd_bundle.pydevd_additional_thread_info import set_additional_thread_info
+    from _pydevd_bundle.pydevd_comm_constants import CMD_STEP_INTO
+
+    info = set_additional_thread_info(threading.main_thread())
+    info.pydev_step_cmd = CMD_STEP_INTO
+    info.pydev_step_stop = None
+    info.update_stepping_info()
+    debugger = pydevd.get_global_debugger()
+    if debugger is not None:
+        debugger.set_tracing_for_untraced_contexts(breakpoints_changed=True)
+
+
+def _stop_monitoring() -> None:
+    from _pydevd_sys_monitoring import pydevd_sys_monitoring
+
+    pydevd_sys_monitoring.stop_monitoring(all_threads=True)
+
+
+def _vanish(_frame: FrameType, _event: str, _argument: Any) -> None:
+    """A trace function that removes itself: what a thread is traced by, only that thread can take away for certain."""
+    sys.settrace(None)
+    frame: FrameType | None = sys._getframe(1)
+    while frame is not None:
+        frame.f_trace = None
+        frame = frame.f_back
+
+
+def _frames() -> Iterator[FrameType]:
+    for innermost in sys._current_frames().values():
+        frame: FrameType | None = innermost
+        while frame is not None:
+            yield frame
+            frame = frame.f_back
+
+
+@contextmanager
+def _environment() -> Iterator[None]:
+    """What debugpy reads when it is imported; the program's own environment stays as it is."""
+    before = {name: os.environ.get(name) for name in _QUIET}
+    os.environ.update(_QUIET)
+    try:
+        yield
+    finally:
+        for name, value in before.items():
+            if value is None:
+                os.environ.pop(name, None)
+            else:
+                os.environ[name] = value

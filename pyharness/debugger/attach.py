@@ -1,0 +1,95 @@
+"""Attaches to a running program: by handle, by process id, or by a part of its command line."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any
+
+from pyharness.debugger import processes
+from pyharness.debugger.attach_inject import inject
+from pyharness.debugger.attached import Attached
+from pyharness.debugger.program import Program
+from pyharness.model import handles
+from pyharness.model.errors import UsageError, nearest
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+
+    from pyharness.model.handles import Handle
+
+
+@dataclass(frozen=True)
+class Attachment:
+    """What to attach to; a ``debugger.target.Target``."""
+
+    target: str
+    """A handle, a process id, or a part of a command line."""
+    children: bool = False
+    """Whether child processes shall call in; see ``ChildProcesses``."""
+    child_wait: float = 10.0
+    """Seconds that a child waits for its debugger."""
+    seconds: float = 15.0
+    """How long the program may take to answer: native code may keep the GIL."""
+    progress: Callable[[str], None] = field(default=lambda _text: None, compare=False)
+    script: str = ""
+    python: str = ""
+    module: bool = False
+    ours: bool = False
+
+    def check(self) -> None:
+        """Raise what can be said beforehand: there is no such program."""
+        find(self.target)
+
+    def start(self, on_message: Callable[[dict[str, Any]], None], on_exit: Callable[[int], None]) -> Attached:
+        """Connect, after our half was brought into a program that was not started by us."""
+        found = find(self.target)
+        if isinstance(found, int):
+            self.progress("bringing the debugger into the program")
+            found = inject(found, self.seconds)
+        child_wait = self.child_wait if self.children else None
+        process = Attached(found, on_message, on_exit, seconds=self.seconds, child_wait=child_wait)
+        if process.hello.get("lack"):
+            self.progress(f"steps from native code back to Python are not to be had: {process.hello['lack']}")
+        return process
+
+
+def find(target: str) -> Handle | int:
+    """The live handle of that name or process id, else the id of the one process that is meant."""
+    live = handles.live()
+    for handle in live:
+        if target in {handle.name, str(handle.pid)}:
+            return handle
+    try:
+        pid = processes.find(target)
+    except UsageError as error:
+        near = nearest(target, [handle.name for handle in live])
+        raise UsageError(error.message, near or error.remedy) from None
+    by_pid = next((handle for handle in live if handle.pid == pid), None)
+    if by_pid is None:
+        processes.check(pid)
+    return by_pid or pid
+
+
+def attach(
+    target: int | str,
+    *,
+    children: bool = False,
+    include: Sequence[str] = (),
+    progress: Callable[[str], None] | None = None,
+    crashes: bool = False,
+) -> Program:
+    """Debug a program that runs already; use it as a context manager, which leaves the program running at its end.
+
+    Args:
+        target: The handle of ``pyharness run``, a process id, or a part of one process's command line.
+        children: Child processes that it starts from now on get a handle each, and tell it to the shell's client.
+        include: Path patterns of library code (of torch, say) that steps shall stop in after all.
+        progress: Called with a line of text at each phase that can take a second.
+        crashes: Attach gdb at once where a library of the user's is loaded, so that a crash is a stop.
+
+    Raises:
+        HarnessError: There is no such program, another debugger has it, or it cannot be reached; with the remedy.
+
+    """
+    wanted = Attachment(str(target), children=children, progress=progress or (lambda _text: None))
+    return Program(wanted, include, progress, crashes=crashes)

@@ -1,0 +1,109 @@
+"""Brings our half into a Python program that was not started by us, by gdb; from then on it has a handle."""
+
+from __future__ import annotations
+
+import importlib.util
+import json
+import os
+import secrets
+import socket
+import struct
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from pyharness.debugger.launch import PACKAGE
+from pyharness.debugger.stack_dump import ask_gdb
+from pyharness.model import handles
+from pyharness.model.errors import HarnessError
+from pyharness.model.state import state_dir
+
+if TYPE_CHECKING:
+    from pyharness.model.handles import Handle
+
+_OLDEST = (3, 10)
+# Runs on a thread of its own, in a namespace of its own, in any Python; nothing may come out of it but the answer.
+_CODE = """
+def begin():
+    import json, socket, sys
+    door = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
+    try:
+        door.connect("\\0" + {door!r})
+    except OSError:
+        return  # whoever asked is not there any more
+    try:
+        if sys.version_info[:2] < {oldest!r}:
+            raise RuntimeError("it runs Python %d.%d; needed is %d.%d or newer" % (sys.version_info[:2] + {oldest!r}))
+        from importlib.util import module_from_spec, spec_from_file_location
+        spec = spec_from_file_location("_pyharness_late", {late!r})
+        late = module_from_spec(spec)
+        spec.loader.exec_module(late)
+        answer = late.start({packages!r}, {home!r})
+    except BaseException as error:
+        answer = dict(error="%s: %s" % (type(error).__name__, error))
+    try:
+        door.sendall(json.dumps(answer).encode())
+    finally:
+        door.close()
+try:
+    begin()
+except BaseException:
+    pass
+"""
+
+
+def inject(pid: int, seconds: float) -> Handle:
+    """The handle under which process ``pid`` listens from now on; ``HarnessError`` where it cannot come to that."""
+    name = f"pyharness-{os.getpid()}-{secrets.token_hex(8)}"
+    with socket.socket(socket.AF_UNIX, socket.SOCK_STREAM) as door:
+        door.bind("\0" + name)
+        door.listen(4)
+        code = _CODE.format(
+            door=name,
+            oldest=_OLDEST,
+            late=str(PACKAGE / "debuggee" / "late.py"),
+            packages=_packages(),
+            home=str(state_dir("run")),
+        )
+        ask_gdb({"pid": pid, "core": None, "parent": os.getpid(), "code": f"exec({code!r}, {{}})"}, pid)
+        answer = _answer(door, pid, seconds)
+    if "error" in answer:
+        raise HarnessError(f"Process {pid} cannot be debugged as a Python program: {answer['error']}.", _native(pid))
+    return handles.from_json(answer)
+
+
+def _answer(door: socket.socket, pid: int, seconds: float) -> dict[str, Any]:
+    """What the new thread says; nobody else is listened to."""
+    door.settimeout(seconds)
+    try:
+        while True:
+            connection, _ = door.accept()
+            with connection:
+                raw = connection.getsockopt(socket.SOL_SOCKET, socket.SO_PEERCRED, struct.calcsize("3i"))
+                if struct.unpack("3i", raw)[0] != pid:
+                    continue
+                connection.settimeout(seconds)
+                with connection.makefile("rb") as stream:
+                    answer: dict[str, Any] = json.loads(stream.read())
+                return answer
+    except TimeoutError:
+        raise HarnessError(
+            f"Process {pid} did not come to run our Python code within {seconds:.0f} s.",
+            f"Native code keeps the GIL. Wait until it returns. {_native(pid)}",
+        ) from None
+    except ValueError:
+        raise HarnessError(f"Process {pid} ended meanwhile.") from None
+
+
+def _packages() -> dict[str, str]:
+    """Where our Python half and debugpy are."""
+    spec = importlib.util.find_spec("debugpy")
+    found = {"pyharness": str(PACKAGE.parent)}
+    if spec is not None and spec.origin is not None:
+        found["debugpy"] = str(Path(spec.origin).parent.parent)
+    return found
+
+
+def _native(pid: int) -> str:
+    return (
+        f"Its native half can be debugged: `pyharness attach {pid}`; `pyharness stack {pid}` shows both halves' stack."
+    )

@@ -1,0 +1,163 @@
+"""A program that runs already, by the connection to its debuggee half: as ``launch.Launched``, but not our child."""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import os
+import select
+import signal
+import socket
+import threading
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from pyharness.debugger.child_processes import ChildProcesses
+from pyharness.model.errors import HarnessError
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from pyharness.model.handles import Handle
+
+_PATIENCE = 2.0
+_EXIT_CODE_FIELD = 49
+"""Of /proc/PID/stat, counted from behind the name."""
+
+
+class Attached:
+    """The running program; ``on_message`` and ``on_exit`` are called on threads of this object.
+
+    ``HarnessError`` where another debugger is there, or where the program does not answer within ``seconds``.
+    """
+
+    def __init__(
+        self,
+        handle: Handle,
+        on_message: Callable[[dict[str, Any]], None],
+        on_exit: Callable[[int], None],
+        *,
+        seconds: float,
+        child_wait: float | None = None,
+    ) -> None:
+        self.pid = handle.pid
+        self.exit_code: int | None = None
+        self.exit_known = False
+        """Whether ``exit_code`` is the program's: only a parent is sure to hear it, and 0 stands for an unknown one."""
+        self._process = os.pidfd_open(handle.pid)
+        self._over = threading.Event()
+        self._wake, self._sleeper = socket.socketpair()
+        try:
+            self._socket = handle.connect()
+            self._stream = self._socket.makefile("rwb")
+            self.hello = self._greet(handle, seconds)
+        except BaseException:
+            os.close(self._process)
+            raise
+        self.children = ChildProcesses(on_message, child_wait, handle.name) if child_wait is not None else None
+        self._asked = 0
+        self._threads = [
+            threading.Thread(target=self._read, args=(on_message,), name="pyharness-channel", daemon=True),
+            threading.Thread(target=self._wait, args=(on_exit,), name="pyharness-exit", daemon=True),
+        ]
+        for thread in self._threads:
+            thread.start()
+
+    def answer(self, message: dict[str, Any]) -> None:
+        """Let the program go on from what it asked."""
+        with contextlib.suppress(OSError, ValueError):
+            self._stream.write(json.dumps({**message, "id": self._asked}).encode() + b"\n")
+            self._stream.flush()
+
+    def let_go(self) -> None:
+        """End the conversation: the program undoes all that was done to it, and runs on."""
+        with contextlib.suppress(OSError):
+            self._socket.shutdown(socket.SHUT_WR)
+
+    def end(self, *, at_once: bool = False) -> None:
+        """End the program: politely, then for certain; ``at_once`` where a debugger holds it and it could not hear."""
+        for number in (signal.SIGKILL,) if at_once else (signal.SIGTERM, signal.SIGKILL):
+            with contextlib.suppress(ProcessLookupError):
+                signal.pidfd_send_signal(self._process, number)
+            if select.select([self._process], [], [], _PATIENCE)[0]:
+                return
+
+    def wait(self) -> int:
+        """Wait for the program's end; its exit code, negative for a signal, 0 where nobody told."""
+        select.select([self._process], [], [])
+        if self.exit_code is None:
+            self.exit_code = self._code()
+        return self.exit_code
+
+    def close(self) -> None:
+        """Give back the channel, and the threads."""
+        if self._over.is_set():
+            return
+        self._over.set()
+        self.let_go()
+        self._threads[0].join(_PATIENCE)  # the program hangs up when all is undone: then the next debugger may come
+        with contextlib.suppress(OSError):
+            self._socket.shutdown(socket.SHUT_RDWR)
+        self._wake.close()
+        for thread in self._threads:
+            thread.join()
+        if self.children:
+            self.children.close()
+        for stream in (self._stream, self._socket, self._sleeper):
+            with contextlib.suppress(OSError, ValueError):
+                stream.close()
+        os.close(self._process)
+
+    def _greet(self, handle: Handle, seconds: float) -> dict[str, Any]:
+        """Say who we are; what the program says first."""
+        self._socket.settimeout(seconds)
+        self._send({"name": "pyharness"})
+        try:
+            line = self._stream.readline()
+        except TimeoutError:
+            raise HarnessError(
+                f"{handle.name} (process {handle.pid}) does not answer.",
+                "Is it stopped (Ctrl-Z), or inside native code that keeps the GIL? See `pyharness stack`.",
+            ) from None
+        finally:
+            self._socket.settimeout(None)
+        first: dict[str, Any] = json.loads(line or b"{}")
+        if first.get("type") == "busy":
+            raise HarnessError(
+                f"Process {handle.pid} is being debugged already, by {first['name']} (pid {first['pid']}).",
+                "A program has at most one debugger: detach or end that one first.",
+            )
+        if first.get("type") != "hello":
+            raise HarnessError(f"Process {handle.pid} hung up.", str(first.get("error", "Is it ending?")))
+        return first
+
+    def _send(self, message: dict[str, Any]) -> None:
+        self._stream.write(json.dumps(message).encode() + b"\n")
+        self._stream.flush()
+
+    def _read(self, on_message: Callable[[dict[str, Any]], None]) -> None:
+        self._asked = self.hello["id"]
+        on_message(self.hello)
+        with contextlib.suppress(OSError, ValueError):
+            for line in self._stream:
+                message = json.loads(line)
+                if message["type"] == "exit":
+                    self.exit_code, self.exit_known = message["code"], True
+                    continue
+                self._asked = message.get("id", 0)
+                on_message(message)
+
+    def _wait(self, on_exit: Callable[[int], None]) -> None:
+        ready, _, _ = select.select([self._process, self._sleeper.fileno()], [], [])
+        if self._process in ready:
+            on_exit(self.wait())
+
+    def _code(self) -> int:
+        """The exit code that the kernel still has, where its parent has not asked for it yet."""
+        with contextlib.suppress(OSError, IndexError, ValueError):
+            text = Path(f"/proc/{self.pid}/stat").read_text(encoding="utf-8", errors="replace")
+            fields = text.rpartition(")")[2].split()
+            if fields[0] in "ZX":
+                self.exit_known = True
+                return os.waitstatus_to_exitcode(int(fields[_EXIT_CODE_FIELD]))
+        return 0
