@@ -151,8 +151,8 @@ def _of_tensor(info: TensorInfo, name: str, indices: list[int]) -> Target:
         raise UsageError(f"{name} has {len(info.sizes)} dimensions, not {len(indices)}.", _REMEDY)
     offset = sum(_place(name, info, dimension, index) for dimension, index in enumerate(indices))
     sizes, strides = info.sizes[len(indices) :], info.strides[len(indices) :]
-    width, count = BY_NAME[info.dtype].size, _contiguous(name, sizes, strides)
     shown = f"{name}[{', '.join(map(str, indices))}]" if indices else name
+    width, count = BY_NAME[info.dtype].size, _contiguous(shown, sizes, strides)
     kind = info.dtype if not sizes else f"{info.dtype} {list(sizes)}"
     return Target(info.data + offset * width, count * width, f"{shown} ({kind})", info)
 

@@ -11,7 +11,7 @@ from pyharness.debugger.native_side import NativeSide
 
 PROGRAMS = tensor_build.ROOT / "tests/programs"
 SOURCE = PROGRAMS / "native_capable.cpp"
-_PATIENCE = 60
+_PATIENCE = 20
 
 
 def line_of(mark, source=SOURCE):
@@ -26,7 +26,7 @@ def capable(*flags):
 
 
 class Attached:
-    """A process that this test started, and gdb attached to it; ends both."""
+    """A process that says when it is ready, and gdb attached to it; ends both."""
 
     def __init__(self, command, environment=None):
         self.process = subprocess.Popen(
@@ -45,6 +45,7 @@ class Attached:
 
     def __enter__(self):
         self.native.prepare()
+        assert self.heard() == "ready"
         self.native.attach(self.process.pid)
         self.native.load_symbols()
         return self

@@ -161,6 +161,8 @@ bool obey(char letter) {
 
 int main() {
   std::signal(SIGUSR1, SIG_IGN);
+  std::puts("ready");
+  std::fflush(stdout);
   char letter = 0;
   while (read(0, &letter, 1) == 1 && capable::obey(letter)) {
     std::printf("done %c\n", letter);

@@ -1,0 +1,43 @@
+"""Changes tensors of several dtypes as the letters on its standard input say; a kernel gets one of them.
+
+Usage: watched_tensors.py KERNEL.so
+"""
+
+import os
+import sys
+
+import torch
+
+torch.ops.load_library(sys.argv[1])
+print("ready", flush=True)
+
+
+def kernel(x):
+    aside, nowhere = os.open(os.devnull, os.O_RDWR), os.open(os.devnull, os.O_RDONLY)
+    torch.ops.tensor_kernel.wait(x, [x], None, [1], [2], 1.5, aside, nowhere)  # @kernel
+
+
+def main():
+    x = torch.arange(12.0).reshape(4, 3)
+    brain = torch.ones(2, 2, dtype=torch.bfloat16)
+    counts = torch.tensor([1, 2, 3])
+    turned = x.t()
+    pair = torch.zeros(2)
+    for letter in iter(lambda: sys.stdin.read(1), ""):
+        if letter == "k":
+            kernel(x)
+        elif letter == "x":
+            x[3, 2] = 7.25  # @write_x
+        elif letter == "a":
+            x.add_(1)  # @add_x
+        elif letter == "b":
+            brain[1, 0] = 3  # @write_brain
+        elif letter == "i":
+            counts[-1] -= 10  # @write_counts
+        elif letter == "s":
+            pair.fill_(0.5)  # @write_small
+        print("done", letter, flush=True)
+
+
+main()
+sys.exit(7)
