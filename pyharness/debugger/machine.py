@@ -163,6 +163,8 @@ class Machine:
         self._step: _Step | None = None
         self._armed = False
         self._pending_python: set[int] = set()
+        self._agent_armed: dict[int, bool] = {}
+        """What ``AgentArm`` has armed on a thread that has only made native steps since: ``callbacks``."""
         self._returning = 0
         """The thread whose Python code, which it steps out of, was called by native code of the user's."""
         self._waiting: deque[Stopped] = deque()
@@ -217,6 +219,7 @@ class Machine:
 
     def _from_native(self, focus: Stopped, kind: Request) -> list[Action]:
         thread = focus.thread
+        armed = self._agent_armed.pop(thread, None)
         if kind == "continue":
             return [*self._forget_python_step(thread), Native(thread, "continue")]
         if kind == "out":
@@ -225,11 +228,13 @@ class Machine:
             return [Native(thread, _INSTRUCTIONS[kind])]
         # gdb's step may fall off the end of the user's code, or run a Python callback that never comes back to it.
         self._pending_python.add(thread)
-        agent, step = AgentArm(thread, callbacks=kind == "into"), Native(thread, "next")
+        callbacks, step = kind == "into", Native(thread, "next")
+        self._agent_armed[thread] = callbacks
+        agent: list[Action] = [] if armed == callbacks else [AgentArm(thread, callbacks)]  # a call on the thread: slow
         if kind == "over":
-            return [agent, step]
+            return [*agent, step]
         self._armed = True
-        return [agent, Arm(thread), step]  # a trap may hold a thread whose GIL the agent needs
+        return [*agent, Arm(thread), step]  # a trap may hold a thread whose GIL the agent needs
 
     def _forget_python_step(self, thread: int) -> list[Action]:
         if thread not in self._pending_python:
@@ -252,6 +257,8 @@ class Machine:
     def handle(self, event: Event) -> list[Action]:
         """A debugger reports a stop; ``focus`` is set when the client is to be told."""
         step = self._step if self._step and self._step.thread == event.thread else None
+        if isinstance(event, PythonStopped) or event.reason != "stepped" or not event.in_user_code:
+            self._agent_armed.pop(event.thread, None)  # it may stand in another Python call than before
         if isinstance(event, PythonStopped):
             return self._python_stopped(event, step)
         if event.reason == "pause":

@@ -53,6 +53,8 @@ class NativeSide:
         """Threads that are to be told as paused."""
         self.reason_of_number: dict[int, NativeReason] = {}
         """gdb's number of a watchpoint or an exception's breakpoint → what a stop at it is."""
+        self._looked_at = False
+        """Variables were handed out since they were last forgotten."""
         self.pid = 0
         self.thread_ids: dict[str, int] = {}
         """gdb's thread number (as MI writes it) → LWP."""

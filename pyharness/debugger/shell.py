@@ -194,7 +194,7 @@ class Shell:
             return
         if reason == "signal":
             self.signal = f"{notice.values.get('signal-name')}: {notice.values.get('signal-meaning')}"
-        in_user_code = bool(self.native.where(thread)["user"])
+        in_user_code = reason != "stepped" or self.native.in_user_code(notice, thread)
         self.perform(self.machine.handle(m.NativeStopped(thread, reason, in_user_code, place)))
 
     def _place(self, notice: Notice) -> str:

@@ -83,6 +83,27 @@ def test_a_native_line_step_stays_in_the_users_code(machine):
     assert machine.focus == m.Stopped(MAIN, "native", "step")
 
 
+def test_python_stays_armed_from_one_native_line_to_the_next(machine):
+    into_kernel(machine)
+    assert machine.request("over") == [m.AgentArm(MAIN), m.Native(MAIN, "next")]
+    machine.handle(m.NativeStopped(MAIN, "stepped"))
+    assert machine.request("over") == [m.Native(MAIN, "next")]
+    machine.handle(m.NativeStopped(MAIN, "stepped"))
+    assert machine.request("into") == [m.AgentArm(MAIN, callbacks=True), m.Arm(MAIN), m.Native(MAIN, "next")]
+    machine.handle(m.NativeStopped(MAIN, "stepped"))
+    assert machine.request("into") == [m.Arm(MAIN), m.Native(MAIN, "next")]
+    machine.handle(m.NativeStopped(MAIN, "stepped"))
+    assert machine.request("continue") == [m.AgentDisarm(MAIN), m.Native(MAIN, "continue")]
+
+
+@pytest.mark.parametrize("reason", ["breakpoint", "arrived", "signal"])
+def test_python_is_armed_anew_where_the_thread_may_stand_in_another_python_call(machine, reason):
+    into_kernel(machine)
+    machine.request("over")
+    machine.handle(m.NativeStopped(MAIN, reason))
+    assert machine.request("over") == [m.AgentArm(MAIN), m.Native(MAIN, "next")]
+
+
 def test_into_from_native_code_arms_native_functions_and_python_callbacks(machine):
     into_kernel(machine)
     assert machine.request("into") == [m.AgentArm(MAIN, callbacks=True), m.Arm(MAIN), m.Native(MAIN, "next")]
