@@ -16,6 +16,7 @@ if TYPE_CHECKING:
 
 _NAME = "pyharness_presentation"
 _MAX_CHILDREN = 2000
+_VERBATIM = frozenset({"repl", "clipboard"})
 
 
 class _Shown(NamedTuple):
@@ -52,6 +53,19 @@ def _of_torch(torch: Any, kind: type) -> _Shown | None:
     return None
 
 
+def _prints_itself(value: Any) -> bool:
+    """Whether Python may print a value: torch's own text of a tensor whose memory was given back kills the program."""
+    from pyharness.debuggee.tensor_reading import info_of
+
+    torch = sys.modules.get("torch")
+    if type(value) in {Line, Group}:
+        return False
+    if torch is None or not isinstance(value, torch.Tensor):
+        return True
+    info = info_of(value)
+    return info.state == "defined" and (not info.unreadable or info.layout != "strided" or info.device == "meta")
+
+
 class _Text:
     """pydevd's ``StrPresentationProvider``."""
 
@@ -66,9 +80,9 @@ class _Text:
         except Exception as error:  # noqa: BLE001  (user code may raise anything)
             return f"<{type(value).__name__} that cannot be shown: {type(error).__name__}: {error}>"
 
-    def get_str_in_context(self, value: Any, _context: str) -> str:
-        """The same in every view."""
-        return self.get_str(value)
+    def get_str_in_context(self, value: Any, context: str) -> str | None:
+        """The same in every view; ``None``, which is Python's own text, where a person asks for that."""
+        return None if context in _VERBATIM and _prints_itself(value) else self.get_str(value)
 
 
 class _Children:
@@ -120,5 +134,24 @@ def register() -> None:
     manager: Any = pydevd_extension_utils.EXTENSION_MANAGER_INSTANCE
     manager._ensure_loaded()
     manager.loaded_extensions.insert(0, module)
+    _show_in_containers()
     for kind, found in manager.type_to_instance.items():  # those that were asked for before
         found[:0] = [made() for made in (module.TensorText, module.TensorChildren) if issubclass(made, kind)]
+
+
+def _show_in_containers() -> None:
+    """Have lists and dicts show torch's objects alike, too: for that there is no extension API."""
+    from _pydevd_bundle.pydevd_safe_repr import SafeRepr
+
+    original = getattr(SafeRepr, "_repr_other", None)
+    if original is None:
+        return
+    provider = _Text()
+
+    def _repr_other(self: Any, value: Any, level: int) -> Iterable[str]:
+        if level and _presenter(type(value)):
+            return (provider.get_str(value),)
+        shown: Iterable[str] = original(self, value, level)
+        return shown
+
+    SafeRepr._repr_other = _repr_other

@@ -21,7 +21,8 @@ _MAX = 1000
 
 def module_text(module: Any) -> str:
     """Such as ``Linear (2 parameters)``: torch's own text lists the whole tree."""
-    counts = [len(vars(module).get(part) or ()) for part in _PARTS]
+    parts = [(vars(module).get(part) or {}).values() for part in _PARTS]
+    counts = [sum(value is not None for value in values) for values in parts]
     return module_line(type(module).__name__, *counts)
 
 

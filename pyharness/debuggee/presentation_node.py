@@ -52,10 +52,11 @@ def _inputs(node: Any) -> Iterator[Child]:
 
 def _saved(node: Any) -> Iterator[Child]:
     """Saved tensors, by torch's names, or by their number where a Function has saved them."""
-    for name in sorted(name for name in dir(type(node)) if name.startswith("_raw_saved_")):
-        short = name.removeprefix("_raw_saved_")
+    is_function = hasattr(type(node), "saved_tensors")
+    raw = sorted(name for name in dir(type(node)) if name.startswith("_raw_saved_") and not is_function)
+    for short in (name.removeprefix("_raw_saved_") for name in raw):
         yield Child(short, _read(node, f"{_SAVED}{short}"), f".{_SAVED}{short}")
-    if hasattr(type(node), "saved_tensors"):
+    if is_function:
         tensors = _read(node, "saved_tensors")
         if not isinstance(tensors, tuple):
             yield Child("saved_tensors", tensors)

@@ -114,7 +114,8 @@ class _Rows:
             step *= PAGE
         for first in range(start, stop, step):
             last = min(first + step, stop)
-            yield Child(f"[{first} … {last - 1}]", self._page(dimension, offset, first, last), "")
+            suffix = f"[{first - start}:{last - start}]"
+            yield Child(f"[{first} … {last - 1}]", self._page(dimension, offset, first, last), suffix)
 
     def _page(self, dimension: int, offset: int, first: int, last: int) -> Any:
         listed = self._some if last - first <= PAGE else self._pages
@@ -122,9 +123,8 @@ class _Rows:
 
     def _some(self, dimension: int, offset: int, first: int, last: int) -> Iterator[Child]:
         for index in range(first, last):
-            yield Child(
-                f"[{index}]", self._one(dimension, offset + index * self._info.strides[dimension]), f"[{index}]"
-            )
+            place = offset + index * self._info.strides[dimension]
+            yield Child(f"[{index}]", self._one(dimension, place), f"[{index - first}]")
 
     def _one(self, dimension: int, offset: int) -> Any:
         following = dimension + 1

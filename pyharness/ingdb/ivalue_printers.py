@@ -12,6 +12,8 @@ from pyharness.ingdb.tensor_address import type_name
 from pyharness.ingdb.tensor_printers import enumerator, items, shows, text_of
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from pyharness.ingdb.tensor_printers import Show
 
 _IVALUE = "c10::IValue"
@@ -58,26 +60,40 @@ def _string(address: int) -> str:
     return f"{text!r}{'…' if length > _MAX_TEXT else ''}"
 
 
-def _list(address: int) -> str:
+def list_elements(address: int) -> tuple[gdb.Value, int]:
+    """The first IValue, and how many, of the ListImpl at ``address``."""
     first, last = struct.unpack("<QQ", torch_process.read(address + _HEAD, 16))
-    return _ivalues(first, (last - first) // gdb.lookup_type(_IVALUE).sizeof)
+    return _ivalues(first), (last - first) // gdb.lookup_type(_IVALUE).sizeof
 
 
-def _tuple(address: int) -> str:
+def _tuple_elements(address: int) -> tuple[gdb.Value, int]:
     """``TupleElements``: a count of up to three that lie here, or 0 and a vector."""
     count, first, last = struct.unpack("<QQQ", torch_process.read(address + _HEAD, 24))
     if 0 < count <= _INLINE_TUPLE:
-        return _ivalues(address + _HEAD + 8, count)
-    return _ivalues(first, (last - first) // gdb.lookup_type(_IVALUE).sizeof)
+        return _ivalues(address + _HEAD + 8), count
+    return _ivalues(first), (last - first) // gdb.lookup_type(_IVALUE).sizeof
 
 
-def _ivalues(first: int, count: int) -> str:
-    return items(gdb.Value(first).cast(gdb.lookup_type(_IVALUE).pointer()), count)
+def _ivalues(first: int) -> gdb.Value:
+    return gdb.Value(first).cast(gdb.lookup_type(_IVALUE).pointer())
 
 
-_HELD = {"String": _string, "GenericList": _list, "Tuple": _tuple}
+_ELEMENTS = {"GenericList": list_elements, "Tuple": _tuple_elements}
+
+
+def elements(value: gdb.Value) -> tuple[gdb.Value, int] | None:
+    """The first IValue, and how many, of a list or tuple in an IValue; ``None`` where it holds something else."""
+    tag = enumerator(value["tag"])
+    return _ELEMENTS[tag](int(value["payload"]["u"]["as_int"])) if tag in _ELEMENTS else None
+
+
+_HELD: dict[str, Callable[[int], str]] = {
+    "String": _string,
+    "GenericList": lambda address: items(*list_elements(address)),
+    "Tuple": lambda address: items(*_tuple_elements(address)),
+}
 
 
 @shows(r"c10::List<.*>")
 def _c10_list(value: gdb.Value) -> str:
-    return _list(int(value["impl_"]["target_"]))
+    return items(*list_elements(int(value["impl_"]["target_"])))

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import ast
+import struct
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 import gdb
@@ -11,7 +13,7 @@ from pyharness.ingdb import backtrace, libraries, tensor_values
 from pyharness.ingdb.merge import NativeFrame
 from pyharness.ingdb.python_attributes import attributes, bases, string_items
 from pyharness.ingdb.python_memory import UnreadableError
-from pyharness.ingdb.variables import page
+from pyharness.ingdb.variables import Item, page
 from pyharness.ingdb.variables_frame import frame_globals, frame_locals
 from pyharness.ingdb.variables_native import native_item
 from pyharness.ingdb.variables_python import MODULE, python_item
@@ -21,10 +23,10 @@ from pyharness.model.errors import HarnessError, nearest
 if TYPE_CHECKING:
     from pyharness.ingdb.python_frames import PythonFrame
     from pyharness.ingdb.python_threads import Python
-    from pyharness.ingdb.variables import Item
 
 _PARTS = ("_parameters", "_buffers", "_modules")
 _MAX_ITEMS = 100_000
+_DESCRIPTORS = frozenset({"property", "getset_descriptor", "member_descriptor", "cached_property"})
 _FORMS = "Names, attributes and items are read from memory: `x.weight`, `d['k']`, `xs[0]`."
 
 
@@ -67,7 +69,7 @@ class _Python:
         found = self._of(tree)
         if isinstance(found, int):
             return python_item(self._values, text, found, text)
-        return found
+        return Item(replace(found.variable, name=text, evaluate=text), found.content)
 
     def _of(self, tree: ast.expr) -> int | Item:
         """Address of an object, or an item where what is meant is no object in memory: part of a tensor."""
@@ -110,17 +112,25 @@ class _Python:
                 entries = dict(string_items(self._values, found[part])) if part in found else {}
                 if name in entries:
                     return entries[name]
-        return self._of_class([kind for _, kind in kinds], name)
+        return self._of_class(address, [kind for _, kind in kinds], name)
 
-    def _of_class(self, kinds: list[int], name: str) -> int | None:
-        """A constant of the class: what is a descriptor would run code."""
+    def _of_class(self, address: int, kinds: list[int], name: str) -> int | None:
+        """A constant of the class, or a field of a named tuple; what is another descriptor would run code."""
         for kind in kinds:
             held = self._values.memory.pointer(kind + self._values.layout["type.tp_dict"])
             found = dict(string_items(self._values, held)).get(name) if held else None
             if found is not None:
-                plain = self._values.type_of(found)[1][0] not in {"property", "getset_descriptor", "member_descriptor"}
-                return found if plain else None
+                descriptor = self._values.type_of(found)[1][0]
+                if descriptor == "_collections._tuplegetter":
+                    return self._field(address, found)
+                return None if descriptor in _DESCRIPTORS else found
         return None
+
+    def _field(self, address: int, getter: int) -> int | None:
+        """A field of a named tuple: its getter holds the index, after the head of an object."""
+        index: int = struct.unpack("<q", self._values.memory.read(getter + 16, 8))[0]
+        count, items = self._values.sequence(address)
+        return items[index] if 0 <= index < min(count, len(items)) else None
 
     def _subscript(self, whole: int | Item, tree: ast.Subscript) -> int | Item:
         try:

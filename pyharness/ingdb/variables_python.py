@@ -11,6 +11,7 @@ from pyharness.ingdb.python_memory import UnreadableError
 from pyharness.ingdb.variables import Content, Item
 from pyharness.ingdb.variables_node import node_at, node_item
 from pyharness.ingdb.variables_tensor import tensor_item
+from pyharness.model.module_text import module_line
 from pyharness.model.variable import Variable
 
 if TYPE_CHECKING:
@@ -43,11 +44,9 @@ def _item(values: Values, name: str, address: int, evaluate: str | None) -> Item
     node = _node(values, address, kinds)
     if node:
         return node_item(name, node, kinds[0], evaluate, _attributes_of(values, address, evaluate))
-    text = values.describe(address)
-    shown = Variable(
-        name, text, kinds[0], memory=f"{address:#x}", evaluate=evaluate, link=_link(values, address, kinds)
-    )
-    return Item(shown, content_of(values, address, evaluate))
+    content = content_of(values, address, evaluate)
+    text = content.line(kinds[0]) if isinstance(content, _Module) else values.describe(address)
+    return Item(Variable(name, text, kinds[0], evaluate=evaluate, link=_link(values, address, kinds)), content)
 
 
 def _node(values: Values, address: int, kinds: tuple[str, ...]) -> int:
@@ -159,10 +158,20 @@ class _Module(Content):
         self._values = values
         self._evaluate = evaluate
         held = dict(found)
-        parts = [entry for name in _PARTS if name in held for entry in self._entries(held[name])]
+        groups = [self._entries(held[name]) if name in held else [] for name in _PARTS]
+        self._counts = [sum(map(self._is_set, group)) for group in groups]
+        parts = [entry for group in groups for entry in group]
         self._shown = parts + [(name, address) for name, address in found if not name.startswith("_")]
         self._internals = [(name, address) for name, address in found if name.startswith("_")]
         self.named = len(self._shown) + bool(self._internals)
+
+    def _is_set(self, entry: tuple[str, int]) -> bool:
+        """Whether a name stands for something: a missing bias is registered as None."""
+        return self._values.type_of(entry[1])[1][0] != "NoneType"
+
+    def line(self, kind: str) -> str:
+        """The module in short."""
+        return module_line(kind, *self._counts)
 
     def _entries(self, address: int) -> Attributes:
         try:

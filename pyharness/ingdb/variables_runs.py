@@ -9,18 +9,16 @@ from typing import TYPE_CHECKING
 
 import gdb
 
-from pyharness.ingdb import torch_process
+from pyharness.ingdb import ivalue_printers, tensor_printers
 from pyharness.ingdb.tensor_address import plain_type
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    Find = Callable[[gdb.Value], "Run"]
+    Find = Callable[[gdb.Value], "Run | None"]
 
 MAX_LENGTH = 1 << 32
 """A count beyond this was never written by the program."""
-_HEAD = 16
-"""vtable and reference counts of every c10::intrusive_ptr_target."""
 
 
 @dataclass(frozen=True)
@@ -50,7 +48,7 @@ def run_of(value: gdb.Value) -> Run | None:
         run = find(value)
     except (gdb.error, OSError, struct.error):
         return None
-    return run if 0 <= run.length < MAX_LENGTH else None
+    return run if run is not None and 0 <= run.length < MAX_LENGTH else None
 
 
 def _array(value: gdb.Value, kind: gdb.Type) -> Run | None:
@@ -84,9 +82,18 @@ def _small_vector(value: gdb.Value) -> Run:
 
 def _list(value: gdb.Value) -> Run:
     """``c10::List``: a vector of IValues behind a pointer."""
-    first, last = struct.unpack("<QQ", torch_process.read(int(value["impl_"]["target_"]) + _HEAD, 16))
-    kind = gdb.lookup_type("c10::IValue")
-    return Run(gdb.Value(first).cast(kind.pointer()), (last - first) // kind.sizeof)
+    return Run(*ivalue_printers.list_elements(int(value["impl_"]["target_"])))
+
+
+def _ivalue(value: gdb.Value) -> Run | None:
+    found = ivalue_printers.elements(value)
+    return Run(*found) if found else None
+
+
+def _optional(value: gdb.Value) -> Run | None:
+    """Of a ``std::optional`` of such elements."""
+    inner = tensor_printers.engaged(value)
+    return run_of(inner) if inner is not None else None
 
 
 _KINDS: tuple[tuple[re.Pattern[str], Find], ...] = (
@@ -95,4 +102,7 @@ _KINDS: tuple[tuple[re.Pattern[str], Find], ...] = (
     (re.compile(r"(?:c10|at)::(?:HeaderOnly)?ArrayRef<.*>"), _array_ref),
     (re.compile(r"(?:c10|llvm)::SmallVector(?:Impl)?<.*>"), _small_vector),
     (re.compile(r"c10::List<.*>"), _list),
+    (re.compile(r"c10::IValue"), _ivalue),
+    (re.compile(r"std::optional<(?:c10|at|std)::.*>"), _optional),
+    (re.compile(r"c10::OptionalArrayRef<.*>"), lambda value: _optional(value["wrapped_opt_array_ref"])),
 )
