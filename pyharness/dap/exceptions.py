@@ -77,4 +77,4 @@ def exception_info(session: Session, arguments: Arguments) -> Message:
     if focus.thread == thread and focus.reason == "signal":
         name, _, meaning = shell.signal.partition(": ")
         return {"exceptionId": name, "description": meaning, "breakMode": "always"}
-    return shell.python.request_of(thread, "exceptionInfo")
+    return session.python().request_of(thread, "exceptionInfo")

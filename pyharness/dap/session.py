@@ -26,6 +26,7 @@ if TYPE_CHECKING:
     from pyharness.dap.connection import Connection
     from pyharness.dap.debuggee import Debuggee, Plan
     from pyharness.debugger.machine import Request, Stopped
+    from pyharness.debugger.python_side import PythonSide
     from pyharness.debugger.shell import Events, Shell
     from pyharness.model.dap_wire import Message
     from pyharness.model.frames import Frame
@@ -182,6 +183,13 @@ class Session:
         if self.debuggee.shell.exit_code is not None:
             raise HarnessError(f"The program has ended (exit code {self.debuggee.shell.exit_code}).")
         return self.debuggee.shell
+
+    def python(self) -> PythonSide:
+        """debugpy; an error where a thread stands in native code, which may keep it from answering."""
+        shell = self.require_program()
+        if shell.machine.focus and shell.machine.focus.language == "native":
+            raise HarnessError("debugpy cannot answer: a thread stands in native code.", "Step back to Python first.")
+        return shell.python
 
     def focus(self) -> Stopped:
         """The stop that the client was told of."""

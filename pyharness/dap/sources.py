@@ -20,11 +20,11 @@ def source(session: Session, arguments: Arguments) -> Message:
     """The text of a source that debugpy holds, or of a file."""
     number = arguments.integer("sourceReference", 0)
     if number:
-        return session.require_program().python.request("source", {"sourceReference": number})
+        return session.python().request("source", {"sourceReference": number})
     path = Path(arguments.object("source").text("path"))
-    if not path.is_file():  # a device or a pipe would be read for ever
-        raise HarnessError(f"There is no file {str(path)!r}.")
     try:
+        if not path.is_file():  # a device or a pipe would be read for ever
+            raise HarnessError(f"There is no file {str(path)!r}.")
         return {"content": path.read_text(encoding="utf-8", errors="replace")}
     except OSError as error:
         raise HarnessError(f"{path} cannot be read: {error.strerror}.") from error

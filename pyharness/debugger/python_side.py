@@ -7,6 +7,7 @@ import json
 from typing import TYPE_CHECKING, Any
 
 from pyharness.debugger.dap_client import DapClient
+from pyharness.model.errors import HarnessError
 from pyharness.model.frames import Frame
 from pyharness.model.source_map import place_of
 from pyharness.model.user_code import is_user_python
@@ -120,6 +121,8 @@ class PythonSide:
 
     def request_of(self, thread: int, command: str, arguments: Message | None = None) -> Message:
         """A request about a thread that debugpy has stopped before."""
+        if thread not in self._dap_thread:
+            raise HarnessError(f"Thread {thread} does not stand in Python code.")
         return self.request(command, {**(arguments or {}), "threadId": self._dap_thread[thread]})
 
     def post(self, command: str, arguments: Message) -> None:
