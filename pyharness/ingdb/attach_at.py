@@ -10,8 +10,8 @@ from functools import partial
 
 import gdb
 
-from pyharness.ingdb import attach, native_names, stop_at_functions
-from pyharness.ingdb.commands import library_watch, running, stops, trap
+from pyharness.ingdb import attach, native_names, processes, stop_at_functions
+from pyharness.ingdb.commands import library_watch, stops, trap
 from pyharness.ingdb.commands.registry import command
 from pyharness.ingdb.function_name import matches
 from pyharness.model.errors import HarnessError, UsageError, nearest
@@ -33,8 +33,7 @@ def _attach_at(argument: str) -> None:
     function = function.strip()
     if not function:
         raise UsageError("Stop at what?", "Write ph-attach-at PID FUNCTION.")
-    pid = int(program) if program.isdigit() else running.find_process(program)
-    attach.attach(pid, non_stop=False, symbols=False)
+    attach.attach(processes.find(program), non_stop=False, symbols=False)
     trap.watch()
     try:
         _run_to(places(function))

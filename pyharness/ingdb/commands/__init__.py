@@ -8,6 +8,8 @@ from pyharness.ingdb.commands import (
     ending,
     evaluating,
     help,  # noqa: A004  (ph-help's file)
+    ide,
+    meeting,
     places,
     running,
     scripting,
@@ -29,6 +31,8 @@ __all__ = [
     "ending",
     "evaluating",
     "help",
+    "ide",
+    "meeting",
     "places",
     "register",
     "running",

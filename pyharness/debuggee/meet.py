@@ -1,0 +1,80 @@
+"""Runs the user's script once a gdb that an IDE started at the same time has attached to it.
+
+python -m pyharness.debuggee.meet --key KEY [--rank N] [--within SECONDS] [-m] SCRIPT [ARGS...]
+
+An IDE starts the parts of a compound at once. This half waits before the script's first line, so that no breakpoint of
+the native side is missed; the other half is gdb's command ``ph-meet KEY``.
+"""
+
+from __future__ import annotations
+
+import argparse
+import ctypes
+import os
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from pyharness.debuggee import agent, generated
+from pyharness.model import rendezvous
+from pyharness.model.errors import HarnessError
+
+if TYPE_CHECKING:
+    import socket
+
+_PR_SET_PTRACER = 0x59616D61
+WITHIN = 60.0
+"""Seconds; a build that an IDE runs first is not part of them."""
+
+
+def main() -> int:
+    """Meet gdb, then become the script."""
+    from pyharness.debuggee.__main__ import run
+
+    options = _parse(sys.argv[1:])
+    agent.start()
+    generated.install(lambda _entry: None)
+    if options.rank is None or os.environ.get("RANK") == options.rank:
+        try:
+            _meet(options.key, options.within)
+        except HarnessError as error:
+            print(f"pyharness: {error}", file=sys.stderr)
+            return error.exit_code
+    return run(options, stop=False)
+
+
+def _parse(arguments: list[str]) -> argparse.Namespace:
+    parser = argparse.ArgumentParser(prog="python -m pyharness.debuggee.meet")
+    parser.add_argument("--key", default=str(Path.cwd()), help="what both halves name: the workspace's folder")
+    parser.add_argument("--rank", help="of a torchrun job only the process of this rank meets gdb")
+    parser.add_argument("--within", type=float, default=WITHIN, metavar="SECONDS")
+    parser.add_argument("-m", dest="module", action="store_true")
+    parser.add_argument("script")
+    parser.add_argument("arguments", nargs=argparse.REMAINDER)
+    return parser.parse_args(arguments)
+
+
+def _meet(key: str, within: float) -> None:
+    try:
+        gdb = rendezvous.meet(key, "program", within=within)
+    except rendezvous.NobodyCameError as error:
+        raise HarnessError(
+            error.message, "Start the compound, which has both halves; its gdb half runs `ph-meet` with this key."
+        ) from None
+    with gdb:
+        _let_attach(gdb)
+
+
+def _let_attach(gdb: socket.socket) -> None:
+    """Wait until gdb has attached; its answer is read once it lets the program go on."""
+    # Yama's ptrace_scope 1 lets only parents trace, and those that the program names.
+    ctypes.CDLL(None).prctl(_PR_SET_PTRACER, rendezvous.pid_of(gdb), 0, 0, 0)
+    gdb.sendall(b"ready\n")
+    with gdb.makefile("r", encoding="utf-8") as stream:
+        answer = stream.readline().strip()
+    if answer != "attached":
+        raise HarnessError("gdb did not attach.", answer or "It ended; its session says why.")
+
+
+if __name__ == "__main__":
+    sys.exit(main())
