@@ -48,10 +48,13 @@ async function known(vscode, type) {
   const session = vscode.debug.activeDebugSession;
   if (session?.type === type) {
     const { sources } = await session.customRequest('loadedSources').then(answer => answer, () => ({ sources: [] }));
-    if (sources.length) return sources.map(source => source.path).filter(Boolean);
+    if (sources.length) return sources.map(source => pathOf(vscode, source.path));
   }
   return newest(folder());
 }
+
+/** VS Code makes URIs of an adapter's paths; in a remote window not even of scheme `file`. */
+const pathOf = (vscode, given) => given.includes('://') ? vscode.Uri.parse(given).fsPath : given;
 
 const folder = (env = process.env) =>
   path.join(env.PYHARNESS_HOME || path.join(env.XDG_CACHE_HOME || path.join(os.homedir(), '.cache'), 'pyharness'), 'generated');

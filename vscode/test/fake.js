@@ -10,7 +10,7 @@ exports.fake = ({ settings = {}, editor, extensions = {}, answers = {}, session 
   return {
     calls,
     Range: Plain, Position: Plain, Location: Plain, DebugAdapterServer: Plain, DebugAdapterExecutable: Plain, InlayHint, InlayHintLabelPart,
-    Uri: { file: fsPath => ({ fsPath }) },
+    Uri: { file: fsPath => ({ fsPath }), parse: text => ({ fsPath: new URL(text).pathname }) },
     window: {
       activeTextEditor: editor, showErrorMessage: record('error'), showInformationMessage: record('information'),
       showQuickPick: record('quickPick'), showTextDocument: record('open'),

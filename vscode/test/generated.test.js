@@ -22,7 +22,7 @@ const generatedFile = (t, lines = LINES, name = 'Model_1.py') => {
   return file;
 };
 const editor = (file, line) => ({ document: { uri: { fsPath: file } }, selection: { active: { line: line - 1 } } });
-const session = files => ({ type: 'pyharness', customRequest: async () => ({ sources: files.map(each => ({ path: each })) }) });
+const session = files => ({ type: 'pyharness', customRequest: async () => ({ sources: files.map((path, at) => ({ path: at % 2 ? path : `vscode-remote://host${path}` })) }) });
 const opened = vscode => vscode.calls.filter(([name]) => name === 'open').map(([, uri, { selection }]) => [uri.fsPath, selection.args[0] + 1]);
 
 test('a statement has all of its lines', t => {
