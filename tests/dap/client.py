@@ -25,7 +25,7 @@ class Client:
 
     def __init__(self, incoming, outgoing, close=lambda: None):
         self._incoming, self._outgoing, self._close = incoming, outgoing, close
-        self._changed = threading.Condition()
+        self.changed = threading.Condition()
         self._sent = 0
         self._seen = 0
         self._unanswered = {}
@@ -50,7 +50,7 @@ class Client:
             message["arguments"] = arguments
         wrong = protocol.faults(message)
         assert not wrong, f"the test's own request is wrong: {wrong}"
-        with self._changed:
+        with self.changed:
             self._unanswered[message["seq"]] = command
         self.send(message)
         return message["seq"]
@@ -86,7 +86,7 @@ class Client:
 
     def events(self, name):
         """The bodies of the events ``name`` that came so far and were not taken."""
-        with self._changed:
+        with self.changed:
             return list(self._events[name])
 
     def send(self, message):
@@ -134,8 +134,8 @@ class Client:
             found = ready()
             return found or (self.ended and not ended)
 
-        with self._changed:
-            came = self._changed.wait_for(done, PATIENCE)
+        with self.changed:
+            came = self.changed.wait_for(done, PATIENCE)
         assert came, f"{what} did not come within {PATIENCE} s"
         assert found, f"the adapter ended before {what} came"
         return found
@@ -147,9 +147,9 @@ class Client:
                 data = self._cut(data + chunk)
         except OSError:
             pass
-        with self._changed:
+        with self.changed:
             self.ended = True
-            self._changed.notify_all()
+            self.changed.notify_all()
 
     def _cut(self, data):
         """Take the complete messages off ``data``; the framing is read as strictly as the protocol has it."""
@@ -164,17 +164,19 @@ class Client:
             if len(rest) < int(length):
                 return data
             data = rest[int(length) :]
-            self._take(json.loads(rest[: int(length)]))
+            message = json.loads(rest[: int(length)])
+            with self.changed:
+                self.take(message)
+                self.changed.notify_all()
 
-    def _take(self, message):
-        with self._changed:
-            self.transcript.append(f"<- {json.dumps(message)}")
-            self.faults += protocol.faults(message)
-            if message["seq"] <= self._seen:
-                self.faults.append(f"seq {message['seq']} after {self._seen}")
-            self._seen = message["seq"]
-            getattr(self, f"_take_{message['type']}")(message)
-            self._changed.notify_all()
+    def take(self, message):
+        """Take one message; a test may put something else in place of this."""
+        self.transcript.append(f"<- {json.dumps(message)}")
+        self.faults += protocol.faults(message)
+        if message["seq"] <= self._seen:
+            self.faults.append(f"seq {message['seq']} after {self._seen}")
+        self._seen = message["seq"]
+        getattr(self, f"_take_{message['type']}")(message)
 
     def _take_response(self, message):
         number, command = message["request_seq"], message["command"]

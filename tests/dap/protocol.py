@@ -8,14 +8,42 @@ from pathlib import Path
 
 from jsonschema import Draft202012Validator
 
+INTEGER = {"type": "integer"}
+
+
+def _object(properties, *required):
+    return {"type": "object", "properties": properties, "required": list(required)}
+
+
+def _derived(base, properties, *required):
+    return {"allOf": [{"$ref": f"#/definitions/{base}"}, _object(properties, *required)]}
+
+
 OPEN = {"LaunchRequestArguments", "AttachRequestArguments", "RestartArguments", "Message"}
 """Objects that the protocol leaves to each adapter."""
+REFERENCES = {"valueLocationReference": INTEGER, "declarationLocationReference": INTEGER}
 LATER = {
     "Capabilities": {"supportsDataBreakpointBytes": {"type": "boolean"}, "supportsANSIStyling": {"type": "boolean"}},
-    "DataBreakpointInfoArguments": {"bytes": {"type": "integer"}, "asAddress": {"type": "boolean"}},
-    "EvaluateArguments": {"source": {"$ref": "#/definitions/Source"}, "line": {"type": "integer"}},
+    "DataBreakpointInfoArguments": {"bytes": INTEGER, "asAddress": {"type": "boolean"}},
+    "EvaluateArguments": {"source": {"$ref": "#/definitions/Source"}, "line": INTEGER},
+    "EvaluateResponse": REFERENCES,
+    "SetExpressionResponse": REFERENCES,
+    "SetVariableResponse": REFERENCES,
+    "Variable": REFERENCES,
 }
 """What the protocol got after the schema that debugpy carries (1.65 to 1.70), as far as it is used here."""
+LOCATIONS = {
+    "LocationsRequest": _derived("Request", {"arguments": {"$ref": "#/definitions/LocationsArguments"}}, "arguments"),
+    "LocationsArguments": _object({"locationReference": INTEGER}, "locationReference"),
+    "LocationsResponse": _derived("Response", {"body": {"$ref": "#/definitions/LocationsBody"}}),
+    "LocationsBody": _object(
+        {"source": {"$ref": "#/definitions/Source"}}
+        | dict.fromkeys(("line", "column", "endLine", "endColumn"), INTEGER),
+        "source",
+        "line",
+    ),
+}
+"""The request ``locations``, which the protocol has since 1.68."""
 
 
 def _published():
@@ -26,14 +54,20 @@ def _published():
 @functools.cache
 def _schema():
     schema = json.loads(_published().read_text())
-    definitions = schema["definitions"]
+    definitions = schema["definitions"] | LOCATIONS
     bases = {part.get("$ref", "").rpartition("/")[2] for each in definitions.values() for part in each.get("allOf", ())}
     for name, more in LATER.items():
-        definitions[name]["properties"].update(more)
+        _properties(definitions[name]).update(more)
     for name, definition in definitions.items():
         if name not in OPEN | bases:
             _close(definition)
     return {"definitions": definitions}
+
+
+def _properties(definition):
+    if "allOf" in definition:  # a response: those of its body
+        return definition["allOf"][1]["properties"]["body"]["properties"]
+    return definition["properties"]
 
 
 def _close(definition):
@@ -72,3 +106,13 @@ def faults(message):
     if name not in _schema()["definitions"]:
         return [f"the protocol has no {name}"]
     return [f"{name}{error.json_path[1:]}: {error.message}" for error in _validator(name).iter_errors(message)]
+
+
+def requests():
+    """Each request of the protocol: its command and the names of its arguments."""
+    definitions = _schema()["definitions"]
+    for name in definitions:
+        word = name.removesuffix("Request")
+        if word not in {name, ""}:
+            arguments = definitions.get(f"{name}Arguments") or definitions.get(f"{word}Arguments") or {}
+            yield f"{word[0].lower()}{word[1:]}", set(arguments.get("properties", ()))
