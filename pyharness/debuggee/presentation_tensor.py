@@ -71,7 +71,7 @@ def _parts(tensor: Any) -> Iterator[Child]:
 def _statistics(tensor: Any, info: TensorInfo) -> Iterator[Child]:
     try:
         yield from map(line_of, statistics_variables(statistics(tensor, info)))
-    except (RuntimeError, NotImplementedError, TypeError) as error:
+    except (RuntimeError, NotImplementedError, TypeError, OSError) as error:
         yield line_of(Variable("statistics", "<not to be had>", note=str(error).split("\n", 1)[0]))
 
 

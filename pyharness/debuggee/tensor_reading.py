@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 import sys
 from contextlib import ExitStack, contextmanager
+from math import prod
 from typing import TYPE_CHECKING, Any
 
 from pyharness.model.dtypes import BY_NAME
@@ -23,6 +24,7 @@ _GUARDS = (
     *("_DisableTorchDispatch", "DisableTorchFunction", "_DisableFuncTorch", "_DisableAutocast"),
     "_DisablePythonDispatcher",
 )
+_PART = 1 << 16
 _GENERATED = "torch::autograd::generated::"
 _COMPRESSED = frozenset({"sparse_csr", "sparse_csc", "sparse_bsr", "sparse_bsc"})
 
@@ -177,32 +179,54 @@ def element_reader(tensor: Any, info: TensorInfo) -> Element:
 
 
 def statistics(tensor: Any, info: TensorInfo, limit: int = DEFAULT_LIMIT) -> Statistics:
-    """Statistics of the first ``limit`` elements or so, by torch's own ops."""
-    with undisturbed() as torch:
-        part = tensor.detach()
-        for dimension, size in enumerate(leading(info.sizes, limit)):
-            part = part.narrow(dimension, 0, size)
-        part = (part.dequantize() if info.quantization else part).cpu().resolve_conj().resolve_neg()
-        found = Statistics(counted=part.numel(), total=info.numel)
-        if part.is_complex():
-            _add_complex(torch, part.to(torch.complex128).flatten(), found)
-        else:
-            whole = not (part.is_floating_point() or info.quantization)
-            _add_real(torch, part.to(torch.float64).flatten(), found, part.flatten() if whole else None)
+    """Statistics of the first ``limit`` elements or so: by torch's own ops, or by ours where torch has none."""
+    sizes = leading(info.sizes, limit)
+    decodable = info.is_contiguous and info.device.partition(":")[0] in IN_MEMORY
+    if info.dtype == "uint64" and decodable:  # torch could only convert it, and so round it
+        return _by_decoding(info, prod(sizes))
+    try:
+        with undisturbed() as torch:
+            return _by_torch(torch, tensor.detach(), info, sizes)
+    except (RuntimeError, NotImplementedError):
+        if not decodable:
+            raise
+    return _by_decoding(info, prod(sizes))
+
+
+def _by_torch(torch: Any, part: Any, info: TensorInfo, sizes: tuple[int, ...]) -> Statistics:
+    for dimension, size in enumerate(sizes):
+        part = part.narrow(dimension, 0, size)
+    part = (part.dequantize() if info.quantization else part).cpu().resolve_conj().resolve_neg()
+    found = Statistics(counted=part.numel(), total=info.numel)
+    if part.is_complex():
+        _add_complex(torch, part.to(torch.complex128).flatten(), found)
+    else:
+        _add_real(torch, part.to(torch.float64).flatten(), found)
+        if BY_NAME[info.dtype].kind in {"int", "bool"} and found.finite:  # float64 rounds large ones
+            exact = part if part.dtype is torch.int64 else part.to(torch.float64)
+            found.minimum, found.maximum = int(exact.min()), int(exact.max())
     return found
 
 
-def _add_real(torch: Any, part: Any, found: Statistics, whole: Any) -> None:
+def _by_decoding(info: TensorInfo, count: int) -> Statistics:
+    found = Statistics(total=info.numel)
+    width = BY_NAME[info.dtype].size
+    with open("/proc/self/mem", "rb", buffering=0) as memory:  # noqa: PTH123  (a device of the kernel)
+        for start in range(0, count, _PART):
+            memory.seek(info.data + start * width)
+            found.add(values(info, memory.read(min(_PART, count - start) * width)))
+    return found
+
+
+def _add_real(torch: Any, part: Any, found: Statistics) -> None:
     finite = part[torch.isfinite(part)]
     found.nan = int(torch.isnan(part).sum())
     found.positive_infinity = int((part == math.inf).sum())
     found.negative_infinity = int((part == -math.inf).sum())
     found.finite = finite.numel()
-    if not found.finite:
-        return
-    exact = finite if whole is None else whole
-    found.minimum, found.maximum = exact.min().item().real, exact.max().item().real
-    _add_moments(finite, found)
+    if found.finite:
+        found.minimum, found.maximum = finite.min().item(), finite.max().item()
+        _add_moments(finite, found)
 
 
 def _add_complex(torch: Any, part: Any, found: Statistics) -> None:

@@ -76,7 +76,8 @@ class Statistics:
         self.finite += count
         away = mean - before
         self.mean = before + away * count / self.finite
-        self.squares += squares + _square(away) * count * (self.finite - count) / self.finite
+        others = self.finite - count
+        self.squares += squares + (_square(away) * count * others / self.finite if others else 0.0)
 
 
 def _square(value: complex) -> float:

@@ -9,6 +9,7 @@ import gdb
 
 from pyharness.ingdb import autograd_node, native_names, tensor_format, tensor_values, torch_process
 from pyharness.ingdb.tensor_statistics import statistics
+from pyharness.model.tensor_variables import statistics_variables
 
 
 def information(address):
@@ -16,6 +17,7 @@ def information(address):
     found = None if info.unreadable or info.state != "defined" else statistics(torch_process.read, info, 100_000)
     return {
         **tensor_format.to_json(torch_process.read, info, found),
+        "numbers": {variable.name: variable.value for variable in statistics_variables(found)} if found else None,
         "line": tensor_format.one_line(torch_process.read, info),
     }
 

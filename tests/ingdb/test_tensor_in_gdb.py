@@ -104,6 +104,18 @@ def test_sparse_tensors_show_their_parts(seen):
     assert seen["tensors"]["compressed"]["parts"]["values"]["elements"] == [1.0, 2.0]
 
 
+def test_both_halves_show_a_tensor_in_the_same_words(zoo, seen):
+    texts = {name: said["text"] for name, said in zoo["torch"].items()}
+    assert {name: found["line"] for name, found in seen["tensors"].items()} == texts
+
+
+def test_both_halves_count_the_same_statistics(zoo, seen):
+    small = [name for name, said in zoo["torch"].items() if 0 < said["numel"] <= 100_000]
+    texts = {name: zoo["torch"][name]["statistics"] for name in small}
+    assert {name: seen["tensors"][name]["numbers"] for name in small} == texts
+    assert sum(text is not None for text in texts.values()) > 50
+
+
 MATRIX = "Tensor float32 [2, 3] cpu grad_fn=<MulBackward0> [[0.0, 1.0, 2.0], [3.0, 4.0, 5.0]]"
 LEAF = "Tensor float32 [2, 3] cpu requires_grad [[0.0, 1.0, 2.0], [3.0, 4.0, 5.0]]"
 SHOWN = {

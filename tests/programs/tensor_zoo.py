@@ -10,6 +10,8 @@ import sys
 import autograd_waits
 import torch
 
+from pyharness.debuggee import presentation_tensor
+
 
 class Twice(torch.autograd.Function):
     @staticmethod
@@ -96,6 +98,12 @@ def elements(tensor):
     )
 
 
+def numbers(tensor):
+    """Of the statistics that Python's side shows: name and text."""
+    group = next((child.value for child in presentation_tensor.children(tensor) if child.name == "statistics"), None)
+    return {child.name: str(child.value) for child in group.children()} if group else None
+
+
 def say(tensor):
     strided = tensor.layout is torch.strided
     node = tensor.grad_fn
@@ -115,6 +123,8 @@ def say(tensor):
         "conjugated": tensor.is_conj(),
         "negated": tensor.is_neg(),
         "elements": elements(tensor),
+        "text": presentation_tensor.text(tensor),
+        "statistics": numbers(tensor),
     }
 
 
