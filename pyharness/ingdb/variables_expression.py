@@ -27,6 +27,7 @@ if TYPE_CHECKING:
 _PARTS = ("_parameters", "_buffers", "_modules")
 _MAX_ITEMS = 100_000
 _DESCRIPTORS = frozenset({"property", "getset_descriptor", "member_descriptor", "cached_property"})
+_COUNT = "Items are counted from 0, or from the end with -1."
 _FORMS = "Names, attributes and items are read from memory: `x.weight`, `d['k']`, `xs[0]`."
 
 
@@ -150,7 +151,7 @@ class _Python:
             if kind in kinds and isinstance(key, int):
                 count, items = self._values.sequence(whole, _MAX_ITEMS, kind=kind)
                 if not -count <= key < count:
-                    raise HarnessError(f"{ast.unparse(tree)}: there are {count} items.")
+                    raise HarnessError(f"{ast.unparse(tree)}: there are {count} items.", _COUNT)
                 return items[key]
         if "dict" in kinds:
             return self._value_of(whole, key, tree)
@@ -162,7 +163,7 @@ class _Python:
             kind = self._values.type_of(known)[1][0]
             if kind == type(key).__name__ and self._text(known, kind) == wanted:
                 return value
-        raise HarnessError(f"{ast.unparse(tree)}: there is no such key.")
+        raise HarnessError(f"{ast.unparse(tree)}: there is no such key.", "Open the dict to see its keys.")
 
     def _text(self, key: int, kind: str) -> str:
         return repr(self._values.string(key)) if kind == "str" else self._values.describe(key)
@@ -172,7 +173,7 @@ class _Python:
         if content is None or not isinstance(index, int) or not content.indexed:
             raise self._refused(tree)
         if not -content.indexed <= index < content.indexed:
-            raise HarnessError(f"{ast.unparse(tree)}: there are {content.indexed} elements.")
+            raise HarnessError(f"{ast.unparse(tree)}: there are {content.indexed} elements.", _COUNT)
         return page(content, index % content.indexed, 1, "indexed")[0]
 
     def _refused(self, tree: ast.expr) -> HarnessError:

@@ -14,7 +14,7 @@ from pyharness.ingdb.python_attributes import string_items
 from pyharness.ingdb.python_memory import UnreadableError
 from pyharness.ingdb.variables import Content, Item, Listed
 from pyharness.ingdb.variables_assign import assigned_variable
-from pyharness.ingdb.variables_native import native_item
+from pyharness.ingdb.variables_native import native_item, shortened
 from pyharness.ingdb.variables_python import python_item
 from pyharness.model.user_code import is_user_source
 from pyharness.model.variable import Variable
@@ -123,7 +123,7 @@ def _register(frame: gdb.Frame, name: str) -> Item:
         text = value.format_string(format="x") if value.type.code == gdb.TYPE_CODE_INT else value.format_string()
     except (gdb.error, ValueError) as error:
         return Item(Variable(name, f"<{error}>", note=str(error)))
-    return Item(Variable(name, text, str(value.type), evaluate=f"${name}"))
+    return Item(Variable(name, shortened(text), str(value.type), evaluate=f"${name}"))
 
 
 class Globals(Content):

@@ -52,10 +52,14 @@ def _item(name: str, value: gdb.Value, evaluate: str | None) -> Item:
         return variables_node.node_item(name, node, kind, evaluate, _members(value, evaluate))
     if _PYTHON_OBJECT.fullmatch(kind) and int(value):
         return _python_object(name, int(value), evaluate)
-    text = tensor_values.value_text(value)
-    text = text if len(text) <= MAX_TEXT else text[: MAX_TEXT - 1] + "…"
+    text = shortened(tensor_values.value_text(value))
     shown = Variable(name, text, kind, memory=_memory(value), evaluate=evaluate)
     return Item(shown, _content(value, evaluate))
+
+
+def shortened(text: str) -> str:
+    """At most so much text as a line of a view takes."""
+    return text if len(text) <= MAX_TEXT else text[: MAX_TEXT - 1] + "…"
 
 
 def _members(value: gdb.Value, evaluate: str | None) -> Content | None:
