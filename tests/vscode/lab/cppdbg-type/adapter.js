@@ -33,6 +33,8 @@ class Session extends GDBDebugSession {
     await this.setupCommonLoggerAndBackends(gdb);
     this.initializeSessionArguments(gdb);
     await this.spawn(gdb);
+    const send = this.gdb.sendCommand.bind(this.gdb); // MIEngine's breakpoints may wait for their library
+    this.gdb.sendCommand = command => send(command.replace(/^-break-insert (?!.*-f )/, '-break-insert -f '));
     for (const [text, ignoreFailures] of [...preparation(args), ...connection(args)]) {
       await this.gdb.sendCommand(asMi(text)).catch(error => { if (!ignoreFailures) throw error; });
     }
