@@ -9,38 +9,26 @@ import select
 import subprocess
 import threading
 from contextlib import suppress
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from pyharness.debugger.launch import Command
 from pyharness.debugger.shell import Shell
 from pyharness.model.errors import HarnessError
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
+    from pyharness.dap.plan import Plan
     from pyharness.dap.session import Session
-    from pyharness.debugger.launch import Command
+    from pyharness.debugger.target import Target
 
 _LAST_WORDS = 1.0
 """Seconds to wait for output after the program's end: a process that it left behind may hold the pipe for ever."""
 _CHUNK = 1 << 16
 _LINE_SECONDS = 0.01
 """How long the rest of a line is waited for: print() writes its newline apart where nothing is buffered."""
-
-
-@dataclass(frozen=True)
-class Plan:
-    """What a launch or attach asks for."""
-
-    command: Command
-    include: tuple[str, ...] = ()
-    crashes: bool = True
-    stop_on_entry: bool = False
-    debug: bool = True
-    """Whether anything may stop it: an editor can start a program without."""
-    plumbing: bool = False
-    console: str = "internalConsole"
 
 
 class Debuggee:
@@ -58,12 +46,11 @@ class Debuggee:
         self._open = True
         self.own_threads: frozenset[int] = frozenset()
         """LWPs of the debuggers' threads in the program: those beside the main one before it begins."""
-        with self._output() as command:
-            self.shell = Shell(
-                command, plan.include, self._progress, crashes=plan.crashes, events=session.fresh_events()
-            )
+        with self._prepared() as target:
+            events = session.fresh_events()
+            self.shell = Shell(target, plan.include, self._progress, crashes=plan.crashes, events=events)
         self.shell.client = session.later
-        self.shell.configure = lambda: session.client.event("initialized")
+        self.shell.configure = self._configure
         self.shell.breakpoints.on_bound = session.breakpoints.bound
         self.shell.breakpoints.on_problem = session.breakpoints.refused
 
@@ -85,35 +72,53 @@ class Debuggee:
     @property
     def script(self) -> str:
         """The file that was started."""
-        return "" if self._plan.command.module else self._plan.command.script
+        return "" if self._plan.target.module else self._plan.target.script
 
     @property
     def python(self) -> str:
         """The program's interpreter, as far as it was named."""
-        return self._plan.command.python
+        return self._plan.target.python
 
     def begins(self) -> None:
         """The program stands before its first line."""
         process: dict[str, object] = {"systemProcessId": self.shell.process.pid, "isLocalProcess": True}
-        process |= {"name": self._plan.command.script, "startMethod": "launch"}
+        launched = self._plan.target.ours
+        name = self._plan.target.script or f"process {self.shell.process.pid}"
+        process |= {"name": name, "startMethod": "launch" if launched else "attach"}
         self._session.client.event("process", process)
-        tasks = Path(f"/proc/{self.shell.process.pid}/task").glob("*")
-        self.own_threads = frozenset(int(task.name) for task in tasks) - {self.shell.process.pid}
+        if launched:
+            tasks = Path(f"/proc/{self.shell.process.pid}/task").glob("*")
+            self.own_threads = frozenset(int(task.name) for task in tasks) - {self.shell.process.pid}
+
+    def _configure(self) -> None:
+        """debugpy takes breakpoints: the client has to say which, or, after a restart, has said it."""
+        session = self._session
+        if session.restarting:
+            session.restarting = False
+            self.configured = True
+            session.breakpoints.again()
+        else:
+            session.client.event("initialized")
 
     # --- output -------------------------------------------------------------------------------------------------------
 
     @contextlib.contextmanager
-    def _output(self) -> Iterator[Command]:
-        """The command with its output in pipes, whose other ends are read; closes what is the program's alone."""
+    def _prepared(self) -> Iterator[Target]:
+        """The target; one that is started here with its output in pipes, whose other ends are read.
+
+        Closes what is the program's alone.
+        """
+        command = self._plan.target
+        if not isinstance(command, Command):
+            yield replace(command, progress=self._progress)
+            return
         ends = {}
         for name in ("stdout", "stderr"):
             incoming, ends[name] = os.pipe()
             self._read(incoming, name)
-        env = {"PYTHONUNBUFFERED": "1", **self._plan.command.env}
+        env = {"PYTHONUNBUFFERED": "1", **command.env}
         try:
-            yield replace(
-                self._plan.command, stdin=subprocess.DEVNULL, stdout=ends["stdout"], stderr=ends["stderr"], env=env
-            )
+            yield replace(command, stdin=subprocess.DEVNULL, stdout=ends["stdout"], stderr=ends["stderr"], env=env)
         finally:
             for end in ends.values():
                 os.close(end)
@@ -158,7 +163,7 @@ class Debuggee:
 
     def release(self) -> None:
         """The session is over."""
-        if self.keep:
+        if self.keep or (self.keep is None and not self._plan.target.ours):
             self.detach()
         else:
             self.terminate()

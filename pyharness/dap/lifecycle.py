@@ -5,29 +5,18 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from pyharness.dap import exceptions
-from pyharness.dap.debuggee import Debuggee, Plan
+from pyharness.dap.debuggee import Debuggee
+from pyharness.dap.plan import attach_plan, launch_plan
 from pyharness.dap.registry import CAPABILITIES, request
+from pyharness.dap.terminal import InTerminal
 from pyharness.debugger.launch import Command
 from pyharness.model.errors import HarnessError, UsageError
 
 if TYPE_CHECKING:
     from pyharness.dap.arguments import Arguments
+    from pyharness.dap.plan import Plan
     from pyharness.dap.session import Session
     from pyharness.model.dap_wire import Message
-
-_COMMON: tuple[str, ...] = (
-    "type",
-    "request",
-    "name",
-    "presentation",
-    "preLaunchTask",
-    "postDebugTask",
-    "internalConsoleOptions",
-)
-_COMMON += ("debugServer", "noDebug", "token", "serverReadyAction", "suppressMultipleSessionWarning", "adapterID")
-_LOOKS = ("include", "crashes", "plumbing", "subProcess", "justMyCode")
-_LAUNCH = ("program", "module", "args", "cwd", "env", "python", "stopOnEntry", "console", "coreFile")
-_CONSOLES = ("internalConsole", "integratedTerminal", "externalTerminal")
 
 
 @request("initialize", needs="client")
@@ -46,10 +35,23 @@ def initialize(session: Session, arguments: Arguments) -> Message:
 def launch(session: Session, arguments: Arguments) -> None:
     """Start the program; it waits before its first line until the client has configured."""
     _check_free(session, arguments)
-    if arguments.text("type", "") == "pyharness":  # another type's client sends attributes of its own
-        arguments.known([*_COMMON, *_LOOKS, *_LAUNCH])
-    plan = plan_of(arguments)
-    session.debuggee = Debuggee(session, plan)
+    _start(session, launch_plan(arguments))
+
+
+@request("attach", needs="client")
+def attach(session: Session, arguments: Arguments) -> None:
+    """Debug a program that runs already; it runs on at the end."""
+    _check_free(session, arguments)
+    _start(session, attach_plan(arguments))
+
+
+def _start(session: Session, plan: Plan) -> None:
+    if plan.console != "internalConsole" and isinstance(plan.target, Command):
+        if not session.supports.get("supportsRunInTerminalRequest"):
+            raise UsageError(f"This client has no {plan.console}.", "Use the console internalConsole.")
+        session.terminal = InTerminal(session, plan, plan.target)
+    else:
+        session.debuggee = Debuggee(session, plan)
     session.plan = plan
 
 
@@ -58,42 +60,6 @@ def _check_free(session: Session, arguments: Arguments) -> None:
         raise HarnessError("Another client uses this server.", "Give the server's token in the attribute `token`.")
     if session.debuggee is not None:
         raise HarnessError("A program is being debugged already.", "End it first: one session, one program.")
-
-
-def plan_of(arguments: Arguments) -> Plan:
-    """What a launch asks for; raises ``UsageError`` for what cannot be meant."""
-    module = arguments.text("module", "")
-    program = arguments.text("program", "")
-    if bool(module) == bool(program):
-        raise UsageError("launch needs `program` (a Python file) or `module`, and not both.")
-    console = arguments.text("console", _CONSOLES[0])
-    if console not in _CONSOLES:
-        raise UsageError(f"There is no console {console!r}.", f"One of {', '.join(_CONSOLES)}.")
-    env = {name: str(value) for name, value in arguments.object("env", {}).values.items() if value is not None}
-    command = Command(
-        program or module,
-        tuple(map(str, arguments.values.get("args") or ())),
-        module=bool(module),
-        python=_interpreter(arguments),
-        cwd=arguments.text("cwd", "") or None,
-        env=env,
-    )
-    debug = not arguments.flag("noDebug", default=False)
-    return Plan(
-        command,
-        tuple(arguments.texts("include")),
-        crashes=debug and arguments.flag("crashes", default=True),
-        stop_on_entry=debug and arguments.flag("stopOnEntry", default=False),
-        debug=debug,
-        plumbing=arguments.flag("plumbing", default=False),
-        console=console,
-    )
-
-
-def _interpreter(arguments: Arguments) -> str:
-    """The program's Python; the type *debugpy* gives it as a command line."""
-    value = arguments.values.get("python")
-    return str(value[0]) if isinstance(value, list) and value else arguments.text("python", "")
 
 
 @request("configurationDone", needs="program", supportsConfigurationDoneRequest=True)
@@ -109,16 +75,14 @@ def configuration_done(session: Session, _arguments: Arguments) -> None:
 def restart(session: Session, arguments: Arguments) -> None:
     """End the program and start it again, with the breakpoints as they are."""
     given = arguments.object("arguments", {})
-    plan = plan_of(given) if given.values else session.plan
-    if plan is None:
-        raise HarnessError("There is nothing to restart.", "Send launch first.")
+    plan = launch_plan(given) if given.values and session.plan else session.plan
+    if plan is None or not isinstance(plan.target, Command):
+        raise HarnessError("There is nothing to restart.", "Only what was launched can be started again.")
     if session.debuggee:
         session.forget()
         session.debuggee.terminate()
-    session.plan = plan
-    session.debuggee = Debuggee(session, plan)
-    session.debuggee.shell.configure = session.breakpoints.again
-    session.debuggee.configured = True
+    session.restarting = True
+    _start(session, plan)
 
 
 @request("cancel", needs="client", supportsCancelRequest=True)

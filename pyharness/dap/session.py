@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 from pyharness.dap.arguments import Arguments
 from pyharness.dap.breakpoints import ClientBreakpoints
+from pyharness.dap.children import offer
 from pyharness.dap.registry import REQUESTS
 from pyharness.dap.stops import tell
 from pyharness.dap.tables import Frames, Variables
@@ -24,7 +25,9 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
     from pyharness.dap.connection import Connection
-    from pyharness.dap.debuggee import Debuggee, Plan
+    from pyharness.dap.debuggee import Debuggee
+    from pyharness.dap.plan import Plan
+    from pyharness.dap.terminal import InTerminal
     from pyharness.debugger.machine import Request, Stopped
     from pyharness.debugger.python_side import PythonSide
     from pyharness.debugger.shell import Events, Shell
@@ -39,13 +42,21 @@ _NO_PROGRAM = "No program is being debugged."
 class Session:
     """A client, and the program that it debugs; all of it on the thread that calls ``run``."""
 
-    def __init__(self, client: Connection, authorized: Callable[[str], bool]) -> None:
+    def __init__(
+        self, client: Connection, authorized: Callable[[str], bool], door: dict[str, object] | None = None
+    ) -> None:
         self.client = client
         self.authorized = authorized
         """Whether a client with this token may start something."""
+        self.accepted = False
+        """It may: nothing of its is started or evaluated before."""
         self.supports: Message = {}
         """What the client said of itself in ``initialize``."""
         self.debuggee: Debuggee | None = None
+        self.door = door or {}
+        """What a client's child session needs to reach this server."""
+        self.terminal: InTerminal | None = None
+        self.restarting = False
         self.plan: Plan | None = None
         """What was launched last, for a restart."""
         self.breakpoints = ClientBreakpoints(self)
@@ -94,6 +105,8 @@ class Session:
             self._inbox.append(item)
         elif source == "call":
             item()
+        elif source == "child":
+            self.put("call", functools.partial(offer, self, item))
 
     def _turn(self) -> None:
         if self._inbox:
@@ -274,6 +287,7 @@ class Session:
     def end(self) -> None:
         """The debugging is over; the client may still ask, or restart."""
         self.debuggee = None
+        self._close_terminal()
         self.client.event("terminated")
 
     def release(self) -> None:
@@ -281,6 +295,12 @@ class Session:
         debuggee, self.debuggee = self.debuggee, None
         if debuggee:
             debuggee.release()
+        self._close_terminal()
+
+    def _close_terminal(self) -> None:
+        if self.terminal:
+            self.terminal.close()
+            self.terminal = None
 
 
 def _go(shell: Shell, request: Request) -> None:

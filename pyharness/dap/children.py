@@ -1,0 +1,37 @@
+"""Child processes of the program, each a session of its own that the client is asked to start."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from pyharness.dap.session import Session
+    from pyharness.model.dap_wire import Message
+
+
+def offer(session: Session, child: dict[str, Any]) -> None:
+    """Ask the client to attach to a child, which waits for that; let it go where the client cannot or does not."""
+
+    def answered(message: Message) -> None:
+        if not message.get("success"):
+            _let_go(session, child)
+
+    if not session.supports.get("supportsStartDebuggingRequest"):
+        session.say(f"{child['name']} (process {child['pid']}) runs on: this client has no child sessions.\n")
+        _let_go(session, child)
+        return
+    configuration = {
+        "type": "pyharness",
+        "request": "attach",
+        "name": f"{child['name']} ({child['pid']})",
+        "handle": child["handle"],
+        "subProcess": "debug",
+        **session.door,
+    }
+    session.ask("startDebugging", {"request": "attach", "configuration": configuration}, answered)
+
+
+def _let_go(session: Session, child: dict[str, Any]) -> None:
+    children = session.debuggee.shell.process.children if session.debuggee else None
+    if children:
+        children.let_go(child["pid"])
