@@ -34,8 +34,7 @@ def children(node: Any) -> Iterator[Child]:
     yield line_of(created_variable(origin_in(node.metadata.get("traceback_", ()))))
     inputs = list(_inputs(node))
     yield Child("inputs", Group(str(len(inputs)), lambda: inputs))
-    saved = list(_saved(node))
-    yield Child("saved", Group(str(len(saved)), lambda: saved), "")
+    yield _saved_group(node)
     following = list(_next(node))
     yield Child("next_functions", Group(str(len(following)), lambda: following), ".next_functions")
     own = {name: value for name, value in getattr(node, "__dict__", {}).items() if not name.startswith("__")}
@@ -48,6 +47,13 @@ def _inputs(node: Any) -> Iterator[Child]:
     with undisturbed():
         for index, entry in enumerate((getattr(node, "_input_metadata", None) or ())[:_MAX]):
             yield line_of(input_variable(index, str(entry.dtype).removeprefix("torch."), list(entry.shape)))
+
+
+def _saved_group(node: Any) -> Child:
+    if type(node).__name__ == "CppFunction":  # torch has no accessor for what these save
+        return Child("saved", Line("<not visible from Python> (stop in native code to see them)"))
+    saved = list(_saved(node))
+    return Child("saved", Group(str(len(saved)), lambda: saved), "")
 
 
 def _saved(node: Any) -> Iterator[Child]:

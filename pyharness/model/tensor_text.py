@@ -34,7 +34,7 @@ def number(value: object, digits: int = 4) -> str:
 
 def name_of(node: AutogradNode) -> str:
     """``<MulBackward0>``."""
-    return f"<{node.name.strip('<>')}>"
+    return node.name if node.name.startswith("<") else f"<{node.name}>"
 
 
 def headline(info: TensorInfo) -> str:

@@ -113,6 +113,11 @@ def test_a_function_written_in_python_shows_what_it_saved(shown):
     assert shown.inside(children["members"], "factor")["value"] == "2"
 
 
+def test_a_function_written_in_cxx_says_where_its_tensors_are_seen(shown):
+    assert shown.locals["cxx"]["value"] == "<torch::autograd::CppNode<pyharness::ops::RmsNorm>>"
+    assert "stop in native code" in shown.inside(shown.locals["cxx"], "saved")["value"]
+
+
 def test_a_module_shows_parameters_before_the_noise(shown):
     names = [child["name"] for child in shown.children(shown.locals["self"])]
     assert names == ["weight", "mean", "inner", "training", "scale", "internals"]

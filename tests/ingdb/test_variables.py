@@ -205,6 +205,16 @@ def test_a_function_written_in_python_shows_what_it_saved(look):
     assert look.inside(custom, "members", "factor")["value"] == "2"
 
 
+def test_a_function_written_in_cxx_shows_what_it_saved(look):
+    node = look.evaluate(FORWARD, "cxx")
+    assert node["value"] == "<torch::autograd::CppNode<pyharness::ops::RmsNorm>>"
+    saved = look.children(look.inside(node, "saved")["handle"])
+    assert [tensor["value"].split(" cpu")[0] for tensor in saved][:2] == [
+        "Tensor float32 [2, 3]",
+        "Tensor float32 [3]",
+    ]
+
+
 def test_containers_of_cxx(look):
     found = look.variables(KERNEL, "Locals")
     assert [child["value"] for child in look.children(found["boxed_list"]["handle"])] == ["1", "2", "3"]

@@ -10,6 +10,8 @@ from dataclasses import dataclass
 
 import torch
 
+import pyharness.ops  # noqa: F401  (registers them)
+
 Point = namedtuple("Point", "x y")
 LIMIT = 7
 
@@ -52,10 +54,12 @@ class Net(torch.nn.Module):
         node = product.grad_fn
         doubled = Twice.apply(x)
         custom = doubled.grad_fn
+        fused = torch.ops.pyharness.rms_norm(x, self.weight[0], 1e-6)
+        cxx = fused.grad_fn
         tensors = zoo()
         say(tensors)
         y = torch.ops.tensor_kernel.wait(product, [product, x], x, [2, 3], [4, 5], 1.5, 1, 0)  # @forward
-        return y, points, numbers, words, slotted, plain, ordered, total, node, custom, tensors
+        return y, points, numbers, words, slotted, plain, ordered, total, node, custom, cxx, tensors
 
 
 class Twice(torch.autograd.Function):
