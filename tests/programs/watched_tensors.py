@@ -12,6 +12,22 @@ torch.ops.load_library(sys.argv[1])
 print("ready", flush=True)
 
 
+class Uncopyable(torch.Tensor):
+    @classmethod
+    def __torch_dispatch__(cls, function, types, args=(), kwargs=None):
+        if "clone" in str(function):
+            raise LookupError("no clone")
+        return function(*args, **(kwargs or {}))
+
+
+def fails(call):
+    try:
+        call()
+    except (RuntimeError, LookupError):
+        return
+    raise AssertionError
+
+
 def kernel(x):
     aside, nowhere = os.open(os.devnull, os.O_RDWR), os.open(os.devnull, os.O_RDONLY)
     torch.ops.tensor_kernel.wait(x, [x], None, [1], [2], 1.5, aside, nowhere)  # @kernel
@@ -22,6 +38,7 @@ def main():
     brain = torch.ones(2, 2, dtype=torch.bfloat16)
     counts = torch.tensor([1, 2, 3])
     turned = x.t()
+    uncopyable = torch.Tensor._make_wrapper_subclass(Uncopyable, (2,))
     pair = torch.zeros(2)
     for letter in iter(lambda: sys.stdin.read(1), ""):
         if letter == "k":
@@ -36,6 +53,10 @@ def main():
             counts[-1] -= 10  # @write_counts
         elif letter == "s":
             pair.fill_(0.5)  # @write_small
+        elif letter == "e":
+            fails(lambda: torch.ops.tensor_kernel.wait(x, [x], None, [1], [2], 1.5, -1, -1))
+        elif letter == "p":
+            fails(lambda: torch.ops.tensor_kernel.nesting(uncopyable, -1, -1))
         print("done", letter, flush=True)
 
 
