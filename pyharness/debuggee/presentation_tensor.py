@@ -50,22 +50,24 @@ def children(tensor: Any) -> Iterator[Child]:
     elif info.numel:
         yield Child("statistics", Group(f"of {info.numel} elements", lambda: _statistics(tensor, info)))
     yield Child("storage", Group(storage_line(info, itemsize), lambda: _storage(tensor, info, itemsize)))
-    yield Child("grad", _or_none(gradient_of(tensor)), ".grad")
-    yield Child("grad_fn", _or_none(tensor.grad_fn), ".grad_fn")
-    yield from _parts(tensor)
+    yield from _related(tensor)
     if not info.unreadable and info.sizes and info.numel:
         yield from _Rows(tensor, info).all(0, 0)
 
 
+def _related(tensor: Any) -> list[Child]:
+    """What a tensor refers to: its grad, its node, the parts of a sparse one."""
+    with undisturbed():
+        parts = _PARTS.get(str(tensor.layout).removeprefix("torch."), {})
+        return [
+            Child("grad", _or_none(gradient_of(tensor)), ".grad"),
+            Child("grad_fn", _or_none(tensor.grad_fn), ".grad_fn"),
+            *(Child(name, getattr(tensor.detach(), method)(), f".{method}()") for name, method in parts.items()),
+        ]
+
+
 def _or_none(value: Any) -> Any:
     return Line("None") if value is None else value
-
-
-def _parts(tensor: Any) -> Iterator[Child]:
-    for name, method in _PARTS.get(str(tensor.layout).removeprefix("torch."), {}).items():
-        with undisturbed():
-            part = getattr(tensor.detach(), method)()
-        yield Child(name, part, f".{method}()")
 
 
 def _statistics(tensor: Any, info: TensorInfo) -> Iterator[Child]:
