@@ -51,7 +51,7 @@ def stack_trace(session: Session, arguments: Arguments) -> Message:
     if thread not in session.frames.stacks and (start, levels) == (0, 1) and focus and focus.language == "python":
         shown = _python_frames(session.require_program(), thread, 8)[:1] if thread == focus.thread else []
         if shown:
-            return {"stackFrames": [_to_dap(session, shown)]}
+            return {"stackFrames": [_to_dap(session, shown)], "totalFrames": len(shown) + 1}  # more, so ask again
     rows = list(_rows(session, whole_stack(session, thread)))
     end = start + levels if levels else len(rows)
     return {"stackFrames": [_to_dap(session, row) for row in rows[start:end]], "totalFrames": len(rows)}

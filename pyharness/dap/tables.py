@@ -29,28 +29,34 @@ class ShownFrame:
 
 
 class Frames:
-    """Frame ids, valid until the program goes on."""
+    """Frame ids, valid until the program goes on.
+
+    None is given twice: a request that comes late must not be answered for another frame, and VS Code draws a stack
+    anew only where an id of it has changed.
+    """
 
     def __init__(self) -> None:
         self._frames: list[ShownFrame] = []
+        self._gone = 0
         self.stacks: dict[int, list[ShownFrame]] = {}
         """The whole stack of a thread, once it was asked for."""
 
     def clear(self) -> None:
         """The program goes on."""
+        self._gone += len(self._frames)
         self._frames.clear()
         self.stacks.clear()
 
     def add(self, frame: ShownFrame) -> int:
         """Its id."""
         self._frames.append(frame)
-        return len(self._frames)
+        return self._gone + len(self._frames)
 
     def get(self, number: int) -> ShownFrame:
         """The frame of an id; raises ``HarnessError`` for one that is not valid."""
-        if not 0 < number <= len(self._frames):
+        if not 0 < number - self._gone <= len(self._frames):
             raise HarnessError(f"There is no frame {number}.", _GONE)
-        return self._frames[number - 1]
+        return self._frames[number - self._gone - 1]
 
 
 @dataclass(frozen=True)
@@ -66,15 +72,17 @@ class Container:
 
 
 class Variables:
-    """Variable references, and those to source lines, valid until the program goes on."""
+    """Variable references, and those to source lines, valid until the program goes on; no reference is given twice."""
 
     def __init__(self) -> None:
         self._links: list[tuple[str, int]] = []
         self._containers: list[Container] = []
+        self._gone = 0
         self._numbers: dict[tuple[Any, ...], int] = {}
 
     def clear(self) -> None:
         """The program goes on."""
+        self._gone += len(self._containers)
         self._containers.clear()
         self._numbers.clear()
         self._links.clear()
@@ -89,14 +97,14 @@ class Variables:
         )
         if key not in self._numbers:
             self._containers.append(container)
-            self._numbers[key] = len(self._containers)
+            self._numbers[key] = self._gone + len(self._containers)
         return self._numbers[key]
 
     def get(self, number: int) -> Container:
         """What a reference stands for; raises ``HarnessError`` for one that is not valid."""
-        if not 0 < number <= len(self._containers):
+        if not 0 < number - self._gone <= len(self._containers):
             raise HarnessError(f"There are no variables {number}.", _GONE)
-        return self._containers[number - 1]
+        return self._containers[number - self._gone - 1]
 
     def add_link(self, link: str) -> int:
         """The reference of a ``FILE:LINE``; 0 for what is none."""
