@@ -111,8 +111,20 @@ def _trace(frame: FrameType) -> None:
     debugger = pydevd.get_global_debugger()
     info = _stepping_info()
     info.pydev_state = 1  # pydevd_constants.STATE_RUN
-    debugger.enable_tracing()
+    if not _is_traced():
+        debugger.enable_tracing()
     debugger.set_trace_for_frame_and_parents(threading.get_ident(), frame)
+
+
+def _is_traced() -> bool:
+    """Whether pydevd's trace function is in place on this thread.
+
+    To put it there pydevd starts a thread and waits for it: milliseconds under gdb, and other threads get the GIL.
+    """
+    import pydevd_tracing
+
+    its = getattr(pydevd_tracing._last_tracing_func_thread_local, "tracing_func", None)
+    return its is not None and sys.gettrace() == its
 
 
 @contextmanager

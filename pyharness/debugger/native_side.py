@@ -21,6 +21,14 @@ if TYPE_CHECKING:
     from pyharness.debugger.machine import NativeReason
 
 LOADER = Path(__file__).parent.parent / "ingdb" / "load.py"
+_SETTINGS = (
+    "mi-async on",
+    "non-stop on",
+    "pagination off",
+    "confirm off",
+    "breakpoint pending off",
+    "unwindonsignal on",  # calls of the agent
+)
 _SETTLE_SECONDS = 2.0
 _STEPS = {
     "continue": "-exec-continue",
@@ -76,7 +84,7 @@ class NativeSide:
 
     def prepare(self) -> None:
         """Load our commands; done early, while the program still imports."""
-        for setting in ("mi-async on", "non-stop on", "pagination off", "confirm off", "breakpoint pending off"):
+        for setting in _SETTINGS:
             self._gdb.command(f"-gdb-set {setting}")
         self._gdb.command("-gdb-set print frame-arguments none")  # a stop would read every tensor it is given
         self._gdb.console(f"source {LOADER}")

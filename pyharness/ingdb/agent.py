@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from contextlib import contextmanager
+from contextlib import contextmanager, nullcontext
 from typing import TYPE_CHECKING, Any
 
 import gdb
@@ -47,7 +47,8 @@ def call(request: dict[str, Any]) -> dict[str, Any]:
         raise HarnessError(f"The request is too long for the agent: {len(text)} bytes.")
     safe_point.reach()
     gdb.selected_inferior().write_memory(_address("pyharness_request"), text)
-    alone = bool(_call("pyharness_holds_gil", alone=True))
+    # In non-stop mode gdb lets no other thread of those that stand run for a call, whatever its settings.
+    alone = None if gdb.parameter("non-stop") else bool(_call("pyharness_holds_gil", alone=True))
     with _no_breakpoints(request["do"] == "evaluate"):
         gone = _call("pyharness_agent", alone=alone)
     if gone:
@@ -75,9 +76,10 @@ def _text(address: int) -> str:
     return raw.partition(b"\0")[0].decode(errors="replace")
 
 
-def _call(function: str, *, alone: bool) -> int:
-    """Call ``int function(void)``; ``alone`` keeps the other threads where they are."""
-    with temporarily("scheduler-locking", "on" if alone else "off"), temporarily("unwindonsignal", "on"):
+def _call(function: str, *, alone: bool | None) -> int:
+    """Call ``int function(void)``; ``alone`` keeps other threads where they are, ``None`` is as gdb does anyway."""
+    locking = nullcontext() if alone is None else temporarily("scheduler-locking", "on" if alone else "off")
+    with locking, temporarily("unwindonsignal", "on"):
         try:
             return int(gdb.parse_and_eval(f"((int (*)(void)) {_address(function):#x})()"))
         except gdb.error as error:
