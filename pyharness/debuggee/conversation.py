@@ -27,7 +27,10 @@ class Conversation:
         self._waiting: dict[int, _Waiting] = {}
         self._at_end = at_end
         self.over = threading.Event()
-        quiet_thread.start(self._read)
+        reads = threading.Lock()
+        reads.acquire()
+        quiet_thread.start(self._read, reads)
+        reads.acquire()  # it is known as ours before a debugger looks at all threads
 
     def ask(self, message: dict[str, Any]) -> dict[str, Any]:
         """Send ``message`` and wait for the answer; ``{}`` at once in a forked child, and when the debugger is gone."""
@@ -67,7 +70,8 @@ class Conversation:
         with suppress(OSError):  # the reader notices
             self._socket.sendall(json.dumps(message).encode() + b"\n")
 
-    def _read(self) -> None:
+    def _read(self, reads: threading.Lock) -> None:
+        reads.release()
         with suppress(OSError, ValueError, KeyError, TypeError):
             for line in self._stream:
                 answer = json.loads(line)

@@ -14,8 +14,8 @@ if TYPE_CHECKING:
 
 _start = _thread.start_new_thread  # as it is before a debugger replaces it: such a thread is never traced
 _OWN_FAULTS = {signal.SIGSEGV, signal.SIGBUS, signal.SIGFPE, signal.SIGILL, signal.SIGTRAP}
-_lock = _thread.allocate_lock()
-_running: set[int] = set()
+_running: dict[int, int] = {}
+"""Ident → LWP."""
 
 
 def start(function: Callable[..., None], *arguments: Any) -> None:
@@ -26,41 +26,42 @@ def start(function: Callable[..., None], *arguments: Any) -> None:
     """
     before = signal.pthread_sigmask(signal.SIG_BLOCK, signal.valid_signals() - _OWN_FAULTS)
     try:
-        with _lock:
-            _running.add(_start(_run, (function, arguments)))
+        _start(_run, (function, arguments))
     finally:
         signal.pthread_sigmask(signal.SIG_SETMASK, before)
 
 
 def forget() -> None:
     """In a forked child: none of them runs here."""
-    global _lock  # noqa: PLW0603  (it may be held by a thread that is not here)
-    _lock = _thread.allocate_lock()
     _running.clear()
 
 
 @contextmanager
 def hidden_from_pydevd() -> Iterator[None]:
     """Our threads pass for pydevd's own: it would trace every thread that it finds, and show it."""
-    for ident in tuple(_running):
-        thread: Any = _known_as(ident)
-        thread.pydev_do_not_trace = thread.is_pydev_daemon_thread = True
+    known = {ident: _known_as(ident, lwp) for ident, lwp in tuple(_running.items())}
     try:
         yield
     finally:
-        for ident in tuple(_running):
-            _active().pop(ident, None)
+        for ident, thread in known.items():
+            if _active().get(ident) is thread:
+                del _active()[ident]
 
 
-def _known_as(ident: int) -> threading.Thread:
+def _known_as(ident: int, lwp: int) -> threading.Thread:
     class Known(threading._DummyThread):
+        pydev_do_not_trace = is_pydev_daemon_thread = True
+
         def _set_ident(self) -> None:
             self._ident = ident
+
+        def _set_native_id(self) -> None:
+            self._native_id = lwp
 
     before = _active().get(threading.get_ident())
     known = Known()
     _active()[ident] = known
-    if before is not None:  # Python 3.10 and older enter it as the thread that calls
+    if before is not None:  # where Python enters it as the thread that calls
         _active()[threading.get_ident()] = before
     return known
 
@@ -73,8 +74,9 @@ def _active() -> dict[int, threading.Thread]:
 def _run(function: Callable[..., None], arguments: tuple[Any, ...]) -> None:
     if sys.gettrace() is not None:
         sys.settrace(None)
+    ident = _thread.get_ident()
+    _running[ident] = _thread.get_native_id()
     try:
         function(*arguments)
     finally:
-        with _lock:
-            _running.discard(_thread.get_ident())
+        _running.pop(ident, None)

@@ -20,10 +20,28 @@ from pyharness.model.state import state_dir
 if TYPE_CHECKING:
     from pyharness.model.handles import Handle
 
+MAIN_THREAD = "MAIN_THREAD"
+"""What gdb replaces by the ``ident`` of the main thread."""
 _OLDEST = (3, 10)
 # Runs on a thread of its own, in a namespace of its own, in any Python; nothing may come out of it but the answer.
+# Up to Python 3.12 the thread that first imports threading passes for the main one: gdb says who that is.
 _CODE = """
+def name_main_thread(ident):
+    import sys
+    if "threading" in sys.modules or sys.version_info >= (3, 13):
+        return
+    import os, threading
+    main = threading.main_thread()
+    with threading._active_limbo_lock:
+        threading._active.pop(main._ident, None)
+        main._ident, main._native_id = ident, os.getpid()
+        threading._active[ident] = main
+    lock = main._tstate_lock
+    main._tstate_lock = threading.Lock()
+    main._tstate_lock.acquire()
+    getattr(threading, "_shutdown_locks", set()).discard(lock)
 def begin():
+    name_main_thread({main_thread})
     import json, socket, sys
     door = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
     try:
@@ -59,6 +77,7 @@ def inject(pid: int, seconds: float) -> Handle:
         door.listen(4)
         code = _CODE.format(
             door=name,
+            main_thread=MAIN_THREAD,
             oldest=_OLDEST,
             late=str(PACKAGE / "debuggee" / "late.py"),
             packages=_packages(),

@@ -38,8 +38,9 @@ def inject(request: dict[str, Any]) -> dict[str, Any]:
     _select_thread()
     if not _call(found["Py_IsInitialized"]):
         raise HarnessError(f"Process {request['pid']} is not running Python yet, or not any more.", "Try again.")
-    page = _memory(found["mmap"], len(request["code"].encode()))
-    gdb.selected_inferior().write_memory(page, program(page, found, request["code"]))
+    code = request["code"].replace("MAIN_THREAD", str(_main_thread()))
+    page = _memory(found["mmap"], len(code.encode()))
+    gdb.selected_inferior().write_memory(page, program(page, found, code))
     slot = _memory(found["mmap"], 8, writable=True)  # for the new thread's number
     if _call(found["pthread_create"], slot, 0, page, 0):
         raise HarnessError(f"Process {request['pid']} cannot start a thread.", _NATIVE)
@@ -99,6 +100,17 @@ def _select_thread() -> None:
         if not safe_point.inside_locking():
             return
     safe_point.reach()
+
+
+def _main_thread() -> int:
+    """What ``pthread_self()`` is on the main thread, which Python takes for its ``ident``."""
+    selected, pid = gdb.selected_thread(), gdb.selected_inferior().pid
+    main = next(thread for thread in gdb.selected_inferior().threads() if thread.ptid[1] == pid)
+    main.switch()
+    ident = int(gdb.parse_and_eval("(unsigned long) $fs_base"))
+    if selected is not None:
+        selected.switch()
+    return ident
 
 
 def _memory(mmap: int, size: int, *, writable: bool = False) -> int:
