@@ -84,6 +84,8 @@ class Attached:
 
     def wait(self) -> int:
         """Wait for the program's end; its exit code, negative for a signal, 0 where nobody told."""
+        if self._over.is_set():
+            return self.exit_code or 0
         select.select([self._process], [], [])
         if self.exit_code is None:
             self.exit_code = self._code()
@@ -93,6 +95,8 @@ class Attached:
         """Give back the channel, and the threads."""
         if self._over.is_set():
             return
+        if self.exit_code is None and select.select([self._process], [], [], 0)[0]:
+            self.exit_code = self._code()
         self._over.set()
         self.let_go()
         self._threads[0].join(_PATIENCE)  # the program hangs up when all is undone: then the next debugger may come

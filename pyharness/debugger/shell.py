@@ -340,6 +340,8 @@ class Shell:
                 if native:
                     native.close()
                 self._prepared.put(error)
+            except Exception as error:  # noqa: BLE001  (whoever needs gdb waits for an answer)
+                self._prepared.put(HarnessError(f"gdb cannot be used: {type(error).__name__}: {error}"))
 
         threading.Thread(target=prepare, name="pyharness-prepare-gdb", daemon=True).start()
 

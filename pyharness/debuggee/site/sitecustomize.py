@@ -14,6 +14,7 @@ def _greet() -> None:
     if sys.version_info < (3, 10):  # noqa: UP036  (a program may start any Python)
         return
     sys.path.append(str(Path(__file__).parents[3]))
+    _let_others_import_site()
     try:
         from pyharness.debuggee import children
 
@@ -22,6 +23,16 @@ def _greet() -> None:
         print(f"pyharness: this process cannot be debugged: {error}", file=sys.stderr)
     finally:
         sys.path.remove(str(Path(__file__).parents[3]))
+
+
+def _let_others_import_site() -> None:
+    """Count the import of ``site`` as done: debugpy imports it on another thread, while this one waits within it.
+
+    All that the module will have is there by now.
+    """
+    spec = getattr(sys.modules.get("site"), "__spec__", None)
+    if spec is not None:
+        spec._initializing = False
 
 
 def _run_the_next() -> None:
