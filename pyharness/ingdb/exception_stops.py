@@ -54,6 +54,8 @@ class ExceptionStop(gdb.Breakpoint):
         """Whether this exception is one to stop at; cheap tests come first: libraries throw a lot."""
         frame = gdb.newest_frame()
         try:
+            if self.wanted.origin == "own" and not _is_near(frame, self.kind):
+                return False
             found = _exception(self.kind, frame)
         except (gdb.error, UnreadableError):
             return False
@@ -102,21 +104,25 @@ def _exception(kind: Kind, frame: gdb.Frame) -> CxxException:
     return cxx_exception.thrown(memory, first, int(frame.read_register("rsi")) & (1 << 64) - 1)
 
 
+def _is_near(frame: gdb.Frame, kind: Kind) -> bool:
+    """Whether the caller can be the user's code, or throws on its behalf: by the return address, nothing is unwound."""
+    library = libraries.library_at(Memory(read_memory).pointer(int(frame.read_register("rsp"))))
+    return library is not None and _is_skipped(library.path, kind)
+
+
+def _is_skipped(path: str, kind: Kind) -> bool:
+    return is_user_binary(path) or (kind == "throw" and path.rpartition("/")[2].startswith(_RAISING))
+
+
 def _comes_from(frame: gdb.Frame, origin: str, kind: Kind) -> bool:
     if origin == "all":
         return True
     for path, is_own in _callers(frame):
         if is_own:
             return True
-        skipped = is_user_binary(path) or (kind == "throw" and _raises(path))
-        if origin == "own" and not skipped:
+        if origin == "own" and not _is_skipped(path, kind):
             return False
     return False
-
-
-def _raises(path: str) -> bool:
-    name = path.rpartition("/")[2]
-    return name.startswith(_RAISING)
 
 
 def _callers(frame: gdb.Frame) -> Iterator[tuple[str, bool]]:
