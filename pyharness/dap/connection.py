@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 from pyharness.model import dap_wire
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Iterator
 
     from pyharness.model.dap_wire import Malformed, Message
 
@@ -19,11 +19,16 @@ _CHUNK = 1 << 16
 
 
 class Connection:
-    """A pair of file descriptors (or one, twice) that speaks DAP; every method may be called on any thread."""
+    """A pair of file descriptors (or one, twice) that speaks DAP; every method may be called on any thread.
 
-    def __init__(self, incoming: int, outgoing: int, close: Callable[[], None]) -> None:
+    One that is not ``forgiving`` hears no more of what does not begin as DAP: a web page can make a browser send any
+    bytes to a local port behind a header of HTTP, and a message among them would be found.
+    """
+
+    def __init__(self, incoming: int, outgoing: int, close: Callable[[], None], *, forgiving: bool = True) -> None:
         self._incoming, self._outgoing = incoming, outgoing
         self._close = close
+        self._trusted = forgiving
         self._lock = threading.Lock()
         self._sequence = 0
         self._open = True
@@ -70,6 +75,17 @@ class Connection:
         decoder = dap_wire.Decoder()
         with contextlib.suppress(OSError):
             while data := os.read(self._incoming, _CHUNK):
-                for message in decoder.feed(data):
-                    take(message)
+                if not self._take(decoder.feed(data), take):
+                    break
         take(None)
+
+    def _take(
+        self, messages: Iterator[Message | Malformed], take: Callable[[Message | Malformed | None], None]
+    ) -> bool:
+        """Hand on what came; whether to hear more."""
+        for message in messages:
+            take(message)
+            self._trusted = self._trusted or isinstance(message, dict)
+            if not self._trusted:
+                return False
+        return True

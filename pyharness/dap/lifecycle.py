@@ -56,8 +56,11 @@ def _start(session: Session, plan: Plan) -> None:
 
 
 def _check_free(session: Session, arguments: Arguments) -> None:
-    if not session.authorized(arguments.text("token", "")):
-        raise HarnessError("Another client uses this server.", "Give the server's token in the attribute `token`.")
+    token = arguments.text("token", "")
+    session.accepted = session.accepted or session.authorized(token)
+    if not session.accepted:
+        wrong = "That is not this server's token." if token else "Another client uses this server."
+        raise HarnessError(wrong, "Give the token that the server printed in the attribute `token`.")
     if session.debuggee is not None:
         raise HarnessError("A program is being debugged already.", "End it first: one session, one program.")
 

@@ -44,6 +44,8 @@ class Server:
         self.port = self._socket.getsockname()[1]
         self._lock = threading.Lock()
         self._sessions: list[Session] = []
+        self._first: Session | None = None
+        """The client that debugs without the token, as long as it is here."""
 
     def serve(self, announce: Callable[[dict[str, object]], None], *, once: bool = False) -> None:
         """Accept clients, each on a thread of its own, until interrupted."""
@@ -74,9 +76,9 @@ class Server:
             with contextlib.suppress(OSError):
                 stream.shutdown(socket.SHUT_RDWR)
 
-        session = Session(
-            Connection(stream.fileno(), stream.fileno(), hang_up), lambda token: self._may(session, token)
-        )
+        client = Connection(stream.fileno(), stream.fileno(), hang_up, forgiving=False)
+        door: dict[str, object] = {"debugServer": self.port, "token": self.token}
+        session = Session(client, lambda token: self._may(session, token), door)
         with self._lock:
             self._sessions.append(session)
         try:
@@ -87,11 +89,13 @@ class Server:
             stream.close()
 
     def _may(self, session: Session, token: str) -> bool:
-        """Whether a client may debug: it has the token, or is the only one here."""
+        """Whether a client may debug: it has the token, or is the first that asks of those here."""
         if token:
-            return secrets.compare_digest(token.encode(), self.token.encode())
+            return secrets.compare_digest(token.encode("utf-8", "replace"), self.token.encode())
         with self._lock:
-            return all(other is session or other.debuggee is None for other in self._sessions)
+            if self._first not in self._sessions:
+                self._first = session
+            return self._first is session
 
 
 def _is_mine(stream: socket.socket) -> bool:
