@@ -24,6 +24,7 @@ class Adapters:
         self._folder = folder
         self.processes = []
         self.clients = []
+        self.listening = []
         self.port, self.token = 0, ""
 
     def stdio(self, command=OURS, **environment):
@@ -34,6 +35,7 @@ class Adapters:
     def tcp(self, *options, **environment):
         """A client of a new adapter that listens; ``port`` and ``token`` are set."""
         process = self._start((*OURS, "--port", "0", *options), environment, stdin=subprocess.DEVNULL)
+        self.listening.append(process)
         told = json.loads(process.stdout.readline())
         self.port, self.token = told["port"], told["token"]
         return self.connect()
@@ -83,6 +85,8 @@ class Adapters:
         """End everything, by force if it must be; what was left behind, which is a fault."""
         for client in self.clients:
             client.hang_up()
+        for process in self.listening:
+            process.terminate()  # it would serve others
         left = self.wait_gone()
         for pid in left:
             with contextlib.suppress(ProcessLookupError):

@@ -56,6 +56,8 @@ def _schema():
     schema = json.loads(_published().read_text())
     definitions = schema["definitions"] | LOCATIONS
     bases = {part.get("$ref", "").rpartition("/")[2] for each in definitions.values() for part in each.get("allOf", ())}
+    restarted = definitions["RestartArguments"]["properties"]["arguments"]
+    restarted["anyOf"] = restarted.pop("oneOf")  # of objects without required properties both always hold
     for name, more in LATER.items():
         _properties(definitions[name]).update(more)
     for name, definition in definitions.items():

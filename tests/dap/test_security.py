@@ -1,0 +1,126 @@
+"""Who may debug through a port: clients of this machine, the first one or those with the token, and no web page."""
+
+import json
+import socket
+from pathlib import Path
+
+import pytest
+from debugging import PROGRAMS, Debugging
+
+TARGET = str(PROGRAMS / "plain_lines.py")
+GUESS = "guess"
+REFUSED = "Give the token that the server printed"
+
+
+@pytest.fixture
+def first(dap):
+    """A client that debugs, of a server that others can reach too."""
+    program = Debugging(dap.tcp(), TARGET).launch("inner")
+    program.stood()
+    return program
+
+
+def reachable(port):
+    """The addresses of this machine on which something listens at the port."""
+    listening = "0A"
+    addresses = set()
+    for table in ("tcp", "tcp6"):
+        for line in Path(f"/proc/net/{table}").read_text().splitlines()[1:]:
+            fields = line.split()
+            address, _, number = fields[1].partition(":")
+            if int(number, 16) == port and fields[3] == listening:
+                addresses.add(address)
+    return addresses
+
+
+def test_only_the_loopback_interface_is_bound(dap):
+    dap.tcp()
+    assert reachable(dap.port) == {"0100007F"}
+
+
+def test_a_second_client_without_the_token_starts_nothing(dap, first, tmp_path):
+    second, trace = Debugging(dap.connect(), TARGET), tmp_path / "trace"
+    second.initialize()
+    before = dap.family()
+    asked = {"program": str(PROGRAMS / "plain_lines.py"), "env": {"PYTHONBREAKPOINT": str(trace)}}
+    assert REFUSED in second.client.refused("launch", **asked)
+    assert "not this server's token" in second.client.refused("launch", token=GUESS, **asked)
+    assert "not this server's token" in second.client.refused("launch", token=f"{GUESS}\ud800", **asked)
+    assert "nothing to restart" in second.client.refused("restart", arguments=asked)
+    assert REFUSED in second.client.refused("attach", processId=next(iter(before)))
+    assert dap.family() == before
+    assert first.client.request("threads")["threads"]
+
+
+@pytest.mark.parametrize(
+    ("command", "arguments"),
+    [
+        ("evaluate", {"expression": "1"}),
+        ("evaluate", {"expression": "native:1", "context": "repl"}),
+        ("setVariable", {"variablesReference": 1, "name": "x", "value": "1"}),
+        ("setBreakpoints", {"source": {"path": TARGET}, "breakpoints": [{"line": 1, "logMessage": "{1}"}]}),
+        ("threads", {}),
+        ("source", {"sourceReference": 0, "source": {"path": TARGET}}),
+        ("configurationDone", {}),
+        ("terminateThreads", {"threadIds": [1]}),
+    ],
+)
+def test_a_client_that_was_not_accepted_asks_in_vain(dap, first, command, arguments):
+    second = dap.connect()
+    second.refused(command, **arguments)
+    second.request("initialize", adapterID="pyharness")
+    second.refused(command, **arguments)
+    assert first.evaluate("1 + 1", first.stack(first.client.request("threads")["threads"][0]["id"])[0]["id"]) == "2"
+
+
+def test_a_second_client_cannot_end_the_first_ones_program(dap, first):
+    second = dap.connect()
+    second.request("initialize", adapterID="pyharness")
+    second.request("terminate")
+    second.request("disconnect", terminateDebuggee=True)
+    second.wait_end()
+    assert first.client.request("threads")["threads"]
+
+
+def test_a_second_client_with_the_token_debugs_beside_the_first(dap, first):
+    second = Debugging(dap.connect(), TARGET).launch("inner", token=dap.token)
+    assert second.stood().function == "inner"
+    assert second.client.request("threads")["threads"] != first.client.request("threads")["threads"]
+    second.leave()
+    assert first.client.request("threads")["threads"]
+
+
+def test_the_next_client_is_the_first_one_when_that_has_left(dap, first):
+    first.leave()
+    assert Debugging(dap.connect(), TARGET).launch("inner").stood().function == "inner"
+
+
+def test_a_first_client_with_a_wrong_token_is_refused(dap):
+    program = Debugging(dap.tcp(), TARGET)
+    program.initialize()
+    assert "not this server's token" in program.client.refused("launch", program=TARGET, token=GUESS)
+    assert dap.token not in program.client.story()
+
+
+@pytest.mark.parametrize(
+    "head", ["POST / HTTP/1.1", "POST http://127.0.0.1/ HTTP/1.1", "GET /x HTTP/1.0", "\x16\x03\x01"]
+)
+def test_what_a_browser_sends_is_no_client(dap, head):
+    dap.tcp()
+    asked = {"seq": 1, "type": "request", "command": "launch", "arguments": {"program": TARGET}}
+    body = json.dumps(asked)
+    smuggled = f"Content-Length: {len(body)}\r\n\r\n{body}"
+    before = dap.family()
+    with socket.create_connection(("127.0.0.1", dap.port)) as browser:
+        browser.sendall(f"{head}\r\nHost: 127.0.0.1\r\nContent-Length: {len(smuggled)}\r\n\r\n{smuggled}".encode())
+        said = b"".join(iter(lambda: browser.recv(65536), b""))
+    assert b'"success":true' not in said
+    assert dap.family() == before
+
+
+def test_the_token_is_long_and_new_each_time(dap):
+    dap.tcp()
+    one = dap.token
+    dap.tcp()
+    assert one != dap.token
+    assert len(one) >= 32
