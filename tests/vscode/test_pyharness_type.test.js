@@ -25,17 +25,24 @@ test('into the kernel and back by mouse', { workspace: byMouse }, async bench =>
   await bench.clickGutter(norm);
   await bench.toolbar('continue');
   await bench.standsAt('Transformer_', norm);
+  await bench.seeCallStack(/forward \[fx rms_norm_default of blocks\.0\.norm\] .*train .*<module> /);
+  await bench.expand(/^Locals/);
+  await bench.expand(/^add/);
+  await bench.variables(/dtype/);
+  await bench.expand(/^FX/, false);
+  await bench.variables(/statistics/);
+  await bench.see('.monaco-editor .view-lines', /←\sblocks\.0\.mixer/);
+  await bench.picture('stopped-in-generated-code.png');
   await bench.toolbar('step-into');
   await bench.seeCallStack(WHOLE_STACK);
   assert.equal(await bench.standsAt('rms_norm.cpp', lineOf(KERNEL, 'if (needs_graph(input, weight)) {')), KERNEL);
   await bench.variables(/input/);
-  await bench.shot(artifact('stopped-in-the-kernel.png'));
   await bench.expand(/^input/);
   await bench.variables(/dtype/);
-  await bench.shot(artifact('tensor-in-the-kernel.png'));
+  await bench.picture('tensor-in-the-kernel.png');
   await bench.toolbar('step-out');
   await bench.standsAt('Transformer_', norm + 1);
-  await bench.shot(artifact('back-in-generated-code.png'));
+  await bench.picture('back-in-generated-code.png');
 });
 
 test('into the kernel and back by keyboard only', { workspace: byKeys }, async bench => {

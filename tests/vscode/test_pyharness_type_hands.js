@@ -13,6 +13,7 @@ const VSIX = path.join(repository, 'dist/pyharness.vsix');
 const LABEL = 'Pyharness (Python + C++)';
 const SETTINGS = { // room for what is looked at; nothing of this machine in a picture
   'python.defaultInterpreterPath': PYTHON, 'debug.internalConsoleOptions': 'neverOpen', 'editor.minimap.enabled': false, 'breadcrumbs.enabled': false,
+  'editor.stickyScroll.enabled': false,
 };
 
 /** A folder as a user has it: `program` of the examples or the tests, and `launch` configurations if any; gone at the end. */
@@ -42,7 +43,7 @@ function lineOf(file, text) {
   return at + 1;
 }
 
-const hands = ({ page, see, until, drive }) => {
+const hands = ({ page, see, until, drive, shot }) => {
   const editor = page.locator('.editor-group-container.active .monaco-editor');
   const row = (view, pattern) => page.locator(`${view} .monaco-list-row`).filter({ hasText: pattern }).first();
   return {
@@ -63,9 +64,20 @@ const hands = ({ page, see, until, drive }) => {
       await until(async () => (file = await drive(activeFile)).includes(name), `${name} to be the active file`);
       return file;
     },
-    /** Click the triangle of a row of the Variables view. */
-    expand: async pattern => row('.debug-variables', pattern).locator('.monaco-tl-twistie').click(),
+    /** Click the triangle of a row of the Variables view, again where the view was just made anew. */
+    expand: (pattern, wanted = true) => until(async () => {
+      const state = () => row('.debug-variables', pattern).getAttribute('aria-expanded');
+      if (await state() === String(wanted)) return true;
+      await row('.debug-variables', pattern).locator('.monaco-tl-twistie').click();
+      return await state() === String(wanted);
+    }, `${pattern} to be ${wanted ? 'expanded' : 'collapsed'}`),
     collapse: title => page.locator('.pane-header', { hasText: title }).click(),
+    /** A picture without what the mouse points at; kept as an artifact. */
+    async picture(name) {
+      await page.mouse.move(250, 5);
+      await page.locator('.monaco-hover:visible, .workbench-hover:visible').waitFor({ state: 'hidden' });
+      await shot(lab.artifact(name));
+    },
     variables: pattern => see('.debug-variables', pattern),
     /** Make the side bar as wide as a person who reads long names has it. */
     async widenSideBar(by) {
