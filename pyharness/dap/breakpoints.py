@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from pyharness.dap import exceptions
+from pyharness.dap import exceptions, hit_condition
 from pyharness.dap.registry import request
 from pyharness.debugger.breakpoints import name_of
 from pyharness.model.errors import HarnessError
@@ -20,7 +20,6 @@ if TYPE_CHECKING:
     from pyharness.model.frames import Frame
 
 _PYTHON_FILE = re.compile(r"\.(py|pyi|pyw)$|^<.*>$")
-_HIT = re.compile(r"\s*(==|>=|<=|>|<|%|)\s*(\d+)\s*")
 _IGNORED: dict[str, Any] = {"verified": False, "message": "The program was started without debugging."}
 _PENDING = "No code that is loaded has it yet."
 
@@ -53,19 +52,7 @@ class PlacedBreakpoint:
     def due(self) -> bool:
         """Count a hit; whether it is one that the hit condition wants."""
         self.hits += 1
-        found = _HIT.fullmatch(self.hit_condition)
-        return not found or _COMPARISONS[found[1]](self.hits, int(found[2]))
-
-
-_COMPARISONS: dict[str, Any] = {
-    "": lambda hits, wanted: hits >= wanted,
-    "==": lambda hits, wanted: hits == wanted,
-    ">=": lambda hits, wanted: hits >= wanted,
-    "<=": lambda hits, wanted: hits <= wanted,
-    ">": lambda hits, wanted: hits > wanted,
-    "<": lambda hits, wanted: hits < wanted,
-    "%": lambda hits, wanted: wanted > 0 and hits % wanted == 0,
-}
+        return hit_condition.holds(self.hit_condition, self.hits)
 
 
 class ClientBreakpoints:
@@ -264,7 +251,5 @@ def _condition(each: Arguments) -> str:
 
 
 def _native(session: Session, each: Arguments, where: Where) -> PlacedBreakpoint:
-    hit = each.text("hitCondition", "")
-    if hit and not _HIT.fullmatch(hit):
-        raise HarnessError(f"The hit condition {hit!r} is not understood.", "Write a number, or e.g. >= 3, == 3, % 10.")
+    hit = hit_condition.checked(each.text("hitCondition", ""))
     return PlacedBreakpoint(session.breakpoints.next_number(), where, hit, each.text("logMessage", ""))

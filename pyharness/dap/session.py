@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any
 from pyharness.dap.arguments import Arguments
 from pyharness.dap.breakpoints import ClientBreakpoints
 from pyharness.dap.children import offer
+from pyharness.dap.data_breakpoints import DataBreakpoints
 from pyharness.dap.registry import REQUESTS
 from pyharness.dap.stops import tell
 from pyharness.dap.tables import Frames, Variables
@@ -60,6 +61,7 @@ class Session:
         self.plan: Plan | None = None
         """What was launched last, for a restart."""
         self.breakpoints = ClientBreakpoints(self)
+        self._data_breakpoints: DataBreakpoints | None = None
         self.frames = Frames()
         self.variables = Variables()
         self.over = False
@@ -186,6 +188,12 @@ class Session:
     def ask(self, command: str, arguments: Message, answer: Callable[[Message], None]) -> None:
         """Send a reverse request; ``answer`` takes the response."""
         self._answers[self.client.request(command, arguments)] = answer
+
+    def data_breakpoints(self, shell: Shell) -> DataBreakpoints:
+        """Those of the program that runs now."""
+        if self._data_breakpoints is None or self._data_breakpoints.shell is not shell:
+            self._data_breakpoints = DataBreakpoints(shell)
+        return self._data_breakpoints
 
     # --- the program --------------------------------------------------------------------------------------------------
 

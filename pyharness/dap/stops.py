@@ -12,6 +12,7 @@ if TYPE_CHECKING:
     from pyharness.dap.breakpoints import PlacedBreakpoint
     from pyharness.dap.session import Session
     from pyharness.debugger.machine import Stopped
+    from pyharness.debugger.native_watch import WatchHit
     from pyharness.debugger.shell import Shell
     from pyharness.model.frames import Frame
 
@@ -24,6 +25,12 @@ def tell(session: Session, stop: Stopped) -> None:
     shell = session.require_program()
     frame = shell.python.stack(stop.thread, 8)[0] if _is_asked_for(session, stop) else None
     numbers = session.breakpoints.of_line(frame.file, frame.line) if frame else []
+    hit_data: WatchHit | None = None
+    if stop.reason == "data breakpoint":
+        numbers, hit_data = session.data_breakpoints(shell).hit(stop)
+        if not numbers:
+            session.resume("continue")
+            return
     placed = session.breakpoints.at(stop.place, frame)
     due = [each for each in placed if each.due()]
     for each in due:
@@ -35,7 +42,11 @@ def tell(session: Session, stop: Stopped) -> None:
         return
     hit = {"hitBreakpointIds": stands} if stands else {}
     said = {"reason": _REASONS.get(stop.reason, stop.reason), "threadId": stop.thread, "allThreadsStopped": False}
-    session.client.event("stopped", {**said, **hit, **_explained(session, shell, stop, frame)})
+    session.client.event("stopped", {**said, **hit, **_explained(session, shell, stop, frame), **_data(hit_data)})
+
+
+def _data(hit: WatchHit | None) -> dict[str, Any]:
+    return {"text": hit.text, "description": f"Paused on {hit.access} of {hit.description}"} if hit else {}
 
 
 def _is_asked_for(session: Session, stop: Stopped) -> bool:

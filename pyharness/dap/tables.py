@@ -66,9 +66,15 @@ class Container:
     side: Literal["debugpy", "gdb", "ready"]
     handle: int = 0
     """The reference in that debugger."""
-    thread: int = 0
+    frame: ShownFrame | None = None
+    """Where it was looked at."""
     variables: Sequence[Message] = ()
     """Of a ``ready`` one: all of it."""
+
+    @property
+    def thread(self) -> int:
+        """The thread of its frame."""
+        return self.frame.thread if self.frame else 0
 
 
 class Variables:
@@ -76,6 +82,7 @@ class Variables:
 
     def __init__(self) -> None:
         self._links: list[tuple[str, int]] = []
+        self._expressions: dict[tuple[int, str], str] = {}
         self._containers: list[Container] = []
         self._gone = 0
         self._numbers: dict[tuple[Any, ...], int] = {}
@@ -86,13 +93,14 @@ class Variables:
         self._containers.clear()
         self._numbers.clear()
         self._links.clear()
+        self._expressions.clear()
 
     def add(self, container: Container) -> int:
         """Its reference; the same for the same one."""
         key = (
             container.side,
             container.handle,
-            container.thread,
+            container.frame and (container.frame.thread, container.frame.level, container.frame.debugpy),
             id(container.variables) if container.variables else 0,
         )
         if key not in self._numbers:
@@ -105,6 +113,16 @@ class Variables:
         if not 0 < number - self._gone <= len(self._containers):
             raise HarnessError(f"There are no variables {number}.", _GONE)
         return self._containers[number - self._gone - 1]
+
+    def remember(self, number: int, variables: Sequence[Message]) -> None:
+        """Keep the expressions of what was shown behind a reference."""
+        self._expressions |= {
+            (number, each["name"]): each["evaluateName"] for each in variables if "evaluateName" in each
+        }
+
+    def expression(self, number: int, name: str) -> str:
+        """The expression of a variable that was shown; its name where it has none."""
+        return self._expressions.get((number, name), name)
 
     def add_link(self, link: str) -> int:
         """The reference of a ``FILE:LINE``; 0 for what is none."""

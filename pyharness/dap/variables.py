@@ -24,21 +24,34 @@ _PAGE = 1000
 @request("variables")
 def variables(session: Session, arguments: Arguments) -> Message:
     """What is in a scope or a variable."""
-    container = session.variables.get(arguments.integer("variablesReference"))
-    shell = session.require_program()
-    start, count = arguments.integer("start", 0), arguments.integer("count", 0)
+    reference = arguments.integer("variablesReference")
+    container = session.variables.get(reference)
     if container.side == "ready":
         return {"variables": list(container.variables)}
-    if container.side == "debugpy":
-        passed: Message = {
-            key: arguments.values[key] for key in ("filter", "start", "count", "format") if key in arguments.values
-        }
-        answer = shell.python.request("variables", {**passed, "variablesReference": container.handle})
-        return {"variables": [_of_debugpy(session, entry, container.thread) for entry in answer["variables"]]}
+    found = (
+        _debugpys(session, arguments, container)
+        if container.side == "debugpy"
+        else _gdbs(session, arguments, container)
+    )
+    session.variables.remember(reference, found)
+    return {"variables": found}
+
+
+def _debugpys(session: Session, arguments: Arguments, container: Container) -> list[Message]:
+    asked: Message = {
+        key: arguments.values[key] for key in ("filter", "start", "count", "format") if key in arguments.values
+    }
+    answer = session.require_program().python.request("variables", {**asked, "variablesReference": container.handle})
+    return [_of_debugpy(session, entry, container.frame) for entry in answer["variables"]]
+
+
+def _gdbs(session: Session, arguments: Arguments, container: Container) -> list[Message]:
+    start, count = arguments.integer("start", 0), arguments.integer("count", 0)
     kind = arguments.text("filter", "") or None
-    entries = shell.attach().children(container.thread, container.handle, start, count or _PAGE, kind)
-    shown = [of_gdb(session, entry, container.thread) for entry in entries]
-    return {"variables": [{**entry, "value": _formatted(arguments, entry["value"])} for entry in shown]}
+    native = session.require_program().attach()
+    entries = native.children(container.thread, container.handle, start, count or _PAGE, kind)
+    shown = [of_gdb(session, entry, container.frame) for entry in entries]
+    return [{**entry, "value": _formatted(arguments, entry["value"])} for entry in shown]
 
 
 def _formatted(arguments: Arguments, value: str) -> str:
@@ -48,14 +61,14 @@ def _formatted(arguments: Arguments, value: str) -> str:
     return value
 
 
-def _of_debugpy(session: Session, entry: Message, thread: int) -> Message:
+def _of_debugpy(session: Session, entry: Message, frame: ShownFrame | None) -> Message:
     reference = entry.get("variablesReference", 0)
     if reference:
-        entry = {**entry, "variablesReference": session.variables.add(Container("debugpy", reference, thread))}
+        entry = {**entry, "variablesReference": session.variables.add(Container("debugpy", reference, frame))}
     return entry
 
 
-def of_gdb(session: Session, entry: dict[str, Any], thread: int) -> Message:
+def of_gdb(session: Session, entry: dict[str, Any], frame: ShownFrame | None) -> Message:
     """A variable of ``ingdb.mi_variables`` as the protocol has it."""
     handle = entry.get("handle") or 0
     value = entry["value"] if not entry.get("note") else f"{entry['value']} <{entry['note']}>".strip()
@@ -63,7 +76,7 @@ def of_gdb(session: Session, entry: dict[str, Any], thread: int) -> Message:
         "name": entry["name"],
         "value": value,
         "type": entry.get("type") or "",
-        "variablesReference": session.variables.add(Container("gdb", handle, thread)) if handle else 0,
+        "variablesReference": session.variables.add(Container("gdb", handle, frame)) if handle else 0,
     }
     names = {"named": "namedVariables", "indexed": "indexedVariables", "memory": "memoryReference"}
     body |= {there: entry[here] for here, there in names.items() if entry.get(here)}
@@ -90,9 +103,9 @@ def set_variable(session: Session, arguments: Arguments) -> Message:
         raise HarnessError(f"{name!r} cannot be set: it is what FX has recorded.")
     if container.side == "debugpy":
         asked = {"variablesReference": container.handle, "name": name, "value": value}
-        return _of_debugpy(session, shell.python.request("setVariable", asked), container.thread)
+        return _of_debugpy(session, shell.python.request("setVariable", asked), container.frame)
     entry = shell.attach().set_variable(container.thread, container.handle, name, value)
-    body = of_gdb(session, entry, container.thread)
+    body = of_gdb(session, entry, container.frame)
     return {key: body[key] for key in ("value", "type", "variablesReference")}
 
 
@@ -105,7 +118,7 @@ def set_expression(session: Session, arguments: Arguments) -> Message:
             "Only Python at a Python stop.", "Set the variable itself: it can be set in either language."
         )
     asked = {"frameId": shown.debugpy, **{name: arguments.text(name) for name in ("expression", "value")}}
-    return _of_debugpy(session, session.require_program().python.request("setExpression", asked), shown.thread)
+    return _of_debugpy(session, session.require_program().python.request("setExpression", asked), shown)
 
 
 @request("evaluate", supportsEvaluateForHovers=True, supportsClipboardContext=True, supportsValueFormattingOptions=True)
@@ -118,7 +131,7 @@ def evaluate(session: Session, arguments: Arguments) -> Message:
         asked: Message = {"expression": text, "frameId": shown.debugpy, "context": arguments.text("context", "watch")}
         asked |= {key: arguments.values[key] for key in ("format",) if key in arguments.values}
         answer = session.require_program().python.request("evaluate", asked)
-        return _of_debugpy(session, answer, shown.thread)
+        return _of_debugpy(session, answer, shown)
     body = _native(session, shown, language, text)
     return {**body, "result": _formatted(arguments, body["result"])}
 
@@ -152,7 +165,7 @@ def _native(session: Session, shown: ShownFrame, language: str, text: str) -> Me
     refused: HarnessError | None = None
     if language == shown.frame.language and shown.level >= 0:
         try:
-            return _result(of_gdb(session, native.evaluate_variable(shown.thread, shown.level, text), shown.thread))
+            return _result(of_gdb(session, native.evaluate_variable(shown.thread, shown.level, text), shown))
         except HarnessError as error:
             refused = error
     if (

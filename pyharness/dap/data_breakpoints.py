@@ -1,0 +1,153 @@
+"""Data breakpoints: a tensor's element, a small storage or any C++ value, watched by the hardware."""
+
+from __future__ import annotations
+
+import json
+import re
+from dataclasses import asdict, dataclass
+from typing import TYPE_CHECKING, Any, cast
+
+from pyharness.dap import hit_condition
+from pyharness.dap.registry import request
+from pyharness.debugger.native_watch import NativeWatch, WatchTarget
+from pyharness.model.errors import HarnessError
+
+if TYPE_CHECKING:
+    from pyharness.dap.arguments import Arguments
+    from pyharness.dap.session import Session
+    from pyharness.dap.tables import ShownFrame
+    from pyharness.debugger.machine import Stopped
+    from pyharness.debugger.native_watch import Access, WatchHit
+    from pyharness.debugger.shell import Shell
+    from pyharness.model.dap_wire import Message
+
+_ACCESS = ("write", "read", "readWrite")
+_ITEM = re.compile(r"(.+?)(\[[^\[\]]*\])?", re.DOTALL)
+
+
+@dataclass
+class _Watched:
+    """One that the client has set."""
+
+    number: int
+    """The client's."""
+    target: WatchTarget
+    hit_condition: str
+    hits: int = 0
+
+
+class DataBreakpoints:
+    """Those of one program."""
+
+    def __init__(self, shell: Shell) -> None:
+        self.shell = shell
+        self._watch: NativeWatch | None = None
+        self._set: dict[int, _Watched] = {}
+        """By gdb's number."""
+
+    @property
+    def watch(self) -> NativeWatch:
+        """What gdb watches; attaches it."""
+        if self._watch is None:
+            self._watch = NativeWatch(self.shell.attach())
+        return self._watch
+
+    def clear(self) -> None:
+        """Remove all."""
+        for number in list(self._set):
+            del self._set[number]
+            self.watch.unwatch(number)
+
+    def add(self, number: int, thread: int, data: Message, asked: Arguments) -> Message:
+        """Set one; the protocol's ``Breakpoint``."""
+        condition_of_hits = hit_condition.checked(asked.text("hitCondition", ""))
+        access = asked.text("accessType", _ACCESS[0])
+        if access not in _ACCESS:
+            raise HarnessError(f"There is no access {access!r}.", f"One of {', '.join(_ACCESS)}.")
+        condition = asked.text("condition", "")
+        target = self.watch.watch(thread, _target(data), access=cast("Access", access), condition=condition)
+        self._set[target.number] = _Watched(number, target, condition_of_hits)
+        return {"id": number, "verified": True, "message": data["description"]}
+
+    def hit(self, stop: Stopped) -> tuple[list[int], WatchHit]:
+        """The client's numbers of what was hit and wants a stop, and what happened there."""
+        notice = self.shell.notices[stop.thread]
+        hit = self.watch.hit(notice, stop.thread)
+        found = [each for each in self._set.values() if each.target.address == hit.address]
+        for each in found:
+            each.hits += 1
+        return [each.number for each in found if hit_condition.holds(each.hit_condition, each.hits)], hit
+
+
+def _target(data: Message) -> WatchTarget:
+    return WatchTarget(data["address"], data["length"], data["description"], data["value"])
+
+
+@request("dataBreakpointInfo", supportsDataBreakpoints=True)
+def data_breakpoint_info(session: Session, arguments: Arguments) -> Message:
+    """What could be watched under a name, or why nothing could."""
+    name, reference = arguments.text("name"), arguments.integer("variablesReference", 0)
+    try:
+        target = _watchable(session, arguments, name, reference)
+    except HarnessError as error:
+        return {"dataId": None, "description": str(error)}
+    data = json.dumps({key: value for key, value in asdict(target).items() if key != "number"})
+    return {"dataId": data, "description": target.description, "accessTypes": list(_ACCESS), "canPersist": False}
+
+
+def _watchable(session: Session, arguments: Arguments, name: str, reference: int) -> WatchTarget:
+    shell = session.require_program()
+    watch = session.data_breakpoints(shell).watch
+    if not reference:
+        shown = session.frames.get(arguments.integer("frameId", 0))
+        return _in_frame(session, watch, shown, name)
+    container = session.variables.get(reference)
+    if container.frame is None:
+        raise HarnessError(f"{name!r} is nothing that the program has in memory.")
+    return _in_frame(session, watch, container.frame, session.variables.expression(reference, name))
+
+
+def _in_frame(session: Session, watch: NativeWatch, shown: ShownFrame, expression: str) -> WatchTarget:
+    if shown.debugpy is not None:
+        return _python(session, watch, shown.thread, shown.debugpy, expression)
+    return watch.target(shown.thread, expression, max(shown.level, 0))
+
+
+def _python(session: Session, watch: NativeWatch, thread: int, frame: int, expression: str) -> WatchTarget:
+    """A tensor by its object, which debugpy tells; gdb finds the element in it."""
+    base = _ITEM.fullmatch(expression)
+    asked = {"expression": f"id({base[1] if base else expression})", "frameId": frame, "context": "watch"}
+    answer = session.require_program().python.request("evaluate", asked)
+    return watch.target(thread, expression, 0, python_object=int(answer["result"]))
+
+
+@request("setDataBreakpoints", needs="program")
+def set_data_breakpoints(session: Session, arguments: Arguments) -> Message:
+    """All data breakpoints."""
+    shell = session.require_program()
+    wanted = arguments.objects("breakpoints")
+    watched = session.data_breakpoints(shell)
+    focus = shell.machine.focus
+    thread = focus.thread if focus else shell.process.pid
+    watched.clear()
+    return {"breakpoints": [_set_one(session, watched, thread, each) for each in wanted]}
+
+
+def _set_one(session: Session, watched: DataBreakpoints, thread: int, asked: Arguments) -> Message:
+    try:
+        data = _data(asked.text("dataId"))
+        return watched.add(session.breakpoints.next_number(), thread, data, asked)
+    except HarnessError as error:
+        return {"verified": False, "message": str(error)}
+
+
+def _data(text: str) -> dict[str, Any]:
+    """A ``dataId`` of ours; an error for any other text."""
+    try:
+        data = dict(json.loads(text))
+        sound = min(int(data["address"]), int(data["length"])) > 0 and _target(data).description
+    except (ValueError, KeyError, TypeError):
+        sound = False
+    if not sound:
+        raise HarnessError("That is no dataId of dataBreakpointInfo's.", "Ask for it first.")
+    return data
