@@ -85,8 +85,8 @@ def _managed(values: Values, address: int, kind: int, flags: int) -> Attributes:
     if version == (3, 11):
         bare = memory.pointer(address - 4 * _WORD)
         return _shared_keys(values, kind, bare) if bare else string_items(values, held) if held else []
-    if version == (3, 12):
-        return _shared_keys(values, kind, held - 1) if held & 1 else string_items(values, held) if held else []
+    if version == (3, 12):  # an odd pointer is one less than that of bare values
+        return _shared_keys(values, kind, held + 1) if held & 1 else string_items(values, held) if held else []
     if held:
         return string_items(values, held)
     if not flags & _INLINE:

@@ -120,7 +120,7 @@ def _small_vector(value: gdb.Value) -> str:
 @shows(r"std::vector<at::Tensor, .*>|std::vector<c10::(?:IValue|SymInt|Scalar|Device), .*>")
 def _vector(value: gdb.Value) -> str:
     first, last = value["_M_impl"]["_M_start"], value["_M_impl"]["_M_finish"]
-    return items(first, int(last) - int(first) and (int(last) - int(first)) // first.type.target().sizeof)
+    return items(first, int(last) - int(first) and (int(last) - int(first)) // first.dereference().type.sizeof)
 
 
 @shows(r"std::optional<(?:at|c10)::.*>|std::optional<(?:bool|int|long|float|double)>")

@@ -24,6 +24,8 @@ if TYPE_CHECKING:
 MAX_TEXT = 200
 _MAX_FIELDS = 500
 _MAX_COUNT = 1 << 20
+"""Elements of a container that says how many it has; any page of them is walked to."""
+_MAX_WALK = 10_000
 """Elements of a container that can only be counted by walking through it."""
 _COUNTED = re.compile(r"(?:of length|with) (\d+)")
 _PYTHON_OBJECT = re.compile(r"(?:const )?(?:struct )?(?:PyObject|_object) \*(?: const)?")
@@ -217,19 +219,24 @@ class Printed(Content):
         said = _COUNTED.search(text) if isinstance(text, str) else None
         if said:
             return min(int(said[1]), _MAX_COUNT)
-        count = sum(1 for _ in islice(self._printer.children(), _MAX_COUNT))
+        count = sum(1 for _ in islice(self._printer.children(), _MAX_WALK))
         return (count + 1) // 2 if self._hint == "map" else count
 
     def named_items(self, start: int, stop: int) -> Iterator[Item]:
-        """The printer's children; a map's by their keys."""
+        """The printer's children; a map's by their keys. Ends with a note where the container is corrupt."""
+        try:
+            yield from self._children(start, stop)
+        except (gdb.error, ValueError, TypeError) as error:
+            yield Item(Variable("…", f"<{error}>", note="the container cannot be read: made yet, or freed already?"))
+
+    def _children(self, start: int, stop: int) -> Iterator[Item]:
         pairs = iter(self._printer.children())
         if self._hint != "map":
             yield from (native_item(str(name), _value(part)) for name, part in islice(pairs, start, stop))
             return
-        for _, key in islice(pairs, 2 * start, 2 * stop, 2):
-            following = next(pairs, None)
-            if following is not None:
-                yield native_item(f"[{tensor_values.value_text(_value(key))}]", _value(following[1]))
+        both = islice(pairs, 2 * start, 2 * stop)  # keys and values in turn
+        for (_, key), (_, part) in zip(both, both, strict=False):
+            yield native_item(f"[{tensor_values.value_text(_value(key))}]", _value(part))
 
     def assign(self, name: str, value: str) -> Item:
         """Write the child of that name, where it lies in memory."""

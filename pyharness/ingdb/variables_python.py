@@ -138,7 +138,7 @@ class _Entries(Content):
         self._values = values
         self._address = address
         self._evaluate = evaluate
-        self.named = min(values.dict_items(address, 0)[0], MAX_ITEMS)
+        self.named = max(0, min(values.dict_items(address, 0)[0], MAX_ITEMS))
 
     def named_items(self, start: int, stop: int) -> Iterator[Item]:
         """By their keys."""

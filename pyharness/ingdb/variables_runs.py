@@ -60,7 +60,7 @@ def _array(value: gdb.Value, kind: gdb.Type) -> Run | None:
 
 def _vector(value: gdb.Value) -> Run:
     first, last = value["_M_impl"]["_M_start"], value["_M_impl"]["_M_finish"]
-    return Run(first, (int(last) - int(first)) // first.type.target().sizeof)
+    return Run(first, (int(last) - int(first)) // first.dereference().type.sizeof)
 
 
 def _std_array(value: gdb.Value) -> Run:

@@ -62,6 +62,11 @@ class TensorContent(Content):
         self._rows = Rows(info, 0, 0, evaluate) if is_indexable(info) else None
         self.indexed = self._rows.indexed if self._rows else 0
 
+    @property
+    def info(self) -> TensorInfo:
+        """The tensor."""
+        return self._info
+
     def _parts(self) -> Iterator[Item]:
         info = self._info
         itemsize = BY_NAME[info.dtype].size if info.dtype in BY_NAME else 0
