@@ -1,4 +1,4 @@
-"""A native stop that holds the GIL: Python's variables are read from memory; what needs Python says why it cannot be."""
+"""A native stop that holds the GIL: Python's variables are read from memory; what needs Python says why not."""
 
 import sys
 
