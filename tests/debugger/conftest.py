@@ -5,6 +5,7 @@ import os
 import crossing_build
 import pytest
 from debugged_program import ROOT, Debugged
+from running_program import Running
 
 
 @pytest.fixture(scope="session")
@@ -28,3 +29,19 @@ def debugged(tmp_path, crossing, monkeypatch):
     for each in made:
         if each.program is not None and hasattr(each.program, "_shell"):
             each.program.kill()
+
+
+@pytest.fixture
+def running(tmp_path, crossing, monkeypatch):
+    """Start a program of ``tests/programs`` that runs by itself; handles are this test's own."""
+    monkeypatch.setenv("PYHARNESS_HOME", str(tmp_path / "state"))
+    monkeypatch.setenv("PYTHONPATH", crossing)
+    started = []
+
+    def start(*words, **options):
+        started.append(Running(*words, **options))
+        return started[-1]
+
+    yield start
+    for program in started:
+        program.kill()

@@ -1,0 +1,90 @@
+"""A program that runs by itself: under a handle, or started by somebody who never heard of us."""
+
+import json
+import os
+import select
+import signal
+import subprocess
+import sys
+from pathlib import Path
+
+from debugged_program import PROGRAMS, line_of
+
+PATIENCE = 60
+
+
+class Running:
+    """One of tests/programs, its input open; ends with the test at the latest."""
+
+    def __init__(self, script, *arguments, handle="", python=sys.executable, env=None):
+        self.script = str(PROGRAMS / script)
+        front = [sys.executable, "-m", "pyharness", "run", "--name", handle, "--python", python] if handle else [python]
+        self._process = subprocess.Popen(
+            [*front, self.script, *arguments],
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
+            text=True,
+            env=env,
+            start_new_session=True,
+        )
+        self.pid = self._process.pid
+        self.said = ""
+        self.until("begin")
+
+    def until(self, text):
+        while text not in self.said:
+            line = self._process.stdout.readline()
+            assert line, f"{text!r} never came: {self.said}\n{self._process.stderr.read()}"
+            self.said += line
+        return self
+
+    def say(self, text):
+        self._process.stdin.write(text)
+        self._process.stdin.flush()
+
+    def at(self, mark):
+        return f"py:{self.script}:{line_of(mark, self.script)}"
+
+    def end(self):
+        """Its input ends; exit code and what was written to stdout and stderr."""
+        output, errors = self._process.communicate(timeout=PATIENCE)
+        self.said += output
+        return self._process.returncode, self.said, errors
+
+    def ends_free(self):
+        """It ends as it would have, with nothing of a debugger left in it."""
+        code, output, errors = self.end()
+        assert (code, output.splitlines()[-1]) == (7, "left None"), f"{code}\n{output}\n{errors}"
+
+    def kill(self):
+        if self._process.poll() is None:
+            os.killpg(self.pid, signal.SIGKILL)
+        self._process.communicate(timeout=PATIENCE)
+
+    @property
+    def tasks(self):
+        return len(list(Path(f"/proc/{self.pid}/task").iterdir()))
+
+    @property
+    def files(self):
+        return len(list(Path(f"/proc/{self.pid}/fd").iterdir()))
+
+
+def handles():
+    """What ``pyharness run --list`` shows."""
+    command = [sys.executable, "-m", "pyharness", "run", "--list", "--json"]
+    listed = subprocess.run(command, capture_output=True, text=True, check=True)
+    return json.loads(listed.stdout)["handles"]
+
+
+def wait_for_end(pid):
+    """Wait until a process that need not be a child is gone."""
+    try:
+        descriptor = os.pidfd_open(pid)
+    except ProcessLookupError:
+        return
+    try:
+        assert select.select([descriptor], [], [], PATIENCE)[0], f"process {pid} did not end"
+    finally:
+        os.close(descriptor)

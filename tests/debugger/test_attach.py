@@ -1,0 +1,144 @@
+"""Attaching to programs that already run: breakpoints bind in running loops, and a detach leaves nothing behind."""
+
+import os
+import threading
+from pathlib import Path
+
+import pytest
+
+import pyharness
+from pyharness.model.errors import HarnessError, UsageError
+
+HOW = [pytest.param({"handle": "walker"}, id="by handle"), pytest.param({}, id="by pid")]
+
+
+def name_of(program, how):
+    return how.get("handle") or program.pid
+
+
+@pytest.mark.parametrize("how", HOW)
+@pytest.mark.parametrize(("way", "mark"), [("calls", "work"), ("nothing", "nothing"), ("threads", "work")])
+def test_a_breakpoint_binds_in_a_loop_that_runs(running, how, way, mark):
+    walker = running("attach_loop.py", way, **how)
+    with pyharness.attach(name_of(walker, how)) as program:
+        stop = program.run_to(walker.at(mark))
+        assert stop.frame.function == {"work": "work"}.get(mark, way)
+        assert int(program.evaluate("number")) >= 0
+        assert program.over().thread == stop.thread
+        assert program.pid == walker.pid
+    walker.ends_free()
+
+
+@pytest.mark.parametrize("how", HOW)
+def test_native_code_that_runs_is_stopped_in_and_stepped_out_of(running, how):
+    walker = running("attach_loop.py", "native", **how)
+    with pyharness.attach(name_of(walker, how)) as program:
+        stop = program.run_to("native:tick")
+        assert stop.frame.function == "crossing::tick"
+        functions = [frame.function for frame in program.stack() if not frame.plumbing]
+        assert functions == ["crossing::tick", "crossing::repeat", "native", "<module>"]
+        assert program.out().frame.function == "crossing::repeat"
+        program.run_to(walker.at("released"))
+        assert program.into_native().frame.function == "crossing::released"
+        assert program.out().frame.function == "native"
+    walker.ends_free()
+
+
+def test_a_main_thread_in_native_code_keeps_nobody_out(running):
+    walker = running("attach_loop.py", "blocked")
+    with pyharness.attach(walker.pid) as program:
+        stop = program.run_to(walker.at("work"))
+        assert stop.thread != walker.pid
+    walker.ends_free()
+
+
+def test_a_part_of_the_command_line_is_a_name(running):
+    walker = running("attach_loop.py", "calls", "--unmistakable")
+    with pyharness.attach("--unmistakable") as program:
+        assert program.pid == walker.pid
+    walker.ends_free()
+
+
+def test_twenty_debuggers_in_a_row_leave_nothing(running):
+    walker = running("attach_loop.py", "calls", handle="walker")
+
+    def visit():
+        with pyharness.attach("walker") as program:
+            program.run_to(walker.at("work"))
+
+    def counts():
+        ours = threading.active_count(), len(list(Path("/proc/self/fd").iterdir()))
+        children = Path(f"/proc/self/task/{os.getpid()}/children").read_text()
+        return ours, children, walker.files
+
+    visit()
+    before, tasks = counts(), walker.tasks
+    for _ in range(20):
+        visit()
+    assert counts() == before
+    assert walker.tasks <= tasks + 1  # debugpy's threads end by themselves, within a moment
+    walker.ends_free()
+
+
+def test_a_program_that_ends_while_it_is_debugged(running):
+    walker = running("attach_loop.py", "calls", handle="walker")
+    with pyharness.attach("walker") as program:
+        program.run_to(walker.at("work"))
+        walker.say("end\n")
+        assert program.resume() is None
+        assert program.exit_code == 7
+    assert walker.end()[0] == 7
+
+
+def test_killing_what_was_attached_to_is_possible(running):
+    walker = running("attach_loop.py", "calls", handle="walker")
+    with pyharness.attach("walker") as program:
+        program.run_to(walker.at("work"))
+        program.kill()
+    assert walker.end()[0] in {-9, -15}
+
+
+def test_a_second_debugger_is_told_who_is_there(running):
+    walker = running("attach_loop.py", "calls", handle="walker")
+    with pyharness.attach("walker"), pytest.raises(HarnessError) as refused, pyharness.attach("walker"):
+        pass
+    assert f"by pyharness (pid {os.getpid()})" in refused.value.message
+    walker.ends_free()
+
+
+def test_native_code_that_keeps_the_gil_keeps_us_out(running):
+    walker = running("attach_loop.py", "holding").until("holding")
+    with pytest.raises(HarnessError) as refused:
+        pyharness.attach(walker.pid, seconds=1).__enter__()
+    assert "did not come to run our Python code" in refused.value.message
+    assert "pyharness stack" in refused.value.remedy
+    walker.ends_free()
+
+
+def test_a_debugger_in_the_program_itself_is_named(running, tmp_path):
+    script = tmp_path / "debugs_itself.py"
+    script.write_text("import sys, debugpy\ndebugpy.listen(0)\nprint('begin', flush=True)\nsys.stdin.read()\n")
+    walker = running(str(script), handle="walker")
+    with pytest.raises(HarnessError) as refused:
+        pyharness.attach("walker").__enter__()
+    assert "by debugpy, in the program itself" in refused.value.message
+
+
+def test_names_that_mean_nothing(running):
+    running("attach_loop.py", "calls", handle="walker")
+    for wrong, remedy in {"wolker": "Did you mean walker?", str(2**22): "A name works too"}.items():
+        with pytest.raises(UsageError) as refused:
+            pyharness.attach(wrong)
+        assert remedy in refused.value.remedy
+
+
+def test_a_process_without_python(running):
+    import subprocess
+
+    with subprocess.Popen(["cat"], stdin=subprocess.PIPE) as cat, pytest.raises(HarnessError) as refused:
+        try:
+            pyharness.attach(cat.pid).__enter__()
+        finally:
+            cat.stdin.close()
+    assert "it has no Python in it" in refused.value.message
+    assert "pyharness attach" in refused.value.remedy
