@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
@@ -26,6 +27,7 @@ def offer(session: Session, child: dict[str, Any]) -> None:
         "name": f"{child['name']} ({child['pid']})",
         "handle": child["handle"],
         "subProcess": "debug",
+        "python": sys.executable,  # of the child's adapter, where the client starts one
         **session.door,
     }
     session.ask("startDebugging", {"request": "attach", "configuration": configuration}, answered)
