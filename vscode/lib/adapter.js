@@ -1,4 +1,4 @@
-// Which debug adapter a session talks to: one of its own over stdio, or the one that started it (child sessions).
+// Starts the debug adapter of a session; VS Code itself connects those whose configuration names a `debugServer`.
 'use strict';
 
 class Factory {
@@ -9,9 +9,7 @@ class Factory {
   }
 
   createDebugAdapterDescriptor(session) {
-    const { connect, python } = session.configuration;
-    if (connect) return new this.vscode.DebugAdapterServer(Number(connect.port), connect.host || '127.0.0.1');
-    return new this.vscode.DebugAdapterExecutable(python, ['-m', 'pyharness', 'dap'], { cwd: this.home });
+    return new this.vscode.DebugAdapterExecutable(session.configuration.python, ['-m', 'pyharness', 'dap'], { cwd: this.home });
   }
 }
 

@@ -27,7 +27,7 @@ class Provider {
   /** After variables are replaced. `undefined` ends it, the reason having been shown. */
   async resolveDebugConfigurationWithSubstitutedVariables(folder, config) {
     if (/^\d+$/.test(config.processId)) config.processId = Number(config.processId);
-    if (config.debugServer || config.connect) return config; // an adapter runs already, in an interpreter of its choice
+    if (config.debugServer) return config; // an adapter runs already, in an interpreter of its choice
     const python = await this.interpreters.choose(folder, config.python);
     const problem = await this.interpreters.problem(python);
     if (problem) return void (await this.interpreters.explain(problem));

@@ -9,7 +9,7 @@ exports.fake = ({ settings = {}, editor, extensions = {}, answers = {}, session 
   class InlayHint { constructor(position, label) { Object.assign(this, { position, label }); } }
   return {
     calls,
-    Range: Plain, Position: Plain, Location: Plain, DebugAdapterServer: Plain, DebugAdapterExecutable: Plain, InlayHint, InlayHintLabelPart,
+    Range: Plain, Position: Plain, Location: Plain, DebugAdapterExecutable: Plain, InlayHint, InlayHintLabelPart,
     Uri: { file: fsPath => ({ fsPath }), parse: text => ({ fsPath: new URL(text).pathname }) },
     window: {
       activeTextEditor: editor, showErrorMessage: record('error'), showInformationMessage: record('information'),
