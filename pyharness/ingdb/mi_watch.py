@@ -16,12 +16,18 @@ if TYPE_CHECKING:
     from pyharness.model.frames import Frame
 
 _FRAMES = 100
+_MAX_KNOWN = 1000
+_known: dict[tuple[int, int], Target] = {}
+"""What was said to lie at an address and length: its values are shown so when only these come back."""
 
 
 @mi_command("ph-watch-target")
 def _watch_target(request: dict[str, Any]) -> Any:
     """What could be watched under a name: ``{"address", "length", "description", "value"}``."""
     target = _target(request)
+    if len(_known) >= _MAX_KNOWN:
+        _known.clear()
+    _known[target.address, target.length] = target
     raw = bytes(gdb.selected_inferior().read_memory(target.address, target.length)) if target.length <= 64 else b""
     return {**_described(target), "value": target.text(raw) if raw else ""}
 
@@ -44,7 +50,8 @@ def _target(request: dict[str, Any]) -> Target:
         return watch_target.of_object(request["object"], request["expression"])
     if request.get("expression"):
         return watch_target.named(Place(request), request["expression"])
-    return watch_target.at_address(int(request["address"]), int(request.get("length") or 8))
+    place = int(request["address"]), int(request.get("length") or 8)
+    return _known.get(place) or watch_target.at_address(*place)
 
 
 def _described(target: Target) -> dict[str, Any]:
