@@ -76,7 +76,7 @@ class Server:
             with contextlib.suppress(OSError):
                 stream.shutdown(socket.SHUT_RDWR)
 
-        client = Connection(stream.fileno(), stream.fileno(), hang_up, forgiving=True)
+        client = Connection(stream.fileno(), stream.fileno(), hang_up, forgiving=False)
         door: dict[str, object] = {"debugServer": self.port, "token": self.token}
         session = Session(client, lambda token: self._may(session, token), door)
         with self._lock:
