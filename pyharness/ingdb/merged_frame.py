@@ -7,7 +7,8 @@ from typing import TYPE_CHECKING, Any
 from pyharness.ingdb.backtrace import frames_in_order
 from pyharness.ingdb.merge import NativeFrame
 from pyharness.ingdb.mi import select
-from pyharness.ingdb.python_memory import UnreadableError
+from pyharness.ingdb.variables_expression import evaluate
+from pyharness.ingdb.variables_tensor import TensorContent
 from pyharness.model.errors import HarnessError
 
 if TYPE_CHECKING:
@@ -15,6 +16,7 @@ if TYPE_CHECKING:
 
     from pyharness.ingdb.python_frames import PythonFrame
     from pyharness.ingdb.python_threads import Python
+    from pyharness.model.tensor import TensorInfo
 
 
 class Place:
@@ -41,26 +43,21 @@ class Place:
         handle: gdb.Frame | None = frame.handle if isinstance(frame, NativeFrame) else None
         return handle
 
-    def python_variable(self, name: str) -> int | None:
-        """Address of the object that a local variable of this frame, or of the next Python one outside, is."""
-        if not name.isidentifier():
-            return None
+    def python_tensor(self, expression: str) -> TensorInfo | None:
+        """The tensor that a Python expression is in this frame, or in the next Python one outside that knows it."""
         if len(self._frames) == 1:
             self._frames, self._python = frames_in_order(self.thread)
         for frame in self._frames[self._level :]:
-            if not isinstance(frame, NativeFrame) and (address := _local(self._python, frame, name)):
-                return address
+            if isinstance(frame, NativeFrame):
+                continue
+            try:
+                found = evaluate(expression, frame, self._python, self.thread.ptid[1])
+            except HarnessError:
+                continue
+            return found.content.info if isinstance(found.content, TensorContent) else None
         return None
 
 
 def _innermost(thread: gdb.InferiorThread) -> tuple[list[NativeFrame | PythonFrame], Python | None]:
     """Only the newest frame: most questions are about it, and a whole stack takes a while to read."""
     return frames_in_order(thread, 1)
-
-
-def _local(python: Python | None, frame: PythonFrame, name: str) -> int | None:
-    try:
-        found = python.local_addresses(frame) if python else ()
-        return next((address for known, address in found if known == name), None)
-    except UnreadableError:
-        return None

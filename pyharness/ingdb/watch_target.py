@@ -115,8 +115,7 @@ def tensor_named(place: Place, base: str) -> TensorInfo | None:
             pass
         else:
             return _tensor_of(value)
-    address = place.python_variable(base)
-    return tensor_values.tensor_of_python(address) if address else None
+    return place.python_tensor(base)
 
 
 def _tensor_of(value: gdb.Value) -> TensorInfo | None:

@@ -38,6 +38,9 @@ def main():
     brain = torch.ones(2, 2, dtype=torch.bfloat16)
     counts = torch.tensor([1, 2, 3])
     turned = x.t()
+    model = torch.nn.Linear(2, 1)
+    torch.nn.init.constant_(model.weight, 0.25)
+    model(torch.tensor([2.0, 3.0])).backward()
     uncopyable = torch.Tensor._make_wrapper_subclass(Uncopyable, (2,))
     pair = torch.zeros(2)
     for letter in iter(lambda: sys.stdin.read(1), ""):
