@@ -163,8 +163,12 @@ def _native(ours: Stand, theirs: Stand, runs: int) -> Parts:
         _require_function(stand, "multiply")
         yield "stepOut", stand.step("stepOut")
         stand.go_on_to(call)
-        yield from _step_and_look(stand, "next")
+        yield "next after a stepIn", stand.step("next")
         stand.require(Place(SOURCE, call.line + 1))
+        for _ in range(3):
+            yield "next", stand.step("next")
+        stand.require(Place(SOURCE, call.line + 1))
+        yield from _step_and_look(stand, "next")
         yield from _look(stand)
 
     return _compared("native", {OURS: ours, GDB: theirs}, turn, runs)
