@@ -56,13 +56,17 @@ def _parse(arguments: list[str]) -> argparse.Namespace:
 
 def _meet(key: str, within: float) -> None:
     try:
-        gdb = rendezvous.meet(key, "program", within=within)
+        gdb = rendezvous.meet(key, "program", within=within, waits=_say_so)
     except rendezvous.NobodyCameError as error:
         raise HarnessError(
             error.message, "Start the compound, which has both halves; its gdb half runs `ph-meet` with this key."
         ) from None
     with gdb:
         _let_attach(gdb)
+
+
+def _say_so() -> None:
+    print(f"pyharness: waiting for gdb to attach to {os.getpid()}", file=sys.stderr, flush=True)
 
 
 def _let_attach(gdb: socket.socket) -> None:

@@ -19,7 +19,7 @@ from pyharness.model.errors import HarnessError
 from pyharness.model.state import state_dir
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Callable, Iterator
     from pathlib import Path
 
 Role = Literal["program", "gdb"]
@@ -34,10 +34,13 @@ class AbandonedError(HarnessError):
     """Whoever wanted us to wait has gone."""
 
 
-def meet(key: str, role: Role, *, within: float, hung_up: int = -1) -> socket.socket:
+def meet(
+    key: str, role: Role, *, within: float, hung_up: int = -1, waits: Callable[[], None] = lambda: None
+) -> socket.socket:
     """A stream to the other process that names ``key``; it has the other role, and is this user's.
 
-    ``NobodyCameError`` after ``within`` seconds, ``AbandonedError`` once the descriptor ``hung_up`` has no other end.
+    ``waits`` is called if the other one is not there yet. ``NobodyCameError`` after ``within`` seconds,
+    ``AbandonedError`` once the descriptor ``hung_up`` has no other end.
     """
     folder = state_dir("meetings", hashlib.sha256(key.encode()).hexdigest()[:16])
     with _locked(folder):
@@ -46,6 +49,7 @@ def meet(key: str, role: Role, *, within: float, hung_up: int = -1) -> socket.so
             return waiting
         listener, path = _listen(folder, role)
     try:
+        waits()
         if _came(listener, within, hung_up):
             return listener.accept()[0]
         with _locked(folder):  # it may come at the last moment; nobody does once the path is gone

@@ -5,23 +5,10 @@ from __future__ import annotations
 import gdb
 
 from pyharness.ingdb import attach, libraries
-from pyharness.ingdb.commands import running
-from pyharness.ingdb.commands.arguments import program_arguments
+from pyharness.ingdb.commands import library_watch
 from pyharness.ingdb.commands.registry import command
-from pyharness.model.errors import UsageError
 
 _AFTER_CORE = "ph-symbols"
-
-
-@command("ph-start")
-def ph_start(argument: str) -> None:
-    """Start a Python program and stop before its first instruction: ph-start SCRIPT [ARGS], or -m MODULE [ARGS].
-
-    For an IDE that then sets its breakpoints and continues. Name the interpreter with `file` before.
-    """
-    if not argument and not program_arguments():
-        raise UsageError("Start what?", "Write ph-start SCRIPT [ARGS].")
-    running.start(argument or program_arguments())
 
 
 @command("ph-keep")
@@ -30,10 +17,14 @@ def ph_keep(_argument: str) -> None:
     _Kill()
 
 
-@command("ph-cores", gdb.COMMAND_FILES)
-def ph_cores(_argument: str) -> None:
-    """Have gdb read only your libraries of a core file, whoever opens it: for an IDE that does so itself."""
+@command("ph-own-symbols", gdb.COMMAND_FILES)
+def ph_own_symbols(_argument: str) -> None:
+    """Have gdb read only your libraries of a program or core file that comes later, whoever starts or opens it.
+
+    For an IDE that does so itself; it must leave `auto-solib-add` off.
+    """
     attach.configure()
+    gdb.events.new_objfile.connect(_on_new_objfile)
     for hook in ("target hookpost-core", "hookpost-core-file"):
         gdb.execute(f"define {hook}\n{_AFTER_CORE}\nend", to_string=True)
 
@@ -42,6 +33,17 @@ def ph_cores(_argument: str) -> None:
 def ph_symbols(_argument: str) -> None:
     """Read the symbols of your libraries that gdb has not read yet."""
     libraries.load_user_symbols()
+
+
+_started: list[int] = []
+
+
+def _on_new_objfile(event: gdb.NewObjFileEvent) -> None:
+    """The kernel's own library is gdb's first of a process, which has not run an instruction by then."""
+    pid = gdb.selected_inferior().pid
+    if pid and "system-supplied DSO" in (event.new_objfile.filename or "") and pid not in _started:
+        _started[:] = [pid]
+        library_watch.start()
 
 
 class _Kill(gdb.Command):

@@ -30,11 +30,16 @@ def ph_meet(argument: str) -> None:
     if not argument:
         raise UsageError("Meet whom?", "Write ph-meet KEY, with the key that the program names.")
     try:
-        program = rendezvous.meet(argument, "gdb", within=_WITHIN, hung_up=_stdin())
+        program = rendezvous.meet(argument, "gdb", within=_WITHIN, hung_up=_stdin(), waits=_say_so)
     except rendezvous.NobodyCameError as error:
         raise HarnessError(error.message, "Is the Python half of the compound running? Its console says why.") from None
     with program:
         _attach(program)
+
+
+def _say_so() -> None:
+    gdb.write("Waiting for the program.\n")
+    gdb.flush()
 
 
 def _attach(program: socket.socket) -> None:
