@@ -201,7 +201,7 @@ def _load_module(name: str, module: types.ModuleType) -> CodeType:
 
 
 def _print_syntax_error(error: SyntaxError) -> NoReturn:
-    sys.excepthook(type(error), error, None)
+    sys.excepthook(type(error), error.with_traceback(None), None)
     raise SystemExit(1)
 
 

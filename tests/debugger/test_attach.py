@@ -1,6 +1,7 @@
 """Attaching to programs that already run: breakpoints bind in running loops, and a detach leaves nothing behind."""
 
 import os
+import subprocess
 import threading
 from pathlib import Path
 
@@ -118,7 +119,7 @@ def test_native_code_that_keeps_the_gil_keeps_us_out(running):
 def test_a_debugger_in_the_program_itself_is_named(running, tmp_path):
     script = tmp_path / "debugs_itself.py"
     script.write_text("import sys, debugpy\ndebugpy.listen(0)\nprint('begin', flush=True)\nsys.stdin.read()\n")
-    walker = running(str(script), handle="walker")
+    running(str(script), handle="walker")
     with pytest.raises(HarnessError) as refused:
         pyharness.attach("walker").__enter__()
     assert "by debugpy, in the program itself" in refused.value.message
@@ -132,13 +133,10 @@ def test_names_that_mean_nothing(running):
         assert remedy in refused.value.remedy
 
 
-def test_a_process_without_python(running):
-    import subprocess
-
-    with subprocess.Popen(["cat"], stdin=subprocess.PIPE) as cat, pytest.raises(HarnessError) as refused:
-        try:
-            pyharness.attach(cat.pid).__enter__()
-        finally:
-            cat.stdin.close()
+def test_a_process_without_python():
+    with subprocess.Popen(["cat"], stdin=subprocess.PIPE) as cat:
+        program = pyharness.attach(cat.pid)
+        with pytest.raises(HarnessError) as refused:
+            program.__enter__()
     assert "it has no Python in it" in refused.value.message
     assert "pyharness attach" in refused.value.remedy

@@ -1,0 +1,38 @@
+"""A controller to be killed: attaches, gets into a state, says so, and stays in it.
+
+python attach_controller.py TARGET STATE [PLACE]
+"""
+
+import sys
+
+import pyharness
+from pyharness.debugger.shell import Shell
+
+target, state, *place = sys.argv[1:]
+
+
+def stay():
+    print("standing", flush=True)
+    sys.stdin.read()
+
+
+if state in {"hello", "ready", "initialized"}:  # before that is handled
+    handle = Shell.handle
+
+    def handle_until(self, source, item):
+        kind = item.get("type") if source == "program" else item.get("event") if source == "debugpy" else ""
+        if kind == state:
+            stay()
+        handle(self, source, item)
+
+    Shell.handle = handle_until
+
+with pyharness.attach(target) as program:
+    if state == "running":
+        stay()
+    program.run_to(place[0])
+    if state == "stepping":
+        program.into_native()
+    if state == "armed":
+        program._shell.perform(program._shell.machine.request("into", ()))
+    stay()

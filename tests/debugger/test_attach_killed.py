@@ -1,0 +1,50 @@
+"""A controller that is killed, wherever it is: the program runs on, at full speed, and the next debugger is let in."""
+
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+import pyharness
+
+CONTROLLER = Path(__file__).with_name("attach_controller.py")
+
+
+@pytest.fixture
+def controller():
+    """Start ``attach_controller.py`` and wait until it is where it shall be."""
+    started = []
+
+    def start(*words):
+        command = [sys.executable, str(CONTROLLER), *map(str, words)]
+        process = subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
+        started.append(process)
+        assert process.stdout.readline() == "standing\n"
+        return process
+
+    yield start
+    for process in started:
+        process.kill()
+        process.communicate()
+
+
+@pytest.mark.parametrize("state", ["hello", "initialized", "ready", "running", "python", "native", "stepping"])
+def test_the_program_outlives_its_debugger(running, controller, state):
+    walker = running("attach_loop.py", "native", handle="walker")
+    place = {"native": "native:tick", "stepping": walker.at("released")}.get(state, walker.at("repeat"))
+    process = controller("walker", state, place)
+    process.kill()
+    process.wait()
+    with pyharness.attach("walker") as program:
+        program.run_to(walker.at("released"))
+    walker.ends_free()
+
+
+def test_it_runs_on_by_itself(running, controller):
+    walker = running("attach_loop.py", "native", handle="walker")
+    process = controller("walker", "native", "native:tick")
+    process.kill()
+    process.wait()
+    code, output, errors = walker.end()
+    assert (code, errors.count("\n")) == (7, 1), output + errors
