@@ -113,6 +113,17 @@ void crash(int* where) {
   *where = 1; // @crash
 }
 
+int overflow(int depth) {
+  volatile char filling[4096] = {};
+  return filling[0] + overflow(depth + 1) + depth;
+}
+
+int divide(int by) {
+  return static_cast<int>(counters[3]) / by;
+}
+
+const int constant = 7;
+
 bool obey(char letter) {
   switch (letter) {
     case 'c':
@@ -147,6 +158,18 @@ bool obey(char letter) {
       break;
     case 'y':
       crash(reinterpret_cast<int*>(0x10));
+      break;
+    case 'z':
+      crash(reinterpret_cast<int*>(0x4141414141414141));
+      break;
+    case 'w':
+      crash(const_cast<int*>(&constant));
+      break;
+    case 'O':
+      std::printf("%d", overflow(0));
+      break;
+    case '0':
+      std::printf("%d", divide(static_cast<int>(counters[0] - 10)));
       break;
     case 'U':
       std::raise(SIGUSR1);
