@@ -116,6 +116,7 @@ class ClientBreakpoints:
         self._exceptions = wanted if self._debugs else []
         shell = self._session.require_program()
         shell.python.deliver("setExceptionBreakpoints", exceptions.for_debugpy(self._exceptions))
+        self._session.cxx_exceptions.want(self._exceptions, shell.native)
 
     @property
     def _debugs(self) -> bool:

@@ -1,42 +1,38 @@
-"""Exception breakpoints: Python's own, which debugpy knows."""
+"""Exception breakpoints: of Python, which debugpy knows, and of C++, which gdb does; what a stop at one is about."""
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
 from pyharness.dap.registry import request
-from pyharness.model.errors import UsageError, nearest
+from pyharness.debugger.native_exceptions import NativeExceptions
+from pyharness.model.errors import HarnessError, UsageError, nearest
 
 if TYPE_CHECKING:
     from pyharness.dap.arguments import Arguments
     from pyharness.dap.session import Session
+    from pyharness.debugger.native_exceptions import CxxException
+    from pyharness.debugger.native_side import NativeSide
     from pyharness.model.dap_wire import Message
 
+_TYPE = "the type, e.g. ValueError"
+_CXX_TYPES = "patterns of types, or of a base's, e.g. c10::*Error, std::bad_alloc"
+
+
+def _filter(name: str, label: str, description: str, condition: str, *, default: bool = False) -> dict[str, Any]:
+    said = {"filter": name, "label": label, "description": description, "default": default}
+    return {**said, "supportsCondition": True, "conditionDescription": condition}
+
+
 FILTERS: list[dict[str, Any]] = [
-    {
-        "filter": "raised",
-        "label": "Raised Exceptions",
-        "description": "Whenever Python raises an exception.",
-        "default": False,
-        "supportsCondition": True,
-        "conditionDescription": "the type, e.g. ValueError",
-    },
-    {
-        "filter": "uncaught",
-        "label": "Uncaught Exceptions",
-        "description": "When an exception of Python's leaves the program.",
-        "default": True,
-        "supportsCondition": True,
-        "conditionDescription": "the type, e.g. ValueError",
-    },
-    {
-        "filter": "userUnhandled",
-        "label": "User Uncaught Exceptions",
-        "description": "When an exception leaves your own Python code into a library's.",
-        "default": False,
-        "supportsCondition": True,
-        "conditionDescription": "the type, e.g. ValueError",
-    },
+    _filter("raised", "Raised Exceptions", "Whenever Python raises an exception.", _TYPE),
+    _filter("uncaught", "Uncaught Exceptions", "When a Python exception leaves the program.", _TYPE, default=True),
+    _filter(
+        "userUnhandled", "User Uncaught Exceptions", "When one leaves your own Python code into a library's.", _TYPE
+    ),
+    _filter("cxxThrow", "C++ Throw", "When your own C++ code throws.", _CXX_TYPES),
+    _filter("cxxThrough", "C++ Throw Through", "When a C++ exception starts its way through your code.", _CXX_TYPES),
+    _filter("cxxCatch", "C++ Catch", "When your own C++ code catches.", _CXX_TYPES),
 ]
 _PYTHON = ("raised", "uncaught", "userUnhandled")
 
@@ -69,6 +65,41 @@ def for_debugpy(wanted: list[tuple[str, str]]) -> Message:
     }
 
 
+class CxxFilters:
+    """Which C++ exceptions stop one program; asked for before gdb is there, it waits until it is."""
+
+    def __init__(self) -> None:
+        self._wanted: dict[str, str] = {}
+        self._native: NativeExceptions | None = None
+
+    def want(self, wanted: list[tuple[str, str]], native: NativeSide | None) -> None:
+        """From now on."""
+        self._wanted = {name: condition for name, condition in wanted if name not in _PYTHON}
+        if native and (self._wanted or self._native):
+            self._apply(native)
+
+    def libraries(self, native: NativeSide) -> None:
+        """gdb is attached, or more libraries are loaded."""
+        if self._native:
+            self._native.refresh()
+        elif self._wanted:
+            self._apply(native)
+
+    def info(self, thread: int) -> CxxException | None:
+        """What a thread stopped for."""
+        return self._native.info(thread) if self._native else None
+
+    def _apply(self, native: NativeSide) -> None:
+        self._native = self._native or NativeExceptions(native)
+        conditions = ",".join(self._wanted.values())
+        self._native.stop_at(
+            throw=bool({"cxxThrow", "cxxThrough"} & self._wanted.keys()),
+            catch="cxxCatch" in self._wanted,
+            origin="through" if "cxxThrough" in self._wanted else "own",
+            types=[each.strip() for each in conditions.split(",") if each.strip()],
+        )
+
+
 @request("exceptionInfo")
 def exception_info(session: Session, arguments: Arguments) -> Message:
     """What was raised, or which signal came."""
@@ -77,4 +108,14 @@ def exception_info(session: Session, arguments: Arguments) -> Message:
     if focus.thread == thread and focus.reason == "signal":
         name, _, meaning = shell.signal.partition(": ")
         return {"exceptionId": name, "description": meaning, "breakMode": "always"}
+    if focus.thread == thread and focus.language == "native":
+        return _cxx(session.cxx_exceptions.info(thread))
     return session.python().request_of(thread, "exceptionInfo")
+
+
+def _cxx(found: CxxException | None) -> Message:
+    if found is None:
+        raise HarnessError("No exception is known here.")
+    details = {"message": found.what, "typeName": found.type, "fullTypeName": " : ".join([found.type, *found.bases])}
+    mode = "always" if found.kind == "throw" else "userUnhandled"
+    return {"exceptionId": found.type, "description": found.what, "breakMode": mode, "details": details}

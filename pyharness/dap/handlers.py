@@ -1,5 +1,25 @@
 """Every module that registers requests, imported once."""
 
-from pyharness.dap import breakpoints, data_breakpoints, exceptions, lifecycle, running, sources, stack, variables
+from pyharness.dap import (
+    breakpoints,
+    data_breakpoints,
+    exceptions,
+    lifecycle,
+    memory,
+    running,
+    sources,
+    stack,
+    variables,
+)
 
-__all__ = ["breakpoints", "data_breakpoints", "exceptions", "lifecycle", "running", "sources", "stack", "variables"]
+__all__ = [
+    "breakpoints",
+    "data_breakpoints",
+    "exceptions",
+    "lifecycle",
+    "memory",
+    "running",
+    "sources",
+    "stack",
+    "variables",
+]

@@ -21,15 +21,18 @@ def continue_(session: Session, arguments: Arguments) -> Message:
     return {"allThreadsContinued": True}
 
 
-@request("next")
+@request("next", supportsSteppingGranularity=True)
 def next_(session: Session, arguments: Arguments) -> None:
     """To the next line."""
-    _go(session, arguments, "over")
+    _go(session, arguments, "instruction" if _by_instruction(session, arguments) else "over")
 
 
 @request("stepIn", supportsStepInTargetsRequest=True)
 def step_in(session: Session, arguments: Arguments) -> None:
     """Into the first function of the user's that the line runs, in either language, or the one that was chosen."""
+    if _by_instruction(session, arguments):
+        _go(session, arguments, "into_instruction")
+        return
     native_only = arguments.integer("targetId", 0) == _NATIVE_TARGET
     _go(session, arguments, "into_native" if native_only else "into")
 
@@ -41,6 +44,11 @@ def step_out(session: Session, arguments: Arguments) -> None:
 
 
 _NATIVE_TARGET = 2
+
+
+def _by_instruction(session: Session, arguments: Arguments) -> bool:
+    """Whether to step one machine instruction; Python has none that a person would step."""
+    return arguments.text("granularity", "") == "instruction" and session.focus().language == "native"
 
 
 @request("stepInTargets")

@@ -15,6 +15,7 @@ from pyharness.dap.arguments import Arguments
 from pyharness.dap.breakpoints import ClientBreakpoints
 from pyharness.dap.children import offer
 from pyharness.dap.data_breakpoints import DataBreakpoints
+from pyharness.dap.exceptions import CxxFilters
 from pyharness.dap.registry import REQUESTS
 from pyharness.dap.stops import tell
 from pyharness.dap.tables import Frames, Variables
@@ -61,6 +62,7 @@ class Session:
         self.plan: Plan | None = None
         """What was launched last, for a restart."""
         self.breakpoints = ClientBreakpoints(self)
+        self.cxx_exceptions = CxxFilters()
         self._data_breakpoints: DataBreakpoints | None = None
         self.frames = Frames()
         self.variables = Variables()

@@ -59,6 +59,10 @@ def _explained(session: Session, shell: Shell, stop: Stopped, frame: Frame | Non
     """The signal, or why an *into* went nowhere."""
     if stop.reason == "signal":
         return {"description": f"Paused on {shell.signal.partition(':')[0]}", "text": shell.signal}
+    if stop.reason == "exception" and stop.language == "native":
+        found = session.cxx_exceptions.info(stop.thread)
+        text = f"{found.type}: {found.what}" if found else ""
+        return {"description": f"Paused on {found.kind} of {found.type}", "text": text} if found else {}
     note = ""
     if frame and stop.ran_nothing:
         note = why_nothing(session.stepped_from, frame, shell.armed.get("functions", 0))

@@ -52,6 +52,8 @@ class Shell:
         self._prepared: queue.SimpleQueue[NativeSide | Exception] = queue.SimpleQueue()
         self._preparing = False
         self._disconnected = False
+        self.on_libraries: Callable[[NativeSide], None] = lambda _native: None
+        """Called when gdb is attached, and when it has read more of the user's libraries."""
         self.held = False
         """gdb may have stopped the program: only SIGKILL reaches it."""
         self.ready = False
@@ -146,6 +148,7 @@ class Shell:
             self.native.load_symbols()
         if self.native:
             self.breakpoints.bind_native(self.native)
+            self.on_libraries(self.native)
             if self._stepping_into:
                 self.armed = self.native.arm(self._stepping_into)
 
@@ -322,6 +325,7 @@ class Shell:
             prepared.attach(self.process.pid)
             self.native = prepared
             prepared.load_symbols()
+            self.on_libraries(prepared)
         return self.native
 
     @property
