@@ -102,6 +102,22 @@ def test_the_halves_meet_whichever_comes_first(start, first):
         ends(started[0])
 
 
+def test_one_call_stack_shows_both_languages(start):
+    with MIEngine(configuration("gdb half")) as engine:
+        start(*python_half())
+        engine.initialize()
+        engine.set_breakpoint(marked("scaled"))
+        engine.resume()
+        frames = engine.frames(engine.stop())
+        shown = [(one["func"], one["file"], int(one["line"])) for one in frames[:4]]
+        expected = [("crossing::scaled", "scaled"), ("crossing::held", "held"), ("main", "held"), ("<module>", "main")]
+        assert [name for name, _, _ in shown] == [name for name, _ in expected]
+        assert [f"{file}:{line}" for _, file, line in shown] == [
+            marked(mark, SOURCE if "crossing" in name else PROGRAM) for name, mark in expected
+        ]
+        assert not [one for one in frames if one["func"] == "??"]
+
+
 def test_the_end_of_the_session_lets_the_program_run_on(start):
     with MIEngine(configuration("gdb half")) as engine:
         program = start(*python_half())
