@@ -41,10 +41,13 @@ def connect(host: str, port: int) -> None:
     import pydevd
     import pydevd_tracing
 
+    from pyharness.debuggee import presentation
+
     debugpy.configure(subProcess=False)
     server._settrace.called = False  # type: ignore[attr-defined]  # it would refuse a second time
     _hooks[:] = [threading._trace_hook]  # type: ignore[attr-defined]
     debugpy.connect((host, port))
+    presentation.register()
     debugger = pydevd.get_global_debugger()
     if debugger is None:
         return  # released

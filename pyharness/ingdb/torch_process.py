@@ -69,17 +69,25 @@ def tensor_layout() -> TensorLayout:
 
 def _offset_of(class_name: str, members: str) -> int | None:
     """Offset of a member in bytes (of a bit field in bits), ``None`` where the class is only declared."""
-    try:
-        kind = gdb.lookup_type(class_name)
-    except gdb.error:
+    found = _class(class_name, len(gdb.objfiles()))
+    if found is None:
         return None
-    bits, size = 0, 0
+    kind, bits, size = found, 0, 0
     for member in members.split("."):
         field = _field(kind, member)
         if field is None or field.type is None or field.bitpos is None:
             return None
         bits, size, kind = bits + field.bitpos, field.bitsize, field.type.strip_typedefs()
     return bits if size else bits // 8
+
+
+@lru_cache
+def _class(name: str, _files: int) -> gdb.Type | None:
+    """A class by its name; gdb searches the debug information of every file for one that is not there."""
+    try:
+        return gdb.lookup_type(name)
+    except gdb.error:
+        return None
 
 
 def _field(kind: gdb.Type, name: str) -> gdb.Field | None:
