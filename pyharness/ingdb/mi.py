@@ -30,7 +30,17 @@ if TYPE_CHECKING:
 
     Handler = Callable[[dict[str, Any]], Any]
 
-_MODULES = ("mi_variables", "mi_watch", "mi_memory", "mi_modules", "mi_exceptions", "mi_signals")
+_MODULES = (
+    "mi_variables",
+    "mi_watch",
+    "mi_memory",
+    "mi_modules",
+    "mi_exceptions",
+    "mi_signals",
+    "mi_jump",
+    "mi_complete",
+    "mi_set",
+)
 """The other modules of this folder with commands, which they register when they are imported."""
 _MAX_FRAMES = 400
 _HANDLERS: dict[str, Handler] = {}

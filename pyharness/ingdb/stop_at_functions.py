@@ -147,12 +147,14 @@ def is_armed(number: int) -> bool:
 
 
 def set_breakpoint(request: dict[str, Any]) -> dict[str, Any]:
-    """Set the user's breakpoint: ``function`` or ``file`` and ``line``, with ``condition`` (a gdb expression).
+    """Set the user's breakpoint: ``function``, ``file`` and ``line``, or ``address``.
+
+    It may have a ``condition`` (a gdb expression) and ``ignore`` a number of hits.
 
     Returns ``{"numbers": [...], "places": [[FILE, LINE], ...]}``, or ``{"numbers": [], "hint": TEXT}`` when nothing
     loaded has it.
     """
-    specs = _by_line(request) if request.get("line") else _by_function(request["function"])
+    specs = _specs(request)
     if not specs:
         return {"numbers": [], "hint": _hint(request)}
     numbers: list[int] = []
@@ -165,6 +167,7 @@ def set_breakpoint(request: dict[str, Any]) -> dict[str, Any]:
             except gdb.error as error:
                 stop.delete()
                 raise gdb.GdbError(f"The condition {request['condition']!r} does not parse: {error}") from error
+        stop.ignore_count = request.get("ignore") or 0
         numbers.append(stop.number)
         places += _places(stop)
     return {"numbers": numbers, "hint": "", "places": places}
@@ -174,6 +177,20 @@ def _places(stop: gdb.Breakpoint) -> list[tuple[str, int]]:
     """The source lines where a breakpoint lies; gdb tells them since version 13."""
     sources = [location.source for location in getattr(stop, "locations", [])]
     return [(source[0], source[1]) for source in sources if source]
+
+
+def _specs(request: dict[str, Any]) -> list[str]:
+    if request.get("address"):
+        return _by_address(int(request["address"]))
+    return _by_line(request) if request.get("line") else _by_function(request["function"])
+
+
+def _by_address(address: int) -> list[str]:
+    try:
+        gdb.selected_inferior().read_memory(address, 1)
+    except gdb.MemoryError as error:
+        raise gdb.GdbError(f"There is no code at {address:#x}.") from error
+    return [f"*{address:#x}"]
 
 
 def _by_line(request: dict[str, Any]) -> list[str]:

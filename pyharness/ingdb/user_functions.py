@@ -132,7 +132,7 @@ def _checked(values: list[Any]) -> _Row:
 
 def compute(elf: Elf) -> Iterator[_Row]:
     """The functions of a file, in order of address, named by their symbols."""
-    table, optimized = line_table(elf), _is_optimized(elf)
+    table, optimized = line_table(elf), is_optimized(elf)
     seen: set[int] = set()
     for symbol in sorted(_functions(elf), key=lambda symbol: symbol.address):
         if symbol.address not in seen and (row := _row(elf, table, symbol, optimized=optimized)):
@@ -171,7 +171,7 @@ def _after_prologue(elf: Elf, sequence: Sequence, symbol: Symbol) -> int:
     return following if following < symbol.address + symbol.size else pc
 
 
-def _is_optimized(elf: Elf) -> bool:
+def is_optimized(elf: Elf) -> bool:
     """Whether the compiler says so: then rows after the first may lie on a branch not taken, and gdb skips nothing."""
     source = elf.with_section(".debug_str")
     strings = bytes(source.section_data(".debug_str")) if source else b""
