@@ -15,6 +15,7 @@ from pyharness.ingdb.python_layout import UnknownPythonError
 from pyharness.ingdb.python_memory import Memory, UnreadableError
 from pyharness.ingdb.python_runtime import find_python
 from pyharness.ingdb.python_threads import Python
+from pyharness.ingdb.stack_tail import StackTails
 from pyharness.model.errors import HarnessError
 from pyharness.model.threads import ThreadStack
 
@@ -61,13 +62,16 @@ def thread_stack(
 
 
 def frames_in_order(
-    thread: gdb.InferiorThread, limit: int = MAX_FRAMES
+    thread: gdb.InferiorThread, limit: int = MAX_FRAMES, *, handles: bool = True
 ) -> tuple[list[NativeFrame | PythonFrame], Python | None]:
-    """What `merged_stack` shows, as the debugger reads it: for those who look into a frame."""
+    """What `merged_stack` shows, as the debugger reads it: for those who look into a frame.
+
+    Without ``handles`` a native frame may have none: ``handle_of`` finds it.
+    """
     python, _note = _python()
     with _same_selection():
         thread.switch()
-        native = list(_native_frames(limit))
+        native = list(_native_frames(limit)) if handles else _unwound(thread, limit)
         loops = [loop for one in _python_threads(python, thread) for loop in one.loops]
     return in_order(native, loops)[:limit], python
 
@@ -75,6 +79,18 @@ def frames_in_order(
 def current_python() -> Python | None:
     """The interpreter of the selected inferior as it is now, ``None`` where there is none to read."""
     return _python()[0]
+
+
+def handle_of(frame: NativeFrame) -> gdb.Frame:
+    """gdb's own frame for one of the selected thread's."""
+    found: gdb.Frame | None = frame.handle or gdb.newest_frame()
+    while found is not None and frame.handle is None:
+        if (found.pc(), _stack_pointer(found), native_names.name_of(found)[0]) == (frame.pc, frame.sp, frame.function):
+            return found
+        found = found.older()
+    if found is None:
+        raise HarnessError(f"The frame of {frame.function} is gone.", "Ask for the stack again.")
+    return found
 
 
 @contextmanager
@@ -106,7 +122,7 @@ def _stack(thread: gdb.InferiorThread, python: Python | None, note: str, limit: 
     if thread.is_running():
         return ThreadStack(thread.ptid[1], thread.name or "", (), note="it runs")
     thread.switch()
-    native = list(_native_frames(limit))
+    native = list(_native_frames(limit)) if variables else _unwound(thread, limit)
     known = _python_threads(python, thread)
     loops = [loop for one in known for loop in one.loops]
     describe = Variables(python).of if variables else None
@@ -201,9 +217,26 @@ def _native_frames(limit: int) -> Iterator[NativeFrame]:
         frame, pointer = older, above
 
 
+def _unwound(thread: gdb.InferiorThread, limit: int) -> list[NativeFrame]:
+    """As `_native_frames`; those that are as they were at the last stop have no handle."""
+    return _tails.complete((*thread.ptid, limit), _native_frames(limit))
+
+
 def _node_of(frame: NativeFrame) -> AutogradNode | None:
     """The autograd node that a frame of the selected thread runs."""
-    return autograd_node.node_of(frame.handle, frame.function)
+    return autograd_node.node_of(frame.handle, frame.function) if frame.handle else None
+
+
+def _kept_registers(frame: NativeFrame) -> tuple[int, ...] | None:
+    """What a caller finds in the registers that its callees restore; ``None`` where one is lost."""
+    try:
+        return tuple(int(frame.handle.read_register(name)) for name in _KEPT)
+    except (gdb.error, ValueError):
+        return None
+
+
+_KEPT = ("rbx", "rbp", "r12", "r13", "r14", "r15")
+_tails = StackTails(_kept_registers, read_memory, autograd_node.frame_runs_node)
 
 
 def _stack_pointer(frame: gdb.Frame | None) -> int | None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import functools
 from typing import TYPE_CHECKING, Any
 
@@ -62,6 +63,7 @@ def _frame(request: dict[str, Any]) -> tuple[NativeFrame | PythonFrame, Python |
         raise HarnessError(f"There is no frame {level}: the stack has {len(frames)}.", "Ask for the stack again.")
     frame = frames[level]
     if isinstance(frame, NativeFrame):
+        frame = dataclasses.replace(frame, handle=backtrace.handle_of(frame))
         frame.handle.select()
     return frame, python
 
@@ -71,12 +73,13 @@ def _stack(thread: gdb.InferiorThread) -> Frames:
     place = newest.pc(), int(newest.read_register("rsp"))
     known = _frames.get(thread.ptid[1])
     if known is None or known[0] != place or not _valid(known[1]):
-        known = _frames[thread.ptid[1]] = place, backtrace.frames_in_order(thread, MAX_FRAMES)
+        known = _frames[thread.ptid[1]] = place, backtrace.frames_in_order(thread, MAX_FRAMES, handles=False)
     return known[1]
 
 
 def _valid(frames: Frames) -> bool:
-    return all(frame.handle.is_valid() for frame in frames[0] if isinstance(frame, NativeFrame))
+    handles = (frame.handle for frame in frames[0] if isinstance(frame, NativeFrame) and frame.handle)
+    return all(handle.is_valid() for handle in handles)
 
 
 @_command("ph-scopes")

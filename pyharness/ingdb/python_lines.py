@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import lru_cache
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
@@ -12,6 +13,7 @@ _LONG = 14
 _NONE = 15
 
 
+@lru_cache(maxsize=4096)
 def line_at(version: tuple[int, int], table: bytes, first_line: int, offset: int) -> int | None:
     """The line of the instruction at byte ``offset``; ``None`` where the table has no line for it."""
     if offset < 0:

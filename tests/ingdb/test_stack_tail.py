@@ -1,0 +1,142 @@
+"""The outer part of a stack is reused only where registers and every byte of it are as they were."""
+
+from dataclasses import replace
+
+import pytest
+from plain_gdb import ROOT, Gdb
+
+from pyharness.ingdb.merge import NativeFrame
+from pyharness.ingdb.stack_tail import StackTails
+
+BASE = 0x7000
+SIZE = 0x40
+
+
+class Process:
+    """A stack of frames of ``SIZE`` bytes, and what was asked of it."""
+
+    def __init__(self, functions):
+        self.frames = [
+            NativeFrame(0x100 + level, BASE + SIZE * level, BASE + SIZE * (level + 1), function, handle=object())
+            for level, function in enumerate(functions)
+        ]
+        self.memory = bytearray(SIZE * len(functions))
+        self.registers = {frame.sp: (1, 2, 3) for frame in self.frames}
+        self.unwound = 0
+
+    def unwind(self):
+        for frame in self.frames:
+            self.unwound += 1
+            yield frame
+
+    def read(self, address, size):
+        start = address - BASE
+        if start < 0 or start + size > len(self.memory):
+            raise OSError("not mapped")
+        return bytes(self.memory[start : start + size])
+
+    def registers_of(self, frame):
+        return self.registers.get(frame.sp)
+
+
+FUNCTIONS = ("kernel", "wrapper", "dispatcher", "call", "eval", "run", "main", "start")
+KEY = (1, 1)
+
+
+@pytest.fixture
+def process():
+    return Process(FUNCTIONS)
+
+
+@pytest.fixture
+def tails(process):
+    tails = StackTails(process.registers_of, process.read, lambda function: function == "apply")
+    assert tails.complete(KEY, process.unwind()) == process.frames
+    process.unwound = 0
+    return tails
+
+
+def check(tails, process, unwound):
+    """The stack is whole, and that many frames of it were unwound."""
+    assert tails.complete(KEY, process.unwind()) == process.frames
+    assert process.unwound == unwound
+
+
+def test_only_the_inner_frames_are_unwound_again(tails, process):
+    process.frames[0] = replace(process.frames[0], pc=0x105)
+    check(tails, process, 2)
+
+
+def test_what_the_inner_frames_wrote_does_not_matter(tails, process):
+    process.memory[SIZE - 1] = 7
+    check(tails, process, 2)
+
+
+def test_a_byte_of_an_outer_frame_has_all_inside_it_unwound(tails, process):
+    process.memory[3 * SIZE] = 7
+    check(tails, process, 6)  # the next joint is four frames out
+
+
+def test_a_register_that_differs_does_so_too(tails, process):
+    process.registers[process.frames[1].sp] = (1, 2, 4)
+    check(tails, process, 6)
+
+
+def test_a_register_that_is_lost_joins_nothing(tails, process):
+    process.registers = {}
+    check(tails, process, 8)
+
+
+def test_another_call_in_between_is_unwound(tails, process):
+    process.frames[:1] = [replace(process.frames[0], sp=BASE - SIZE, cfa=BASE, function="inner"), process.frames[0]]
+    check(tails, process, 3)
+
+
+def test_what_is_inlined_is_not_taken_for_its_caller(tails, process):
+    process.frames.insert(1, replace(process.frames[1], function="inlined"))
+    check(tails, process, 3)
+
+
+def test_memory_that_is_gone_joins_nothing(tails, process):
+    del process.memory[-SIZE:]
+    check(tails, process, 8)
+
+
+def test_another_thread_has_a_stack_of_its_own(tails, process):
+    assert tails.complete((1, 2), process.unwind()) == process.frames
+    assert process.unwound == 8
+
+
+def test_what_is_looked_up_elsewhere_is_unwound_each_time():
+    process = Process(("kernel", "apply", "engine", "run", "main"))
+    tails = StackTails(process.registers_of, process.read, lambda function: function == "apply")
+    tails.complete(KEY, process.unwind())
+    process.unwound = 0
+    check(tails, process, 3)
+
+
+COMPARE = """
+python
+import gdb
+from pyharness.ingdb import backtrace
+
+def stack():
+    return backtrace.merged_stack(gdb.selected_thread())
+
+def compare():
+    reused = stack()
+    without = sum(frame.handle is None for frame in backtrace._unwound(gdb.selected_thread(), backtrace.MAX_FRAMES))
+    backtrace._tails._known.clear()
+    print(f"STEP same={reused == stack()} reused={without}")
+stack()
+end
+"""
+
+
+def test_a_stack_that_is_reused_is_the_one_that_gdb_unwinds(tmp_path):
+    steps = ["next", "python compare()"] * 4
+    program = ROOT / "tests/programs/plain_crossing.py"
+    gdb = Gdb(tmp_path, "ph-break native:rms_norm_cpu", "ph-run", COMPARE, *steps, program=program)
+    said = [line.split() for line in gdb.text.splitlines() if line.startswith("STEP")]
+    assert [words[1] for words in said] == ["same=True"] * 4, gdb.text
+    assert all(int(words[2].removeprefix("reused=")) > 10 for words in said), gdb.text
