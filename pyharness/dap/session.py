@@ -15,7 +15,7 @@ from pyharness.dap.arguments import Arguments
 from pyharness.dap.breakpoints import ClientBreakpoints
 from pyharness.dap.children import offer
 from pyharness.dap.data_breakpoints import DataBreakpoints
-from pyharness.dap.exceptions import CxxFilters
+from pyharness.dap.native_filters import NativeFilters
 from pyharness.dap.registry import REQUESTS
 from pyharness.dap.stops import tell
 from pyharness.dap.tables import Frames, Variables
@@ -59,10 +59,12 @@ class Session:
         """What a client's child session needs to reach this server."""
         self.terminal: InTerminal | None = None
         self.restarting = False
+        self.goto = "", 0
+        """File and line of native code that the client has asked about as a place to go on at."""
         self.plan: Plan | None = None
         """What was launched last, for a restart."""
         self.breakpoints = ClientBreakpoints(self)
-        self.cxx_exceptions = CxxFilters()
+        self.native_filters = NativeFilters()
         self._data_breakpoints: DataBreakpoints | None = None
         self.frames = Frames()
         self.variables = Variables()
@@ -252,11 +254,13 @@ class Session:
         self.forget()
         self._guarded(lambda shell: _go(shell, request))
 
-    def forget(self) -> None:
-        """Drop what was looked at: it is that of a stop which is over."""
+    def forget(self, *, stands: bool = False) -> None:
+        """Drop what was looked at: it is that of a stop which is over, or, where the program ``stands``, has changed."""
         self.frames.clear()
         self.variables.clear()
-        self._told = None
+        self.goto = "", 0
+        if not stands:
+            self._told = None
         shell = self.debuggee.shell if self.debuggee else None
         if shell and shell.native and shell.exit_code is None:
             shell.native.forget_variables()
@@ -277,6 +281,8 @@ class Session:
         elif shell.ready and debuggee.configured and not shell.machine.started:
             debuggee.begins()
             self._guarded(lambda shell: _go(shell, "into" if debuggee.stop_on_entry else "continue"))
+        if not shell.machine.started:
+            return  # one that was attached to may stop before it has said that it is ready
         while self.debuggee and (focus := shell.machine.focus) is not None and focus is not self._told:
             self._told = focus
             self._guarded(functools.partial(self._tell, focus))
