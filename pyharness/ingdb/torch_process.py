@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 import gdb
 
 from pyharness.ingdb.libraries import Library, find_library, libraries
-from pyharness.ingdb.tensor_layout import TensorLayout, for_version, with_debug_information
+from pyharness.ingdb.tensor_layout import MEASURED, TensorLayout, for_version, with_debug_information
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -63,8 +63,19 @@ def tensor_layout() -> TensorLayout:
     """The layout of this torch: from debug information where the program has it, else by version."""
     key = (torch_version(), len(gdb.objfiles()))
     if key not in _layouts:
-        _layouts[key] = with_debug_information(for_version(key[0]), _offset_of)
+        layout = for_version(key[0])
+        _layouts[key] = layout if _is_release(key[0]) else with_debug_information(layout, _offset_of)
     return _layouts[key]
+
+
+def _is_release(version: str | None) -> bool:
+    """Whether this torch is one that was measured, and was not built here: gdb need not search for its classes.
+
+    It would read the debug information of every file of the user's that includes torch's headers: seconds.
+    """
+    library = torch_library()
+    measured = version is not None and version.rpartition(".")[0] in MEASURED and "a0" not in version
+    return measured and library is not None and ".debug_info" not in library.elf.sections
 
 
 def _offset_of(class_name: str, members: str) -> int | None:
