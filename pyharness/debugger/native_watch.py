@@ -33,6 +33,8 @@ class WatchTarget:
 class WatchHit:
     """One access to a watched place."""
 
+    number: int
+    """gdb's."""
     address: int
     length: int
     description: str
@@ -94,8 +96,14 @@ class NativeWatch:
         self.targets.pop(number, None)
         self._native.ask("ph-unwatch", {"numbers": [number]})
 
+    def hits(self, thread: int) -> list[WatchHit]:
+        """What a stop with the reason ``data breakpoint`` means; one instruction may access several places."""
+        return [
+            WatchHit(**{**found, **{key: from_json(found[key]) if found[key] else None for key in ("by", "own")}})
+            for found in self._native.ask("ph-watch-hits", {"thread": thread})
+        ]
+
     def hit(self, notice: Notice, thread: int) -> WatchHit:
-        """What a stop with the reason ``data breakpoint`` means."""
-        found = self._native.ask("ph-watch-hit", {"thread": thread, "number": number_of(notice)})
-        frames = {key: from_json(found[key]) if found[key] else None for key in ("by", "own")}
-        return WatchHit(**{**found, **frames})
+        """Of these, the one that gdb's record names."""
+        hits = self.hits(thread)
+        return next((hit for hit in hits if hit.number == number_of(notice)), hits[0])

@@ -44,7 +44,7 @@ class Place:
         return handle
 
     def python_tensor(self, expression: str) -> TensorInfo | None:
-        """The tensor that a Python expression is in this frame, or in the next Python one outside that knows it."""
+        """The tensor that a Python expression is in this frame, or in the next Python one outside where it is one."""
         if len(self._frames) == 1:
             self._frames, self._python = frames_in_order(self.thread)
         for frame in self._frames[self._level :]:
@@ -54,7 +54,8 @@ class Place:
                 found = evaluate(expression, frame, self._python, self.thread.ptid[1])
             except HarnessError:
                 continue
-            return found.content.info if isinstance(found.content, TensorContent) else None
+            if isinstance(found.content, TensorContent):
+                return found.content.info
         return None
 
 

@@ -67,22 +67,27 @@ def _unwatch(request: dict[str, Any]) -> Any:
     watchpoints.unwatch(request["numbers"])
 
 
-@mi_command("ph-watch-hit")
-def _watch_hit(request: dict[str, Any]) -> Any:
-    """What a stop at data breakpoint ``number`` means: the values, and who accessed it."""
+@mi_command("ph-watch-hits")
+def _watch_hits(request: dict[str, Any]) -> Any:
+    """What a stop at data breakpoints means, for each that was hit: the values, and who accessed it."""
     thread = select(request)
-    found, hit = watchpoints.hit_of(request["number"], thread.ptid[1])
+    hits = watchpoints.hits_of(thread.ptid[1])
     frames = backtrace.merged_stack(thread, _FRAMES)
     own = next((frame for frame in frames if _is_own(frame)), None)
-    return {
-        **_described(found.target),
-        "access": found.access,
-        "old": found.target.text(hit.old),
-        "new": found.target.text(hit.new),
-        "error": hit.error,
-        "by": {**frames[0].to_json(), **_line_of_access()} if frames else None,
-        "own": own.to_json() if own else None,
-    }
+    return [
+        {
+            "number": hit.watchpoint.number,
+            **_described(hit.watchpoint.target),
+            "access": hit.watchpoint.access,
+            "old": hit.watchpoint.target.text(hit.old),
+            "new": hit.watchpoint.target.text(hit.new),
+            "error": hit.error,
+            "by": {**frames[0].to_json(), **_line_of_access()} if frames else None,
+            "own": own.to_json() if own else None,
+        }
+        for hit in hits
+        if hit.watchpoint.is_valid()
+    ]
 
 
 def _is_own(frame: Frame) -> bool:

@@ -23,6 +23,7 @@ _NO_SOFTWARE = "Watching in software would run every thread one instruction at a
 class Hit:
     """What a watched place held before and after the access."""
 
+    watchpoint: Watchpoint
     old: bytes
     new: bytes
     error: str = ""
@@ -35,8 +36,6 @@ class Watchpoint(gdb.Breakpoint):
     def __init__(self, target: Target, access: str, condition: str) -> None:
         self.target = target
         self.access = access
-        self.hits: dict[int, Hit] = {}
-        """The latest of each thread, by LWP."""
         self._condition = condition
         self.last = _read(target)
         # Not a type of the program's: the frame's language may be one that has none.
@@ -54,7 +53,7 @@ class Watchpoint(gdb.Breakpoint):
                     return False
             except gdb.error as reason:
                 error = f"the condition cannot be tested: {reason}"
-        self.hits[gdb.selected_thread().ptid[1]] = Hit(old, self.last, error)
+        _remember(Hit(self, old, self.last, error))
         return True
 
     def _holds(self, old: bytes) -> bool:
@@ -66,6 +65,17 @@ class Watchpoint(gdb.Breakpoint):
 
 
 _watches: dict[int, Watchpoint] = {}
+_hits: dict[int, tuple[tuple[int, int], list[Hit]]] = {}
+"""Of each thread, by LWP: where it stood and what it had accessed there, which may be several."""
+
+
+def _remember(hit: Hit) -> None:
+    frame, lwp = gdb.newest_frame(), gdb.selected_thread().ptid[1]
+    place = frame.pc(), int(frame.read_register("rsp"))
+    before = _hits.get(lwp)
+    others = before[1] if before and before[0] == place else []
+    together = [other for other in others if other.watchpoint is not hit.watchpoint]
+    _hits[lwp] = place, [*(together if len(together) == len(others) else ()), hit]
 
 
 def _read(target: Target) -> bytes:
@@ -119,10 +129,8 @@ def unwatch(numbers: list[int]) -> None:
             found.delete()
 
 
-def hit_of(number: int, lwp: int) -> tuple[Watchpoint, Hit]:
-    """The latest access of a thread."""
-    found = _watches.get(number)
-    hit = found.hits.get(lwp) if found else None
-    if found is None or hit is None:
-        raise HarnessError(f"Thread {lwp} has not come to data breakpoint {number}.")
-    return found, hit
+def hits_of(lwp: int) -> list[Hit]:
+    """What a thread has accessed where it stands."""
+    if lwp not in _hits:
+        raise HarnessError(f"Thread {lwp} has not come to a data breakpoint.")
+    return _hits[lwp][1]

@@ -1,5 +1,7 @@
 """Data breakpoints on C++ values: every thread, those that come later too; what was there before and after."""
 
+from dataclasses import replace
+
 import pytest
 from mi_session import Attached, capable, line_of
 
@@ -21,9 +23,9 @@ def test_a_write_is_told_with_both_values_and_its_line(program):
     assert found.description == f"counters[1] (long) at {found.address:#x}"
     program.native.resume(thread)
     program.say("c")
-    reason, thread, notice = program.stop()
+    reason, thread, _ = program.stop()
     assert reason == "data breakpoint"
-    hit = watch.hit(notice, thread)
+    hit = watch.hits(thread)[0]
     assert (hit.old, hit.new, hit.by.function, hit.by.line) == ("20", "22", "capable::count", line_of("count"))
     assert hit.own.function == "capable::count"
 
@@ -38,10 +40,10 @@ def test_threads_that_come_later_are_watched(program):
     program.say("t")
     hits = {}
     for _ in names:
-        reason, thread, notice = program.stop()
+        reason, thread, _ = program.stop()
         assert reason == "data breakpoint"
         assert thread != program.process.pid
-        hits[thread] = watch.hit(notice, thread)
+        hits[thread] = watch.hits(thread)[0]
     assert sorted((hit.old, hit.new) for hit in hits.values()) == [
         ("10", "11"),
         ("20", "22"),
@@ -57,8 +59,8 @@ def test_it_outlives_the_frame_and_goes_when_it_is_removed(program):
     program.native.resume(thread)
     program.say("ccc")
     assert [program.heard() for _ in range(2)] == ["done s", "done c"]
-    _, thread, notice = program.stop()
-    hit = watch.hit(notice, thread)
+    _, thread, _ = program.stop()
+    hit = watch.hits(thread)[0]
     assert (hit.old, hit.new) == ("3", "6")
     assert hit.by.line == line_of("count_ratio")
     watch.unwatch(found.number)
@@ -73,8 +75,8 @@ def test_reads_are_told(program, access):
     watch.watch(thread, "counters[2]", access=access)
     program.native.resume(thread)
     program.say("r")
-    reason, thread, notice = program.stop()
-    hit = watch.hit(notice, thread)
+    reason, thread, _ = program.stop()
+    hit = watch.hits(thread)[0]
     assert (reason, hit.old, hit.new, hit.by.line) == ("data breakpoint", "30", "30", line_of("read_only"))
 
 
@@ -83,12 +85,14 @@ def test_an_address_and_its_bytes(program):
     watch = NativeWatch(program.native)
     whole = watch.target(thread, "counters")
     assert whole.length == 32
-    found = watch.watch(thread, whole)
+    assert whole.value == "{10, 20, 30, 40}"
+    found = watch.watch(thread, replace(whole, address=whole.address + 8, length=16))
     program.native.resume(thread)
     program.say("c")
     _, thread, notice = program.stop()
-    assert watch.hit(notice, thread).new.startswith("0a 00 00 00 00 00 00 00 16 00")
-    assert found.length == 32
+    hit = watch.hit(notice, thread)
+    assert (hit.number, hit.length) == (found.number, 16)
+    assert hit.new == "16 00 00 00 00 00 00 00 1e 00 00 00 00 00 00 00"
 
 
 @pytest.mark.parametrize(
@@ -106,6 +110,21 @@ def test_what_cannot_be_watched_says_why(program, expression, message):
     with pytest.raises(GdbError) as refused:
         NativeWatch(program.native).watch(thread, expression)
     assert message in refused.value.message
+
+
+def test_two_that_one_write_hits_are_both_told(program):
+    thread = program.run_to("capable::steps", "s")
+    watch = NativeWatch(program.native)
+    numbers = {watch.watch(thread, "counters[1]").number, watch.watch(thread, "*(int*)&counters[1]").number}
+    program.native.resume(thread)
+    program.say("cc")
+    for old in (20, 22):
+        _, thread, _ = program.stop()
+        hits = watch.hits(thread)
+        assert {hit.number for hit in hits} == numbers
+        assert {(hit.old, hit.new) for hit in hits} == {(str(old), str(old + 2))}
+        program.native.resume(thread)
+    assert [program.heard() for _ in range(3)] == ["done s", "done c", "done c"]
 
 
 def test_the_fifth_register_is_refused_with_what_holds_the_others(program):

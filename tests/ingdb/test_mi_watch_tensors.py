@@ -41,9 +41,9 @@ def changed(program, watch, thread, letter):
     """Let the kernel return and the program change a tensor; the hit, and the thread stands in the kernel again."""
     program.native.resume(thread)
     program.say(letter)
-    reason, thread, notice = program.stop()
+    reason, thread, _ = program.stop()
     assert reason == "data breakpoint", program.story()
-    hit = watch.hit(notice, thread)
+    hit = watch.hits(thread)[0]
     for number in list(watch.targets):
         watch.unwatch(number)
     program.native.resume(thread)
