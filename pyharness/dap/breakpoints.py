@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 from pyharness.dap import exceptions, hit_condition
 from pyharness.dap.registry import request
 from pyharness.debugger.breakpoints import name_of
-from pyharness.model.errors import HarnessError
+from pyharness.model.errors import HarnessError, UsageError
 from pyharness.model.where import Where, folders_of, parse
 
 if TYPE_CHECKING:
@@ -21,6 +21,8 @@ if TYPE_CHECKING:
 
 _PYTHON_FILE = re.compile(r"\.(py|pyi|pyw)$|^<.*>$")
 _IGNORED: dict[str, Any] = {"verified": False, "message": "The program was started without debugging."}
+_INSTRUCTIONS = "*"
+"""Stands for a source path: of breakpoints at addresses."""
 _PENDING = "No code that is loaded has it yet."
 
 
@@ -116,7 +118,7 @@ class ClientBreakpoints:
         self._exceptions = wanted if self._debugs else []
         shell = self._session.require_program()
         shell.python.deliver("setExceptionBreakpoints", exceptions.for_debugpy(self._exceptions))
-        self._session.cxx_exceptions.want(self._exceptions, shell.native)
+        self._session.native_filters.want(self._exceptions, shell.native)
 
     @property
     def _debugs(self) -> bool:
@@ -230,6 +232,19 @@ def set_function_breakpoints(session: Session, arguments: Arguments) -> Message:
             for entry in parsed
         ]
     }
+
+
+@request("setInstructionBreakpoints", needs="program", supportsInstructionBreakpoints=True)
+def set_instruction_breakpoints(session: Session, arguments: Arguments) -> Message:
+    """Addresses of machine code."""
+    placed = []
+    for each in arguments.objects("breakpoints"):
+        text = each.text("instructionReference")
+        if not re.fullmatch(r"0x[0-9a-fA-F]{1,16}|\d{1,20}", text):
+            raise UsageError(f"{text!r} is no address.")
+        address = int(text, 0) + each.integer("offset", 0)
+        placed.append(_native(session, each, Where("native", name=f"*{address:#x}", condition=_condition(each))))
+    return {"breakpoints": session.breakpoints.set_placed(_INSTRUCTIONS, placed)}
 
 
 def _parsed(session: Session, each: Arguments) -> PlacedBreakpoint | HarnessError:

@@ -16,7 +16,6 @@ if TYPE_CHECKING:
     from pyharness.dap.arguments import Arguments
     from pyharness.dap.session import Session
     from pyharness.dap.tables import ShownFrame
-    from pyharness.debugger.machine import Stopped
     from pyharness.debugger.native_watch import Access, WatchHit
     from pyharness.debugger.shell import Shell
     from pyharness.model.dap_wire import Message
@@ -69,14 +68,18 @@ class DataBreakpoints:
         self._set[target.number] = _Watched(number, target, condition_of_hits)
         return {"id": number, "verified": True, "message": data["description"]}
 
-    def hit(self, stop: Stopped) -> tuple[list[int], WatchHit]:
-        """The client's numbers of what was hit and wants a stop, and what happened there."""
-        notice = self.shell.notices[stop.thread]
-        hit = self.watch.hit(notice, stop.thread)
-        found = [each for each in self._set.values() if each.target.address == hit.address]
-        for each in found:
+    def hits(self, thread: int) -> tuple[list[int], list[WatchHit]]:
+        """The client's numbers of those hit that want a stop, and what happened at each."""
+        numbers, wanted = [], []
+        for hit in self.watch.hits(thread):
+            each = self._set.get(hit.number)
+            if each is None:
+                continue
             each.hits += 1
-        return [each.number for each in found if hit_condition.holds(each.hit_condition, each.hits)], hit
+            if hit_condition.holds(each.hit_condition, each.hits):
+                numbers.append(each.number)
+                wanted.append(hit)
+        return numbers, wanted
 
 
 def _target(data: Message) -> WatchTarget:

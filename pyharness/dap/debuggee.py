@@ -13,7 +13,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from pyharness.dap.exceptions import CxxFilters
+from pyharness.dap.native_filters import NativeFilters
 from pyharness.debugger.launch import Command
 from pyharness.debugger.shell import Shell
 from pyharness.model.errors import HarnessError
@@ -52,8 +52,8 @@ class Debuggee:
             self.shell = Shell(target, plan.include, self._progress, crashes=plan.crashes, events=events)
         self.shell.client = session.later
         self.shell.configure = self._configure
-        session.cxx_exceptions = CxxFilters()
-        self.shell.on_libraries = session.cxx_exceptions.libraries
+        session.native_filters = NativeFilters()
+        self.shell.on_libraries = session.native_filters.libraries
         self.shell.breakpoints.on_bound = session.breakpoints.bound
         self.shell.breakpoints.on_problem = session.breakpoints.refused
 

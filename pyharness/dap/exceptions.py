@@ -5,14 +5,13 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from pyharness.dap.registry import request
-from pyharness.debugger.native_exceptions import NativeExceptions
+from pyharness.debugger.native_signals import NativeSignals
 from pyharness.model.errors import HarnessError, UsageError, nearest
 
 if TYPE_CHECKING:
     from pyharness.dap.arguments import Arguments
     from pyharness.dap.session import Session
     from pyharness.debugger.native_exceptions import CxxException
-    from pyharness.debugger.native_side import NativeSide
     from pyharness.model.dap_wire import Message
 
 _TYPE = "the type, e.g. ValueError"
@@ -33,8 +32,11 @@ FILTERS: list[dict[str, Any]] = [
     _filter("cxxThrow", "C++ Throw", "When your own C++ code throws.", _CXX_TYPES),
     _filter("cxxThrough", "C++ Throw Through", "When a C++ exception starts its way through your code.", _CXX_TYPES),
     _filter("cxxCatch", "C++ Catch", "When your own C++ code catches.", _CXX_TYPES),
+    _filter(
+        "signals", "More Signals", "At signals that do not end a program, too.", "their names, e.g. SIGUSR1, SIGPIPE"
+    ),
 ]
-_PYTHON = ("raised", "uncaught", "userUnhandled")
+PYTHON = ("raised", "uncaught", "userUnhandled")
 
 
 @request(
@@ -58,46 +60,11 @@ def set_exception_breakpoints(session: Session, arguments: Arguments) -> Message
 
 def for_debugpy(wanted: list[tuple[str, str]]) -> Message:
     """debugpy's arguments for the filters of Python's among those wanted."""
-    python = [(name, condition) for name, condition in wanted if name in _PYTHON]
+    python = [(name, condition) for name, condition in wanted if name in PYTHON]
     return {
         "filters": [name for name, condition in python if not condition],
         "filterOptions": [{"filterId": name, "condition": condition} for name, condition in python if condition],
     }
-
-
-class CxxFilters:
-    """Which C++ exceptions stop one program; asked for before gdb is there, it waits until it is."""
-
-    def __init__(self) -> None:
-        self._wanted: dict[str, str] = {}
-        self._native: NativeExceptions | None = None
-
-    def want(self, wanted: list[tuple[str, str]], native: NativeSide | None) -> None:
-        """From now on."""
-        self._wanted = {name: condition for name, condition in wanted if name not in _PYTHON}
-        if native and (self._wanted or self._native):
-            self._apply(native)
-
-    def libraries(self, native: NativeSide) -> None:
-        """gdb is attached, or more libraries are loaded."""
-        if self._native:
-            self._native.refresh()
-        elif self._wanted:
-            self._apply(native)
-
-    def info(self, thread: int) -> CxxException | None:
-        """What a thread stopped for."""
-        return self._native.info(thread) if self._native else None
-
-    def _apply(self, native: NativeSide) -> None:
-        self._native = self._native or NativeExceptions(native)
-        conditions = ",".join(self._wanted.values())
-        self._native.stop_at(
-            throw=bool({"cxxThrow", "cxxThrough"} & self._wanted.keys()),
-            catch="cxxCatch" in self._wanted,
-            origin="through" if "cxxThrough" in self._wanted else "own",
-            types=[each.strip() for each in conditions.split(",") if each.strip()],
-        )
 
 
 @request("exceptionInfo")
@@ -106,10 +73,10 @@ def exception_info(session: Session, arguments: Arguments) -> Message:
     focus, shell = session.focus(), session.require_program()
     thread = arguments.integer("threadId")
     if focus.thread == thread and focus.reason == "signal":
-        name, _, meaning = shell.signal.partition(": ")
-        return {"exceptionId": name, "description": meaning, "breakMode": "always"}
+        signal = NativeSignals(shell.attach()).info(thread)
+        return {"exceptionId": signal.name, "description": signal.text, "breakMode": "always"}
     if focus.thread == thread and focus.language == "native":
-        return _cxx(session.cxx_exceptions.info(thread))
+        return _cxx(session.native_filters.info(thread))
     return session.python().request_of(thread, "exceptionInfo")
 
 

@@ -3,6 +3,7 @@
 from pyharness.dap import (
     breakpoints,
     data_breakpoints,
+    editing,
     exceptions,
     lifecycle,
     memory,
@@ -15,6 +16,7 @@ from pyharness.dap import (
 __all__ = [
     "breakpoints",
     "data_breakpoints",
+    "editing",
     "exceptions",
     "lifecycle",
     "memory",

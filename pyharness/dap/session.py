@@ -255,7 +255,7 @@ class Session:
         self._guarded(lambda shell: _go(shell, request))
 
     def forget(self, *, stands: bool = False) -> None:
-        """Drop what was looked at: it is that of a stop which is over, or, where the program ``stands``, has changed."""
+        """Drop what was looked at: it is of a stop that is over or, where the program ``stands``, has changed."""
         self.frames.clear()
         self.variables.clear()
         self.goto = "", 0

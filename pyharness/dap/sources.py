@@ -43,35 +43,3 @@ def breakpoint_locations(_session: Session, arguments: Arguments) -> Message:
     path, first = arguments.object("source").text("path"), arguments.integer("line")
     last = arguments.integer("endLine", first)
     return {"breakpoints": [{"line": line} for line in runnable_lines(path) if first <= line <= last]}
-
-
-@request("completions", supportsCompletionsRequest=True, completionTriggerCharacters=["."])
-def completions(session: Session, arguments: Arguments) -> Message:
-    """What a text may go on with, in a Python frame."""
-    text, column = arguments.text("text"), arguments.integer("column")
-    shown = session.frames.get(arguments.integer("frameId")) if arguments.integer("frameId", 0) else None
-    if shown is None or shown.debugpy is None:
-        return {"targets": []}
-    asked = {"text": text, "column": column, "frameId": shown.debugpy}
-    return session.require_program().python.request("completions", asked)
-
-
-@request("gotoTargets", supportsGotoTargetsRequest=True)
-def goto_targets(session: Session, arguments: Arguments) -> Message:
-    """The lines that a Python frame can go on at."""
-    focus = session.focus()
-    if focus.language != "python":
-        return {"targets": []}
-    asked = {"source": arguments.object("source").values, "line": arguments.integer("line")}
-    return session.require_program().python.request("gotoTargets", asked)
-
-
-@request("goto")
-def goto(session: Session, arguments: Arguments) -> None:
-    """Go on at another line of the same Python function, and stand there."""
-    focus, shell = session.focus(), session.require_program()
-    if focus.language != "python":
-        raise HarnessError("Native code cannot be jumped in: destructors would be left out.")
-    session.forget()
-    shell.machine.focus = None
-    shell.python.request_of(focus.thread, "goto", {"targetId": arguments.integer("targetId")})

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING, Any
 
+from pyharness.debugger.native_signals import NativeSignals
 from pyharness.debugger.program import why_nothing
 from pyharness.model.errors import HarnessError
 
@@ -25,9 +26,9 @@ def tell(session: Session, stop: Stopped) -> None:
     shell = session.require_program()
     frame = shell.python.stack(stop.thread, 8)[0] if _is_asked_for(session, stop) else None
     numbers = session.breakpoints.of_line(frame.file, frame.line) if frame else []
-    hit_data: WatchHit | None = None
+    accesses: list[WatchHit] = []
     if stop.reason == "data breakpoint":
-        numbers, hit_data = session.data_breakpoints(shell).hit(stop)
+        numbers, accesses = session.data_breakpoints(shell).hits(stop.thread)
         if not numbers:
             session.resume("continue")
             return
@@ -42,11 +43,14 @@ def tell(session: Session, stop: Stopped) -> None:
         return
     hit = {"hitBreakpointIds": stands} if stands else {}
     said = {"reason": _REASONS.get(stop.reason, stop.reason), "threadId": stop.thread, "allThreadsStopped": False}
-    session.client.event("stopped", {**said, **hit, **_explained(session, shell, stop, frame), **_data(hit_data)})
+    session.client.event("stopped", {**said, **hit, **_explained(session, shell, stop, frame), **_data(accesses)})
 
 
-def _data(hit: WatchHit | None) -> dict[str, Any]:
-    return {"text": hit.text, "description": f"Paused on {hit.access} of {hit.description}"} if hit else {}
+def _data(accesses: list[WatchHit]) -> dict[str, Any]:
+    if not accesses:
+        return {}
+    what = " and ".join(f"{hit.access} of {hit.description}" for hit in accesses)
+    return {"description": f"Paused on {what}", "text": "\n".join(hit.text for hit in accesses)}
 
 
 def _is_asked_for(session: Session, stop: Stopped) -> bool:
@@ -58,9 +62,10 @@ def _is_asked_for(session: Session, stop: Stopped) -> bool:
 def _explained(session: Session, shell: Shell, stop: Stopped, frame: Frame | None) -> dict[str, Any]:
     """The signal, or why an *into* went nowhere."""
     if stop.reason == "signal":
-        return {"description": f"Paused on {shell.signal.partition(':')[0]}", "text": shell.signal}
+        signal = NativeSignals(shell.attach()).info(stop.thread)
+        return {"description": f"Paused on {signal.name}", "text": signal.text}
     if stop.reason == "exception" and stop.language == "native":
-        found = session.cxx_exceptions.info(stop.thread)
+        found = session.native_filters.info(stop.thread)
         text = f"{found.type}: {found.what}" if found else ""
         return {"description": f"Paused on {found.kind} of {found.type}", "text": text} if found else {}
     note = ""

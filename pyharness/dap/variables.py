@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from pyharness.dap.registry import request
 from pyharness.dap.tables import Container
+from pyharness.debugger.native_edit import NativeEdit
 from pyharness.model.errors import HarnessError
 
 if TYPE_CHECKING:
@@ -111,13 +112,17 @@ def set_variable(session: Session, arguments: Arguments) -> Message:
 
 @request("setExpression", supportsSetExpression=True)
 def set_expression(session: Session, arguments: Arguments) -> Message:
-    """Assign to what an expression names, in a Python frame that debugpy can look into."""
+    """Assign to what an expression names: in native code, or in a Python frame that debugpy can look into."""
     shown = _frame(session, arguments)
+    expression, value = arguments.text("expression"), arguments.text("value")
+    if shown.frame.language == "native" and shown.level >= 0:
+        native = NativeEdit(session.require_program().attach())
+        return {"value": native.set(shown.thread, expression, value, shown.level)}
     if shown.debugpy is None:
         raise HarnessError(
-            "Only Python at a Python stop.", "Set the variable itself: it can be set in either language."
+            "Python's variables cannot be set at a native stop: the thread may hold the GIL.", "Step back to Python."
         )
-    asked = {"frameId": shown.debugpy, **{name: arguments.text(name) for name in ("expression", "value")}}
+    asked = {"frameId": shown.debugpy, "expression": expression, "value": value}
     return _of_debugpy(session, session.require_program().python.request("setExpression", asked), shown)
 
 

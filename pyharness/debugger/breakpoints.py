@@ -110,6 +110,8 @@ class Breakpoints:
             if where.kind != "native" or not bound.pending:
                 continue
             request = {"function": where.name, "file": where.file, "line": where.line, "condition": where.condition}
+            if where.name.startswith("*"):
+                request["address"] = int(where.name[1:], 16)
             try:
                 answer = native.set_breakpoint(request)
             except GdbError as error:

@@ -38,7 +38,7 @@ _STEPS = {
 }
 _WATCHED = ("wpt", "hw-rwpt", "hw-awpt")
 """What MI calls a watchpoint in a stop: for writes, for reads, for both."""
-_FATAL_SIGNALS = "SIGSEGV SIGBUS SIGFPE SIGILL SIGABRT"
+FATAL_SIGNALS = ("SIGSEGV", "SIGBUS", "SIGFPE", "SIGILL", "SIGABRT")
 
 Answer = TypeVar("Answer")
 
@@ -91,7 +91,7 @@ class NativeSide:
         self._gdb.console("python from pyharness.ingdb import mi; mi.register()")
         # A debugger must not change how a program behaves under signals: all go straight on but the fatal ones.
         self._gdb.console("handle all nostop noprint pass")
-        self._gdb.console(f"handle {_FATAL_SIGNALS} stop print pass")
+        self._gdb.console(f"handle {' '.join(FATAL_SIGNALS)} stop print pass")
 
     def attach(self, pid: int) -> None:
         """Attach and let all threads run on."""

@@ -67,8 +67,6 @@ class Shell:
         """What the last *into* armed: the number of ``functions``."""
         self._stepping_into = 0
         """The thread that *into* has armed."""
-        self.notices: dict[int, Notice] = {}
-        """What gdb said last of each thread that it stopped."""
         self.signal = ""
         """The latest signal that stopped a thread, by name and meaning."""
         self.exit_code: int | None = None
@@ -190,7 +188,6 @@ class Shell:
         if notice is None or self.native is None or notice.kind != "stopped" or "thread-id" not in notice.values:
             return
         thread = self.native.lwp_of(str(notice.values["thread-id"]))
-        self.notices[thread] = notice
         reason = self.native.reason_of(notice, thread, self.breakpoints.place_of_number)
         if reason is None:
             return
