@@ -5,6 +5,7 @@ Usage: python scripts/dap_capabilities.py [GDB], where GDB (16 or newer) speaks 
 
 from __future__ import annotations
 
+import socket
 import subprocess
 import sys
 from typing import Any
@@ -17,12 +18,17 @@ _ASKED = {"adapterID": "table", "pathFormat": "path", "linesStartAt1": True, "co
 def capabilities(command: list[str]) -> dict[str, Any]:
     """What an adapter answers to ``initialize``."""
     asked = dap_wire.encode(dap_wire.request(1, "initialize", dict(_ASKED)))
-    asked += dap_wire.encode(dap_wire.request(2, "disconnect"))
-    done = subprocess.run(command, input=asked, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, check=False)
-    for message in dap_wire.Decoder().feed(done.stdout):
-        if isinstance(message, dict) and message.get("type") == "response":
-            body: dict[str, Any] = message["body"]
-            return body
+    ours, theirs = socket.socketpair()  # kept open: an adapter may leave with its client, unanswered
+    decoder = dap_wire.Decoder()
+    with ours, subprocess.Popen(command, stdin=theirs, stdout=theirs, stderr=subprocess.DEVNULL) as adapter:
+        theirs.close()
+        ours.sendall(asked)
+        while data := ours.recv(1 << 16):
+            for message in decoder.feed(data):
+                if isinstance(message, dict) and message.get("type") == "response":
+                    adapter.kill()
+                    body: dict[str, Any] = message["body"]
+                    return body
     raise SystemExit(f"{command[0]} did not answer")
 
 
