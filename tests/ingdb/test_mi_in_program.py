@@ -1,12 +1,14 @@
 """Data breakpoints set at a Python stop, in a program under both debuggers: told by the core as what they are."""
 
 import os
+import signal
 
 import pytest
 from mi_session import PROGRAMS, line_of
 
 import pyharness
 from pyharness.debugger.native_watch import NativeWatch
+from pyharness.model.errors import DebuggerLostError
 
 PROGRAM = PROGRAMS / "watched_in_threads.py"
 
@@ -36,4 +38,22 @@ def test_a_worker_that_changes_an_element_is_caught_in_the_act(program):
     watch.unwatch(target.number)
     stop = program.run_to(f"py:{PROGRAM}:{line_of('joined', PROGRAM)}")
     assert program.evaluate("x[1, 0].item()") == "3.0"
+    assert program.finish() == 7
+
+
+def test_it_leaves_nothing_behind_when_the_program_is_let_go(program):
+    stop = program.run_to(f"py:{PROGRAM}:{line_of('made', PROGRAM)}")
+    NativeWatch(program._shell.attach()).watch(stop.thread, "x[1, 0]")
+    assert program.resume().reason == "data breakpoint"
+    program.detach()
+    assert program.finish() == 7
+
+
+def test_the_program_outlives_a_gdb_that_is_killed(program):
+    stop = program.run_to(f"py:{PROGRAM}:{line_of('made', PROGRAM)}")
+    native = program._shell.attach()
+    NativeWatch(native).watch(stop.thread, "x[1, 0]")
+    os.kill(native.gdb_pid, signal.SIGKILL)
+    with pytest.raises(DebuggerLostError):
+        program.resume()
     assert program.finish() == 7
