@@ -20,6 +20,7 @@ VARIABLE = "PYHARNESS_CHILDREN"
 """Holds ``{"socket": NAME, "wait": SECONDS, "parent": HANDLE}`` for every process that is started from here on."""
 SITE = str(Path(__file__).parent / "site")
 _HELPERS = ("multiprocessing.resource_tracker", "multiprocessing.semaphore_tracker")
+_STARTERS = ("spawn", "forkserver")
 _MAX_DEPTH = 40
 
 
@@ -80,12 +81,15 @@ def name_of_forked() -> str:
 
 def name_of_started() -> str:
     """A name for a Python that was started: its rank in a distributed job, or its script."""
-    rank = os.environ.get("RANK", "")
-    words = [word for word in sys.orig_argv[1:] if not word.startswith("-")]
-    script = Path(words[0]).name if words and "-c" not in sys.orig_argv[:4] else "spawn"
-    if "--multiprocessing-fork" in sys.orig_argv:
-        script = "spawn"
-    return f"rank {rank} ({script})" if rank and os.environ.get("WORLD_SIZE") else script
+    first = sys.argv[0] if sys.argv else ""
+    words = sys.orig_argv
+    script = Path(first).name
+    if first == "-m" and "-m" in words[:-1]:
+        script = words[words.index("-m") + 1]
+    elif first == "-c":
+        script = next((name for name in _STARTERS if any(f"multiprocessing.{name}" in word for word in words)), "-c")
+    rank = os.environ.get("RANK", "") if "WORLD_SIZE" in os.environ else ""
+    return f"rank {rank} ({script})" if rank else script
 
 
 def _announce(connection: socket.socket, told: dict[str, Any], name: str) -> None:

@@ -77,6 +77,7 @@ def attach(
     include: Sequence[str] = (),
     progress: Callable[[str], None] | None = None,
     crashes: bool = False,
+    child_wait: float = 10.0,
     seconds: float = 15.0,
 ) -> Program:
     """Debug a program that runs already; use it as a context manager, which leaves the program running at its end.
@@ -87,11 +88,13 @@ def attach(
         include: Path patterns of library code (of torch, say) that steps shall stop in after all.
         progress: Called with a line of text at each phase that can take a second.
         crashes: Attach gdb at once where a library of the user's is loaded, so that a crash is a stop.
+        child_wait: Seconds that a child waits for a debugger of its own.
         seconds: How long the program may take to answer: native code may keep the GIL.
 
     Raises:
         HarnessError: There is no such program, another debugger has it, or it cannot be reached; with the remedy.
 
     """
-    wanted = Attachment(str(target), children, seconds=seconds, progress=progress or (lambda _text: None))
+    told = progress or (lambda _text: None)
+    wanted = Attachment(str(target), children, child_wait, seconds=seconds, progress=told)
     return Program(wanted, include, progress, crashes=crashes)
