@@ -49,19 +49,20 @@ class Watchpoint(gdb.Breakpoint):
         error = ""
         if self._condition:
             try:
-                if not self._holds(old):
+                if not _holds(self.target, self._condition, old, self.last):
                     return False
             except gdb.error as reason:
                 error = f"the condition cannot be tested: {reason}"
         _remember(Hit(self, old, self.last, error))
         return True
 
-    def _holds(self, old: bytes) -> bool:
-        for name, raw in (("old", old), ("value", self.last)):
-            numbers = self.target.values(raw)
-            if len(numbers) == 1 and not isinstance(numbers[0], complex):
-                gdb.set_convenience_variable(name, numbers[0])
-        return bool(gdb.parse_and_eval(self._condition))
+
+def _holds(target: Target, condition: str, old: bytes, new: bytes) -> bool:
+    for name, raw in (("old", old), ("value", new)):
+        numbers = target.values(raw)
+        if len(numbers) == 1 and not isinstance(numbers[0], complex):
+            gdb.set_convenience_variable(name, numbers[0])
+    return bool(gdb.parse_and_eval(condition))
 
 
 _watches: dict[int, Watchpoint] = {}
@@ -94,12 +95,26 @@ def watch(target: Target, access: str, condition: str, lwp: int) -> Watchpoint:
     reason = debug_registers.refusal(lwp, target.address)
     if reason:
         raise HarnessError(f"This machine gives no hardware watchpoints to debuggers: {reason}.", _NO_SOFTWARE)
+    _check_condition(target, condition)
     found = Watchpoint(target, access, condition)
     if found.type not in _HARDWARE:
         found.delete()
         raise HarnessError(f"gdb has no hardware watchpoint for {target.name}.", _NO_SOFTWARE)
     _watches[found.number] = found
     return found
+
+
+def _check_condition(target: Target, condition: str) -> None:
+    """A typo is found now; names need only exist where the place is accessed."""
+    if not condition:
+        return
+    now = _read(target)
+    try:
+        _holds(target, condition, now, now)
+    except gdb.error as error:
+        if "syntax error" in str(error):
+            remedy = "Give a gdb expression; $value and $old are the new and the old number."
+            raise UsageError(f"The condition {condition!r} does not parse: {error}", remedy) from error
 
 
 def _check_registers(target: Target) -> None:

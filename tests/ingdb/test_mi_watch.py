@@ -127,6 +127,18 @@ def test_two_that_one_write_hits_are_both_told(program):
     assert [program.heard() for _ in range(3)] == ["done s", "done c", "done c"]
 
 
+def test_a_condition_that_does_not_parse_is_refused_and_one_that_fails_stops(program):
+    thread = program.run_to("capable::steps", "s")
+    watch = NativeWatch(program.native)
+    with pytest.raises(GdbError, match=r"The condition '\$value >' does not parse"):
+        watch.watch(thread, "ratio", condition="$value >")
+    watch.watch(thread, "ratio", condition="nosuch > 1")
+    program.native.resume(thread)
+    program.say("c")
+    _, thread, _ = program.stop()
+    assert watch.hits(thread)[0].error == 'the condition cannot be tested: No symbol "nosuch" in current context.'
+
+
 def test_the_fifth_register_is_refused_with_what_holds_the_others(program):
     thread = program.run_to("capable::steps", "s")
     watch = NativeWatch(program.native)
