@@ -5,7 +5,7 @@ import queue
 import subprocess
 import sys
 import threading
-from contextlib import ExitStack
+from contextlib import ExitStack, suppress
 
 import pytest
 from debugged_program import PROGRAMS, line_of
@@ -14,6 +14,7 @@ from running_program import wait_for_end
 import pyharness
 from pyharness.debugger.launch import Command
 from pyharness.debugger.program import Program
+from pyharness.model.errors import DebuggerLostError
 
 LOOP = str(PROGRAMS / "attach_loop.py")
 RANKS = str(PROGRAMS / "attach_ranks.py")
@@ -35,8 +36,9 @@ class Family:
         return self
 
     def _run(self):
-        while self.program.resume() is not None:
-            pass
+        with suppress(DebuggerLostError):  # the program is let go while it runs, by the other thread
+            while self.program.resume() is not None:
+                pass
 
     def child(self):
         """The next child that calls."""
@@ -152,6 +154,8 @@ def test_a_child_whose_debugger_is_killed_runs_on(running):
         controller.kill()
     wait_for_end(child)
     walker.until("child 0")
+    with pyharness.attach("walker"):  # which waits until what the other left is gone
+        pass
     walker.ends_free()
 
 
