@@ -57,6 +57,18 @@ def check(pid: int) -> None:
         )
 
 
+def tasks(pid: int) -> dict[int, str]:
+    """The threads of a process: LWP → the kernel's name."""
+    return {int(task.name): _name_of(task) for task in (_PROC / str(pid) / "task").glob("*")}
+
+
+def _name_of(task: Path) -> str:
+    try:
+        return (task / "comm").read_text(encoding="utf-8", errors="replace").strip()
+    except OSError:  # it ended just now
+        return ""
+
+
 def _alive(pid: int) -> int:
     if not (_PROC / str(pid)).exists():
         raise UsageError(f"There is no process {pid}.", "A name works too: a part of its command line.")

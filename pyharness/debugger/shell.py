@@ -8,6 +8,7 @@ from contextlib import contextmanager, suppress
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 from pyharness.debugger import machine as m
+from pyharness.debugger import processes
 from pyharness.debugger.breakpoints import Breakpoints
 from pyharness.debugger.dap_client import ADAPTER, AdapterLostError
 from pyharness.debugger.launch import PACKAGE
@@ -31,6 +32,9 @@ _STOP_SECONDS = 0.1
 
 class Shell:
     """Both debuggers, the program and the machine between them; all of it on the caller's thread, in ``pump``."""
+
+    immobile = ""
+    """Why nothing can go on or be changed; empty where it can."""
 
     def __init__(
         self,
@@ -329,6 +333,11 @@ class Shell:
     def loaded_user_libraries(self) -> bool:
         """Whether there is native code of the user's to look into."""
         return bool(self._libraries)
+
+    @property
+    def tasks(self) -> dict[int, str]:
+        """The threads of the program: LWP → the kernel's name."""
+        return processes.tasks(self.process.pid)
 
     def _prepare_gdb(self, agent: dict[str, int] | None, *, guarded: bool) -> None:
         """Start gdb while the program still imports; what is wrong with it is said when it is needed."""

@@ -8,26 +8,82 @@ import shlex
 import gdb
 
 from pyharness.ingdb import attach, libraries
+from pyharness.ingdb.elf import PT_LOAD, open_elf
+from pyharness.ingdb.fault_address import Area
 from pyharness.ingdb.settings import temporarily
+from pyharness.model.errors import UsageError
 
 _ENTRY = re.compile(r"AT_ENTRY\s.*?(0x[0-9a-f]+)")
+_MAKER = "Leave `program` out: a core file says what made it"
+
+_opened: dict[int, str] = {}
+"""The core file of each inferior that has one."""
 
 
-def open_core(path: str) -> None:
-    """Read a core file, the executable that it names, and the user's libraries; raises ``gdb.error``."""
+def open_core(path: str, program: str = "") -> None:
+    """Read a core file, the executable that it names, and the user's libraries; raises ``gdb.error``.
+
+    ``program`` is read in place of the executable; ``UsageError`` where it is another one than made the core.
+    """
     attach.configure()
     # gdb reads libc whatever we say; with debug symbols installed for it, in full.
     with temporarily("debug-file-directory", "/nonexistent"):
         gdb.execute(f"core-file {path}", to_string=True)
-        executable = _executable()
+        executable = _checked(path, program) if program else _executable()
         if executable:
             gdb.execute(f"file {shlex.quote(executable)}", to_string=True)
             gdb.execute(f"core-file {path}", to_string=True)
+    _opened[gdb.selected_inferior().num] = path
     libraries.load_user_symbols()
+
+
+def _entry() -> int | None:
+    """Where the program's first instruction lies."""
+    entry = _ENTRY.search(gdb.execute("info auxv", to_string=True))
+    return int(entry[1], 16) if entry else None
 
 
 def _executable() -> str | None:
     """The program of a core file: the file that its first instruction lies in."""
-    entry = _ENTRY.search(gdb.execute("info auxv", to_string=True))
-    library = libraries.library_at(int(entry[1], 16)) if entry else None
+    entry = _entry()
+    library = libraries.library_at(entry) if entry else None
     return library.path if library else None
+
+
+def _checked(path: str, program: str) -> str:
+    entry = _entry()
+    if entry and not libraries.may_be_at(entry, open_elf(program)):
+        made = libraries.path_at(entry)
+        raise UsageError(f"{path} was not made by {program}.", f"{_MAKER}, {made}." if made else f"{_MAKER}.")
+    return program
+
+
+def lacks() -> list[str]:
+    """What the core file refers to and is not here as it was: a sentence each."""
+    found = [f"{path} is missing, or was rebuilt since: its frames have no lines." for path in libraries.lost()]
+    entry = _entry()
+    program = libraries.path_at(entry) if entry else ""
+    if program and _executable() is None:
+        found.insert(0, f"The program, {program}, is missing, or another one by now: Python's half cannot be read.")
+    return found
+
+
+def memory() -> list[Area] | None:
+    """The memory that the core file tells of; ``None`` where the selected inferior is none of a core file."""
+    path = _opened.get(gdb.selected_inferior().num)
+    if path is None or libraries.is_traced(gdb.selected_inferior().pid):
+        return None
+    pieces = (piece for piece in open_elf(path).segments if piece.type == PT_LOAD)
+    return [
+        Area(
+            piece.address,
+            piece.address + piece.memory_size,
+            _permissions(piece.flags),
+            libraries.path_at(piece.address),
+        )
+        for piece in pieces
+    ]
+
+
+def _permissions(flags: int) -> str:
+    return "".join(letter if flags & bit else "-" for letter, bit in (("r", 4), ("w", 2), ("x", 1)))

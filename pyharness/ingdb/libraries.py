@@ -61,6 +61,11 @@ class _Mapped:
 
     def at(self, address: int) -> Library | None:
         """The library that ``address`` lies in."""
+        found = self.image_at(address)
+        return self.open(found) if found else None
+
+    def image_at(self, address: int) -> memory_map.Image | None:
+        """The mapped file that ``address`` lies in, be it here or not."""
         if self.stale:
             self.refresh()
         found = self._find(address)
@@ -69,7 +74,7 @@ class _Mapped:
             found = self._find(address)
             if found is None:
                 self.missed.add(address >> 12)
-        return self.open(found) if found else None
+        return found
 
     def _find(self, address: int) -> memory_map.Image | None:
         index = bisect_right(self.starts, address) - 1
@@ -169,6 +174,26 @@ def user_libraries() -> list[Library]:
     mapped.refresh()
     own = (image for image in mapped.images if is_user_binary(image.path))
     return [library for image in own if (library := mapped.open(image)) and _has_lines(library.elf)]
+
+
+def path_at(address: int) -> str:
+    """The path of the file that ``address`` lies in, as the program had it; empty for anonymous memory."""
+    image = _current().image_at(address)
+    return image.path if image else ""
+
+
+def may_be_at(address: int, elf: Elf) -> bool:
+    """Whether a file is the one that ``address`` lies in, as far as its memory can tell."""
+    image = _current().image_at(address)
+    return image is None or _is_same(image, elf)
+
+
+def lost() -> list[str]:
+    """The user's libraries that are not here, or not as the program had them."""
+    mapped = _current()
+    mapped.refresh()
+    own = (image for image in mapped.images if ".so" in Path(image.path).name and is_user_binary(image.path))
+    return [image.path for image in own if mapped.open(image) is None]
 
 
 def replaced_libraries() -> list[str]:

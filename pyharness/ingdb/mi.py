@@ -40,6 +40,7 @@ _MODULES = (
     "mi_jump",
     "mi_complete",
     "mi_set",
+    "mi_core",
 )
 """The other modules of this folder with commands, which they register when they are imported."""
 _MAX_FRAMES = 400

@@ -49,6 +49,15 @@ def test_a_division_by_zero(program):
     assert (found.name, found.reason, found.what) == ("SIGFPE", "an integer was divided by zero", "")
 
 
+def test_an_assertion_that_fails(program):
+    program.say("A")
+    _, thread, _ = program.stop()
+    found = NativeSignals(program.native).info(thread)
+    assert (found.name, found.sender, found.address) == ("SIGABRT", program.process.pid, None)
+    assert "bool capable::obey(char): Assertion `counters[3] < 0' failed." in found.what
+    assert found.what in found.text
+
+
 def test_only_the_signals_asked_for_stop_and_the_program_gets_them(program):
     signals = NativeSignals(program.native)
     assert {entry.name for entry in signals.known() if entry.stop} == {

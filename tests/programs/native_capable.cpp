@@ -2,6 +2,7 @@
 // do for a client (tests/ingdb/test_mi_*.py).
 #include <unistd.h>
 
+#include <cassert>
 #include <csignal>
 #include <cstdio>
 #include <new>
@@ -170,6 +171,9 @@ bool obey(char letter) {
       break;
     case '0':
       std::printf("%d", divide(static_cast<int>(counters[0] - 10)));
+      break;
+    case 'A':
+      assert(counters[3] < 0);
       break;
     case 'U':
       std::raise(SIGUSR1);

@@ -1,0 +1,89 @@
+"""What a core file's header says before gdb reads it: whether it is one, of this machine, and whole."""
+
+from __future__ import annotations
+
+import struct
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from pyharness.model.errors import UsageError
+
+if TYPE_CHECKING:
+    from typing import BinaryIO
+
+_HEADER = struct.Struct("<16sHHIQQQIHHHHHH")
+_SEGMENT = struct.Struct("<IIQQQQQQ")
+_CORE, _EXECUTABLES = 4, {2, 3}
+_EXTENDED = 0xFFFF
+"""``e_phnum`` of a file with more segments than that: section 0 has the number."""
+_SECTION_SIZE = 64
+_MAKE_ONE = "`gcore PID` makes one, and so does the kernel where `ulimit -c unlimited` and core_pattern let it."
+
+
+def check_core(path: Path) -> None:
+    """Raise ``UsageError`` for what gdb could not read: no core, one of another machine, or a part of one."""
+    with _opened(path) as stream:
+        size = stream.seek(0, 2)
+        stream.seek(0)
+        head = stream.read(_HEADER.size)
+        if head[:4] != b"\x7fELF" or (len(head) >= 18 and head[16:18] != struct.pack("<H", _CORE)):
+            raise UsageError(f"{path} is no core file.", _MAKE_ONE)
+        if len(head) < _HEADER.size:
+            raise _truncated(path, size, _HEADER.size)
+        _check_machine(path, head)
+        needed = _needed(stream, head, size)
+    if needed > size:
+        raise _truncated(path, size, needed)
+
+
+def check_program(path: Path) -> None:
+    """Raise ``UsageError`` where the file that should have made a core is no executable: a script, perhaps."""
+    with _opened(path) as stream:
+        head = stream.read(18)
+    if head[:4] != b"\x7fELF" or int.from_bytes(head[16:18], "little") not in _EXECUTABLES:
+        raise UsageError(
+            f"{path} is no executable.", "Of a core file, `program` is the Python that made it: leave it out, mostly."
+        )
+
+
+def _opened(path: Path) -> BinaryIO:
+    try:
+        if path.exists() and not path.is_file():  # a pipe would be waited for, a device read for ever
+            raise UsageError(f"{path} is no file.", _MAKE_ONE)
+        return path.open("rb")
+    except OSError as error:
+        raise UsageError(f"{path} cannot be read: {error.strerror}.", _MAKE_ONE) from error
+
+
+def _check_machine(path: Path, head: bytes) -> None:
+    with Path(sys.executable).open("rb") as stream:
+        own = stream.read(20)
+    if (head[4:6], head[18:20]) != (own[4:6], own[18:20]):
+        raise UsageError(f"{path} is of another kind of machine.", "Open it on one of its kind, with the same files.")
+
+
+def _needed(stream: BinaryIO, head: bytes, size: int) -> int:
+    """The size that the file should have; beyond any where its table of segments makes no sense."""
+    table, sections, entry, count = (int(_HEADER.unpack(head)[index]) for index in (5, 6, 9, 10))
+    if entry != _SEGMENT.size:
+        return 1 << 63
+    if count == _EXTENDED:
+        if sections + _SECTION_SIZE > size:
+            return sections + _SECTION_SIZE
+        stream.seek(sections + 44)  # sh_info of the first section
+        count = int.from_bytes(stream.read(4), "little")
+    if table + count * entry > size:
+        return table + count * entry
+    stream.seek(table)
+    ends = [int(row[2]) + int(row[5]) for row in _SEGMENT.iter_unpack(stream.read(count * entry))]
+    return max(ends, default=1 << 63)
+
+
+def _truncated(path: Path, size: int, needed: int) -> UsageError:
+    whole = f"{needed:,}" if needed < 1 << 50 else "many more"
+    return UsageError(
+        f"{path} is damaged or truncated: it has {size:,} bytes of {whole}.",
+        "Was the disk full, or the core limited (ulimit -c, ProcessSizeMax of systemd-coredump)? "
+        f"`pyharness stack {path}` shows what is left.",
+    )

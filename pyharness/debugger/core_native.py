@@ -1,0 +1,86 @@
+"""gdb on a core file: what it is asked is the same as of a program, but nothing in it runs or changes."""
+
+from __future__ import annotations
+
+from contextlib import suppress
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, TypeVar
+
+from pyharness.debugger.native_side import NativeSide
+from pyharness.debugger.native_signals import NativeSignals, SignalStop
+from pyharness.gdbmi.client import GdbError, GdbLostError
+from pyharness.model.errors import DebuggerLostError, HarnessError
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from pyharness.gdbmi.records import Notice
+
+IMMOBILE = "A core file cannot run, and nothing in it can be changed: start the program itself for that."
+_ALIVE = {"SIGSTOP", "SIGTRAP", "SIGINT"}
+"""What stops a program for the one who makes a core of it; it does not die of these."""
+
+Answer = TypeVar("Answer")
+
+
+class CoreLostError(DebuggerLostError):
+    """The gdb that has a core file open is gone."""
+
+    def __init__(self) -> None:
+        super().__init__("gdb")
+        self.remedy = "Open the core file again."
+
+
+@dataclass(frozen=True)
+class CoreContents:
+    """What is in a core file."""
+
+    pid: int
+    """Of the process that it was."""
+    threads: dict[int, str]
+    """LWP → the kernel's name, empty where the core has none."""
+    thread: int
+    """The one that the core was made for."""
+    signal: SignalStop | None
+    """What the program died of; ``None`` where it lived on."""
+    lacks: tuple[str, ...]
+    """What of the program is not here any more, a sentence each."""
+
+
+class CoreNative(NativeSide):
+    """Every thread stands, for ever."""
+
+    def __init__(self, on_notice: Callable[[Notice | None], None]) -> None:
+        super().__init__(on_notice, None, guarded=False)
+
+    def open(self, path: str, program: str) -> CoreContents:
+        """Read a core file; ``HarnessError`` says what is wrong with it."""
+        try:
+            found = self._call("ph-open-core", {"path": path, "program": program})
+        except GdbError as error:
+            message, _, remedy = error.message.partition("\n")
+            raise HarnessError(message, remedy) from error
+        self.refresh_threads()
+        threads = {int(lwp): name for lwp, name in found["threads"].items()}
+        died_of = self._died_of(found["thread"])
+        return CoreContents(found["pid"], threads, found["thread"], died_of, tuple(found["lacks"]))
+
+    def _died_of(self, thread: int) -> SignalStop | None:
+        with suppress(GdbError):  # no signal
+            found = NativeSignals(self).info(thread)
+            return None if found.name in _ALIVE else found
+        return None
+
+    def _held(self, thread: int, ask: Callable[[], Answer]) -> Answer | None:
+        del thread
+        return ask()
+
+    def _resume(self, command: str, thread: int, options: str = "") -> None:
+        del command, thread, options
+        raise HarnessError(IMMOBILE)
+
+    def _call(self, name: str, request: dict[str, Any] | None = None) -> Any:
+        try:
+            return super()._call(name, request)
+        except GdbLostError as error:
+            raise CoreLostError from error

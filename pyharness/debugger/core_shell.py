@@ -1,0 +1,209 @@
+"""A core file in place of a program: front doors look into it as into one that stands, and never see it go on."""
+
+from __future__ import annotations
+
+import queue
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from pyharness.debugger import machine as m
+from pyharness.debugger.breakpoints import Breakpoints
+from pyharness.debugger.core_header import check_core, check_program
+from pyharness.debugger.core_native import IMMOBILE, CoreLostError, CoreNative
+from pyharness.debugger.python_side import PythonSide
+from pyharness.debugger.shell import Shell
+from pyharness.model.errors import HarnessError
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+
+    from pyharness.debugger.child_processes import ChildProcesses
+    from pyharness.debugger.core_native import CoreContents
+    from pyharness.debugger.native_side import NativeSide
+    from pyharness.debugger.shell import Events
+
+
+@dataclass(frozen=True)
+class CoreFile:
+    """What to open; as a ``debugger.target.Target``, but nothing is started."""
+
+    path: str
+    program: str = ""
+    """The executable that made it; the one that the core names when empty."""
+    progress: Callable[[str], None] = field(default=lambda _text: None, compare=False)
+    module: bool = False
+    python: str = ""
+    ours: bool = False
+
+    @property
+    def script(self) -> str:
+        """What a client shows as its name."""
+        return self.path
+
+    def check(self) -> None:
+        """Raise what can be said beforehand: it is no core file, or only a part of one."""
+        check_core(Path(self.path))
+        if self.program:
+            check_program(Path(self.program))
+
+
+class CoreShell(Shell):
+    """The shell of a core file, with gdb alone; nothing is called that starts a program's."""
+
+    immobile = IMMOBILE
+
+    def __init__(self, core: CoreFile, *, events: Events | None = None) -> None:
+        core.check()
+        self._events: Events = events or queue.SimpleQueue()
+        self.client: Callable[[str, Any], None] = lambda _source, _item: None
+        self.on_libraries: Callable[[NativeSide], None] = lambda _native: None
+        self.configure: Callable[[], None] = lambda: None
+        self.held, self.ready, self.lost = False, False, False
+        self.exit_code: int | None = None
+        self.armed: dict[str, Any] = {}
+        core.progress(f"reading {Path(core.path).name}")
+        self._core = CoreNative(lambda notice: self._events.put(("gdb", notice)))
+        self.native: NativeSide | None = self._core
+        try:
+            self._core.prepare()
+            self._contents = self._core.open(str(Path(core.path).resolve()), core.program)
+        except BaseException:
+            self._core.close()
+            raise
+        self.signal = _meaning(self._contents)
+        self.machine = CoreMachine(self._contents)
+        self.python: PythonSide = CorePython()
+        self.breakpoints = Breakpoints(self.python)
+        self.process = CoreProcess(self._contents.pid)
+        self._events.put(("core", self._contents.lacks))
+
+    @property
+    def loaded_user_libraries(self) -> bool:
+        """Whatever was loaded is there to be looked at."""
+        return True
+
+    @property
+    def tasks(self) -> dict[int, str]:
+        """The threads that the core file has."""
+        return self._contents.threads
+
+    def handle(self, source: str, item: Any) -> None:
+        """Handle one event of the queue; raises what the client should know of the core file."""
+        if source == "core":
+            self.ready = True
+            self.configure()
+            if item:
+                raise HarnessError("\n".join(item))
+        elif source == "gdb":
+            if item is None:
+                raise CoreLostError
+        else:
+            self.client(source, item)
+
+    @contextmanager
+    def excused(self) -> Iterator[None]:
+        """Nothing can end here."""
+        yield
+
+    def perform(self, actions: list[m.Action]) -> None:
+        """There are no actions."""
+
+    def ask_agent(self, thread: int, request: dict[str, Any]) -> dict[str, Any]:
+        """Nobody is there to be asked."""
+        del thread, request
+        raise HarnessError(IMMOBILE)
+
+    def attach(self) -> NativeSide:
+        """gdb has it open."""
+        return self._core
+
+    def let_go(self) -> None:
+        """Close it."""
+        self.close_gdb()
+
+    def kill(self) -> None:
+        """Close it: what it was has ended long ago."""
+        self.close_gdb()
+
+    def close(self, *, let_go: bool = True) -> None:
+        """Close it."""
+        self.close_gdb(let_go=let_go)
+
+    def close_gdb(self, *, let_go: bool = True) -> None:
+        """End gdb, which has nothing to detach from."""
+        self._core.close(let_go=let_go)
+
+
+class CoreMachine(m.Machine):
+    """Stands at the one stop that there is, once the client has configured."""
+
+    def __init__(self, contents: CoreContents) -> None:
+        super().__init__()
+        self._stop = m.Stopped(contents.thread, "native", "signal" if contents.signal else "pause")
+
+    def request(self, kind: m.Request, places: object = ()) -> list[m.Action]:
+        """The first lets the client see it; any other is refused."""
+        del kind, places
+        if self.started:
+            raise HarnessError(IMMOBILE)
+        self.started, self.focus = True, self._stop
+        return []
+
+
+class CorePython(PythonSide):
+    """The Python half without a debugpy: it is read from memory, by gdb."""
+
+    def __init__(self) -> None:
+        self.names, self.stdlib = {}, ""
+        self.deliver = lambda _command, _arguments: {}
+
+    @property
+    def transcript(self) -> list[str]:
+        """Nothing is said with anyone."""
+        return []
+
+    def configured(self) -> None:
+        """Nobody waits for that."""
+
+    def request(self, command: str, arguments: dict[str, Any], seconds: float = 30.0) -> dict[str, Any]:
+        """There is nobody to ask."""
+        del command, arguments, seconds
+        raise HarnessError(IMMOBILE)
+
+    def close(self) -> None:
+        """Nothing is open."""
+
+
+class CoreProcess:
+    """The process that a core file is of: it has ended."""
+
+    def __init__(self, pid: int) -> None:
+        self.pid = pid
+        self.exit_code: int | None = None
+
+    @property
+    def children(self) -> ChildProcesses | None:
+        """Are not in it."""
+        return None
+
+    def answer(self, message: dict[str, Any]) -> None:
+        """Nobody asks."""
+
+    def let_go(self) -> None:
+        """Nothing is held."""
+
+    def end(self, *, at_once: bool = False) -> None:
+        """It has ended."""
+
+    def wait(self) -> int:
+        """It has ended; nobody knows how."""
+        return 0
+
+    def close(self) -> None:
+        """Nothing is open."""
+
+
+def _meaning(contents: CoreContents) -> str:
+    return f"{contents.signal.name}: {contents.signal.text}" if contents.signal else ""
