@@ -20,7 +20,6 @@ if TYPE_CHECKING:
     from pyharness.model.frames import Frame
 
 _PYTHON_FILE = re.compile(r"\.(py|pyi|pyw)$|^<.*>$")
-_IGNORED: dict[str, Any] = {"verified": False, "message": "The program was started without debugging."}
 _INSTRUCTIONS = "*"
 """Stands for a source path: of breakpoints at addresses."""
 _PENDING = "No code that is loaded has it yet."
@@ -76,8 +75,8 @@ class ClientBreakpoints:
 
     def set_python(self, path: str, entries: list[Message]) -> list[Message]:
         """All that are wanted in a file of Python's."""
-        if not self._debugs:
-            return [_IGNORED for _ in entries]
+        if self.ignored:
+            return [self._ignored_answer() for _ in entries]
         self._python[path] = entries
         answers = self._session.require_program().python.set_source_breakpoints(path, entries)
         answers = answers or [{"verified": True, "line": entry["line"]} for entry in entries]
@@ -87,8 +86,8 @@ class ClientBreakpoints:
     def set_placed(self, path: str, wanted: list[PlacedBreakpoint]) -> list[Message]:
         """All that are wanted in a file of C++, or by function; those that stay keep their number and their count."""
         shell = self._session.require_program()
-        if not self._debugs:
-            return [_IGNORED for _ in wanted]
+        if self.ignored:
+            return [self._ignored_answer() for _ in wanted]
         before = self._placed.get(path, [])
         kept = [each for each in before if any(_same(each, other) for other in wanted)]
         for gone in [each for each in before if each not in kept]:
@@ -115,14 +114,18 @@ class ClientBreakpoints:
 
     def set_exceptions(self, wanted: list[tuple[str, str]]) -> None:
         """Which exceptions stop the program."""
-        self._exceptions = wanted if self._debugs else []
+        self._exceptions = [] if self.ignored else wanted
         shell = self._session.require_program()
         shell.python.deliver("setExceptionBreakpoints", exceptions.for_debugpy(self._exceptions))
         self._session.native_filters.want(self._exceptions, shell.native)
 
     @property
-    def _debugs(self) -> bool:
-        return self._session.debuggee is None or self._session.debuggee.debug
+    def ignored(self) -> str:
+        """Why no breakpoint has an effect; empty where they have."""
+        return self._session.debuggee.unstoppable if self._session.debuggee else ""
+
+    def _ignored_answer(self) -> Message:
+        return {"verified": False, "message": self.ignored, "reason": "failed"}
 
     def next_number(self) -> int:
         """A number for a new breakpoint."""

@@ -47,6 +47,8 @@ class DataBreakpoints:
     @property
     def watch(self) -> NativeWatch:
         """What gdb watches; attaches it."""
+        if self.shell.immobile:
+            raise HarnessError(self.shell.immobile)
         if self._watch is None:
             self._watch = NativeWatch(self.shell.attach())
         return self._watch

@@ -6,6 +6,7 @@ import codecs
 import contextlib
 import os
 import select
+import signal
 import subprocess
 import threading
 from contextlib import suppress
@@ -14,6 +15,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from pyharness.dap.native_filters import NativeFilters
+from pyharness.debugger.attach import Attachment
 from pyharness.debugger.launch import Command
 from pyharness.debugger.shell import Shell
 from pyharness.model.errors import HarnessError
@@ -23,6 +25,7 @@ if TYPE_CHECKING:
 
     from pyharness.dap.plan import Plan
     from pyharness.dap.session import Session
+    from pyharness.debugger.shell import Events
     from pyharness.debugger.target import Target
 
 _LAST_WORDS = 1.0
@@ -47,9 +50,7 @@ class Debuggee:
         self._open = True
         self.own_threads: frozenset[int] = frozenset()
         """LWPs of the debuggers' threads in the program: those beside the main one before it begins."""
-        with self._prepared() as target:
-            events = session.fresh_events()
-            self.shell = Shell(target, plan.include, self._progress, crashes=plan.crashes, events=events)
+        self.shell = self._start(session.fresh_events())
         self.shell.client = session.later
         self.shell.configure = self._configure
         session.native_filters = NativeFilters()
@@ -57,15 +58,19 @@ class Debuggee:
         self.shell.breakpoints.on_bound = session.breakpoints.bound
         self.shell.breakpoints.on_problem = session.breakpoints.refused
 
+    def _start(self, events: Events) -> Shell:
+        with self._prepared() as target:
+            return Shell(target, self._plan.include, self._progress, crashes=self._plan.crashes, events=events)
+
     @property
     def stop_on_entry(self) -> bool:
         """Whether to stop at the first line."""
         return self._plan.stop_on_entry
 
     @property
-    def debug(self) -> bool:
-        """Whether anything may stop it."""
-        return self._plan.debug
+    def unstoppable(self) -> str:
+        """Why no breakpoint stops it; empty where they do."""
+        return "" if self._plan.debug else "The program was started without debugging."
 
     @property
     def plumbing(self) -> bool:
@@ -112,9 +117,11 @@ class Debuggee:
         Closes what is the program's alone.
         """
         command = self._plan.target
-        if not isinstance(command, Command):
+        if isinstance(command, Attachment):
             yield replace(command, progress=self._progress)
             return
+        if not isinstance(command, Command):
+            raise TypeError(command)
         ends = {}
         for name in ("stdout", "stderr"):
             incoming, ends[name] = os.pipe()
@@ -156,8 +163,13 @@ class Debuggee:
 
     # --- the end ------------------------------------------------------------------------------------------------------
 
+    def ask_to_end(self) -> None:
+        """Send the signal that a program may hear and tidy up for."""
+        with suppress(ProcessLookupError):
+            os.kill(self.shell.process.pid, signal.SIGTERM)
+
     def terminate(self) -> None:
-        """Ask the program to end, as SIGTERM does; what holds it lets it hear."""
+        """End the program."""
         self._once(self.shell.kill)
 
     def detach(self) -> None:

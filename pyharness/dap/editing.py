@@ -60,7 +60,7 @@ def goto_targets(session: Session, arguments: Arguments) -> Message:
     return {"targets": [target]}
 
 
-@request("goto")
+@request("goto", needs="change")
 def goto(session: Session, arguments: Arguments) -> None:
     """Go on at another line of the same function, and stand there."""
     focus, shell, target = session.focus(), session.require_program(), arguments.integer("targetId")

@@ -55,7 +55,8 @@ def set_exception_breakpoints(session: Session, arguments: Arguments) -> Message
         if name not in known:
             raise UsageError(f"There is no exception filter {name!r}.", nearest(name, known))
     session.breakpoints.set_exceptions(wanted)
-    return {"breakpoints": [{"verified": True} for _ in wanted]}
+    ignored = session.breakpoints.ignored
+    return {"breakpoints": [{"verified": not ignored, **({"message": ignored} if ignored else {})} for _ in wanted]}
 
 
 def for_debugpy(wanted: list[tuple[str, str]]) -> Message:

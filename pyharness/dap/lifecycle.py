@@ -5,10 +5,12 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from pyharness.dap import exceptions
+from pyharness.dap.core_debuggee import CoreDebuggee
 from pyharness.dap.debuggee import Debuggee
 from pyharness.dap.plan import attach_plan, launch_plan
 from pyharness.dap.registry import CAPABILITIES, request
 from pyharness.dap.terminal import InTerminal
+from pyharness.debugger.core_shell import CoreFile
 from pyharness.debugger.launch import Command
 from pyharness.model.errors import HarnessError, UsageError
 
@@ -51,7 +53,7 @@ def _start(session: Session, plan: Plan) -> None:
             raise UsageError(f"This client has no {plan.console}.", "Use the console internalConsole.")
         session.terminal = InTerminal(session, plan, plan.target)
     else:
-        session.debuggee = Debuggee(session, plan)
+        session.debuggee = (CoreDebuggee if isinstance(plan.target, CoreFile) else Debuggee)(session, plan)
     session.plan = plan
 
 
@@ -95,15 +97,17 @@ def cancel(_session: Session, _arguments: Arguments) -> None:
 
 @request("terminate", needs="client", supportsTerminateRequest=True)
 def terminate(session: Session, _arguments: Arguments) -> None:
-    """End the program; the session stays for the client to leave."""
+    """Ask the program to end; one that does not want to goes on, and so does the session (``disconnect`` ends it)."""
     session.afterwards(lambda: _terminate(session))
 
 
 def _terminate(session: Session) -> None:
-    if session.debuggee:
-        session.debuggee.terminate()
-    else:
+    if session.debuggee is None:
         session.end()
+        return
+    session.debuggee.ask_to_end()
+    if session.debuggee.shell.machine.focus:
+        session.resume("continue")  # it hears when it runs
 
 
 @request("disconnect", needs="client", supportTerminateDebuggee=True)

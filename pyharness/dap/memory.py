@@ -50,7 +50,7 @@ def read_memory(session: Session, arguments: Arguments) -> Message:
     return {"address": hex(found.address), "data": data, "unreadableBytes": found.unreadable}
 
 
-@request("writeMemory", supportsWriteMemoryRequest=True)
+@request("writeMemory", needs="change", supportsWriteMemoryRequest=True)
 def write_memory(session: Session, arguments: Arguments) -> Message:
     """All of the bytes, or none."""
     try:

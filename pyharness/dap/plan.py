@@ -5,12 +5,14 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from pyharness.dap.core_plan import core_of
 from pyharness.debugger.attach import Attachment
 from pyharness.debugger.launch import Command
 from pyharness.model.errors import UsageError
 
 if TYPE_CHECKING:
     from pyharness.dap.arguments import Arguments
+    from pyharness.debugger.core_shell import CoreFile
 
 _EDITORS: tuple[str, ...] = (
     "type",
@@ -33,7 +35,7 @@ _CHILDREN = ("leave", "debug")
 class Plan:
     """What a launch or attach asks for."""
 
-    target: Command | Attachment
+    target: Command | Attachment | CoreFile
     include: tuple[str, ...] = ()
     crashes: bool = True
     stop_on_entry: bool = False
@@ -46,6 +48,9 @@ class Plan:
 def launch_plan(arguments: Arguments) -> Plan:
     """The plan of a launch; raises ``UsageError`` for what cannot be meant."""
     _check_names(arguments, LAUNCH)
+    core = core_of(arguments)
+    if core:
+        return _plan(arguments, core)
     module, program = arguments.text("module", ""), arguments.text("program", "")
     if bool(module) == bool(program):
         raise UsageError("launch needs `program` (a Python file) or `module`, and not both.")
@@ -78,7 +83,11 @@ def attach_plan(arguments: Arguments) -> Plan:
 
 
 def _plan(
-    arguments: Arguments, target: Command | Attachment, console: str = _CONSOLES[0], *, stop_on_entry: bool = False
+    arguments: Arguments,
+    target: Command | Attachment | CoreFile,
+    console: str = _CONSOLES[0],
+    *,
+    stop_on_entry: bool = False,
 ) -> Plan:
     debug = not arguments.flag("noDebug", default=False)
     return Plan(

@@ -22,7 +22,7 @@ class Request:
 
     handler: Handler
     needs: str
-    """``client``: nothing; ``program``: one that runs or ran; ``stop``: one that stands."""
+    """``client``: nothing; ``program``: one that runs or ran; ``stop``: one that stands; ``change``: and may change."""
 
 
 REQUESTS: dict[str, Request] = {}

@@ -14,20 +14,20 @@ if TYPE_CHECKING:
     from pyharness.model.dap_wire import Message
 
 
-@request("continue", supportsSingleThreadExecutionRequests=False)
+@request("continue", needs="change", supportsSingleThreadExecutionRequests=False)
 def continue_(session: Session, arguments: Arguments) -> Message:
     """One continue for both halves."""
     _go(session, arguments, "continue")
     return {"allThreadsContinued": True}
 
 
-@request("next", supportsSteppingGranularity=True)
+@request("next", needs="change", supportsSteppingGranularity=True)
 def next_(session: Session, arguments: Arguments) -> None:
     """To the next line."""
     _go(session, arguments, "instruction" if _by_instruction(session, arguments) else "over")
 
 
-@request("stepIn", supportsStepInTargetsRequest=True)
+@request("stepIn", needs="change", supportsStepInTargetsRequest=True)
 def step_in(session: Session, arguments: Arguments) -> None:
     """Into the first function of the user's that the line runs, in either language, or the one that was chosen."""
     if _by_instruction(session, arguments):
@@ -37,7 +37,7 @@ def step_in(session: Session, arguments: Arguments) -> None:
     _go(session, arguments, "into_native" if native_only else "into")
 
 
-@request("stepOut")
+@request("stepOut", needs="change")
 def step_out(session: Session, arguments: Arguments) -> None:
     """To the caller: another native frame of the user's, or the next line of their Python."""
     _go(session, arguments, "out")

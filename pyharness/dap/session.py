@@ -181,8 +181,10 @@ class Session:
             raise HarnessError(f"There is no request {command!r}.", nearest(command, REQUESTS))
         if request.needs != "client":
             self.require_program()
-        if request.needs == "stop" and self.require_program().machine.focus is None:
+        if request.needs in {"stop", "change"} and self.require_program().machine.focus is None:
             raise HarnessError(f"{command}: the program runs.", "Pause it, or set a breakpoint.")
+        if request.needs == "change" and (immobile := self.require_program().immobile):
+            raise HarnessError(immobile)
         return request.handler(self, Arguments(command, message.get("arguments") or {}))
 
     def afterwards(self, do: Callable[[], None]) -> None:
@@ -212,6 +214,8 @@ class Session:
     def python(self) -> PythonSide:
         """debugpy; an error where a thread stands in native code, which may keep it from answering."""
         shell = self.require_program()
+        if shell.immobile:
+            raise HarnessError(shell.immobile)
         if shell.machine.focus and shell.machine.focus.language == "native":
             raise HarnessError("debugpy cannot answer: a thread stands in native code.", "Step back to Python first.")
         return shell.python

@@ -27,19 +27,11 @@ def threads(session: Session, _arguments: Arguments) -> Message:
     shell = session.require_program()
     names = {**dict.fromkeys(session.debuggee.own_threads if session.debuggee else (), ""), **shell.python.names}
     listed = []
-    for task in sorted(Path(f"/proc/{shell.process.pid}/task").glob("*"), key=lambda path: int(path.name)):
-        lwp = int(task.name)
-        name = "MainThread" if lwp == shell.process.pid else names.get(lwp, _command_of(task))
+    for lwp, command in sorted(shell.tasks.items()):
+        name = "MainThread" if lwp == shell.process.pid else names.get(lwp, command or "thread")
         if name and not name.startswith("pydevd"):
             listed.append({"id": lwp, "name": name if lwp == shell.process.pid else f"{name} ({lwp})"})
     return {"threads": listed}
-
-
-def _command_of(task: Path) -> str:
-    try:
-        return (task / "comm").read_text(encoding="utf-8", errors="replace").strip() or "thread"
-    except OSError:
-        return "thread"
 
 
 @request("stackTrace", needs="program", supportsDelayedStackTraceLoading=True)

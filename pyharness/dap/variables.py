@@ -95,7 +95,7 @@ def locations(session: Session, arguments: Arguments) -> Message:
     return {"source": {"name": Path(file).name, "path": file}, "line": line}
 
 
-@request("setVariable", supportsSetVariable=True)
+@request("setVariable", needs="change", supportsSetVariable=True)
 def set_variable(session: Session, arguments: Arguments) -> Message:
     """Assign to a variable."""
     container = session.variables.get(arguments.integer("variablesReference"))
@@ -110,7 +110,7 @@ def set_variable(session: Session, arguments: Arguments) -> Message:
     return {key: body[key] for key in ("value", "type", "variablesReference")}
 
 
-@request("setExpression", supportsSetExpression=True)
+@request("setExpression", needs="change", supportsSetExpression=True)
 def set_expression(session: Session, arguments: Arguments) -> Message:
     """Assign to what an expression names: in native code, or in a Python frame that debugpy can look into."""
     shown = _frame(session, arguments)

@@ -28,6 +28,8 @@ class Stood:
 class Debugging:
     """One client, and one program of tests/programs or elsewhere."""
 
+    extension = EXTENSION
+
     def __init__(self, client, program):
         self.client = client
         self.script = program if Path(program).is_absolute() else str(PROGRAMS / program)
@@ -60,8 +62,14 @@ class Debugging:
         if functions:
             entries = [{"name": name} for name in functions]
             self.breakpoints += self.client.request("setFunctionBreakpoints", breakpoints=entries)["breakpoints"]
-        self.client.request("setExceptionBreakpoints", filters=list(filters))
+        self.filter(*filters)
         self.client.request("configurationDone")
+
+    def filter(self, *filters):
+        """Exception breakpoints: names, or pairs of a name and its condition."""
+        plain = [each for each in filters if isinstance(each, str)]
+        options = [{"filterId": name, "condition": text} for name, text in set(filters) - set(plain)]
+        return self.client.request("setExceptionBreakpoints", filters=plain, filterOptions=options)["breakpoints"]
 
     def set_lines(self, path, lines):
         """Breakpoints of one file; what the adapter answers is kept."""
