@@ -23,6 +23,7 @@ VERBS = {
     "stack": "print the merged stack of a running process or a core file",
     "attach": "open gdb here on a running process, with our commands loaded",
     "dap": "serve the Debug Adapter Protocol, for VS Code and other editors",
+    "vscode": "write a launch.json: debugpy and gdb side by side in VS Code",
     "gdb-script": "print the path that plain gdb is to source",
 }
 _BUG = "This is a bug in pyharness. PYHARNESS_TRACEBACK=1 shows where."

@@ -1,0 +1,84 @@
+"""``pyharness vscode [FOLDER]``: a launch.json with debugpy and gdb side by side, for a project of one's own."""
+
+from __future__ import annotations
+
+import shlex
+import subprocess
+from pathlib import Path
+
+import click
+
+from pyharness.cli import launch_json, output
+from pyharness.model.errors import HarnessError, UsageError
+
+_CHOSEN = "${command:python.interpreterPath}"
+_VENVS = (".venv", "venv", "env")
+_HAS_PYHARNESS = "import importlib.util, sys; sys.exit(importlib.util.find_spec('pyharness') is None)"
+
+
+@click.command()
+@click.argument("folder", default=".", type=click.Path(exists=True, file_okay=False, path_type=Path))
+@click.option("--script", metavar="FILE", type=Path, help="What F5 runs; without it, the file in the editor.")
+@click.option("--build", default="", metavar="TASK", help="Label of the task in tasks.json that builds the extension.")
+@click.option("--print", "only_print", is_flag=True, help="Print it instead of writing FOLDER/.vscode/launch.json.")
+@click.option("--force", is_flag=True, help="Replace the launch.json that is there.")
+def command(folder: Path, script: Path | None, build: str, only_print: bool, force: bool) -> None:  # noqa: FBT001  (click calls it)
+    """Write FOLDER/.vscode/launch.json: "Python + gdb attach" by F5 on VS Code's stock extensions."""
+    run = _inside(folder, script) if script else ""
+    project = launch_json.Project(_interpreter(folder), run, build)
+    text = launch_json.text(project, _made_by(run, build))
+    if only_print:
+        output.write(text.rstrip("\n"))
+        return
+    _write(folder / ".vscode/launch.json", text, replace=force)
+    output.write("It needs the VS Code extensions ms-python.python, ms-python.debugpy and ms-vscode.cpptools.")
+    for note in _notes(folder, project):
+        output.write(note)
+
+
+def _inside(folder: Path, script: Path) -> str:
+    """The script relative to the folder; a shell completes it relative to where the person is."""
+    for file in (folder / script, script):
+        if file.is_file() and file.resolve().is_relative_to(folder.resolve()):
+            return file.resolve().relative_to(folder.resolve()).as_posix()
+    raise UsageError(f"There is no script {str(script)!r} in {folder.resolve()}.", "Name it relative to the folder.")
+
+
+def _interpreter(folder: Path) -> str:
+    """The folder's own environment; otherwise the interpreter that is chosen in VS Code."""
+    own = next((name for name in _VENVS if (folder / name / "bin/python").exists()), None)
+    return f"{launch_json.FOLDER}/{own}/bin/python" if own else _CHOSEN
+
+
+def _made_by(script: str, build: str) -> str:
+    options = [*(["--script", script] if script else []), *(["--build", build] if build else [])]
+    return shlex.join(["pyharness", "vscode", *options])
+
+
+def _write(file: Path, text: str, *, replace: bool) -> None:
+    try:
+        file.parent.mkdir(exist_ok=True)
+        with file.open("w" if replace else "x", encoding="utf-8") as stream:
+            stream.write(text)
+    except FileExistsError:
+        if not file.parent.is_dir():
+            raise HarnessError(f"{file.parent} is not a folder.", "VS Code keeps its settings in it.") from None
+        remedy = "Add what `pyharness vscode --print` shows to it by hand, or replace it with --force."
+        raise UsageError(f"{file} is there already.", remedy) from None
+    except OSError as error:
+        raise HarnessError(
+            f"{file} cannot be written: {error.strerror}.", "--print shows what it would hold."
+        ) from None
+    output.write(f"Wrote {file}.")
+
+
+def _notes(folder: Path, project: launch_json.Project) -> list[str]:
+    """What F5 would fail of, as far as it can be seen now."""
+    notes = []
+    tasks = folder / ".vscode/tasks.json"
+    if project.build and not (tasks.exists() and f'"{project.build}"' in tasks.read_text(encoding="utf-8")):
+        notes.append(f"{tasks} has no task {project.build!r}: F5 runs it first, so write it there.")
+    python = Path(project.python.replace(launch_json.FOLDER, str(folder)))
+    if python.exists() and subprocess.run([python, "-c", _HAS_PYHARNESS], check=False).returncode:
+        notes.append(f"pyharness is not installed in {python}: install it there.")
+    return notes
