@@ -3,6 +3,7 @@
 
 #include <unistd.h>
 
+#include <csignal>
 #include <stdexcept>
 #include <string>
 #include <thread>
@@ -49,6 +50,19 @@ void fail(const std::string& message) {
   throw std::runtime_error(message); // @fail
 }
 
+int attempt(const std::string& message) {
+  try {
+    fail(message);
+  } catch (const std::exception&) { // @caught
+    return 1;
+  }
+  return 0;
+}
+
+void send(int number) {
+  std::raise(number); // @send
+}
+
 void crash(int* nowhere) {
   *nowhere = 1; // @crash
 }
@@ -85,6 +99,8 @@ PYBIND11_MODULE(crossing, module) {
   module.def("repeat", &crossing::repeat);
   module.def("call", &crossing::call);
   module.def("fail", &crossing::fail);
+  module.def("attempt", &crossing::attempt);
+  module.def("send", &crossing::send);
   module.def("crash", [] { crossing::crash(nullptr); });
   module.def("wait_for", &crossing::wait_for);
   module.def("wait_holding", &crossing::wait_holding);
