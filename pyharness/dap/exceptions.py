@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import re
+import signal
 from typing import TYPE_CHECKING, Any
 
+from pyharness.dap.native_filters import words
 from pyharness.dap.registry import request
 from pyharness.debugger.native_signals import NativeSignals
 from pyharness.model.errors import HarnessError, UsageError, nearest
@@ -14,7 +17,7 @@ if TYPE_CHECKING:
     from pyharness.debugger.native_exceptions import CxxException
     from pyharness.model.dap_wire import Message
 
-_TYPE = "the type, e.g. ValueError"
+_TYPE = "patterns of types, or of a base's, e.g. ValueError, torch.*Error"
 _CXX_TYPES = "patterns of types, or of a base's, e.g. c10::*Error, std::bad_alloc"
 
 
@@ -36,7 +39,8 @@ FILTERS: list[dict[str, Any]] = [
         "signals", "More Signals", "At signals that do not end a program, too.", "their names, e.g. SIGUSR1, SIGPIPE"
     ),
 ]
-PYTHON = ("raised", "uncaught", "userUnhandled")
+_BREAK_MODES = {"raised": "always", "uncaught": "unhandled", "userUnhandled": "userUnhandled"}
+PYTHON = tuple(_BREAK_MODES)
 
 
 @request(
@@ -54,18 +58,39 @@ def set_exception_breakpoints(session: Session, arguments: Arguments) -> Message
     for name, _ in wanted:
         if name not in known:
             raise UsageError(f"There is no exception filter {name!r}.", nearest(name, known))
-    session.breakpoints.set_exceptions(wanted)
-    ignored = session.breakpoints.ignored
-    return {"breakpoints": [{"verified": not ignored, **({"message": ignored} if ignored else {})} for _ in wanted]}
+    problems = [session.breakpoints.ignored or _problem(*each) for each in wanted]
+    session.breakpoints.set_exceptions([each for each, problem in zip(wanted, problems, strict=True) if not problem])
+    return {"breakpoints": [{"verified": False, "message": each} if each else {"verified": True} for each in problems]}
+
+
+def _problem(name: str, condition: str) -> str:
+    """What is wrong with a filter's condition, empty for nothing."""
+    if name == "signals":
+        if not words(condition):
+            return "Name the signals in the condition, e.g. SIGUSR1."
+        unknown = [each for each in words(condition) if each not in signal.Signals.__members__]
+        return (
+            f"There is no signal {unknown[0]!r}. {nearest(unknown[0], signal.Signals.__members__)}" if unknown else ""
+        )
+    wrong = [each for each in words(condition) if name in PYTHON and not re.fullmatch(r"[\w.*?]+", each)]
+    return f"{wrong[0]!r} is no name of a type. Write e.g. ValueError, torch.*Error." if wrong else ""
 
 
 def for_debugpy(wanted: list[tuple[str, str]]) -> Message:
     """debugpy's arguments for the filters of Python's among those wanted."""
-    python = [(name, condition) for name, condition in wanted if name in PYTHON]
-    return {
-        "filters": [name for name, condition in python if not condition],
-        "filterOptions": [{"filterId": name, "condition": condition} for name, condition in python if condition],
-    }
+    python = [(name, words(condition)) for name, condition in wanted if name in PYTHON]
+    if any(patterns for _, patterns in python):
+        return {"filters": [], "exceptionOptions": [_option(name, patterns) for name, patterns in python]}
+    return {"filters": [name for name, _ in python]}
+
+
+def _option(name: str, patterns: list[str]) -> Message:
+    """One filter in the older form: its type is a word that debugpy evaluates to a class, in the program."""
+    path = [{"names": ["Python Exceptions"]}]
+    if patterns:
+        named = "__import__('pyharness.debuggee.exception_names', fromlist=['named']).named"
+        path.append({"names": [f"{named}({', '.join(map(repr, patterns))})"]})
+    return {"path": path, "breakMode": _BREAK_MODES[name]}
 
 
 @request("exceptionInfo")
@@ -74,11 +99,18 @@ def exception_info(session: Session, arguments: Arguments) -> Message:
     focus, shell = session.focus(), session.require_program()
     thread = arguments.integer("threadId")
     if focus.thread == thread and focus.reason == "signal":
-        signal = NativeSignals(shell.attach()).info(thread)
-        return {"exceptionId": signal.name, "description": signal.text, "breakMode": "always"}
+        came = NativeSignals(shell.attach()).info(thread)
+        return {"exceptionId": came.name, "description": came.text, "breakMode": "always"}
     if focus.thread == thread and focus.language == "native":
         return _cxx(session.native_filters.info(thread))
-    return session.python().request_of(thread, "exceptionInfo")
+    return _python(session.python().request_of(thread, "exceptionInfo"))
+
+
+def _python(body: Message) -> Message:
+    """debugpy's answer without what the protocol does not know, and without remarks in the type's name."""
+    details = {key: value for key, value in body.get("details", {}).items() if key != "source"}
+    type_name = re.split(r"\s+\(note:", body["exceptionId"])[0]
+    return {**body, "exceptionId": type_name, "details": {**details, "typeName": type_name}}
 
 
 def _cxx(found: CxxException | None) -> Message:

@@ -45,10 +45,11 @@ class NativeFilters:
             throw=bool({"cxxThrow", "cxxThrough"} & self._wanted.keys()),
             catch="cxxCatch" in self._wanted,
             origin="through" if "cxxThrough" in self._wanted else "own",
-            types=_words(",".join(conditions)),
+            types=words(",".join(conditions)),
         )
-        NativeSignals(native).stop_at([*FATAL_SIGNALS, *_words(self._wanted.get("signals", ""))])
+        NativeSignals(native).stop_at([*FATAL_SIGNALS, *words(self._wanted.get("signals", ""))])
 
 
-def _words(text: str) -> list[str]:
+def words(text: str) -> list[str]:
+    """Those of a filter's condition."""
     return [each for each in re.split(r"[\s,]+", text) if each]

@@ -113,6 +113,10 @@ class Debugging:
         """Of a mark in the script."""
         return line_of(mark, self.script)
 
+    def native_line(self, mark):
+        """Of a mark in the extension."""
+        return source_line(mark)
+
     def at(self, stood):
         """The mark at which the program stands, in either language."""
         lines = Path(stood.file).read_text().splitlines()
