@@ -40,14 +40,19 @@ class NativeFilters:
 
     def _apply(self, native: NativeSide) -> None:
         self._native = self._native or NativeExceptions(native)
-        conditions = [each for name, each in self._wanted.items() if name.startswith("cxx")]
         self._native.stop_at(
-            throw=bool({"cxxThrow", "cxxThrough"} & self._wanted.keys()),
-            catch="cxxCatch" in self._wanted,
+            throw=self._types("cxxThrow", "cxxThrough"),
+            catch=self._types("cxxCatch"),
             origin="through" if "cxxThrough" in self._wanted else "own",
-            types=words(",".join(conditions)),
         )
         NativeSignals(native).stop_at([*FATAL_SIGNALS, *words(self._wanted.get("signals", ""))])
+
+    def _types(self, *names: str) -> list[str] | None:
+        """The patterns of these filters together: none where one of them wants every type."""
+        conditions = [words(self._wanted[name]) for name in names if name in self._wanted]
+        if not conditions:
+            return None
+        return [each for patterns in conditions for each in patterns] if all(conditions) else []
 
 
 def words(text: str) -> list[str]:

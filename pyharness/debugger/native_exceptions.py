@@ -39,14 +39,15 @@ class NativeExceptions:
         self._request: dict[str, object] = {}
 
     def stop_at(
-        self, *, throw: bool = False, catch: bool = False, origin: Origin = "own", types: Sequence[str] = ()
+        self, *, throw: Sequence[str] | None = None, catch: Sequence[str] | None = None, origin: Origin = "own"
     ) -> None:
         """Stop there from now on; it replaces what was said before.
 
-        ``origin`` is ``own`` (the user's code throws, or catches), ``through`` (it passes through their code on its
-        way), or ``all``. ``types`` are patterns of type names, of the exception or of a base of it.
+        ``throw`` and ``catch`` are patterns of type names, of the exception or of a base of it: empty for all,
+        ``None`` for no stop. ``origin`` is ``own`` (the user's code throws, or catches), ``through`` (it passes through
+        their code on its way), or ``all``.
         """
-        self._request = {"throw": throw, "catch": catch, "from": origin, "types": list(types)}
+        self._request = {"throw": throw, "catch": catch, "from": origin}
         self.refresh()
 
     def refresh(self) -> None:

@@ -75,12 +75,14 @@ latest: dict[int, tuple[Kind, CxxException]] = {}
 """What a thread, by LWP, stopped for."""
 
 
-def set_stops(kinds: list[Kind], wanted: Filter) -> list[int]:
+def set_stops(wanted: dict[Kind, Filter]) -> list[int]:
     """Stop at these from now on, in every library that is loaded now; gdb's numbers."""
     for stop in stops:
         if stop.is_valid():
             stop.delete()
-    stops[:] = [ExceptionStop(kind, address, wanted) for kind in kinds for address in _addresses(FUNCTIONS[kind])]
+    stops[:] = [
+        ExceptionStop(kind, address, each) for kind, each in wanted.items() for address in _addresses(FUNCTIONS[kind])
+    ]
     return [stop.number for stop in stops]
 
 

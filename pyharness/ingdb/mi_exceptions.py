@@ -15,15 +15,16 @@ _FRAMES = 200
 
 @mi_command("ph-catch")
 def _catch(request: dict[str, Any]) -> Any:
-    """Stop where exceptions are thrown and caught: ``throw``, ``catch`` (bools), ``from``, ``types``.
+    """Stop where exceptions are thrown and caught: ``throw``, ``catch`` (patterns of types or null), ``from``.
 
     It replaces what was set before, and knows the libraries that are loaded now.
     """
     origin = request.get("from") or "own"
     if origin not in ORIGINS:
         raise UsageError(f"{origin!r} is no origin of exceptions.", f"One of {', '.join(ORIGINS)}.")
-    wanted = Filter(origin, tuple(request.get("types") or ()))
-    return {"numbers": exception_stops.set_stops([kind for kind in FUNCTIONS if request.get(kind)], wanted)}
+    asked = {kind: request.get(kind) for kind in FUNCTIONS}
+    wanted = {kind: Filter(origin, tuple(types)) for kind, types in asked.items() if types is not None}
+    return {"numbers": exception_stops.set_stops(wanted)}
 
 
 @mi_command("ph-exception-info")

@@ -59,18 +59,18 @@ def test_uncaught_ones_stop_unless_they_are_of_another_type(dap):
 
 def test_cxx_exceptions_and_signals(dap):
     program = Debugging(dap.stdio(), PROGRAM)
-    program.launch(filters=["cxxThrow", "cxxCatch", ("signals", "SIGUSR1, SIGUSR2")])
+    program.launch(filters=[("cxxThrow", "*runtime*"), "cxxCatch", ("signals", "SIGUSR1, SIGUSR2")])
     stood, attempted = program.stood(), "std::runtime_error: attempted"
     assert (stood.reason, stood.body["text"]) == ("exception", attempted)
     assert named(program, stood) == (["crossing::fail", "crossing::attempt"], program.native_line("fail"))
     found = info(program, stood)
     assert (found["exceptionId"], found["description"]) == ("std::runtime_error", "attempted")
     assert found["details"]["fullTypeName"] == "std::runtime_error : std::exception"
+    program.filter(("cxxThrow", "std::logic_error"), "cxxCatch", ("signals", "SIGUSR1"))
     stood = program.run_on(stood)
     assert stood.body["description"] == "Paused on catch of std::runtime_error"
     assert named(program, stood) == (["crossing::attempt", "<module>"], program.native_line("caught"))
-    program.filter(("cxxThrow", "std::logic_error"), ("signals", "SIGUSR1"))
-    stood = program.run_on(stood)  # past a std::runtime_error
+    stood = program.run_on(stood)  # past a std::runtime_error that is thrown, and caught by pybind11
     assert (stood.reason, stood.body["description"]) == ("exception", "Paused on SIGUSR1")
     assert info(program, stood)["exceptionId"] == "SIGUSR1"
     assert named(program, stood)[0] == ["crossing::send", "<module>"]

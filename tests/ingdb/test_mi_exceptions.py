@@ -25,7 +25,7 @@ THROWN = [
 
 def test_what_the_user_throws(program):
     exceptions = NativeExceptions(program.native)
-    exceptions.stop_at(throw=True)
+    exceptions.stop_at(throw=[])
     for letter, kind, bases, what, mark in THROWN:
         program.say(letter)
         reason, thread, _ = program.stop()
@@ -40,7 +40,7 @@ def test_what_the_user_throws(program):
 
 def test_where_it_is_caught(program):
     exceptions = NativeExceptions(program.native)
-    exceptions.stop_at(catch=True)
+    exceptions.stop_at(catch=[])
     for letter, kind, bases, what, _ in THROWN:
         program.say(letter)
         reason, thread, _ = program.stop()
@@ -54,7 +54,7 @@ def test_where_it_is_caught(program):
 
 def test_only_the_types_that_are_asked_for(program):
     exceptions = NativeExceptions(program.native)
-    exceptions.stop_at(throw=True, types=["std::logic_error", "capable::*"])
+    exceptions.stop_at(throw=["std::logic_error", "capable::*"])
     program.say("fgn")
     _, thread, _ = program.stop()
     assert exceptions.info(thread).type == "std::out_of_range"
@@ -75,7 +75,7 @@ def torch_program():
 
 def test_an_error_of_torch_that_the_user_raises(torch_program):
     exceptions = NativeExceptions(torch_program.native)
-    exceptions.stop_at(throw=True)
+    exceptions.stop_at(throw=[])
     torch_program.say("pe")  # the first is raised in Python and only passes through the kernel
     reason, thread, _ = torch_program.stop()
     assert reason == "exception"
@@ -90,7 +90,7 @@ def test_an_error_of_torch_that_the_user_raises(torch_program):
 
 def test_an_error_of_python_that_passes_through_the_users_code(torch_program):
     exceptions = NativeExceptions(torch_program.native)
-    exceptions.stop_at(throw=True, origin="through")
+    exceptions.stop_at(throw=[], origin="through")
     torch_program.say("p")
     _, thread, _ = torch_program.stop()
     found = exceptions.info(thread)
