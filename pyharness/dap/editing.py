@@ -47,7 +47,7 @@ def _native(session: Session, shown: ShownFrame, text: str) -> list[Message]:
     ]
 
 
-@request("gotoTargets", supportsGotoTargetsRequest=True)
+@request("gotoTargets", needs="change", supportsGotoTargetsRequest=True)
 def goto_targets(session: Session, arguments: Arguments) -> Message:
     """The line, if the frame can go on there."""
     focus, line = session.focus(), arguments.integer("line")

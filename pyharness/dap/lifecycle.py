@@ -10,6 +10,7 @@ from pyharness.dap.debuggee import Debuggee
 from pyharness.dap.plan import attach_plan, launch_plan
 from pyharness.dap.registry import CAPABILITIES, request
 from pyharness.dap.terminal import InTerminal
+from pyharness.debugger.core_native import IMMOBILE
 from pyharness.debugger.core_shell import CoreFile
 from pyharness.debugger.launch import Command
 from pyharness.model.errors import HarnessError, UsageError
@@ -81,6 +82,8 @@ def restart(session: Session, arguments: Arguments) -> None:
     """End the program and start it again, with the breakpoints as they are."""
     given = arguments.object("arguments", {})
     plan = launch_plan(given) if given.values and session.plan else session.plan
+    if plan and isinstance(plan.target, CoreFile):
+        raise HarnessError(IMMOBILE)
     if plan is None or not isinstance(plan.target, Command):
         raise HarnessError("There is nothing to restart.", "Only what was launched can be started again.")
     if session.debuggee:
@@ -106,7 +109,7 @@ def _terminate(session: Session) -> None:
         session.end()
         return
     session.debuggee.ask_to_end()
-    if session.debuggee.shell.machine.focus:
+    if session.debuggee and session.debuggee.shell.machine.focus:
         session.resume("continue")  # it hears when it runs
 
 

@@ -77,5 +77,5 @@ def pause(session: Session, arguments: Arguments) -> None:
     """Stop a thread wherever it is: in Python at its next line, in native code where it stands."""
     shell, thread = session.require_program(), arguments.integer("threadId")
     if shell.machine.focus is not None:
-        raise HarnessError("The program stands already.")
+        raise HarnessError(shell.immobile or "The program stands already.")
     session.afterwards(lambda: session.pause(thread))

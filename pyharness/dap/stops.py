@@ -42,7 +42,8 @@ def tell(session: Session, stop: Stopped) -> None:
         session.resume("continue")
         return
     hit = {"hitBreakpointIds": stands} if stands else {}
-    said = {"reason": _REASONS.get(stop.reason, stop.reason), "threadId": stop.thread, "allThreadsStopped": False}
+    reason, all_stand = _REASONS.get(stop.reason, stop.reason), bool(shell.immobile)
+    said = {"reason": reason, "threadId": stop.thread, "allThreadsStopped": all_stand}
     session.client.event("stopped", {**said, **hit, **_explained(session, shell, stop, frame), **_data(accesses)})
 
 

@@ -183,6 +183,8 @@ def _native(session: Session, shown: ShownFrame, language: str, text: str) -> Me
         if "text" in answer:
             return {"result": str(answer["text"]), "variablesReference": 0}
         raise HarnessError(str(answer.get("error")))
+    if language != shown.frame.language:
+        raise HarnessError(f"{text!r}: this frame is native code.", "Select a frame of Python code.")
     raise refused or HarnessError(f"{text!r} cannot be evaluated here.")
 
 

@@ -18,15 +18,23 @@ _CORE, _EXECUTABLES = 4, {2, 3}
 _EXTENDED = 0xFFFF
 """``e_phnum`` of a file with more segments than that: section 0 has the number."""
 _SECTION_SIZE = 64
+_COMPRESSED = {
+    b"\x28\xb5\x2f\xfd": "zstd -d",
+    b"\x04\x22\x4d\x18": "lz4 -d",
+    b"\xfd7zXZ": "xz -d",
+    b"\x1f\x8b": "gzip -d",
+}
+_LEAVE_OUT = "Of a core file, `program` is the Python that made it: leave it out, mostly."
 _MAKE_ONE = "`gcore PID` makes one, and so does the kernel where `ulimit -c unlimited` and core_pattern let it."
 
 
 def check_core(path: Path) -> None:
     """Raise ``UsageError`` for what gdb could not read: no core, one of another machine, or a part of one."""
-    with _opened(path) as stream:
+    with _opened(path, _MAKE_ONE) as stream:
         size = stream.seek(0, 2)
         stream.seek(0)
         head = stream.read(_HEADER.size)
+        _check_compressed(path, head)
         if head[:4] != b"\x7fELF" or (len(head) >= 18 and head[16:18] != struct.pack("<H", _CORE)):
             raise UsageError(f"{path} is no core file.", _MAKE_ONE)
         if len(head) < _HEADER.size:
@@ -39,21 +47,26 @@ def check_core(path: Path) -> None:
 
 def check_program(path: Path) -> None:
     """Raise ``UsageError`` where the file that should have made a core is no executable: a script, perhaps."""
-    with _opened(path) as stream:
+    with _opened(path, _LEAVE_OUT) as stream:
         head = stream.read(18)
     if head[:4] != b"\x7fELF" or int.from_bytes(head[16:18], "little") not in _EXECUTABLES:
-        raise UsageError(
-            f"{path} is no executable.", "Of a core file, `program` is the Python that made it: leave it out, mostly."
-        )
+        raise UsageError(f"{path} is no executable.", _LEAVE_OUT)
 
 
-def _opened(path: Path) -> BinaryIO:
+def _opened(path: Path, remedy: str) -> BinaryIO:
     try:
         if path.exists() and not path.is_file():  # a pipe would be waited for, a device read for ever
-            raise UsageError(f"{path} is no file.", _MAKE_ONE)
+            raise UsageError(f"{path} is no file.", remedy)
         return path.open("rb")
     except OSError as error:
-        raise UsageError(f"{path} cannot be read: {error.strerror}.", _MAKE_ONE) from error
+        raise UsageError(f"{path} cannot be read: {error.strerror}.", remedy) from error
+
+
+def _check_compressed(path: Path, head: bytes) -> None:
+    for magic, tool in _COMPRESSED.items():
+        if head.startswith(magic):
+            remedy = f"`{tool}` unpacks it; of systemd's, `coredumpctl dump PID -o FILE` writes one."
+            raise UsageError(f"{path} is compressed.", remedy)
 
 
 def _check_machine(path: Path, head: bytes) -> None:

@@ -11,35 +11,60 @@ from pyharness.ingdb import attach, libraries
 from pyharness.ingdb.elf import PT_LOAD, open_elf
 from pyharness.ingdb.fault_address import Area
 from pyharness.ingdb.settings import temporarily
-from pyharness.model.errors import UsageError
+from pyharness.model.errors import HarnessError, UsageError
 
 _ENTRY = re.compile(r"AT_ENTRY\s.*?(0x[0-9a-f]+)")
 _MAKER = "Leave `program` out: a core file says what made it"
+
+_MAKE_AGAIN = "Make the core again; `gcore PID` makes one of a program that runs."
+_QUOTES = 16
 
 _opened: dict[int, str] = {}
 """The core file of each inferior that has one."""
 
 
 def open_core(path: str, program: str = "") -> None:
-    """Read a core file, the executable that it names, and the user's libraries; raises ``gdb.error``.
+    """Read a core file, the executable that it names, and the user's libraries.
 
-    ``program`` is read in place of the executable; ``UsageError`` where it is another one than made the core.
+    ``program`` is read in place of the executable. Raises ``HarnessError`` for a file that is no whole core, and
+    ``UsageError`` where another program made it.
     """
     attach.configure()
-    # gdb reads libc whatever we say; with debug symbols installed for it, in full.
-    with temporarily("debug-file-directory", "/nonexistent"):
-        gdb.execute(f"core-file {path}", to_string=True)
-        executable = _checked(path, program) if program else _executable()
-        if executable:
-            gdb.execute(f"file {shlex.quote(executable)}", to_string=True)
-            gdb.execute(f"core-file {path}", to_string=True)
+    try:
+        _read(path, program)
+    except (gdb.error, gdb.MemoryError) as error:
+        raise HarnessError(f"{path} cannot be opened: {error}", _MAKE_AGAIN) from error
+    try:
+        gdb.newest_frame().pc()
+    except gdb.error:  # gdb makes a thread up where there is none, but no registers
+        raise HarnessError(f"{path} is damaged: no thread is in it.", _MAKE_AGAIN) from None
     _opened[gdb.selected_inferior().num] = path
     libraries.load_user_symbols()
 
 
+def _read(path: str, program: str) -> None:
+    # gdb reads libc whatever we say; with debug symbols installed for it, in full.
+    with temporarily("debug-file-directory", "/nonexistent"):
+        gdb.execute(f"core-file {_argument(path)}", to_string=True)
+        executable = _checked(path, program) if program else _executable()
+        if executable:
+            gdb.execute(f"file {shlex.quote(executable)}", to_string=True)
+            gdb.execute(f"core-file {_argument(path)}", to_string=True)
+
+
+def _argument(path: str) -> str:
+    """The path as ``core-file`` takes it: gdb 16 began to read quotes there, one before it takes all for the name."""
+    if "\n" in path:
+        raise UsageError(f"{path!r}: gdb takes no name with a line break.", "Give the file another name.")
+    return shlex.quote(path) if int(gdb.VERSION.partition(".")[0]) >= _QUOTES else path
+
+
 def _entry() -> int | None:
-    """Where the program's first instruction lies."""
-    entry = _ENTRY.search(gdb.execute("info auxv", to_string=True))
+    """Where the program's first instruction lies; ``None`` where the core has not kept it."""
+    try:
+        entry = _ENTRY.search(gdb.execute("info auxv", to_string=True))
+    except gdb.error:
+        return None
     return int(entry[1], 16) if entry else None
 
 

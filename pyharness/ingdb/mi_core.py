@@ -2,31 +2,34 @@
 
 from __future__ import annotations
 
+from contextlib import suppress
 from typing import Any
 
 import gdb
 
-from pyharness.ingdb import core_file
+from pyharness.ingdb import backtrace, core_file
 from pyharness.ingdb.mi import mi_command
+from pyharness.ingdb.python_thread_names import thread_names
 from pyharness.model.errors import HarnessError
-
-_MAKE_AGAIN = "Make the core again; `gcore PID` makes one of a program that runs."
 
 
 @mi_command("ph-open-core")
 def _open_core(request: dict[str, Any]) -> Any:
     """``{"path": ..., "program": ...}`` → process id, threads, the one that the core was made for, what is missing."""
-    path = request["path"]
-    try:
-        core_file.open_core(path, request.get("program") or "")
-    except (gdb.error, gdb.MemoryError) as error:
-        raise HarnessError(f"{path} cannot be opened: {error}", _MAKE_AGAIN) from error
+    core_file.open_core(request["path"], request.get("program") or "")
     inferior = gdb.selected_inferior()
-    if not inferior.threads():
-        raise HarnessError(f"{path} is damaged: no thread is in it.", _MAKE_AGAIN)
+    names = _names()
     return {
         "pid": inferior.pid,
-        "threads": {str(thread.ptid[1]): thread.name or "" for thread in inferior.threads()},
+        "threads": {str(lwp): names.get(lwp, "") for _, lwp, _ in (thread.ptid for thread in inferior.threads())},
         "thread": gdb.selected_thread().ptid[1],
         "lacks": core_file.lacks(),
     }
+
+
+def _names() -> dict[int, str]:
+    """A core has no names of threads but Python's own."""
+    with suppress(HarnessError):  # another Python than we know: its threads go without names
+        python = backtrace.current_python()
+        return thread_names(python) if python else {}
+    return {}

@@ -6,28 +6,21 @@ from pathlib import Path
 
 import gdb
 
-from pyharness.ingdb import attach, libraries
+from pyharness.ingdb import core_file
 from pyharness.ingdb.commands import stops
 from pyharness.ingdb.commands.registry import command
-from pyharness.model.errors import HarnessError, UsageError
+from pyharness.model.errors import UsageError
 
 
 @command("ph-core", gdb.COMMAND_FILES)
 def ph_core(argument: str) -> None:
-    """Open a core file: ph-core FILE; ph-bt, ph-tensor and gdb's own commands then read what the program left.
-
-    gdb needs the interpreter that ran it: `gdb python`, or ph-program before.
-    """
+    """Open a core file: ph-core FILE; ph-bt, ph-tensor and gdb's own commands then read what the program left."""
     if not argument:
         raise UsageError("Open what?", "Write ph-core FILE.")
-    if not Path(argument).is_file():
+    path = Path(argument).expanduser().resolve()
+    if not path.is_file():
         raise UsageError(f"There is no file {argument!r}.")
-    attach.configure()
-    try:
-        gdb.execute(f"core-file {argument}", to_string=True)
-    except gdb.error as error:
-        raise HarnessError(f"gdb cannot read {argument}: {error}") from error
-    if gdb.selected_thread() is None:
-        raise HarnessError(f"{argument} is no core file of a program.")
-    libraries.load_user_symbols()
+    core_file.open_core(str(path))
+    for sentence in core_file.lacks():
+        gdb.write(f"{sentence}\n")
     stops.report()
