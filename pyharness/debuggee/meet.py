@@ -15,7 +15,7 @@ import sys
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from pyharness.debuggee import agent, generated
+from pyharness.debuggee import agent, generated, side_by_side, stepping  # noqa: F401  (stepping registers its requests)
 from pyharness.model import rendezvous
 from pyharness.model.errors import HarnessError
 
@@ -40,6 +40,7 @@ def main() -> int:
         except HarnessError as error:
             print(f"pyharness: {error}", file=sys.stderr)
             return error.exit_code
+        side_by_side.adapt()
     return run(options, stop=False)
 
 
