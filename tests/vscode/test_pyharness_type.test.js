@@ -19,6 +19,7 @@ test('into the kernel and back by mouse', { workspace: byMouse }, async bench =>
   await bench.seeCallStack(/train transformer\.py/);
   await bench.widenSideBar(200);
   await bench.collapse('Watch');
+  await bench.collapse('Breakpoints');
   await bench.toolbar('step-into');
   const generated = await bench.standsAt('Transformer_');
   const norm = lineOf(generated, NORM);
@@ -28,7 +29,7 @@ test('into the kernel and back by mouse', { workspace: byMouse }, async bench =>
   await bench.seeCallStack(/forward \[fx rms_norm_default of blocks\.0\.norm\] .*train .*<module> /);
   await bench.expand(/^Locals/);
   await bench.expand(/^add/);
-  await bench.variables(/dtype/);
+  await bench.variables(/shape/);
   await bench.expand(/^FX/, false);
   await bench.variables(/statistics/);
   await bench.see('.monaco-editor .view-lines', /←\sblocks\.0\.mixer/);

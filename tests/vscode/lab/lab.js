@@ -26,11 +26,11 @@ exports.test = (name, options, body) => test(name, { timeout: 300000 }, async ()
   }
 });
 
-/** Serve `workspace` with further `vsix` files and open it: {page helpers of workbench.js, drive, dap, run, stop}. */
+/** Serve `workspace` (a folder, or what makes one) with further `vsix` files and open it: {page helpers of workbench.js, drive, dap, run, stop}. */
 exports.start = async ({ workspace = repository, vsix = [], python = path.join(repository, '.venv/bin/python'), env = {}, settings } = {}) => {
   const run = fs.mkdtempSync(path.join(os.tmpdir(), 'lab-'));
   if (settings) userSettings(run, settings);
-  const server = spawn(path.join(__dirname, 'serve.sh'), [workspace, ...vsix], {
+  const server = spawn(path.join(__dirname, 'serve.sh'), [typeof workspace === 'function' ? workspace() : workspace, ...vsix], {
     env: { ...process.env, VSCODE_LAB: installed, LAB_PYTHON: python, LAB_RUN: run, ...env },
     stdio: ['ignore', 'pipe', 'pipe'],
     detached: true, // a group of its own, ended as one

@@ -76,6 +76,12 @@ const looking = page => {
   };
   return {
     see, text,
+    /** Waits until the workbench shows a thread paused in frame `name` and listens to the keys for it. */
+    async paused(name) {
+      await page.locator('.debug-call-stack .stack-frame').filter({ hasText: name }).first().waitFor();
+      await page.locator('.editor-group-container.active .codicon-debug-stackframe, .editor-group-container.active .codicon-debug-breakpoint-stackframe').first().waitFor();
+      await page.locator('.action-label.codicon-debug-continue:visible').first().waitFor();
+    },
     callStack: () => text('.debug-call-stack'),
     seeCallStack: (pattern, ms) => see('.debug-call-stack', pattern, ms),
     /** Waits until `ready()` is true, which is what `what` says in the error. */

@@ -33,13 +33,27 @@ class Session extends GDBDebugSession {
     await this.setupCommonLoggerAndBackends(gdb);
     this.initializeSessionArguments(gdb);
     await this.spawn(gdb);
-    const send = this.gdb.sendCommand.bind(this.gdb); // MIEngine's breakpoints may wait for their library
-    this.gdb.sendCommand = command => send(command.replace(/^-break-insert (?!.*-f )/, '-break-insert -f '));
+    this.asMIEngine(this.gdb);
     for (const [text, ignoreFailures] of [...preparation(args), ...connection(args)]) {
       await this.gdb.sendCommand(asMi(text)).catch(error => { if (!ignoreFailures) throw error; });
     }
     this.sendInitializedEvent();
     this.sendResponse(response);
+  }
+
+  /** MIEngine's breakpoints may wait for their library, and a frame filter's `file` is as good as a `fullname`. */
+  asMIEngine(gdb) {
+    const send = gdb.sendCommand.bind(gdb);
+    gdb.sendCommand = async command => {
+      const result = await send(command.replace(/^-break-insert (?!.*-f )/, '-break-insert -f '));
+      for (const frame of result?.stack || []) if (frame.file?.startsWith('/')) frame.fullname ||= frame.file;
+      return result;
+    };
+  }
+
+  /** MIEngine says nothing of a thread that starts; VS Code would forget which call stacks it still has to ask for. */
+  sendEvent(event) {
+    if (event.event !== 'continued' || event.body.allThreadsContinued) super.sendEvent(event);
   }
 
   async configurationDoneRequest(response, args) {
