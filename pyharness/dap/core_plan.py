@@ -11,7 +11,8 @@ from pyharness.model.errors import UsageError
 if TYPE_CHECKING:
     from pyharness.dap.arguments import Arguments
 
-_OF_PROGRAMS = ("module", "args", "env", "stopOnEntry")
+_OF_PROGRAMS = ("module", "args", "stopOnEntry")
+"""Not ``env`` and ``python``: an editor adds them to all that it launches."""
 
 
 def core_of(arguments: Arguments) -> CoreFile | None:

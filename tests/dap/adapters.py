@@ -9,10 +9,12 @@ import socket
 import subprocess
 import sys
 import uuid
+from contextlib import contextmanager
 from pathlib import Path
 
 from client import Client
 
+ROOT = Path(__file__).parents[2]
 OURS = (sys.executable, "-m", "pyharness", "dap")
 
 
@@ -103,6 +105,22 @@ class Adapters:
         parts = [f"--- client {number}\n{client.story()}" for number, client in enumerate(self.clients)]
         logs = sorted(self._folder.glob("adapter-*.txt"))
         return "\n".join(parts + [f"--- {log.name}\n{log.read_text(errors='replace')}" for log in logs])
+
+
+def search_path(*folders):
+    """``PYTHONPATH`` of programs that import from here."""
+    return os.pathsep.join(filter(None, [str(ROOT), *folders, os.environ.get("PYTHONPATH", "")]))
+
+
+@contextmanager
+def adapters_in(folder):
+    """Adapters that are held to the protocol, and to leave nothing behind."""
+    adapters = Adapters(folder)
+    yield adapters
+    left = adapters.close()
+    faults = [fault for client in adapters.clients for fault in client.faults]
+    assert not faults, "\n".join(faults)
+    assert not left, f"left behind: {left}"
 
 
 def ends_within(pid, seconds):

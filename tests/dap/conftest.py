@@ -1,13 +1,11 @@
 """What the adapter's tests share: adapters with clients, and programs to debug."""
 
-import os
-from pathlib import Path
+import shutil
 
+import core_files
 import pytest
-from adapters import Adapters
+from adapters import adapters_in, search_path
 from debugging import crossing_build
-
-ROOT = Path(__file__).parents[2]
 
 
 @pytest.fixture(scope="session")
@@ -19,14 +17,23 @@ def crossing():
 @pytest.fixture
 def dap(tmp_path, crossing, monkeypatch):
     """Adapters to talk to; afterwards no breach of the protocol and no process is left."""
-    path = os.pathsep.join(filter(None, [str(ROOT), crossing, os.environ.get("PYTHONPATH", "")]))
-    monkeypatch.setenv("PYTHONPATH", path)
-    adapters = Adapters(tmp_path)
-    yield adapters
-    left = adapters.close()
-    faults = [fault for client in adapters.clients for fault in client.faults]
-    assert not faults, "\n".join(faults)
-    assert not left, f"left behind: {left}"
+    monkeypatch.setenv("PYTHONPATH", search_path(crossing))
+    with adapters_in(tmp_path) as adapters:
+        yield adapters
+
+
+@pytest.fixture(scope="session")
+def library(tmp_path_factory, crossing):
+    """A folder with an extension of the core file's program, which can be taken away."""
+    return shutil.copytree(crossing, tmp_path_factory.mktemp("library") / "crossing")
+
+
+@pytest.fixture(scope="session")
+def crash(tmp_path_factory, library):
+    """The core of a crash in native code that generated code called."""
+    core = core_files.of_the_crash(tmp_path_factory.mktemp("crash"), search_path(str(library)))
+    yield core
+    core.unlink()
 
 
 @pytest.hookimpl(wrapper=True)

@@ -19,8 +19,8 @@ class Provider {
       }
       Object.assign(config, CURRENT_FILE, config.noDebug ? { noDebug: true } : {});
     }
-    const runs = config.request === 'launch' && !config.coreFile;
-    if (runs && !config.cwd) config.cwd = folder ? '${workspaceFolder}' : '${fileDirname}';
+    if (config.request === 'launch' && !config.cwd && (folder || !config.coreFile))
+      config.cwd = folder ? '${workspaceFolder}' : '${fileDirname}';
     return config;
   }
 

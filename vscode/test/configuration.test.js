@@ -49,10 +49,15 @@ test('what a configuration says is kept', () => {
   assert.deepEqual(provider().resolveDebugConfiguration(folder('/w'), { ...given }), given);
 });
 
-for (const given of [{ request: 'launch', coreFile: 'core' }, { request: 'attach', processId: 1 }])
+test('a core file is looked for in the folder', () => {
+  const config = { type: 'pyharness', name: 'x', request: 'launch', coreFile: 'core' };
+  assert.deepEqual(provider().resolveDebugConfiguration(folder('/w'), { ...config }), { ...config, cwd: '${workspaceFolder}' });
+});
+
+for (const given of [{ request: 'launch', coreFile: '/core' }, { request: 'attach', processId: 1 }])
   test(`${Object.keys(given)[1]} needs no folder`, () => {
     const config = { type: 'pyharness', name: 'x', ...given };
-    assert.deepEqual(provider().resolveDebugConfiguration(folder('/w'), { ...config }), config);
+    assert.deepEqual(provider().resolveDebugConfiguration(undefined, { ...config }), config);
   });
 
 test('the interpreter is filled in, and a picked process id is a number', async () => {
