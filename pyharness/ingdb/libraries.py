@@ -46,12 +46,21 @@ class _Mapped:
         self.opened: dict[memory_map.Image, Library | None] = {}
         self.missed: set[int] = set()
         self.stale = True
+        self.size = b""
         self.loaded: frozenset[str] | None = None
 
     def refresh(self) -> None:
         """Look at the process again, cheaply when nothing has changed."""
+        size = _size()
+        if size and size == self.size:
+            self.stale = False
+            return
+        self._read_again(size)
+
+    def _read_again(self, size: bytes) -> None:
         self.stale = False
         self.missed.clear()
+        self.size = size
         text, parse = _mappings()
         if text == self.text:
             return
@@ -70,7 +79,7 @@ class _Mapped:
             self.refresh()
         found = self._find(address)
         if found is None and address >> 12 not in self.missed:
-            self.refresh()  # loaded since
+            self._read_again(_size())  # loaded since
             found = self._find(address)
             if found is None:
                 self.missed.add(address >> 12)
@@ -91,7 +100,19 @@ _mapped: dict[int, _Mapped] = {}
 
 
 def _current() -> _Mapped:
-    return _mapped.setdefault(gdb.selected_inferior().num, _Mapped())
+    number = gdb.selected_inferior().num
+    if number not in _mapped:
+        _mapped[number] = _Mapped()
+    return _mapped[number]
+
+
+def _size() -> bytes:
+    """The size of the process's address space: loading or unloading a file changes it, stepping mostly does not.
+
+    The kernel tells it a hundred times faster than the list of the mappings. Empty where there is no live process.
+    """
+    pid = gdb.selected_inferior().pid
+    return _of_process(pid, "statm").partition(b" ")[0] if is_traced(pid) else b""
 
 
 def _mappings() -> tuple[str, memory_map.Parse]:
@@ -111,11 +132,21 @@ def _mappings() -> tuple[str, memory_map.Parse]:
 def is_traced(pid: int) -> bool:
     """Whether this gdb traces ``pid``; a core file has the pid of a process that may be another one by now."""
     # Not gdb.Inferior.connection: gdb 13 fails an assertion when that object goes.
+    return b"\nTracerPid:\t%d\n" % os.getpid() in _of_process(pid, "status")
+
+
+def _of_process(pid: int, name: str) -> bytes:
+    """A small file of ``/proc/PID``; empty for a process that is gone."""
     try:
-        status = Path(f"/proc/{pid}/status").read_bytes()
+        descriptor = os.open(f"/proc/{pid}/{name}", os.O_RDONLY | os.O_CLOEXEC)
     except OSError:
-        return False
-    return b"\nTracerPid:\t%d\n" % os.getpid() in status
+        return b""
+    try:
+        return os.read(descriptor, _PAGE)
+    except OSError:
+        return b""
+    finally:
+        os.close(descriptor)
 
 
 def _open(image: memory_map.Image) -> Library | None:
@@ -213,8 +244,14 @@ def is_loaded(library: Library) -> bool:
     mapped = _current()
     if mapped.loaded is None:
         names = (objfile.filename for objfile in gdb.objfiles())
-        mapped.loaded = frozenset(os.path.realpath(name) for name in names if name)
+        mapped.loaded = frozenset(_real_path(name) for name in names if name)
     return library.path in mapped.loaded
+
+
+@lru_cache(maxsize=4096)
+def _real_path(name: str) -> str:
+    """A file that gdb has read, as the kernel names its mappings: asked at every stop."""
+    return os.path.realpath(name)
 
 
 def load_symbols(library: Library) -> bool:

@@ -6,6 +6,7 @@ gdb reads ``.eh_frame`` together with the symbols: without them its stack breaks
 from __future__ import annotations
 
 from contextlib import suppress
+from functools import lru_cache
 from typing import TYPE_CHECKING
 
 import gdb
@@ -14,6 +15,7 @@ from gdb.unwinder import Unwinder, register_unwinder
 from pyharness.ingdb import libraries
 from pyharness.ingdb.dwarf_cfi import CALLEE_SAVED, NAMES, RBP, RIP, RSP, Caller, call_frames
 from pyharness.ingdb.dwarf_expression import ExpressionError
+from pyharness.model.user_code import is_user_binary
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -46,24 +48,19 @@ class LibraryUnwinder(Unwinder):
             pc = int(pending_frame.read_register("rip")) & (1 << 64) - 1
         except (ValueError, gdb.error):  # another architecture, or a register that is lost
             return None
+        level = pending_frame.level()
+        if level == 0:
+            self._signal_levels.clear()
         library = libraries.library_at(pc)
         if library is None or libraries.is_loaded(library):
-            self._note_signal(pending_frame, pc)
+            # A signal's frame: the frame that it interrupted has not called, so its pc is exact.
+            if _may_return_from_signal(library) and _read(pc, len(_RETURN_FROM_SIGNAL)) == _RETURN_FROM_SIGNAL:
+                self._signal_levels.add(level)
             return None
         return self._unwind(pending_frame, library, pc)
 
-    def _note_signal(self, pending: gdb.PendingFrame, pc: int) -> None:
-        """Remember a signal's frame: the frame that it interrupted has not called, so its pc is exact."""
-        level = pending.level()
-        if level == 0:
-            self._signal_levels.clear()
-        if _read(pc, len(_RETURN_FROM_SIGNAL)) == _RETURN_FROM_SIGNAL:
-            self._signal_levels.add(level)
-
     def _unwind(self, pending: gdb.PendingFrame, library: Library, pc: int) -> gdb.UnwindInfo | None:
         level = pending.level()
-        if level == 0:
-            self._signal_levels.clear()
         exact = level == 0 or level - 1 in self._signal_levels
         own = pc - library.bias - (0 if exact else 1)
         frames = call_frames(library.elf)
@@ -79,6 +76,12 @@ class LibraryUnwinder(Unwinder):
         if caller is None:
             start, caller = _guess(library, own, registers)
         return _answer(pending, caller, start + library.bias)
+
+
+@lru_cache(maxsize=64)
+def _may_return_from_signal(library: Library | None) -> bool:
+    """Whether code to return from a signal may be there: the libc has it, or the kernel maps it."""
+    return library is None or not is_user_binary(library.path)
 
 
 def _registers(pending: gdb.PendingFrame) -> dict[int, int]:
