@@ -95,7 +95,16 @@ def _arm(*, callbacks: bool) -> dict[str, Any]:
 
     _trace(frame)
     _set_step(CMD_STEP_INTO if callbacks else CMD_STEP_OVER, None if callbacks else frame)
-    return {"armed": True, "file": frame.f_code.co_filename, "line": frame.f_lineno}
+    return {"armed": True, "depth": _depth(frame), "file": frame.f_code.co_filename, "line": frame.f_lineno}
+
+
+def _depth(frame: FrameType | None) -> int:
+    """How many frames of the user's own code there are from here outwards."""
+    depth = 0
+    while frame is not None:
+        depth += is_user_python(frame.f_code.co_filename)
+        frame = frame.f_back
+    return depth
 
 
 def _trace(frame: FrameType) -> None:
@@ -147,6 +156,7 @@ def _untraced() -> Iterator[None]:
 def _set_step(command: int, frame: FrameType | None) -> None:
     info = _stepping_info()
     info.pydev_step_cmd = command
+    info.pydev_original_step_cmd = command  # it tells a step from a breakpoint by this
     info.pydev_step_stop = frame
     info.update_stepping_info()
 

@@ -27,6 +27,8 @@ class PythonStopped:
     thread: int
     reason: str
     """debugpy's own: step, breakpoint, exception, pause, ..."""
+    called_back: bool = False
+    """It stands in code that native code has called since ``AgentArm``."""
 
 
 @dataclass(frozen=True)
@@ -113,11 +115,10 @@ class Leave:
 class AgentArm:
     """Have debugpy stop at the next Python line of this thread (through the agent).
 
-    The line is the caller's, or, with ``callbacks``, any that native code calls meanwhile.
+    The line is the caller's, or one of a function that native code calls meanwhile.
     """
 
     thread: int
-    callbacks: bool = False
 
 
 @dataclass(frozen=True)
@@ -139,6 +140,7 @@ _PYTHON_COMMANDS: dict[Request, Literal["continue", "next", "stepIn", "stepOut"]
     "instruction": "next",
     "into_instruction": "stepIn",
 }
+_INTO = ("into", "into_instruction")
 _INSTRUCTIONS: dict[Request, Literal["nexti", "stepi"]] = {"instruction": "nexti", "into_instruction": "stepi"}
 
 
@@ -163,8 +165,8 @@ class Machine:
         self._step: _Step | None = None
         self._armed = False
         self._pending_python: set[int] = set()
-        self._agent_armed: dict[int, bool] = {}
-        """What ``AgentArm`` has armed on a thread that has only made native steps since: ``callbacks``."""
+        self._agent_armed: set[int] = set()
+        """Threads that ``AgentArm`` has armed and that have stayed in native code since."""
         self._returning = 0
         """The thread whose Python code, which it steps out of, was called by native code of the user's."""
         self._waiting: deque[Stopped] = deque()
@@ -219,7 +221,6 @@ class Machine:
 
     def _from_native(self, focus: Stopped, kind: Request) -> list[Action]:
         thread = focus.thread
-        armed = self._agent_armed.pop(thread, None)
         if kind == "continue":
             return [*self._forget_python_step(thread), Native(thread, "continue")]
         if kind == "out":
@@ -227,16 +228,17 @@ class Machine:
         if kind in _INSTRUCTIONS:
             return [Native(thread, _INSTRUCTIONS[kind])]
         # gdb's step may fall off the end of the user's code, or run a Python callback that never comes back to it.
+        step = Native(thread, "next")
+        agent: list[Action] = [] if thread in self._agent_armed else [AgentArm(thread)]  # a call on the thread: slow
+        self._agent_armed.add(thread)
         self._pending_python.add(thread)
-        callbacks, step = kind == "into", Native(thread, "next")
-        self._agent_armed[thread] = callbacks
-        agent: list[Action] = [] if armed == callbacks else [AgentArm(thread, callbacks)]  # a call on the thread: slow
         if kind == "over":
             return [*agent, step]
         self._armed = True
         return [*agent, Arm(thread), step]  # a trap may hold a thread whose GIL the agent needs
 
     def _forget_python_step(self, thread: int) -> list[Action]:
+        self._agent_armed.discard(thread)
         if thread not in self._pending_python:
             return []
         self._pending_python.discard(thread)
@@ -257,9 +259,8 @@ class Machine:
     def handle(self, event: Event) -> list[Action]:
         """A debugger reports a stop; ``focus`` is set when the client is to be told."""
         step = self._step if self._step and self._step.thread == event.thread else None
-        if isinstance(event, PythonStopped) or event.reason != "stepped" or not event.in_user_code:
-            self._agent_armed.pop(event.thread, None)  # it may stand in another Python call than before
         if isinstance(event, PythonStopped):
+            self._agent_armed.discard(event.thread)  # debugpy has forgotten it
             return self._python_stopped(event, step)
         if event.reason == "pause":
             told = Stopped(event.thread, "native", "pause")
@@ -280,6 +281,11 @@ class Machine:
         if self._entering:
             self._entering = False
             return self._tell(Stopped(event.thread, "python", "entry"))
+        if event.called_back and event.reason == "step" and step is not None and step.request not in _INTO:
+            # ``AgentArm`` arms the same for every step, as each time costs. Only *into* wants this stop.
+            self._returning = event.thread
+            self._pending_python.add(event.thread)
+            return [Python(event.thread, "stepOut")]
         if event.thread == self._returning and event.reason == "step":
             # debugpy shows the next Python frame as soon as a function returns: the native code has not gone on yet.
             self._returning = 0

@@ -73,6 +73,8 @@ class Shell:
         """The thread that *into* has armed."""
         self.signal = ""
         """The latest signal that stopped a thread, by name and meaning."""
+        self._armed_depth: dict[int, int] = {}
+        """How many frames of the user's own Python code a thread had when the agent armed it."""
         self.exit_code: int | None = None
         self.python = PythonSide(lambda event: self._events.put(("debugpy", event)))
         self.python.deliver = self._deliver
@@ -180,7 +182,14 @@ class Shell:
             self._disconnected = True
         elif kind == "stopped":
             thread = self.python.thread_of(body["threadId"])
-            self.perform(self.machine.handle(m.PythonStopped(thread, body.get("reason", ""))))
+            called_back = self._called_back(thread)
+            self.perform(self.machine.handle(m.PythonStopped(thread, body.get("reason", ""), called_back)))
+
+    def _called_back(self, thread: int) -> bool:
+        """Whether a thread stands in Python code of the user's that was called since the agent armed it."""
+        depth = self._armed_depth.pop(thread, 0)
+        stack = self.python.stack(thread) if depth else []
+        return len([frame for frame in stack if not frame.plumbing]) > depth
 
     def _offers(self) -> dict[str, Any]:
         children = self.process.children
@@ -282,8 +291,8 @@ class Shell:
                 native.step(thread, command)
             case m.Leave(thread, pending):
                 self._leave(native, thread, pending=pending)
-            case m.AgentArm(thread, callbacks):
-                self.ask_agent(thread, {"do": "arm_step_in" if callbacks else "arm_next_line"})
+            case m.AgentArm(thread):
+                self._armed_depth[thread] = self.ask_agent(thread, {"do": "arm_step_in"}).get("depth", 0)
             case m.AgentDisarm(thread):
                 self.ask_agent(thread, {"do": "disarm"})
 
@@ -294,6 +303,7 @@ class Shell:
             native.finish(thread, caller["level"])
             return
         if caller["language"] == "python" and not pending:
+            self._armed_depth.pop(thread, None)
             self.ask_agent(thread, {"do": "arm_next_line"})
         native.resume(thread)
 

@@ -89,24 +89,58 @@ def test_python_stays_armed_from_one_native_line_to_the_next(machine):
     machine.handle(m.NativeStopped(MAIN, "stepped"))
     assert machine.request("over") == [m.Native(MAIN, "next")]
     machine.handle(m.NativeStopped(MAIN, "stepped"))
-    assert machine.request("into") == [m.AgentArm(MAIN, callbacks=True), m.Arm(MAIN), m.Native(MAIN, "next")]
-    machine.handle(m.NativeStopped(MAIN, "stepped"))
     assert machine.request("into") == [m.Arm(MAIN), m.Native(MAIN, "next")]
+    machine.handle(m.NativeStopped(MAIN, "arrived"))
+    assert machine.request("out") == [m.Leave(MAIN)]
     machine.handle(m.NativeStopped(MAIN, "stepped"))
+    assert machine.request("over") == [m.Native(MAIN, "next")]
+    machine.handle(m.NativeStopped(MAIN, "breakpoint"))
+    assert machine.request("instruction") == [m.Native(MAIN, "nexti")]
+    machine.handle(m.NativeStopped(MAIN, "stepped"))
+    assert machine.request("continue") == [m.AgentDisarm(MAIN), m.Native(MAIN, "continue")]
+    machine.handle(m.NativeStopped(MAIN, "breakpoint"))
+    assert machine.request("over") == [m.AgentArm(MAIN), m.Native(MAIN, "next")]
+
+
+def test_python_is_armed_anew_after_a_stop_in_python(machine):
+    into_kernel(machine)
+    machine.request("over")
+    machine.handle(m.PythonStopped(MAIN, "step"))
+    into_kernel(machine)
+    assert machine.request("over") == [m.AgentArm(MAIN), m.Native(MAIN, "next")]
+
+
+@pytest.mark.parametrize("request_", ["over", "out", "instruction"])
+def test_code_that_native_code_calls_back_is_run_through(machine, request_):
+    into_kernel(machine)
+    machine.request("over")
+    machine.handle(m.NativeStopped(MAIN, "stepped"))
+    machine.request(request_)
+    assert machine.handle(m.PythonStopped(MAIN, "step", called_back=True)) == [m.Python(MAIN, "stepOut")]
+    assert machine.handle(m.PythonStopped(MAIN, "step")) == [m.Python(MAIN, "next")]
+    assert machine.focus is None
+    machine.handle(m.NativeStopped(MAIN, "stepped"))
+    assert machine.focus == m.Stopped(MAIN, "native", "step")
     assert machine.request("continue") == [m.AgentDisarm(MAIN), m.Native(MAIN, "continue")]
 
 
-@pytest.mark.parametrize("reason", ["breakpoint", "arrived", "signal"])
-def test_python_is_armed_anew_where_the_thread_may_stand_in_another_python_call(machine, reason):
+def test_a_breakpoint_in_code_that_native_code_calls_back_is_told(machine):
     into_kernel(machine)
     machine.request("over")
-    machine.handle(m.NativeStopped(MAIN, reason))
-    assert machine.request("over") == [m.AgentArm(MAIN), m.Native(MAIN, "next")]
+    assert machine.handle(m.PythonStopped(MAIN, "breakpoint", called_back=True)) == []
+    assert machine.focus is not None
+
+
+def test_into_stops_in_code_that_native_code_calls_back(machine):
+    into_kernel(machine)
+    machine.request("into")
+    assert machine.handle(m.PythonStopped(MAIN, "step", called_back=True)) == [m.Disarm()]
+    assert machine.focus == m.Stopped(MAIN, "python", "step")
 
 
 def test_into_from_native_code_arms_native_functions_and_python_callbacks(machine):
     into_kernel(machine)
-    assert machine.request("into") == [m.AgentArm(MAIN, callbacks=True), m.Arm(MAIN), m.Native(MAIN, "next")]
+    assert machine.request("into") == [m.AgentArm(MAIN), m.Arm(MAIN), m.Native(MAIN, "next")]
     assert machine.handle(m.PythonStopped(MAIN, "step")) == [m.Disarm()]
 
 
