@@ -3,57 +3,30 @@
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass, field
-from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, ParamSpec
 
-from pyharness.dap import exceptions, hit_condition
+from pyharness.dap import exceptions
+from pyharness.dap.placed_breakpoint import PENDING, PlacedBreakpoint, at_address, at_function, at_line
+from pyharness.dap.python_breakpoints import PythonLines, is_at_its_start
 from pyharness.dap.registry import request
 from pyharness.debugger.breakpoints import name_of
 from pyharness.model.errors import HarnessError, UsageError
-from pyharness.model.where import Where, folders_of, parse
 
 if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator, Sequence
+
     from pyharness.dap.arguments import Arguments
     from pyharness.dap.session import Session
+    from pyharness.debugger.shell import Shell
     from pyharness.model.dap_wire import Message
     from pyharness.model.frames import Frame
+    from pyharness.model.where import Where
 
+P = ParamSpec("P")
 _PYTHON_FILE = re.compile(r"\.(py|pyi|pyw)$|^<.*>$")
 _INSTRUCTIONS = "*"
 """Stands for a source path: of breakpoints at addresses."""
-_PENDING = "No code that is loaded has it yet."
-
-
-@dataclass
-class PlacedBreakpoint:
-    """A breakpoint at a place of the core's: in native code, or in generated code by a name."""
-
-    number: int
-    where: Where
-    hit_condition: str = ""
-    log: str = ""
-    hits: int = 0
-    message: str = ""
-    verified: bool = False
-    lines: list[tuple[str, int]] = field(default_factory=list)
-
-    def to_dap(self) -> Message:
-        """The protocol's ``Breakpoint``."""
-        body: dict[str, Any] = {"id": self.number, "verified": self.verified}
-        if self.message and not self.verified:
-            body |= {"message": self.message, "reason": "pending" if self.message == _PENDING else "failed"}
-        if self.lines:
-            file, body["line"] = self.lines[0]
-            body["source"] = {"name": Path(file).name, "path": file}
-        elif self.where.line:
-            body["line"] = self.where.line
-        return body
-
-    def due(self) -> bool:
-        """Count a hit; whether it is one that the hit condition wants."""
-        self.hits += 1
-        return hit_condition.holds(self.hit_condition, self.hits)
+_FUNCTIONS = ""
 
 
 class ClientBreakpoints:
@@ -61,11 +34,14 @@ class ClientBreakpoints:
 
     def __init__(self, session: Session) -> None:
         self._session = session
+        self._python_breakpoints = PythonLines(self.next_number)
         self._python: dict[str, list[Message]] = {}
         self._python_lines: dict[str, set[int]] = {}
         """Where debugpy has put them."""
         self._placed: dict[str, list[PlacedBreakpoint]] = {}
         """By source path; function breakpoints under the empty one."""
+        self._functions: list[Message] = []
+        """Those of Python, as debugpy has them."""
         self._exceptions: list[tuple[str, str]] = []
         self._number = 0
         self._numbers: dict[tuple[str, int], int] = {}
@@ -73,44 +49,62 @@ class ClientBreakpoints:
 
     # --- what the client wants ----------------------------------------------------------------------------------------
 
-    def set_python(self, path: str, entries: list[Message]) -> list[Message]:
+    def set_python(self, path: str, wanted: Sequence[Arguments]) -> list[Message]:
         """All that are wanted in a file of Python's."""
         if self.ignored:
-            return [self._ignored_answer() for _ in entries]
-        self._python[path] = entries
-        answers = self._session.require_program().python.set_source_breakpoints(path, entries)
-        answers = answers or [{"verified": True, "line": entry["line"]} for entry in entries]
+            return [_refusal(self.ignored) for _ in wanted]
+        entries = self._python_breakpoints.entries(path, wanted)
+        self._python[path] = sound = [entry for entry in entries if not isinstance(entry, UsageError)]
+        answers = self._session.require_program().python.set_source_breakpoints(path, sound)
+        answers = answers or [{"verified": True, "line": entry["line"]} for entry in sound]
         self._python_lines[path] = {answer.get("line", 0) for answer in answers}
-        return [{**answer, "id": self._id(path, answer.get("line", 0))} for answer in answers]
+        told = iter([{**answer, "id": self._id(path, answer.get("line", 0))} for answer in answers])
+        return [_refusal(str(entry)) if isinstance(entry, UsageError) else next(told) for entry in entries]
 
-    def set_placed(self, path: str, wanted: list[PlacedBreakpoint]) -> list[Message]:
+    def set_placed(self, path: str, wanted: Sequence[PlacedBreakpoint | UsageError]) -> list[Message]:
         """All that are wanted in a file of C++, or by function; those that stay keep their number and their count."""
-        shell = self._session.require_program()
         if self.ignored:
-            return [self._ignored_answer() for _ in wanted]
-        before = self._placed.get(path, [])
-        kept = [each for each in before if any(_same(each, other) for other in wanted)]
+            return [_refusal(self.ignored) for _ in wanted]
+        shell, before = self._session.require_program(), self._placed.get(path, [])
+        sound = [each for each in wanted if isinstance(each, PlacedBreakpoint)]
+        kept = [each for each in before if any(each.is_as(other) for other in sound)]
         for gone in [each for each in before if each not in kept]:
             shell.breakpoints.remove(gone.where, shell.native)
-        now = [next((each for each in kept if _same(each, other)), other) for other in wanted]
-        self._placed[path] = now
+        self._placed[path] = now = [next((each for each in kept if each.is_as(new)), new) for new in sound]
         for new in [each for each in now if each not in kept]:
             self._add(new)
-        return [each.to_dap() for each in now]
+        self._tell_functions(shell)
+        told = iter([each.to_dap() for each in now])
+        return [_refusal(str(each)) if isinstance(each, UsageError) else next(told) for each in wanted]
 
     def _add(self, new: PlacedBreakpoint) -> None:
         shell = self._session.require_program()
-        new.verified, new.message, new.lines = False, _PENDING, []
+        new.verified, new.failed, new.message, new.lines = bool(new.python), False, PENDING, []
+        if new.only_python:
+            return
         try:
             if new.where.kind == "native" and shell.loaded_user_libraries:
                 shell.attach()
             shell.breakpoints.add(new.where, shell.native)
         except HarnessError as error:
-            new.message = str(error)
+            new.message, new.failed = str(error), True
             return
         self._look(new)
-        if not new.verified and new.message == _PENDING:
-            new.message = shell.breakpoints.hint(new.where) or _PENDING
+        if not new.verified and new.message == PENDING:
+            new.message = shell.breakpoints.hint(new.where) or PENDING
+
+    def _tell_functions(self, shell: Shell) -> None:
+        """debugpy replaces its function breakpoints by those of now; hits of them are counted here."""
+        before, self._functions = (
+            self._functions,
+            [
+                {"name": each.python, **({"condition": each.where.condition} if each.where.condition else {})}
+                for each in self._placed.get(_FUNCTIONS, [])
+                if each.python
+            ],
+        )
+        if self._functions != before:
+            shell.python.deliver("setFunctionBreakpoints", {"breakpoints": self._functions})
 
     def set_exceptions(self, wanted: list[tuple[str, str]]) -> None:
         """Which exceptions stop the program."""
@@ -123,9 +117,6 @@ class ClientBreakpoints:
     def ignored(self) -> str:
         """Why no breakpoint has an effect; empty where they have."""
         return self._session.debuggee.unstoppable if self._session.debuggee else ""
-
-    def _ignored_answer(self) -> Message:
-        return {"verified": False, "message": self.ignored, "reason": "failed"}
 
     def next_number(self) -> int:
         """A number for a new breakpoint."""
@@ -146,31 +137,37 @@ class ClientBreakpoints:
         for each in [each for entries in self._placed.values() for each in entries]:
             each.hits = 0
             self._add(each)
+        self._functions = []
+        self._tell_functions(shell)
         self.set_exceptions(self._exceptions)
         shell.python.configured()
 
-    def unbound(self) -> list[Where]:
-        """The places for which the program has loaded no code."""
-        return [each.where for entries in self._placed.values() for each in entries if not each.verified]
+    def unreached(self, shell: Shell) -> Iterator[str]:
+        """A line for each place that the program, now ended, did not have; what could not be set was said before."""
+        for each in [each for entries in self._placed.values() for each in entries if not each.failed]:
+            if each.python and not each.hits and not each.lines:
+                yield f"No function {each.python} has run. {shell.breakpoints.hint(each.where)}".rstrip()
+            elif not each.verified:
+                yield str(shell.breakpoints.not_reached(each.where))
 
     # --- what becomes of them -----------------------------------------------------------------------------------------
 
     def bound(self, where: Where) -> None:
         """The core has found a place."""
         for each in self._of(where):
-            if not each.verified:
+            if not each.lines:
                 self._look(each)
                 self._changed(each)
 
     def refused(self, where: Where, error: HarnessError) -> None:
         """The core cannot set a place."""
         for each in self._of(where):
-            each.message = str(error)
+            each.message, each.failed = str(error), True
             self._changed(each)
 
     def _look(self, each: PlacedBreakpoint) -> None:
         shell = self._session.require_program()
-        each.verified = shell.breakpoints.is_bound(each.where)
+        each.verified = bool(each.python) or shell.breakpoints.is_bound(each.where)
         each.lines = shell.breakpoints.found(each.where)
 
     def _changed(self, each: PlacedBreakpoint) -> None:
@@ -182,12 +179,17 @@ class ClientBreakpoints:
     # --- stops --------------------------------------------------------------------------------------------------------
 
     def at(self, place: str, frame: Frame | None) -> list[PlacedBreakpoint]:
-        """Those at a native stop, by its place's name, or at the generated line of a Python one."""
+        """Those at a native stop, by its place's name, or at the line of one of Python's."""
         everything = [each for entries in self._placed.values() for each in entries]
         if place:
             return [each for each in everything if name_of(each.where) == place]
-        line = (frame.file, frame.line) if frame else None
-        return [each for each in everything if each.where.kind != "native" and line in each.lines]
+        if frame is None:
+            return []
+        named = [each for each in everything if each.python and each.python == frame.function]
+        if named and not is_at_its_start(frame.file, frame.line, frame.function):
+            named = []
+        line = frame.file, frame.line
+        return named + [each for each in everything if each.where.kind != "native" and line in each.lines]
 
     def of_line(self, file: str | None, line: int | None) -> list[int]:
         """The number of the one that the client has set in a Python file at this line."""
@@ -195,8 +197,8 @@ class ClientBreakpoints:
         return [number] if number is not None and line in self._python_lines.get(file or "", ()) else []
 
 
-def _same(one: PlacedBreakpoint, other: PlacedBreakpoint) -> bool:
-    return (one.where, one.hit_condition, one.log) == (other.where, other.hit_condition, other.log)
+def _refusal(message: str) -> Message:
+    return {"verified": False, "message": message, "reason": "failed"}
 
 
 @request(
@@ -211,64 +213,33 @@ def set_breakpoints(session: Session, arguments: Arguments) -> Message:
     path = arguments.object("source").text("path")
     wanted = arguments.objects("breakpoints")
     if _PYTHON_FILE.search(path):
-        names = ("line", "condition", "hitCondition", "logMessage")
-        entries = [{name: each.values[name] for name in names if each.values.get(name)} for each in wanted]
-        for each in wanted:
-            each.integer("line")
-        return {"breakpoints": session.breakpoints.set_python(path, entries)}
-    places = [
-        _native(session, each, Where("native", file=path, line=each.integer("line"), condition=_condition(each)))
-        for each in wanted
-    ]
-    return {"breakpoints": session.breakpoints.set_placed(path, places)}
+        return {"breakpoints": session.breakpoints.set_python(path, wanted)}
+    number = session.breakpoints.next_number
+    return _set(session, path, [_parsed(at_line, number(), path, each) for each in wanted])
 
 
 @request("setFunctionBreakpoints", needs="program", supportsFunctionBreakpoints=True)
 def set_function_breakpoints(session: Session, arguments: Arguments) -> Message:
-    """Functions by name: native ones, or with a prefix ``fx:``, ``py:FILE:LINE`` or ``native:``."""
-    parsed = [_parsed(session, each) for each in arguments.objects("breakpoints")]
-    places = [entry for entry in parsed if isinstance(entry, PlacedBreakpoint)]
-    bound = iter(session.breakpoints.set_placed("", places))
-    return {
-        "breakpoints": [
-            next(bound) if isinstance(entry, PlacedBreakpoint) else {"verified": False, "message": str(entry)}
-            for entry in parsed
-        ]
-    }
+    """Functions by name, in both languages, or with a prefix ``fx:``, ``op:``, ``py:`` or ``native:``."""
+    number, script = session.breakpoints.next_number, session.debuggee.script if session.debuggee else ""
+    wanted = arguments.objects("breakpoints")
+    return _set(session, _FUNCTIONS, [_parsed(at_function, number(), each, script) for each in wanted])
 
 
 @request("setInstructionBreakpoints", needs="program", supportsInstructionBreakpoints=True)
 def set_instruction_breakpoints(session: Session, arguments: Arguments) -> Message:
     """Addresses of machine code."""
-    placed = []
-    for each in arguments.objects("breakpoints"):
-        text = each.text("instructionReference")
-        if not re.fullmatch(r"0x[0-9a-fA-F]{1,16}|\d{1,20}", text):
-            raise UsageError(f"{text!r} is no address.")
-        address = int(text, 0) + each.integer("offset", 0)
-        placed.append(_native(session, each, Where("native", name=f"*{address:#x}", condition=_condition(each))))
-    return {"breakpoints": session.breakpoints.set_placed(_INSTRUCTIONS, placed)}
+    number, wanted = session.breakpoints.next_number, arguments.objects("breakpoints")
+    return _set(session, _INSTRUCTIONS, [_parsed(at_address, number(), each) for each in wanted])
 
 
-def _parsed(session: Session, each: Arguments) -> PlacedBreakpoint | HarnessError:
+def _set(session: Session, path: str, wanted: Sequence[PlacedBreakpoint | UsageError]) -> Message:
+    return {"breakpoints": session.breakpoints.set_placed(path, wanted)}
+
+
+def _parsed(parse: Callable[P, PlacedBreakpoint], *asked: P.args, **more: P.kwargs) -> PlacedBreakpoint | UsageError:
+    """One that cannot be meant is said in its own answer: the others hold."""
     try:
-        return _native(session, each, _function(session, each))
-    except HarnessError as error:
+        return parse(*asked, **more)
+    except UsageError as error:
         return error
-
-
-def _function(session: Session, each: Arguments) -> Where:
-    name, condition = each.text("name").strip(), _condition(each)
-    if re.fullmatch(r"[\w:~<>,* &]+", name) and not re.match(r"(fx|op|py|native):[^:]", name):
-        return Where("native", name=name, condition=condition)
-    script = session.debuggee.script if session.debuggee else ""
-    return parse(f"{name} if {condition}" if condition else name, folders_of(script))
-
-
-def _condition(each: Arguments) -> str:
-    return each.text("condition", "").strip()
-
-
-def _native(session: Session, each: Arguments, where: Where) -> PlacedBreakpoint:
-    hit = hit_condition.checked(each.text("hitCondition", ""))
-    return PlacedBreakpoint(session.breakpoints.next_number(), where, hit, each.text("logMessage", ""))

@@ -7,9 +7,9 @@ import re
 from dataclasses import asdict, dataclass
 from typing import TYPE_CHECKING, Any, cast
 
-from pyharness.dap import hit_condition
 from pyharness.dap.registry import request
 from pyharness.debugger.native_watch import NativeWatch, WatchTarget
+from pyharness.model import hit_condition
 from pyharness.model.errors import HarnessError
 
 if TYPE_CHECKING:

@@ -16,6 +16,7 @@ from pyharness.dap.breakpoints import ClientBreakpoints
 from pyharness.dap.children import offer
 from pyharness.dap.data_breakpoints import DataBreakpoints
 from pyharness.dap.native_filters import NativeFilters
+from pyharness.dap.python_breakpoints import is_printed
 from pyharness.dap.registry import REQUESTS
 from pyharness.dap.stops import tell
 from pyharness.dap.tables import Frames, Variables
@@ -121,7 +122,7 @@ class Session:
             source, item = self._events.get()
             if source in {"client", "call"}:
                 self.later(source, item)
-            elif self.debuggee:
+            elif self.debuggee and not (source == "debugpy" and is_printed(self, item)):
                 self._guarded(lambda shell: shell.handle(source, item))
         self._report()
 
@@ -296,8 +297,8 @@ class Session:
 
     def _ended(self, debuggee: Debuggee, code: int) -> None:
         debuggee.close()
-        for place in self.breakpoints.unbound():
-            self.say(f"{debuggee.shell.breakpoints.not_reached(place)}\n")
+        for line in self.breakpoints.unreached(debuggee.shell):
+            self.say(f"{line}\n")
         if not debuggee.shell.ready:
             self.say(f"{missing_in(debuggee.python)}\n", important=True)
         self.debuggee = None

@@ -10,7 +10,7 @@ from pyharness.debugger.program import why_nothing
 from pyharness.model.errors import HarnessError
 
 if TYPE_CHECKING:
-    from pyharness.dap.breakpoints import PlacedBreakpoint
+    from pyharness.dap.placed_breakpoint import PlacedBreakpoint
     from pyharness.dap.session import Session
     from pyharness.debugger.machine import Stopped
     from pyharness.debugger.native_watch import WatchHit

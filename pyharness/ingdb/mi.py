@@ -70,7 +70,7 @@ class _Command(gdb.MICommand):
         request = json.loads(argv[0]) if argv else {}
         try:
             return {"json": json.dumps(self._handler(request))}
-        except HarnessError as error:
+        except (HarnessError, gdb.error) as error:
             raise gdb.GdbError(str(error)) from error
 
 

@@ -60,7 +60,7 @@ def parse(text: str, folders: Sequence[Path]) -> Where:
         kind, rest = _bare(place), place
     condition = condition.strip()
     if kind != "native" and condition:
-        _check_python(condition)
+        check_python(condition)
     if kind == "fx":
         return Where("fx", name=rest, condition=condition)
     if kind == "op":
@@ -78,7 +78,8 @@ def folders_of(*scripts: str) -> list[Path]:
     return list(dict.fromkeys([Path.cwd(), *(Path(script).resolve().parent for script in scripts if script)]))
 
 
-def _check_python(condition: str) -> None:
+def check_python(condition: str) -> None:
+    """Raise ``UsageError`` for what is no expression of Python's."""
     try:
         compile(condition, "<condition>", "eval")
     except SyntaxError as error:

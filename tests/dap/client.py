@@ -84,6 +84,20 @@ class Client:
 
         return self._await(take, f"the event {name!r}")[0]
 
+    def either(self, *names):
+        """The next event of one of these names: its name and its body."""
+
+        def take():
+            name = next((name for name in names if self._events[name]), None)
+            return (name, self._events[name].popleft()) if name else None
+
+        return self._await(take, f"one of the events {names}")
+
+    def put_back(self, name, body):
+        """Have an event that was taken be the next one of its name."""
+        with self.changed:
+            self._events[name].appendleft(body)
+
     def events(self, name):
         """The bodies of the events ``name`` that came so far and were not taken."""
         with self.changed:

@@ -4,7 +4,7 @@ import sys
 from dataclasses import dataclass
 from pathlib import Path
 
-sys.path.append(str(Path(__file__).parents[1] / "debugger"))
+sys.path += [str(Path(__file__).parents[1] / folder) for folder in ("debugger", "ingdb")]
 
 import crossing_build
 from debugged_program import PROGRAMS, line_of, source_line
@@ -81,9 +81,19 @@ class Debugging:
 
     # --- stops --------------------------------------------------------------------------------------------------------
 
+    def stood_or_ended(self):
+        """The next stop; ``None`` where the program ends, which ``run_out`` can still be asked about."""
+        name, body = self.client.either("stopped", "exited")
+        if name == "stopped":
+            return self._stood(body)
+        self.client.put_back(name, body)
+        return None
+
     def stood(self):
         """The next stop."""
-        body = self.client.event("stopped")
+        return self._stood(self.client.event("stopped"))
+
+    def _stood(self, body):
         top = self.stack(body["threadId"])[0]
         path = top.get("source", {}).get("path", "")
         return Stood(body["reason"], body["threadId"], top["name"], path, top["line"], top["id"], body)

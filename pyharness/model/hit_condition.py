@@ -5,14 +5,14 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING
 
-from pyharness.model.errors import HarnessError
+from pyharness.model.errors import UsageError
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
 _FORM = re.compile(r"\s*(==|>=|<=|>|<|%|)\s*(\d{1,18})\s*")
 _HOLDS: dict[str, Callable[[int, int], bool]] = {
-    "": lambda hits, wanted: hits >= wanted,
+    "": lambda hits, wanted: hits == wanted,
     "==": lambda hits, wanted: hits == wanted,
     ">=": lambda hits, wanted: hits >= wanted,
     "<=": lambda hits, wanted: hits <= wanted,
@@ -25,9 +25,7 @@ _HOLDS: dict[str, Callable[[int, int], bool]] = {
 def checked(text: str) -> str:
     """``text``, where it is a hit condition or empty."""
     if text.strip() and not _FORM.fullmatch(text):
-        raise HarnessError(
-            f"The hit condition {text!r} is not understood.", "Write a number, or e.g. >= 3, == 3, % 10."
-        )
+        raise UsageError(f"The hit condition {text!r} is not understood.", "Write a number, or e.g. >= 3, == 3, % 10.")
     return text.strip()
 
 

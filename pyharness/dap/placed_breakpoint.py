@@ -1,0 +1,109 @@
+"""A breakpoint that the core places, read from what a client asked for: a native line, an address, or a function."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from pyharness.dap.python_breakpoints import checked_condition, function_name
+from pyharness.model import hit_condition
+from pyharness.model.errors import UsageError
+from pyharness.model.where import Where, check_python, folders_of, parse
+
+if TYPE_CHECKING:
+    from pyharness.dap.arguments import Arguments
+    from pyharness.model.dap_wire import Message
+
+PENDING = "No code that is loaded has it yet."
+_ADDRESS = re.compile(r"0x[0-9a-fA-F]{1,16}|\d{1,20}")
+_NATIVE_NAME = re.compile(r"[\w:~<>,* &]+")
+_WITH_KIND = re.compile(r"(fx|op|py|native):[^:]")
+
+
+@dataclass
+class PlacedBreakpoint:
+    """A breakpoint in native code, in generated code by a name, or at Python functions."""
+
+    number: int
+    where: Where
+    hit_condition: str = ""
+    log: str = ""
+    python: str = ""
+    """The bare name of Python functions that are meant, too."""
+    hits: int = 0
+    message: str = PENDING
+    failed: bool = False
+    """It cannot be set; ``message`` says why."""
+    verified: bool = False
+    lines: list[tuple[str, int]] = field(default_factory=list)
+
+    def to_dap(self) -> Message:
+        """The protocol's ``Breakpoint``."""
+        body: dict[str, Any] = {"id": self.number, "verified": self.verified}
+        if not self.verified:
+            body |= {"message": self.message, "reason": "failed" if self.failed else "pending"}
+        if self.lines:
+            file, body["line"] = self.lines[0]
+            body["source"] = {"name": Path(file).name, "path": file}
+        elif self.where.line:
+            body["line"] = self.where.line
+        return body
+
+    def due(self) -> bool:
+        """Count a hit; whether it is one that the hit condition wants."""
+        self.hits += 1
+        return hit_condition.holds(self.hit_condition, self.hits)
+
+    def is_as(self, other: PlacedBreakpoint) -> bool:
+        """Whether ``other`` asks for the same."""
+        return (self.where, self.hit_condition, self.log) == (other.where, other.hit_condition, other.log)
+
+    @property
+    def only_python(self) -> bool:
+        """Whether nothing but Python functions is meant: the core has no place for it."""
+        return self.where.kind == "py" and not self.where.line
+
+
+def at_line(number: int, path: str, asked: Arguments) -> PlacedBreakpoint:
+    """A line of a native source; every function here raises ``UsageError`` for what cannot be meant."""
+    return _placed(number, asked, Where("native", file=path, line=asked.integer("line"), condition=_condition(asked)))
+
+
+def at_address(number: int, asked: Arguments) -> PlacedBreakpoint:
+    """A machine instruction."""
+    text = asked.text("instructionReference")
+    if not _ADDRESS.fullmatch(text):
+        raise UsageError(f"{text!r} is no address.")
+    address = int(text, 0) + asked.integer("offset", 0)
+    return _placed(number, asked, Where("native", name=f"*{address:#x}", condition=_condition(asked)))
+
+
+def at_function(number: int, asked: Arguments, script: str) -> PlacedBreakpoint:
+    """A function by name, in either language where it may be in both, or a place of the command line's."""
+    name, condition = asked.text("name").strip(), _condition(asked)
+    python = function_name(name)
+    if name.startswith("py:") and python:
+        return _placed(number, asked, Where("py", name=python, condition=checked_condition(asked)), python)
+    if _NATIVE_NAME.fullmatch(name) and not _WITH_KIND.match(name):
+        python = python if _is_python(condition) else ""
+        return _placed(number, asked, Where("native", name=name, condition=condition), python)
+    return _placed(number, asked, parse(f"{name} if {condition}" if condition else name, folders_of(script)))
+
+
+def _placed(number: int, asked: Arguments, where: Where, python: str = "") -> PlacedBreakpoint:
+    hits = hit_condition.checked(asked.text("hitCondition", ""))
+    return PlacedBreakpoint(number, where, hits, asked.text("logMessage", ""), python)
+
+
+def _condition(asked: Arguments) -> str:
+    return asked.text("condition", "").strip()
+
+
+def _is_python(condition: str) -> bool:
+    try:
+        check_python(condition or "True")
+    except UsageError:
+        return False
+    return True
