@@ -9,10 +9,8 @@ from typing import Any
 
 import gdb
 
-from pyharness.ingdb import core_file, fault_address, libraries
-from pyharness.ingdb.backtrace import read_memory
+from pyharness.ingdb import core_file, fault_address, last_words
 from pyharness.ingdb.mi import mi_command, select
-from pyharness.ingdb.python_memory import Memory, UnreadableError
 from pyharness.model.errors import HarnessError, UsageError, nearest
 
 _LINE = re.compile(r"^(SIG\w+)\s+(Yes|No)\s+(Yes|No)\s+(Yes|No)\s+(.*)$", re.MULTILINE)
@@ -20,8 +18,6 @@ _DEBUGGERS = frozenset({"SIGTRAP", "SIGINT"})
 """The debugger lives by these."""
 _WITH_ADDRESS = {signal.SIGSEGV, signal.SIGBUS, signal.SIGILL, signal.SIGFPE}
 _KERNEL = 0x80
-_MESSAGE, _MAX_MESSAGE = 4, 1000
-"""``struct abort_msg_s`` of glibc: a size, then the text."""
 _MASK = (1 << 64) - 1
 _CODES = {  # sigaction(2)
     (signal.SIGSEGV, 1): "the address is not mapped",
@@ -100,21 +96,9 @@ def _operand() -> int | None:
     return value & _MASK
 
 
-def _abort_message() -> str:
-    """What glibc was given to say when a program aborts: a failed ``assert``, a damaged heap."""
-    library = libraries.find_library("libc.so")
-    symbol = library.elf.symbol("__abort_msg") if library else None
-    memory = Memory(read_memory)
-    try:
-        message = memory.pointer(symbol + library.bias) if library and symbol else 0
-        return memory.text(message + _MESSAGE, _MAX_MESSAGE).strip() if message else ""
-    except UnreadableError:
-        return ""
-
-
 def _what(found: signal.Signals, address: int | None) -> str:
     if found == signal.SIGABRT:
-        return _abort_message()
+        return last_words.last_words()
     if address is None or found in {signal.SIGFPE, signal.SIGILL}:
         return ""
     stack_pointer = int(gdb.newest_frame().read_register("rsp")) & _MASK

@@ -58,6 +58,20 @@ def test_an_assertion_that_fails(program):
     assert found.what in found.text
 
 
+@pytest.mark.parametrize(
+    ("letter", "why"),
+    [
+        ("T", "nothing caught capable::Refused: nobody listens"),
+        ("E", "std::terminate was called without an exception"),
+    ],
+)
+def test_an_exception_that_nothing_catches(program, letter, why):
+    program.say(letter)
+    _, thread, _ = program.stop()
+    found = NativeSignals(program.native).info(thread)
+    assert (found.name, found.what) == ("SIGABRT", why)
+
+
 def test_only_the_signals_asked_for_stop_and_the_program_gets_them(program):
     signals = NativeSignals(program.native)
     assert {entry.name for entry in signals.known() if entry.stop} == {

@@ -125,6 +125,10 @@ int divide(int by) {
 
 const int constant = 7;
 
+void give_up() noexcept {
+  refuse("nobody listens"); // @give_up
+}
+
 bool obey(char letter) {
   switch (letter) {
     case 'c':
@@ -175,6 +179,11 @@ bool obey(char letter) {
     case 'A':
       assert(counters[3] < 0);
       break;
+    case 'T':
+      give_up();
+      break;
+    case 'E':
+      std::terminate();
     case 'U':
       std::raise(SIGUSR1);
       break;
