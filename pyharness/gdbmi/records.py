@@ -6,12 +6,13 @@ terminal, a warning printed by a library inside gdb) becomes a ``Stream`` of kin
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass, field
 from typing import TypeAlias
 
 Value: TypeAlias = "str | list[Value] | dict[str, Value]"
 
-_ESCAPES = {"n": "\n", "t": "\t", "r": "\r", "a": "\a", "b": "\b", "f": "\f", "v": "\v", "e": "\x1b"}
+_ESCAPES = {b"n": b"\n", b"t": b"\t", b"r": b"\r", b"a": b"\a", b"b": b"\b", b"f": b"\f", b"v": b"\v", b"e": b"\x1b"}
 _MAX_TOKEN_DIGITS = 18
 _MAX_DEPTH = 200
 """gdb nests a few levels; a line that nests deeper is not gdb's and must not exhaust the Python stack."""
@@ -55,6 +56,15 @@ class _SyntaxError(ValueError):
     pass
 
 
+_STRING = re.compile(r'([^"\\]*(?:\\.[^"\\]*)*)"', re.DOTALL)
+_ESCAPE = re.compile(rb"\\([0-7]{3}|.)", re.DOTALL)
+
+
+def _unescaped(found: re.Match[bytes]) -> bytes:
+    what = found[1]
+    return bytes([int(what, 8) & 0xFF]) if len(what) == 3 else _ESCAPES.get(what, what)
+
+
 class _Cursor:
     """A position in one line of MI."""
 
@@ -71,32 +81,23 @@ class _Cursor:
         self.at += 1
 
     def word(self, stop: str) -> str:
-        start = self.at
-        while self.at < len(self.text) and self.text[self.at] not in stop:
-            self.at += 1
-        return self.text[start : self.at]
+        """All up to the next of the characters ``stop``."""
+        found = re.compile(f"[^{re.escape(stop)}]*").match(self.text, self.at)
+        text = found[0] if found else ""
+        self.at += len(text)
+        return text
 
     def string(self) -> str:
         self.expect('"')
-        out = bytearray()
-        text = self.text
-        while True:
-            character = text[self.at : self.at + 1]
-            if not character:
-                raise _SyntaxError("unterminated string")
-            self.at += 1
-            if character == '"':
-                return out.decode("utf-8", "replace")
-            out += self._escape() if character == "\\" else character.encode("utf-8", "surrogateescape")
-
-    def _escape(self) -> bytes:
-        octal = self.text[self.at : self.at + 3]
-        if len(octal) == 3 and all(digit in "01234567" for digit in octal):
-            self.at += 3
-            return bytes([int(octal, 8) & 0xFF])
-        character = self.peek()
-        self.at += 1
-        return _ESCAPES.get(character, character).encode("utf-8", "surrogateescape")
+        found = _STRING.match(self.text, self.at)
+        if found is None:
+            raise _SyntaxError("unterminated string")
+        self.at = found.end()
+        text = found[1]
+        if "\\" not in text and text.isascii():
+            return text
+        # The bytes of one character may come one by one, as octal escapes.
+        return _ESCAPE.sub(_unescaped, text.encode("utf-8", "surrogateescape")).decode("utf-8", "replace")
 
     def value(self, depth: int = 0) -> Value:
         if depth > _MAX_DEPTH:
