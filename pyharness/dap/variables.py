@@ -18,6 +18,8 @@ if TYPE_CHECKING:
     from pyharness.model.dap_wire import Message
 
 _NUMBER = re.compile(r"-?\d{1,40}")
+_WHOLE = ("clipboard", "repl")
+"""Contexts of `evaluate` in which a value is wanted, and not a line of a view."""
 _PAGE = 1000
 """Variables of one answer where the client names no count."""
 
@@ -137,7 +139,8 @@ def evaluate(session: Session, arguments: Arguments) -> Message:
         asked |= {key: arguments.values[key] for key in ("format",) if key in arguments.values}
         answer = session.require_program().python.request("evaluate", asked)
         return _of_debugpy(session, answer, shown)
-    body = _native(session, shown, language, text)
+    whole = arguments.text("context", "") in _WHOLE
+    body = _native(session, shown, language, text, whole=whole)
     return {**body, "result": _formatted(arguments, body["result"])}
 
 
@@ -161,7 +164,7 @@ def _language_of(expression: str, shown: ShownFrame) -> tuple[str, str]:
     return shown.frame.language, expression
 
 
-def _native(session: Session, shown: ShownFrame, language: str, text: str) -> Message:
+def _native(session: Session, shown: ShownFrame, language: str, text: str, *, whole: bool) -> Message:
     """From memory; where that has no answer, by the program itself on the thread that stands."""
     shell, focus = session.require_program(), session.focus()
     if language != shown.frame.language and language == "native":
@@ -170,7 +173,8 @@ def _native(session: Session, shown: ShownFrame, language: str, text: str) -> Me
     refused: HarnessError | None = None
     if language == shown.frame.language and shown.level >= 0:
         try:
-            return _result(of_gdb(session, native.evaluate_variable(shown.thread, shown.level, text), shown))
+            found = native.evaluate_variable(shown.thread, shown.level, text, whole=whole)
+            return _result(of_gdb(session, found, shown))
         except HarnessError as error:
             refused = error
     if (
@@ -179,13 +183,27 @@ def _native(session: Session, shown: ShownFrame, language: str, text: str) -> Me
         and focus.reason != "signal"
         and language == "python"
     ):
-        answer = shell.ask_agent(shown.thread, {"do": "evaluate", "expression": text})
+        answer = shell.ask_agent(shown.thread, {"do": "evaluate", "expression": text, **_place(session, shown)})
         if "text" in answer:
             return {"result": str(answer["text"]), "variablesReference": 0}
         raise HarnessError(str(answer.get("error")))
     if language != shown.frame.language:
         raise HarnessError(f"{text!r}: this frame is native code.", "Select a frame of Python code.")
     raise refused or HarnessError(f"{text!r} cannot be evaluated here.")
+
+
+def _place(session: Session, shown: ShownFrame) -> Message:
+    """Which of the thread's Python frames is meant: this one, or the one that called a native one."""
+    stack = session.frames.stacks.get(shown.thread, [])
+    outwards = [each.frame for each in stack[max(shown.level, 0) :] if each.frame.language == "python"]
+    if shown.frame.language == "native":
+        outwards = [frame for frame in outwards if not frame.plumbing]
+    if not outwards:
+        return {}
+    place = outwards[0].file, outwards[0].line
+    same = [each for each in stack if each.frame.language == "python" and (each.frame.file, each.frame.line) == place]
+    nth = next((index for index, each in enumerate(same) if each.frame is outwards[0]), 0)
+    return {"file": place[0], "line": place[1], "nth": nth}
 
 
 def _result(body: Message) -> Message:

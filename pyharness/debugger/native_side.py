@@ -284,9 +284,9 @@ class NativeSide:
         answer: list[dict[str, Any]] = self._about(thread, "ph-children", request)
         return answer
 
-    def evaluate_variable(self, thread: int, level: int, expression: str) -> dict[str, Any]:
-        """One variable, in the language of its frame."""
-        request = {"thread": thread, "level": level, "expression": expression}
+    def evaluate_variable(self, thread: int, level: int, expression: str, *, whole: bool = False) -> dict[str, Any]:
+        """One variable, in the language of its frame; ``whole``: with more than a line of its value."""
+        request = {"thread": thread, "level": level, "expression": expression, "whole": whole}
         answer: dict[str, Any] = self._about(thread, "ph-evaluate-variable", request)
         return answer
 
@@ -301,8 +301,7 @@ class NativeSide:
         if not self._looked_at:  # a step of a front end that shows no variables need not wait for this
             return
         self._looked_at = False
-        with contextlib.suppress(HarnessError):
-            self._call("ph-forget-variables")
+        self._gdb.post(_command("ph-forget-variables"))
 
     def ask(self, name: str, request: dict[str, Any]) -> Any:
         """The answer of one of our MI commands (``debugger/native_*.py`` know them)."""
@@ -315,8 +314,9 @@ class NativeSide:
     def _about(self, thread: int, name: str, request: dict[str, Any]) -> Any:
         """Ask about a thread that gdb holds, or that debugpy does: gdb then holds it meanwhile."""
         self._looked_at = True
-        if self._call("ph-is-stopped", {"thread": thread})["stopped"]:
-            return self._call(name, request)
+        values = self._gdb.command(_command(name, {**request, "standing": thread}))
+        if "runs" not in values:
+            return json.loads(str(values["json"]))
         answer = self._held(thread, lambda: self._call(name, request))
         if answer is None:
             raise HarnessError(f"Thread {thread} cannot be held to look into it.", "Try again, or pause it.")
@@ -362,8 +362,12 @@ class NativeSide:
         raise HarnessError(f"gdb does not know thread {thread} of the program.")
 
     def _call(self, name: str, request: dict[str, Any] | None = None) -> Any:
-        values = self._gdb.command(f"-{name} {quote(json.dumps(request or {}))}")
-        return json.loads(str(values["json"]))
+        return json.loads(str(self._gdb.command(_command(name, request))["json"]))
+
+
+def _command(name: str, request: dict[str, Any] | None = None) -> str:
+    """One of our MI commands, as its line."""
+    return f"-{name} {quote(json.dumps(request or {}))}"
 
 
 def number_of(notice: Notice) -> int:

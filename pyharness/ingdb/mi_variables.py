@@ -111,9 +111,12 @@ def _set_variable(request: dict[str, Any]) -> Any:
 
 @_command("ph-evaluate-variable")
 def _evaluate_variable(request: dict[str, Any]) -> Any:
-    """``{"thread": LWP, "level": I, "expression": ...}`` → one variable, in the language of the frame."""
+    """``{"thread": LWP, "level": I, "expression": ...}`` → one variable, in the language of the frame.
+
+    With ``"whole": true`` its text is not cut to a line.
+    """
     frame, python = _frame(request)
-    item = evaluate(request["expression"], frame, python, request["thread"])
+    item = evaluate(request["expression"], frame, python, request["thread"], whole=bool(request.get("whole")))
     return _handles.variable(request["thread"], item).to_json()
 
 

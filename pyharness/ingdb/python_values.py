@@ -17,6 +17,8 @@ if TYPE_CHECKING:
 MAX_TEXT = 60
 MAX_ITEMS = 5
 MAX_DEPTH = 2
+WHOLE_TEXT, WHOLE_ITEMS = 1 << 16, 100
+"""For who wants a value itself and not a line of a view."""
 MAX_DIGITS = 40
 _INT, _LIST, _TUPLE, _BYTES, _STR, _DICT, _TYPE = (1 << bit for bit in (24, 25, 26, 27, 28, 29, 31))
 
@@ -40,10 +42,17 @@ def describe(read: Callable[[int, int], bytes], address: int, layout: Layout) ->
 class Values:
     """Reads objects of one interpreter."""
 
-    def __init__(self, memory: Memory, layout: Layout) -> None:
+    def __init__(self, memory: Memory, layout: Layout, *, text: int = MAX_TEXT, items: int = MAX_ITEMS) -> None:
         self.memory = memory
         self.layout = layout
+        self._text = text
+        """Characters that are told of a text; one inside a collection is always short."""
+        self._items = items
         self._types: dict[int, tuple[int, tuple[str, ...]]] = {}
+
+    def whole(self) -> Values:
+        """One that tells much more of each value."""
+        return Values(self.memory, self.layout, text=WHOLE_TEXT, items=WHOLE_ITEMS)
 
     def describe(self, address: int, depth: int = 0) -> str:
         """One short line; a placeholder with the address where the object cannot be read."""
@@ -80,7 +89,7 @@ class Values:
     def _builtin(self, address: int, flags: int, names: tuple[str, ...], depth: int) -> str:
         name = names[0]
         if name in {"set", "frozenset"}:
-            return self._collection(f"{name}({{", self.set_items(address, MAX_ITEMS), "})", depth)
+            return self._collection(f"{name}({{", self.set_items(address, self._items), "})", depth)
         if name in {"NoneType", "bool", "float"}:
             return self._scalar(address, name)
         for flag, text in self._FLAGGED:
@@ -152,19 +161,20 @@ class Values:
         except UnreadableError:
             return f"<int of many digits at {address:#x}>"
 
-    def _str_text(self, address: int, _depth: int) -> str:
-        text = self.string(address, MAX_TEXT + 1)
-        return repr(text) if len(text) <= MAX_TEXT else f"{text[:MAX_TEXT]!r}…"
+    def _str_text(self, address: int, depth: int) -> str:
+        return _cut(self.string(address, self._limit(depth) + 1), self._limit(depth))
 
-    def _bytes_text(self, address: int, _depth: int) -> str:
-        data = self.byte_string(address, MAX_TEXT + 1)
-        return repr(data) if len(data) <= MAX_TEXT else f"{data[:MAX_TEXT]!r}…"
+    def _bytes_text(self, address: int, depth: int) -> str:
+        return _cut(self.byte_string(address, self._limit(depth) + 1), self._limit(depth))
+
+    def _limit(self, depth: int) -> int:
+        return MAX_TEXT if depth else self._text
 
     def _list_text(self, address: int, depth: int) -> str:
-        return self._collection("[", self.sequence(address, MAX_ITEMS, kind="list"), "]", depth)
+        return self._collection("[", self.sequence(address, self._items, kind="list"), "]", depth)
 
     def _tuple_text(self, address: int, depth: int) -> str:
-        count, items = self.sequence(address, MAX_ITEMS)
+        count, items = self.sequence(address, self._items)
         return self._collection("(", (count, items), ",)" if count == 1 else ")", depth)
 
     def _collection(self, start: str, found: tuple[int, list[int]], end: str, depth: int) -> str:
@@ -175,7 +185,7 @@ class Values:
         return start + ", ".join(shown + [f"…{count} items"] * (count > len(items))) + end
 
     def _dict_text(self, address: int, depth: int) -> str:
-        count, items = self.dict_items(address, MAX_ITEMS)
+        count, items = self.dict_items(address, self._items)
         if depth >= MAX_DEPTH and count:
             return f"{{…{count} items}}"
         shown = [f"{self.describe(key, depth + 1)}: {self.describe(value, depth + 1)}" for key, value in items]
@@ -234,3 +244,7 @@ class Values:
         (_TUPLE, _tuple_text),
         (_DICT, _dict_text),
     )
+
+
+def _cut(text: str | bytes, limit: int) -> str:
+    return repr(text) if len(text) <= limit else f"{text[:limit]!r}…"

@@ -26,15 +26,22 @@ if TYPE_CHECKING:
 
 _PARTS = ("_parameters", "_buffers", "_modules")
 _MAX_ITEMS = 100_000
+_WHOLE_ELEMENTS = 10_000
+_CUT = ("…", "...")
 _DESCRIPTORS = frozenset({"property", "getset_descriptor", "member_descriptor", "cached_property"})
 _COUNT = "Items are counted from 0, or from the end with -1."
 _FORMS = "Names, attributes and items are read from memory: `x.weight`, `d['k']`, `xs[0]`."
 
 
-def evaluate(expression: str, frame: NativeFrame | PythonFrame, python: Python | None, thread: int) -> Item:
-    """The value of an expression in a frame; ``HarnessError`` says why there is none."""
+def evaluate(
+    expression: str, frame: NativeFrame | PythonFrame, python: Python | None, thread: int, *, whole: bool = False
+) -> Item:
+    """The value of an expression in a frame; ``HarnessError`` says why there is none.
+
+    ``whole``: more of it than a line of a view takes.
+    """
     if isinstance(frame, NativeFrame):
-        return _native(expression, frame)
+        return _native(expression, frame, whole=whole)
     if python is None:
         raise HarnessError(f"{expression} cannot be evaluated: the interpreter cannot be read.")
     try:
@@ -42,18 +49,27 @@ def evaluate(expression: str, frame: NativeFrame | PythonFrame, python: Python |
     except SyntaxError as error:
         raise HarnessError(f"{expression!r} is no Python expression: {error.msg}.", _FORMS) from error
     try:
-        return _Python(python, frame, thread).item(tree, expression.strip())
+        return _Python(python, frame, thread).item(tree, expression.strip(), whole=whole)
     except UnreadableError as error:
         raise HarnessError(f"{expression} cannot be read from memory ({error}).", "It may be freed already.") from error
 
 
-def _native(expression: str, frame: NativeFrame) -> Item:
+def _native(expression: str, frame: NativeFrame, *, whole: bool) -> Item:
     frame.handle.select()
     try:
-        return native_item(expression, gdb.parse_and_eval(expression), expression)
+        value = gdb.parse_and_eval(expression)
+        item = native_item(expression, value, expression)
+        return _whole(item, value) if whole else item
     except gdb.error as error:
         remedy = "Give a C++ expression of this frame, or a register as $rax."
         raise HarnessError(f"{expression} cannot be evaluated here: {error}", remedy) from error
+
+
+def _whole(item: Item, value: gdb.Value) -> Item:
+    """The item with all of a text that was cut; a tensor's line is its own."""
+    if not any(mark in item.variable.value for mark in _CUT) or tensor_values.tensor_of_cxx(value) is not None:
+        return item
+    return Item(replace(item.variable, value=value.format_string(max_elements=_WHOLE_ELEMENTS)), item.content)
 
 
 class _Python:
@@ -65,11 +81,11 @@ class _Python:
         self._frame = frame
         self._thread = thread
 
-    def item(self, tree: ast.expr, text: str) -> Item:
+    def item(self, tree: ast.expr, text: str, *, whole: bool) -> Item:
         """The value of an expression as an item called like it."""
         found = self._of(tree)
         if isinstance(found, int):
-            return python_item(self._values, text, found, text)
+            return python_item(self._values.whole() if whole else self._values, text, found, text)
         return Item(replace(found.variable, name=text, evaluate=text), found.content)
 
     def _of(self, tree: ast.expr) -> int | Item:

@@ -130,6 +130,13 @@ def test_what_cannot_be_evaluated_says_why(looked, frame, expression, why):
     assert why in looked.client.refused("evaluate", expression=expression, frameId=looked.frames[frame])
 
 
+def test_the_console_shows_what_a_line_of_a_view_cuts(looked):
+    frame, text = looked.frames["native"], core_files.PROGRAM.read_text().split('"""')[1]
+    assert looked.program.evaluate("__doc__", frame) == f"{text[:60]!r}…"
+    for context in ("repl", "clipboard"):
+        assert looked.program.evaluate("__doc__", frame, context) == repr(text)
+
+
 def test_machine_code_memory_and_modules_are_there(looked):
     top = looked.program.stack(looked.stood.thread)[0]
     address = top["instructionPointerReference"]

@@ -290,6 +290,22 @@ def test_a_frame_that_is_not_there(look):
         look.ask("ph-scopes", thread=look.thread, level=1000)
 
 
+def test_the_whole_of_a_value_that_a_line_cuts(look):
+    def whole(function, expression):
+        asked = {"thread": look.thread, "level": look.level(function), "expression": expression}
+        return look.ask("ph-evaluate-variable", **asked, whole=True)["value"]
+
+    assert look.evaluate(FORWARD, "numbers")["value"] == "[0, 1, 2, 3, 4, …250 items]"
+    assert whole(FORWARD, "numbers") == f"[{', '.join(map(str, range(100)))}, …250 items]"
+    text = PROGRAM.read_text().split('"""')[1]
+    assert look.evaluate(FORWARD, "__doc__")["value"] == f"{text[:60]!r}…"
+    assert whole(FORWARD, "__doc__") == repr(text)
+    letters = '"abcdefghijklmnopqrstuvwxyz"'
+    assert look.evaluate(KERNEL, letters)["value"] == '"abcdefghijklmnopqrst"...'
+    assert whole(KERNEL, letters) == letters
+    assert whole(KERNEL, "argument") == PRODUCT
+
+
 def test_a_core_file_cannot_be_changed(dead):
     scope = dead.scope(KERNEL, "Arguments")
     with pytest.raises(GdbError, match="A core file cannot be changed"):
