@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     from pyharness.dap.arguments import Arguments
     from pyharness.dap.session import Session
     from pyharness.dap.tables import ShownFrame
+    from pyharness.debugger.machine import Stopped
     from pyharness.model.dap_wire import Message
 
 _NUMBER = re.compile(r"-?\d{1,40}")
@@ -189,7 +190,15 @@ def _native(session: Session, shown: ShownFrame, language: str, text: str, *, wh
         raise HarnessError(str(answer.get("error")))
     if language != shown.frame.language:
         raise HarnessError(f"{text!r}: this frame is native code.", "Select a frame of Python code.")
-    raise refused or HarnessError(f"{text!r} cannot be evaluated here.")
+    raise refused or HarnessError(f"{text!r} cannot be evaluated here.", _why_not(focus, shown))
+
+
+def _why_not(focus: Stopped, shown: ShownFrame) -> str:
+    if focus.thread != shown.thread:
+        return "Its thread does not stand: select a frame of the one that does."
+    if focus.reason == "signal":
+        return "Nothing is run on a thread that got a signal; names in memory can be shown in a frame of Python."
+    return "Step back to Python first."
 
 
 def _place(session: Session, shown: ShownFrame) -> Message:

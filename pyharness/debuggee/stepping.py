@@ -10,6 +10,7 @@ import json
 import sys
 import threading
 from contextlib import contextmanager
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from pyharness.debuggee.agent import handles
@@ -64,8 +65,11 @@ def debugpy_request(request: dict[str, Any]) -> dict[str, Any]:
 
 @handles("evaluate")
 def evaluate(request: dict[str, Any]) -> dict[str, Any]:
-    """Evaluate the user's expression in the innermost user frame: ``{"text": repr}`` or ``{"error": message}``."""
-    frame = user_frame()
+    """Evaluate the user's expression: ``{"text": repr}`` or ``{"error": message}``.
+
+    In the frame at ``file`` and ``line``, the ``nth`` such one from inside, or else in the innermost user frame.
+    """
+    frame = _frame_at(request["file"], request["line"], request["nth"]) if request.get("file") else user_frame()
     if frame is None:
         return {"error": "this thread runs no Python code of yours"}
     with _untraced():
@@ -74,6 +78,20 @@ def evaluate(request: dict[str, Any]) -> dict[str, Any]:
             return {"text": repr(eval(request["expression"], frame.f_globals, frame.f_locals))}  # noqa: S307
         except Exception as error:  # noqa: BLE001  (whatever the user's expression raises is the answer)
             return {"error": f"{type(error).__name__}: {error}"}
+
+
+def _frame_at(file: str, line: int, nth: int) -> FrameType | None:
+    frame: FrameType | None = sys._getframe(1)
+    while frame is not None:
+        if frame.f_lineno == line and file in {
+            frame.f_code.co_filename,
+            str(Path(frame.f_code.co_filename).absolute()),
+        }:
+            if nth == 0:
+                return frame
+            nth -= 1
+        frame = frame.f_back
+    return None
 
 
 def arm_first_line() -> None:
