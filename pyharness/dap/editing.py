@@ -33,7 +33,7 @@ def completions(session: Session, arguments: Arguments) -> Message:
 
 
 def _native(session: Session, shown: ShownFrame, text: str) -> list[Message]:
-    if shown.level < 0 or shown.frame.language == "python":
+    if shown.level < 0:
         return []
     found = NativeEdit(session.require_program().attach()).complete(shown.thread, text, shown.level)
     return [

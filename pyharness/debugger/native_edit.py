@@ -40,6 +40,6 @@ class NativeEdit:
         return str(self._native.ask_about(thread, "ph-set", request)["value"])
 
     def complete(self, thread: int, text: str, level: int = 0) -> list[Completion]:
-        """Names for the end of ``text`` in a native frame, variables first; at most a hundred."""
+        """Names for the end of ``text`` in the language of the frame, variables first; at most a hundred."""
         found = self._native.ask_about(thread, "ph-complete", {"text": text, "level": level})
         return [Completion(**entry) for entry in found]

@@ -43,6 +43,12 @@ class Place:
         handle: gdb.Frame | None = frame.handle if isinstance(frame, NativeFrame) else None
         return handle
 
+    @property
+    def python(self) -> tuple[PythonFrame | None, Python | None]:
+        """The frame, ``None`` where it is native, and the interpreter, where it can be read."""
+        frame = self._frames[self._level]
+        return None if isinstance(frame, NativeFrame) else frame, self._python
+
     def python_tensor(self, expression: str) -> TensorInfo | None:
         """The tensor that a Python expression is in this frame, or in the next Python one outside where it is one."""
         if len(self._frames) == 1:

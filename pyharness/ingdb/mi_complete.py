@@ -1,4 +1,4 @@
-"""MI command for completions of native expressions: from debug information, nothing is evaluated that has effects."""
+"""MI command for completions, from debug information and memory: nothing is evaluated that has effects."""
 
 from __future__ import annotations
 
@@ -12,11 +12,14 @@ from pyharness.ingdb import stop_at_functions
 from pyharness.ingdb.local_variables import live_symbols
 from pyharness.ingdb.merged_frame import Place
 from pyharness.ingdb.mi import mi_command
+from pyharness.ingdb.python_complete import completions
 from pyharness.ingdb.settings import temporarily
 from pyharness.ingdb.tensor_address import plain_type
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterable, Iterator
+
+    Found = tuple[str, Iterable[tuple[str, str]]]
 
 MAX_COMPLETIONS = 100
 _MEMBER = re.compile(r"(?:\.|->)(?P<start>\w*)$")
@@ -28,21 +31,26 @@ _MAX_BASES = 12
 @mi_command("ph-complete")
 def _complete(request: dict[str, Any]) -> Any:
     """Names that could stand at the end of ``text``: label, kind, and how many characters of ``text`` they replace."""
-    place = Place(request)
-    if place.native is None:
-        return []
-    text = request["text"]
-    member = _MEMBER.search(text)
-    name = _NAME.search(text)
-    if member:
-        start, found = member["start"], _members(_object(text[: member.start()]), member["start"])
-    else:
-        start = name["start"] if name else ""
-        found = _registers(place.native, start) if start.startswith("$") else _names(place.native, start)
+    place, text = Place(request), request["text"]
+    start, found = _native(place.native, text) if place.native else _python(place, text)
     unique = {label: kind for label, kind in found if label.startswith(start)}
     return [
         {"label": label, "kind": kind, "length": len(start)} for label, kind in islice(unique.items(), MAX_COMPLETIONS)
     ]
+
+
+def _python(place: Place, text: str) -> Found:
+    frame, python = place.python
+    return completions(text, frame, python, place.thread.ptid[1]) if frame and python else ("", [])
+
+
+def _native(frame: gdb.Frame, text: str) -> Found:
+    member = _MEMBER.search(text)
+    name = _NAME.search(text)
+    if member:
+        return member["start"], _members(_object(text[: member.start()]), member["start"])
+    start = name["start"] if name else ""
+    return start, _registers(frame, start) if start.startswith("$") else _names(frame, start)
 
 
 def _object(text: str) -> str:

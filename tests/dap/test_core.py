@@ -137,6 +137,15 @@ def test_the_console_shows_what_a_line_of_a_view_cuts(looked):
         assert looked.program.evaluate("__doc__", frame, context) == repr(text)
 
 
+@pytest.mark.parametrize(
+    ("frame", "text", "label"),
+    [("native", "x.sh", "shape"), ("native", "siz", "sizes"), ("crossing::crash", "now", "nowhere")],
+)
+def test_names_are_completed(looked, frame, text, label):
+    asked = {"text": text, "column": len(text) + 1, "frameId": looked.frames[frame]}
+    assert label in {target["label"] for target in looked.client.request("completions", **asked)["targets"]}
+
+
 def test_machine_code_memory_and_modules_are_there(looked):
     top = looked.program.stack(looked.stood.thread)[0]
     address = top["instructionPointerReference"]

@@ -306,6 +306,27 @@ def test_the_whole_of_a_value_that_a_line_cuts(look):
     assert whole(KERNEL, "argument") == PRODUCT
 
 
+@pytest.mark.parametrize(
+    ("text", "labels", "length"),
+    [
+        ("pro", {"product"}, 3),
+        ("LIM", {"LIMIT"}, 3),
+        ("self.in", {"inner"}, 2),
+        ("self.inner.", {"weight", "in_features"}, 0),
+        ("1 + plain.second['k'].sh", {"shape"}, 2),
+        ("points[0].", set(), 0),
+        ("nothing.", set(), 0),
+        ("say().", set(), 0),
+    ],
+)
+def test_completions_of_python(look, text, labels, length):
+    found = look.ask("ph-complete", thread=look.thread, level=look.level(FORWARD), text=text)
+    shown = {entry["label"] for entry in found}
+    assert labels <= shown if labels else not shown
+    assert {entry["length"] for entry in found} <= {length}
+    assert "internals" not in shown
+
+
 def test_a_core_file_cannot_be_changed(dead):
     scope = dead.scope(KERNEL, "Arguments")
     with pytest.raises(GdbError, match="A core file cannot be changed"):
