@@ -202,7 +202,7 @@ def test_a_program_that_lived_on_stands_where_it_was(dap, tmp_path, crossing):
 
 
 def test_one_is_found_in_the_working_folder_whatever_its_name(dap, crash, tmp_path):
-    (tmp_path / "it's a core").symlink_to(crash)
+    (tmp_path / "it's a core").hardlink_to(crash)  # a symbolic link is resolved
     program, stood = opened(dap.stdio(), "it's a core", cwd=str(tmp_path))
     assert stood.function == "crossing::crash"
     program.leave()
