@@ -14,7 +14,7 @@ from pyharness.model.errors import DebuggerLostError, HarnessError
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from pyharness.gdbmi.records import Notice
+    from pyharness.gdbmi.records import Notice, Value
 
 IMMOBILE = "A core file cannot run, and nothing in it can be changed: start the program itself for that."
 _ALIVE = {"SIGSTOP", "SIGTRAP", "SIGINT"}
@@ -79,8 +79,8 @@ class CoreNative(NativeSide):
         del command, thread, options
         raise HarnessError(IMMOBILE)
 
-    def _call(self, name: str, request: dict[str, Any] | None = None) -> Any:
+    def _values(self, name: str, request: dict[str, Any]) -> dict[str, Value]:
         try:
-            return super()._call(name, request)
+            return super()._values(name, request)
         except GdbLostError as error:
             raise CoreLostError from error

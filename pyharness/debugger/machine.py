@@ -281,21 +281,27 @@ class Machine:
         if self._entering:
             self._entering = False
             return self._tell(Stopped(event.thread, "python", "entry"))
-        if event.called_back and event.reason == "step" and step is not None and step.request not in _INTO:
-            # ``AgentArm`` arms the same for every step, as each time costs. Only *into* wants this stop.
-            self._returning = event.thread
-            self._pending_python.add(event.thread)
-            return [Python(event.thread, "stepOut")]
-        if event.thread == self._returning and event.reason == "step":
-            # debugpy shows the next Python frame as soon as a function returns: the native code has not gone on yet.
-            self._returning = 0
-            self._pending_python.add(event.thread)
-            return [Python(event.thread, "next")]
+        if event.reason == "step" and (passes := self._passes(event, step)):
+            return passes
         stepped = event.reason != "breakpoint" or (step is not None and not step.from_python)
         if not stepped:
             return self._tell(Stopped(event.thread, "python", "breakpoint"))
         into = step is not None and step.from_python and step.request in {"into", "into_native"}
         return self._tell(Stopped(event.thread, "python", "step", ran_nothing=into))
+
+    def _passes(self, event: PythonStopped, step: _Step | None) -> list[Action]:
+        """What to do where a stop of debugpy's is none for the client; empty where it is one."""
+        command: Literal["stepOut", "next"]
+        if event.called_back and step is not None and step.request not in _INTO:
+            # ``AgentArm`` arms the same for every step, as each time costs. Only *into* wants this stop.
+            self._returning, command = event.thread, "stepOut"
+        elif event.thread == self._returning:
+            # debugpy shows the next Python frame as soon as a function returns: the native code has not gone on yet.
+            self._returning, command = 0, "next"
+        else:
+            return []
+        self._pending_python.add(event.thread)
+        return [Python(event.thread, command)]
 
     def _tell(self, stop: Stopped) -> list[Action]:
         if self.focus is not None:

@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Container
 
     from pyharness.debugger.machine import NativeReason
+    from pyharness.gdbmi.records import Value
 
 LOADER = Path(__file__).parent.parent / "ingdb" / "load.py"
 _SETTINGS = (
@@ -61,6 +62,8 @@ class NativeSide:
         """Threads that are to be told as paused."""
         self.reason_of_number: dict[int, NativeReason] = {}
         """gdb's number of a watchpoint or an exception's breakpoint → what a stop at it is."""
+        self._callers: dict[int, dict[str, Any] | None] = {}
+        """Of threads that stand and whose stack was read."""
         self._looked_at = False
         """Variables were handed out since they were last forgotten."""
         self.pid = 0
@@ -251,13 +254,15 @@ class NativeSide:
 
     def caller(self, thread: int) -> dict[str, Any]:
         """Who called the user's native code on a stopped thread."""
-        answer: dict[str, Any] = self._call("ph-caller", {"thread": thread})
+        answer: dict[str, Any] = self._callers.get(thread) or self._call("ph-caller", {"thread": thread})
         return answer
 
     def stack(self, thread: int) -> list[dict[str, Any]]:
         """The merged stack of a stopped thread, as ``Frame.to_json`` writes it."""
-        answer: list[dict[str, Any]] = self._call("ph-stack", {"thread": thread})
-        return answer
+        answer = self._call("ph-stack", {"thread": thread})
+        self._callers[thread] = answer["caller"]
+        frames: list[dict[str, Any]] = answer["frames"]
+        return frames
 
     def evaluate(self, thread: int, expression: str, level: int = 0) -> str:
         """The text of a gdb expression."""
@@ -301,7 +306,7 @@ class NativeSide:
         if not self._looked_at:  # a step of a front end that shows no variables need not wait for this
             return
         self._looked_at = False
-        self._gdb.post(_command("ph-forget-variables"))
+        self._gdb.post(_command("ph-forget-variables", {}))
 
     def ask(self, name: str, request: dict[str, Any]) -> Any:
         """The answer of one of our MI commands (``debugger/native_*.py`` know them)."""
@@ -314,7 +319,7 @@ class NativeSide:
     def _about(self, thread: int, name: str, request: dict[str, Any]) -> Any:
         """Ask about a thread that gdb holds, or that debugpy does: gdb then holds it meanwhile."""
         self._looked_at = True
-        values = self._gdb.command(_command(name, {**request, "standing": thread}))
+        values = self._values(name, {**request, "standing": thread})
         if "runs" not in values:
             return json.loads(str(values["json"]))
         answer = self._held(thread, lambda: self._call(name, request))
@@ -355,6 +360,7 @@ class NativeSide:
         self.pid = 0
 
     def _resume(self, command: str, thread: int, options: str = "") -> None:
+        self._callers.pop(thread, None)
         for number, lwp in self.thread_ids.items():
             if lwp == thread:
                 self._gdb.command(f"{command} --thread {number}{options}")
@@ -362,12 +368,15 @@ class NativeSide:
         raise HarnessError(f"gdb does not know thread {thread} of the program.")
 
     def _call(self, name: str, request: dict[str, Any] | None = None) -> Any:
-        return json.loads(str(self._gdb.command(_command(name, request))["json"]))
+        return json.loads(str(self._values(name, request or {})["json"]))
+
+    def _values(self, name: str, request: dict[str, Any]) -> dict[str, Value]:
+        return self._gdb.command(_command(name, request))
 
 
-def _command(name: str, request: dict[str, Any] | None = None) -> str:
+def _command(name: str, request: dict[str, Any]) -> str:
     """One of our MI commands, as its line."""
-    return f"-{name} {quote(json.dumps(request or {}))}"
+    return f"-{name} {quote(json.dumps(request))}"
 
 
 def number_of(notice: Notice) -> int:

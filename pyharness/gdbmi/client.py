@@ -97,6 +97,10 @@ class GdbClient:
             raise GdbError(str(result.values.get("msg", "gdb reported an error without a message")).strip())
         return result.values
 
+    def post(self, text: str) -> None:
+        """Send one MI command whose answer nobody needs; the next one is handled after it."""
+        self._send(text)
+
     def console(self, text: str, timeout: float | None = 60.0) -> None:
         """Run a console command; its output goes to the transcript."""
         self.command(f"-interpreter-exec console {quote(text)}", timeout)

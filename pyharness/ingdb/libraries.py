@@ -44,6 +44,7 @@ class _Mapped:
         self.starts: list[int] = []
         self.images: list[memory_map.Image] = []
         self.opened: dict[memory_map.Image, Library | None] = {}
+        self.named: dict[str, Library | None] = {}
         self.missed: set[int] = set()
         self.stale = True
         self.size = b""
@@ -65,6 +66,7 @@ class _Mapped:
         if text == self.text:
             return
         self.text = text
+        self.named.clear()
         self.images = memory_map.images(parse(text))
         self.starts = [image.start for image in self.images]
 
@@ -195,8 +197,10 @@ def find_library(part: str) -> Library | None:
     """The first mapped library whose file name contains ``part``."""
     mapped = _current()
     mapped.refresh()
-    named = (image for image in mapped.images if part in Path(image.path).name)
-    return next((library for image in named if (library := mapped.open(image))), None)
+    if part not in mapped.named:
+        named = (image for image in mapped.images if part in Path(image.path).name)
+        mapped.named[part] = next((library for image in named if (library := mapped.open(image))), None)
+    return mapped.named[part]
 
 
 def user_libraries() -> list[Library]:

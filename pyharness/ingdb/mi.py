@@ -60,7 +60,10 @@ def mi_command(name: str) -> Callable[[Handler], Handler]:
 
 
 class _Command(gdb.MICommand):
-    """``-NAME "JSON"`` → ``^done,json="..."``."""
+    """``-NAME "JSON"`` → ``^done,json="..."``.
+
+    A request with ``"standing": LWP`` is about a thread that stands; where that runs the answer is ``runs="yes"``.
+    """
 
     def __init__(self, name: str, handler: Handler) -> None:
         super().__init__(f"-{name}")
@@ -68,7 +71,10 @@ class _Command(gdb.MICommand):
 
     def invoke(self, argv: list[str]) -> dict[str, object]:
         request = json.loads(argv[0]) if argv else {}
+        standing = request.pop("standing", None)
         try:
+            if standing is not None and not select({"thread": standing}).is_stopped():
+                return {"runs": "yes"}
             return {"json": json.dumps(self._handler(request))}
         except (HarnessError, gdb.error) as error:
             raise gdb.GdbError(str(error)) from error
@@ -125,11 +131,6 @@ def _load_symbols(_request: dict[str, Any]) -> Any:
 @mi_command("ph-threads")
 def _threads(_request: dict[str, Any]) -> Any:
     return {str(thread.global_num): thread.ptid[1] for thread in gdb.selected_inferior().threads()}
-
-
-@mi_command("ph-is-stopped")
-def _is_stopped(request: dict[str, Any]) -> Any:
-    return {"stopped": select(request).is_stopped()}
 
 
 @mi_command("ph-break")
@@ -198,12 +199,17 @@ def _where(request: dict[str, Any]) -> Any:
 
 @mi_command("ph-caller")
 def _caller(request: dict[str, Any]) -> Any:
-    """Who called the user's native code: ``{"language": "native", "level": N}``, ``"python"`` or ``"none"``.
+    """Who called the user's native code: see ``_calls``."""
+    select(request)
+    return _calls()
+
+
+def _calls() -> dict[str, Any]:
+    """Who called the selected thread's code: ``{"language": "native", "level": N}``, ``"python"`` or ``"none"``.
 
     ``N - 1`` is a frame that gdb can finish: of an inlined one it can only finish the innermost. So the way to a caller
     may end within inlined code of torch's, and goes on from there.
     """
-    select(request)
     finishable = 0
     frame = gdb.newest_frame().older()
     for level in range(1, _MAX_FRAMES):
@@ -222,11 +228,14 @@ def _caller(request: dict[str, Any]) -> Any:
 
 @mi_command("ph-stack")
 def _stack(request: dict[str, Any]) -> Any:
+    """The merged stack; in code of the user's also who called it, which a step out asks for next."""
     thread = select(request)
-    return [
-        {**frame.to_json(), "address": frame.address}
-        for frame in backtrace.merged_stack(thread, limit=request.get("limit", _MAX_FRAMES))
-    ]
+    frames = backtrace.merged_stack(thread, limit=request.get("limit", _MAX_FRAMES))
+    in_user_code = bool(frames) and frames[0].language == "native" and is_user_source(frames[0].file)
+    return {
+        "frames": [{**frame.to_json(), "address": frame.address} for frame in frames],
+        "caller": _calls() if in_user_code else None,
+    }
 
 
 @mi_command("ph-evaluate")

@@ -33,7 +33,7 @@ def look(tmp_path_factory):
 
 def thread_in(look, function):
     for thread in look.ask("ph-threads").values():
-        frames = look.ask("ph-stack", thread=thread)
+        frames = look.ask("ph-stack", thread=thread)["frames"]
         if any(frame["function"].startswith(function) for frame in frames):
             return thread
     raise LookupError(function)

@@ -40,7 +40,7 @@ class Looking:
         self.thread = pid
 
     def stack(self):
-        return self.ask("ph-stack", thread=self.thread)
+        return self.ask("ph-stack", thread=self.thread)["frames"]
 
     def level(self, function):
         return next(index for index, frame in enumerate(self.stack()) if function in frame["function"])
