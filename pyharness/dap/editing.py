@@ -67,6 +67,7 @@ def goto(session: Session, arguments: Arguments) -> None:
     if focus.language == "python":
         session.forget()
         shell.machine.focus = None
+        session.jumped = focus.thread
         shell.python.request_of(focus.thread, "goto", {"targetId": target})
         return
     file, line = session.goto

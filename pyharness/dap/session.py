@@ -62,6 +62,8 @@ class Session:
         self.restarting = False
         self.goto = "", 0
         """File and line of native code that the client has asked about as a place to go on at."""
+        self.jumped = 0
+        """The thread that goes on at another line of Python: debugpy tells its stop there."""
         self.plan: Plan | None = None
         """What was launched last, for a restart."""
         self.breakpoints = ClientBreakpoints(self)

@@ -42,9 +42,13 @@ def tell(session: Session, stop: Stopped) -> None:
         session.resume("continue")
         return
     hit = {"hitBreakpointIds": stands} if stands else {}
-    reason, all_stand = _REASONS.get(stop.reason, stop.reason), bool(shell.immobile)
-    said = {"reason": reason, "threadId": stop.thread, "allThreadsStopped": all_stand}
+    said = {"reason": _reason(session, stop), "threadId": stop.thread, "allThreadsStopped": bool(shell.immobile)}
     session.client.event("stopped", {**said, **hit, **_explained(session, shell, stop, frame), **_data(accesses)})
+
+
+def _reason(session: Session, stop: Stopped) -> str:
+    jumped, session.jumped = session.jumped, 0
+    return "goto" if jumped == stop.thread and stop.reason == "step" else _REASONS.get(stop.reason, stop.reason)
 
 
 def _data(accesses: list[WatchHit]) -> dict[str, Any]:
