@@ -49,6 +49,7 @@ def attach(session: Session, arguments: Arguments) -> None:
 
 
 def _start(session: Session, plan: Plan) -> None:
+    session.forget()  # of a program before this one, whose threads may have had the same numbers
     if plan.console != "internalConsole" and isinstance(plan.target, Command):
         if not session.supports.get("supportsRunInTerminalRequest"):
             raise UsageError(f"This client has no {plan.console}.", "Use the console internalConsole.")

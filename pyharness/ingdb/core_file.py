@@ -32,7 +32,7 @@ def open_core(path: str, program: str = "") -> None:
     attach.configure()
     try:
         _read(path, program)
-    except (gdb.error, gdb.MemoryError) as error:
+    except (gdb.error, gdb.MemoryError, UnicodeDecodeError) as error:  # names of files may be damaged, too
         raise HarnessError(f"{path} cannot be opened: {error}", _MAKE_AGAIN) from error
     try:
         gdb.newest_frame().pc()

@@ -235,13 +235,21 @@ def test_a_gdb_that_dies_ends_the_session(dap, crash):
     program.leave()
 
 
-def test_a_second_one_in_the_same_session_after_one_that_was_wrong(dap, crash, tmp_path):
+def test_one_after_another_in_the_same_session(dap, crash, tmp_path):
     client = dap.stdio()
     program = Debugging(client, core_files.PROGRAM.name)
     program.initialize()
     assert "No such file" in client.refused("launch", coreFile=str(tmp_path / "core"))
-    client.request("launch", coreFile=str(crash))
-    client.event("initialized")
-    program.configure()
-    assert program.stood().function == "crossing::crash"
+    frames = []
+    for _ in range(2):
+        client.request("launch", coreFile=str(crash))
+        client.event("initialized")
+        program.configure()
+        stood = program.stood()
+        assert stood.function == "crossing::crash"
+        for frame in frames:  # it is another core's, though the thread has the same number
+            assert "There is no frame" in client.refused("scopes", frameId=frame)
+        frames.append(stood.frame)
+        client.request("terminate")
+        client.event("terminated")
     program.leave()
