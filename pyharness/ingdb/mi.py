@@ -28,6 +28,8 @@ from pyharness.model.user_code import is_user_source
 if TYPE_CHECKING:
     from collections.abc import Callable
 
+    from pyharness.model.frames import Frame
+
     Handler = Callable[[dict[str, Any]], Any]
 
 _MODULES = (
@@ -207,8 +209,8 @@ def _caller(request: dict[str, Any]) -> Any:
 def _calls() -> dict[str, Any]:
     """Who called the selected thread's code: ``{"language": "native", "level": N}``, ``"python"`` or ``"none"``.
 
-    ``N - 1`` is a frame that gdb can finish: of an inlined one it can only finish the innermost. So the way to a caller
-    may end within inlined code of torch's, and goes on from there.
+    Of a native caller ``N - 1`` is a frame that gdb can finish: of an inlined one it can only finish the innermost. So
+    the way to a caller may end within inlined code of torch's, and goes on from there.
     """
     finishable = 0
     frame = gdb.newest_frame().older()
@@ -221,7 +223,7 @@ def _calls() -> dict[str, Any]:
         if frame.type() != gdb.INLINE_FRAME:
             finishable = level
         if native_names.name_of(frame)[0].startswith("_PyEval_EvalFrame"):
-            return {"language": "python", "level": level}
+            return {"language": "python", "level": 0}
         frame = frame.older()
     return {"language": "none", "level": 0}
 
@@ -231,11 +233,19 @@ def _stack(request: dict[str, Any]) -> Any:
     """The merged stack; in code of the user's also who called it, which a step out asks for next."""
     thread = select(request)
     frames = backtrace.merged_stack(thread, limit=request.get("limit", _MAX_FRAMES))
-    in_user_code = bool(frames) and frames[0].language == "native" and is_user_source(frames[0].file)
     return {
         "frames": [{**frame.to_json(), "address": frame.address} for frame in frames],
-        "caller": _calls() if in_user_code else None,
+        "caller": _caller_in(frames),
     }
+
+
+def _caller_in(frames: list[Frame]) -> dict[str, Any] | None:
+    """As ``_calls``, for code of the user's."""
+    if not frames or frames[0].language == "python" or not is_user_source(frames[0].file):
+        return None
+    ends = (frame for frame in frames[1:] if frame.language == "python" or is_user_source(frame.file))
+    caller = next(ends, None)
+    return {"language": "python", "level": 0} if caller and caller.language == "python" else _calls()
 
 
 @mi_command("ph-evaluate")

@@ -59,13 +59,18 @@ class StackTails:
         found: list[NativeFrame] = []
         for frame in frames:
             if known and (joint := known.joints.get(_place(frame))) and self._goes_on(known, joint, frame):
-                return found + list(known.frames[joint.level :])
+                whole = found + list(known.frames[joint.level :])
+                if len(found) > _EVERY:  # the next stop joins further in
+                    self._keep(key, self._remember(whole, known))
+                return whole
             found.append(frame)
+        self._keep(key, self._remember(found))
+        return found
+
+    def _keep(self, key: tuple[int, ...], made: _Known | None) -> None:
         self._known.pop(key, None)
-        made = self._remember(found)
         if made:
             self._known[key] = made
-        return found
 
     def _goes_on(self, known: _Known, joint: _Joint, frame: NativeFrame) -> bool:
         was = known.stack[frame.sp - known.base :]
@@ -74,22 +79,29 @@ class StackTails:
         except OSError:
             return False
 
-    def _remember(self, frames: Sequence[NativeFrame]) -> _Known | None:
-        """``None`` for a stack that has no end, or none that is worth it."""
-        levels = range(self._first_level(frames), len(frames) - 1, _EVERY)
+    def _remember(self, frames: Sequence[NativeFrame], before: _Known | None = None) -> _Known | None:
+        """``None`` for a stack that has no end, or none that is worth it; its outer part may come from ``before``."""
+        first = self._first_level(frames)
         top = frames[-1].cfa or frames[-1].sp if frames else 0
-        if not levels or not 0 < top - frames[levels[0]].sp <= _MAX_BYTES:
+        if first >= len(frames) - 1 or not 0 < top - frames[first].sp <= _MAX_BYTES:
             return None
-        base = frames[levels[0]].sp
+        base = frames[first].sp
         joints = {
-            _place(frames[level]): _Joint(level, registers)
-            for level in levels
-            if frames[level].sp >= base and (registers := self._registers(frames[level])) is not None
+            _place(frame): _Joint(level, registers)
+            for level, frame in enumerate(frames[:-1])
+            if level >= first and frame.sp >= base and (registers := self._at_joint(frame, level - first, before))
         }
         try:
             return _Known(tuple(_kept(frames)), base, self._memory(base, top - base), joints)
         except OSError:
             return None
+
+    def _at_joint(self, frame: NativeFrame, distance: int, before: _Known | None) -> tuple[int, ...] | None:
+        """The registers of a frame that a later stack may join at."""
+        if before and frame.handle is None:
+            joint = before.joints.get(_place(frame))
+            return joint.registers if joint else None
+        return self._registers(frame) if distance % _EVERY == 0 else None
 
     def _first_level(self, frames: Sequence[NativeFrame]) -> int:
         inside = [level for level, frame in enumerate(frames) if self._looked_up(frame.function)]

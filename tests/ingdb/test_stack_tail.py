@@ -77,6 +77,16 @@ def test_a_byte_of_an_outer_frame_has_all_inside_it_unwound(tails, process):
     check(tails, process, 6)  # the next joint is four frames out
 
 
+def test_after_a_change_further_out_the_next_stack_joins_further_in(tails, process):
+    process.memory[3 * SIZE] = 7
+    check(tails, process, 6)
+    process.unwound = 0
+    check(tails, process, 2)
+    process.memory[6 * SIZE] = 7  # what was taken over is looked at again
+    process.unwound = 0
+    check(tails, process, len(FUNCTIONS))
+
+
 def test_a_register_that_differs_does_so_too(tails, process):
     process.registers[process.frames[1].sp] = (1, 2, 4)
     check(tails, process, 6)
