@@ -36,11 +36,11 @@ def main() -> int:
     generated.install(lambda _entry: None)
     if options.rank is None or os.environ.get("RANK") == options.rank:
         try:
-            _meet(options.key, options.within)
+            gdb = _meet(options.key, options.within)
         except HarnessError as error:
             print(f"pyharness: {error}", file=sys.stderr)
             return error.exit_code
-        side_by_side.adapt()
+        side_by_side.adapt(gdb)
     return run(options, stop=False)
 
 
@@ -55,15 +55,15 @@ def _parse(arguments: list[str]) -> argparse.Namespace:
     return parser.parse_args(arguments)
 
 
-def _meet(key: str, within: float) -> None:
+def _meet(key: str, within: float) -> side_by_side.Gdb:
     try:
         gdb = rendezvous.meet(key, "program", within=within, waits=_say_so)
     except rendezvous.NobodyCameError as error:
         raise HarnessError(
             error.message, "Start the compound, which has both halves; its gdb half runs `ph-meet` with this key."
         ) from None
-    with gdb:
-        _let_attach(gdb)
+    _let_attach(gdb)
+    return side_by_side.Gdb(gdb)
 
 
 def _say_so() -> None:

@@ -32,9 +32,11 @@ def read_symbols() -> bool:
     return library is not None and libraries.load_symbols(library) and _has_symbols()
 
 
-def call(request: dict[str, Any]) -> dict[str, Any]:
+def call(request: dict[str, Any], *, among_others: bool = False) -> dict[str, Any]:
     """The agent's answer to ``request``, from the selected thread, which must be stopped.
 
+    ``among_others`` lets the other threads run meanwhile: where one of them has asked for the GIL (debugpy's do, many
+    times a second), the interpreter goes on only when it has had it.
     ``NoAgentError`` where the program has none, ``HarnessError`` where the agent refuses or the call is cut short.
     """
     if not read_symbols():
@@ -48,7 +50,7 @@ def call(request: dict[str, Any]) -> dict[str, Any]:
     safe_point.reach()
     gdb.selected_inferior().write_memory(_address("pyharness_request"), text)
     # In non-stop mode gdb lets no other thread of those that stand run for a call, whatever its settings.
-    alone = None if gdb.parameter("non-stop") else bool(_call("pyharness_holds_gil", alone=True))
+    alone = None if gdb.parameter("non-stop") else not among_others and bool(_call("pyharness_holds_gil", alone=True))
     with _no_breakpoints(request["do"] == "evaluate"):
         gone = _call("pyharness_agent", alone=alone)
     if gone:

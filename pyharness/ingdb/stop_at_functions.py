@@ -64,13 +64,23 @@ def plant(standing: int = 0) -> dict[str, Any]:
 
     ``standing`` is where the stepping thread stands: a trap there would stop it before it has moved.
     """
+    addresses = {function.stop_address for function in known_functions()} - {standing}
+    return {"functions": _planted().plant(addresses), "left_out": 0}
+
+
+def plant_at(address: int) -> None:
+    """The same at one place: where a call returns to."""
+    _planted().plant([address])
+
+
+def _planted() -> Planted:
+    """What is planted in the selected program."""
     pid = gdb.selected_inferior().pid
     if _arming.planted is None:
         gdb.events.stop.connect(_put_right)
     if _arming.planted is None or _arming.planted.pid != pid:
         _arming.planted = Planted(pid)
-    addresses = {function.stop_address for function in known_functions()} - {standing}
-    return {"functions": _arming.planted.plant(addresses), "left_out": 0}
+    return _arming.planted
 
 
 class _Return(gdb.Breakpoint):

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 import gdb
 
-from pyharness.ingdb.commands import running
+from pyharness.ingdb.commands import crossing, running
 from pyharness.ingdb.commands.registry import command
 from pyharness.model import rendezvous
 from pyharness.model.errors import HarnessError, UsageError
@@ -33,8 +33,12 @@ def ph_meet(argument: str) -> None:
         program = rendezvous.meet(argument, "gdb", within=_WITHIN, hung_up=_stdin(), waits=_say_so)
     except rendezvous.NobodyCameError as error:
         raise HarnessError(error.message, "Is the Python half of the compound running? Its console says why.") from None
-    with program:
+    try:
         _attach(program)
+    except BaseException:
+        program.close()
+        raise
+    crossing.serve(program)
 
 
 def _say_so() -> None:

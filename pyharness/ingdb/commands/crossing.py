@@ -1,0 +1,100 @@
+"""Steps that cross between Python and native code while an IDE has debugpy and gdb side by side, each a session.
+
+*Step into* of the Python half stops in native code too: the program says when it begins and ends, and in between there
+is a trap at every native function of the user's. *Step out* of the gdb half (``finish``) goes on to the user's code
+that called, in either language; where that is Python, debugpy stops there.
+"""
+
+from __future__ import annotations
+
+import functools
+import threading
+from typing import TYPE_CHECKING
+
+import gdb
+
+from pyharness.ingdb import agent, native_names, stop_at_functions
+from pyharness.model.errors import HarnessError
+from pyharness.model.user_code import is_user_source
+
+if TYPE_CHECKING:
+    import socket
+
+_MAX_FRAMES = 1000
+_DONE = b"."
+_SI_KERNEL = 0x80
+
+
+def serve(program: socket.socket) -> None:
+    """Do what the program asks for on this stream, until it ends."""
+    gdb.events.stop.connect(_on_stop)
+    threading.Thread(target=_listen, args=(program,), daemon=True).start()
+    _Finish()
+
+
+def _listen(program: socket.socket) -> None:
+    with program, program.makefile("rb") as lines:
+        for line in lines:
+            gdb.post_event(functools.partial(_do, program, line))
+
+
+def _do(program: socket.socket, wanted: bytes) -> None:
+    """In gdb's own thread, while the program runs and waits for the answer."""
+    if wanted == b"into\n":
+        stop_at_functions.plant()
+    else:
+        stop_at_functions.disarm()
+    program.sendall(_DONE)
+
+
+def _on_stop(event: gdb.StopEvent) -> None:
+    """The first stop ends the step. A thread at a trap is put on the instruction that is there."""
+    if type(event) is gdb.StopEvent and _ran_into_trap():  # neither a breakpoint nor another signal
+        stop_at_functions.at_trap(lift=False)
+    stop_at_functions.disarm()
+
+
+def _ran_into_trap() -> bool:
+    """Whether the kernel stopped the selected thread for an ``int3``, and not for a step."""
+    try:
+        return int(gdb.parse_and_eval("$_siginfo.si_code")) == _SI_KERNEL
+    except gdb.error:
+        return False
+
+
+class _Finish(gdb.Command):
+    """finish: go on until the selected function has returned to your own code, in either language (ph-meet)."""
+
+    def __init__(self) -> None:
+        super().__init__("finish", gdb.COMMAND_RUNNING)
+
+    def invoke(self, _argument: str, _from_tty: bool) -> None:  # noqa: FBT001  (gdb's signature)
+        caller = _caller(gdb.selected_frame())
+        if caller is None:
+            _arm_python()
+        else:
+            stop_at_functions.plant_at(caller.pc())
+        gdb.execute("continue&")
+
+
+def _caller(frame: gdb.Frame) -> gdb.Frame | None:
+    """The user's native frame that called ``frame``, ``None`` where it was Python."""
+    pc, older = frame.pc(), frame.older()
+    for _ in range(_MAX_FRAMES):
+        if older is None or native_names.name_of(older)[0].startswith("_PyEval_EvalFrame"):
+            return None
+        if older.pc() != pc and _is_user_frame(older):  # what is inlined here has the same pc
+            return older
+        older = older.older()
+    return None
+
+
+def _is_user_frame(frame: gdb.Frame) -> bool:
+    symtab = frame.find_sal().symtab
+    return symtab is not None and is_user_source(symtab.fullname())
+
+
+def _arm_python() -> None:
+    """Have debugpy stop at the next line of the Python function that called."""
+    if not agent.call({"do": "arm_next_line"}, among_others=True)["armed"]:
+        raise HarnessError("No Python debugger is in this program.", "Go on with Continue.")
