@@ -125,10 +125,11 @@ def _tell(channel: Channel, message: dict[str, Any]) -> None:
 def _connect_debugpy(endpoint: dict[str, Any]) -> None:
     import debugpy
 
-    debugpy.configure(subProcess=False)
-    debugpy.connect((endpoint["host"], endpoint["port"]))
-    from pyharness.debuggee import presentation
+    from pyharness.debuggee import presentation, thread_names
 
+    debugpy.configure(subProcess=False)
+    thread_names.name_debugpys()
+    debugpy.connect((endpoint["host"], endpoint["port"]))
     presentation.register()
     import pydevd
 

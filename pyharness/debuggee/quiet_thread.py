@@ -9,6 +9,8 @@ import threading
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
+from pyharness.debuggee.thread_names import name_this
+
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
@@ -74,6 +76,7 @@ def _active() -> dict[int, threading.Thread]:
 def _run(function: Callable[..., None], arguments: tuple[Any, ...]) -> None:
     if sys.gettrace() is not None:
         sys.settrace(None)
+    name_this()
     ident = _thread.get_ident()
     _running[ident] = _thread.get_native_id()
     try:

@@ -41,11 +41,12 @@ def connect(host: str, port: int) -> None:
     import pydevd
     import pydevd_tracing
 
-    from pyharness.debuggee import presentation
+    from pyharness.debuggee import presentation, thread_names
 
     debugpy.configure(subProcess=False)
     server._settrace.called = False  # type: ignore[attr-defined]  # it would refuse a second time
     _hooks[:] = [threading._trace_hook]  # type: ignore[attr-defined]
+    thread_names.name_debugpys()
     debugpy.connect((host, port))
     presentation.register()
     debugger = pydevd.get_global_debugger()

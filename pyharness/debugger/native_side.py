@@ -361,6 +361,8 @@ class NativeSide:
 
     def _resume(self, command: str, thread: int, options: str = "") -> None:
         self._callers.pop(thread, None)
+        if thread not in self.thread_ids.values():
+            self.refresh_threads()  # it is younger than the last stop
         for number, lwp in self.thread_ids.items():
             if lwp == thread:
                 self._gdb.command(f"{command} --thread {number}{options}")

@@ -1,0 +1,93 @@
+"""Pause finds the program wherever it is, shows both halves there, and lets it go on as if nothing had been."""
+
+import pytest
+from debugging import Debugging
+from states import says
+
+# Where it stays → the innermost frame that is somebody's own, and a local variable of the Python function.
+PLACES = {
+    "loop": ("loop", "number", None),
+    "sleep": ("sleep", "seconds", "100000"),
+    "lock": ("lock", "held", "<_thread.lock at "),
+    "native_loop": ("crossing::repeat", "count", "2147483647"),
+    "released": ("crossing::wait_for", "descriptor", ""),
+    "holding": ("crossing::wait_holding", "descriptor", ""),
+}
+
+
+def begun(dap, place):
+    program = Debugging(dap.stdio(), "dap_pauses.py").launch(args=[place])
+    says(program.client, "there")
+    (main,) = program.client.request("threads")["threads"]
+    assert main["name"] == "MainThread"
+    return program, main["id"]
+
+
+def paused(program, thread):
+    """Pause, and the frames with a source where it stands."""
+    program.client.request("pause", threadId=thread)
+    body = program.client.event("stopped")
+    assert (body["reason"], body["threadId"]) == ("pause", thread)
+    return [frame for frame in program.stack(thread) if "source" in frame]
+
+
+@pytest.mark.parametrize("place", PLACES)
+def test_pause(dap, place):
+    program, main = begun(dap, place)
+    innermost, name, value = PLACES[place]
+    for _ in range(2):
+        frames = paused(program, main)
+        names = [frame["name"] for frame in frames]
+        assert names[0] in {innermost, "crossing::tick"}
+        assert {innermost, place, "<module>"} <= set(names)
+        python = frames[names.index(place)]
+        assert python["line"] in {program.line(place), program.line(place) - 1}
+        shown = program.variables(python["id"])[name]["value"]
+        assert shown.startswith(value) if value else shown.isdigit()
+        assert program.evaluate(f"[{name}, 1 + 1][1]", python["id"]) == "2"
+        assert program.client.request("threads")["threads"] == [{"id": main, "name": "MainThread"}]
+        program.client.request("continue", threadId=main)
+    program.leave()
+
+
+def test_a_program_that_stands_cannot_be_paused_and_one_that_runs_cannot_be_looked_at(dap):
+    program, main = begun(dap, "loop")
+    for command, arguments in (
+        ("scopes", {"frameId": 1}),
+        ("evaluate", {"expression": "1"}),
+        ("next", {"threadId": main}),
+        ("readMemory", {"memoryReference": "0x10", "count": 1}),
+    ):
+        assert "the program runs" in program.client.refused(command, **arguments)
+    frames = paused(program, main)
+    assert "stands already" in program.client.refused("pause", threadId=main)
+    assert (
+        program.client.request("stackTrace", threadId=main, startFrame=1, levels=1)["stackFrames"][0]["name"]
+        == (frames[1]["name"])
+    )
+    program.client.request("setVariable", **variable(program, frames[0]["id"], "number", "-1"))
+    program.client.request("continue", threadId=main)
+    assert program.run_out() == 0
+    program.leave()
+
+
+def variable(program, frame, name, value):
+    reference = program.scopes(frame)["Locals"]["variablesReference"]
+    return {"variablesReference": reference, "name": name, "value": value}
+
+
+def test_a_thread_that_waits_for_another(dap):
+    program = Debugging(dap.stdio(), "dap_pauses.py").launch("loop", args=["join"])
+    worker = program.stood()
+    threads = {thread["id"]: thread["name"] for thread in program.client.request("threads")["threads"]}
+    assert threads.pop(worker.thread).startswith("Thread-")
+    ((main, name),) = threads.items()
+    assert name == "MainThread"
+    frames = {frame["name"]: frame for frame in program.stack(main) if "source" in frame}  # it runs, as far as it can
+    assert list(frames) == ["Thread.join", "join", "<module>"]
+    assert frames["join"]["line"] == program.line("join")
+    joins = frames["join"]["id"]
+    assert program.variables(joins)["worker"]["type"] == "Thread"
+    refused = program.client.refused("evaluate", expression="worker.is_alive()", frameId=joins)
+    assert "cannot be evaluated" in refused
+    program.leave()
