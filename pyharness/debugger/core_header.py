@@ -28,21 +28,25 @@ _LEAVE_OUT = "Of a core file, `program` is the Python that made it: leave it out
 _MAKE_ONE = "`gcore PID` makes one, and so does the kernel where `ulimit -c unlimited` and core_pattern let it."
 
 
-def check_core(path: Path) -> None:
-    """Raise ``UsageError`` for what gdb could not read: no core, one of another machine, or a part of one."""
+def check_core(path: Path, *, whole: bool = True) -> Path:
+    """Its absolute path; ``UsageError`` for what gdb cannot read: no core, one of another machine, or a part of one.
+
+    Without ``whole`` a part will do: gdb shows what it can of it.
+    """
     with _opened(path, _MAKE_ONE) as stream:
         size = stream.seek(0, 2)
         stream.seek(0)
         head = stream.read(_HEADER.size)
         _check_compressed(path, head)
         if head[:4] != b"\x7fELF" or (len(head) >= 18 and head[16:18] != struct.pack("<H", _CORE)):
-            raise UsageError(f"{path} is no core file.", _MAKE_ONE)
+            raise UsageError(f"{path} is not a core file.", _MAKE_ONE)
         if len(head) < _HEADER.size:
             raise _truncated(path, size, _HEADER.size)
         _check_machine(path, head)
         needed = _needed(stream, head, size)
-    if needed > size:
+    if whole and needed > size:
         raise _truncated(path, size, needed)
+    return path.resolve()
 
 
 def check_program(path: Path) -> None:

@@ -11,6 +11,7 @@ from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from pyharness.debugger.core_header import check_core
 from pyharness.gdbmi.client import find_gdb
 from pyharness.model.errors import HarnessError, UsageError, nearest
 from pyharness.model.process_state import is_stopped, let_go_on
@@ -41,7 +42,7 @@ def dump_stacks(
 
     ``variables`` adds local variables. The process runs on afterwards, whatever happens here.
     """
-    core = str(check_core(target)) if isinstance(target, Path) else None
+    core = str(check_core(target, whole=False)) if isinstance(target, Path) else None
     request = {
         "pid": None if core else target,
         "core": core,
@@ -55,20 +56,6 @@ def dump_stacks(
         known = [str(number) for number in answer["known"]]
         raise UsageError(f"There is no thread {thread}.", nearest(str(thread), known) or f"It has {', '.join(known)}.")
     return tuple(thread_from_json(one) for one in answer["threads"])
-
-
-def check_core(path: Path) -> Path:
-    """The absolute path of a core file; ``UsageError`` where it is something else."""
-    try:
-        with path.open("rb") as stream:
-            head = stream.read(18)
-    except OSError as error:
-        raise UsageError(f"{path} cannot be read: {error.strerror}.", "Name a PID or a core file.") from error
-    if head[:4] != b"\x7fELF" or head[16:18] != b"\x04\x00":
-        raise UsageError(
-            f"{path} is not a core file.", "Name a PID or a core file; `gcore PID` and the kernel make one."
-        )
-    return path.resolve()
 
 
 def ask_gdb(request: dict[str, Any], pid: int | None) -> dict[str, Any]:

@@ -45,7 +45,7 @@ def test_what_is_no_core_file(dap, tmp_path, kind):
     elif kind in {"empty", "text"}:
         path.write_text("def main(): pass\n" * (kind == "text"))
     message, remedy = refused(dap, path)
-    what = {"missing": "cannot be read: No such file", "folder": "is no file."}.get(kind, "is no core file.")
+    what = {"missing": "cannot be read: No such file", "folder": "is no file."}.get(kind, "is not a core file.")
     assert f"{path} {what}" in message
     assert "gcore PID" in remedy
 
