@@ -7,7 +7,16 @@ from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
 
-MODULES = ("libraries", "unwinder", "frame_names", "tensor_values", "commands", "attach_at", "merged_filter")
+MODULES = (
+    "libraries",
+    "unwinder",
+    "frame_names",
+    "tensor_values",
+    "tensor_function",
+    "commands",
+    "attach_at",
+    "merged_filter",
+)
 """The modules of this folder that have a ``register()``, in the order in which it is called."""
 
 # gdb's interpreter is not the program's: only the package's own folder is added, last, so that nothing is shadowed.

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import gdb
 
-from pyharness.ingdb import autograd_node, native_names, tensor_format, tensor_values, torch_process
+from pyharness.ingdb import autograd_node, native_names, tensor_format, tensor_function, tensor_values, torch_process
 from pyharness.ingdb.tensor_statistics import statistics
 from pyharness.model.tensor_variables import statistics_variables
 
@@ -18,8 +18,17 @@ def information(address):
     return {
         **tensor_format.to_json(torch_process.read, info, found),
         "numbers": {variable.name: variable.value for variable in statistics_variables(found)} if found else None,
+        "array": None if found is None or not 0 < info.numel <= 100 else nested(tensor_function.array_of(info)),
         "line": tensor_format.one_line(torch_process.read, info),
     }
+
+
+def nested(value):
+    """An array of gdb's as lists."""
+    if value.type.code != gdb.TYPE_CODE_ARRAY:
+        return float(int(value) if value.type.code == gdb.TYPE_CODE_BOOL else value)
+    first, last = value.type.range()
+    return [nested(value[index]) for index in range(first, last + 1)]
 
 
 def frames():

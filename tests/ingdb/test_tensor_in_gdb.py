@@ -63,6 +63,27 @@ def test_elements_are_torchs(zoo, seen):
     assert compared > 35
 
 
+def flat(value):
+    """The numbers of nested lists, complex ones as two."""
+    if isinstance(value, list):
+        return [number for item in value for number in flat(item)]
+    number = complex(value) if isinstance(value, str) and value.endswith(")") else value
+    return [number.real, number.imag] if isinstance(number, complex) else [float(number)]
+
+
+def test_elements_as_an_array_of_gdbs_are_torchs(zoo, seen):
+    arrays = {name: found["array"] for name, found in seen["tensors"].items() if found["array"] is not None}
+    assert len(arrays) > 35
+    for name, array in arrays.items():
+        expected = zoo["torch"][name]["elements"]
+        if expected is not None:
+            numbers, wanted = flat(array), flat(expected)
+            if "complex" in zoo["torch"][name]["dtype"] and len(numbers) < len(wanted):
+                wanted = wanted[::2]  # all are real
+            assert numbers == pytest.approx(wanted, nan_ok=True), name
+            assert not isinstance(expected, list) or len(array) == len(expected), name
+
+
 def test_large_tensors_are_summarised(seen):
     rows = seen["tensors"]["large"]["elements"]
     assert len(rows) == 7
