@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from pyharness.debugger.core_header import check_core
-from pyharness.gdbmi.client import find_gdb
+from pyharness.gdbmi.client import NO_CORE, find_gdb
 from pyharness.model.errors import HarnessError, UsageError, nearest
 from pyharness.model.process_state import is_stopped, let_go_on
 from pyharness.model.threads import ThreadStack, thread_from_json
@@ -63,7 +63,7 @@ def ask_gdb(request: dict[str, Any], pid: int | None) -> dict[str, Any]:
     reader, writer = os.pipe()
     code = f"from pyharness.ingdb import stack_report; stack_report.report({request!r}, {writer})"
     process = subprocess.Popen(
-        [find_gdb(), "-nx", "-q", "-batch", "-ex", f"source {_LOAD}", "-ex", f"python {code}"],
+        [find_gdb(), "-nx", "-q", "-batch", *NO_CORE, "-ex", f"source {_LOAD}", "-ex", f"python {code}"],
         stdin=subprocess.DEVNULL,
         stdout=subprocess.DEVNULL,
         stderr=subprocess.PIPE,

@@ -19,6 +19,8 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
 _LOG_LINES = 2000
+NO_CORE = ("-iex", "maint set internal-error quit yes", "-iex", "maint set internal-error corefile no")
+"""A gdb whose own assertion fails would dump its core where we are, whatever the limit; 13 may as a program dies."""
 INSTALL_GDB = "Install it (Debian, Ubuntu: apt-get install gdb), or name one in $PYHARNESS_GDB."
 
 
@@ -63,7 +65,7 @@ class GdbClient:
         self.transcript: deque[str] = deque(maxlen=_LOG_LINES)
         # A group of its own: Ctrl-C in the terminal is for the controller, which ends gdb in order.
         self._process = subprocess.Popen(
-            [find_gdb(), "-nx", "-q", "--interpreter=mi3", *arguments],
+            [find_gdb(), "-nx", "-q", *NO_CORE, "--interpreter=mi3", *arguments],
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
             stderr=subprocess.STDOUT,
