@@ -90,6 +90,8 @@ def restart(session: Session, arguments: Arguments) -> None:
     if session.debuggee:
         session.forget()
         session.debuggee.terminate()
+        session.debuggee = None  # what is left to say of it is nobody's, also while a terminal starts the next
+    session.close_terminal()
     session.restarting = True
     _start(session, plan)
 

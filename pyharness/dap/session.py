@@ -310,7 +310,7 @@ class Session:
     def end(self) -> None:
         """The debugging is over; the client may still ask, or restart."""
         self.debuggee = None
-        self._close_terminal()
+        self.close_terminal()
         self.client.event("terminated")
 
     def release(self) -> None:
@@ -318,9 +318,10 @@ class Session:
         debuggee, self.debuggee = self.debuggee, None
         if debuggee:
             debuggee.release()
-        self._close_terminal()
+        self.close_terminal()
 
-    def _close_terminal(self) -> None:
+    def close_terminal(self) -> None:
+        """The program that was started in a terminal is not waited for, or has ended."""
         if self.terminal:
             self.terminal.close()
             self.terminal = None

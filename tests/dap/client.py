@@ -37,7 +37,7 @@ class Client:
         self.transcript = []
         self.ended = False
         self.reverse = {"runInTerminal": None, "startDebugging": None}
-        """How to answer what the adapter asks: a function from the arguments to a body."""
+        """How to answer what the adapter asks: a function from the arguments to a body, or to the text of an error."""
         self._reader = threading.Thread(target=self._read, daemon=True)
         self._reader.start()
 
@@ -208,4 +208,5 @@ class Client:
     def _take_request(self, message):
         answer = {"seq": self._number(), "type": "response", "request_seq": message["seq"], "success": True}
         body = self.reverse[message["command"]](message["arguments"])
-        self.send({**answer, "command": message["command"], "body": body})
+        outcome = {"success": False, "message": body} if isinstance(body, str) else {"body": body}
+        self.send({**answer, "command": message["command"], **outcome})

@@ -1,0 +1,94 @@
+"""A program in the client's terminal: the client starts it, and the session is as any other."""
+
+import os
+import subprocess
+
+import pytest
+from debugging import EXTENSION, Debugging
+
+
+class Terminal:
+    """Starts what the adapter asks for, as a client does."""
+
+    def __init__(self):
+        self.asked = []
+        self.processes = []
+
+    def __call__(self, request):
+        self.asked.append(request)
+        env = {**os.environ, **{name: value for name, value in request["env"].items() if value is not None}}
+        process = subprocess.Popen(
+            request["args"], cwd=request["cwd"], env=env, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True
+        )
+        self.processes.append(process)
+        return {"processId": process.pid}
+
+    def close(self):
+        for process in self.processes:
+            process.kill()
+            process.communicate()
+
+
+@pytest.fixture
+def terminal():
+    made = Terminal()
+    yield made
+    made.close()
+
+
+def launched(dap, terminal, *, supported=True, **arguments):
+    client = dap.stdio()
+    client.reverse["runInTerminal"] = terminal
+    program = Debugging(client, "core_crossing.py")
+    program.initialize(supportsRunInTerminalRequest=supported)
+    return program, client.post("launch", program=program.script, **arguments)
+
+
+def test_it_is_debugged_has_its_own_input_and_output_and_is_started_again(dap, terminal, tmp_path):
+    console = {"console": "integratedTerminal", "cwd": str(tmp_path), "env": {"SOME": "thing"}, "args": ["a b"]}
+    program, answer = launched(dap, terminal, **console)
+    program.client.event("initialized")
+    program.configure(("held",), ("tick",))
+    assert program.client.response(answer)["success"]
+    (asked,) = terminal.asked
+    assert (asked["kind"], asked["cwd"], asked["env"]["SOME"]) == ("integrated", str(tmp_path), "thing")
+    stood = program.stood()
+    seen = "(__import__('os').environ['SOME'], __import__('sys').argv[1:], __import__('os').getcwd())"
+    assert program.evaluate(seen, stood.frame) == f"('thing', ['a b'], {str(tmp_path)!r})"
+    program.client.request("restart")
+    stood = program.stood()
+    assert (stood.function, program.at(stood), len(terminal.asked)) == ("main", "held", 2)
+    stood = program.run_on(stood)
+    assert (stood.function, program.evaluate("n", stood.frame)) == ("crossing::tick", "0")
+    program.set_lines(EXTENSION, [])
+    program.client.request("continue", threadId=stood.thread)
+    process = terminal.processes[1]
+    assert process.stdout.readline() == "3 7 6 16 [1, 3, 5] on purpose 11\n"
+    process.stdin.write("\n")
+    process.stdin.flush()
+    assert program.run_out() == 7
+    assert process.wait() == 7
+    assert program.output() == ""
+    program.leave()
+
+
+def test_disconnect_ends_it_and_terminate_asks_it_to(dap, terminal):
+    program, _ = launched(dap, terminal, console="externalTerminal")
+    program.client.event("initialized")
+    program.configure(("held",))
+    assert program.at(program.stood()) == "held"
+    assert terminal.asked[0]["kind"] == "external"
+    program.leave()
+    assert terminal.processes[0].wait() < 0
+
+
+def test_a_client_that_has_no_terminal_or_cannot_start_it(dap, terminal):
+    program, answer = launched(dap, terminal, supported=False, console="integratedTerminal")
+    refused = program.client.response(answer)
+    assert "This client has no integratedTerminal" in refused["message"]
+    assert not terminal.asked
+    program.leave()
+    program, answer = launched(dap, lambda _request: "no pseudo-terminal left", console="integratedTerminal")
+    program.client.event("terminated")
+    assert "no pseudo-terminal left" in program.output("important")
+    program.leave()
