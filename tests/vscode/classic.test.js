@@ -5,8 +5,11 @@ const lab = require('./lab/lab');
 const state = fs.mkdtempSync(path.join(os.tmpdir(), 'state-')); // of pyharness: where the program and gdb meet
 process.on('exit', () => fs.rmSync(state, { recursive: true, force: true }));
 const options = { env: { PYHARNESS_HOME: state } };
-const line = (file, text) => 1 + fs.readFileSync(path.join(lab.repository, file), 'utf8').split('\n').findIndex(one => one.includes(text));
+const QUIET = { 'editor.minimap.enabled': false, 'editor.stickyScroll.enabled': false, 'debug.internalConsoleOptions': 'neverOpen' };
+const line = (file, text) => 1 + fs.readFileSync(path.resolve(lab.repository, file), 'utf8').split('\n').findIndex(one => one.includes(text));
 const next = (bench, name) => bench.drive((vscode, lab, which) => lab.stop(which), name);
+const names = stop => stop.frames.map(frame => frame.name).join(', ');
+const where = ({ frames: [{ source, line }] }) => [source.path.replace(/^vscode-remote:\/+[^/]+/, ''), line];
 const exitCode = bench => bench.dap().find(entry => entry.session.includes('Python half') && entry.message?.event === 'exited')?.message.body.exitCode;
 
 /** A folder with a program, a C++ extension and an environment, none of which is this repository's. */
@@ -25,35 +28,61 @@ function project() {
   return folder;
 }
 
-lab.test('F5 builds, starts, attaches; both kinds of breakpoints bind; both go on', options, async bench => {
+/** What is written in the generated file of the model, once a stop has shown where it is. */
+const GENERATED = /generated.*Transformer_\w+\.py$/, NORM = 'torch.ops.pyharness.rms_norm.default(';
+
+lab.test('F5 builds, starts, attaches; steps cross between the halves', { ...options, settings: QUIET }, async bench => {
   await bench.breakpoint(`examples/transformer.py:${line('examples/transformer.py', 'loss = model(tokens')}`);
-  await bench.breakpoint(`rms_norm.cpp:${line('csrc/ops/rms_norm.cpp', 'if (needs_graph(input, weight))')}`);
   await bench.press('F5');
-  const python = await next(bench, 'Python half');
-  assert.equal(python.frames[0].name, 'train');
+  assert.equal((await next(bench, 'Python half')).frames[0].name, 'train');
   await bench.paused('train');
 
   await bench.press('F11'); // into the generated forward
-  const generated = await next(bench, 'Python half');
-  assert.match(generated.frames[0].source.path, /generated.*\.py$/);
+  const [generated] = where(await next(bench, 'Python half'));
+  assert.match(generated, GENERATED);
   await bench.paused('forward');
-  await bench.seeCallStack(/forward.*train/);
-  await bench.see('.debug-variables', /\btokens\b(?!.*\boptimizer\b)/);
+  const norm = line(generated, NORM);
+  await bench.goToLine(norm);
+  await bench.press('F9');
+  await bench.press('F5');
+  assert.deepEqual(where(await next(bench, 'Python half')), [generated, norm]);
+  await bench.paused('forward');
+  await bench.seeCallStack(/forward.*train.*<module>/);
+  await bench.see('.debug-variables', /\badd = Tensor float32 \[/);
   await bench.shot(lab.artifact('classic-generated.png'));
 
-  await bench.press('F5');
+  await bench.press('F11'); // into the kernel
   const native = await next(bench, 'gdb half');
-  assert.match(native.frames[0].name, /rms_norm_autograd/);
   assert.match(native.frames[0].source.path, /csrc\/ops\/rms_norm\.cpp$/);
-  const below = native.frames.map(frame => `${frame.name} ${frame.source?.name}`).join(', ');
-  assert.match(below, /rms_norm_autograd rms_norm\.cpp, forward Transformer_\w+\.py, .*train transformer\.py/);
+  assert.match(names(native), /^pyharness::ops::rms_norm_autograd, forward, train, <module>/);
   await bench.paused('rms_norm_autograd');
   await bench.seeCallStack(/rms_norm_autograd.*forward.*train/);
+  await bench.drive(vscode => { vscode.commands.executeCommand('workbench.debug.viewlet.action.addWatchExpression'); });
+  await bench.watch('$ph_elements(input)', 3);
+  await bench.see('.debug-watch', /ph_elements.* 0\.5107/);
   await bench.shot(lab.artifact('classic-native.png'));
 
-  await bench.press('F5'); // the next block's norm, in the same generated forward
-  assert.match((await next(bench, 'gdb half')).frames[0].name, /rms_norm_autograd/);
-  await bench.paused('rms_norm_autograd');
+  await bench.press('Shift+F11'); // back to the next generated line
+  assert.deepEqual(where(await next(bench, 'Python half')), [generated, norm + 1]);
+  await bench.paused('forward');
+  await bench.shot(lab.artifact('classic-back.png'));
+  await bench.command('Remove All Breakpoints');
+  await bench.press('F5');
+  await bench.drive((vscode, lab) => lab.idle());
+  assert.equal(exitCode(bench), 0);
+});
+
+lab.test('both kinds of breakpoints bind, and both halves go on', options, async bench => {
+  await bench.breakpoint(`examples/transformer.py:${line('examples/transformer.py', 'loss = model(tokens')}`);
+  await bench.breakpoint(`rms_norm.cpp:${line('csrc/ops/rms_norm.cpp', 'if (needs_graph(input, weight))')}`);
+  await bench.press('F5');
+  assert.equal((await next(bench, 'Python half')).frames[0].name, 'train');
+  await bench.paused('train');
+  for (const block of ['first', 'second']) { // two norms in one generated forward
+    await bench.press('F5');
+    assert.match(names(await next(bench, 'gdb half')), /^pyharness::ops::rms_norm_autograd, forward, train/, block);
+    await bench.paused('rms_norm_autograd');
+  }
   await bench.command('Remove All Breakpoints');
   await bench.press('F5');
   await bench.drive((vscode, lab) => lab.idle());

@@ -58,6 +58,30 @@ const typing = page => {
       await page.keyboard.press('F9');
       await dots.nth(before).waitFor();
     },
+    /** Moves the cursor of the active editor by Ctrl+G. */
+    async goToLine(line) {
+      await page.keyboard.press('Control+G');
+      await input.waitFor({ state: 'visible' });
+      await page.keyboard.type(String(line));
+      await page.keyboard.press('Enter');
+      await page.locator('.statusbar').filter({ hasText: `Ln ${line},` }).waitFor();
+    },
+    /** Watches `expression`, once the Watch view's line for a new one is open, and opens the first item of each level. */
+    async watch(expression, levels) {
+      const rows = page.locator('.debug-watch .monaco-list-row');
+      await page.locator('.debug-watch input').waitFor();
+      await page.keyboard.type(expression);
+      await page.keyboard.press('Enter');
+      await rows.filter({ hasText: `${expression} =` }).waitFor();
+      await pick('F1', 'Run and Debug: Focus on Watch View', 'Focus on Watch View');
+      await page.keyboard.press('Home');
+      for (let level = 1; level <= levels; level += 1) {
+        await page.locator(`.debug-watch .monaco-list-row.focused[aria-level="${level}"]`).waitFor();
+        await page.keyboard.press('ArrowRight'); // opens it
+        await page.locator(`.debug-watch .monaco-list-row[aria-level="${level + 1}"]`).first().waitFor();
+        await page.keyboard.press('ArrowRight'); // goes to its first item
+      }
+    },
     /** Starts a configuration of launch.json by its name, as a person who types 'debug NAME' after Ctrl+P. */
     startConfiguration: name => pick('Control+P', `debug ${name}`, name),
   };
