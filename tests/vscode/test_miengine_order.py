@@ -67,6 +67,24 @@ def test_no_machine_is_named():
         assert not re.search(r'"/|/home|/usr|/root|~/', file.read_text(encoding="utf-8")), file
 
 
+def attributes(value):
+    """Every name of an attribute below ``value``."""
+    if isinstance(value, dict):
+        yield from value
+    for item in value.values() if isinstance(value, dict) else value if isinstance(value, list) else ():
+        yield from attributes(item)
+
+
+def test_every_attribute_and_configuration_is_documented():
+    section = (ROOT / "docs/vscode.md").read_text(encoding="utf-8").partition("## Two sessions")[2]
+    used = set(attributes(launch_json()))
+    assert len(used) > 25
+    assert not [name for name in used if f"`{name}`" not in section]
+    shown = [one["name"] for one in launch_json()["compounds"]]
+    shown += [one["name"] for one in launch_json()["configurations"] if not one["presentation"].get("hidden")]
+    assert not [name for name in shown if f"*{name}*" not in section]
+
+
 def test_compounds_are_of_configurations_that_are_there():
     file = launch_json()
     names = {one["name"] for one in file["configurations"]}
