@@ -21,7 +21,8 @@ if TYPE_CHECKING:
     from pyharness.model.dap_wire import Message
 
 _ACCESS = ("write", "read", "readWrite")
-_ITEM = re.compile(r"(.+?)(\[[^\[\]]*\])?", re.DOTALL)
+_ITEM = re.compile(r"(.+?)\[[^\[\]]*\]", re.DOTALL)
+_TENSOR = "(lambda value: id(value) if 'Tensor' in [kind.__name__ for kind in type(value).__mro__] else 0)({})"
 
 
 @dataclass
@@ -119,11 +120,26 @@ def _in_frame(session: Session, watch: NativeWatch, shown: ShownFrame, expressio
 
 
 def _python(session: Session, watch: NativeWatch, thread: int, frame: int, expression: str) -> WatchTarget:
-    """A tensor by its object, which debugpy tells; gdb finds the element in it."""
-    base = _ITEM.fullmatch(expression)
-    asked = {"expression": f"id({base[1] if base else expression})", "frameId": frame, "context": "watch"}
-    answer = session.require_program().python.request("evaluate", asked)
-    return watch.target(thread, expression, 0, python_object=int(answer["result"]))
+    """A tensor by its object, which debugpy tells; gdb finds the element in it.
+
+    Of ``x[1][0]`` that is ``x``: ``x[1]`` is gone as soon as it was looked at. Of ``xs[0][1]`` it may be ``xs[0]``.
+    """
+    python = session.require_program().python
+    for base, indices in _splits(expression):
+        asked = {"expression": _TENSOR.format(base), "frameId": frame, "context": "watch"}
+        found = int(python.request("evaluate", asked)["result"])
+        if found:
+            named = f"({base})" if base.endswith("]") else base
+            return watch.target(thread, named + indices, 0, python_object=found)
+    raise HarnessError(f"{expression} is no tensor.", "Name an element of one (x[3, 2]), or stop in native code.")
+
+
+def _splits(expression: str) -> list[tuple[str, str]]:
+    """An expression and what it ends in, ``[...][...]``, at each bracket: the longest end first."""
+    bases = [expression.strip()]
+    while found := _ITEM.fullmatch(bases[-1]):
+        bases.append(found[1])
+    return [(base, bases[0][len(base) :]) for base in reversed(bases)]
 
 
 @request("setDataBreakpoints", needs="program")

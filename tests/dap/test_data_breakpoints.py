@@ -1,0 +1,91 @@
+"""Data breakpoints through a client: elements of tensors and C++ values, with conditions and hit conditions."""
+
+import pytest
+from debugging import EXTENSION, Debugging
+
+
+def info(program, name, **where):
+    return program.client.request("dataBreakpointInfo", name=name, **where)
+
+
+def watch(program, *breakpoints):
+    return program.client.request("setDataBreakpoints", breakpoints=list(breakpoints))["breakpoints"]
+
+
+def inside(program, variable, name):
+    return next(each for each in program.children(variable) if each["name"] == name)
+
+
+@pytest.fixture
+def tensors(dap):
+    program = Debugging(dap.stdio(), "watched_in_threads.py").launch("made", "joined")
+    yield program, program.stood()
+    program.leave()
+
+
+def test_an_element_of_a_tensor_by_every_name(tensors):
+    program, stood = tensors
+    element = info(program, "x[1, 0]", frameId=stood.frame)
+    assert element["description"].startswith("x[1, 0] (float32) at 0x")
+    assert set(element["accessTypes"]) == {"write", "read", "readWrite"}
+    row = inside(program, program.variables(stood.frame)["x"], "[1]")
+    assert inside(program, row, "[0]")["value"] == "0.0"
+    shown = info(program, "[0]", variablesReference=row["variablesReference"])
+    assert shown["description"].replace("[1][0]", "[1, 0]") == element["description"]
+    evaluated = program.client.request("evaluate", expression="[x]", frameId=stood.frame, context="watch")
+    assert evaluated["variablesReference"]
+    held = info(program, "[x][0][1][0]", frameId=stood.frame)
+    assert held["description"].rpartition(" at ")[2] == element["description"].rpartition(" at ")[2]
+    assert info(program, "x", frameId=stood.frame)["description"].startswith("x (float32 [2, 2]) at 0x")
+    for name, why in (("nosuch", "is not defined"), ("torch", "torch is no tensor"), ("x[5, 0]", "5")):
+        refused = info(program, name, frameId=stood.frame)
+        assert refused["dataId"] is None
+        assert why in refused["description"]
+
+
+def test_who_writes_it_is_told(tensors):
+    program, stood = tensors
+    data = info(program, "x[1, 0]", frameId=stood.frame)["dataId"]
+    answers = watch(
+        program,
+        {"dataId": data, "accessType": "write", "condition": "$value > 1", "hitCondition": "1"},
+        {"dataId": "x"},
+        {"dataId": data, "condition": "$value >"},
+        {"dataId": data, "hitCondition": "often"},
+    )
+    assert [answer["verified"] for answer in answers] == [True, False, False, False]
+    for answer, why in zip(answers[1:], ("is no dataId", "does not parse", "is not understood"), strict=True):
+        assert why in answer["message"]
+    main = stood.thread
+    program.client.request("continue", threadId=main)
+    body = program.client.event("stopped")
+    assert (body["reason"], body["hitBreakpointIds"]) == ("data breakpoint", [answers[0]["id"]])
+    assert body["threadId"] != main
+    assert "x[1, 0] (float32)" in body["description"]
+    assert f": 1.0 → 3.0 by change ({program.script}:{program.line('change')})" in body["text"]
+    names = [frame["name"] for frame in program.stack(body["threadId"])]
+    assert "change" in names
+    assert watch(program) == []
+    program.client.request("continue", threadId=body["threadId"])
+    stood = program.stood()
+    assert (program.at(stood), program.evaluate("x[1, 0].item()", stood.frame)) == ("joined", "3.0")
+
+
+def test_a_variable_of_cxx(dap):
+    program = Debugging(dap.stdio(), "core_crossing.py").launch(native=("call",))
+    stood = program.stood()
+    arguments = program.scopes(stood.frame)["Arguments"]
+    found = info(program, "value", variablesReference=arguments["variablesReference"])
+    assert found["description"].startswith("value")
+    assert info(program, "value", frameId=stood.frame)["dataId"]
+    first = info(program, "first", frameId=stood.frame)
+    (answer,) = watch(program, {"dataId": first["dataId"], "accessType": "write"})
+    assert answer["verified"]
+    stood = program.run_on(stood)
+    assert (stood.reason, stood.function) == ("data breakpoint", "crossing::call")
+    assert "→ 4 by crossing::call" in stood.body["text"]
+    assert program.evaluate("first", stood.frame) == "4"
+    watch(program)
+    program.set_lines(EXTENSION, [])
+    assert program.run_out(stood) == 7
+    program.leave()
