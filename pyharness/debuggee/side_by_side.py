@@ -16,7 +16,9 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
 _PATIENCE = 1.0
-"""Seconds until a program goes on although nobody answers: its debuggers may be gone."""
+"""Seconds until a program goes on although its IDE is not told: that may be gone."""
+_FIRST_READING = 30.0
+"""Seconds for gdb to answer. It reads the debug information of a library once; one that is gone is noticed at once."""
 
 
 class Gdb:
@@ -24,7 +26,7 @@ class Gdb:
 
     def __init__(self, stream: socket.socket) -> None:
         self._stream: socket.socket | None = stream
-        stream.settimeout(_PATIENCE)
+        stream.settimeout(_FIRST_READING)
         self._armed = False
         self._may = _guarded()
 
