@@ -65,6 +65,7 @@ lab.test('F5 builds, starts, attaches; steps cross between the halves', { ...opt
   await bench.press('Shift+F11'); // back to the next generated line
   assert.deepEqual(where(await next(bench, 'Python half')), [generated, norm + 1]);
   await bench.paused('forward');
+  await bench.see('.debug-variables', /\brms_norm_default = Tensor float32 \[/);
   await bench.shot(lab.artifact('classic-back.png'));
   await bench.command('Remove All Breakpoints');
   await bench.press('F5');
