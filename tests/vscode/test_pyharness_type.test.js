@@ -20,6 +20,7 @@ test('into the kernel and back by mouse', { workspace: byMouse }, async bench =>
   await bench.widenSideBar(200);
   await bench.collapse('Watch');
   await bench.collapse('Breakpoints');
+  await bench.heightenVariables(480);
   await bench.toolbar('step-into');
   const generated = await bench.standsAt('Transformer_');
   const norm = lineOf(generated, NORM);

@@ -87,6 +87,18 @@ const hands = ({ page, see, until, drive, shot }) => {
       await page.mouse.move(x + width + by, y + 300, { steps: 5 });
       await page.mouse.up();
     },
+    /** Drag the head of the call stack's view down to `bottom`: more room for the variables. Views move while they fold. */
+    async heightenVariables(bottom) {
+      const head = page.locator('.pane-header', { hasText: 'Call Stack' });
+      await until(async () => {
+        const { x, y } = await head.boundingBox();
+        await page.mouse.move(x + 200, y);
+        await page.mouse.down();
+        await page.mouse.move(x + 200, bottom, { steps: 5 });
+        await page.mouse.up();
+        return (await head.boundingBox()).y > bottom - 10;
+      }, 'the variables to have more room');
+    },
   };
 };
 
