@@ -1,6 +1,7 @@
 """The layer table of docs/architecture.md, enforced: which folder may import which."""
 
 import ast
+from collections import Counter
 from pathlib import Path
 
 import pytest
@@ -79,3 +80,9 @@ def test_processes_that_must_stay_light_do(path):
 @pytest.mark.parametrize("path", sources())
 def test_the_first_line_says_the_job(path):
     assert ast.get_docstring(ast.parse(path.read_text())), "a module docstring says its job"
+
+
+def test_modules_of_tests_have_names_of_their_own():
+    """pytest imports them by their base names."""
+    names = Counter(path.name for path in Path(__file__).parent.rglob("*.py") if path.name != "conftest.py")
+    assert not [name for name, count in names.items() if count > 1 and name != "__init__.py"]

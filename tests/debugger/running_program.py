@@ -6,6 +6,7 @@ import select
 import signal
 import subprocess
 import sys
+import time
 from pathlib import Path
 
 from debugged_program import PROGRAMS, line_of
@@ -65,6 +66,11 @@ class Running:
     @property
     def tasks(self):
         return len(list(Path(f"/proc/{self.pid}/task").iterdir()))
+
+    def wait_for_threads(self, most):
+        """Until no more than ``most`` are left: a thread that ends tells nobody."""
+        while self.tasks > most:
+            time.sleep(0.01)
 
     @property
     def files(self):
