@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from pyharness.ingdb.user_functions import UserFunction
     from pyharness.model.frames import Frame
 
+_SIGTRAP, _SI_KERNEL = 5, 0x80
 _MAX_ARMED = 20_000
 """More functions than this make a step slower than a person waits; the rest is left out and counted."""
 
@@ -116,15 +117,28 @@ def _is_own(frame: Frame, stdlib: str) -> bool:
 
 
 def _put_right(event: gdb.ThreadEvent) -> None:
-    """Put the pc of a thread that hit a trap right at once: whoever lets it go next must find it so, the kernel too."""
-    if not isinstance(event, gdb.SignalEvent) or event.stop_signal != "SIGTRAP":
+    """Put the pc of a thread that hit a trap right at once: whoever lets it go next must find it so, the kernel too.
+
+    gdb has no event of its own for SIGTRAP: a step that ends behind a trap is told apart by the signal's code.
+    """
+    if isinstance(event, gdb.BreakpointEvent) or not _arming.planted:
         return
     selected = gdb.selected_thread()
     if event.inferior_thread:
         event.inferior_thread.switch()
-    at_trap(lift=False)
+    if _arming.planted.address_of(gdb.newest_frame().pc()) is not None and _is_int3():
+        at_trap(lift=False)
     if selected and selected.is_valid():
         selected.switch()
+
+
+def _is_int3() -> bool:
+    """Whether the selected thread was stopped by an ``int3``."""
+    try:
+        signal, code = (int(gdb.parse_and_eval(f"$_siginfo.{name}")) for name in ("si_signo", "si_code"))
+    except gdb.error:  # a core file, or a thread that is gone
+        return False
+    return (signal, code) == (_SIGTRAP, _SI_KERNEL)
 
 
 def at_trap(*, lift: bool) -> bool:
