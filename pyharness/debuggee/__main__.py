@@ -12,7 +12,6 @@ import itertools
 import os
 import re
 import signal
-import socket
 import sys
 import sysconfig
 import types
@@ -125,17 +124,14 @@ def _tell(channel: Channel, message: dict[str, Any]) -> None:
 def _connect_debugpy(endpoint: dict[str, Any]) -> None:
     import debugpy
 
-    from pyharness.debuggee import presentation, thread_names
+    from pyharness.debuggee import pydevd_tuning, thread_names
 
     debugpy.configure(subProcess=False)
     thread_names.name_debugpys()
     debugpy.connect((endpoint["host"], endpoint["port"]))
-    presentation.register()
     import pydevd
 
-    # pydevd sends the header and the body of a message apart: with Nagle's algorithm each costs a delayed ACK of 40 ms.
-    writer = pydevd.get_global_debugger().writer
-    writer.sock.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
+    pydevd_tuning.tune(pydevd.get_global_debugger())
 
 
 def run(options: argparse.Namespace, *, stop: bool) -> int:

@@ -3,16 +3,17 @@
 from __future__ import annotations
 
 import os
-import socket
 import sys
 import threading
 from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from pyharness.debuggee import pydevd_tuning
 from pyharness.model.errors import HarnessError
 
 if TYPE_CHECKING:
+    import socket
     from collections.abc import Callable
 
 _PATIENCE = 1.0
@@ -58,13 +59,8 @@ def adapt(gdb: Gdb) -> None:
     debugger = _debugger()
     if debugger is None:
         return
-    from pyharness.debuggee import presentation
-
-    presentation.register()
-    # It sends the header and the body of a message apart: with Nagle's algorithm each costs a delayed ACK of 40 ms.
-    debugger.writer.sock.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
+    pydevd_tuning.tune(debugger)
     debugger.do_wait_suspend = _suspended(debugger, gdb)
-    debugger.notify_skipped_step_in_because_of_filters = _nothing  # a step through torch is no news
     debugger.dont_trace_external_files = _ours_or(debugger.dont_trace_external_files)
     debugger.clear_dont_trace_start_end_patterns_caches()
 
@@ -130,7 +126,3 @@ def _ours_or(external: Callable[[str], bool]) -> Callable[[str], bool]:
     package = Path(__file__).resolve().parent.parent
     ours = tuple(f"{package / part}{os.sep}" for part in ("debuggee", "fx", "model", "native"))
     return lambda path: path.startswith(ours) or external(path)
-
-
-def _nothing(*_arguments: Any) -> None:
-    """Say nothing."""

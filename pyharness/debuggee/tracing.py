@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import socket
 import sys
 import threading
 from contextlib import contextmanager
@@ -41,22 +40,20 @@ def connect(host: str, port: int) -> None:
     import pydevd
     import pydevd_tracing
 
-    from pyharness.debuggee import presentation, thread_names
+    from pyharness.debuggee import pydevd_tuning, thread_names
 
     debugpy.configure(subProcess=False)
     server._settrace.called = False  # type: ignore[attr-defined]  # it would refuse a second time
     _hooks[:] = [threading._trace_hook]  # type: ignore[attr-defined]
     thread_names.name_debugpys()
     debugpy.connect((host, port))
-    presentation.register()
     debugger = pydevd.get_global_debugger()
     if debugger is None:
         return  # released
     # What it remembers of code (has it a breakpoint?) is as old as this number says, and outlives a session.
     debugger.mtime = _mtimes[0] = max(_mtimes[0], debugger.mtime) + 1000
     debugger.set_tracing_for_untraced_contexts(breakpoints_changed=True)
-    # It sends the header and the body of a message apart: with Nagle's algorithm each costs a delayed ACK of 40 ms.
-    debugger.writer.sock.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
+    pydevd_tuning.tune(debugger)
     if not _MONITORING:
         pydevd_tracing.SetTrace(None)
 
