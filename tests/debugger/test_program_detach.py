@@ -64,3 +64,18 @@ def test_leaving_the_block_ends_a_program_that_was_not_let_go(debugged):
         program.run_to("native:held")
     assert program.exit_code < 0
     assert crossing.output == ""
+
+
+def test_detach_when_a_step_has_arrived_that_nobody_was_told_of(debugged):
+    """The thread stands behind the byte of a trap, in the middle of an instruction of its own."""
+    crossing = debugged("core_crossing.py")
+    with crossing.start() as program:
+        program.run_to(crossing.at("held"))
+        shell = program._shell
+        shell.perform(shell.machine.request("into", shell.breakpoints.names))
+        for source, item in iter(shell._events.get, None):
+            if source == "gdb" and item.kind == "stopped":
+                break
+        program.detach()
+        assert program.finish() == 7
+    assert crossing.output.startswith("3 7 6 16 [1, 3, 5] on purpose 11")
