@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 from pyharness.dap.registry import request
 from pyharness.dap.tables import Container, ShownFrame
 from pyharness.dap.variables import of_gdb
+from pyharness.debugger.native_variables import NativeVariables
 from pyharness.debugger.program import from_frame
 from pyharness.model.frames import Frame, from_json
 from pyharness.model.source_map import map_of
@@ -151,7 +152,7 @@ def scopes(session: Session, arguments: Arguments) -> Message:
             entry = {key: value for key, value in scope.items() if key in {"name", "expensive", "presentationHint"}}
             found.append({**entry, "variablesReference": session.variables.add(container)})
     elif shown.level >= 0:
-        for scope in shell.attach().scopes(shown.thread, shown.level):
+        for scope in NativeVariables(shell.attach()).scopes(shown.thread, shown.level):
             container = Container("gdb", scope["handle"], shown)
             hint = {"Arguments": "arguments", "Locals": "locals", "Registers": "registers"}.get(scope["name"])
             entry = {"name": scope["name"], "expensive": bool(scope.get("expensive"))}

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 from pyharness.dap.registry import request
 from pyharness.dap.tables import Container
 from pyharness.debugger.native_edit import NativeEdit
+from pyharness.debugger.native_variables import NativeVariables
 from pyharness.model.errors import HarnessError
 
 if TYPE_CHECKING:
@@ -52,8 +53,8 @@ def _debugpys(session: Session, arguments: Arguments, container: Container) -> l
 def _gdbs(session: Session, arguments: Arguments, container: Container) -> list[Message]:
     start, count = arguments.integer("start", 0), arguments.integer("count", 0)
     kind = arguments.text("filter", "") or None
-    native = session.require_program().attach()
-    entries = native.children(container.thread, container.handle, start, count or _PAGE, kind)
+    known = NativeVariables(session.require_program().attach())
+    entries = known.children(container.thread, container.handle, start, count or _PAGE, kind)
     shown = [of_gdb(session, entry, container.frame) for entry in entries]
     return [{**entry, "value": _formatted(arguments, entry["value"])} for entry in shown]
 
@@ -108,7 +109,7 @@ def set_variable(session: Session, arguments: Arguments) -> Message:
     if container.side == "debugpy":
         asked = {"variablesReference": container.handle, "name": name, "value": value}
         return _of_debugpy(session, shell.python.request("setVariable", asked), container.frame)
-    entry = shell.attach().set_variable(container.thread, container.handle, name, value)
+    entry = NativeVariables(shell.attach()).assign(container.thread, container.handle, name, value)
     body = of_gdb(session, entry, container.frame)
     return {key: body[key] for key in ("value", "type", "variablesReference")}
 
@@ -170,11 +171,11 @@ def _native(session: Session, shown: ShownFrame, language: str, text: str, *, wh
     shell, focus = session.require_program(), session.focus()
     if language != shown.frame.language and language == "native":
         raise HarnessError(f"{text!r}: this frame is Python code.", "Select a frame of native code.")
-    native = shell.attach()
+    known = NativeVariables(shell.attach())
     refused: HarnessError | None = None
     if language == shown.frame.language and shown.level >= 0:
         try:
-            found = native.evaluate_variable(shown.thread, shown.level, text, whole=whole)
+            found = known.evaluate(shown.thread, shown.level, text, whole=whole)
             return _result(of_gdb(session, found, shown))
         except HarnessError as error:
             refused = error

@@ -276,31 +276,6 @@ class NativeSide:
         answer: dict[str, Any] = self._call("ph-agent", arguments)
         return answer
 
-    def scopes(self, thread: int, level: int) -> list[dict[str, Any]]:
-        """The scopes of a frame of the merged stack; see ``ingdb.mi_variables``."""
-        answer: list[dict[str, Any]] = self._about(thread, "ph-scopes", {"thread": thread, "level": level})
-        return answer
-
-    def children(
-        self, thread: int, handle: int, start: int, count: int, kind: str | None = None
-    ) -> list[dict[str, Any]]:
-        """Some of the variables behind a handle; ``kind``: only those that are ``named``, or ``indexed``."""
-        request = {"handle": handle, "start": start, "count": count, "filter": kind}
-        answer: list[dict[str, Any]] = self._about(thread, "ph-children", request)
-        return answer
-
-    def evaluate_variable(self, thread: int, level: int, expression: str, *, whole: bool = False) -> dict[str, Any]:
-        """One variable, in the language of its frame; ``whole``: with more than a line of its value."""
-        request = {"thread": thread, "level": level, "expression": expression, "whole": whole}
-        answer: dict[str, Any] = self._about(thread, "ph-evaluate-variable", request)
-        return answer
-
-    def set_variable(self, thread: int, handle: int, name: str, value: str) -> dict[str, Any]:
-        """Assign; the variable as it is then."""
-        request = {"handle": handle, "name": name, "value": value}
-        answer: dict[str, Any] = self._about(thread, "ph-set-variable", request)
-        return answer
-
     def forget_variables(self) -> None:
         """Handles are not valid any more."""
         if not self._looked_at:  # a step of a front end that shows no variables need not wait for this
@@ -313,12 +288,9 @@ class NativeSide:
         return self._call(name, request)
 
     def ask_about(self, thread: int, name: str, request: dict[str, Any]) -> Any:
-        """As ``ask``, about a thread that may run: see ``_about``."""
-        return self._about(thread, name, {"thread": thread, **request})
-
-    def _about(self, thread: int, name: str, request: dict[str, Any]) -> Any:
-        """Ask about a thread that gdb holds, or that debugpy does: gdb then holds it meanwhile."""
+        """As ``ask``, about a thread that gdb holds, or that debugpy does: gdb then holds it meanwhile."""
         self._looked_at = True
+        request = {"thread": thread, **request}
         values = self._values(name, {**request, "standing": thread})
         if "runs" not in values:
             return json.loads(str(values["json"]))
