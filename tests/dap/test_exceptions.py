@@ -115,6 +115,12 @@ def test_a_crash_is_a_stop_unless_it_is_not_wanted(dap, crashes):
         assert "at 0x0" in stood.body["text"]
         assert named(program, stood)[0][0] == "crossing::crash"
         assert program.evaluate("nowhere", stood.frame) == "0x0"
+        python = next(frame["id"] for frame in program.stack(stood.thread) if frame["name"] == "<module>")
+        assert program.variables(python)["caught"]["type"] == "function"  # read from memory
+        refused = program.client.refused("evaluate", expression="caught.__name__.upper()", frameId=python)
+        assert "cannot be evaluated" in refused
+        refused = program.client.refused("evaluate", expression="py:1 + 1", frameId=stood.frame)
+        assert "Select a frame of Python code" in refused
         program.client.request("continue", threadId=stood.thread)
     assert program.run_out() == -11
     program.leave()
