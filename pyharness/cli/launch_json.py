@@ -89,7 +89,16 @@ def _halves(project: Project) -> dict[str, Entry]:
     meet = ["--key", FOLDER]
     script = [*meet, f"{FOLDER}/{project.script}"]
     own = {name: _python_half(project, "the script", script)} if project.script else {}
-    ranks = ["--nproc-per-node=2", "-m", "pyharness.debuggee.meet", *meet, "--rank", "${input:rank}", "${file}"]
+    ranks = [
+        "--standalone",
+        "--nproc-per-node=2",
+        "-m",
+        "pyharness.debuggee.meet",
+        *meet,
+        "--rank",
+        "${input:rank}",
+        "${file}",
+    ]
     return {
         **own,
         f"{name}: this file": _python_half(project, "this file", [*meet, "${file}"]),

@@ -108,3 +108,15 @@ lab.test('another project, with the file that `pyharness vscode` writes for it',
   await bench.press('Shift+F5'); // ends both halves
   await bench.drive((vscode, lab) => lab.idle());
 });
+
+lab.test('one rank of a torchrun job', { ...options, workspace: () => project() }, async bench => {
+  await bench.breakpoint(`extension.cpp:${line('tests/debugger/extension.cpp', '// @scaled_return')}`);
+  await bench.quickOpen('main.py');
+  await bench.startConfiguration('Python + gdb attach: one rank of torchrun', 'The rank to debug', '1');
+  const native = await next(bench, 'gdb half');
+  assert.match(names(native), /^crossing::scaled, crossing::held, main/);
+  await bench.paused('crossing::scaled');
+  await bench.shot(lab.artifact('classic-torchrun.png'));
+  await bench.press('Shift+F5');
+  await bench.drive((vscode, lab) => lab.idle());
+});

@@ -247,6 +247,21 @@ def test_only_the_rank_that_is_asked_for_waits(start):
         ends(ranks[1])
 
 
+def test_one_rank_of_a_real_torchrun(start, tmp_path):
+    script = tmp_path / "train.py"
+    script.write_text("import crossing, os\nprint(f'rank {crossing.held(int(os.environ[\"RANK\"]))}')\n")
+    job = start(*python_half("Python half: torchrun", script, rank="1"))
+    with MIEngine(configuration("gdb half")) as engine:
+        engine.initialize()
+        engine.set_breakpoint(marked("held"))
+        engine.resume()
+        stop = engine.stop()
+        assert stop["frame"]["args"] == [{"name": "value", "value": "1"}]
+        engine.command("-break-delete 1")
+        engine.carry_on()
+        assert sorted(ends(job, 0).splitlines()) == ["rank 1", "rank 3"]
+
+
 def test_launch_under_gdb(start):
     del start
     with MIEngine(configuration("gdb: launch this file", file=str(PROGRAM))) as engine:

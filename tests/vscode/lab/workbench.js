@@ -28,13 +28,16 @@ const typing = page => {
   const input = page.locator('.quick-input-widget input[type=text]');
   const row = page.locator('.quick-input-list .monaco-list-row.focused');
   /** Opens a picker by `key`, types `words`, waits for the row that shows `expected`, types `more` and takes it. */
-  const pick = async (key, words, expected, more = '') => {
+  const choose = async (key, words, expected, more = '') => {
     await page.keyboard.press(key);
     await input.waitFor({ state: 'visible' });
     await page.keyboard.type(words);
     await row.filter({ hasText: expected }).waitFor();
     await page.keyboard.type(more);
     await page.keyboard.press('Enter');
+  };
+  const pick = async (...how) => {
+    await choose(...how);
     await page.locator('.quick-input-widget').waitFor({ state: 'hidden' });
   };
   /** Opens 'file.py:12' (of the workspace, by a part of its path) in an editor. A line typed before the file is found, hides it. */
@@ -82,8 +85,15 @@ const typing = page => {
         await page.keyboard.press('ArrowRight'); // goes to its first item
       }
     },
-    /** Starts a configuration of launch.json by its name, as a person who types 'debug NAME' after Ctrl+P. */
-    startConfiguration: name => pick('Control+P', `debug ${name}`, name),
+    /** Starts a configuration of launch.json by its name, as a person who types 'debug NAME' after Ctrl+P; answers if it asks. */
+    async startConfiguration(name, question, answer) {
+      if (!question) { await pick('Control+P', `debug ${name}`, name); return; }
+      await choose('Control+P', `debug ${name}`, name);
+      await page.locator('.quick-input-widget').filter({ hasText: question }).waitFor();
+      await page.keyboard.press('Control+A');
+      await page.keyboard.type(answer);
+      await page.keyboard.press('Enter');
+    },
   };
 };
 
