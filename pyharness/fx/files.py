@@ -17,6 +17,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from pyharness.fx.mapping import lines_of
+from pyharness.fx.old_files import forget_old, keep
 from pyharness.model.errors import HarnessError
 from pyharness.model.source_map import SUFFIX, SourceMap, dump_lines
 from pyharness.model.state import state_dir, write_private
@@ -51,6 +52,7 @@ FILES: weakref.WeakKeyDictionary[GraphModule, GeneratedFile] = weakref.WeakKeyDi
 """What each living GraphModule runs."""
 
 _generated: set[str] = set()
+_tidied: set[Path] = set()
 _writing = threading.Lock()
 _MAXIMUM_NAME = 60
 
@@ -137,9 +139,17 @@ class _Name(dict[str, Any]):
 
 def _folder(folder: Path | None) -> Path:
     if folder is None:
-        return state_dir("generated").absolute()
+        return _private_folder()
     folder.mkdir(parents=True, exist_ok=True)
     return folder.absolute()
+
+
+def _private_folder() -> Path:
+    folder = state_dir("generated").absolute()
+    if folder not in _tidied:
+        _tidied.add(folder)
+        forget_old(folder)
+    return folder
 
 
 def _file_name(graph: str, text: str, dumped: str) -> str:
@@ -152,6 +162,7 @@ def _write_once(path: Path, text: str) -> None:
     data = text.encode()
     try:
         if path.read_bytes() == data:
+            keep(path)
             return
         if path.suffix == ".py":  # someone edited it: keep their work beside the file
             path.replace(path.with_suffix(".edited.py"))

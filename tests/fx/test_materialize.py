@@ -4,6 +4,7 @@ import copy
 import inspect
 import json
 import linecache
+import os
 import pickle
 import stat
 import threading
@@ -78,6 +79,14 @@ def test_the_same_code_has_the_same_file_and_is_written_once(model):
     assert second.file == first.file
     assert [path.stat().st_mtime_ns for path in (first.file, first.map_file)] == before
     assert len(list(first.file.parent.iterdir())) == 2
+
+
+def test_code_that_runs_again_stays_young(model):
+    made = materialize(fx.symbolic_trace(model))
+    for path in (made.file, made.map_file):
+        os.utime(path, (0, 0))
+    materialize(fx.symbolic_trace(model))
+    assert all(path.stat().st_mtime > 0 for path in (made.file, made.map_file))
 
 
 def test_a_folder_of_ones_own(model, tmp_path):
