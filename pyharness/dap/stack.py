@@ -6,20 +6,19 @@ from itertools import groupby
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from pyharness.dap.merged_stack import python_frames, whole_stack
 from pyharness.dap.registry import request
 from pyharness.dap.tables import Container, ShownFrame
 from pyharness.dap.variables import of_gdb
 from pyharness.debugger.native_variables import NativeVariables
-from pyharness.debugger.program import from_frame
-from pyharness.model.frames import Frame, from_json
 from pyharness.model.source_map import map_of
 from pyharness.model.variable import fx_scope
 
 if TYPE_CHECKING:
     from pyharness.dap.arguments import Arguments
     from pyharness.dap.session import Session
-    from pyharness.debugger.shell import Shell
     from pyharness.model.dap_wire import Message
+    from pyharness.model.frames import Frame
 
 
 @request("threads", needs="program")
@@ -42,59 +41,12 @@ def stack_trace(session: Session, arguments: Arguments) -> Message:
     start, levels = max(0, arguments.integer("startFrame", 0)), max(0, arguments.integer("levels", 0))
     focus = session.require_program().machine.focus
     if thread not in session.frames.stacks and (start, levels) == (0, 1) and focus and focus.language == "python":
-        shown = _python_frames(session.require_program(), thread, 8)[:1] if thread == focus.thread else []
+        shown = python_frames(session.require_program(), thread, 8)[:1] if thread == focus.thread else []
         if shown:
             return {"stackFrames": [_to_dap(session, shown)], "totalFrames": len(shown) + 1}  # more, so ask again
     rows = list(_rows(session, whole_stack(session, thread)))
     end = start + levels if levels else len(rows)
     return {"stackFrames": [_to_dap(session, row) for row in rows[start:end]], "totalFrames": len(rows)}
-
-
-def whole_stack(session: Session, thread: int) -> list[ShownFrame]:
-    """The merged stack of a thread, read once a stop; empty while the program runs."""
-    stacks = session.frames.stacks
-    if session.require_program().machine.focus is None:
-        return []
-    if thread not in stacks:
-        stacks[thread] = _read(session, thread)
-    return stacks[thread]
-
-
-def _read(session: Session, thread: int) -> list[ShownFrame]:
-    shell, focus = session.require_program(), session.require_program().machine.focus
-    if focus is not None and thread == focus.thread:
-        return _numbered(thread, shell.attach().stack(thread)) if focus.language == "native" else _merged(shell, thread)
-    return _numbered(thread, shell.native.stack_of_running(thread)) if shell.native else []
-
-
-def _numbered(thread: int, entries: list[dict[str, Any]]) -> list[ShownFrame]:
-    return [ShownFrame(thread, level, from_json(entry)) for level, entry in enumerate(entries)]
-
-
-def _python_frames(shell: Shell, thread: int, levels: int = 0) -> list[ShownFrame]:
-    entries = shell.python.raw_frames(thread, levels)
-    return [ShownFrame(thread, -1, shell.python.frame_of(entry), entry["id"]) for entry in entries]
-
-
-def _merged(shell: Shell, thread: int) -> list[ShownFrame]:
-    """debugpy's frames, which can be looked into, with the native ones between them as far as gdb is there."""
-    python = _python_frames(shell, thread)
-    if shell.native is None or not python:
-        return python
-    whole = [from_json(entry) for entry in shell.native.stack_of_running(thread)]
-    merged = from_frame(python[0].frame, whole)
-    first = len(whole) - len(merged)
-    waiting = list(python)
-    shown = []
-    for level, frame in enumerate(merged, first):
-        known = frame.language == "python" and waiting and _is_same(waiting[0].frame, frame)
-        own = waiting.pop(0) if known else None
-        shown.append(ShownFrame(thread, level, own.frame if own else frame, own.debugpy if own else None))
-    return shown if not waiting else python
-
-
-def _is_same(one: Frame, other: Frame) -> bool:
-    return (one.file, one.line) == (other.file, other.line)
 
 
 def _rows(session: Session, stack: list[ShownFrame]) -> list[list[ShownFrame]]:

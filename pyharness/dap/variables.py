@@ -6,6 +6,7 @@ import re
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from pyharness.dap.merged_stack import whole_stack
 from pyharness.dap.registry import request
 from pyharness.dap.tables import Container
 from pyharness.debugger.native_edit import NativeEdit
@@ -151,8 +152,6 @@ def _frame(session: Session, arguments: Arguments) -> ShownFrame:
     number = arguments.integer("frameId", 0)
     if number:
         return session.frames.get(number)
-    from pyharness.dap.stack import whole_stack
-
     stack = whole_stack(session, session.focus().thread)
     if not stack:
         raise HarnessError("There is no frame to evaluate in.")
