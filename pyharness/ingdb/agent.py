@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import gdb
 
-from pyharness.ingdb import libraries, safe_point
+from pyharness.ingdb import backtrace, libraries, safe_point
 from pyharness.ingdb.settings import temporarily
 from pyharness.model.errors import HarnessError
 
@@ -18,6 +18,7 @@ if TYPE_CHECKING:
 _LIBRARY = "_trap."
 """How the file name of the library with the agent begins."""
 _MAX_ANSWER = 1 << 16
+_SEVERAL = 2
 
 
 class NoAgentError(HarnessError):
@@ -32,11 +33,9 @@ def read_symbols() -> bool:
     return library is not None and libraries.load_symbols(library) and _has_symbols()
 
 
-def call(request: dict[str, Any], *, among_others: bool = False) -> dict[str, Any]:
+def call(request: dict[str, Any]) -> dict[str, Any]:
     """The agent's answer to ``request``, from the selected thread, which must be stopped.
 
-    ``among_others`` lets the other threads run meanwhile: where one of them has asked for the GIL (debugpy's do, many
-    times a second), the interpreter goes on only when it has had it.
     ``NoAgentError`` where the program has none, ``HarnessError`` where the agent refuses or the call is cut short.
     """
     if not read_symbols():
@@ -50,7 +49,7 @@ def call(request: dict[str, Any], *, among_others: bool = False) -> dict[str, An
     safe_point.reach()
     gdb.selected_inferior().write_memory(_address("pyharness_request"), text)
     # In non-stop mode gdb lets no other thread of those that stand run for a call, whatever its settings.
-    alone = None if gdb.parameter("non-stop") else not among_others and bool(_call("pyharness_holds_gil", alone=True))
+    alone = None if gdb.parameter("non-stop") else _is_only_python_thread()
     with _no_breakpoints(request["do"] == "evaluate"):
         gone = _call("pyharness_agent", alone=alone)
     if gone:
@@ -59,6 +58,17 @@ def call(request: dict[str, Any], *, among_others: bool = False) -> dict[str, An
     if "error" in answer and request["do"] != "evaluate":
         raise HarnessError(f"The program refused {request['do']!r}: {answer['error']}")
     return answer
+
+
+def _is_only_python_thread() -> bool:
+    """Whether the selected thread holds the GIL and no other can have asked for it.
+
+    Where one has, the interpreter hands it over at the next chance, and goes on only when the other has had it.
+    """
+    if not _call("pyharness_holds_gil", alone=True):
+        return False
+    python = backtrace.current_python()
+    return python is None or len(python.threads()) < _SEVERAL
 
 
 def _has_symbols() -> bool:

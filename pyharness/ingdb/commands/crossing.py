@@ -96,5 +96,5 @@ def _is_user_frame(frame: gdb.Frame) -> bool:
 
 def _arm_python() -> None:
     """Have debugpy stop at the next line of the Python function that called."""
-    if not agent.call({"do": "arm_next_line"}, among_others=True)["armed"]:
+    if not agent.call({"do": "arm_next_line"})["armed"]:
         raise HarnessError("No Python debugger is in this program.", "Go on with Continue.")
