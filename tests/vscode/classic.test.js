@@ -12,7 +12,7 @@ const names = stop => stop.frames.map(frame => frame.name).join(', ');
 const where = ({ frames: [{ source, line }] }) => [source.path.replace(/^vscode-remote:\/+[^/]+/, ''), line];
 const exitCode = bench => bench.dap().find(entry => entry.session.includes('Python half') && entry.message?.event === 'exited')?.message.body.exitCode;
 
-/** A folder with a program, a C++ extension and an environment, none of which is this repository's. */
+/** A folder with a program, a C++ extension that is not built yet and an environment, none of which is this repository's. */
 function project() {
   const folder = fs.mkdtempSync(path.join(os.tmpdir(), 'project-'));
   process.on('exit', () => fs.rmSync(folder, { recursive: true, force: true }));
@@ -22,9 +22,12 @@ function project() {
   fs.copyFileSync(path.join(lab.repository, 'tests/programs/core_crossing.py'), path.join(folder, 'main.py'));
   fs.copyFileSync(path.join(lab.repository, 'tests/debugger/extension.cpp'), path.join(folder, 'extension.cpp'));
   fs.symlinkSync(path.join(lab.repository, '.venv'), path.join(folder, '.venv'));
-  const flags = ['-std=c++17', '-g', '-O0', '-fPIC', '-shared', '-pthread', `-I${torch}/include`, `-I${include}`];
-  execFileSync('c++', [...flags, path.join(folder, 'extension.cpp'), '-o', path.join(folder, `crossing${suffix}`)], { cwd: folder });
-  execFileSync(python, ['-m', 'pyharness', 'vscode', folder], { cwd: lab.repository });
+  const flags = `-std=c++17 -g -O0 -fPIC -shared -pthread -I${torch}/include -I${include}`;
+  const write = (file, text) => fs.writeFileSync(path.join(folder, file), text);
+  write('Makefile', `crossing${suffix}: extension.cpp\n\tc++ ${flags} $(CURDIR)/$< -o $@\n`);
+  fs.mkdirSync(path.join(folder, '.vscode'));
+  write('.vscode/tasks.json', JSON.stringify({ version: '2.0.0', tasks: [{ label: 'build', type: 'shell', command: 'make', problemMatcher: '$gcc' }] }));
+  execFileSync(python, ['-m', 'pyharness', 'vscode', folder, '--build', 'build'], { cwd: lab.repository });
   return folder;
 }
 
@@ -90,7 +93,7 @@ lab.test('both kinds of breakpoints bind, and both halves go on', options, async
   assert.equal(exitCode(bench), 0);
 });
 
-lab.test('another project, with the file that `pyharness vscode` writes for it', { ...options, workspace: () => project() }, async bench => {
+lab.test('another project, built by F5, with the file that `pyharness vscode` writes for it', { ...options, workspace: () => project() }, async bench => {
   await bench.breakpoint(`main.py:${line('tests/programs/core_crossing.py', '# @held')}`);
   await bench.breakpoint(`extension.cpp:${line('tests/debugger/extension.cpp', '// @scaled_return')}`);
   await bench.quickOpen('main.py');

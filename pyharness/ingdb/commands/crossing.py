@@ -22,12 +22,11 @@ if TYPE_CHECKING:
 
 _MAX_FRAMES = 1000
 _DONE = b"."
-_SI_KERNEL = 0x80
 
 
 def serve(program: socket.socket) -> None:
     """Do what the program asks for on this stream, until it ends."""
-    gdb.events.stop.connect(_on_stop)
+    gdb.events.stop.connect(lambda _event: stop_at_functions.disarm())  # the first stop ends the step
     threading.Thread(target=_listen, args=(program,), daemon=True).start()
     _Finish()
 
@@ -45,21 +44,6 @@ def _do(program: socket.socket, wanted: bytes) -> None:
     else:
         stop_at_functions.disarm()
     program.sendall(_DONE)
-
-
-def _on_stop(event: gdb.StopEvent) -> None:
-    """The first stop ends the step. A thread at a trap is put on the instruction that is there."""
-    if type(event) is gdb.StopEvent and _ran_into_trap():  # neither a breakpoint nor another signal
-        stop_at_functions.at_trap(lift=False)
-    stop_at_functions.disarm()
-
-
-def _ran_into_trap() -> bool:
-    """Whether the kernel stopped the selected thread for an ``int3``, and not for a step."""
-    try:
-        return int(gdb.parse_and_eval("$_siginfo.si_code")) == _SI_KERNEL
-    except gdb.error:
-        return False
 
 
 class _Finish(gdb.Command):
