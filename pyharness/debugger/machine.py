@@ -41,6 +41,8 @@ class NativeStopped:
     in_user_code: bool = True
     place: str = ""
     """Of a ``breakpoint``: the place as the user named it."""
+    inlined: bool = False
+    """It stands in a library's code that is inlined into a function of the user's."""
 
 
 @dataclass(frozen=True)
@@ -140,6 +142,8 @@ _PYTHON_COMMANDS: dict[Request, Literal["continue", "next", "stepIn", "stepOut"]
     "instruction": "next",
     "into_instruction": "stepIn",
 }
+_MOST_INLINED = 100
+"""Steps through inlined code before a line of it is told: a loop there may be long."""
 _INTO = ("into", "into_instruction")
 _INSTRUCTIONS: dict[Request, Literal["nexti", "stepi"]] = {"instruction": "nexti", "into_instruction": "stepi"}
 
@@ -170,6 +174,8 @@ class Machine:
         self._returning = 0
         """The thread whose Python code, which it steps out of, was called by native code of the user's."""
         self._waiting: deque[Stopped] = deque()
+        self._passed_inlined = 0
+        """How often the step has gone on because it stood in inlined code."""
         self.pausing = False
         """The client has asked for a stop, wherever; the first that comes serves."""
 
@@ -188,6 +194,7 @@ class Machine:
         if focus is None:
             return []
         self.focus = None
+        self._passed_inlined = 0
         if kind == "continue":
             self._step = None
         else:
@@ -265,11 +272,19 @@ class Machine:
         if event.reason == "pause":
             told = Stopped(event.thread, "native", "pause")
             return self._tell(told) if self.pausing else [Native(event.thread, "continue")]
+        if event.inlined and self._passes_inlined(step):
+            again: list[Action] = [Arm(event.thread)] if self._armed else []  # not where it stands: it would stop there
+            return [*again, Native(event.thread, "next")]
         if step and event.reason == "stepped" and not (event.in_user_code or step.request in _INSTRUCTIONS):
             return [Leave(event.thread, pending=step.request != "out")]
         if event.reason == "arrived" or event.reason == "stepped":  # noqa: PLR1714  (mypy narrows this one)
             return self._tell(Stopped(event.thread, "native", "step"))
         return self._tell(Stopped(event.thread, "native", event.reason, place=event.place))
+
+    def _passes_inlined(self, step: _Step | None) -> bool:
+        """Whether to go on to a line of the user's: optimized code has a library's lines among theirs."""
+        self._passed_inlined += 1
+        return self._passed_inlined <= _MOST_INLINED and not (step and step.request in _INSTRUCTIONS)
 
     def _python_stopped(self, event: PythonStopped, step: _Step | None) -> list[Action]:
         self._pending_python.discard(event.thread)

@@ -42,6 +42,8 @@ _WATCHED = ("wpt", "hw-rwpt", "hw-awpt")
 FATAL_SIGNALS = ("SIGSEGV", "SIGBUS", "SIGFPE", "SIGILL", "SIGABRT")
 
 Answer = TypeVar("Answer")
+Standing = Literal["own", "inlined", "other"]
+"""In the user's code, in a library's that is inlined into theirs, elsewhere."""
 
 
 class NativeSide:
@@ -244,13 +246,16 @@ class NativeSide:
         answer: dict[str, Any] = self._call("ph-where", {"thread": thread})
         return answer
 
-    def in_user_code(self, notice: Notice, thread: int) -> bool:
-        """Whether a thread stopped in code of the user's; gdb mostly says so in the ``*stopped`` record itself."""
+    def standing(self, notice: Notice, thread: int) -> Standing:
+        """In whose code a thread stopped; gdb mostly says so in the ``*stopped`` record itself."""
         frame = notice.values.get("frame")
-        if isinstance(frame, dict):
-            file = frame.get("fullname")
-            return isinstance(file, str) and is_user_source(file)
-        return bool(self.where(thread)["user"])
+        file = frame.get("fullname") if isinstance(frame, dict) else None
+        if isinstance(file, str) and is_user_source(file):
+            return "own"
+        if isinstance(frame, dict) and not file:
+            return "other"
+        found = self.where(thread)
+        return "own" if found["user"] else "inlined" if found["inlined"] else "other"
 
     def caller(self, thread: int) -> dict[str, Any]:
         """Who called the user's native code on a stopped thread."""

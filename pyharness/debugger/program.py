@@ -281,7 +281,7 @@ def why_nothing(origin: Frame | None, now: Frame, functions: int) -> str:
     entry = source_map.at(origin.line) if source_map and origin.line else None
     ran = entry.target if entry else f"line {origin.line}"
     if not functions:
-        return f"{ran} ran no native code of yours: no loaded library of yours has line tables (-g)"
+        return f"{ran} ran no native code of yours: no loaded library of yours has line tables (-g, and not stripped)"
     return f"{ran} ran none of your {functions} native functions"
 
 

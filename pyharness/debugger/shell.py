@@ -210,8 +210,9 @@ class Shell:
             return
         if reason == "signal":
             self.signal = f"{notice.values.get('signal-name')}: {notice.values.get('signal-meaning')}"
-        in_user_code = reason != "stepped" or self.native.in_user_code(notice, thread)
-        self.perform(self.machine.handle(m.NativeStopped(thread, reason, in_user_code, place)))
+        standing = self.native.standing(notice, thread) if reason in {"stepped", "arrived"} else "own"
+        stop = m.NativeStopped(thread, reason, standing != "other", place, inlined=standing == "inlined")
+        self.perform(self.machine.handle(stop))
 
     def _place(self, notice: Notice) -> str:
         return self.breakpoints.place_of_number[int(str(notice.values["bkptno"]))]

@@ -10,10 +10,11 @@ from functools import partial
 
 import gdb
 
-from pyharness.ingdb import attach, native_names, processes, stop_at_functions
+from pyharness.ingdb import attach, native_names, processes
 from pyharness.ingdb.commands import library_watch, stops, trap
 from pyharness.ingdb.commands.registry import command
 from pyharness.ingdb.function_name import matches
+from pyharness.ingdb.known_functions import known_functions
 from pyharness.model.errors import HarnessError, UsageError, nearest
 from pyharness.model.source_line import source_line
 
@@ -44,7 +45,7 @@ def _attach_at(argument: str) -> None:
 
 def places(function: str) -> dict[int, str]:
     """The addresses to stop at in functions of that name, each with its place as text."""
-    known = stop_at_functions.known_functions()
+    known = known_functions()
     own = [one for one in known if matches(one.name, function)]
     if own:
         return {one.stop_address: _text(one.name, one.file, one.stop_line) for one in own}

@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import signal
 from contextlib import contextmanager
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 import gdb
 
 from pyharness.ingdb import autograd_node, libraries, native_names
+from pyharness.ingdb.known_functions import innermost
 from pyharness.ingdb.local_variables import Variables
 from pyharness.ingdb.merge import NativeFrame, in_order, merge
 from pyharness.ingdb.python_layout import UnknownPythonError
@@ -203,7 +205,8 @@ def _python_threads(python: Python | None, thread: gdb.InferiorThread) -> list[P
 
 def _native_frames(limit: int) -> Iterator[NativeFrame]:
     """The selected thread's frames as gdb unwinds them; ends where gdb cannot go on."""
-    frame: gdb.Frame | None = gdb.newest_frame()
+    frame: gdb.Frame | None
+    frame, file, line = innermost()
     pointer = _stack_pointer(frame)
     for level in range(limit):
         if frame is None or (level and frame.pc() == 0):  # the oldest frame's caller
@@ -213,7 +216,8 @@ def _native_frames(limit: int) -> Iterator[NativeFrame]:
         except gdb.error:
             older = None
         above = _stack_pointer(older)
-        yield _described(frame, pointer or 0, above if above and pointer and above >= pointer else None)
+        described = _described(frame, pointer or 0, above if above and pointer and above >= pointer else None)
+        yield described if level else replace(described, file=file, line=line)
         frame, pointer = older, above
 
 

@@ -22,6 +22,7 @@ from pyharness.ingdb import (
     stop_at_functions,
     tensor_values,
 )
+from pyharness.ingdb.known_functions import innermost, is_within_own
 from pyharness.model.errors import HarnessError
 from pyharness.model.user_code import is_user_source
 
@@ -184,18 +185,17 @@ def _disarm(_request: dict[str, Any]) -> Any:
 
 @mi_command("ph-where")
 def _where(request: dict[str, Any]) -> Any:
-    """Where a thread stopped: function, file, line, and whether that is the user's code."""
+    """Where a thread stopped: function, file, line, whether that is the user's code, or inlined into it."""
     select(request)
-    frame = gdb.newest_frame()
-    place = frame.find_sal()
-    file = place.symtab.fullname() if place.symtab else None
+    frame, file, line = innermost()
     name, library = native_names.name_of(frame)
     return {
         "function": name,
         "library": library,
         "file": file,
-        "line": place.line or None,
+        "line": line,
         "user": is_user_source(file),
+        "inlined": file is not None and is_within_own(frame),
     }
 
 
@@ -212,9 +212,9 @@ def _calls() -> dict[str, Any]:
     Of a native caller ``N - 1`` is a frame that gdb can finish: of an inlined one it can only finish the innermost. So
     the way to a caller may end within inlined code of torch's, and goes on from there.
     """
-    finishable = 0
-    frame = gdb.newest_frame().older()
-    for level in range(1, _MAX_FRAMES):
+    here = innermost()[0]
+    finishable, frame = here.level(), here.older()
+    for level in range(finishable + 1, _MAX_FRAMES):
         if frame is None:
             break
         place = frame.find_sal()

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import gdb
 
-from pyharness.ingdb import stop_at_functions
+from pyharness.ingdb.known_functions import known_functions
 from pyharness.ingdb.local_variables import live_symbols
 from pyharness.ingdb.merged_frame import Place
 from pyharness.ingdb.mi import mi_command
@@ -79,7 +79,7 @@ def _functions(frame: gdb.Frame, start: str) -> Iterator[tuple[str, str]]:
     function = frame.function()
     spaces = (function.name.partition("(")[0] if function else "").split("::")[:-1]
     prefixes = ["::".join(spaces[:count]) + "::" for count in range(len(spaces), 0, -1)]
-    for known in stop_at_functions.known_functions():
+    for known in known_functions():
         for prefix in ("", *prefixes):
             if known.name.startswith(prefix + start):
                 yield known.name.removeprefix(prefix), "function"

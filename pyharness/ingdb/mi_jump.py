@@ -7,7 +7,8 @@ from typing import TYPE_CHECKING, Any
 
 import gdb
 
-from pyharness.ingdb import libraries, stop_at_functions, user_functions
+from pyharness.ingdb import libraries, user_functions
+from pyharness.ingdb.known_functions import known_functions
 from pyharness.ingdb.mi import mi_command, select
 from pyharness.model.errors import HarnessError
 
@@ -68,7 +69,7 @@ def _check_standing(frame: gdb.Frame, place: gdb.Symtab_and_line) -> None:
 
 
 def _after_prologue(frame: gdb.Frame) -> bool:
-    return any(known.stop_address == frame.pc() for known in stop_at_functions.known_functions())
+    return any(known.stop_address == frame.pc() for known in known_functions())
 
 
 def _function_block(block: gdb.Block) -> gdb.Block:
@@ -79,9 +80,7 @@ def _function_block(block: gdb.Block) -> gdb.Block:
 
 def _lines(symtab: gdb.Symtab, body: gdb.Block) -> dict[int, int]:
     """Lines of a function that have code after its prologue, with their first address."""
-    start = next(
-        (one.stop_address for one in stop_at_functions.known_functions() if one.entry == body.start), body.start
-    )
+    start = next((one.stop_address for one in known_functions() if one.entry == body.start), body.start)
     found: dict[int, int] = {}
     for entry in symtab.linetable():
         if entry.line and start <= entry.pc < body.end:

@@ -8,14 +8,14 @@ from typing import TYPE_CHECKING, Any
 
 import gdb
 
-from pyharness.ingdb import backtrace, libraries, native_names, user_functions
+from pyharness.ingdb import backtrace, native_names
 from pyharness.ingdb.function_name import matches
+from pyharness.ingdb.known_functions import known_functions
 from pyharness.ingdb.planted import Planted
 from pyharness.model.errors import nearest
 from pyharness.model.user_code import is_user_python, is_user_source
 
 if TYPE_CHECKING:
-    from pyharness.ingdb.user_functions import UserFunction
     from pyharness.model.frames import Frame
 
 _SIGTRAP, _SI_KERNEL = 5, 0x80
@@ -36,15 +36,6 @@ class _Arming:
 _arming = _Arming()
 
 
-def known_functions() -> list[UserFunction]:
-    """Every function of the user's own native code that is loaded now."""
-    return [
-        function
-        for library in libraries.user_libraries()
-        for function in user_functions.user_functions(library.path, library.bias)
-    ]
-
-
 def arm(thread: gdb.InferiorThread) -> dict[str, Any]:
     """Break at all of the user's functions on ``thread``; a later stop elsewhere needs ``disarm``."""
     functions = known_functions()
@@ -63,10 +54,13 @@ def arm(thread: gdb.InferiorThread) -> dict[str, Any]:
 def plant(standing: int = 0) -> dict[str, Any]:
     """As ``arm``, for all threads and without gdb's help, in a program that has a trap guard.
 
-    ``standing`` is where the stepping thread stands: a trap there would stop it before it has moved.
+    ``standing`` is where the stepping thread stands: a trap there would stop it before it has moved, or be taken by gdb
+    for an instruction of one byte that it has stepped.
     """
+    planted = _planted()
+    planted.lift_one(standing)
     addresses = {function.stop_address for function in known_functions()} - {standing}
-    return {"functions": _planted().plant(addresses), "left_out": 0}
+    return {"functions": planted.plant(addresses), "left_out": 0}
 
 
 def plant_at(address: int) -> None:

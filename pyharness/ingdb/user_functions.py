@@ -6,6 +6,7 @@ What to step into is asked again and again, so the answer is computed once: from
 from __future__ import annotations
 
 import hashlib
+import itertools
 import json
 import re
 from contextlib import suppress
@@ -25,15 +26,17 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from pyharness.ingdb.elf import Elf
-    from pyharness.ingdb.line_table import LineTable, Sequence
+    from pyharness.ingdb.line_table import Line, LineTable, Sequence
     from pyharness.ingdb.symbol_table import Symbol
 
-_VERSION = 2
+_VERSION = 3
 _MOST_KEPT = 200
 _GENERATED = re.compile(
     rb"^(_GLOBAL__|_Z41__static_initialization_and_destruction_0|__tcf_|_ZT[hvcWH]|_ZZ?N?.*_FUN$|_init$|_fini$|__cxx_global)"
     rb"|\.(cold|part)\b"
 )
+_LIBRARY_NAME = re.compile(rb"_Z+N?[VKr]*[RO]?(S[tabsiod]|2at|3c10|5torch|6caffe2|8pybind11|9__gnu_cxx|10__cxxabiv1)")
+"""Linkage names in the namespaces of the libraries whose templates are instantiated in everybody's code."""
 _LEVEL = re.compile(rb" -O(\d|s|g|z|fast|)(?= |$)")
 _OPTIMIZING = {b"", b"1", b"2", b"3", b"s", b"z", b"g", b"fast"}
 _PUSH_FRAME = re.compile(rb"^(\xf3\x0f\x1e\xfa)?\x55\x48(\x89\xe5|\x8b\xec)")
@@ -50,6 +53,7 @@ class _Row(NamedTuple):
     entry: int
     stop_address: int
     stop_line: int
+    stops_at_own_line: bool
 
 
 @dataclass(frozen=True)
@@ -66,6 +70,8 @@ class UserFunction:
     stop_address: int
     """After the prologue, where its parameters can be read."""
     stop_line: int
+    stops_at_own_line: bool
+    """Whether that line is in ``file``: in optimized code it may be of what is inlined there."""
 
 
 def user_functions(path: str, bias: int = 0) -> list[UserFunction]:
@@ -80,8 +86,8 @@ def user_functions(path: str, bias: int = 0) -> list[UserFunction]:
 @lru_cache(maxsize=64)
 def _at(elf: Elf, bias: int) -> list[UserFunction]:
     return [
-        UserFunction(name, linkage, file, line, entry + bias, stop + bias, stop_line)
-        for name, linkage, file, line, entry, stop, stop_line in _rows(elf)
+        UserFunction(name, linkage, file, line, entry + bias, stop + bias, stop_line, own)
+        for name, linkage, file, line, entry, stop, stop_line, own in _rows(elf)
     ]
 
 
@@ -125,7 +131,7 @@ def _kept(cache: Path) -> list[_Row] | None:
 
 def _checked(values: list[Any]) -> _Row:
     row = _Row(*values)
-    if [type(value) for value in row] != [str, str, str, int, int, int, int]:
+    if [type(value) for value in row] != [str, str, str, int, int, int, int, bool]:
         raise ValueError("not a row of functions")
     return row
 
@@ -149,12 +155,41 @@ def _row(elf: Elf, table: LineTable, symbol: Symbol, *, optimized: bool) -> _Row
     sequence = table.sequence_at(symbol.address)
     if sequence is None:
         return None
-    begin = sequence.row(sequence.at(symbol.address))
-    if not begin.line or not is_user_source(begin.file):
+    begin = _first_line(sequence, symbol)
+    if begin is None:
         return None
     stop = symbol.address if optimized else _after_prologue(elf, sequence, symbol)
-    name, at_stop = symbol.name.decode("utf-8", "replace"), sequence.row(sequence.at(stop))
-    return _Row(name, name, begin.file, begin.line, symbol.address, stop, at_stop.line)
+    name, own = symbol.name.decode("utf-8", "replace"), _own_line(sequence, sequence.at(stop))
+    at_stop = own or sequence.row(sequence.at(stop))
+    return _Row(name, name, begin.file, begin.line, symbol.address, stop, at_stop.line, own is not None)
+
+
+def _first_line(sequence: Sequence, symbol: Symbol) -> Line | None:
+    """Where a function of the user's begins in their source: optimized code may begin with what is inlined into it."""
+    index = sequence.at(symbol.address)
+    if own := _own_line(sequence, index):
+        return own
+    end = symbol.address + symbol.size
+    if _LIBRARY_NAME.match(symbol.name) or not symbol.size:
+        return None
+    inside = itertools.takewhile(
+        lambda later: sequence.addresses[later] < end, range(index + 1, len(sequence.addresses) - 1)
+    )
+    return next((own for later in inside if (own := _own_line(sequence, later))), None)
+
+
+def _own_line(sequence: Sequence, index: int) -> Line | None:
+    """The row of the user's at the address of that row: what is inlined there has rows beside it."""
+    address = sequence.addresses[index]
+    while index >= 0 and sequence.addresses[index] == address:
+        row = sequence.row(index)
+        if row.line > 0 and _is_user_source(row.file):
+            return row
+        index -= 1
+    return None
+
+
+_is_user_source = lru_cache(maxsize=4096)(is_user_source)
 
 
 def _after_prologue(elf: Elf, sequence: Sequence, symbol: Symbol) -> int:

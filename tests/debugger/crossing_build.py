@@ -1,4 +1,4 @@
-"""Builds extension.cpp (the module ``crossing``), once for each content."""
+"""Builds extension.cpp (the module ``crossing``) and optimized.cpp, once for each content."""
 
 import fcntl
 import hashlib
@@ -11,7 +11,8 @@ from pathlib import Path
 
 ROOT = Path(__file__).parents[2]
 SOURCE = Path(__file__).with_name("extension.cpp")
-FLAGS = ("-std=c++17", "-g", "-O0", "-fPIC", "-shared", "-pthread")
+OPTIMIZED = SOURCE.with_name("optimized.cpp")
+FLAGS = ("-std=c++17", "-g", "-fPIC", "-shared", "-pthread")
 
 
 def _headers():
@@ -23,24 +24,24 @@ def _headers():
     raise AssertionError("pybind11 has no headers here, and torch is not installed")
 
 
-def folder():
+def folder(name="crossing", source=SOURCE, level="-O0"):
     """The folder with the built module; concurrent test processes build it once."""
     suffix = sysconfig.get_config_var("EXT_SUFFIX")
-    key = hashlib.sha256(SOURCE.read_bytes() + f"{FLAGS} {sys.version}".encode()).hexdigest()[:16]
-    target = ROOT / "build" / "tests" / f"crossing-{key}"
+    key = hashlib.sha256(source.read_bytes() + f"{FLAGS} {level} {sys.version}".encode()).hexdigest()[:16]
+    target = ROOT / "build" / "tests" / f"{name}-{key}"
     target.mkdir(parents=True, exist_ok=True)
-    module = target / f"crossing{suffix}"
+    module = target / f"{name}{suffix}"
     with (target / "lock").open("w") as lock:
         fcntl.flock(lock, fcntl.LOCK_EX)
         if not module.exists():
-            _build(module)
+            _build(module, source, level)
     return target
 
 
-def _build(module):
+def _build(module, source, level):
     made = module.with_suffix(".part")
     includes = [f"-I{_headers()}", f"-I{sysconfig.get_paths()['include']}"]
-    command = [os.environ.get("CXX", "c++"), *FLAGS, *includes, str(SOURCE), "-o", str(made)]
+    command = [os.environ.get("CXX", "c++"), *FLAGS, level, *includes, str(source), "-o", str(made)]
     built = subprocess.run(command, capture_output=True, text=True, check=False)
     assert not built.returncode, f"{' '.join(command)}\n{built.stderr}"
     made.replace(module)

@@ -16,9 +16,9 @@ def line_of(mark, script):
     return next(number for number, line in enumerate(lines, 1) if line.endswith(f"@{mark}"))
 
 
-def source_line(mark):
+def source_line(mark, source=crossing_build.SOURCE):
     """A line of the test extension."""
-    lines = crossing_build.SOURCE.read_text().splitlines()
+    lines = source.read_text().splitlines()
     return next(number for number, line in enumerate(lines, 1) if line.endswith(f"// @{mark}"))
 
 

@@ -83,6 +83,32 @@ def test_a_native_line_step_stays_in_the_users_code(machine):
     assert machine.focus == m.Stopped(MAIN, "native", "step")
 
 
+def test_a_step_goes_on_through_what_is_inlined_to_a_line_of_the_users(machine):
+    machine.request("into")
+    assert machine.handle(m.NativeStopped(MAIN, "arrived", inlined=True)) == [m.Arm(MAIN), m.Native(MAIN, "next")]
+    assert machine.handle(m.NativeStopped(MAIN, "stepped", inlined=True)) == [m.Arm(MAIN), m.Native(MAIN, "next")]
+    assert machine.focus is None
+    assert machine.handle(m.NativeStopped(MAIN, "stepped")) == [m.Disarm()]
+    assert machine.focus == m.Stopped(MAIN, "native", "step")
+
+
+def test_a_loop_of_inlined_code_is_told_in_the_end(machine):
+    into_kernel(machine)
+    machine.request("over")
+    steps = 0
+    while machine.handle(m.NativeStopped(MAIN, "stepped", inlined=True)):
+        steps += 1
+    assert steps == 100
+    assert machine.focus == m.Stopped(MAIN, "native", "step")
+
+
+def test_an_instruction_of_inlined_code_is_told(machine):
+    into_kernel(machine)
+    machine.request("instruction")
+    assert machine.handle(m.NativeStopped(MAIN, "stepped", inlined=True)) == []
+    assert machine.focus == m.Stopped(MAIN, "native", "step")
+
+
 def test_python_stays_armed_from_one_native_line_to_the_next(machine):
     into_kernel(machine)
     assert machine.request("over") == [m.AgentArm(MAIN), m.Native(MAIN, "next")]

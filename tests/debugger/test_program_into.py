@@ -16,7 +16,7 @@ def test_a_program_without_native_code_says_so(debugged):
     lines = debugged("plain_lines.py")
     with lines.start() as program:
         program.run_to(lines.at("inner"))
-        assert "no loaded library of yours has line tables (-g)" in program.into().note
+        assert "no loaded library of yours has line tables (-g, and not stripped)" in program.into().note
 
 
 def test_a_generated_line_is_named_by_its_op(debugged):

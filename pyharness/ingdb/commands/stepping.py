@@ -12,6 +12,7 @@ from pyharness.ingdb.commands import stops, trap
 from pyharness.ingdb.commands.registry import command
 from pyharness.ingdb.commands.trap import PythonLine, current_line
 from pyharness.ingdb.function_name import matches
+from pyharness.ingdb.known_functions import known_functions
 from pyharness.model.errors import HarnessError, UsageError, nearest
 from pyharness.model.user_code import is_user_source
 
@@ -127,7 +128,7 @@ def _functions_armed(name: str) -> Iterator[None]:
 
 
 def _stops_at(name: str) -> list[gdb.Breakpoint]:
-    known = stop_at_functions.known_functions()
+    known = known_functions()
     wanted = [function for function in known if matches(function.name, name)]
     if not wanted:
         near = nearest(name, [function.name.rsplit("::", 1)[-1] for function in known])

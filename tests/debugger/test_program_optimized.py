@@ -1,0 +1,40 @@
+"""An extension built with -O2: steps show lines of the user's, not of what is inlined among them."""
+
+import os
+
+import crossing_build
+import pytest
+from crossing_build import OPTIMIZED
+from debugged_program import source_line
+
+
+@pytest.fixture
+def optimized(debugged, monkeypatch):
+    folder = crossing_build.folder("optimized", OPTIMIZED, "-O2")
+    monkeypatch.setenv("PYTHONPATH", os.pathsep.join([str(folder), os.environ["PYTHONPATH"]]))
+    return debugged("core_optimized.py")
+
+
+def at(stop):
+    return stop.frame.function, stop.frame.file, stop.frame.line
+
+
+def test_into_and_over_stay_in_the_users_source(optimized):
+    with optimized.start() as program:
+        program.run_to(optimized.at("total"))
+        seen = [at(program.into())]
+        while (stop := program.over()).frame.language == "native":
+            seen.append(at(stop))
+        assert {(function, file) for function, file, _ in seen} == {("optimized::total", str(OPTIMIZED))}
+        assert {source_line("sum", OPTIMIZED), source_line("total_return", OPTIMIZED)} <= {line for *_, line in seen}
+        assert (stop.frame.function, stop.frame.line) == ("main", optimized.line("print"))
+
+
+def test_into_a_function_whose_first_instruction_is_inlined(optimized):
+    with optimized.start() as program:
+        program.run_to(optimized.at("total"))
+        stop = program.into()
+        while stop.frame.line != source_line("total_return", OPTIMIZED):
+            stop = program.over()
+        assert at(program.into()) == ("optimized::count", str(OPTIMIZED), source_line("count", OPTIMIZED))
+        assert at(program.out())[:2] == ("optimized::total", str(OPTIMIZED))
