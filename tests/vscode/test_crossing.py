@@ -91,7 +91,7 @@ def test_into_native_code_and_out_to_the_next_python_line():
     with compound("held") as (engine, python):
         python.go("stepIn")
         stop = engine.stop()
-        assert (stop["reason"], stop["signal-name"]) == ("signal-received", "SIGTRAP")  # it is no breakpoint of VS Code's
+        assert (stop["reason"], stop["signal-name"]) == ("signal-received", "SIGTRAP")  # no breakpoint of VS Code's
         assert (stop["frame"]["func"], int(stop["frame"]["line"])) == ("crossing::held", line_of("held", SOURCE))
         assert functions(engine, stop)[:3] == ["crossing::held", "main", "<module>"]
         engine.command("-exec-finish")
