@@ -187,13 +187,31 @@ def _candidates() -> Iterator[libraries.Library]:
 
 
 def _python_threads(python: Python | None, thread: gdb.InferiorThread) -> list[PythonThread]:
-    """What each interpreter knows of a thread, the one that runs innermost first.
-
-    By ``pthread_self()``, which is the thread's ``fs_base``: kernel ids differ where the program has a namespace of
-    its own. By kernel id where the register is not to be had.
-    """
+    """What each interpreter knows of a stopped thread, the one that runs innermost first; read once a stop."""
     if python is None:
         return []
+    key = gdb.selected_inferior().num, *thread.ptid
+    if key not in _known_threads:
+        _known_threads[key] = _read_threads(python, thread)
+    return _known_threads[key]
+
+
+def _forget_threads(_event: object) -> None:
+    _known_threads.clear()
+
+
+_known_threads: dict[tuple[int, ...], list[PythonThread]] = {}
+"""By inferior and thread; one that stands runs no Python until gdb lets it go on or calls a function on it."""
+for _changes in ("stop", "cont", "inferior_call", "exited", "new_objfile"):
+    if hasattr(gdb.events, _changes):
+        getattr(gdb.events, _changes).connect(_forget_threads)
+
+
+def _read_threads(python: Python, thread: gdb.InferiorThread) -> list[PythonThread]:
+    """What they know of it, by ``pthread_self()``, which is the thread's ``fs_base``.
+
+    Kernel ids differ where the program has a namespace of its own; they serve where the register is not to be had.
+    """
     try:
         pthread = int(gdb.newest_frame().read_register("fs_base"))
     except (gdb.error, ValueError):
