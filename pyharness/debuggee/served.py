@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 from pyharness.debuggee import forked, generated, libraries, quiet_thread, tracing
 from pyharness.debuggee.session import Session, peer_of
 from pyharness.model import handles
+from pyharness.model.process_state import has_ended
 
 if TYPE_CHECKING:
     import socket
@@ -113,12 +114,12 @@ class Served:
             session.gone.set()
 
     def _other(self) -> dict[str, Any] | None:
-        """Who is here already; one who is leaving is waited for."""
+        """Who is here already; one who is leaving, or was killed, is waited for."""
         session = self._session
         if session is None:
             name = tracing.foreign_debugger()
             return {"pid": os.getpid(), "name": f"{name}, in the program itself"} if name else None
-        if session.conversation.over.is_set():
+        if session.conversation.over.is_set() or has_ended(session.visitor["pid"]):
             session.gone.wait(_LEAVING)
         return None
 

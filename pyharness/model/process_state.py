@@ -1,4 +1,4 @@
-"""Whether a process is stopped by a signal, and how to have it go on."""
+"""Whether a process has ended or is stopped by a signal, and how to have it go on."""
 
 from __future__ import annotations
 
@@ -10,11 +10,21 @@ from pathlib import Path
 
 def is_stopped(pid: int | None) -> bool:
     """Whether a process is stopped by a signal, as Ctrl-Z stops one; not by a debugger."""
+    return _state(pid) == "T"
+
+
+def has_ended(pid: int | None) -> bool:
+    """Whether a process is gone, or a zombie that its parent has not asked for yet."""
+    return _state(pid) in {"", "Z", "X"}
+
+
+def _state(pid: int | None) -> str:
+    """The letter that the kernel shows for it; empty where there is no such process."""
     try:
-        state = Path(f"/proc/{pid}/stat").read_text(encoding="utf-8", errors="replace")
+        status = Path(f"/proc/{pid}/stat").read_text(encoding="utf-8", errors="replace")
     except OSError:
-        return False
-    return state.rpartition(")")[2].split()[0] == "T"
+        return ""
+    return status.rpartition(")")[2].split()[0]
 
 
 def let_go_on(pid: int | None, *, stopped_before: bool) -> None:

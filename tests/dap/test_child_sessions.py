@@ -74,7 +74,7 @@ def test_the_workers_of_a_data_loader(dap):
         stood = worker.stood()
         assert stood.function == "__getitem__"
         indices.append(worker.evaluate("index", stood.frame))
-    assert indices == ["0", "2"]
+    assert sorted(indices) == ["0", "2"]  # whichever was first
     second.leave()  # it runs on
     first.set_lines(first.script, [])
     first.client.request("continue", threadId=first.client.request("threads")["threads"][0]["id"])

@@ -1,5 +1,5 @@
 // Starts a served workbench for a test, with its browser page and a line to the driver extension; ends all of it.
-const { spawn } = require('child_process');
+const { spawn, spawnSync } = require('child_process');
 const { test } = require('node:test');
 const fs = require('fs'), http = require('http'), os = require('os'), path = require('path');
 const repository = path.resolve(__dirname, '../../..');
@@ -17,6 +17,7 @@ exports.test = (name, options, body) => test(name, { timeout: 300000 }, async ()
   const file = exports.artifact(`failed-${name.replace(/\W+/g, '-')}`);
   try {
     await body(bench);
+    requireValid(bench.dap());
   } catch (error) {
     await bench.shot(`${file}.png`).catch(() => {});
     fs.writeFileSync(`${file}.jsonl`, bench.dap().map(entry => JSON.stringify(entry)).join('\n'));
@@ -25,6 +26,14 @@ exports.test = (name, options, body) => test(name, { timeout: 300000 }, async ()
     await bench.stop();
   }
 });
+
+/** Everything that our adapter said follows the protocol's schema. */
+function requireValid(entries) {
+  const said = entries.filter(entry => entry.type === 'pyharness' && entry.way === 'from adapter').map(entry => JSON.stringify(entry.message));
+  const python = path.join(repository, '.venv/bin/python');
+  const checked = spawnSync(python, [path.join(repository, 'tests/dap/valid.py')], { input: said.join('\n'), encoding: 'utf8' });
+  if (checked.status !== 0) throw new Error(`messages that the protocol does not have:\n${checked.stdout}${checked.stderr}`);
+}
 
 /** Serve `workspace` (a folder, or what makes one) with further `vsix` files and open it: {page helpers of workbench.js, drive, dap, run, stop}. */
 exports.start = async ({ workspace = repository, vsix = [], python = path.join(repository, '.venv/bin/python'), env = {}, settings } = {}) => {
