@@ -49,7 +49,10 @@ class Running:
 
     def end(self):
         """Its input ends; exit code and what was written to stdout and stderr."""
-        output, errors = self._process.communicate(timeout=PATIENCE)
+        try:
+            output, errors = self._process.communicate(timeout=PATIENCE)
+        except subprocess.TimeoutExpired:
+            raise AssertionError(f"it does not end:\n{self.stands()}") from None
         self.said += output
         return self._process.returncode, self.said, errors
 
@@ -62,6 +65,13 @@ class Running:
         if self._process.poll() is None:
             os.killpg(self.pid, signal.SIGKILL)
         self._process.communicate(timeout=PATIENCE)
+
+    def stands(self):
+        """Where it is, for a test that fails."""
+        seen = subprocess.run(
+            [sys.executable, "-m", "pyharness", "stack", str(self.pid)], capture_output=True, text=True, check=False
+        )
+        return Path(f"/proc/{self.pid}/status").read_text() + seen.stdout + seen.stderr
 
     @property
     def tasks(self):
