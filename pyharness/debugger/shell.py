@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import queue
-import threading
 from contextlib import contextmanager, suppress
 from typing import TYPE_CHECKING, Any, TypeAlias
 
@@ -12,7 +11,7 @@ from pyharness.debugger import processes
 from pyharness.debugger.breakpoints import Breakpoints
 from pyharness.debugger.dap_client import ADAPTER, AdapterLostError
 from pyharness.debugger.launch import PACKAGE
-from pyharness.debugger.native_side import NativeSide
+from pyharness.debugger.prepared_gdb import PreparedGdb
 from pyharness.debugger.python_side import PythonSide
 from pyharness.gdbmi.client import GdbLostError
 from pyharness.model.errors import DebuggerLostError, HarnessError
@@ -20,6 +19,7 @@ from pyharness.model.errors import DebuggerLostError, HarnessError
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
 
+    from pyharness.debugger.native_side import NativeSide
     from pyharness.debugger.target import Process, Target
     from pyharness.gdbmi.records import Notice
 
@@ -53,8 +53,7 @@ class Shell:
         self.client: Callable[[str, Any], None] = lambda _source, _item: None
         """Takes what comes from other sources than the debuggers, where a front door gave the queue; never at once."""
         self._libraries: list[str] = []
-        self._prepared: queue.SimpleQueue[NativeSide | Exception] = queue.SimpleQueue()
-        self._preparing = False
+        self._gdb = PreparedGdb(lambda notice: self._events.put(("gdb", notice)))
         self._disconnected = False
         self.on_libraries: Callable[[NativeSide], None] = lambda _native: None
         """Called when gdb is attached, and when it has read more of the user's libraries."""
@@ -127,7 +126,7 @@ class Shell:
         """The program asks and waits; ``hello`` and ``ready`` are answered later, by what they wait for."""
         kind = message["type"]
         if kind == "hello":
-            self._prepare_gdb(message.get("agent"), guarded=bool(message.get("guard")))
+            self._gdb.begin(message.get("agent"), guarded=bool(message.get("guard")))
             self.python.listen(str(PACKAGE), self._included, message["stdlib"])
         elif kind == "ready":
             self.ready = True
@@ -329,10 +328,7 @@ class Shell:
         """gdb, attached to the program with the user's symbols read."""
         if self.native is None:
             self._progress("attaching gdb")
-            prepared = self._prepared.get()
-            self._prepared.put(prepared)
-            if isinstance(prepared, Exception):
-                raise prepared
+            prepared = self._gdb.take()
             self.held = True
             prepared.attach(self.process.pid)
             self.native = prepared
@@ -349,25 +345,6 @@ class Shell:
     def tasks(self) -> dict[int, str]:
         """The threads of the program: LWP → the kernel's name."""
         return processes.tasks(self.process.pid)
-
-    def _prepare_gdb(self, agent: dict[str, int] | None, *, guarded: bool) -> None:
-        """Start gdb while the program still imports; what is wrong with it is said when it is needed."""
-        self._preparing = True
-
-        def prepare() -> None:
-            native = None
-            try:
-                native = NativeSide(lambda notice: self._events.put(("gdb", notice)), agent, guarded=guarded)
-                native.prepare()
-                self._prepared.put(native)
-            except (HarnessError, OSError) as error:
-                if native:
-                    native.close()
-                self._prepared.put(error)
-            except Exception as error:  # noqa: BLE001  (whoever needs gdb waits for an answer)
-                self._prepared.put(HarnessError(f"gdb cannot be used: {type(error).__name__}: {error}"))
-
-        threading.Thread(target=prepare, name="pyharness-prepare-gdb", daemon=True).start()
 
     # --- the end ------------------------------------------------------------------------------------------------------
 
@@ -396,14 +373,6 @@ class Shell:
 
     def close_gdb(self, *, let_go: bool = True) -> None:
         """Detach gdb and end it, be it attached, on its way there or never needed."""
-        native = self.native or self._unused_gdb()
+        native = self.native or self._gdb.unused()
         if native:
             native.close(let_go=let_go)
-
-    def _unused_gdb(self) -> NativeSide | None:
-        """The gdb that was prepared and never needed."""
-        if not self._preparing:
-            return None
-        prepared = self._prepared.get()
-        self._prepared.put(prepared)
-        return prepared if isinstance(prepared, NativeSide) else None
