@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any, Literal, TypeVar
 from pyharness.gdbmi.client import GdbClient, GdbError
 from pyharness.gdbmi.records import Notice, quote
 from pyharness.model.errors import HarnessError
+from pyharness.model.process_state import has_ended
 from pyharness.model.user_code import is_user_source
 
 if TYPE_CHECKING:
@@ -101,6 +102,7 @@ class NativeSide:
     def attach(self, pid: int) -> None:
         """Attach and let all threads run on."""
         self.pid = pid
+        self._gdb.target_is_gone = lambda: has_ended(pid)
         self._settling = queue.SimpleQueue()
         try:
             self._call("ph-attach", {"pid": pid})

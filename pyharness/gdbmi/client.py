@@ -9,6 +9,7 @@ import shutil
 import signal
 import subprocess
 import threading
+import time
 from collections import deque
 from typing import IO, TYPE_CHECKING
 
@@ -19,6 +20,9 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
 _LOG_LINES = 2000
+_SLICE_SECONDS = 1.0
+_CHANCES = 4
+"""Slices that gdb has for an answer when its program has ended."""
 NO_CORE = ("-iex", "maint set internal-error quit yes", "-iex", "maint set internal-error corefile no")
 """A gdb whose own assertion fails would dump its core where we are, whatever the limit; 13 may as a program dies."""
 INSTALL_GDB = "Install it (Debian, Ubuntu: apt-get install gdb), or name one in $PYHARNESS_GDB."
@@ -62,6 +66,9 @@ class GdbClient:
         self._tokens = itertools.count(1)
         self._lock = threading.Lock()
         self._ended = threading.Event()
+        self._deaf = False
+        self.target_is_gone: Callable[[], bool] = lambda: False
+        """Whether the process that gdb debugs has ended."""
         self.transcript: deque[str] = deque(maxlen=_LOG_LINES)
         # A group of its own: Ctrl-C in the terminal is for the controller, which ends gdb in order.
         self._process = subprocess.Popen(
@@ -90,14 +97,26 @@ class GdbClient:
         Raises ``GdbError`` when gdb refuses it, ``GdbLostError`` when gdb is gone.
         """
         pending = self._send(text)
-        if not pending.answered.wait(timeout):
-            raise GdbError(f"gdb did not answer {text.split(' ', 1)[0]} within {timeout:.0f} s.")
+        if not self._is_answered(pending, timeout):
+            why = "after the program's end" if self._deaf else f"within {timeout:.0f} s"
+            raise GdbError(f"gdb did not answer {text.split(' ', 1)[0]} {why}.")
         result = pending.result
         if result is None:
             raise GdbLostError("gdb")
         if result.kind == "error":
             raise GdbError(str(result.values.get("msg", "gdb reported an error without a message")).strip())
         return result.values
+
+    def _is_answered(self, pending: _Pending, timeout: float | None) -> bool:
+        """Wait for it, but not long once the program is gone: one that dies while gdb attaches can leave gdb deaf."""
+        end = time.monotonic() + timeout if timeout is not None else float("inf")
+        chances = 1 if self._deaf else _CHANCES
+        while not pending.answered.wait(_SLICE_SECONDS):
+            chances -= self.target_is_gone()
+            self._deaf = chances == 0
+            if self._deaf or time.monotonic() >= end:
+                return False
+        return True
 
     def post(self, text: str) -> None:
         """Send one MI command whose answer nobody needs; the next one is handled after it."""
@@ -116,7 +135,7 @@ class GdbClient:
             with contextlib.suppress(OSError, GdbLostError):
                 self._send("-gdb-exit")
         try:
-            self._process.wait(timeout=patience)
+            self._process.wait(timeout=0 if self._deaf else patience)
         except subprocess.TimeoutExpired:
             os.killpg(self._process.pid, signal.SIGTERM)
             try:

@@ -1,10 +1,13 @@
-"""A gdb whose own assertion fails: it is gone, that is said, and it leaves nothing in the folder where we are."""
+"""A gdb that fails, or does not answer any more: that is said, it is gone, and it leaves nothing where we are."""
 
+import os
 import queue
+import signal
+from pathlib import Path
 
 import pytest
 
-from pyharness.gdbmi.client import GdbClient, GdbLostError
+from pyharness.gdbmi.client import GdbClient, GdbError, GdbLostError
 
 
 def test_a_gdb_that_fails_ends_and_leaves_no_core(tmp_path, monkeypatch):
@@ -18,3 +21,16 @@ def test_a_gdb_that_fails_ends_and_leaves_no_core(tmp_path, monkeypatch):
     assert any("on purpose" in line for line in gdb.transcript)
     assert not gdb.close()
     assert not list(tmp_path.iterdir())
+
+
+def test_a_gdb_that_is_deaf_when_its_program_has_ended_is_given_up():
+    client = GdbClient(lambda _notice: None)
+    client.command("-gdb-version")
+    os.kill(client.pid, signal.SIGSTOP)
+    client.target_is_gone = lambda: True
+    with pytest.raises(GdbError, match="gdb did not answer -gdb-version after the program's end"):
+        client.command("-gdb-version")
+    with pytest.raises(GdbError, match="did not answer -list-features"):
+        client.command("-list-features")
+    assert not client.close()
+    assert not Path(f"/proc/{client.pid}").exists()
