@@ -202,7 +202,7 @@ def _forget_threads(_event: object) -> None:
 
 _known_threads: dict[tuple[int, ...], list[PythonThread]] = {}
 """By inferior and thread; one that stands runs no Python until gdb lets it go on or calls a function on it."""
-for _changes in ("stop", "cont", "inferior_call", "exited", "new_objfile"):
+for _changes in ("stop", "inferior_call", "exited", "new_objfile"):  # not `cont`: gdb tells each instruction of a step
     if hasattr(gdb.events, _changes):
         getattr(gdb.events, _changes).connect(_forget_threads)
 

@@ -114,7 +114,17 @@ def _size() -> bytes:
     The kernel tells it a hundred times faster than the list of the mappings. Empty where there is no live process.
     """
     pid = gdb.selected_inferior().pid
-    return _of_process(pid, "statm").partition(b" ")[0] if is_traced(pid) else b""
+    return _of_process(pid, "statm").partition(b" ")[0] if _is_live(pid) else b""
+
+
+_live: set[int] = set()
+"""Processes that this gdb was seen to trace; asking the kernel again at each stop costs as much as the rest."""
+
+
+def _is_live(pid: int) -> bool:
+    if pid not in _live and is_traced(pid):
+        _live.add(pid)
+    return pid in _live
 
 
 def _mappings() -> tuple[str, memory_map.Parse]:
@@ -293,6 +303,7 @@ def _forget(_event: object) -> None:
 def _forget_files(_event: object) -> None:
     """The next run may load other files at the same addresses: they may be rebuilt by then."""
     _mapped.clear()
+    _live.clear()
 
 
 def register() -> None:
