@@ -312,7 +312,7 @@ class NativeSide:
 
     def step(self, thread: int, command: Literal["continue", "next", "nexti", "stepi"]) -> None:
         """Run one thread on, to its next source line, or by one machine instruction (``nexti`` passes a call)."""
-        self._resume(_STEPS[command], thread)
+        self._gdb.start(self._of_thread(_STEPS[command], thread))
 
     def finish(self, thread: int, level: int) -> None:
         """Run one thread until the frame ``level`` is back on top."""
@@ -339,13 +339,16 @@ class NativeSide:
         self.pid = 0
 
     def _resume(self, command: str, thread: int, options: str = "") -> None:
+        self._gdb.command(self._of_thread(command, thread) + options)
+
+    def _of_thread(self, command: str, thread: int) -> str:
+        """The MI command for one thread, which is about to move."""
         self._callers.pop(thread, None)
         if thread not in self.thread_ids.values():
             self.refresh_threads()  # it is younger than the last stop
         for number, lwp in self.thread_ids.items():
             if lwp == thread:
-                self._gdb.command(f"{command} --thread {number}{options}")
-                return
+                return f"{command} --thread {number}"
         raise HarnessError(f"gdb does not know thread {thread} of the program.")
 
     def _call(self, name: str, request: dict[str, Any] | None = None) -> Any:

@@ -13,7 +13,7 @@ from pyharness.debugger.dap_client import ADAPTER, AdapterLostError
 from pyharness.debugger.launch import PACKAGE
 from pyharness.debugger.prepared_gdb import PreparedGdb
 from pyharness.debugger.python_side import PythonSide
-from pyharness.gdbmi.client import GdbLostError
+from pyharness.gdbmi.client import GdbError, GdbLostError
 from pyharness.model.errors import DebuggerLostError, HarnessError
 
 if TYPE_CHECKING:
@@ -197,6 +197,8 @@ class Shell:
     def _on_gdb(self, notice: Notice | None) -> None:
         if notice is None and self.native:  # gdb stays when the program ends
             raise GdbLostError("gdb")
+        if notice is not None and notice.kind == "refused":
+            raise GdbError(str(notice.values.get("msg", "gdb refused to let the program run.")))
         if notice is None or self.native is None or notice.kind != "stopped" or "thread-id" not in notice.values:
             return
         thread = self.native.lwp_of(str(notice.values["thread-id"]))

@@ -48,8 +48,10 @@ def find_gdb() -> str:
 class _Pending:
     """A command that waits for its answer."""
 
-    def __init__(self, text: str) -> None:
+    def __init__(self, text: str, *, told: bool = False) -> None:
         self.text = text
+        self.told = told
+        """Nobody waits; that gdb refuses it is told as a notice."""
         self.answered = threading.Event()
         self.result: Result | None = None
 
@@ -122,6 +124,13 @@ class GdbClient:
         """Send one MI command whose answer nobody needs; the next one is handled after it."""
         self._send(text)
 
+    def start(self, text: str) -> None:
+        """Send a command that lets the program run; if gdb refuses it, a notice of kind ``refused`` says why.
+
+        What comes of it is told by notices in any case: who waits for ``^running`` first is in gdb's way.
+        """
+        self._send(text, told=True)
+
     def console(self, text: str, timeout: float | None = 60.0) -> None:
         """Run a console command; its output goes to the transcript."""
         self.command(f"-interpreter-exec console {quote(text)}", timeout)
@@ -150,8 +159,8 @@ class GdbClient:
                     stream.close()
         return self._process.returncode == 0
 
-    def _send(self, text: str) -> _Pending:
-        pending = _Pending(text)
+    def _send(self, text: str, *, told: bool = False) -> _Pending:
+        pending = _Pending(text, told=told)
         with self._lock:
             token = next(self._tokens)
             self._pending[token] = pending
@@ -194,6 +203,8 @@ class GdbClient:
             if pending:
                 pending.result = record
                 pending.answered.set()
+                if pending.told and record.kind == "error":
+                    self._on_notice(Notice("=", "refused", record.values))
         elif isinstance(record, Notice):
             self._on_notice(record)
         elif isinstance(record, Stream):

@@ -58,11 +58,19 @@ class _SyntaxError(ValueError):
 
 _STRING = re.compile(r'([^"\\]*(?:\\.[^"\\]*)*)"', re.DOTALL)
 _ESCAPE = re.compile(rb"\\([0-7]{3}|.)", re.DOTALL)
+_PLAIN = re.compile(r'([^={},\]]*)="([^"\\]*)"')
+"""``name="text"`` without an escape: most of what gdb says."""
 
 
 def _unescaped(found: re.Match[bytes]) -> bytes:
     what = found[1]
     return bytes([int(what, 8) & 0xFF]) if len(what) == 3 else _ESCAPES.get(what, what)
+
+
+def _simply_unescaped(text: str) -> str | None:
+    """``text`` without its escapes where these are only of quotes and backslashes, as they are of JSON in MI: quick."""
+    parts = [part.replace('\\"', '"') for part in text.split("\\\\")]
+    return None if any("\\" in part for part in parts) else "\\".join(parts)
 
 
 class _Cursor:
@@ -94,8 +102,8 @@ class _Cursor:
             raise _SyntaxError("unterminated string")
         self.at = found.end()
         text = found[1]
-        if "\\" not in text and text.isascii():
-            return text
+        if text.isascii() and (simple := _simply_unescaped(text)) is not None:
+            return simple
         # The bytes of one character may come one by one, as octal escapes.
         return _ESCAPE.sub(_unescaped, text.encode("utf-8", "surrogateescape")).decode("utf-8", "replace")
 
@@ -136,7 +144,10 @@ class _Cursor:
     def results(self, depth: int = 0) -> dict[str, Value]:
         values: dict[str, Value] = {}
         while True:
-            if self.peek() == "{":  # gdb 13 -break-insert: a location tuple without a name
+            if (plain := _PLAIN.match(self.text, self.at)) and plain[2].isascii():
+                values[plain[1]] = plain[2]
+                self.at = plain.end()
+            elif self.peek() == "{":  # gdb 13 -break-insert: a location tuple without a name
                 self.value(depth + 1)
             else:
                 name = self.word("=,}]")

@@ -49,6 +49,8 @@ class _Mapped:
         self.stale = True
         self.size = b""
         self.loaded: frozenset[str] | None = None
+        self.read_code = range(0)
+        """Where a library of the user's lies that gdb has read: the last one that was asked about."""
 
     def refresh(self) -> None:
         """Look at the process again, cheaply when nothing has changed."""
@@ -268,6 +270,18 @@ def _real_path(name: str) -> str:
     return os.path.realpath(name)
 
 
+def is_read_user_code(address: int) -> bool:
+    """Whether gdb has read the symbols of code of the user's; quick where the last question was about the same library."""
+    mapped = _current()
+    if address in mapped.read_code:
+        return True
+    library = mapped.at(address)
+    if library is None or not is_user_binary(library.path) or not is_loaded(library):
+        return False
+    mapped.read_code = range(library.start, library.end)
+    return True
+
+
 def load_symbols(library: Library) -> bool:
     """Have gdb read one library's symbols; whether it has them now."""
     if not is_loaded(library):
@@ -298,6 +312,7 @@ def _forget(_event: object) -> None:
     for mapped in _mapped.values():
         mapped.stale = True
         mapped.loaded = None
+        mapped.read_code = range(0)
 
 
 def _forget_files(_event: object) -> None:

@@ -48,6 +48,8 @@ class LibraryUnwinder(Unwinder):
             pc = int(pending_frame.read_register("rip")) & (1 << 64) - 1
         except (ValueError, gdb.error):  # another architecture, or a register that is lost
             return None
+        if not self._signal_levels and libraries.is_read_user_code(pc):
+            return None
         level = pending_frame.level()
         if level == 0:
             self._signal_levels.clear()

@@ -34,3 +34,13 @@ def test_a_gdb_that_is_deaf_when_its_program_has_ended_is_given_up():
         client.command("-list-features")
     assert not client.close()
     assert not Path(f"/proc/{client.pid}").exists()
+
+
+def test_a_command_that_lets_the_program_run_is_told_when_it_is_refused():
+    notices = queue.SimpleQueue()
+    client = GdbClient(notices.put)
+    client.start("-exec-next")  # there is no program
+    while (notice := notices.get(timeout=20)).kind != "refused":
+        pass
+    assert notice.values["msg"] == "The program is not being run."
+    assert client.close()
