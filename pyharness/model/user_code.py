@@ -14,7 +14,7 @@ _LIBRARY_SOURCE = re.compile(
 _LIBRARY_BINARY = re.compile(
     r"""(^(/usr)?/lib(32|64)?/ | /torch/lib/ | /torch/_C\b | /lib-dynload/ | /libpython3 | ^\[ | /numpy(\.libs)?/
        | /debugpy/ | /\.nv/
-       | /bin/python[\d.]*$ | /pyharness/_(trap|guard)\. )""",
+       | /bin/python[\d.]*$ | /pyharness/_(trap|guard|engine)\. )""",
     re.VERBOSE,
 )
 _LIBRARY_PYTHON = re.compile(

@@ -1,0 +1,8 @@
+// The Python module pyharness._engine: every part binds itself.
+#include <csrc/engine/bind.h>
+
+PYBIND11_MODULE(TORCH_EXTENSION_NAME, m) {
+  m.doc() =
+      "Watches the autograd engine; use the typed wrappers in pyharness.native.";
+  pyharness::engine::bind_nodes(m);
+}
