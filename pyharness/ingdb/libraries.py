@@ -271,7 +271,7 @@ def _real_path(name: str) -> str:
 
 
 def is_read_user_code(address: int) -> bool:
-    """Whether gdb has read the symbols of code of the user's; quick where the last question was about the same library."""
+    """Whether gdb has read the symbols of code of the user's; quick for the library that was asked about last."""
     mapped = _current()
     if address in mapped.read_code:
         return True

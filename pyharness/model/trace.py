@@ -1,6 +1,6 @@
 """What a recording holds: the ops and autograd nodes that ran, who called them, and what they were called for.
 
-Times are nanoseconds since the recording began. Every event has a number, its place in ``Trace.events``, in order of start.
+Times are nanoseconds since the recording began. An event's number is its place in ``Trace.events``, in order of start.
 """
 
 from __future__ import annotations
@@ -79,7 +79,7 @@ class Event:
     reentrant: int
     """How many runs of the engine it is in: 0 in forward, 1 in backward, 2 in a backward that a node started."""
     sequence: int | None
-    """Sequence number of the node, or the one that the first node which the op makes will get; ``None`` for a node without."""
+    """Sequence number of the node, or the one that the first node which the op makes will get."""
     forward: int | None
     """For a node: number of the op that made it, where that was recorded."""
     stack: tuple[Call, ...]
@@ -140,7 +140,7 @@ class GraphTask:
     number: int
     """The engine's own: ``torch._C._current_graph_task_id()``."""
     call: str
-    """Which call started it: ``backward``, ``grad``, or the name of another function that did; empty where no Python did."""
+    """Which call started it: ``backward``, ``grad``, or another function's name; empty where no Python did."""
     thread: int
     start: int
     duration: int
