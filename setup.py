@@ -12,7 +12,7 @@ from setuptools import Extension, setup
 from setuptools.command.build_ext import build_ext
 
 ROOT = Path(__file__).resolve().parent
-MODULES = ("_C", "_guard", "_trap")
+MODULES = ("_C", "_engine", "_guard", "_trap")
 # Apart from CMake's build folders, and fresh: what an earlier run left there would end up in the wheel.
 STAGING = ROOT / "build" / "setuptools"
 DRIVER = runpy.run_path(str(ROOT / "cmake" / "build.py"))

@@ -17,6 +17,7 @@ from pyharness.model.errors import HarnessError
 if TYPE_CHECKING:
     from types import ModuleType
 
+_OF_TORCH = ("_C", "_engine")
 _PACKAGE = Path(__file__).resolve().parent.parent
 _REMEDY = "Run `make debug-build` in the source tree, or reinstall pyharness for this Python and torch."
 
@@ -24,7 +25,7 @@ _REMEDY = "Run `make debug-build` in the source tree, or reinstall pyharness for
 def load(name: str = "_C") -> ModuleType:
     """``pyharness._C``, or a smaller extension module that needs no torch; ``HarnessError`` where it cannot be had."""
     _choose_build()
-    if name == "_C":
+    if name in _OF_TORCH:
         _require_torch()
     try:
         module = importlib.import_module(f"pyharness.{name}")

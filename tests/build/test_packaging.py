@@ -37,7 +37,7 @@ def test_the_wheel_is_for_this_platform_and_complete(root, wheel):
     assert sources <= names
     assert {"pyharness/py.typed", "pyharness/_C.pyi"} <= names
     modules = sorted(name.split(".")[0] for name in names if name.endswith(".so"))
-    assert modules == ["pyharness/_C", "pyharness/_guard", "pyharness/_trap"]
+    assert modules == ["pyharness/_C", "pyharness/_engine", "pyharness/_guard", "pyharness/_trap"]
     assert not [name for name in names if name.startswith(("tests/", "benchmarks/", "csrc/"))]
 
 

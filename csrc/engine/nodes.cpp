@@ -1,0 +1,362 @@
+// See nodes.h.
+#include <csrc/torch_headers.h>
+
+#include <csrc/engine/nodes.h>
+
+#include <csrc/engine/bind.h>
+#include <csrc/engine/interpose.h>
+
+#include <c10/core/GradMode.h>
+#include <torch/csrc/autograd/functions/accumulate_grad.h>
+
+#include <array>
+#include <atomic>
+#include <mutex>
+#include <stdexcept>
+
+namespace pyharness::engine {
+
+namespace {
+
+using torch::autograd::Engine;
+using torch::autograd::GraphTask;
+using torch::autograd::InputBuffer;
+using torch::autograd::Node;
+using torch::autograd::ReadyQueue;
+using torch::autograd::variable_list;
+
+constexpr std::size_t kMostObservers = 4;
+
+std::array<std::atomic<NodeObserver*>, kMostObservers> observers{};
+
+// --- one run of a node -------------------------------------------------------
+
+// The observers that see this run: one that comes meanwhile waits for the
+// next node, one that goes is told the end.
+class Watch {
+ public:
+  Watch(Node& node)
+      : run_{node, torch::autograd::get_current_graph_task_id(), false} {
+    for (auto& slot : observers) {
+      if (auto* observer = slot.load(std::memory_order_acquire)) {
+        seen_by_[count_++] = observer;
+        wants_values_ = wants_values_ || observer->needs_values();
+      }
+    }
+  }
+
+  bool wants_values() const {
+    return wants_values_;
+  }
+
+  void before() const {
+    for (std::size_t i = 0; i < count_; ++i) {
+      seen_by_[i]->before(run_);
+    }
+  }
+
+  void values(const variable_list& inputs, const variable_list& outputs) const {
+    for (std::size_t i = 0; i < count_; ++i) {
+      if (seen_by_[i]->needs_values()) {
+        seen_by_[i]->values(run_, inputs, outputs);
+      }
+    }
+  }
+
+  // Every observer is told, then the first error is thrown.
+  void after(bool failed) {
+    run_.failed = failed;
+    std::exception_ptr error;
+    for (std::size_t i = count_; i-- > 0;) {
+      try {
+        seen_by_[i]->after(run_);
+      } catch (...) {
+        error = error ? error : std::current_exception();
+        run_.failed = true;
+      }
+    }
+    if (error && !failed) {
+      std::rethrow_exception(error);
+    }
+  }
+
+ private:
+  NodeRun run_;
+  std::array<NodeObserver*, kMostObservers> seen_by_{};
+  std::size_t count_ = 0;
+  bool wants_values_ = false;
+};
+
+// --- a node's values ---------------------------------------------------------
+
+class ValuesHook : public torch::autograd::FunctionPostHook {
+ public:
+  explicit ValuesHook(const Watch& watch) : watch_(watch) {}
+
+  variable_list operator()(
+      const variable_list& outputs,
+      const variable_list& inputs) override {
+    watch_.values(inputs, outputs);
+    return outputs;
+  }
+
+ private:
+  const Watch& watch_;
+};
+
+// The nodes that have a hook of ours now, by a hash of their address: two
+// threads may run one node at a time (each its own backward over a shared
+// graph), and a node's hooks are no one's to change then.
+std::array<std::atomic<Node*>, 64> hooked{};
+
+class HookedNode {
+ public:
+  HookedNode(Node& node, const Watch& watch)
+      : slot_(hooked[(reinterpret_cast<std::uintptr_t>(&node) >> 6) % 64]) {
+    Node* nobody = nullptr;
+    if (slot_.compare_exchange_strong(nobody, &node)) {
+      auto hook = std::make_unique<ValuesHook>(watch);
+      hook_ = hook.get();
+      node.add_post_hook(std::move(hook));
+    }
+  }
+
+  ~HookedNode() {
+    if (hook_ == nullptr) {
+      return;
+    }
+    auto& hooks = slot_.load()->post_hooks();
+    for (auto each = hooks.begin(); each != hooks.end(); ++each) {
+      if (each->get() == hook_) {
+        hooks.erase(each);
+        break;
+      }
+    }
+    slot_.store(nullptr);
+  }
+
+  HookedNode(const HookedNode&) = delete;
+  HookedNode& operator=(const HookedNode&) = delete;
+
+ private:
+  std::atomic<Node*>& slot_;
+  const ValuesHook* hook_ = nullptr;
+};
+
+// --- interposed --------------------------------------------------------------
+
+Interposition& evaluation() {
+  static Interposition found(
+      "_ZN5torch8autograd6Engine17evaluate_functionERSt10shared_ptrINS0_"
+      "9GraphTaskEEPNS0_4NodeERNS0_11InputBufferERKS2_INS0_10ReadyQueueEE");
+  return found;
+}
+
+Interposition& callbacks_unless_empty() {
+  static Interposition found(
+      "_ZN2at27getStepCallbacksUnlessEmptyENS_11RecordScopeE");
+  return found;
+}
+
+Interposition& callbacks() {
+  static Interposition found("_ZN2at16getStepCallbacksENS_11RecordScopeE");
+  return found;
+}
+
+using Evaluate = void (*)(
+    Engine*,
+    std::shared_ptr<GraphTask>&,
+    Node*,
+    InputBuffer&,
+    const std::shared_ptr<ReadyQueue>&);
+
+Evaluate original_evaluate = nullptr;
+decltype(&at::getStepCallbacksUnlessEmpty) original_unless_empty = nullptr;
+decltype(&at::getStepCallbacks) original_callbacks = nullptr;
+
+void run_watched(
+    Watch& watch,
+    Engine* engine,
+    std::shared_ptr<GraphTask>& task,
+    Node* node,
+    InputBuffer& inputs,
+    const std::shared_ptr<ReadyQueue>& queue) {
+  if (!watch.wants_values()) {
+    original_evaluate(engine, task, node, inputs, queue);
+  } else if (dynamic_cast<torch::autograd::AccumulateGrad*>(node) != nullptr) {
+    // It has no outputs, and would copy the gradient if it had a hook.
+    watch.values(inputs.buffer, {});
+    original_evaluate(engine, task, node, inputs, queue);
+  } else {
+    const HookedNode hooked_node(*node, watch);
+    original_evaluate(engine, task, node, inputs, queue);
+  }
+}
+
+void evaluate(
+    Engine* engine,
+    std::shared_ptr<GraphTask>& task,
+    Node* node,
+    InputBuffer& inputs,
+    const std::shared_ptr<ReadyQueue>& queue) {
+  Watch watch(*node);
+  watch.before();
+  try {
+    run_watched(watch, engine, task, node, inputs, queue);
+  } catch (...) {
+    watch.after(/*failed=*/true);
+    throw;
+  }
+  watch.after(/*failed=*/false);
+}
+
+// The backward's own arithmetic: inside of a node, where no graph is built.
+// A profiler (it has callbacks of its own on this thread) sees all.
+bool is_hidden() {
+  return torch::autograd::get_current_graph_task_id() >= 0 &&
+      !c10::GradMode::is_enabled() && !at::hasThreadLocalCallbacks();
+}
+
+std::optional<at::StepCallbacks> seen_unless_empty(at::RecordScope scope) {
+  return is_hidden() ? std::nullopt : original_unless_empty(scope);
+}
+
+at::StepCallbacks seen_callbacks(at::RecordScope scope) {
+  return is_hidden() ? at::StepCallbacks() : original_callbacks(scope);
+}
+
+void interpose() {
+  original_evaluate = reinterpret_cast<Evaluate>(evaluation().original());
+  evaluation().lead_to(reinterpret_cast<void*>(&evaluate));
+}
+
+void hide_inner_ops() {
+  if (callbacks().possible() && callbacks_unless_empty().possible()) {
+    original_unless_empty = reinterpret_cast<decltype(original_unless_empty)>(
+        callbacks_unless_empty().original());
+    original_callbacks =
+        reinterpret_cast<decltype(original_callbacks)>(callbacks().original());
+    callbacks_unless_empty().lead_to(
+        reinterpret_cast<void*>(&seen_unless_empty));
+    callbacks().lead_to(reinterpret_cast<void*>(&seen_callbacks));
+  }
+}
+
+void show_inner_ops() {
+  callbacks_unless_empty().lead_to(nullptr);
+  callbacks().lead_to(nullptr);
+}
+
+// --- by RecordFunction -------------------------------------------------------
+
+at::CallbackHandle record_handle = at::INVALID_CALLBACK_HANDLE;
+
+// A std::shared_ptr up to torch 2.12.
+using HeldNode = decltype(torch::autograd::get_current_node());
+
+struct WatchContext : at::ObserverContext {
+  explicit WatchContext(HeldNode node) : held(std::move(node)), watch(*held) {}
+  HeldNode held;
+  Watch watch;
+};
+
+void observe_by_record_function() {
+  at::RecordFunctionCallback callback(
+      [](const at::RecordFunction&) -> std::unique_ptr<at::ObserverContext> {
+        auto node = torch::autograd::get_current_node();
+        if (!node) {
+          return nullptr;
+        }
+        auto context = std::make_unique<WatchContext>(std::move(node));
+        context->watch.before();
+        return context;
+      },
+      [](const at::RecordFunction&, at::ObserverContext* context) {
+        if (context != nullptr) {
+          static_cast<WatchContext*>(context)->watch.after(/*failed=*/false);
+        }
+      });
+  record_handle = at::addGlobalCallback(
+      callback.scopes({at::RecordScope::BACKWARD_FUNCTION}));
+}
+
+// --- who observes ------------------------------------------------------------
+
+std::mutex mutex; // of what follows
+std::array<bool, kMostObservers> sees_inner_ops{};
+std::size_t how_many = 0;
+Means means = Means::kInterposed;
+bool others_observe = false; // RecordFunction callbacks that are not ours
+
+void begin(Means allowed) {
+  others_observe = at::hasGlobalCallbacks();
+  if (allowed == Means::kInterposed && evaluation().possible()) {
+    means = Means::kInterposed;
+    interpose();
+  } else {
+    means = Means::kRecordFunction;
+    observe_by_record_function();
+  }
+}
+
+void end() {
+  if (means == Means::kInterposed) {
+    evaluation().lead_to(nullptr);
+  } else {
+    at::removeCallback(record_handle);
+  }
+}
+
+void hide_or_show() {
+  bool show = others_observe || how_many == 0 || means != Means::kInterposed;
+  for (const bool sees : sees_inner_ops) {
+    show = show || sees;
+  }
+  if (show) {
+    show_inner_ops();
+  } else {
+    hide_inner_ops();
+  }
+}
+
+} // namespace
+
+Means add_observer(NodeObserver& observer, bool see_inner_ops, Means allowed) {
+  const std::lock_guard<std::mutex> lock(mutex);
+  for (std::size_t i = 0; i < kMostObservers; ++i) {
+    if (observers[i].load() == nullptr) {
+      if (how_many++ == 0) {
+        begin(allowed);
+      }
+      sees_inner_ops[i] = see_inner_ops;
+      observers[i].store(&observer, std::memory_order_release);
+      hide_or_show();
+      return means;
+    }
+  }
+  throw std::runtime_error("more than 4 observers of the autograd engine");
+}
+
+void remove_observer(NodeObserver& observer) {
+  const std::lock_guard<std::mutex> lock(mutex);
+  for (std::size_t i = 0; i < kMostObservers; ++i) {
+    if (observers[i].load() == &observer) {
+      observers[i].store(nullptr, std::memory_order_release);
+      sees_inner_ops[i] = false;
+      if (--how_many == 0) {
+        end();
+      }
+      hide_or_show();
+      return;
+    }
+  }
+}
+
+void bind_nodes(pybind11::module_& m) {
+  m.def(
+      "can_interpose",
+      [] { return evaluation().possible(); },
+      "Whether the engine's nodes can be seen without RecordFunction.");
+}
+
+} // namespace pyharness::engine

@@ -1,0 +1,3 @@
+# What watches the autograd engine; use pyharness.native.
+
+def can_interpose() -> bool: ...
