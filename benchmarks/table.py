@@ -5,6 +5,7 @@ from __future__ import annotations
 import statistics
 import time
 from dataclasses import asdict, dataclass
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
@@ -84,21 +85,30 @@ class Table:
 
 
 def interleave(subjects: Mapping[str, Callable[[], object]], runs: int, warmups: int = 1) -> dict[str, list[float]]:
-    """Seconds of every run of every subject, taken in turns so that a noisy moment hits all subjects alike.
+    """Seconds of every run of every subject, taken in turns."""
+    return take_turns({name: partial(_timed, subject) for name, subject in subjects.items()}, runs, warmups)
+
+
+def take_turns(subjects: Mapping[str, Callable[[], float]], runs: int, warmups: int = 1) -> dict[str, list[float]]:
+    """What the subjects measured of themselves, in turns so that a noisy moment hits all subjects alike.
 
     The order turns round by one each round: no subject always follows the same neighbour's cache.
     """
     names = list(subjects)
-    seconds: dict[str, list[float]] = {name: [] for name in names}
+    measured: dict[str, list[float]] = {name: [] for name in names}
     for turn in range(-warmups, runs):
         first = turn % len(names)
         for name in names[first:] + names[:first]:
-            started = time.perf_counter()
-            subjects[name]()
-            elapsed = time.perf_counter() - started
+            value = subjects[name]()
             if turn >= 0:
-                seconds[name].append(elapsed)
-    return seconds
+                measured[name].append(value)
+    return measured
+
+
+def _timed(call: Callable[[], object]) -> float:
+    started = time.perf_counter()
+    call()
+    return time.perf_counter() - started
 
 
 def rows_of(case: str, seconds: Mapping[str, list[float]], unit: str = "ms") -> tuple[Row, ...]:

@@ -1,0 +1,1 @@
+"""Programs that train, and the ways to watch the ops and autograd nodes that they run."""
