@@ -35,8 +35,12 @@ std::array<std::atomic<NodeObserver*>, kMostObservers> observers{};
 // next node, one that goes is told the end.
 class Watch {
  public:
-  Watch(Node& node)
-      : run_{node, torch::autograd::get_current_graph_task_id(), false} {
+  Watch(Node& node, const variable_list* inputs)
+      : run_{
+            node,
+            torch::autograd::get_current_graph_task_id(),
+            /*failed=*/false,
+            inputs} {
     for (auto& slot : observers) {
       if (auto* observer = slot.load(std::memory_order_acquire)) {
         seen_by_[count_++] = observer;
@@ -199,7 +203,7 @@ void evaluate(
     Node* node,
     InputBuffer& inputs,
     const std::shared_ptr<ReadyQueue>& queue) {
-  Watch watch(*node);
+  Watch watch(*node, &inputs.buffer);
   watch.before();
   try {
     run_watched(watch, engine, task, node, inputs, queue);
@@ -255,7 +259,8 @@ at::CallbackHandle record_handle = at::INVALID_CALLBACK_HANDLE;
 using HeldNode = decltype(torch::autograd::get_current_node());
 
 struct WatchContext : at::ObserverContext {
-  explicit WatchContext(HeldNode node) : held(std::move(node)), watch(*held) {}
+  explicit WatchContext(HeldNode node)
+      : held(std::move(node)), watch(*held, nullptr) {}
   HeldNode held;
   Watch watch;
 };

@@ -15,6 +15,8 @@ struct NodeRun {
   torch::autograd::Node& node;
   int graph_task; // torch::autograd::get_current_graph_task_id()
   bool failed; // in `after`: it threw
+  // What goes into the node, before its hooks; null by RecordFunction.
+  const torch::autograd::variable_list* inputs = nullptr;
 };
 
 // Observers are never destroyed: a thread may be about to call one that was
