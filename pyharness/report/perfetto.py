@@ -1,0 +1,144 @@
+"""A trace in the Trace Event Format, which ui.perfetto.dev and chrome://tracing open.
+
+Format: "Trace Event Format" of the Chromium project. A flow's begin (``s``) binds to the innermost slice that is open
+on its thread, so it comes right behind the op's own event; so does its end (``f`` with ``bp: e``) behind the node's.
+"""
+
+from __future__ import annotations
+
+import json
+from collections import defaultdict
+from typing import IO, TYPE_CHECKING, Any
+
+from pyharness.model.source_line import short_path, source_line
+from pyharness.report.summary import is_backward, tensors_text
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from pyharness.model.trace import Call, Event, GraphTask, Trace
+
+_PROCESS = 1
+_FLOW = {"cat": "autograd", "name": "backward of"}
+_Json = dict[str, Any]
+
+
+def write(trace: Trace, stream: IO[str]) -> None:
+    """Write the whole file, one event a line."""
+    about = {"program": trace.program, "lost_events": trace.lost}
+    stream.write(f'{{"displayTimeUnit":"ns","otherData":{json.dumps(about)},"traceEvents":[')
+    for number, event in enumerate(trace_events(trace)):
+        stream.write(("," if number else "") + "\n" + json.dumps(event, separators=(",", ":")))
+    stream.write("\n]}\n")
+
+
+def trace_events(trace: Trace) -> Iterator[_Json]:
+    """The events of the file: names, then each thread's slices in order of time, an outer one before its inner ones."""
+    yield _name("process_name", 0, trace.program or "recording")
+    for order, (thread, name) in enumerate(trace.threads.items()):
+        yield _name("thread_name", thread, name or f"thread {thread}")
+        yield {**_name("thread_sort_index", thread, ""), "args": {"sort_index": order}}
+    nodes = defaultdict(list)
+    for event in trace.nodes:
+        if event.forward is not None:
+            nodes[event.forward].append(event)
+    ends = _ends(trace.events)
+    for item in _in_order(trace):
+        if isinstance(item, int):
+            event = trace.events[item]
+            yield _slice(event, ends[item])
+            yield from (_flow(event, node, "s") for node in nodes.get(item, ()))
+            if event.kind == "node" and event.forward is not None:
+                yield {**_flow(event, event, "f"), "bp": "e"}
+        else:
+            yield _task(item)
+
+
+def _in_order(trace: Trace) -> Iterator[int | GraphTask]:
+    """The numbers of events, and runs of the engine before what ran in them."""
+    tasks = iter(sorted(trace.graph_tasks, key=lambda task: task.start))
+    task = next(tasks, None)
+    for event in trace.events:
+        while task is not None and task.start <= event.start:
+            yield task
+            task = next(tasks, None)
+        yield event.number
+    while task is not None:
+        yield task
+        task = next(tasks, None)
+
+
+def _ends(events: tuple[Event, ...]) -> list[int]:
+    """When each event ended: within the one around it, which viewers insist on."""
+    ends: list[int] = []
+    for event in events:
+        end = max(event.end, event.start + 1)
+        ends.append(end if event.parent is None else max(min(end, ends[event.parent]), event.start))
+    return ends
+
+
+def _slice(event: Event, end: int) -> _Json:
+    return {
+        "ph": "X",
+        "name": event.name,
+        "cat": f"{'backward' if is_backward(event) else 'forward'},{event.kind}",
+        "pid": _PROCESS,
+        "tid": event.thread,
+        "ts": _microseconds(event.start),
+        "dur": _microseconds(end - event.start),
+        "args": {key: value for key, value in _arguments(event) if value not in {None, ""}},
+    }
+
+
+def _arguments(event: Event) -> Iterator[tuple[str, Any]]:
+    yield "event", event.number
+    yield "overload", event.overload
+    yield "module", "(model)" if event.module == "" else event.module
+    yield from _place(event.origin)
+    yield "inputs", tensors_text(event.inputs)
+    yield "outputs", tensors_text(event.outputs)
+    yield "memory (bytes)", event.memory
+    yield "sequence number", event.sequence
+    yield "graph task", event.graph_task
+    yield "forward op", event.forward
+    yield "forward op is", "the nearest, not seen to make it" if event.approximate else None
+
+
+def _place(call: Call | None) -> Iterator[tuple[str, Any]]:
+    if call is not None:
+        yield "line", f"{short_path(call.file)}:{call.line}"
+        yield "function", call.function
+        yield "code", source_line(call.file, call.line)
+        yield "fx node", call.node
+
+
+def _task(task: GraphTask) -> _Json:
+    return {
+        "ph": "X",
+        "name": f"{task.call or 'engine'} (graph task {task.number})",
+        "cat": "backward,graph task",
+        "pid": _PROCESS,
+        "tid": task.thread,
+        "ts": _microseconds(task.start),
+        "dur": _microseconds(max(task.duration, 1)),
+        "args": {"nodes": task.nodes, **{key: value for key, value in _place(task.origin) if value}},
+    }
+
+
+def _flow(at: Event, node: Event, phase: str) -> _Json:
+    return {
+        "ph": phase,
+        "id": node.number,
+        **_FLOW,
+        "pid": _PROCESS,
+        "tid": at.thread,
+        "ts": _microseconds(at.start),
+    }
+
+
+def _name(what: str, thread: int, name: str) -> _Json:
+    return {"ph": "M", "name": what, "pid": _PROCESS, "tid": thread, "args": {"name": name}}
+
+
+def _microseconds(nanoseconds: int) -> float:
+    return round(nanoseconds / 1000, 3)

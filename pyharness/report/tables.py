@@ -1,0 +1,143 @@
+"""The tables of a trace as lines of text; whoever prints them knows the terminal's width and colours."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Literal
+
+from pyharness.report import units
+from pyharness.report.summary import Cost, Summary
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+
+    from pyharness.model.trace import Trace
+    from pyharness.report.summary import By, Row
+
+_GAP = "  "
+_NARROWEST = 24
+"""Columns that a name keeps on the narrowest terminal."""
+_TITLES = {"module": "by module", "op": "by op", "node": "by autograd node"}
+_LEGEND = "self: without what is nested inside; share: of all recorded time"
+
+
+@dataclass(frozen=True)
+class Line:
+    """One line and what it is."""
+
+    text: str
+    style: Literal["", "heading", "faint", "bad"] = ""
+
+
+@dataclass(frozen=True)
+class Manner:
+    """How much to show of which table."""
+
+    by: tuple[By, ...] = ("module", "op", "node")
+    limit: int = 15
+    shapes: bool = False
+    memory: bool = False
+    width: int | None = None
+    """Columns of a line; ``None`` for no limit."""
+
+
+@dataclass(frozen=True)
+class _Column:
+    head: str
+    text: Callable[[Row], str]
+
+
+def lines(trace: Trace, manner: Manner) -> Iterator[Line]:
+    """What was recorded, what was lost, and the tables."""
+    yield Line(_headline(trace), "heading")
+    yield from _threads(trace)
+    if trace.lost:
+        text = (
+            f"{units.number(trace.lost, 'event')} lost: a thread had more than its buffer holds; the first are missing."
+        )
+        yield Line(text, "bad")
+    summary = Summary(trace)
+    for by in manner.by:
+        rows = summary.rows(by, shapes=manner.shapes)
+        if rows:
+            yield Line("")
+            yield from _table(by, rows, summary.whole, manner)
+    if trace.events:
+        yield Line(_LEGEND, "faint")
+
+
+def _headline(trace: Trace) -> str:
+    parts = [
+        units.number(len(trace.ops), "op"),
+        units.number(len(trace.nodes), "autograd node"),
+        units.number(len(trace.graph_tasks), "backward pass", "backward passes"),
+        units.duration(trace.duration),
+    ]
+    return f"{trace.program or 'recording'}: {', '.join(parts)}"
+
+
+def _threads(trace: Trace) -> Iterator[Line]:
+    counts = dict.fromkeys(trace.threads, 0)
+    for event in trace.events:
+        counts[event.thread] = counts.get(event.thread, 0) + 1
+    if len(counts) > 1:
+        named = (f"{trace.threads.get(thread) or thread} {count:,}" for thread, count in counts.items())
+        yield Line(f"{len(counts)} threads: {', '.join(named)}", "faint")
+
+
+def _table(by: By, rows: list[Row], whole: int, manner: Manner) -> Iterator[Line]:
+    shown = rows[: manner.limit]
+    columns = list(_columns(by, whole, manner))
+    cells = [[column.text(row) for column in columns] for row in shown]
+    widths = [max(len(column.head), *map(len, texts)) for column, *texts in zip(columns, *cells, strict=True)]
+    names = [row.name for row in shown]
+    room = max(len(_TITLES[by]), *map(len, names))
+    if manner.width is not None:
+        room = min(room, max(_NARROWEST, manner.width - sum(widths) - len(_GAP) * len(widths)))
+    yield Line(_joined(_TITLES[by], [column.head for column in columns], widths, room), "heading")
+    for row, texts in zip(shown, cells, strict=True):
+        text = _joined(row.name, texts, widths, room)
+        yield Line(_with_shapes(text, row.shapes, manner.width))
+    if len(rows) > len(shown):
+        yield Line(f"… {len(rows) - len(shown):,} more (--limit)", "faint")
+
+
+def _joined(name: str, cells: list[str], widths: list[int], room: int) -> str:
+    numbers = (f"{cell:>{width}}" for cell, width in zip(cells, widths, strict=True))
+    return _GAP.join([f"{_cut(name, room):<{room}}", *numbers]).rstrip()
+
+
+def _cut(text: str, room: int) -> str:
+    """The end of a path tells more than its beginning."""
+    return text if len(text) <= room else f"…{text[len(text) - room + 1 :]}"
+
+
+def _with_shapes(text: str, shapes: str, width: int | None) -> str:
+    whole = f"{text}{_GAP}{shapes}" if shapes else text
+    return whole if width is None or len(whole) <= width else f"{whole[: width - 1]}…"
+
+
+def _columns(by: By, whole: int, manner: Manner) -> Iterator[_Column]:
+    if by == "module":
+        yield _Column("events", lambda row: f"{row.count:,}")
+        yield _Column("forward", lambda row: _time(row.forward))
+        yield _Column("backward", lambda row: _time(row.backward))
+        yield _Column("total", lambda row: units.duration(row.total))
+        yield _Column("share", lambda row: units.share(row.total, whole))
+        yield _Column("self", lambda row: _nonzero(row.own))
+    else:
+        yield _Column("count", lambda row: f"{row.count:,}")
+        yield _Column("total", lambda row: units.duration(row.total))
+        yield _Column("mean", lambda row: units.duration(row.mean))
+        yield _Column("self", lambda row: units.duration(row.own))
+        yield _Column("share", lambda row: units.share(row.own, whole))
+    if manner.memory:
+        yield _Column("memory", lambda row: "" if row.memory is None else units.size(row.memory))
+
+
+def _nonzero(nanoseconds: int) -> str:
+    return units.duration(nanoseconds) if nanoseconds else ""
+
+
+def _time(cost: Cost) -> str:
+    return units.duration(cost.total) if cost.count else ""
