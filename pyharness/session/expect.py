@@ -52,10 +52,13 @@ FRAME_KEYS: dict[str, Callable[[Frame], Value | None]] = {
     "fx.node": lambda frame: frame.fx.node if frame.fx else None,
     "fx.module": lambda frame: frame.fx.module if frame.fx else None,
     "fx.origin": lambda frame: frame.fx.origin if frame.fx else None,
+    "autograd": lambda frame: frame.autograd.name if frame.autograd else None,
 }
 """What can be expected of any frame."""
 STOP_KEYS = ("reason", "note")
 """What else can be expected of a stop."""
+PATTERNS = {"source", "note", "autograd"}
+"""The keys whose text is searched for."""
 
 
 def same_function(wanted: str, got: str) -> bool:
@@ -90,7 +93,7 @@ def _matches(key: str, wanted: Value, got: Value | None) -> bool:
         return same_file(str(wanted), str(got))
     if key == "fx.origin":
         return str(got) == wanted or str(got).endswith(f"/{wanted}")
-    if key in {"source", "note"}:
+    if key in PATTERNS:
         return matches_text(str(wanted), str(got))
     return got == wanted
 

@@ -12,7 +12,7 @@ from pyharness.model.errors import UsageError, nearest
 from pyharness.model.where import folders_of
 from pyharness.model.where import parse as parse_where
 from pyharness.session import document
-from pyharness.session.expect import FRAME_KEYS, STOP_KEYS
+from pyharness.session.expect import FRAME_KEYS, PATTERNS, STOP_KEYS
 from pyharness.session.plan import MOVES, Expectation, Plan, Step, Target
 
 if TYPE_CHECKING:
@@ -149,7 +149,7 @@ def _field(table: Table, key: str) -> str | int | None:
     if text is not None and key in _CHOICES and text not in _CHOICES[key]:
         known = _CHOICES[key]
         raise table.error(key, f"{key} cannot be {text!r}.", nearest(text, known) or f"It is {' or '.join(known)}.")
-    if text is not None and key in {"source", "note"}:
+    if text is not None and key in PATTERNS:
         _check_pattern(table, key, key, text)
     return text
 

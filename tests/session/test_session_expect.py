@@ -2,7 +2,7 @@
 
 import pytest
 
-from pyharness.model.frames import Frame, FxPlace
+from pyharness.model.frames import AutogradNode, Frame, FxPlace
 from pyharness.model.stops import Stop
 from pyharness.session.expect import check, check_ended, matches_text, same_file, same_function
 from pyharness.session.plan import Expectation
@@ -65,6 +65,14 @@ def test_a_stack_is_matched_in_its_order():
     stop = Stop("step", FORWARD, 1, stack=(KERNEL, FORWARD, MAIN))
     assert not mismatches(stop, stack=({"function": "forward"}, {"function": "<module>"}))
     assert mismatches(stop, stack=({"function": "<module>"}, {"function": "forward"})) == ["stack_contains"]
+
+
+def test_an_autograd_node_is_known_by_a_part_of_its_name():
+    apply = Frame("native", "CppNode::apply", autograd=AutogradNode("CppNode<mine::Norm>", 18, 0))
+    stop = Stop("step", KERNEL, 1, stack=(KERNEL, apply, MAIN))
+    assert not mismatches(stop, stack=({"autograd": "mine::Norm"},))
+    assert mismatches(stop, stack=({"autograd": "mine::Nrom"},)) == ["stack_contains"]
+    assert mismatches(stop, autograd="Norm") == ["autograd"]
 
 
 def test_the_end_of_the_program_can_be_expected():
