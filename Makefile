@@ -8,7 +8,7 @@ SETUP := .setup
 NATIVE_FILES := $(shell find csrc -name '*.h' -o -name '*.cpp')
 
 .DEFAULT_GOAL := help
-.PHONY: help setup debug-build release-build asan-build test test-vscode asan-test lint format demo vscode clean
+.PHONY: help setup debug-build release-build asan-build test test-vscode asan-test tsan-test lint format demo vscode clean
 
 help: ## list the tasks
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  make %-14s %s\n", $$1, $$2}' $(firstword $(MAKEFILE_LIST))
@@ -47,6 +47,9 @@ test-vscode: debug-build ## run the tests in a real VS Code workbench, headless 
 
 asan-test: setup ## run the tests of the native code (TESTS=PATH for others) under the sanitizers
 	PATH="$(CURDIR)/$(BIN):$$PATH" scripts/asan-test.sh $(or $(TESTS),tests/ops)
+
+tsan-test: setup ## run the tests of the recorder's threads (TESTS=PATH for others) under the thread sanitizer
+	PATH="$(CURDIR)/$(BIN):$$PATH" scripts/tsan-test.sh $(or $(TESTS),tests/native/test_record_threads.py)
 
 lint: debug-build ## formatting, ruff, mypy --strict, clang-format, clang-tidy
 	$(BIN)/ruff format --check

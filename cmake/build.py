@@ -1,4 +1,4 @@
-"""Configures and builds one preset and makes it the active one: ``cmake/build.py debug|release|asan [--inactive]``.
+"""Configures, builds and activates a preset: ``cmake/build.py debug|release|asan|tsan [--inactive]``.
 
 The one driver of CMake: the Makefile runs it, setup.py imports it.
 """
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
 ROOT = Path(__file__).resolve().parent.parent
-PRESETS = ("debug", "release", "asan")
+PRESETS = ("debug", "release", "asan", "tsan")
 SUFFIX = str(sysconfig.get_config_var("EXT_SUFFIX"))
 TRAP = f"_trap{sysconfig.get_config_var('EXT_SUFFIX')}"
 

@@ -1,8 +1,9 @@
-# What debug, release and asan mean, in one place: CMake's own flags for a build type are emptied.
+# What debug, release, asan and tsan mean, in one place: CMake's own flags for a build type are emptied.
 
 set(CMAKE_CXX_FLAGS_DEBUG "")
 set(CMAKE_CXX_FLAGS_RELEASE "")
 set(CMAKE_CXX_FLAGS_ASAN "")
+set(CMAKE_CXX_FLAGS_TSAN "")
 
 add_library(pyharness_build_type INTERFACE)
 add_library(pyharness::build_type ALIAS pyharness_build_type)
@@ -20,6 +21,9 @@ elseif(CMAKE_BUILD_TYPE STREQUAL "Asan")
     pyharness_build_type INTERFACE ${asserts} -O1 -g -fno-omit-frame-pointer -fsanitize=address,undefined
                                    -fno-sanitize=vptr) # vptr asks for typeinfo that torch's hidden classes lack
   target_link_options(pyharness_build_type INTERFACE -fsanitize=address,undefined)
+elseif(CMAKE_BUILD_TYPE STREQUAL "Tsan")
+  target_compile_options(pyharness_build_type INTERFACE ${asserts} -O1 -g -fno-omit-frame-pointer -fsanitize=thread)
+  target_link_options(pyharness_build_type INTERFACE -fsanitize=thread)
 else()
   # Error messages (__FILE__) name files as the source distribution has them, not as the machine that built it.
   target_compile_options(

@@ -1,6 +1,6 @@
 """Loads an extension module, and says what to do where it is not built or built for another torch.
 
-In a source tree ``PYHARNESS_BUILD=debug|release|asan`` chooses the build for one process, else the active one loads.
+In a source tree ``PYHARNESS_BUILD=debug|release|asan|tsan`` chooses a process's build, else the active one loads.
 """
 
 from __future__ import annotations
