@@ -11,11 +11,16 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from pyharness.debugger.attach import attach as attach
     from pyharness.debugger.program import debug as debug
+    from pyharness.native.recording import record as record
 
 __version__ = "0.1.0"
-__all__ = ["__version__", "attach", "debug"]
+__all__ = ["__version__", "attach", "debug", "record"]
 
-_LAZY = {"attach": "pyharness.debugger.attach", "debug": "pyharness.debugger.program"}
+_LAZY = {
+    "attach": "pyharness.debugger.attach",
+    "debug": "pyharness.debugger.program",
+    "record": "pyharness.native.recording",
+}
 
 
 def __getattr__(name: str) -> Any:  # PEP 562

@@ -4,5 +4,8 @@
 PYBIND11_MODULE(TORCH_EXTENSION_NAME, m) {
   m.doc() =
       "Watches the autograd engine; use the typed wrappers in pyharness.native.";
+  pyharness::engine::bind_breakpoints(m);
+  pyharness::engine::bind_chains(m);
   pyharness::engine::bind_nodes(m);
+  pyharness::engine::bind_recorder(m);
 }

@@ -174,9 +174,16 @@ using Evaluate = void (*)(
     InputBuffer&,
     const std::shared_ptr<ReadyQueue>&);
 
-Evaluate original_evaluate = nullptr;
-decltype(&at::getStepCallbacksUnlessEmpty) original_unless_empty = nullptr;
-decltype(&at::getStepCallbacks) original_callbacks = nullptr;
+// Written again, with the same, by whoever begins to observe while others run.
+std::atomic<Evaluate> original_evaluate = nullptr;
+std::atomic<decltype(&at::getStepCallbacksUnlessEmpty)> original_unless_empty =
+    nullptr;
+std::atomic<decltype(&at::getStepCallbacks)> original_callbacks = nullptr;
+
+template <typename Function>
+Function called(const std::atomic<Function>& original) {
+  return original.load(std::memory_order_relaxed);
+}
 
 void run_watched(
     Watch& watch,
@@ -186,14 +193,14 @@ void run_watched(
     InputBuffer& inputs,
     const std::shared_ptr<ReadyQueue>& queue) {
   if (!watch.wants_values()) {
-    original_evaluate(engine, task, node, inputs, queue);
+    called(original_evaluate)(engine, task, node, inputs, queue);
   } else if (dynamic_cast<torch::autograd::AccumulateGrad*>(node) != nullptr) {
     // It has no outputs, and would copy the gradient if it had a hook.
     watch.values(inputs.buffer, {});
-    original_evaluate(engine, task, node, inputs, queue);
+    called(original_evaluate)(engine, task, node, inputs, queue);
   } else {
     const HookedNode hooked_node(*node, watch);
-    original_evaluate(engine, task, node, inputs, queue);
+    called(original_evaluate)(engine, task, node, inputs, queue);
   }
 }
 
@@ -222,11 +229,11 @@ bool is_hidden() {
 }
 
 std::optional<at::StepCallbacks> seen_unless_empty(at::RecordScope scope) {
-  return is_hidden() ? std::nullopt : original_unless_empty(scope);
+  return is_hidden() ? std::nullopt : called(original_unless_empty)(scope);
 }
 
 at::StepCallbacks seen_callbacks(at::RecordScope scope) {
-  return is_hidden() ? at::StepCallbacks() : original_callbacks(scope);
+  return is_hidden() ? at::StepCallbacks() : called(original_callbacks)(scope);
 }
 
 void interpose() {
@@ -236,10 +243,11 @@ void interpose() {
 
 void hide_inner_ops() {
   if (callbacks().possible() && callbacks_unless_empty().possible()) {
-    original_unless_empty = reinterpret_cast<decltype(original_unless_empty)>(
-        callbacks_unless_empty().original());
-    original_callbacks =
-        reinterpret_cast<decltype(original_callbacks)>(callbacks().original());
+    original_unless_empty =
+        reinterpret_cast<decltype(&at::getStepCallbacksUnlessEmpty)>(
+            callbacks_unless_empty().original());
+    original_callbacks = reinterpret_cast<decltype(&at::getStepCallbacks)>(
+        callbacks().original());
     callbacks_unless_empty().lead_to(
         reinterpret_cast<void*>(&seen_unless_empty));
     callbacks().lead_to(reinterpret_cast<void*>(&seen_callbacks));

@@ -16,13 +16,30 @@ using Chain = std::uint32_t;
 // release_chains; 0 elsewhere.
 Chain current_chain();
 
-// The chain that made the node with this sequence number on this thread
-// (Node::thread_id()), 0 where it was not seen. Known while an op observer that
-// calls note_nodes is there: the recorder does.
-Chain chain_of_node(std::uint64_t thread, std::uint64_t sequence);
+// What made a node.
+struct NodeOrigin {
+  Chain chain = 0;
+  std::uint32_t order = 0; // of the op's event in its thread, see event.h
+  bool approximate = false; // the op that was next, not one seen to make it
+};
 
-// The nodes `first` <= n < `end` of this thread were made below `chain`.
-void note_nodes(std::uint64_t first, std::uint64_t end, Chain chain);
+// What made the node with this sequence number on this thread
+// (Node::thread_id()); nothing where it was not seen or is too long ago. Known
+// while something calls note_nodes: the recorder does.
+NodeOrigin origin_of_node(std::uint64_t thread, std::uint64_t sequence);
+
+inline Chain chain_of_node(std::uint64_t thread, std::uint64_t sequence) {
+  return origin_of_node(thread, sequence).chain;
+}
+
+// The nodes `first` <= n < `end` of the calling thread were made so.
+void note_nodes(
+    std::uint64_t first,
+    std::uint64_t end,
+    const NodeOrigin& origin);
+
+// Which set of chains is there: their numbers begin anew with each.
+std::uint32_t chain_epoch();
 
 // Chains stay valid until the last of their users has let go.
 void acquire_chains();

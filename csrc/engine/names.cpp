@@ -1,0 +1,91 @@
+// See names.h.
+#include <csrc/torch_headers.h>
+
+#include <csrc/engine/names.h>
+
+#include <array>
+#include <cstring>
+#include <deque>
+#include <map>
+#include <mutex>
+#include <typeinfo>
+
+namespace pyharness::engine {
+
+namespace {
+
+using Pair = std::pair<std::string, std::string>;
+
+std::mutex mutex; // of what follows; names are few and never go
+std::deque<Pair> names;
+std::map<Pair, Name> numbers;
+
+const Pair* stored(const char* name, const char* overload, Name& number) {
+  const std::lock_guard<std::mutex> lock(mutex);
+  const auto [found, is_new] = numbers.try_emplace(
+      Pair(name, overload), static_cast<Name>(names.size()));
+  if (is_new) {
+    names.push_back(found->first);
+  }
+  number = found->second;
+  return &names[number];
+}
+
+// What a thread has seen, by address. A name that goes may be followed by
+// another at its place, so the text is compared.
+struct Seen {
+  const void* at = nullptr;
+  const Pair* pair = nullptr;
+  Name number = 0;
+};
+
+constexpr std::size_t kRemembered = 1024;
+
+Seen& seen_at(const void* address) {
+  thread_local std::array<Seen, kRemembered> remembered{};
+  const auto bits = reinterpret_cast<std::uintptr_t>(address);
+  return remembered[(bits ^ (bits >> 10)) / 8 % kRemembered];
+}
+
+Name number_of(const char* name, const char* overload) {
+  auto& seen = seen_at(name);
+  if (seen.at == name && seen.pair->first == name &&
+      seen.pair->second == overload) {
+    return seen.number;
+  }
+  seen.pair = stored(name, overload, seen.number);
+  seen.at = name;
+  return seen.number;
+}
+
+bool is_defined_in_python(const std::type_info& type) {
+  return std::strcmp(type.name(), "N5torch8autograd6PyNodeE") == 0;
+}
+
+} // namespace
+
+Name name_of_op(const char* name, const char* overload) {
+  return number_of(name, overload);
+}
+
+Name name_of_node(torch::autograd::Node& node) {
+  const std::type_info& type = typeid(node);
+  auto& seen = seen_at(&type);
+  if (seen.at == &type) {
+    return seen.number;
+  }
+  const auto name = node.name();
+  if (is_defined_in_python(type)) {
+    return number_of(name.c_str(), "");
+  }
+  seen.pair = stored(name.c_str(), "", seen.number);
+  seen.at = &type;
+  return seen.number;
+}
+
+std::vector<Pair> all_names() {
+  const std::lock_guard<std::mutex> lock(mutex);
+  return {names.begin(), names.end()};
+}
+
+} // namespace pyharness::engine

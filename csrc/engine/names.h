@@ -1,0 +1,27 @@
+// Numbers the names of ops and nodes: a thread that has seen one finds its
+// number again without a lock.
+#pragma once
+
+#include <torch/csrc/autograd/function.h>
+
+#include <cstdint>
+#include <string>
+#include <utility>
+#include <vector>
+
+namespace pyharness::engine {
+
+using Name = std::uint32_t;
+
+// Of an op, as RecordFunction::name() and overload_name() give it: the pointers
+// may be of short life.
+Name name_of_op(const char* name, const char* overload);
+
+// Of a node, as Node::name() gives it: asked once for each class of node, and
+// each time for those that Python defines.
+Name name_of_node(torch::autograd::Node& node);
+
+// All so far, by number: (name, overload).
+std::vector<std::pair<std::string, std::string>> all_names();
+
+} // namespace pyharness::engine

@@ -1,0 +1,119 @@
+"""Decodes the Python frames below which something was called: file and line, function, module path, FX node.
+
+The native half keeps code objects, instructions and modules (csrc/engine/provenance.h); what they mean is found out here,
+once, and outside of what is recorded.
+"""
+
+from __future__ import annotations
+
+import sys
+from typing import TYPE_CHECKING, Any
+
+from pyharness.model.frames import FxPlace
+from pyharness.model.source_map import place_of
+from pyharness.model.trace import Call
+from pyharness.native.load import load
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+    from types import CodeType, FrameType
+
+    Link = tuple[CodeType, int, Any]
+    """Code object, offset of the instruction in bytes, the ``nn.Module`` that is called or ``None``; innermost first."""
+
+_EVALUATED = "<eval_with_key>"
+"""How torch.fx names a generated ``forward`` that has no file."""
+
+
+def engine() -> Any:
+    """The module ``pyharness._engine``, told which frames are calls of modules."""
+    module = load("_engine")
+    module.set_module_call(_module_call())
+    return module
+
+
+def calls_of(chain: int) -> tuple[Call, ...]:
+    """The calls of a chain by its number, innermost first; empty for 0 and for one that is gone."""
+    return ChainReader().calls(load("_engine").chain_links(chain))
+
+
+def calls_from(frame: FrameType | None) -> tuple[Call, ...]:
+    """The same for a live frame and those that called it."""
+    return ChainReader().calls(list(_links_from(frame)))
+
+
+def _links_from(frame: FrameType | None) -> Iterator[Link]:
+    call = _module_call()
+    while frame is not None:
+        yield frame.f_code, frame.f_lasti, frame.f_locals.get("self") if frame.f_code is call else None
+        frame = frame.f_back
+
+
+def _module_call() -> CodeType | None:
+    """The code that runs for each call of each module, with the module in its first local variable."""
+    modules = sys.modules.get("torch.nn.modules.module")
+    code: CodeType | None = modules.Module._wrapped_call_impl.__code__ if modules else None
+    return code
+
+
+class ChainReader:
+    """Decodes many chains; remembers what they share."""
+
+    def __init__(self) -> None:
+        self._lines: dict[tuple[CodeType, int], int] = {}
+        self._paths: dict[int, dict[int, str]] = {}
+
+    def calls(self, links: Sequence[Link]) -> tuple[Call, ...]:
+        """The calls, innermost first."""
+        found: list[Call] = []
+        path: str | None = None
+        around: Any = None
+        for code, instruction, module in reversed(links):
+            if module is not None:
+                path, around = self._path(module, path, around), module
+            found.append(self._call(code, self._line(code, instruction), path, around))
+        return tuple(reversed(found))
+
+    def _path(self, module: Any, outer: str | None, around: Any) -> str:
+        """Path of ``module``, which was called within ``around``."""
+        if outer is None or around is None:
+            return ""
+        name = self._names_in(around).get(id(module), f"({type(module).__name__})")
+        return f"{outer}.{name}" if outer and name else outer or name
+
+    def _names_in(self, module: Any) -> dict[int, str]:
+        if id(module) not in self._paths:
+            names: dict[int, str] = {}
+            for name, each in module.named_modules(remove_duplicate=False):
+                names.setdefault(id(each), name)
+            self._paths[id(module)] = names
+        return self._paths[id(module)]
+
+    def _line(self, code: CodeType, instruction: int) -> int:
+        key = (code, instruction)
+        if key not in self._lines:
+            of_range = (line for start, end, line in code.co_lines() if start <= instruction < end and line)
+            self._lines[key] = next(of_range, code.co_firstlineno)
+        return self._lines[key]
+
+    def _call(self, code: CodeType, line: int, path: str | None, around: Any) -> Call:
+        function = getattr(code, "co_qualname", code.co_name)  # from Python 3.11 on
+        place = place_of(code.co_filename, line) or _place_in(around, code, line)
+        if place is None:
+            return Call(code.co_filename, line, function, path)
+        within = ".".join(part for part in (path, place.module) if part)
+        return Call(code.co_filename, line, function, within if place.module is not None else path, place.node)
+
+
+def _place_in(module: Any, code: CodeType, line: int) -> FxPlace | None:
+    """What a ``GraphModule`` that has no file knows of a line of its ``forward``."""
+    numbers = getattr(module, "_lineno_map", None)
+    if numbers is None or not code.co_filename.startswith(_EVALUATED):
+        return None
+    nodes = list(module.graph.nodes)
+    number = numbers.get(line - getattr(module, "_prologue_start", 0))
+    if number is None or number >= len(nodes):
+        return None
+    stack = nodes[number].meta.get("nn_module_stack") or {}
+    paths = [str(each[0]) for each in stack.values()]
+    return FxPlace(nodes[number].name, paths[-1] if paths else None, None)

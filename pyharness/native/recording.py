@@ -1,0 +1,111 @@
+"""``pyharness.record()``: what ops and autograd nodes ran, how long, who called them, and which op made which node."""
+
+from __future__ import annotations
+
+import sys
+import threading
+from functools import cached_property
+from typing import TYPE_CHECKING, Any
+
+from pyharness.model.errors import HarnessError
+from pyharness.native.chains import ChainReader, engine
+from pyharness.native.raw_events import RawThread, chains_in
+from pyharness.native.trace_builder import build
+
+if TYPE_CHECKING:
+    from types import TracebackType
+
+    from pyharness.model.trace import Call, Trace
+
+CAPACITY = 1 << 18
+"""Events that each thread's buffer holds, unless asked otherwise: 16 MiB where all are used."""
+
+
+class Recording:
+    """Records from ``with`` to its end; then ``trace`` is what ran. Recordings may overlap, also in several threads."""
+
+    def __init__(self, options: dict[str, Any], *, memory: bool) -> None:
+        self._options = options
+        self._memory = memory
+        self._engine: Any = None
+        self._number: int | None = None
+        self._threads: list[RawThread] | None = None
+        self._calls: dict[int, tuple[Call, ...]] = {}
+        self._names: list[tuple[str, str]] = []
+        self._python_threads: dict[int, str] = {}
+
+    def __enter__(self) -> Recording:
+        """Begin."""
+        if self._number is not None or self._threads is not None:
+            raise HarnessError("This recording has begun already.", "Call pyharness.record() once for each.")
+        self._engine = engine()
+        self._number = self._engine.start_recording(**self._options)
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, traceback: TracebackType | None
+    ) -> None:
+        """End, and keep what ran; also where the body raised."""
+        if self._number is None:
+            return
+        number, self._number = self._number, None
+        try:
+            self._threads = [RawThread.of(*each) for each in self._engine.stop_recording(number)]
+            self._names = self._engine.all_names()
+            reader = ChainReader()  # now: modules may be renamed later, and code that nobody else holds goes
+            self._calls = {
+                chain: reader.calls(self._engine.chain_links(chain)) for chain in chains_in(self._threads) if chain
+            }
+            self._python_threads = {t.native_id: t.name for t in threading.enumerate() if t.native_id is not None}
+        finally:
+            self._engine.release_chains()
+
+    @property
+    def count(self) -> int:
+        """Events so far, or in all."""
+        if self._number is not None:
+            return int(self._engine.count_events(self._number))
+        return sum(thread.count + thread.lost for thread in self._threads or ())
+
+    @cached_property
+    def trace(self) -> Trace:
+        """What was recorded; made when it is first asked for (about 5 µs an event)."""
+        if self._threads is None:
+            raise HarnessError("There is no trace before the recording has ended.", "Ask for it after the with block.")
+        return build(
+            self._threads,
+            self._names,
+            self._calls,
+            memory=self._memory,
+            names_of_threads=self._python_threads,
+            program=sys.argv[0] if sys.argv else "",
+        )
+
+
+def record(  # noqa: PLR0913  (one for each thing that is recorded)
+    *,
+    forward: bool = True,
+    backward: bool = True,
+    shapes: bool = False,
+    memory: bool = False,
+    inner_ops: bool = False,
+    capacity: int = CAPACITY,
+) -> Recording:
+    """Record forward ops and autograd nodes of all threads: ``with pyharness.record() as recording: ...``.
+
+    ``shapes`` notes shape, dtype and device of tensors; ``memory`` also the bytes of storage that an op's outputs
+    brought. ``inner_ops`` records the ops that backward nodes run, too (costs twice as much). Without ``forward`` nothing
+    is known of where nodes come from. A thread that runs more than ``capacity`` events loses its oldest;
+    ``Trace.lost`` counts them. Code objects and modules that are seen are kept alive until the end of the recording.
+    """
+    if capacity < 1:
+        raise HarnessError(f"A buffer of {capacity} events holds nothing.", "capacity must be 1 or more.")
+    options = {
+        "forward": forward,
+        "backward": backward,
+        "tensors": shapes or memory,
+        "inner_ops": inner_ops,
+        "interpose": True,
+        "capacity": capacity,
+    }
+    return Recording(options, memory=memory)
