@@ -1,0 +1,168 @@
+// The lanes: only what is in sight is looked at, and what is narrower than a pixel shares it with its neighbours.
+const pen = canvas.getContext("2d");
+const FONT = '11px system-ui, -apple-system, "Segoe UI", Roboto, "DejaVu Sans", sans-serif';
+const INK = "#14181d"; // on the colours of the palette, in both themes
+let theme = {};
+
+const readTheme = () => {
+  const style = getComputedStyle(document.documentElement);
+  for (const name of ["page", "panel", "line", "text", "faint", "accent", "band", "band-text", "task", "shade", "outline", "forward", "backward"]) {
+    theme[name] = style.getPropertyValue(`--${name}`).trim();
+  }
+};
+
+const widths = new Map();
+const widthOf = text => {
+  let width = widths.get(text);
+  if (width === undefined) widths.set(text, width = pen.measureText(text).width);
+  return width;
+};
+/** The text, or what of it fits: without its namespace, then its beginning; nothing where too little would be left. */
+const fitting = (text, room) => {
+  if (widthOf(text) <= room) return text;
+  const short = text.slice(text.lastIndexOf("::") + (text.includes("::") ? 2 : 1));
+  if (widthOf(short) <= room) return short;
+  const letters = Math.floor(short.length * (room - 8) / widthOf(short));
+  return letters >= 3 ? `${short.slice(0, letters)}…` : "";
+};
+
+const isDim = event =>
+  state.hits !== null && !state.hits[event] || colouring.isolated !== null && colouring.groupOf[event] !== colouring.isolated;
+
+const LOOKS = {
+  event: { fill: eventColour, text: nameOf, ink: () => INK, dim: isDim },
+  band: { fill: () => theme.band, text: span => bandText(trace.modules[span[1]]), ink: () => theme["band-text"], dim: () => false },
+  task: { fill: () => theme.task, text: task => taskText(task), ink: () => theme.text, dim: () => false },
+};
+const bandText = module => /(^|\.)[^.]*(\.\d+)?$/.exec(module)[0].replace(/^\./, "");
+const taskText = task => {
+  const origin = originOf(task[6]);
+  return `${task[1] || "engine"}${origin ? ` · ${origin.place}` : ""}`;
+};
+
+const drawRow = row => {
+  const top = row.y - view.top + RULER;
+  if (top > view.height || top + row.height < RULER) return;
+  const look = LOOKS[row.kind], end = view.start + view.span, height = row.height - 2;
+  for (let number = row.find(view.start); number < row.items.length;) {
+    const item = row.items[number], start = row.startOf(item);
+    if (start >= end) break;
+    const left = Math.max(toX(start), -2), width = Math.min(toX(row.endOf(item)), view.width + 2) - left;
+    pen.globalAlpha = look.dim(item) ? 0.16 : 1;
+    pen.fillStyle = look.fill(item);
+    if (width < 1.5) {
+      const pixel = Math.floor(left);
+      pen.fillRect(pixel, top, 1, height);
+      number = Math.max(number + 1, row.find(toTime(pixel + 1))); // the others of this pixel: not seen
+      continue;
+    }
+    pen.fillRect(left, top, Math.max(width - 0.7, 1), height);
+    if (width > 26) label(look, item, Math.max(left, 0), width - Math.max(-left, 0), top + height / 2);
+    number++;
+  }
+  pen.globalAlpha = 1;
+};
+const label = (look, item, left, room, middle) => {
+  const text = fitting(look.text(item), room - 8);
+  if (!text) return;
+  pen.fillStyle = look.ink(item);
+  pen.fillText(text, left + 4, middle + 0.5);
+};
+
+const drawHead = ({ lane, top, bottom }) => {
+  const y = top - view.top + RULER;
+  if (y > view.height || bottom - view.top + RULER < RULER) return;
+  pen.fillStyle = theme.shade;
+  pen.fillRect(0, y, view.width, HEAD - 3);
+  pen.fillStyle = lane.backward ? theme.backward : theme.forward;
+  pen.fillRect(0, y, 4, bottom - top);
+  pen.font = `600 ${FONT}`;
+  const half = lane.backward ? "backward" : "forward";
+  pen.fillText(half, 10, y + (HEAD - 3) / 2);
+  const room = pen.measureText(half).width;
+  pen.font = FONT;
+  pen.fillStyle = theme.faint;
+  pen.fillText(lane.name ? `${lane.name} · ${lane.thread}` : `thread ${lane.thread}`, 18 + room, y + (HEAD - 3) / 2);
+};
+
+const outline = (event, colour, width) => {
+  const row = layout.rowOf(event), left = toX(starts[event]), top = row.y - view.top + RULER;
+  pen.strokeStyle = colour;
+  pen.lineWidth = width;
+  pen.strokeRect(left - 0.5, top - 0.5, Math.max(toX(ends[event]) - left, 2) + 0.5, ROW - 1.5);
+};
+/** An arrow from an op to the node that it made. */
+const arrow = (op, node) => {
+  const x0 = toX((starts[op] + ends[op]) / 2), y0 = layout.rowOf(op).y - view.top + RULER + ROW - 2;
+  const x1 = toX((starts[node] + ends[node]) / 2), y1 = layout.rowOf(node).y - view.top + RULER - 1;
+  const bend = Math.max(24, Math.abs(y1 - y0) / 2);
+  pen.strokeStyle = pen.fillStyle = theme.accent;
+  pen.lineWidth = 1.6;
+  pen.beginPath();
+  pen.moveTo(x0, y0);
+  pen.bezierCurveTo(x0, y0 + bend, x1, y1 - bend, x1, y1 - 5);
+  pen.stroke();
+  pen.beginPath();
+  pen.moveTo(x1, y1);
+  pen.lineTo(x1 - 4, y1 - 7);
+  pen.lineTo(x1 + 4, y1 - 7);
+  pen.fill();
+};
+const drawMarked = () => {
+  const pointed = state.hovered?.kind === "event" ? state.hovered.item : -1;
+  for (const event of new Set([state.selected, pointed])) {
+    if (event < 0) continue;
+    for (const partner of partnersOf(event)) {
+      outline(partner, theme.accent, 2);
+      if (makers[event] >= 0) arrow(partner, event); else arrow(event, partner);
+    }
+    outline(event, theme.outline, event === state.selected ? 2.5 : 1.5);
+  }
+};
+
+/** The round step that puts ticks about 110 pixels apart. */
+const tickStep = () => {
+  const rough = view.span / view.width * 110, power = 10 ** Math.floor(Math.log10(rough));
+  return power * [1, 2, 5, 10].find(factor => factor * power >= rough);
+};
+const ticks = step => {
+  const times = [];
+  for (let number = Math.max(0, Math.ceil(view.start / step)); number * step < view.start + view.span; number++) times.push(number * step);
+  return times;
+};
+const drawRuler = step => {
+  pen.fillStyle = theme.panel;
+  pen.fillRect(0, 0, view.width, RULER);
+  pen.fillStyle = theme.faint;
+  for (const time of ticks(step)) {
+    pen.fillText(timeText(time, step), toX(time) + 4, RULER / 2);
+    pen.fillRect(toX(time), RULER - 8, 1, 8);
+  }
+  pen.fillStyle = theme.line;
+  pen.fillRect(0, RULER - 1, view.width, 1);
+};
+const drawGrid = step => {
+  pen.fillStyle = theme.line;
+  pen.globalAlpha = 0.45;
+  for (const time of ticks(step)) {
+    pen.fillRect(toX(time), RULER, 1, view.height);
+  }
+  pen.globalAlpha = 1;
+};
+
+const drawLanes = () => {
+  const box = fit(canvas, pen);
+  view.width = Math.max(box.width, 1);
+  view.height = Math.max(box.height, 1);
+  pen.fillStyle = theme.page;
+  pen.fillRect(0, 0, view.width, view.height);
+  pen.font = FONT;
+  pen.textBaseline = "middle";
+  const step = tickStep();
+  drawGrid(step);
+  layout.lanes.forEach(drawHead);
+  layout.rows.forEach(drawRow);
+  drawMarked();
+  drawRuler(step);
+};
+const drawAll = () => { drawLanes(); drawOverview(); };
