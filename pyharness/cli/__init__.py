@@ -19,6 +19,7 @@ if TYPE_CHECKING:
 VERBS = {
     "run": "run a program under a handle, by which a debugger finds it later",
     "step": "run a script to a place and step on: Python, C++ and back",
+    "trace": "run a program, record its ops and autograd nodes, show what took the time",
     "session": "play a session file, check what it expects",
     "stack": "print the merged stack of a running process or a core file",
     "attach": "open gdb here on a running process, with our commands loaded",

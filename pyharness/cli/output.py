@@ -12,7 +12,7 @@ from typing import IO, TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-    from pyharness.session.transcript_text import Line
+    from pyharness.model.styled_line import Line
 
 _SGR = {"heading": "1;36", "place": "35", "current": "1", "faint": "2", "good": "32", "bad": "31"}
 _PATIENCE = 1.0
@@ -85,6 +85,43 @@ class _Progress:
 
 
 progress = _Progress()
+
+
+class _Status:
+    """A note at the right end of the terminal's current line, while a program writes to the left of it.
+
+    The program's output and ours cannot be told apart there, so the cursor is put back where it was.
+    """
+
+    def __init__(self) -> None:
+        self._width = 0
+
+    @staticmethod
+    def wanted() -> bool:
+        """Whether anybody would see it."""
+        return sys.stderr.isatty() and os.environ.get("TERM", "dumb") != "dumb"
+
+    def __call__(self, text: str) -> None:
+        """Replace the note."""
+        text = f"… {text}"
+        self._draw(f"{text:>{self._width}}")
+        self._width = max(self._width, len(text))
+
+    def clear(self) -> None:
+        """Take the note away."""
+        self._draw(" " * self._width)
+        self._width = 0
+
+    @staticmethod
+    def _draw(text: str) -> None:
+        column = shutil.get_terminal_size().columns - len(text)
+        if column > 0 and text:
+            shown = _styled(text, "faint" if _colours(sys.stderr) else "")
+            sys.stderr.write(f"\x1b7\x1b[{column + 1}G{shown}\x1b8")
+            sys.stderr.flush()
+
+
+status = _Status()
 
 
 def _colours(stream: IO[str]) -> bool:

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import json
 from collections import defaultdict
-from typing import IO, TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any
 
 from pyharness.model.source_line import short_path, source_line
 from pyharness.report.summary import is_backward, tensors_text
@@ -23,13 +23,11 @@ _FLOW = {"cat": "autograd", "name": "backward of"}
 _Json = dict[str, Any]
 
 
-def write(trace: Trace, stream: IO[str]) -> None:
-    """Write the whole file, one event a line."""
-    about = {"program": trace.program, "lost_events": trace.lost}
-    stream.write(f'{{"displayTimeUnit":"ns","otherData":{json.dumps(about)},"traceEvents":[')
-    for number, event in enumerate(trace_events(trace)):
-        stream.write(("," if number else "") + "\n" + json.dumps(event, separators=(",", ":")))
-    stream.write("\n]}\n")
+def text(trace: Trace) -> str:
+    """The whole file, one event a line."""
+    about = json.dumps({"program": trace.program, "lost_events": trace.lost})
+    events = ",\n".join(json.dumps(event, separators=(",", ":")) for event in trace_events(trace))
+    return f'{{"displayTimeUnit":"ns","otherData":{about},"traceEvents":[\n{events}\n]}}\n'
 
 
 def trace_events(trace: Trace) -> Iterator[_Json]:

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING
 
+from pyharness.model.styled_line import Line
 from pyharness.report import units
 from pyharness.report.summary import Cost, Summary
 
@@ -19,14 +20,6 @@ _NARROWEST = 24
 """Columns that a name keeps on the narrowest terminal."""
 _TITLES = {"module": "by module", "op": "by op", "node": "by autograd node"}
 _LEGEND = "self: without what is nested inside; share: of all recorded time"
-
-
-@dataclass(frozen=True)
-class Line:
-    """One line and what it is."""
-
-    text: str
-    style: Literal["", "heading", "faint", "bad"] = ""
 
 
 @dataclass(frozen=True)

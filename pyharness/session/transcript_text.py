@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING
 
 from pyharness.model.source_line import short_path
 from pyharness.model.stack_format import Style as StackStyle
 from pyharness.model.stack_format import format_stack, function_text, place_text
 from pyharness.model.stops import Stop
+from pyharness.model.styled_line import Line, Style
 from pyharness.model.transcript import Checked, Ended, without_addresses
 
 if TYPE_CHECKING:
@@ -17,17 +18,8 @@ if TYPE_CHECKING:
 
     from pyharness.model.frames import Frame, FxPlace
 
-Style = Literal["", "heading", "place", "current", "faint", "good", "bad"]
 _AROUND = 2
 _INDENT = "   "
-
-
-@dataclass(frozen=True)
-class Line:
-    """One line and what it is."""
-
-    text: str
-    style: Style = ""
 
 
 @dataclass(frozen=True)

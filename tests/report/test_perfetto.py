@@ -1,6 +1,5 @@
 """The trace that Perfetto opens: the documented format, slices that nest, arrows that bind to what they should."""
 
-import io
 import json
 from dataclasses import replace
 
@@ -56,9 +55,7 @@ FORMAT = {
 
 
 def written(trace):
-    stream = io.StringIO()
-    perfetto.write(trace, stream)
-    return json.loads(stream.getvalue())
+    return json.loads(perfetto.text(trace))
 
 
 def bound(events):

@@ -1,0 +1,114 @@
+"""``pyharness trace SCRIPT``: runs a program, records its ops and autograd nodes, shows where the time went."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from pyharness.cli import output
+from pyharness.cli.recorded_run import run
+from pyharness.debugger.launch import Command
+from pyharness.model.errors import HarnessError, UsageError
+from pyharness.report import perfetto, tables, units
+from pyharness.report.html import page
+
+if TYPE_CHECKING:
+    from pyharness.model.trace import Trace
+    from pyharness.report.summary import By
+
+_EPILOG = """What follows -- belongs to the program. Exit status: the program's own; 2 for an option or a file that
+cannot be meant. Ctrl-C goes to the program; what it did until then is shown."""
+
+
+@click.command(epilog=_EPILOG)
+@click.argument("words", metavar="SCRIPT [-- ARGS]...", nargs=-1, type=click.UNPROCESSED)
+@click.option("-m", "module", metavar="MODULE", help="Run a module instead of a script.")
+@click.option("--python", default="", metavar="PATH", help="The program's interpreter, if not this one.")
+@click.option("--cwd", type=click.Path(exists=True, file_okay=False), help="The program's working folder.")
+@click.option("--html", "html_file", metavar="FILE", help="Write a page to look at in a browser.")
+@click.option("-o", "--perfetto", "perfetto_file", metavar="FILE", help="Write a trace for ui.perfetto.dev.")
+@click.option(
+    "--by",
+    type=click.Choice(["module", "op", "node"]),
+    multiple=True,
+    help="Show this table only; may be repeated.",
+)
+@click.option("--limit", type=click.IntRange(min=1), default=tables.Manner.limit, help="Rows of a table.")
+@click.option("--shapes", is_flag=True, help="Record shapes, and keep them apart in the tables.")
+@click.option("--memory", is_flag=True, help="Record how many bytes outputs brought.")
+@click.option("--inner-ops", is_flag=True, help="Record the ops that backward nodes run, too.")
+@click.option("--capacity", type=click.IntRange(min=1), metavar="N", help="Keep the last N events of each thread.")
+@click.option("--json", "as_json", is_flag=True, help="One JSON object; the program's output goes to stderr.")
+def command(  # noqa: PLR0913  (one for each option)
+    *,
+    words: tuple[str, ...],
+    module: str | None,
+    python: str,
+    cwd: str | None,
+    html_file: str | None,
+    perfetto_file: str | None,
+    by: tuple[By, ...],
+    limit: int,
+    capacity: int | None,
+    shapes: bool,
+    memory: bool,
+    inner_ops: bool,
+    as_json: bool,
+) -> int:
+    """Run SCRIPT and record every op and autograd node from its import of torch to its end.
+
+    Shows which modules, ops and nodes took the time, forward and backward.
+    """
+    for file in filter(None, (html_file, perfetto_file)):
+        _check_writable(file)
+    options: dict[str, Any] = {"shapes": shapes, "memory": memory, "inner_ops": inner_ops}
+    if capacity:
+        options["capacity"] = capacity
+    trace, status = run(_program(words, module, python, cwd), options, to_stderr=as_json)
+    if as_json:
+        output.write_json(trace.to_json())
+    else:
+        manner = tables.Manner(by or tables.Manner.by, limit, shapes, memory, output.terminal()[1])
+        output.write_lines(tables.lines(trace, manner))
+    _write_files(trace, html_file, perfetto_file, quiet=as_json)
+    return status
+
+
+def _program(words: tuple[str, ...], module: str | None, python: str, cwd: str | None) -> Command:
+    if module:
+        return Command(module, words, module=True, python=python, cwd=cwd)
+    if not words:
+        raise UsageError("Which script?", "pyharness trace SCRIPT [-- ARGS], or pyharness trace -m MODULE.")
+    script = words[0]
+    if cwd and Path(script).is_file():  # named from here, as every other file on a command line
+        script = str(Path(script).absolute())
+    return Command(script, words[1:], python=python, cwd=cwd)
+
+
+def _check_writable(file: str) -> None:
+    """Before the program runs for an hour."""
+    path = Path(file)
+    if path.is_dir():
+        raise UsageError(f"{file!r} is a folder.", "Name a file to write.")
+    if not path.parent.is_dir():
+        raise UsageError(f"There is no folder {str(path.parent)!r} to write {path.name!r} to.")
+
+
+def _write_files(trace: Trace, html_file: str | None, perfetto_file: str | None, *, quiet: bool) -> None:
+    if html_file:
+        output.progress(f"writing {html_file}")
+        _write(html_file, page(trace), "open it in a browser", quiet=quiet)
+    if perfetto_file:
+        output.progress(f"writing {perfetto_file}")
+        _write(perfetto_file, perfetto.text(trace), "open it at https://ui.perfetto.dev", quiet=quiet)
+
+
+def _write(file: str, text: str, advice: str, *, quiet: bool) -> None:
+    try:
+        Path(file).write_text(text, encoding="utf-8")
+    except OSError as error:
+        raise HarnessError(f"{file} cannot be written: {error.strerror}.") from error
+    if not quiet:
+        output.write(f"{file}: {units.size(len(text))}, {advice}")

@@ -1,0 +1,149 @@
+"""What ``pyharness trace`` runs: the user's script, recorded from its import of torch to the end of the process.
+
+python RECORDED.py FOLDER OPTIONS [-m] SCRIPT [ARGS...]      OPTIONS: a JSON object, see ``Request``
+
+FOLDER gets ``trace.json`` at the end (also after an exception or ``sys.exit``), ``error.json`` where recording failed,
+and meanwhile ``count``: how many events there are so far.
+"""
+
+from __future__ import annotations
+
+import atexit
+import json
+import os
+import sys
+import time
+from dataclasses import dataclass
+from importlib.machinery import ModuleSpec, PathFinder
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+    from types import ModuleType
+
+_TORCH = "torch"
+_PACKAGES = Path(__file__).resolve().parents[2]
+_EVERY = 0.2
+"""Seconds between two counts."""
+
+
+@dataclass(frozen=True)
+class Request:
+    """What to record; ``options`` are those of ``pyharness.record``."""
+
+    options: dict[str, Any]
+    progress: bool = False
+    """Whether somebody looks at the count."""
+
+
+def main() -> int:
+    """Become the script, with a recording around it."""
+    from pyharness.debuggee import generated
+    from pyharness.debuggee.__main__ import INTERRUPTED, parse, run
+
+    folder, request, *arguments = sys.argv[1:]
+    options = parse(arguments)
+    recorded = Recorded(Path(folder), Request(**json.loads(request)))
+    atexit.register(recorded.end)  # the first to be registered is the last to be called: threads have ended by then
+    generated.install(lambda _: None)
+    after_import(_TORCH, recorded.begin)
+    status = run(options, stop=False)
+    if status == INTERRUPTED:  # Python dies of the signal then, once it has cleaned up: shells look at that
+        sys.excepthook = lambda *_: None
+        raise KeyboardInterrupt
+    return status
+
+
+class Recorded:
+    """The recording of this process, which a forked child has no part in."""
+
+    def __init__(self, folder: Path, request: Request) -> None:
+        self._folder = folder
+        self._request = request
+        self._owner = os.getpid()
+        self._recording: Any = None
+        self._ended = False
+
+    def begin(self) -> None:
+        """torch is there: record from now on."""
+        from pyharness.model.errors import HarnessError
+        from pyharness.native.recording import record
+
+        try:
+            self._recording = record(**self._request.options).__enter__()
+        except HarnessError as error:
+            self._fail(error.message, error.remedy)
+            raise SystemExit(error.exit_code) from None
+        if self._request.progress:
+            from pyharness.debuggee import quiet_thread
+
+            quiet_thread.start(self._count)
+
+    def end(self) -> None:
+        """The process ends: hand the trace over."""
+        from pyharness.model import trace_file
+        from pyharness.model.state import write_private
+        from pyharness.model.trace import Trace
+
+        if os.getpid() != self._owner or (self._folder / "error.json").exists():
+            return
+        self._ended = True
+        try:
+            trace = Trace((), (), 0)
+            if self._recording is not None:
+                self._recording.__exit__(None, None, None)
+                trace = self._recording.trace
+            write_private(self._folder / "trace.json", trace_file.dump(trace))
+        except Exception as error:  # noqa: BLE001  (the program's exit status stands; whoever asked is told)
+            self._fail(f"The trace could not be written: {type(error).__name__}: {error}")
+
+    def _fail(self, message: str, remedy: str = "") -> None:
+        from pyharness.model.state import write_private
+
+        write_private(self._folder / "error.json", json.dumps({"message": message, "remedy": remedy}).encode())
+
+    def _count(self) -> None:
+        counter = os.open(self._folder / "count", os.O_WRONLY | os.O_CREAT, 0o600)
+        while not self._ended:
+            os.pwrite(counter, b"%20d" % self._recording.count, 0)
+            time.sleep(_EVERY)
+
+
+def after_import(name: str, then: Callable[[], None]) -> None:
+    """Call ``then`` once the module has been executed, before whoever imports it goes on."""
+    sys.meta_path.insert(0, _AfterImport(name, then))
+
+
+class _AfterImport:
+    """Finds one module as Python would, and calls back once it has been executed."""
+
+    def __init__(self, name: str, then: Callable[[], None]) -> None:
+        self._name = name
+        self._then = then
+
+    def find_spec(
+        self, name: str, path: Sequence[str] | None = None, target: ModuleType | None = None
+    ) -> ModuleSpec | None:
+        """As ``importlib.abc.MetaPathFinder.find_spec``."""
+        if name != self._name:
+            return None
+        sys.meta_path.remove(self)
+        spec = PathFinder.find_spec(name, path, target)
+        if spec is not None and spec.loader is not None:
+            execute = spec.loader.exec_module
+
+            def executed(module: ModuleType) -> None:
+                execute(module)
+                self._then()
+
+            spec.loader.exec_module = executed  # type: ignore[method-assign]
+        return spec
+
+
+if __name__ == "__main__":
+    sys.path[0] = str(_PACKAGES)  # not this folder; `run` puts the script's there
+    from pyharness.debuggee.entry import make_importable
+
+    make_importable({"pyharness": str(_PACKAGES)})
+    sys.exit(main())

@@ -1,0 +1,16 @@
+"""A line of text for people and what it is; whoever prints it knows the colours."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Literal
+
+Style = Literal["", "heading", "place", "current", "faint", "good", "bad"]
+
+
+@dataclass(frozen=True)
+class Line:
+    """One line and what it is."""
+
+    text: str
+    style: Style = ""
