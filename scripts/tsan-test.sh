@@ -12,5 +12,5 @@ python cmake/build.py tsan --inactive
 setarch --addr-no-randomize env \
   PYHARNESS_BUILD=tsan \
   LD_PRELOAD="$(library libtsan.so):$(library libstdc++.so)" \
-  TSAN_OPTIONS="halt_on_error=1:exitcode=66:second_deadlock_stack=1" \
+  TSAN_OPTIONS="halt_on_error=1:exitcode=66:second_deadlock_stack=1:suppressions=$PWD/scripts/tsan-suppressions.txt" \
   python -m pytest -p no:xdist "$@"
