@@ -41,9 +41,9 @@ asan-build: setup ## build with address and undefined-behaviour sanitizers and m
 test: debug-build ## run the tests (TESTS=PATH for some) against the debug build
 	$(BIN)/python -m pytest -n 2 --dist loadfile $(TESTS)
 
-test-vscode: debug-build ## run the tests in a real VS Code workbench, headless (needs Node.js 20; installs .vscode-lab)
+test-vscode: debug-build ## run the tests in a real VS Code workbench and of the HTML page, headless (needs Node.js 20; installs .vscode-lab)
 	tests/vscode/lab/setup.sh
-	node --test --test-concurrency=1 $(or $(TESTS),$(wildcard tests/vscode/*.test.js))
+	node --test --test-concurrency=1 $(or $(TESTS),$(wildcard tests/vscode/*.test.js tests/report/*.test.js))
 
 asan-test: setup ## run the tests of the native code (TESTS=PATH for others) under the sanitizers
 	PATH="$(CURDIR)/$(BIN):$$PATH" scripts/asan-test.sh $(or $(TESTS),tests/ops)

@@ -12,8 +12,9 @@ import atexit
 import json
 import os
 import sys
+import threading
 import time
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from importlib.machinery import ModuleSpec, PathFinder
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -21,6 +22,8 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
     from types import ModuleType
+
+    from pyharness.model.trace import Trace
 
 _TORCH = "torch"
 _PACKAGES = Path(__file__).resolve().parents[2]
@@ -42,11 +45,16 @@ def main() -> int:
     from pyharness.debuggee import generated
     from pyharness.debuggee.__main__ import INTERRUPTED, parse, run
 
+    # Now: a module that is loaded at the end could make Python forget that it is to die of SIGINT (what exec() does).
+    from pyharness.model import state, trace_file  # noqa: F401
+    from pyharness.native import recording  # noqa: F401
+
     folder, request, *arguments = sys.argv[1:]
     options = parse(arguments)
     recorded = Recorded(Path(folder), Request(**json.loads(request)))
     atexit.register(recorded.end)  # the first to be registered is the last to be called: threads have ended by then
     generated.install(lambda _: None)
+    recorded.note_names()
     after_import(_TORCH, recorded.begin)
     status = run(options, stop=False)
     if status == INTERRUPTED:  # Python dies of the signal then, once it has cleaned up: shells look at that
@@ -64,6 +72,19 @@ class Recorded:
         self._owner = os.getpid()
         self._recording: Any = None
         self._ended = False
+        self._names: dict[int, str] = {}
+
+    def note_names(self) -> None:
+        """Remember what threads are called: they may have ended when the trace is made."""
+        original = getattr(threading.Thread, "_set_native_id", None)
+        if original is None:
+            return
+
+        def set_native_id(thread: threading.Thread) -> None:
+            original(thread)
+            self._names[thread.native_id or 0] = thread.name
+
+        threading.Thread._set_native_id = set_native_id  # type: ignore[attr-defined]
 
     def begin(self) -> None:
         """torch is there: record from now on."""
@@ -93,10 +114,13 @@ class Recorded:
             trace = Trace((), (), 0)
             if self._recording is not None:
                 self._recording.__exit__(None, None, None)
-                trace = self._recording.trace
+                trace = self._named(self._recording.trace)
             write_private(self._folder / "trace.json", trace_file.dump(trace))
         except Exception as error:  # noqa: BLE001  (the program's exit status stands; whoever asked is told)
             self._fail(f"The trace could not be written: {type(error).__name__}: {error}")
+
+    def _named(self, trace: Trace) -> Trace:
+        return replace(trace, threads={tid: name or self._names.get(tid, "") for tid, name in trace.threads.items()})
 
     def _fail(self, message: str, remedy: str = "") -> None:
         from pyharness.model.state import write_private

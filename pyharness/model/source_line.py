@@ -26,7 +26,7 @@ def source_line(path: str | None, line: int | None) -> str:
         return ""
     try:
         status = os.stat(path)  # noqa: PTH116  (called for each frame)
-    except OSError:
+    except (OSError, ValueError):  # a name that no file can have
         return ""
     if not os.path.isfile(path) or status.st_size > MAX_SOURCE:  # noqa: PTH113  (called for each frame)
         return ""

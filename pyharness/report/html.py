@@ -42,7 +42,7 @@ def page(trace: Trace) -> str:
     script = _script()
     parts = {
         "POLICY": f"default-src 'none'; style-src 'unsafe-inline'; script-src 'sha256-{_digest(script)}'",
-        "TITLE": html.escape(f"{trace.program or 'recording'} · pyharness trace"),
+        "TITLE": html.escape(f"{_printable(trace.program or 'recording')} · pyharness trace"),
         "STYLE": _read("page.css"),
         "DATA": _harmless(json.dumps(page_data(trace), separators=(",", ":"))),
         "SCRIPT": script,
@@ -58,6 +58,11 @@ def _script() -> str:
 
 def _read(name: str) -> str:
     return (_FOLDER / name).read_text(encoding="utf-8")
+
+
+def _printable(name: str) -> str:
+    """A file name may hold bytes that are no text."""
+    return name.encode("utf-8", "replace").decode()
 
 
 def _digest(script: str) -> str:

@@ -19,6 +19,7 @@ _GAP = "  "
 _NARROWEST = 24
 """Columns that a name keeps on the narrowest terminal."""
 _TITLES = {"module": "by module", "op": "by op", "node": "by autograd node"}
+_NOTHING = "No op ran in this process: a program's child processes are not recorded."
 _LEGEND = "self: without what is nested inside; share: of all recorded time"
 
 
@@ -55,8 +56,7 @@ def lines(trace: Trace, manner: Manner) -> Iterator[Line]:
         if rows:
             yield Line("")
             yield from _table(by, rows, summary.whole, manner)
-    if trace.events:
-        yield Line(_LEGEND, "faint")
+    yield Line(_LEGEND if trace.events else _NOTHING, "faint")
 
 
 def _headline(trace: Trace) -> str:
