@@ -7,6 +7,7 @@ once, and outside of what is recorded.
 from __future__ import annotations
 
 import sys
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from pyharness.model.frames import FxPlace
@@ -68,10 +69,14 @@ class ChainReader:
         found: list[Call] = []
         path: str | None = None
         around: Any = None
+        within: str | None = None  # `path`, or what a generated line was made for
         for code, instruction, module in reversed(links):
             if module is not None:
                 path, around = self._path(module, path, around), module
-            found.append(self._call(code, self._line(code, instruction), path, around))
+                within = path
+            call = self._call(code, self._line(code, instruction), path, around)
+            within = call.module if call.node is not None else within
+            found.append(replace(call, module=within))
         return tuple(reversed(found))
 
     def _path(self, module: Any, outer: str | None, around: Any) -> str:
