@@ -50,7 +50,7 @@ class ForwardOracle:
                 hook.remove()
 
     def module(self, node):
-        """Path of the innermost module in whose forward ``node`` was made; in a generated one, the module of its line."""
+        """Path of the innermost module in whose forward ``node`` was made; in a generated one, that of its line."""
         number = node._sequence_nr()
         path = next((path for first, end, path in self.spans if first <= number < end), None)
         if path == "" and isinstance(self.root, torch.fx.GraphModule):
