@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from pyharness.model.source_line import short_path, source_line
+from pyharness.model.source_line import source_line
 from pyharness.model.trace import origin_of
 from pyharness.report.lanes import place
+from pyharness.report.places import shown_file
 
 if TYPE_CHECKING:
     from collections.abc import Hashable, Iterable
@@ -67,7 +68,7 @@ class _Tables:
 
 def _call(call: Call) -> list[Any]:
     code = source_line(call.file, call.line)
-    return [short_path(call.file), call.line, call.function, call.module, call.node, code]
+    return [shown_file(call), call.line, call.function, call.module, call.node, code]
 
 
 def page_data(trace: Trace) -> _Json:

@@ -10,7 +10,8 @@ import json
 from collections import defaultdict
 from typing import TYPE_CHECKING, Any
 
-from pyharness.model.source_line import short_path, source_line
+from pyharness.model.source_line import source_line
+from pyharness.report.places import shown_file
 from pyharness.report.summary import is_backward, tensors_text
 
 if TYPE_CHECKING:
@@ -104,7 +105,7 @@ def _arguments(event: Event) -> Iterator[tuple[str, Any]]:
 
 def _place(call: Call | None) -> Iterator[tuple[str, Any]]:
     if call is not None:
-        yield "line", f"{short_path(call.file)}:{call.line}"
+        yield "line", f"{shown_file(call)}:{call.line}"
         yield "function", call.function
         yield "code", source_line(call.file, call.line)
         yield "fx node", call.node

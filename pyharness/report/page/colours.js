@@ -7,7 +7,20 @@ const colourOf = place => place < PALETTE.length ? PALETTE[place] : `hsl(${(plac
 const cut = (module, levels) => module === null ? null : module.split(".").slice(0, levels).join(".");
 const deepest = trace.modules.reduce((most, module) => Math.max(most, module.split(".").length), 1);
 
-const colouring = { levels: 1, groups: [], groupOf: new Int32Array(count), isolated: null };
+const colouring = {
+  levels: 1, groups: [], groupOf: new Int32Array(count), isolated: null,
+  known: new Map(), // what a group stands for → the group
+  inner: new Set(), // modules that others are in
+  /** The group that a whole module is in; undefined where it is in several, or colours are not by module. */
+  ofModule(module) {
+    const whole = module.split(".").length >= this.levels || !this.inner.has(module);
+    return this.levels && whole ? this.known.get(cut(module, this.levels)) : undefined;
+  },
+};
+
+for (const module of trace.modules) {
+  for (let dot = module.indexOf("."); dot >= 0; dot = module.indexOf(".", dot + 1)) colouring.inner.add(module.slice(0, dot));
+}
 
 /** The deepest cut that an eye can still tell apart. */
 const bestLevels = () => {
@@ -37,6 +50,6 @@ const colourBy = levels => {
     for (const event of group.events) colouring.groupOf[event] = number;
     delete group.events;
   });
-  Object.assign(colouring, { levels, groups, isolated: null });
+  Object.assign(colouring, { levels, groups, isolated: null, known });
 };
 const eventColour = event => colouring.groups[colouring.groupOf[event]].colour;

@@ -5,8 +5,13 @@ const tip = document.getElementById("tip");
 const placeText = call => `${call.place} ${call.function}`;
 const facts = pairs => element("dl", {}, pairs.filter(pair => pair[1] !== null && pair[1] !== "").map(([name, value]) => [element("dt", {}, name), element("dd", {}, value)]));
 const codeOf = call => call && call.code ? element("div", { className: "code" }, call.code) : null;
-const shapesOf = event => columns.inputs
-  ? [["inputs", tensorsOf(columns.inputs[event])], ["outputs", tensorsOf(columns.outputs[event])]] : [];
+const shapesAt = (event, half) => [[`${half}inputs`, tensorsOf(columns.inputs[event])], [`${half}outputs`, tensorsOf(columns.outputs[event])]];
+/** Shapes of the event; of the op that made it, where those of a node are not known. */
+const shapesOf = event => {
+  if (!columns.inputs) return [];
+  const borrowed = columns.inputs[event] < 0 && makers[event] >= 0;
+  return borrowed ? shapesAt(makers[event], "forward ") : shapesAt(event, "");
+};
 
 const eventTip = event => {
   const origin = originOf(columns.stack[event]);
@@ -71,7 +76,7 @@ const drawDetails = () => {
   const swatch = element("span", { className: "swatch" });
   swatch.style.background = eventColour(event);
   const parts = [
-    element("h2", {}, swatch, nameOf(event), element("span", { className: "hint" }, columns.kind[event] ? "  autograd node" : "  op")),
+    element("h2", {}, swatch, element("span", {}, nameOf(event), element("span", { className: "hint" }, columns.kind[event] ? "  autograd node" : "  op"))),
     codeOf(origin), origin ? element("div", { className: "hint" }, placeText(origin)) : null,
     eventFacts(event), partnerButtons(event), stackOf(event),
   ];

@@ -17,22 +17,30 @@ const widthOf = text => {
   if (width === undefined) widths.set(text, width = pen.measureText(text).width);
   return width;
 };
+/** `mul.Tensor` of `aten::mul.Tensor`, `SwiGlu` of `torch::autograd::CppNode<ops::SwiGlu>`. */
+const shortName = name => name.includes("::") ? /[^:<>]+(?=>*$)/.exec(name)?.[0] ?? name : name;
 /** The text, or what of it fits: without its namespace, then its beginning; nothing where too little would be left. */
 const fitting = (text, room) => {
   if (widthOf(text) <= room) return text;
-  const short = text.slice(text.lastIndexOf("::") + (text.includes("::") ? 2 : 1));
+  const short = shortName(text);
   if (widthOf(short) <= room) return short;
-  const letters = Math.floor(short.length * (room - 8) / widthOf(short));
+  let letters = Math.floor(short.length * room / widthOf(short));
+  while (letters >= 3 && widthOf(`${short.slice(0, letters)}…`) > room) letters--;
   return letters >= 3 ? `${short.slice(0, letters)}…` : "";
 };
 
+const DIM = 0.16, TINT = 0.4; // how much of a colour is seen: of what is not looked for, of a module's stretch
 const isDim = event =>
   state.hits !== null && !state.hits[event] || colouring.isolated !== null && colouring.groupOf[event] !== colouring.isolated;
+const bandAlpha = span => {
+  const group = colouring.ofModule(trace.modules[span[1]]);
+  return group === undefined ? 1 : colouring.isolated !== null && colouring.groups[colouring.isolated] !== group ? DIM : TINT;
+};
 
 const LOOKS = {
-  event: { fill: eventColour, text: nameOf, ink: () => INK, dim: isDim },
-  band: { fill: () => theme.band, text: span => bandText(trace.modules[span[1]]), ink: () => theme["band-text"], dim: () => false },
-  task: { fill: () => theme.task, text: task => taskText(task), ink: () => theme.text, dim: () => false },
+  event: { fill: eventColour, text: nameOf, ink: () => INK, alpha: event => isDim(event) ? DIM : 1 },
+  band: { fill: span => colouring.ofModule(trace.modules[span[1]])?.colour ?? theme.band, text: span => bandText(trace.modules[span[1]]), ink: () => theme["band-text"], alpha: bandAlpha },
+  task: { fill: () => theme.task, text: task => taskText(task), ink: () => theme.text, alpha: () => 1 },
 };
 const bandText = module => /(^|\.)[^.]*(\.\d+)?$/.exec(module)[0].replace(/^\./, "");
 const taskText = task => {
@@ -48,7 +56,7 @@ const drawRow = row => {
     const item = row.items[number], start = row.startOf(item);
     if (start >= end) break;
     const left = Math.max(toX(start), -2), width = Math.min(toX(row.endOf(item)), view.width + 2) - left;
-    pen.globalAlpha = look.dim(item) ? 0.16 : 1;
+    pen.globalAlpha = look.alpha(item);
     pen.fillStyle = look.fill(item);
     if (width < 1.5) {
       const pixel = Math.floor(left);
@@ -57,15 +65,17 @@ const drawRow = row => {
       continue;
     }
     pen.fillRect(left, top, Math.max(width - 0.7, 1), height);
-    if (width > 26) label(look, item, Math.max(left, 0), width - Math.max(-left, 0), top + height / 2);
+    if (width > 26) label(row, item, Math.max(left, 0), width - Math.max(-left, 0), top + height / 2);
     number++;
   }
   pen.globalAlpha = 1;
 };
-const label = (look, item, left, room, middle) => {
+const label = (row, item, left, room, middle) => {
+  const look = LOOKS[row.kind];
   const text = fitting(look.text(item), room - 8);
   if (!text) return;
   pen.fillStyle = look.ink(item);
+  if (row.kind === "band") pen.globalAlpha = 1; // its tint is not its text's
   pen.fillText(text, left + 4, middle + 0.5);
 };
 
