@@ -16,7 +16,7 @@ from pyharness.model.trace import Call
 from pyharness.native.load import load
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Iterable, Iterator, Sequence
     from types import CodeType, FrameType
 
     Link = tuple[CodeType, int, Any]
@@ -60,9 +60,17 @@ def _module_call() -> CodeType | None:
 class ChainReader:
     """Decodes many chains; remembers what they share."""
 
-    def __init__(self) -> None:
+    def __init__(self, chains: Iterable[Sequence[Link]] = ()) -> None:
+        """``chains`` are all that will be read, where they are known.
+
+        A module that is outermost in one, and part of what is outermost in another, is named as that part: so a
+        checkpointed module that backward runs again keeps its path.
+        """
         self._lines: dict[tuple[CodeType, int], int] = {}
         self._paths: dict[int, dict[int, str]] = {}
+        outermost = (next((module for *_, module in reversed(links) if module is not None), None) for links in chains)
+        self._outermost = {id(module): module for module in outermost if module is not None}
+        self._parts: dict[int, str] = {}
 
     def calls(self, links: Sequence[Link]) -> tuple[Call, ...]:
         """The calls, innermost first."""
@@ -82,9 +90,16 @@ class ChainReader:
     def _path(self, module: Any, outer: str | None, around: Any) -> str:
         """Path of ``module``, which was called within ``around``."""
         if outer is None or around is None:
-            return ""
+            return self._part(module)
         name = self._names_in(around).get(id(module), f"({type(module).__name__})")
         return f"{outer}.{name}" if outer and name else outer or name
+
+    def _part(self, module: Any) -> str:
+        if id(module) not in self._parts:
+            others = (other for other in self._outermost.values() if other is not module)
+            names = (self._names_in(other).get(id(module), "") for other in others)
+            self._parts[id(module)] = max(names, key=len, default="")
+        return self._parts[id(module)]
 
     def _names_in(self, module: Any) -> dict[int, str]:
         if id(module) not in self._paths:

@@ -52,10 +52,10 @@ class Recording:
         try:
             self._threads = [RawThread.of(*each) for each in self._engine.stop_recording(number)]
             self._names = self._engine.all_names()
-            reader = ChainReader()  # now: modules may be renamed later, and code that nobody else holds goes
-            self._calls = {
-                chain: reader.calls(self._engine.chain_links(chain)) for chain in chains_in(self._threads) if chain
-            }
+            chains = {chain: self._engine.chain_links(chain) for chain in chains_in(self._threads) if chain}
+            reader = ChainReader(chains.values())
+            # Now: modules may be renamed later, and code that nobody else holds goes.
+            self._calls = {chain: reader.calls(links) for chain, links in chains.items()}
             self._python_threads = {t.native_id: t.name for t in threading.enumerate() if t.native_id is not None}
         finally:
             self._engine.release_chains()
