@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import gc
 import json
 import shutil
 import signal
@@ -110,6 +111,7 @@ def _trace(folder: Path, code: int) -> Trace:
     with contextlib.suppress(FileNotFoundError):
         error = json.loads((folder / "error.json").read_bytes())
         raise HarnessError(error["message"], error["remedy"])
+    gc.disable()  # a trace has many objects and no cycles: looking for some would take longer than reading it
     try:
         return trace_file.load((folder / "trace.json").read_bytes())
     except FileNotFoundError:

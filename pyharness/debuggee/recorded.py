@@ -9,6 +9,7 @@ and meanwhile ``count``: how many events there are so far.
 from __future__ import annotations
 
 import atexit
+import gc
 import json
 import os
 import sys
@@ -110,6 +111,7 @@ class Recorded:
         if os.getpid() != self._owner or (self._folder / "error.json").exists():
             return
         self._ended = True
+        gc.disable()  # nothing but the trace is made from now on, and its many objects have no cycles
         try:
             trace = Trace((), (), 0)
             if self._recording is not None:

@@ -56,9 +56,9 @@ class Placed:
 def place(trace: Trace) -> Placed:
     """Lay out a trace; the thread with the first event comes first."""
     known: dict[tuple[int, bool], Lane] = {}
-    for event in trace.events:
-        known.setdefault((event.thread, False), Lane(event.thread, backward=False))
-        known.setdefault((event.thread, True), Lane(event.thread, backward=True))
+    for thread in dict.fromkeys(event.thread for event in trace.events):
+        known[thread, False] = Lane(thread, backward=False)
+        known[thread, True] = Lane(thread, backward=True)
     for task in trace.graph_tasks:
         lane = known.setdefault((task.thread, True), Lane(task.thread, backward=True))
         lane.tasks.append((task, _row_of(task, lane)))

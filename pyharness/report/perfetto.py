@@ -21,13 +21,14 @@ if TYPE_CHECKING:
 
 _PROCESS = 1
 _FLOW = {"cat": "autograd", "name": "backward of"}
+_ENCODER = json.JSONEncoder(separators=(",", ":"))
 _Json = dict[str, Any]
 
 
 def text(trace: Trace) -> str:
     """The whole file, one event a line."""
     about = json.dumps({"program": trace.program, "lost_events": trace.lost})
-    events = ",\n".join(json.dumps(event, separators=(",", ":")) for event in trace_events(trace))
+    events = ",\n".join(_ENCODER.encode(event) for event in trace_events(trace))
     return f'{{"displayTimeUnit":"ns","otherData":{about},"traceEvents":[\n{events}\n]}}\n'
 
 
@@ -42,15 +43,16 @@ def trace_events(trace: Trace) -> Iterator[_Json]:
         if event.forward is not None:
             nodes[event.forward].append(event)
     ends = _ends(trace.events)
+    places = _Places()
     for item in _in_order(trace):
         if isinstance(item, int):
             event = trace.events[item]
-            yield _slice(event, ends[item])
+            yield _slice(event, ends[item], places)
             yield from (_flow(event, node, "s") for node in nodes.get(item, ()))
             if event.kind == "node" and event.forward is not None:
                 yield {**_flow(event, event, "f"), "bp": "e"}
         else:
-            yield _task(item)
+            yield _task(item, places)
 
 
 def _in_order(trace: Trace) -> Iterator[int | GraphTask]:
@@ -76,7 +78,7 @@ def _ends(events: tuple[Event, ...]) -> list[int]:
     return ends
 
 
-def _slice(event: Event, end: int) -> _Json:
+def _slice(event: Event, end: int, places: _Places) -> _Json:
     return {
         "ph": "X",
         "name": event.name,
@@ -85,15 +87,15 @@ def _slice(event: Event, end: int) -> _Json:
         "tid": event.thread,
         "ts": _microseconds(event.start),
         "dur": _microseconds(end - event.start),
-        "args": {key: value for key, value in _arguments(event) if value not in {None, ""}},
+        "args": {key: value for key, value in _arguments(event, places) if value not in {None, ""}},
     }
 
 
-def _arguments(event: Event) -> Iterator[tuple[str, Any]]:
+def _arguments(event: Event, places: _Places) -> Iterator[tuple[str, Any]]:
     yield "event", event.number
     yield "overload", event.overload
     yield "module", "(model)" if event.module == "" else event.module
-    yield from _place(event.origin)
+    yield from places.of(event)
     yield "inputs", tensors_text(event.inputs)
     yield "outputs", tensors_text(event.outputs)
     yield "memory (bytes)", event.memory
@@ -101,6 +103,19 @@ def _arguments(event: Event) -> Iterator[tuple[str, Any]]:
     yield "graph task", event.graph_task
     yield "forward op", event.forward
     yield "forward op is", "the nearest, not seen to make it" if event.approximate else None
+
+
+class _Places:
+    """What is said of the line that something is for; once for each stack, which many events share."""
+
+    def __init__(self) -> None:
+        self._known: dict[int, list[tuple[str, Any]]] = {}
+
+    def of(self, what: Event | GraphTask) -> list[tuple[str, Any]]:
+        known = self._known.get(id(what.stack))
+        if known is None:
+            known = self._known[id(what.stack)] = list(_place(what.origin))
+        return known
 
 
 def _place(call: Call | None) -> Iterator[tuple[str, Any]]:
@@ -111,7 +126,7 @@ def _place(call: Call | None) -> Iterator[tuple[str, Any]]:
         yield "fx node", call.node
 
 
-def _task(task: GraphTask) -> _Json:
+def _task(task: GraphTask, places: _Places) -> _Json:
     return {
         "ph": "X",
         "name": f"{task.call or 'engine'} (graph task {task.number})",
@@ -120,7 +135,7 @@ def _task(task: GraphTask) -> _Json:
         "tid": task.thread,
         "ts": _microseconds(task.start),
         "dur": _microseconds(max(task.duration, 1)),
-        "args": {"nodes": task.nodes, **{key: value for key, value in _place(task.origin) if value}},
+        "args": {"nodes": task.nodes, **{key: value for key, value in places.of(task) if value}},
     }
 
 
