@@ -66,6 +66,9 @@ struct Memory {
 };
 
 thread_local std::unique_ptr<Memory> memory;
+// The same without a guard: a thread's first look at `memory` runs code.
+thread_local Memory* remembered = nullptr;
+thread_local const Store* remembered_of = nullptr;
 
 void gather(Links& found) {
   const auto* call = module_call.load(std::memory_order_relaxed);
@@ -126,12 +129,14 @@ const StoredChain* intern(Store& in, const Links& links) {
 }
 
 Memory& memory_of(const Store* wanted) {
-  if (!memory || memory->of.get() != wanted) {
+  if (remembered == nullptr || remembered_of != wanted) {
     const std::lock_guard<std::mutex> lock(mutex);
     memory = std::make_unique<Memory>();
     memory->of = store;
+    remembered = memory.get();
+    remembered_of = store.get();
   }
-  return *memory;
+  return *remembered;
 }
 
 bool is_finalizing() {

@@ -58,11 +58,11 @@ Name number_of(const char* name, const char* overload) {
   return seen.number;
 }
 
-bool is_defined_in_python(const std::type_info& type) {
-  return std::strcmp(type.name(), "N5torch8autograd6PyNodeE") == 0;
-}
-
 } // namespace
+
+bool is_defined_in_python(const torch::autograd::Node& node) {
+  return std::strcmp(typeid(node).name(), "N5torch8autograd6PyNodeE") == 0;
+}
 
 Name name_of_op(const char* name, const char* overload) {
   return number_of(name, overload);
@@ -75,7 +75,7 @@ Name name_of_node(torch::autograd::Node& node) {
     return seen.number;
   }
   const auto name = node.name();
-  if (is_defined_in_python(type)) {
+  if (is_defined_in_python(node)) {
     return number_of(name.c_str(), "");
   }
   seen.pair = stored(name.c_str(), "", seen.number);

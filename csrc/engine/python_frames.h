@@ -28,10 +28,23 @@ struct PythonFrame {
   PyObject* first_local; // `self` of a method; null where it is not set
 };
 
+// Where the innermost frame stands: while something that it called has not
+// returned, equal positions mean that no Python has been called in between.
+struct PythonPosition {
+  const void* frame = nullptr;
+  const void* instruction = nullptr;
+
+  bool operator==(const PythonPosition&) const = default;
+};
+
 #ifndef PYHARNESS_PYTHON_FRAMES
 
 template <typename Take>
 void each_python_frame(Take) {}
+
+inline PythonPosition python_position() {
+  return {};
+}
 
 #elif PY_VERSION_HEX >= 0x030B0000
 
@@ -40,6 +53,19 @@ inline _PyInterpreterFrame* innermost_frame(PyThreadState* state) {
   return state->current_frame;
 #else
   return state->cframe->current_frame;
+#endif
+}
+
+inline PythonPosition python_position() {
+  auto* state = PyGILState_GetThisThreadState();
+  auto* frame = state != nullptr ? innermost_frame(state) : nullptr;
+  if (frame == nullptr) {
+    return {};
+  }
+#if PY_VERSION_HEX >= 0x030D0000
+  return {frame, frame->instr_ptr};
+#else
+  return {frame, frame->prev_instr};
 #endif
 }
 
@@ -80,6 +106,18 @@ void each_python_frame(Take take) {
 }
 
 #else
+
+inline PythonPosition python_position() {
+  auto* state = PyGILState_GetThisThreadState();
+  auto* frame = state != nullptr ? state->frame : nullptr;
+  if (frame == nullptr) {
+    return {};
+  }
+  return {
+      frame,
+      reinterpret_cast<const void*>(
+          static_cast<std::uintptr_t>(frame->f_lasti + 1))};
+}
 
 template <typename Take>
 void each_python_frame(Take take) {

@@ -6,6 +6,7 @@
 #include <csrc/engine/names.h>
 #include <csrc/engine/notes.h>
 #include <csrc/engine/provenance.h>
+#include <csrc/engine/python_frames.h>
 #include <csrc/engine/ring.h>
 
 #include <ATen/SequenceNumber.h>
@@ -23,6 +24,7 @@
 #include <memory>
 #include <mutex>
 #include <stdexcept>
+#include <string_view>
 
 namespace pyharness::engine {
 
@@ -33,6 +35,7 @@ constexpr std::size_t kDeepest = 512; // ops and nodes inside of one another
 // One that has begun and not ended.
 struct Open {
   const void* what; // its RecordFunction or its node
+  PythonPosition called_at;
   Event event;
 };
 
@@ -65,6 +68,8 @@ struct Recorded {
 std::atomic<std::uint64_t> generation{0}; // 0: nothing is recorded
 std::atomic<bool> records_inner_ops{false};
 thread_local std::shared_ptr<Recorded> recorded;
+// The same without a guard: a thread's first look at `recorded` runs code.
+thread_local Recorded* recorded_here = nullptr;
 thread_local std::uint32_t last_order = 0; // goes on over all recordings
 
 std::mutex mutex; // of what follows
@@ -74,6 +79,7 @@ std::size_t wanted_capacity = 0;
 void join(std::uint64_t current) {
   const std::lock_guard<std::mutex> lock(mutex);
   recorded = std::make_shared<Recorded>(wanted_capacity, current);
+  recorded_here = recorded.get();
   all_recorded.push_back(recorded);
 }
 
@@ -83,10 +89,10 @@ Recorded* own() {
   if (current == 0) {
     return nullptr;
   }
-  if (!recorded || recorded->generation != current) {
+  if (recorded_here == nullptr || recorded_here->generation != current) {
     join(current);
   }
-  return recorded.get();
+  return recorded_here;
 }
 
 // --- what runs ---------------------------------------------------------------
@@ -95,8 +101,7 @@ Recorded* own() {
 // to the innermost op that ran meanwhile. One that was made outside of any (a
 // C++ autograd Function that Python called directly) is said to come from the
 // op that follows: the function's own, most likely.
-void note_new_nodes(Recorded& to, const NodeOrigin& origin) {
-  const auto now = at::sequence_number::peek();
+void note_new_nodes(Recorded& to, std::uint64_t now, const NodeOrigin& origin) {
   if (now != to.noted_until) {
     if (now > to.noted_until) {
       note_nodes(to.noted_until, now, origin);
@@ -105,7 +110,7 @@ void note_new_nodes(Recorded& to, const NodeOrigin& origin) {
   }
 }
 
-Open* innermost_op(Recorded& of) {
+const Open* innermost_op(const Recorded& of) {
   for (auto i = of.depth; i-- > 0;) {
     if (of.open[i].event.kind == Kind::kOp) {
       return &of.open[i];
@@ -121,10 +126,30 @@ NodeOrigin origin_in(const Open& op) {
       /*approximate=*/false};
 }
 
+// Who calls an op: the same as the one that it runs inside of, mostly.
+Chain chain_below(Open& op, const Open* outer) {
+  op.called_at = python_position();
+  return outer != nullptr && outer->called_at == op.called_at
+      ? outer->event.chain
+      : current_chain();
+}
+
+// The engine announces each node as an op, to those who look by RecordFunction.
+bool is_announcement(const at::RecordFunction& fn) {
+  constexpr std::string_view kBeginning = "autograd::engine::evaluate_function";
+  return torch::autograd::get_current_graph_task_id() >= 0 &&
+      std::string_view(fn.name()).substr(0, kBeginning.size()) == kBeginning;
+}
+
 // An op of the backward's own arithmetic; mostly not even shown, see nodes.h.
 bool is_inner(const Recorded& in) {
   return in.reentrant > 0 && !c10::GradMode::is_enabled() &&
       !records_inner_ops.load(std::memory_order_relaxed);
+}
+
+// Two callbacks are there while one takes the place of the other.
+bool is_begun(const Recorded& in, const void* what) {
+  return in.depth > 0 && in.open[in.depth - 1].what == what;
 }
 
 bool is_too_deep(Recorded& in) {
@@ -167,21 +192,24 @@ Event* end(Recorded& of, const void* what) {
 template <bool kTensors>
 std::unique_ptr<at::ObserverContext> op_begins(const at::RecordFunction& fn) {
   auto* to = own();
-  if (to == nullptr || is_inner(*to) || is_too_deep(*to)) {
+  if (to == nullptr || is_inner(*to) || is_announcement(fn) ||
+      is_begun(*to, &fn) || is_too_deep(*to)) {
     return nullptr;
   }
-  auto* outer = innermost_op(*to);
+  const auto* outer = innermost_op(*to);
+  const auto sequence = at::sequence_number::peek();
   if (outer != nullptr) {
-    note_new_nodes(*to, origin_in(*outer));
+    note_new_nodes(*to, sequence, origin_in(*outer));
   }
   auto& event = begin(*to, &fn, Kind::kOp);
   event.name = name_of_op(fn.name(), fn.overload_name());
-  event.chain = current_chain();
+  event.chain = chain_below(to->open[event.depth], outer);
   event.reentrant = to->reentrant;
-  event.sequence = at::sequence_number::peek();
+  event.sequence = sequence;
   if (outer == nullptr) {
     note_new_nodes(
         *to,
+        sequence,
         {event.chain,
          static_cast<std::uint32_t>(event.order),
          /*approximate=*/true});
@@ -195,12 +223,13 @@ std::unique_ptr<at::ObserverContext> op_begins(const at::RecordFunction& fn) {
 
 template <bool kTensors>
 void op_ends(const at::RecordFunction& fn, at::ObserverContext* /*unused*/) {
-  auto* of = recorded.get();
+  auto* of = recorded_here;
   auto* event = of != nullptr ? end(*of, &fn) : nullptr;
   if (event == nullptr) {
     return;
   }
-  note_new_nodes(*of, origin_in(of->open[of->depth]));
+  note_new_nodes(
+      *of, at::sequence_number::peek(), origin_in(of->open[of->depth]));
   if constexpr (kTensors) {
     event->outputs = of->notes.add_outputs(fn.outputs(), event->inputs);
   }
@@ -231,7 +260,7 @@ class Nodes final : public NodeObserver {
   }
 
   void after(const NodeRun& run) override {
-    auto* of = recorded.get();
+    auto* of = recorded_here;
     if (const auto* event = of != nullptr ? end(*of, &run.node) : nullptr) {
       of->ring.write(words_of(*event));
     }
@@ -271,6 +300,7 @@ std::uint64_t last_generation = 0;
 std::unique_ptr<c10::ApproximateClockToUnixTimeConverter> clock;
 at::CallbackHandle handle = at::INVALID_CALLBACK_HANDLE;
 bool observes_nodes = false;
+Wanted observed{false, false}; // by the last observe()
 
 Wanted wanted_by_all() {
   Wanted all{false, false, false, false, true};
@@ -284,43 +314,59 @@ Wanted wanted_by_all() {
   return all;
 }
 
-void observe_ops(const Wanted& wanted) {
-  if (handle != at::INVALID_CALLBACK_HANDLE) {
-    at::removeCallback(handle);
-    handle = at::INVALID_CALLBACK_HANDLE;
-  }
-  if (!wanted.forward) {
-    return;
-  }
-  auto callback = wanted.tensors
+at::CallbackHandle add_callback(bool tensors) {
+  auto callback = tensors
       ? at::RecordFunctionCallback(&op_begins<true>, &op_ends<true>)
       : at::RecordFunctionCallback(&op_begins<false>, &op_ends<false>);
-  handle = at::addGlobalCallback(callback.needsInputs(wanted.tensors)
-                                     .needsOutputs(wanted.tensors)
-                                     .scopes({at::RecordScope::FUNCTION}));
+  return at::addGlobalCallback(
+      callback.needsInputs(tensors).needsOutputs(tensors).scopes(
+          {at::RecordScope::FUNCTION}));
+}
+
+// The new one comes before the old one goes: an op that runs meanwhile is seen.
+void observe_ops(const Wanted& wanted) {
+  const bool is_there = handle != at::INVALID_CALLBACK_HANDLE;
+  if (wanted.forward == is_there &&
+      (!is_there || wanted.tensors == observed.tensors)) {
+    return;
+  }
+  const auto old = handle;
+  handle = wanted.forward ? add_callback(wanted.tensors)
+                          : at::INVALID_CALLBACK_HANDLE;
+  if (is_there) {
+    at::removeCallback(old);
+  }
 }
 
 void observe_nodes(const Wanted& wanted) {
+  // Without them the ops inside of nodes could not be told from forward.
+  const bool wants = wanted.forward || wanted.backward;
+  if (observes_nodes && wants && wanted.interpose == observed.interpose) {
+    see_inner_ops(nodes, wanted.inner_ops);
+    return;
+  }
   if (observes_nodes) {
     remove_observer(nodes);
-    observes_nodes = false;
   }
-  // Without them the ops inside of nodes could not be told from forward.
-  if (wanted.forward || wanted.backward) {
+  if (wants) {
     add_observer(
         nodes,
         wanted.inner_ops,
         wanted.interpose ? Means::kInterposed : Means::kRecordFunction);
-    observes_nodes = true;
   }
+  observes_nodes = wants;
 }
 
+// What others still want is not let go for a moment.
 void observe() {
   const auto wanted = wanted_by_all();
   records_inner_ops.store(wanted.inner_ops);
-  observe_ops({false});
-  observe_nodes(wanted);
+  if (!wanted.forward) {
+    observe_ops(wanted);
+  }
+  observe_nodes(wanted); // before our own callback could look like another's
   observe_ops(wanted);
+  observed = wanted;
 }
 
 std::string name_of_thread(std::uint64_t thread) {
