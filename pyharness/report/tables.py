@@ -46,7 +46,7 @@ def lines(trace: Trace, manner: Manner) -> Iterator[Line]:
     yield Line(_headline(trace), "heading")
     yield from _threads(trace)
     if trace.lost:
-        text = f"{units.number(trace.lost, 'event')} lost: a thread had more than its buffer holds (--capacity); the first are missing."
+        text = f"{units.number(trace.lost, 'event')} lost: more than a thread's buffer holds (--capacity); the first are missing."
         yield Line(text, "bad")
     summary = Summary(trace)
     for by in manner.by:

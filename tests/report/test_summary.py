@@ -86,7 +86,7 @@ def test_the_head_says_what_was_recorded_and_what_was_lost():
     head = text(maker.trace(lost=1234, threads={1: "MainThread", 7: ""}))
     assert head[0] == "train.py: 2 ops, 0 autograd nodes, 0 backward passes, 1.50 ms"
     assert head[1] == "2 threads: MainThread 1, 7 1"
-    assert head[2] == "1,234 events lost: a thread had more than its buffer holds (--capacity); the first are missing."
+    assert head[2] == "1,234 events lost: more than a thread's buffer holds (--capacity); the first are missing."
 
 
 def test_forward_and_backward_stand_beside_each_other():
