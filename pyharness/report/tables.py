@@ -46,8 +46,8 @@ def lines(trace: Trace, manner: Manner) -> Iterator[Line]:
     yield Line(_headline(trace), "heading")
     yield from _threads(trace)
     if trace.lost:
-        text = f"{units.number(trace.lost, 'event')} lost: more than a thread's buffer holds (--capacity); the first are missing."
-        yield Line(text, "bad")
+        lost = units.number(trace.lost, "event")
+        yield Line(f"{lost} lost: more than a thread's buffer holds (--capacity); the first are missing.", "bad")
     summary = Summary(trace)
     for by in manner.by:
         rows = summary.rows(by, shapes=manner.shapes)
