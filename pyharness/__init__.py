@@ -11,14 +11,16 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from pyharness.debugger.attach import attach as attach
     from pyharness.debugger.program import debug as debug
+    from pyharness.native.find_nan import find_nan as find_nan
     from pyharness.native.recording import record as record
 
 __version__ = "0.1.0"
-__all__ = ["__version__", "attach", "debug", "record"]
+__all__ = ["__version__", "attach", "debug", "find_nan", "record"]
 
 _LAZY = {
     "attach": "pyharness.debugger.attach",
     "debug": "pyharness.debugger.program",
+    "find_nan": "pyharness.native.find_nan",
     "record": "pyharness.native.recording",
 }
 

@@ -6,6 +6,8 @@ PYBIND11_MODULE(TORCH_EXTENSION_NAME, m) {
       "Watches the autograd engine; use the typed wrappers in pyharness.native.";
   pyharness::engine::bind_breakpoints(m);
   pyharness::engine::bind_chains(m);
+  pyharness::engine::bind_nan(m);
   pyharness::engine::bind_nodes(m);
   pyharness::engine::bind_recorder(m);
+  pyharness::engine::bind_values(m);
 }

@@ -7,7 +7,9 @@ namespace pyharness::engine {
 
 void bind_breakpoints(pybind11::module_& m);
 void bind_chains(pybind11::module_& m);
+void bind_nan(pybind11::module_& m);
 void bind_nodes(pybind11::module_& m);
 void bind_recorder(pybind11::module_& m);
+void bind_values(pybind11::module_& m);
 
 } // namespace pyharness::engine

@@ -13,6 +13,7 @@
 #include <atomic>
 #include <mutex>
 #include <stdexcept>
+#include <utility>
 
 namespace pyharness::engine {
 
@@ -221,11 +222,14 @@ void evaluate(
   watch.after(/*failed=*/false);
 }
 
+thread_local bool seen_here = false; // see_inner_ops_here
+
 // The backward's own arithmetic: inside of a node, where no graph is built.
 // A profiler (it has callbacks of its own on this thread) sees all.
 bool is_hidden() {
   return torch::autograd::get_current_graph_task_id() >= 0 &&
-      !c10::GradMode::is_enabled() && !at::hasThreadLocalCallbacks();
+      !c10::GradMode::is_enabled() && !seen_here &&
+      !at::hasThreadLocalCallbacks();
 }
 
 std::optional<at::StepCallbacks> seen_unless_empty(at::RecordScope scope) {
@@ -350,6 +354,16 @@ Means add_observer(NodeObserver& observer, bool see_inner_ops, Means allowed) {
   throw std::runtime_error("more than 4 observers of the autograd engine");
 }
 
+void see_inner_ops(NodeObserver& observer, bool seen) {
+  const std::lock_guard<std::mutex> lock(mutex);
+  for (std::size_t i = 0; i < kMostObservers; ++i) {
+    if (observers[i].load() == &observer) {
+      sees_inner_ops[i] = seen;
+      hide_or_show();
+    }
+  }
+}
+
 void remove_observer(NodeObserver& observer) {
   const std::lock_guard<std::mutex> lock(mutex);
   for (std::size_t i = 0; i < kMostObservers; ++i) {
@@ -363,6 +377,10 @@ void remove_observer(NodeObserver& observer) {
       return;
     }
   }
+}
+
+bool see_inner_ops_here(bool seen) {
+  return std::exchange(seen_here, seen);
 }
 
 void bind_nodes(pybind11::module_& m) {

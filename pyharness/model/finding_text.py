@@ -1,0 +1,99 @@
+"""A finding as lines of text for people: where, from what, and the stack."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from pyharness.model.finding import KINDS
+from pyharness.model.source_line import short_path, source_line
+from pyharness.model.stack_format import Style, format_stack
+from pyharness.model.styled_line import Line
+from pyharness.model.tensor_text import number
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
+    from pyharness.model.finding import CheckedTensor, Finding, ValueStatistics
+    from pyharness.model.trace import Call
+
+
+def finding_lines(finding: Finding, *, width: int | None = None) -> Iterator[Line]:
+    """The report, outermost facts first."""
+    yield Line(_what(finding), "heading")
+    yield from _places(finding)
+    for title, tensors in (("input", finding.inputs), ("output", finding.outputs)):
+        yield from _tensors(title, tensors)
+    yield Line(f"  thread   {_thread(finding)}", "faint")
+    yield Line("  stack", "faint")
+    for text in format_stack(finding.stack, Style(width=width)):
+        yield Line(f"  {text}")
+
+
+def _what(finding: Finding) -> str:
+    values = " and ".join(KINDS[value] for value in finding.values)
+    name = f"{finding.name}.{finding.overload}" if finding.overload else finding.name
+    inside = "".join(f", called by {outer}" for outer in finding.within)
+    inside += f", in {finding.node}" if finding.node else ""
+    if finding.made:
+        return f"The first {values} was made by {name}{inside}: its inputs had none."
+    source = finding.why or "no op that was seen made it"
+    return f"The first {values} came to {name}{inside} in its inputs ({source})."
+
+
+def _places(finding: Finding) -> Iterator[Line]:
+    if finding.kind == "node":
+        yield from _place("forward", finding.origin if finding.forward else None, finding.module)
+        own = next((call for call in finding.calls if call is not None), None)
+        yield from _place("run by", _users(finding.calls) or own, None)
+    else:
+        yield from _place("line", finding.origin, finding.module)
+
+
+def _users(calls: tuple[Call, ...]) -> Call | None:
+    from pyharness.model.trace import origin_of
+
+    return origin_of(calls)
+
+
+def _place(title: str, call: Call | None, module: str | None) -> Iterator[Line]:
+    if call is None:
+        return
+    where = f"{short_path(call.file)}:{call.line} in {call.function}"
+    yield Line(f"  {title:8} {where:40}  {source_line(call.file, call.line)}".rstrip(), "place")
+    parts = [f"module {module or '(root)'}"] if module is not None else []
+    parts += [f"fx node {call.node}"] if call.node else []
+    if parts:
+        yield Line(f"  {'':8} {', '.join(parts)}", "place")
+
+
+def _tensors(title: str, tensors: Sequence[CheckedTensor]) -> Iterator[Line]:
+    labels = [f"{title} {tensor.name}" for tensor in tensors]
+    infos = [str(tensor.info) for tensor in tensors]
+    widths = max(map(len, labels), default=0), max(map(len, infos), default=0)
+    for tensor, label, info in zip(tensors, labels, infos, strict=True):
+        text = f"  {label:{widths[0]}}  {info:{widths[1]}}  {_statistics(tensor.statistics)}"
+        yield Line(text, "bad" if tensor.bad else "")
+
+
+def _statistics(values: ValueStatistics) -> str:
+    counts = (
+        (values.nan, "NaN"),
+        (values.positive_infinity, "+Inf"),
+        (values.negative_infinity, "-Inf"),
+        (values.large, "beyond the limit"),
+        (values.denormal, "denormal"),
+    )
+    parts = [f"{count:,} {name}" for count, name in counts if count]
+    text = f"{', '.join(parts)} of {values.count:,}" if parts else ""
+    if values.first is not None:
+        text += f", the first at {list(values.first)}"
+    if values.minimum is not None and values.maximum is not None and values.mean is not None:
+        finite = f"{number(values.minimum)} to {number(values.maximum)}, mean {number(values.mean)}"
+        text = f"{text}; finite: {finite}" if text else finite
+    return text or "not looked at"
+
+
+def _thread(finding: Finding) -> str:
+    name = f" ({finding.thread_name})" if finding.thread_name else ""
+    task = f", backward pass {finding.graph_task}" if finding.graph_task is not None else ""
+    return f"{finding.thread}{name}, op or node {finding.number:,} of it{task}"

@@ -1,0 +1,189 @@
+"""``pyharness.find_nan()``: the first op or autograd node, forward or backward, that has a bad value."""
+
+from __future__ import annotations
+
+import sys
+from fnmatch import fnmatchcase
+from functools import partial
+from typing import TYPE_CHECKING, Any, Literal
+
+from pyharness.model.errors import HarnessError, UsageError, nearest
+from pyharness.model.finding import Finding, NonFiniteError
+from pyharness.model.finding_text import finding_lines
+from pyharness.native import raw_finding
+from pyharness.native.chains import engine
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+    from types import TracebackType
+    from typing import TypeAlias
+
+    from typing_extensions import Self
+
+Action = Literal["raise", "stop", "report"]
+Answer: TypeAlias = "bool | type[NonFiniteError] | tuple[str, int, str, str]"
+"""Whether it is what is looked for; an error to raise where Python called; what gdb is to be told."""
+_ACTIONS = ("raise", "stop", "report")
+_VALUES = ("nan", "inf")
+
+
+class NanSearch:
+    """Looks from ``with`` to its end, in all threads; ``finding`` is what was found, ``None`` so far or for ever."""
+
+    def __init__(
+        self,
+        action: Action | Callable[[Finding], object],
+        kinds: int,
+        limit: float,
+        modules: tuple[str, ...],
+        ops: tuple[str, ...],
+    ) -> None:
+        self.finding: Finding | None = None
+        self._action = action
+        self._kinds = kinds
+        self._limit = limit
+        self._modules = modules
+        self._ops = ops
+        self._engine: Any = engine()
+        self._failed: BaseException | None = None
+        self._checked = 0
+
+    def __enter__(self) -> Self:
+        """Begin."""
+        if not self._engine.start_nan_search(self._take, self._kinds, self._limit):
+            raise HarnessError("find_nan looks for bad values already.", "Leave its `with` first; it sees all threads.")
+        return self
+
+    @property
+    def __exit__(  # noqa: PLE0302, PYI036  (what it returns takes the arguments)
+        self,
+    ) -> Callable[[type[BaseException] | None, BaseException | None, TracebackType | None], None]:
+        """End; where something was found and nobody has heard, raise it.
+
+        A property, so that what Python calls is a C function: our error may be on its way to this thread, and would hit
+        the first line of any Python function.
+        """
+        return partial(self._engine.uninterrupted, self._end)
+
+    def end(self) -> None:
+        """Look no further, and raise nothing."""
+        self._checked = self._engine.ops_checked_by_thread()
+        self._engine.stop_nan_search()
+
+    @property
+    def checked(self) -> int:
+        """How many ops and nodes of this thread were checked."""
+        return self._checked or int(self._engine.ops_checked_by_thread())
+
+    def _end(
+        self, _kind: type[BaseException] | None, error: BaseException | None, _traceback: TracebackType | None
+    ) -> None:
+        self.end()
+        if self._failed is not None and error is not self._failed:
+            raise self._failed
+        if self.finding is None or self._action != "raise" or isinstance(error, NonFiniteError):
+            return
+        if error is None:
+            raise NonFiniteError(self.finding)
+        if hasattr(error, "add_note"):  # from Python 3.11 on
+            error.add_note(f"pyharness.find_nan: {self.finding.headline}.")
+
+    def _take(self, fields: dict[str, Any], may_raise: bool) -> Answer:  # noqa: FBT001  (called by C++)
+        """What is to be done about it; called on the thread that found it, which has not gone on yet."""
+        if self._ops and not _matches(self._ops, [fields["name"], *fields["within"], fields["node"]]):
+            return False
+        finding = raw_finding.decode(fields, self._engine)
+        if self._modules and not _matches(self._modules, _modules_of(finding)):
+            return False
+        self.finding = finding
+        try:
+            return self._act(finding, may_raise=may_raise)
+        except Exception as error:
+            self._failed = error
+            if may_raise:
+                raise
+            return True
+
+    def _act(self, finding: Finding, *, may_raise: bool) -> Answer:
+        if callable(self._action):
+            self._action(finding)
+            return True
+        if self._action == "report":
+            report(finding)
+            return True
+        if may_raise:
+            raise NonFiniteError(finding)
+        return _error_of(finding)
+
+
+def find_nan(
+    *,
+    action: Action | Callable[[Finding], object] = "raise",
+    values: Sequence[str] = ("nan", "inf"),
+    limit: float | None = None,
+    denormals: bool = False,
+    module: str | Sequence[str] = (),
+    op: str | Sequence[str] = (),
+) -> NanSearch:
+    """Look for the first bad value: ``with pyharness.find_nan(): ...``.
+
+    Bad is a NaN, and an infinity that an op made of finite values; also |x| > ``limit`` and ``denormals`` where asked
+    for. A value that the program names itself is not bad (``torch.full(..., -inf)``, ``masked_fill(mask, nan)``), nor
+    is memory that nobody wrote yet, nor what an op makes and mends again before it ends.
+
+    ``action`` is ``"raise"`` (``NonFiniteError`` at the line, or from ``backward()``), ``"report"`` (to stderr, the
+    program goes on), ``"stop"`` (as the breakpoints of ``pyharness.native`` do) or a function that is given the
+    ``Finding``. ``module`` and ``op`` narrow the search to module paths and to names of ops and nodes, as patterns of
+    ``fnmatch``: ``"blocks.1.*"``, ``"*Backward*"``.
+    """
+    _check(action, values, limit)
+    wanted = {*values, *(["large"] if limit is not None else []), *(["denormal"] if denormals else [])}
+    kinds = sum(bit for kind, bit in raw_finding.BITS.items() if kind in wanted)
+    if not kinds:
+        raise UsageError("find_nan looks for nothing: no values, no limit, no denormals.", "values=('nan',) is least.")
+    bound = float("inf") if limit is None else float(limit)
+    return NanSearch(action, kinds, bound, _patterns("module", module), _patterns("op", op))
+
+
+def report(finding: Finding) -> None:
+    """Print it to stderr."""
+    print(*(line.text for line in finding_lines(finding)), sep="\n", file=sys.stderr, flush=True)
+
+
+def _check(action: object, values: Sequence[str], limit: float | None) -> None:
+    if not callable(action) and action not in _ACTIONS:
+        raise UsageError(f"There is no action {action!r}.", nearest(str(action), _ACTIONS) or f"One of {_ACTIONS}.")
+    if isinstance(values, str):
+        raise UsageError(f"values is a sequence of names, not {values!r}.", f"values=({values!r},)")
+    for value in values:
+        if value not in _VALUES:
+            raise UsageError(f"There is no value {value!r}.", nearest(str(value), _VALUES) or "'nan' and 'inf'.")
+    if limit is not None and not limit > 0:
+        raise UsageError(f"limit must be positive, not {limit!r}.", "It bounds |x|.")
+
+
+def _patterns(what: str, given: str | Sequence[str]) -> tuple[str, ...]:
+    patterns = (given,) if isinstance(given, str) else tuple(given) if isinstance(given, (list, tuple)) else (given,)
+    if not all(isinstance(pattern, str) for pattern in patterns):
+        raise UsageError(f"{what} is a pattern or several, not {given!r}.", f"{what}='*' is all.")
+    return patterns
+
+
+def _matches(patterns: tuple[str, ...], names: Sequence[str | None]) -> bool:
+    return any(name is not None and fnmatchcase(name, pattern) for name in names for pattern in patterns)
+
+
+def _modules_of(finding: Finding) -> list[str | None]:
+    return [call.module for call in (*finding.calls, *finding.forward)]
+
+
+def _error_of(finding: Finding) -> type[NonFiniteError]:
+    """A class, for that is what a thread can be sent; it knows its finding."""
+
+    class FoundError(NonFiniteError):
+        def __init__(self) -> None:
+            super().__init__(finding)
+
+    FoundError.__name__ = FoundError.__qualname__ = NonFiniteError.__name__
+    FoundError.__module__ = NonFiniteError.__module__
+    return FoundError
