@@ -33,23 +33,26 @@ _STDERR = 2
 _PATIENCE = 5.0
 
 
-def run(command: Command, options: dict[str, Any], *, to_stderr: bool) -> tuple[Trace, int]:
-    """What the program did, and the exit status that says how it ended (128 + N for signal N)."""
+def run(command: Command, request: dict[str, Any], *, to_stderr: bool) -> tuple[Trace, int]:
+    """What the program did, and the exit status that says how it ended (128 + N for signal N).
+
+    ``request``: the fields of ``pyharness.debuggee.recorded.Request``.
+    """
     command.check()
     with tempfile.TemporaryDirectory(dir=state_dir("traces")) as name:  # mode 0700
         folder = Path(name)
-        code = _run(command, folder, options, to_stderr=to_stderr)
+        code = _run(command, folder, request, to_stderr=to_stderr)
         output.progress("reading the trace")
         return _trace(folder, code), _status(code)
 
 
-def _run(command: Command, folder: Path, options: dict[str, Any], *, to_stderr: bool) -> int:
-    request = json.dumps({"options": options, "progress": output.status.wanted()})
+def _run(command: Command, folder: Path, request: dict[str, Any], *, to_stderr: bool) -> int:
+    request = {**request, "progress": output.status.wanted()}
     words = ["-m"] * command.module + [command.script, *command.arguments]
     python = shutil.which(command.python or sys.executable) or sys.executable
     with _deaf_to_ctrl_c():
         process = subprocess.Popen(
-            [python, str(ENTRY), str(folder), request, *words],
+            [python, str(ENTRY), str(folder), json.dumps(request), *words],
             cwd=command.cwd,
             stdout=_STDERR if to_stderr else None,
         )

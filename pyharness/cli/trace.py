@@ -40,6 +40,7 @@ cannot be meant. Ctrl-C goes to the program; what it did until then is shown."""
 @click.option("--memory", is_flag=True, help="Record how many bytes outputs brought.")
 @click.option("--inner-ops", is_flag=True, help="Record the ops that backward nodes run, too.")
 @click.option("--capacity", type=click.IntRange(min=1), metavar="N", help="Keep the last N events of each thread.")
+@click.option("--regions", is_flag=True, help="Only what the program's own pyharness.record() blocks record.")
 @click.option("--json", "as_json", is_flag=True, help="One JSON object; the program's output goes to stderr.")
 def command(  # noqa: PLR0913  (one for each option)
     *,
@@ -55,6 +56,7 @@ def command(  # noqa: PLR0913  (one for each option)
     shapes: bool,
     memory: bool,
     inner_ops: bool,
+    regions: bool,
     as_json: bool,
 ) -> int:
     """Run SCRIPT and record every op and autograd node from its import of torch to its end.
@@ -63,10 +65,13 @@ def command(  # noqa: PLR0913  (one for each option)
     """
     for file in filter(None, (html_file, perfetto_file)):
         _check_writable(file)
-    options: dict[str, Any] = {"shapes": shapes, "memory": memory, "inner_ops": inner_ops}
-    if capacity:
-        options["capacity"] = capacity
-    trace, status = run(_program(words, module, python, cwd), options, to_stderr=as_json)
+    options: dict[str, Any] = {"shapes": shapes, "memory": memory, "inner_ops": inner_ops, "capacity": capacity}
+    asked = {name: value for name, value in options.items() if value}
+    if regions and asked:
+        option = f"--{next(iter(asked)).replace('_', '-')}"
+        raise UsageError(f"{option} does not go with --regions.", "What a region records, its pyharness.record() says.")
+    program = _program(words, module, python, cwd)
+    trace, status = run(program, {"options": asked, "regions": regions}, to_stderr=as_json)
     if as_json:
         output.write_json(trace.to_json())
     else:

@@ -24,6 +24,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
     from types import ModuleType
 
+    from pyharness.debuggee.recorded_regions import Regions
     from pyharness.model.trace import Trace
 
 _TORCH = "torch"
@@ -37,18 +38,18 @@ class Request:
     """What to record; ``options`` are those of ``pyharness.record``."""
 
     options: dict[str, Any]
+    regions: bool = False
+    """Only what the program's own ``with pyharness.record()`` blocks record."""
     progress: bool = False
     """Whether somebody looks at the count."""
 
 
 def main() -> int:
     """Become the script, with a recording around it."""
-    from pyharness.debuggee import generated
+    # All of them now: one that is loaded at the end could make Python forget that it is to die of SIGINT (exec() does).
+    from pyharness.debuggee import generated, recorded_regions  # noqa: F401
     from pyharness.debuggee.__main__ import INTERRUPTED, parse, run
-
-    # Now: a module that is loaded at the end could make Python forget that it is to die of SIGINT (what exec() does).
     from pyharness.model import state, trace_file  # noqa: F401
-    from pyharness.native import recording  # noqa: F401
 
     folder, request, *arguments = sys.argv[1:]
     options = parse(arguments)
@@ -64,6 +65,35 @@ def main() -> int:
     return status
 
 
+class Whole:
+    """A recording of everything from ``begin`` to ``end``."""
+
+    def __init__(self, options: dict[str, Any]) -> None:
+        from pyharness.native.recording import record
+
+        self._recording = record(**options)
+
+    def begin(self) -> None:
+        """Record from now on."""
+        self._recording.__enter__()
+
+    @property
+    def count(self) -> int:
+        """Events so far."""
+        return self._recording.count
+
+    def end(self) -> Trace:
+        """What was recorded."""
+        self._recording.__exit__(None, None, None)
+        return self._recording.trace
+
+
+def _regions() -> Regions:
+    from pyharness.debuggee.recorded_regions import Regions
+
+    return Regions()
+
+
 class Recorded:
     """The recording of this process, which a forked child has no part in."""
 
@@ -71,7 +101,7 @@ class Recorded:
         self._folder = folder
         self._request = request
         self._owner = os.getpid()
-        self._recording: Any = None
+        self._source: Whole | Regions | None = None
         self._ended = False
         self._names: dict[int, str] = {}
 
@@ -90,10 +120,10 @@ class Recorded:
     def begin(self) -> None:
         """torch is there: record from now on."""
         from pyharness.model.errors import HarnessError
-        from pyharness.native.recording import record
 
         try:
-            self._recording = record(**self._request.options).__enter__()
+            self._source = Whole(self._request.options) if not self._request.regions else _regions()
+            self._source.begin()
         except HarnessError as error:
             self._fail(error.message, error.remedy)
             raise SystemExit(error.exit_code) from None
@@ -105,6 +135,7 @@ class Recorded:
     def end(self) -> None:
         """The process ends: hand the trace over."""
         from pyharness.model import trace_file
+        from pyharness.model.errors import HarnessError
         from pyharness.model.state import write_private
         from pyharness.model.trace import Trace
 
@@ -113,11 +144,10 @@ class Recorded:
         self._ended = True
         gc.disable()  # nothing but the trace is made from now on, and its many objects have no cycles
         try:
-            trace = Trace((), (), 0)
-            if self._recording is not None:
-                self._recording.__exit__(None, None, None)
-                trace = self._named(self._recording.trace)
+            trace = self._named(self._source.end()) if self._source else Trace((), (), 0)
             write_private(self._folder / "trace.json", trace_file.dump(trace))
+        except HarnessError as error:
+            self._fail(error.message, error.remedy)
         except Exception as error:  # noqa: BLE001  (the program's exit status stands; whoever asked is told)
             self._fail(f"The trace could not be written: {type(error).__name__}: {error}")
 
@@ -131,8 +161,8 @@ class Recorded:
 
     def _count(self) -> None:
         counter = os.open(self._folder / "count", os.O_WRONLY | os.O_CREAT, 0o600)
-        while not self._ended:
-            os.pwrite(counter, b"%20d" % self._recording.count, 0)
+        while self._source and not self._ended:
+            os.pwrite(counter, b"%20d" % self._source.count, 0)
             time.sleep(_EVERY)
 
 

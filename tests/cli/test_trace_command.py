@@ -100,6 +100,22 @@ def test_an_exception_in_a_program_that_forks_still_gives_its_trace(pyharness, s
     assert "pyharness" not in done.stderr
 
 
+def test_regions_are_what_the_program_records_itself(pyharness, script):
+    text = "import torch, pyharness\ntorch.ones(3) / 2\n"
+    text += "for _ in range(2):\n    with pyharness.record(shapes=True):\n        torch.ones(3) * 2\n"
+    done = pyharness("trace", "--regions", "--json", script(text))
+    events = json.loads(done.stdout)["events"]
+    assert [event["name"] for event in events if event["name"] in {"aten::mul", "aten::div"}] == ["aten::mul"] * 2
+    assert events[-1]["start_ns"] > events[0]["start_ns"] + events[0]["duration_ns"]
+    assert events[-1]["inputs"] is not None
+
+
+def test_a_program_without_regions_is_told(pyharness, script):
+    done = pyharness("trace", "--regions", script(A_MUL))
+    assert done.returncode == 1
+    assert "pyharness: The program made no recording of its own." in done.stderr
+
+
 def test_ctrl_c_is_the_programs_and_what_it_did_is_shown(started, script):
     process = started("trace", script(f"{A_MUL}print('ready', flush=True)\nimport signal\nsignal.pause()\n"))
     assert process.stdout.readline() == "ready\n"
@@ -235,6 +251,7 @@ def test_a_harness_that_is_told_to_end_ends_the_program(started, script, tmp_pat
         (("--by", "modul", __file__), "modul"),
         (("--limit", "0", __file__), "--limit"),
         (("--capacity", "0", __file__), "--capacity"),
+        (("--regions", "--inner-ops", __file__), "--inner-ops does not go with --regions."),
     ],
 )
 def test_what_cannot_be_meant(pyharness, words, message):
