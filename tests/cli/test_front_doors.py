@@ -23,7 +23,7 @@ def test_help_lists_the_verbs_and_imports_none(environment):
     assert result.stdout.endswith("[]\n")
 
 
-@pytest.mark.parametrize("verb", ["step", "session", "attach", "dap", "vscode", "gdb-script"])
+@pytest.mark.parametrize("verb", ["step", "trace", "session", "attach", "dap", "vscode", "gdb-script"])
 def test_each_verb_has_help(verb, capsys):
     assert cli.run([verb, "--help"]) == 0
     assert "Usage: pyharness" in capsys.readouterr().out
