@@ -11,10 +11,13 @@ from pyharness.cli import output
 from pyharness.cli.recorded_run import run
 from pyharness.debugger.launch import Command
 from pyharness.model.errors import HarnessError, UsageError
+from pyharness.model.styled_line import Line
 from pyharness.report import perfetto, tables, units
 from pyharness.report.html import page
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
+
     from pyharness.model.trace import Trace
     from pyharness.report.summary import By
 
@@ -72,12 +75,14 @@ def command(  # noqa: PLR0913  (one for each option)
         raise UsageError(f"{option} does not go with --regions.", "What a region records, its pyharness.record() says.")
     program = _program(words, module, python, cwd)
     trace, status = run(program, {"options": asked, "regions": regions}, to_stderr=as_json)
+    written = list(
+        _write_files(trace, html_file, perfetto_file)
+    )  # first: our reader may have seen enough of the tables
     if as_json:
         output.write_json(trace.to_json())
     else:
         manner = tables.Manner(by or tables.Manner.by, limit, shapes, memory, output.terminal()[1])
-        output.write_lines(tables.lines(trace, manner))
-    _write_files(trace, html_file, perfetto_file, quiet=as_json)
+        output.write_lines([*tables.lines(trace, manner), *written])
     return status
 
 
@@ -101,19 +106,18 @@ def _check_writable(file: str) -> None:
         raise UsageError(f"There is no folder {str(path.parent)!r} to write {path.name!r} to.")
 
 
-def _write_files(trace: Trace, html_file: str | None, perfetto_file: str | None, *, quiet: bool) -> None:
+def _write_files(trace: Trace, html_file: str | None, perfetto_file: str | None) -> Iterator[Line]:
     if html_file:
         output.progress(f"writing {html_file}")
-        _write(html_file, page(trace), "open it in a browser", quiet=quiet)
+        yield _write(html_file, page(trace), "open it in a browser")
     if perfetto_file:
         output.progress(f"writing {perfetto_file}")
-        _write(perfetto_file, perfetto.text(trace), "open it at https://ui.perfetto.dev", quiet=quiet)
+        yield _write(perfetto_file, perfetto.text(trace), "open it at https://ui.perfetto.dev")
 
 
-def _write(file: str, text: str, advice: str, *, quiet: bool) -> None:
+def _write(file: str, text: str, advice: str) -> Line:
     try:
         Path(file).write_text(text, encoding="utf-8")
     except OSError as error:
         raise HarnessError(f"{file} cannot be written: {error.strerror}.") from error
-    if not quiet:
-        output.write(f"{file}: {units.size(len(text))}, {advice}")
+    return Line(f"{file}: {units.size(len(text))}, {advice}")

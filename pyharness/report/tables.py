@@ -16,6 +16,8 @@ if TYPE_CHECKING:
     from pyharness.report.summary import By, Row
 
 _GAP = "  "
+_THREADS = 4
+"""How many threads are named."""
 _NARROWEST = 24
 """Columns that a name keeps on the narrowest terminal."""
 _TITLES = {"module": "by module", "op": "by op", "node": "by autograd node"}
@@ -72,8 +74,9 @@ def _threads(trace: Trace) -> Iterator[Line]:
     for event in trace.events:
         counts[event.thread] = counts.get(event.thread, 0) + 1
     if len(counts) > 1:
-        named = (f"{trace.threads.get(thread) or thread} {count:,}" for thread, count in counts.items())
-        yield Line(f"{len(counts)} threads: {', '.join(named)}", "faint")
+        named = [f"{trace.threads.get(thread) or thread} ({count:,})" for thread, count in counts.items()]
+        rest = [f"and {len(named) - _THREADS} more"] if len(named) > _THREADS else []
+        yield Line(f"{len(counts)} threads: {', '.join(named[:_THREADS] + rest)}", "faint")
 
 
 def _table(by: By, rows: list[Row], whole: int, manner: Manner) -> Iterator[Line]:

@@ -85,8 +85,15 @@ def test_the_head_says_what_was_recorded_and_what_was_lost():
     maker.add("aten::add", 1_500_000, stack=(), thread=7)
     head = text(maker.trace(lost=1234, threads={1: "MainThread", 7: ""}))
     assert head[0] == "train.py: 2 ops, 0 autograd nodes, 0 backward passes, 1.50 ms"
-    assert head[1] == "2 threads: MainThread 1, 7 1"
+    assert head[1] == "2 threads: MainThread (1), 7 (1)"
     assert head[2] == "1,234 events lost: more than a thread's buffer holds (--capacity); the first are missing."
+
+
+def test_many_threads_are_counted():
+    maker = Maker()
+    for thread in range(1, 8):
+        maker.add("aten::mul", 10, stack=(), thread=thread)
+    assert text(maker.trace())[1] == ("7 threads: thread 1 (1), thread 2 (1), thread 3 (1), thread 4 (1), and 3 more")
 
 
 def test_forward_and_backward_stand_beside_each_other():

@@ -160,6 +160,16 @@ const drawGrid = step => {
   pen.globalAlpha = 1;
 };
 
+/** At the right edge, which part of all lanes is in sight. */
+const drawScroll = () => {
+  const room = view.height - RULER, whole = layout.height;
+  if (whole <= room) return;
+  pen.fillStyle = theme.faint;
+  pen.globalAlpha = 0.55;
+  pen.fillRect(view.width - 6, RULER + view.top / whole * room, 5, room / whole * room);
+  pen.globalAlpha = 1;
+};
+
 const drawLanes = () => {
   const box = fit(canvas, pen);
   view.width = Math.max(box.width, 1);
@@ -174,5 +184,6 @@ const drawLanes = () => {
   layout.rows.forEach(drawRow);
   drawMarked();
   drawRuler(step);
+  drawScroll();
 };
 const drawAll = () => { drawLanes(); drawOverview(); };
