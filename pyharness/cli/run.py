@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from pyharness.model.handles import Handle
 
 ENTRY = Path(__file__).resolve().parent.parent / "debuggee" / "entry.py"
+NAN_ENTRY = ENTRY.with_name("nan_entry.py")
 _WITH_VALUE = {"--name", "--python"}
 
 
@@ -39,13 +40,15 @@ class _ProgramCommand(click.Command):
     "--name", default="", metavar="NAME", help="The handle; the script's name and its pid where none is given."
 )
 @click.option("--python", default="", metavar="PATH", help="The program's interpreter, if not this one.")
+@click.option("--nan", is_flag=True, help="End it at the first NaN or Inf, and say where that comes from.")
 @click.option("--list", "listing", is_flag=True, help="Show the handles of running programs, and nothing else.")
 @click.option("--json", "as_json", is_flag=True, help="With --list: one JSON object.")
 @click.argument("words", metavar="SCRIPT|-m MODULE [ARGS]...", nargs=-1, type=click.UNPROCESSED)
-def command(*, name: str, python: str, listing: bool, as_json: bool, words: tuple[str, ...]) -> None:
+def command(*, name: str, python: str, nan: bool, listing: bool, as_json: bool, words: tuple[str, ...]) -> None:
     """Run a program that can be debugged later: it runs as without us, and a debugger attaches by its handle.
 
-    The program is this very process: its exit status, signals, input and output are its own.
+    The program is this very process: its exit status, signals, input and output are its own. With --nan the status is 1
+    where a bad value was found.
     """
     if listing:
         _print(handles.live(), as_json=as_json)
@@ -56,7 +59,8 @@ def command(*, name: str, python: str, listing: bool, as_json: bool, words: tupl
     if interpreter is None:
         raise UsageError(f"There is no Python interpreter {python!r}.")
     sys.stdout.flush()
-    os.execv(interpreter, [interpreter, str(ENTRY), name, *words])  # noqa: S606  (a list of arguments, no shell)
+    entry = str(NAN_ENTRY if nan else ENTRY)
+    os.execv(interpreter, [interpreter, entry, name, *words])  # noqa: S606  (a list of arguments, no shell)
 
 
 def _check(words: tuple[str, ...]) -> None:

@@ -101,6 +101,8 @@ class Finding:
     """Who called the op, innermost first; for a node, who started the backward pass."""
     forward: tuple[Call, ...]
     """For a node, and an op in one: who called the op that made the node; empty where that was not seen."""
+    made_from: Call | None
+    """Where ``origin`` is a generated line: the user's line that torch says it was made from."""
     inputs: tuple[CheckedTensor, ...]
     outputs: tuple[CheckedTensor, ...]
     stack: tuple[Frame, ...]
@@ -147,6 +149,7 @@ class Finding:
             "origin": self.origin.to_json() if self.origin else None,
             "calls": [call.to_json() for call in self.calls],
             "forward": [call.to_json() for call in self.forward],
+            "made_from": self.made_from.to_json() if self.made_from else None,
             "inputs": [tensor.to_json() for tensor in self.inputs],
             "outputs": [tensor.to_json() for tensor in self.outputs],
             "stack": [frame.to_json() for frame in self.stack],

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import linecache
 from typing import TYPE_CHECKING
 
 from pyharness.model.finding import KINDS
@@ -9,12 +10,16 @@ from pyharness.model.source_line import short_path, source_line
 from pyharness.model.stack_format import Style, format_stack
 from pyharness.model.styled_line import Line
 from pyharness.model.tensor_text import number
+from pyharness.model.trace import origin_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
     from pyharness.model.finding import CheckedTensor, Finding, ValueStatistics
     from pyharness.model.trace import Call
+
+_TITLE = 9
+"""Columns of what a place is."""
 
 
 def finding_lines(finding: Finding, *, width: int | None = None) -> Iterator[Line]:
@@ -23,7 +28,7 @@ def finding_lines(finding: Finding, *, width: int | None = None) -> Iterator[Lin
     yield from _places(finding)
     for title, tensors in (("input", finding.inputs), ("output", finding.outputs)):
         yield from _tensors(title, tensors)
-    yield Line(f"  thread   {_thread(finding)}", "faint")
+    yield Line(f"  {'thread':{_TITLE}}  {_thread(finding)}", "faint")
     yield Line("  stack", "faint")
     for text in format_stack(finding.stack, Style(width=width)):
         yield Line(f"  {text}")
@@ -43,35 +48,33 @@ def _what(finding: Finding) -> str:
 def _places(finding: Finding) -> Iterator[Line]:
     if finding.kind == "node":
         yield from _place("forward", finding.origin if finding.forward else None, finding.module)
-        own = next((call for call in finding.calls if call is not None), None)
-        yield from _place("run by", _users(finding.calls) or own, None)
-    else:
-        yield from _place("line", finding.origin, finding.module)
-
-
-def _users(calls: tuple[Call, ...]) -> Call | None:
-    from pyharness.model.trace import origin_of
-
-    return origin_of(calls)
+        yield from _place("run by", origin_of(finding.calls), None)
+        return
+    yield from _place("line", finding.origin, finding.module)
+    yield from _place("made from", finding.made_from, None)
+    if finding.node:
+        yield from _place("forward", origin_of(finding.forward), None)
 
 
 def _place(title: str, call: Call | None, module: str | None) -> Iterator[Line]:
     if call is None:
         return
     where = f"{short_path(call.file)}:{call.line} in {call.function}"
-    yield Line(f"  {title:8} {where:40}  {source_line(call.file, call.line)}".rstrip(), "place")
+    # What torch generates in memory is known to linecache.
+    text = source_line(call.file, call.line) or linecache.getline(call.file, call.line).strip()
+    yield Line(f"  {title:{_TITLE}}  {where:40}  {text}".rstrip(), "place")
     parts = [f"module {module or '(root)'}"] if module is not None else []
     parts += [f"fx node {call.node}"] if call.node else []
     if parts:
-        yield Line(f"  {'':8} {', '.join(parts)}", "place")
+        yield Line(f"  {'':{_TITLE}}  {', '.join(parts)}", "place")
 
 
 def _tensors(title: str, tensors: Sequence[CheckedTensor]) -> Iterator[Line]:
-    labels = [f"{title} {tensor.name}" for tensor in tensors]
+    names = [tensor.name for tensor in tensors]
     infos = [str(tensor.info) for tensor in tensors]
-    widths = max(map(len, labels), default=0), max(map(len, infos), default=0)
-    for tensor, label, info in zip(tensors, labels, infos, strict=True):
-        text = f"  {label:{widths[0]}}  {info:{widths[1]}}  {_statistics(tensor.statistics)}"
+    widths = max(map(len, names), default=0), max(map(len, infos), default=0)
+    for tensor, name, info in zip(tensors, names, infos, strict=True):
+        text = f"  {title:{_TITLE}}  {name:{widths[0]}}  {info:{widths[1]}}  {_statistics(tensor.statistics)}"
         yield Line(text, "bad" if tensor.bad else "")
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import sys
 from fnmatch import fnmatchcase
 from functools import partial
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
 from pyharness.model.errors import HarnessError, UsageError, nearest
@@ -25,6 +26,7 @@ Answer: TypeAlias = "bool | type[NonFiniteError] | tuple[str, int, str, str]"
 """Whether it is what is looked for; an error to raise where Python called; what gdb is to be told."""
 _ACTIONS = ("raise", "stop", "report")
 _VALUES = ("nan", "inf")
+_PACKAGE = str(Path(__file__).parent)
 
 
 class NanSearch:
@@ -111,6 +113,8 @@ class NanSearch:
         if self._action == "report":
             report(finding)
             return True
+        if self._action == "stop":
+            return _stop(finding) or True
         if may_raise:
             raise NonFiniteError(finding)
         return _error_of(finding)
@@ -175,6 +179,33 @@ def _matches(patterns: tuple[str, ...], names: Sequence[str | None]) -> bool:
 
 def _modules_of(finding: Finding) -> list[str | None]:
     return [call.module for call in (*finding.calls, *finding.forward)]
+
+
+def _stop(finding: Finding) -> tuple[str, int, str, str] | None:
+    """Stop where the program stands: what gdb is to be told where it is there, else pdb or the report."""
+    from pyharness.native import breakpoint_actions
+    from pyharness.native.breakpoints import Hit
+    from pyharness.native.load import load
+
+    report(finding)
+    frame = sys._getframe()  # noqa: SLF001
+    while frame.f_back is not None and frame.f_code.co_filename.startswith(_PACKAGE):
+        frame = frame.f_back
+    user = breakpoint_actions.user_frame(frame) or frame
+    code = user.f_code
+    load("_engine").set_nan_trap(load("_trap").addresses()["python_line"])
+    hit = Hit(
+        kind=finding.kind,
+        name=finding.name,
+        overload=finding.overload,
+        before=False,
+        count=1,
+        file=code.co_filename,
+        line=user.f_lineno,
+        function=code.co_name,
+        frame=user,
+    )
+    return breakpoint_actions.act("", hit)
 
 
 def _error_of(finding: Finding) -> type[NonFiniteError]:

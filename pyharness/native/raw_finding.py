@@ -11,6 +11,7 @@ from pyharness.model.frames import Frame, FxPlace
 from pyharness.model.plumbing import native_family, python_family
 from pyharness.model.trace import TensorInfo
 from pyharness.native.chains import ChainReader, calls_from
+from pyharness.native.generated_line import with_nodes
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
@@ -21,12 +22,15 @@ BITS: dict[ValueKind, int] = {"nan": 1, "inf": 2, "large": 4, "denormal": 8}
 """``ValueKind`` of csrc/engine/values.h."""
 _OURS = "/pyharness/native/"
 _OUR_LIBRARY = "/_engine."
+_OF_THE_SEARCH = ("torch::unwind::", "at::RecordFunction::")
+"""Functions through which torch calls us."""
 
 
 def decode(fields: dict[str, Any], engine: Any) -> Finding:
     """The finding; on the thread that found it."""
     reader = ChainReader()
     calls = reader.calls(engine.chain_links(fields["chain"])) or _calls_here(fields["thread"])
+    calls, made_from = with_nodes(calls) if fields["thread"] == threading.get_native_id() else (calls, None)
     return Finding(
         kind=fields["kind"],
         name=fields["name"],
@@ -38,6 +42,7 @@ def decode(fields: dict[str, Any], engine: Any) -> Finding:
         why=fields["why"],
         calls=calls,
         forward=reader.calls(engine.chain_links(fields["origin"])),
+        made_from=made_from,
         inputs=tuple(map(_tensor, fields["inputs"])),
         outputs=tuple(map(_tensor, fields["outputs"])),
         stack=(*_native_frames(engine.native_frames(fields["native"])), *_python_frames(calls)),
@@ -69,11 +74,11 @@ def _tensor(fields: dict[str, Any]) -> CheckedTensor:
 def _native_frames(frames: Sequence[tuple[str, str, int]]) -> Iterable[Frame]:
     """From the op or the node outward, up to where Python called."""
     for function, library, address in frames:
-        if _OUR_LIBRARY in library or function.startswith("torch::unwind::"):
+        if _OUR_LIBRARY in library or function.startswith(_OF_THE_SEARCH):
             continue
         if native_family(function, library, None) == "interpreter":
             return
-        plumbing = bool(native_family(function, library, None))
+        plumbing = function == "??" or bool(native_family(function, library, None))
         yield Frame("native", function, library=library, address=address, plumbing=plumbing)
 
 

@@ -162,9 +162,12 @@ def test_compiled_with_aot_eager(backward):
     x = torch.tensor([1.0, 0.0], requires_grad=True)
     bad(torch.ones(2, requires_grad=True)).sum().backward()
     finding = found(lambda: bad(x if backward else x - 1).sum().backward(), values=("nan",))
-    assert finding.kind == "op"
-    assert finding.name == ("aten::div" if backward else "aten::log")
-    assert any(call.node for call in (*finding.calls, *finding.forward)) or finding.node
+    assert (finding.kind, finding.name) == ("op", "aten::div" if backward else "aten::log")
+    assert finding.origin.file.startswith("<eval_with_key>")
+    assert finding.origin.node == ("div" if backward else "log")
+    assert (finding.made_from.file, finding.made_from.line) == at("root" if backward else "log")
+    assert "blocks.1.inner" in finding.module
+    assert (finding.node == "CompiledFunctionBackward") == backward
 
 
 def test_what_the_program_asks_for_is_not_bad():

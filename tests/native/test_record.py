@@ -155,7 +155,7 @@ def test_shapes_and_memory_on_request():
         y = x.t()
         y.to(torch.float64).add(1.0)
     add = next(event for event in recording.trace.ops if event.name == "aten::add")
-    assert [str(info) for info in add.inputs] == ["float64[3, 2]"]
+    assert [str(info) for info in add.inputs] == ["float64[3, 2]", "float64[]"]
     assert add.outputs[0].device == "cpu"
     assert add.memory == 2 * 3 * 8
     assert next(event for event in recording.trace.ops if event.name == "aten::t").memory == 0

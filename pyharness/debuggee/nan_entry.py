@@ -1,0 +1,78 @@
+"""What ``pyharness run --nan`` becomes: the user's script under a handle, ended at its first bad value.
+
+python NAN_ENTRY.py NAME [-m] SCRIPT [ARGS...]
+"""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from pyharness.native.find_nan import NanSearch
+
+_PACKAGES = Path(__file__).resolve().parents[2]
+FOUND = 1
+"""Exit status where a bad value was found, whatever the program made of it."""
+
+
+def main() -> int:
+    """Become the script, and look from its import of torch on."""
+    from pyharness.debuggee import entry
+    from pyharness.debuggee.recorded import after_import
+
+    watched = Watched()
+    after_import("torch", watched.begin)
+    try:
+        status = entry.main()
+    except SystemExit as ended:
+        if watched.end():
+            raise SystemExit(ended.code or FOUND) from None
+        raise
+    except BaseException:
+        watched.end()
+        raise
+    return watched.end() or status
+
+
+class Watched:
+    """The search in this process."""
+
+    def __init__(self) -> None:
+        self._search: NanSearch | None = None
+
+    def begin(self) -> None:
+        """torch is there: look from now on."""
+        from pyharness.model.errors import HarnessError
+        from pyharness.native.find_nan import find_nan
+
+        try:
+            self._search = find_nan(action="raise").__enter__()
+        except HarnessError as error:
+            print(f"pyharness: {error}", file=sys.stderr)
+            raise SystemExit(error.exit_code) from None
+
+    def end(self) -> int:
+        """Say what was found; the exit status for it, 0 for nothing."""
+        from pyharness.native.find_nan import report
+
+        search, self._search = self._search, None
+        if search is None:
+            print("pyharness: torch was not imported, so no op ran.", file=sys.stderr)
+            return 0
+        search.end()
+        if search.finding is None:
+            checked = f"{search.checked:,} ops and autograd nodes of the main thread"
+            print(f"pyharness: no NaN or Inf was made ({checked} were checked).", file=sys.stderr)
+            return 0
+        report(search.finding)
+        return FOUND
+
+
+if __name__ == "__main__":
+    sys.path[0] = str(_PACKAGES)  # not this folder; `run` puts the script's there
+    from pyharness.debuggee.entry import make_importable
+
+    make_importable({"pyharness": str(_PACKAGES)})
+    sys.exit(main())

@@ -1,0 +1,61 @@
+"""``pyharness run --nan``: the program ends at its first bad value, which is reported."""
+
+import subprocess
+import sys
+
+import pytest
+
+BAD = """import torch
+
+def loss(x):
+    return torch.log(x).sum()
+
+print("begun")
+loss(torch.tensor([2.0, -1.0]))
+print("went on")
+"""
+SWALLOWED = BAD.replace("loss(torch", "try: loss(torch").replace(
+    '\nprint("went', '\nexcept RuntimeError: pass\nprint("went'
+)
+
+
+@pytest.fixture
+def run(tmp_path, monkeypatch):
+    monkeypatch.setenv("PYHARNESS_HOME", str(tmp_path / "state"))
+
+    def finish(text):
+        script = tmp_path / "program.py"
+        script.write_text(text)
+        command = [sys.executable, "-m", "pyharness", "run", "--nan", str(script), "--its-own"]
+        return subprocess.run(command, capture_output=True, text=True, check=False, timeout=120)
+
+    return finish
+
+
+def test_a_bad_value_ends_it_and_is_reported(run):
+    done = run(BAD)
+    assert done.returncode == 1
+    assert done.stdout == "begun\n"
+    assert "NonFiniteError: aten::log made the first NaN" in done.stderr
+    assert 'program.py", line 4, in loss' in done.stderr
+    assert "The first NaN was made by aten::log: its inputs had none." in done.stderr
+    assert "return torch.log(x).sum()" in done.stderr.partition("The first NaN")[2]
+
+
+def test_the_status_says_it_whatever_the_program_makes_of_it(run):
+    done = run(SWALLOWED)
+    assert (done.returncode, done.stdout) == (1, "begun\nwent on\n")
+    assert "The first NaN was made by aten::log" in done.stderr
+
+
+@pytest.mark.parametrize(("text", "status"), [("", 0), ("sys.exit(3)", 3), ("raise SystemExit", 0)])
+def test_a_clean_program_keeps_its_status_and_is_told_so(run, text, status):
+    done = run(f"import sys, torch\nprint(torch.ones(2).log().sum().item(), sys.argv[1:])\n{text}")
+    assert (done.returncode, done.stdout) == (status, "0.0 ['--its-own']\n")
+    assert "pyharness: no NaN or Inf was made" in done.stderr
+
+
+def test_a_program_without_torch_is_told_so(run):
+    done = run("print('no torch')")
+    assert (done.returncode, done.stdout) == (0, "no torch\n")
+    assert "torch was not imported" in done.stderr
