@@ -8,7 +8,7 @@ SETUP := .setup
 NATIVE_FILES := $(shell find csrc -name '*.h' -o -name '*.cpp')
 
 .DEFAULT_GOAL := help
-.PHONY: help setup debug-build release-build asan-build test test-vscode asan-test tsan-test lint format demo vscode clean
+.PHONY: help setup debug-build release-build asan-build test test-vscode asan-test tsan-test stress-test lint format demo vscode clean
 
 help: ## list the tasks
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  make %-14s %s\n", $$1, $$2}' $(firstword $(MAKEFILE_LIST))
@@ -50,6 +50,9 @@ asan-test: setup ## run the tests of the native code (TESTS=PATH for others) und
 
 tsan-test: setup ## run the tests of the recorder's threads (TESTS=PATH for others) under the thread sanitizer
 	PATH="$(CURDIR)/$(BIN):$$PATH" scripts/tsan-test.sh $(or $(TESTS),tests/native/test_record_threads.py)
+
+stress-test: debug-build ## record 10^7 events from 8 threads, and start and stop recordings meanwhile (minutes)
+	PYHARNESS_STRESS=63 $(BIN)/python -m pytest -n 0 --timeout 1200 tests/native/test_record_threads.py tests/native/test_record_ring.py
 
 lint: debug-build ## formatting, ruff, mypy --strict, clang-format, clang-tidy
 	$(BIN)/ruff format --check
