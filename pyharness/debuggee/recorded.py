@@ -12,9 +12,11 @@ import atexit
 import gc
 import json
 import os
+import signal
 import sys
 import threading
 import time
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from importlib.machinery import ModuleSpec, PathFinder
 from pathlib import Path
@@ -142,6 +144,9 @@ class Recorded:
         if os.getpid() != self._owner or (self._folder / "error.json").exists():
             return
         self._ended = True
+        signal.signal(
+            signal.SIGINT, signal.SIG_IGN
+        )  # impatience shall not cost the trace; Python dies of it all the same
         gc.disable()  # nothing but the trace is made from now on, and its many objects have no cycles
         try:
             trace = self._named(self._source.end()) if self._source else Trace((), (), 0)
@@ -157,7 +162,8 @@ class Recorded:
     def _fail(self, message: str, remedy: str = "") -> None:
         from pyharness.model.state import write_private
 
-        write_private(self._folder / "error.json", json.dumps({"message": message, "remedy": remedy}).encode())
+        with suppress(OSError):  # the program may have taken the folder away, and must end as it would
+            write_private(self._folder / "error.json", json.dumps({"message": message, "remedy": remedy}).encode())
 
     def _count(self) -> None:
         counter = os.open(self._folder / "count", os.O_WRONLY | os.O_CREAT, 0o600)

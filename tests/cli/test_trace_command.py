@@ -199,6 +199,11 @@ def test_a_module_in_another_folder(pyharness, tmp_path):
         ("import os; os.kill(os.getpid(), 9)", 137, "SIGKILL killed the program: its trace died with it."),
         ("import os; os.kill(os.getpid(), 11)", 139, "SIGSEGV killed the program: its trace died with it."),
         ("import os; os._exit(5)", 5, "The program ended with exit status 5 and left no trace: os._exit, perhaps"),
+        (
+            "import os, shutil; shutil.rmtree(os.environ['PYHARNESS_HOME'])",
+            1,
+            "The program ended with exit status 0 and left no trace: os._exit, perhaps",
+        ),
         ("import os; os._exit(0)", 1, "The program ended with exit status 0 and left no trace: os._exit, perhaps"),
     ],
 )
