@@ -8,16 +8,18 @@ const search = () => {
   found = [];
   state.hit = -1;
   state.hits = wanted ? new Uint8Array(count) : null;
-  if (wanted) mark(text => text !== null && text.toLowerCase().includes(wanted));
+  const fits = text => text !== null && text.toLowerCase().includes(wanted);
+  if (wanted) mark(fits, call => [call.place, call.function, call.node]);
+  if (wanted && !found.length) mark(fits, call => [call.code]); // a line names more than what it is about
   said();
   changed();
 };
 /** Tables are searched once each; an event is a hit where one of its rows is. */
-const mark = fits => {
+const mark = (fits, saying) => {
   const names = trace.names.map(fits), modules = trace.modules.map(fits), tensors = trace.tensors.map(fits);
   const stacks = trace.stacks.map((_, stack) => {
     const call = originOf(stack);
-    return call !== null && [call.place, call.function, call.node, call.code].some(text => fits(text));
+    return call !== null && saying(call).some(fits);
   });
   for (let event = 0; event < count; event++) {
     if (names[columns.name[event]] || modules[columns.module[event]] || stacks[columns.stack[event]] ||
