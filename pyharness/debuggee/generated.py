@@ -7,14 +7,14 @@ from __future__ import annotations
 
 import functools
 import sys
-from importlib.machinery import ModuleSpec, PathFinder
 from typing import TYPE_CHECKING, Any
 
+from pyharness.debuggee.after_import import after_import
 from pyharness.fx import files, provenance
 from pyharness.model.source_map import SUFFIX
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Callable
     from types import ModuleType
 
     from pyharness.fx.files import GeneratedFile
@@ -44,32 +44,7 @@ def install(notify: Callable[[dict[str, str]], None]) -> None:
         notify(_known[file.path])
 
     files.LISTENERS.append(tell)
-    if _FX in sys.modules:
-        _follow(sys.modules[_FX])
-    else:
-        sys.meta_path.insert(0, _AfterImport())
-
-
-class _AfterImport:
-    """Finds torch.fx as Python would, and follows it once its package has been executed."""
-
-    def find_spec(
-        self, name: str, path: Sequence[str] | None = None, target: ModuleType | None = None
-    ) -> ModuleSpec | None:
-        """As ``importlib.abc.MetaPathFinder.find_spec``."""
-        if name != _FX:
-            return None
-        sys.meta_path.remove(self)
-        spec = PathFinder.find_spec(name, path, target)
-        if spec is not None and spec.loader is not None:
-            execute = spec.loader.exec_module
-
-            def executed(module: ModuleType) -> None:
-                execute(module)
-                _follow(module)
-
-            spec.loader.exec_module = executed  # type: ignore[method-assign]
-        return spec
+    after_import(_FX, _follow)
 
 
 def _follow(fx: ModuleType) -> None:

@@ -20,10 +20,10 @@ FOUND = 1
 def main() -> int:
     """Become the script, and look from its import of torch on."""
     from pyharness.debuggee import entry
-    from pyharness.debuggee.recorded import after_import
+    from pyharness.debuggee.after_import import after_import
 
     watched = Watched()
-    after_import("torch", watched.begin)
+    after_import("torch", lambda _: watched.begin())
     try:
         status = entry.main()
     except SystemExit as ended:

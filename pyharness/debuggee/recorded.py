@@ -18,14 +18,10 @@ import threading
 import time
 from contextlib import suppress
 from dataclasses import dataclass, replace
-from importlib.machinery import ModuleSpec, PathFinder
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
-    from types import ModuleType
-
     from pyharness.debuggee.recorded_regions import Regions
     from pyharness.model.trace import Trace
 
@@ -51,6 +47,7 @@ def main() -> int:
     # All of them now: one that is loaded at the end could make Python forget that it is to die of SIGINT (exec() does).
     from pyharness.debuggee import generated, recorded_regions  # noqa: F401
     from pyharness.debuggee.__main__ import INTERRUPTED, parse, run
+    from pyharness.debuggee.after_import import after_import
     from pyharness.model import state, trace_file  # noqa: F401
 
     folder, request, *arguments = sys.argv[1:]
@@ -59,7 +56,7 @@ def main() -> int:
     atexit.register(recorded.end)  # the first to be registered is the last to be called: threads have ended by then
     generated.install(lambda _: None)
     recorded.note_names()
-    after_import(_TORCH, recorded.begin)
+    after_import(_TORCH, lambda _: recorded.begin())
     status = run(options, stop=False)
     if status == INTERRUPTED:  # Python dies of the signal then, once it has cleaned up: shells look at that
         sys.excepthook = lambda *_: None
@@ -170,37 +167,6 @@ class Recorded:
         while self._source and not self._ended:
             os.pwrite(counter, b"%20d" % self._source.count, 0)
             time.sleep(_EVERY)
-
-
-def after_import(name: str, then: Callable[[], None]) -> None:
-    """Call ``then`` once the module has been executed, before whoever imports it goes on."""
-    sys.meta_path.insert(0, _AfterImport(name, then))
-
-
-class _AfterImport:
-    """Finds one module as Python would, and calls back once it has been executed."""
-
-    def __init__(self, name: str, then: Callable[[], None]) -> None:
-        self._name = name
-        self._then = then
-
-    def find_spec(
-        self, name: str, path: Sequence[str] | None = None, target: ModuleType | None = None
-    ) -> ModuleSpec | None:
-        """As ``importlib.abc.MetaPathFinder.find_spec``."""
-        if name != self._name:
-            return None
-        sys.meta_path.remove(self)
-        spec = PathFinder.find_spec(name, path, target)
-        if spec is not None and spec.loader is not None:
-            execute = spec.loader.exec_module
-
-            def executed(module: ModuleType) -> None:
-                execute(module)
-                self._then()
-
-            spec.loader.exec_module = executed  # type: ignore[method-assign]
-        return spec
 
 
 if __name__ == "__main__":
