@@ -137,13 +137,12 @@ Chain chain_below(Open& op, const Open* outer) {
 // The engine announces each node as an op, to those who look by RecordFunction.
 bool is_announcement(const at::RecordFunction& fn) {
   constexpr std::string_view kBeginning = "autograd::engine::evaluate_function";
-  return torch::autograd::get_current_graph_task_id() >= 0 &&
-      std::string_view(fn.name()).substr(0, kBeginning.size()) == kBeginning;
+  return std::string_view(fn.name()).substr(0, kBeginning.size()) == kBeginning;
 }
 
 // An op of the backward's own arithmetic; mostly not even shown, see nodes.h.
-bool is_inner(const Recorded& in) {
-  return in.reentrant > 0 && !c10::GradMode::is_enabled() &&
+bool is_inner() {
+  return !c10::GradMode::is_enabled() &&
       !records_inner_ops.load(std::memory_order_relaxed);
 }
 
@@ -160,7 +159,7 @@ bool is_too_deep(Recorded& in) {
   return true;
 }
 
-Event& begin(Recorded& to, const void* what, Kind kind) {
+Event& begin(Recorded& to, const void* what, Kind kind, int graph_task) {
   auto& opened = to.open[to.depth];
   opened.what = what;
   auto& event = opened.event;
@@ -168,7 +167,7 @@ Event& begin(Recorded& to, const void* what, Kind kind) {
   event.kind = kind;
   event.order = ++last_order;
   event.depth = static_cast<std::uint16_t>(to.depth++);
-  event.graph_task = torch::autograd::get_current_graph_task_id();
+  event.graph_task = graph_task;
   return event;
 }
 
@@ -192,7 +191,12 @@ Event* end(Recorded& of, const void* what) {
 template <bool kTensors>
 std::unique_ptr<at::ObserverContext> op_begins(const at::RecordFunction& fn) {
   auto* to = own();
-  if (to == nullptr || is_inner(*to) || is_announcement(fn) ||
+  if (to == nullptr) {
+    return nullptr;
+  }
+  const int graph_task = torch::autograd::get_current_graph_task_id();
+  const bool in_backward = graph_task >= 0;
+  if ((in_backward && (is_inner() || is_announcement(fn))) ||
       is_begun(*to, &fn) || is_too_deep(*to)) {
     return nullptr;
   }
@@ -201,7 +205,7 @@ std::unique_ptr<at::ObserverContext> op_begins(const at::RecordFunction& fn) {
   if (outer != nullptr) {
     note_new_nodes(*to, sequence, origin_in(*outer));
   }
-  auto& event = begin(*to, &fn, Kind::kOp);
+  auto& event = begin(*to, &fn, Kind::kOp, graph_task);
   event.name = name_of_op(fn.name(), fn.overload_name());
   event.chain = chain_below(to->open[event.depth], outer);
   event.reentrant = to->reentrant;
@@ -246,7 +250,7 @@ class Nodes final : public NodeObserver {
     if (run.graph_task != to->last_graph_task) {
       note_graph_task(*to, run.graph_task);
     }
-    auto& event = begin(*to, &run.node, Kind::kNode);
+    auto& event = begin(*to, &run.node, Kind::kNode, run.graph_task);
     event.name = name_of_node(run.node);
     event.reentrant = ++to->reentrant;
     event.sequence = run.node.sequence_nr();
