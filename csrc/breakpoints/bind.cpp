@@ -35,7 +35,7 @@ PyObject* set_agent(PyObject* /*module*/, PyObject* agent) {
 
 PyObject* addresses(PyObject* /*module*/, PyObject* /*unused*/) {
   return Py_BuildValue(
-      "{s:K,s:K,s:K,s:n}",
+      "{s:K,s:K,s:K,s:n,s:K}",
       "call",
       reinterpret_cast<unsigned long long>(&pyharness_agent),
       "request",
@@ -43,7 +43,9 @@ PyObject* addresses(PyObject* /*module*/, PyObject* /*unused*/) {
       "answer",
       reinterpret_cast<unsigned long long>(&pyharness_answer[0]),
       "size",
-      static_cast<Py_ssize_t>(pyharness::breakpoints::kMessageSize));
+      static_cast<Py_ssize_t>(pyharness::breakpoints::kMessageSize),
+      "python_line",
+      reinterpret_cast<unsigned long long>(&pyharness_python_line));
 }
 
 PyMethodDef methods[] = {
@@ -62,7 +64,8 @@ PyMethodDef methods[] = {
     {"addresses",
      addresses,
      METH_NOARGS,
-     "Addresses of the agent, its request and its answer, and their size."},
+     "Addresses of the agent, its request and its answer, their size, and of "
+     "pyharness_python_line."},
     {nullptr, nullptr, 0, nullptr},
 };
 

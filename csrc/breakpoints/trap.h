@@ -18,7 +18,10 @@ extern "C" {
 // breakpoint here; without one it does nothing. Never a SIGTRAP: other
 // debuggers use that signal for their own pauses, and a program without gdb
 // would die of it. `why` is JSON: {"stops": [ids of the places that are here],
-// "step": whether a step ends here}.
+// "step": whether a step ends here, "notes": [sentences]}, and for a native
+// breakpoint (pyharness.native.breakpoint), where an op, an autograd node or a
+// place in a kernel is what stops, "native": {"kind", "name", "before",
+// "tensors": {name: address of a c10::TensorImpl}}.
 PYHARNESS_EXPORT void pyharness_python_line(
     const char* file,
     int line,

@@ -202,10 +202,10 @@ class _Compiler:
         if name in _CONSTANTS:
             self._emit(Instruction("constant", number=_CONSTANTS[name]))
             return "number"
-        known = [*(self._variables if self._variables is not None else ("in0", "in1", "out", "out1")), *_FUNCTIONS]
-        offered = nearest(name, known)
-        if not offered and self._variables is not None:
-            offered = f"This place has {', '.join(self._variables) or 'no variables'}."
+        if self._variables is not None:
+            there = f"This place has {', '.join(self._variables) or 'no variables'}."
+            raise self._error(f"it knows no {name!r}", f"{nearest(name, self._variables)} {there}".strip())
+        offered = nearest(name, ("in0", "in1", "out", "out1", *_FUNCTIONS))
         raise self._error(f"it knows no {name!r}", offered or "Tensors are in0, in1, ... and out, out1, ...")
 
     def _argument(self, name: str, side: str, index: int) -> Type:

@@ -7,16 +7,18 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal
 
+from pyharness.model.condition import compile_condition
 from pyharness.model.errors import UsageError, nearest
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-KINDS = ("fx", "op", "py", "native")
+KINDS = ("fx", "op", "node", "py", "native")
 FORMS = (
-    "A place is fx:NODE, fx:MODULE.PATH, op:NAMESPACE::NAME, py:FILE:LINE, native:FUNCTION or native:FILE:LINE, then "
-    "maybe `if CONDITION`."
+    "A place is fx:NODE, fx:MODULE.PATH, op:NAMESPACE::NAME, node:NAME, py:FILE:LINE, native:FUNCTION or "
+    "native:FILE:LINE, then maybe `if CONDITION`; op: and node: take `when CONDITION`."
 )
+_CONDITION = re.compile(r"\s+(if|when)\s+")
 _PYTHON_LINE = re.compile(r"[^:]+\.pyi?:\d+")
 _NATIVE_LINE = re.compile(r".+\.(c|cc|cpp|cxx|cu|cuh|h|hpp|hxx|inc):\d+", re.IGNORECASE)
 _MODULE_PATH = re.compile(r"[A-Za-z_]\w*(\.\w+)+")
@@ -28,12 +30,29 @@ _MOST_NEIGHBOURS = 2000
 class Where:
     """A place of the program; ``file`` and ``line`` are set for FILE:LINE, ``name`` otherwise."""
 
-    kind: Literal["fx", "op", "py", "native"]
+    kind: Literal["fx", "op", "node", "py", "native"]
     name: str = ""
     file: str = ""
     line: int = 0
     condition: str = ""
     """In the place's own language: Python for ``fx``, ``op`` and ``py``, a gdb expression for ``native``."""
+    when: str = ""
+    """Of an ``op`` or a ``node``: tested on its tensors, inside of the program (``model/condition.py``)."""
+
+    @property
+    def is_native_op(self) -> bool:
+        """Whether it is an op as the dispatcher names it, or a node: whoever calls it, it stops."""
+        return self.kind == "node" or (self.kind == "op" and "::" in self.name and not self.condition)
+
+    @property
+    def of_native_op(self) -> dict[str, str]:
+        """What ``debuggee/op_places.py`` takes."""
+        return {"kind": self.kind, "name": self.name, "when": self.when}
+
+    @property
+    def is_generated(self) -> bool:
+        """Whether it may be lines of generated code."""
+        return self.kind in {"fx", "op"} and not self.when
 
     @property
     def rest(self) -> str:
@@ -54,11 +73,12 @@ def parse(text: str, folders: Sequence[Path]) -> Where:
 
     Raises ``UsageError`` where nothing can be meant, with the nearest names.
     """
-    place, _, condition = re.sub(r"\s+if\s+", "\0", text.strip(), count=1).partition("\0")
+    place, word, condition = _apart(text.strip())
     kind, colon, rest = place.partition(":")
     if not (colon and kind in KINDS and rest and not rest.startswith(":")):
         kind, rest = _bare(place), place
-    condition = condition.strip()
+    if kind == "node" or word == "when":
+        return _native_op(kind, rest, word, condition)
     if kind != "native" and condition:
         check_python(condition)
     if kind == "fx":
@@ -71,6 +91,25 @@ def parse(text: str, folders: Sequence[Path]) -> Where:
     if not line:
         raise UsageError(f"'py:{rest}' names no line.", "Write py:FILE:LINE, e.g. py:train.py:40.")
     return Where("py", file=_existing(file, folders), line=line, condition=condition)
+
+
+def _apart(text: str) -> tuple[str, str, str]:
+    """The place, ``if`` or ``when``, and the condition."""
+    found = _CONDITION.search(text)
+    return (text[: found.start()], found[1], text[found.end() :].strip()) if found else (text, "", "")
+
+
+def _native_op(kind: str, name: str, word: str, condition: str) -> Where:
+    """A node, or an op with a condition on its tensors."""
+    if word == "when":
+        compile_condition(condition)
+    if word == "when" and kind not in {"op", "node"}:
+        raise UsageError(f"`when` is for op: and node: places, not for {kind}:.", "Write `if CONDITION`.")
+    if word == "if":
+        raise UsageError("A node runs in C++: its condition is no Python.", f"Write node:{name} when CONDITION.")
+    if kind == "op" and "::" not in name:
+        raise UsageError(f"A condition on tensors needs the op's whole name, not {name!r}.", "Write op:aten::mul.")
+    return Where("op" if kind == "op" else "node", name=name, when=condition)
 
 
 def folders_of(*scripts: str) -> list[Path]:

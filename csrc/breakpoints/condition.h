@@ -1,0 +1,54 @@
+// Conditions of native breakpoints: pure predicates, tested where the program
+// runs, without Python. pyharness/model/condition.py compiles them.
+#pragma once
+
+#include <ATen/core/ivalue.h>
+
+#include <cstdint>
+#include <span>
+#include <string>
+#include <tuple>
+#include <vector>
+
+namespace pyharness::breakpoints {
+
+// What a condition is about: what went into an op or a node and came out of
+// it, or the variables of a place in a kernel.
+struct Values {
+  std::span<const c10::IValue> inputs;
+  std::span<const c10::IValue> outputs;
+  const double* variables = nullptr;
+};
+
+// Name, slot, element, number, text: see Instruction in condition.py.
+using InstructionText = std::tuple<std::string, int, int, double, std::string>;
+
+class Condition {
+ public:
+  // Throws std::invalid_argument for what condition.py would not make.
+  explicit Condition(const std::vector<InstructionText>& code);
+
+  // Never throws: what cannot be read is not there, and compares as false.
+  bool holds(const Values& values) const;
+
+  // How many variables of a place it takes; 0 where it is about tensors.
+  int variables() const {
+    return variables_;
+  }
+
+  enum class Operation : std::uint8_t;
+
+  struct Instruction {
+    Operation operation;
+    std::int16_t slot; // of an argument or a variable, or where a jump goes
+    std::int16_t element; // of a list of tensors; -1 for the whole
+    double number; // also a dtype, or a device's type
+    std::int16_t index = -1; // of a device
+  };
+
+ private:
+  std::vector<Instruction> code_;
+  int variables_ = 0;
+};
+
+} // namespace pyharness::breakpoints

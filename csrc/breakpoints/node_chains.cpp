@@ -1,0 +1,61 @@
+// See node_chains.h. Apart from the recorder's own account, which knows more of
+// each node and must not be written over.
+#include <csrc/torch_headers.h>
+
+#include <csrc/breakpoints/node_chains.h>
+
+#include <ATen/SequenceNumber.h>
+
+#include <array>
+#include <atomic>
+
+namespace pyharness::breakpoints {
+
+namespace {
+
+constexpr std::size_t kRemembered = 1 << 16;
+
+struct Slot {
+  std::atomic<std::uint64_t> node{0};
+  std::atomic<engine::Chain> chain{0};
+};
+
+std::array<Slot, kRemembered> slots;
+
+std::uint64_t number_of(std::uint64_t thread, std::uint64_t sequence) {
+  return thread << 44 ^ sequence;
+}
+
+Slot& slot_of(std::uint64_t node) {
+  return slots[(node ^ node >> 44) % kRemembered];
+}
+
+} // namespace
+
+void note_node_chains() {
+  thread_local std::uint64_t noted = 0;
+  const auto now = at::sequence_number::peek();
+  if (now == noted) {
+    return;
+  }
+  const auto chain = engine::current_chain();
+  const auto thread = at::RecordFunction::currentThreadId();
+  const auto first = std::max(noted, now - std::min<std::uint64_t>(now, 256));
+  for (auto sequence = first; sequence < now; ++sequence) {
+    const auto node = number_of(thread, sequence);
+    Slot& slot = slot_of(node);
+    slot.chain.store(chain, std::memory_order_relaxed);
+    slot.node.store(node, std::memory_order_release);
+  }
+  noted = now;
+}
+
+engine::Chain chain_of(std::uint64_t thread, std::uint64_t sequence) {
+  const auto node = number_of(thread, sequence);
+  const Slot& slot = slot_of(node);
+  return slot.node.load(std::memory_order_acquire) == node
+      ? slot.chain.load(std::memory_order_relaxed)
+      : 0;
+}
+
+} // namespace pyharness::breakpoints

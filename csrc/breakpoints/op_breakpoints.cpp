@@ -1,0 +1,124 @@
+// See op_breakpoints.h.
+#include <csrc/torch_headers.h>
+
+#include <csrc/breakpoints/op_breakpoints.h>
+
+#include <csrc/breakpoints/node_chains.h>
+
+#include <torch/csrc/autograd/engine.h>
+
+#include <optional>
+
+namespace pyharness::breakpoints {
+
+namespace {
+
+using Inputs = c10::SmallVector<c10::IValue, 6>;
+
+// From the start to the end of an op that a condition on its results means:
+// RecordFunction keeps what went in only for the start.
+struct Waiting : at::ObserverContext {
+  Waiting(const Active& set, Mask mask, c10::ArrayRef<const c10::IValue> inputs)
+      : set(set), mask(mask), inputs(inputs.begin(), inputs.end()) {}
+  const Active& set;
+  Mask mask;
+  Inputs inputs;
+};
+
+Mask meant(
+    const at::RecordFunction& op,
+    const Active& set,
+    ThisThread& thread) {
+  const char* const name = op.name();
+  return thread.ops.meant(name, set.version, set.ops, [&] {
+    return NameCache::Name{name, op.overload_name(), /*may_go=*/true};
+  });
+}
+
+void meet(
+    Breakpoint& breakpoint,
+    const at::RecordFunction& op,
+    bool before,
+    const Values& values) {
+  engine::Chain chain = 0;
+  if (!breakpoint.within.empty()) {
+    const auto node = torch::autograd::get_current_node();
+    if (!node || !means_node(breakpoint.within, node->name())) {
+      return;
+    }
+    chain = chain_of(node->thread_id(), node->sequence_nr());
+  } else if (breakpoint.in_module != nullptr) {
+    chain = engine::current_chain();
+  }
+  breakpoint.meet(
+      {Kind::kOp, op.name(), op.overload_name(), before, values}, chain);
+}
+
+// Of the breakpoints in `mask` those that are tested before the op; whether
+// others wait for its end.
+bool meet_before(const at::RecordFunction& op, const Active& set, Mask mask) {
+  bool others = false;
+  for (std::size_t i = 0; i < set.ops.size(); ++i) {
+    if ((mask >> i & 1) == 0) {
+      continue;
+    }
+    if (set.ops[i]->after) {
+      others = true;
+    } else {
+      meet(*set.ops[i], op, /*before=*/true, {op.inputs(), {}, nullptr});
+    }
+  }
+  return others;
+}
+
+std::unique_ptr<at::ObserverContext> op_begins(const at::RecordFunction& op) {
+  const Active& set = active();
+  ThisThread& thread = this_thread();
+  if (set.ops.empty() || thread.busy) {
+    return nullptr;
+  }
+  const Mask mask = meant(op, set, thread);
+  if (mask == 0 || !meet_before(op, set, mask)) {
+    return nullptr;
+  }
+  return std::make_unique<Waiting>(set, mask, op.inputs());
+}
+
+void op_ends(const at::RecordFunction& op, at::ObserverContext* context) {
+  const Active& set = active();
+  if (set.has_chains) {
+    note_node_chains();
+  }
+  if (context == nullptr || Busy::here()) {
+    return;
+  }
+  const auto& waiting = *static_cast<const Waiting*>(context);
+  for (std::size_t i = 0; i < waiting.set.ops.size(); ++i) {
+    Breakpoint& each = *waiting.set.ops[i];
+    if (each.after && (waiting.mask >> i & 1) != 0) {
+      meet(each, op, /*before=*/false, {waiting.inputs, op.outputs(), nullptr});
+    }
+  }
+}
+
+std::optional<at::CallbackHandle> registered;
+
+} // namespace
+
+void watch_ops(const Active& set) {
+  const bool wanted = !set.ops.empty() || set.has_chains;
+  if (registered) {
+    at::removeCallback(*registered);
+    registered.reset();
+  }
+  if (wanted) {
+    const bool ends = set.has_after || set.has_chains;
+    registered = at::addGlobalCallback(
+        at::RecordFunctionCallback(&op_begins, ends ? &op_ends : nullptr)
+            .needsInputs(!set.ops.empty())
+            .needsOutputs(set.has_after)
+            .scopes({at::RecordScope::FUNCTION}));
+  }
+}
+
+} // namespace pyharness::breakpoints
