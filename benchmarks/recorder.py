@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from benchmarks.watching.models import Forward
 
 RUNS = 41
-SAMPLE = 10e-3
+SAMPLE = 40e-3
 """Seconds: steps are repeated to fill it."""
 FEWER = 4
 """Of the peers, each so many times slower that a few runs tell."""
