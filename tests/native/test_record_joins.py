@@ -313,3 +313,44 @@ def test_the_dead_are_let_go_with_the_recording():
     assert code() is None
     assert module() is None
     assert any(event.stack and event.stack[0].function == "gone" for event in recording.trace.ops)
+
+
+def test_modules_too_deep_for_their_frames_keep_their_paths():
+    """Of 300 frames the innermost are kept; which module the others are in is known from other ops."""
+
+    class Around(torch.nn.Module):
+        def __init__(self, inner):
+            super().__init__()
+            self.inner = inner
+
+        def forward(self, x):
+            return self.inner(x * 2)
+
+    model, depth = torch.nn.Tanh(), 100
+    for _ in range(depth):
+        model = Around(model)
+    with pyharness.record() as recording, anomaly():
+        loss = model(torch.ones(2, requires_grad=True)).sum()
+        (tanh,) = (node for node in made_by_forward(loss) if node.name() == "TanhBackward0")
+        loss.backward()
+    event = next(event for event in recording.trace.nodes if event.name == "TanhBackward0")
+    assert len(event.stack) < 3 * depth
+    assert frames(event) == stack(tanh)[: len(event.stack)]
+    assert event.module == ".".join(["inner"] * depth)
+    products = [event.module for event in recording.trace.nodes if event.name == "MulBackward0"]
+    assert products == [".".join(["inner"] * level) for level in reversed(range(depth))]
+
+
+def test_forward_without_a_graph_is_recorded_too():
+    x = torch.ones(3, requires_grad=True)
+    with pyharness.record() as recording:
+        Cube.apply(x).sum().backward()
+        with torch.no_grad():
+            x.sin()
+        with torch.inference_mode():
+            x.cos()
+    trace = recording.trace
+    (power,) = (event for event in trace.ops if event.name == "aten::pow" and event.graph_task is None)
+    assert trace.events[power.parent].name == "Cube"
+    assert power.origin.function.endswith("Cube.forward")
+    assert [event.name for event in trace.ops if event.name in {"aten::sin", "aten::cos"}] == ["aten::sin", "aten::cos"]
