@@ -2,6 +2,7 @@
 #include <csrc/engine/provenance.h>
 
 #include <csrc/engine/bind.h>
+#include <csrc/engine/fast_thread_local.h>
 #include <csrc/engine/python_frames.h>
 
 #include <algorithm>
@@ -67,8 +68,8 @@ struct Memory {
 
 thread_local std::unique_ptr<Memory> memory;
 // The same without a guard: a thread's first look at `memory` runs code.
-thread_local Memory* remembered = nullptr;
-thread_local const Store* remembered_of = nullptr;
+PYHARNESS_FAST_THREAD_LOCAL Memory* remembered = nullptr;
+PYHARNESS_FAST_THREAD_LOCAL const Store* remembered_of = nullptr;
 
 void gather(Links& found) {
   const auto* call = module_call.load(std::memory_order_relaxed);

@@ -3,10 +3,13 @@
 
 #include <csrc/engine/names.h>
 
+#include <csrc/engine/fast_thread_local.h>
+
 #include <array>
 #include <cstring>
 #include <deque>
 #include <map>
+#include <memory>
 #include <mutex>
 #include <typeinfo>
 
@@ -41,10 +44,18 @@ struct Seen {
 
 constexpr std::size_t kRemembered = 1024;
 
+using Remembered = std::array<Seen, kRemembered>;
+
+thread_local std::unique_ptr<Remembered> remembered;
+PYHARNESS_FAST_THREAD_LOCAL Remembered* remembered_here = nullptr;
+
 Seen& seen_at(const void* address) {
-  thread_local std::array<Seen, kRemembered> remembered{};
+  if (remembered_here == nullptr) {
+    remembered = std::make_unique<Remembered>();
+    remembered_here = remembered.get();
+  }
   const auto bits = reinterpret_cast<std::uintptr_t>(address);
-  return remembered[(bits ^ (bits >> 10)) / 8 % kRemembered];
+  return (*remembered_here)[(bits ^ (bits >> 10)) / 8 % kRemembered];
 }
 
 Name number_of(const char* name, const char* overload) {

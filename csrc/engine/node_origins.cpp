@@ -1,6 +1,7 @@
 // What made each of the last nodes of each thread: see provenance.h.
 #include <csrc/torch_headers.h>
 
+#include <csrc/engine/fast_thread_local.h>
 #include <csrc/engine/provenance.h>
 
 #include <algorithm>
@@ -30,8 +31,9 @@ struct Table {
 // Never freed: a graph may be run long after the thread that built it.
 std::array<std::atomic<Table*>, kThreads> tables{};
 
+PYHARNESS_FAST_THREAD_LOCAL Table* own = nullptr;
+
 Table* own_table() {
-  thread_local Table* own = nullptr;
   if (own == nullptr) {
     // Zeroed pages of the system's: what is never written takes no memory.
     own = static_cast<Table*>(std::calloc(1, sizeof(Table)));

@@ -4,6 +4,7 @@
 #include <csrc/engine/nodes.h>
 
 #include <csrc/engine/bind.h>
+#include <csrc/engine/fast_thread_local.h>
 #include <csrc/engine/interpose.h>
 
 #include <c10/core/GradMode.h>
@@ -186,6 +187,11 @@ Function called(const std::atomic<Function>& original) {
   return original.load(std::memory_order_relaxed);
 }
 
+PYHARNESS_FAST_THREAD_LOCAL bool seen_here = false; // see_inner_ops_here
+// A profiler has callbacks of its own on this thread: it sees all. Looked at
+// once for each node.
+PYHARNESS_FAST_THREAD_LOCAL bool profiled_here = false;
+
 void run_watched(
     Watch& watch,
     Engine* engine,
@@ -211,6 +217,7 @@ void evaluate(
     Node* node,
     InputBuffer& inputs,
     const std::shared_ptr<ReadyQueue>& queue) {
+  profiled_here = at::hasThreadLocalCallbacks();
   Watch watch(*node, &inputs.buffer);
   watch.before();
   try {
@@ -222,14 +229,10 @@ void evaluate(
   watch.after(/*failed=*/false);
 }
 
-thread_local bool seen_here = false; // see_inner_ops_here
-
 // The backward's own arithmetic: inside of a node, where no graph is built.
-// A profiler (it has callbacks of its own on this thread) sees all.
 bool is_hidden() {
   return torch::autograd::get_current_graph_task_id() >= 0 &&
-      !c10::GradMode::is_enabled() && !seen_here &&
-      !at::hasThreadLocalCallbacks();
+      !c10::GradMode::is_enabled() && !seen_here && !profiled_here;
 }
 
 std::optional<at::StepCallbacks> seen_unless_empty(at::RecordScope scope) {
