@@ -2,7 +2,6 @@
 #include <csrc/engine/provenance.h>
 
 #include <csrc/engine/bind.h>
-#include <csrc/engine/fast_thread_local.h>
 #include <csrc/engine/python_frames.h>
 
 #include <algorithm>
@@ -68,8 +67,8 @@ struct Memory {
 
 thread_local std::unique_ptr<Memory> memory;
 // The same without a guard: a thread's first look at `memory` runs code.
-PYHARNESS_FAST_THREAD_LOCAL Memory* remembered = nullptr;
-PYHARNESS_FAST_THREAD_LOCAL const Store* remembered_of = nullptr;
+thread_local Memory* remembered = nullptr;
+thread_local const Store* remembered_of = nullptr;
 
 void gather(Links& found) {
   const auto* call = module_call.load(std::memory_order_relaxed);

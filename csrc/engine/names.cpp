@@ -3,8 +3,6 @@
 
 #include <csrc/engine/names.h>
 
-#include <csrc/engine/fast_thread_local.h>
-
 #include <array>
 #include <cstring>
 #include <deque>
@@ -47,7 +45,7 @@ constexpr std::size_t kRemembered = 1024;
 using Remembered = std::array<Seen, kRemembered>;
 
 thread_local std::unique_ptr<Remembered> remembered;
-PYHARNESS_FAST_THREAD_LOCAL Remembered* remembered_here = nullptr;
+thread_local Remembered* remembered_here = nullptr;
 
 Seen& seen_at(const void* address) {
   if (remembered_here == nullptr) {

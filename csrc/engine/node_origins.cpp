@@ -1,7 +1,6 @@
 // What made each of the last nodes of each thread: see provenance.h.
 #include <csrc/torch_headers.h>
 
-#include <csrc/engine/fast_thread_local.h>
 #include <csrc/engine/provenance.h>
 
 #include <algorithm>
@@ -31,7 +30,7 @@ struct Table {
 // Never freed: a graph may be run long after the thread that built it.
 std::array<std::atomic<Table*>, kThreads> tables{};
 
-PYHARNESS_FAST_THREAD_LOCAL Table* own = nullptr;
+thread_local Table* own = nullptr;
 
 Table* own_table() {
   if (own == nullptr) {

@@ -4,7 +4,6 @@
 #include <csrc/engine/nodes.h>
 
 #include <csrc/engine/bind.h>
-#include <csrc/engine/fast_thread_local.h>
 #include <csrc/engine/interpose.h>
 
 #include <c10/core/GradMode.h>
@@ -187,10 +186,10 @@ Function called(const std::atomic<Function>& original) {
   return original.load(std::memory_order_relaxed);
 }
 
-PYHARNESS_FAST_THREAD_LOCAL bool seen_here = false; // see_inner_ops_here
+thread_local bool seen_here = false; // see_inner_ops_here
 // A profiler has callbacks of its own on this thread: it sees all. Looked at
 // once for each node.
-PYHARNESS_FAST_THREAD_LOCAL bool profiled_here = false;
+thread_local bool profiled_here = false;
 
 void run_watched(
     Watch& watch,

@@ -3,7 +3,6 @@
 
 #include <csrc/engine/recorder.h>
 
-#include <csrc/engine/fast_thread_local.h>
 #include <csrc/engine/names.h>
 #include <csrc/engine/notes.h>
 #include <csrc/engine/provenance.h>
@@ -70,9 +69,8 @@ std::atomic<std::uint64_t> generation{0}; // 0: nothing is recorded
 std::atomic<bool> records_inner_ops{false};
 thread_local std::shared_ptr<Recorded> recorded;
 // The same without a guard: a thread's first look at `recorded` runs code.
-PYHARNESS_FAST_THREAD_LOCAL Recorded* recorded_here = nullptr;
-PYHARNESS_FAST_THREAD_LOCAL std::uint32_t last_order =
-    0; // goes on over all recordings
+thread_local Recorded* recorded_here = nullptr;
+thread_local std::uint32_t last_order = 0; // goes on over all recordings
 
 std::mutex mutex; // of what follows
 std::vector<std::shared_ptr<Recorded>> all_recorded;
