@@ -294,16 +294,18 @@ void check_op(
     return;
   }
   ValueKinds kinds = 0;
+  bool unknown = false; // the ops inside saw more
   each_result(levels, level, fn, [&](const at::Tensor& tensor) {
     kinds |= kinds_of(tensor, wanted);
+    unknown = unknown || is_wrapper(tensor);
   });
   kinds &= static_cast<ValueKinds>(~level.asked);
-  if (kinds == 0) {
+  if (kinds == 0 && !unknown) {
     forget(levels, level.first_finding); // mended inside
     return;
   }
   const Busy busy(levels);
-  if (!level.plan->makes_nothing) { // else a view of what was made inside
+  if (kinds != 0 && !level.plan->makes_nothing) { // a view is of the inside's
     examine_op(levels, level, fn, kinds);
   }
   if (levels.is_outermost()) {
@@ -471,9 +473,9 @@ at::CallbackHandle handle = at::INVALID_CALLBACK_HANDLE;
 
 } // namespace
 
-void start_search(const WantedValues& which, TakeFinding take) {
+void start_search(const WantedValues& which, TakeFinding told) {
   wanted = which;
-  take_finding = take;
+  take_finding = told;
   acquire_chains();
   search.fetch_add(1);
   open.store(true);

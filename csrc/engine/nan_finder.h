@@ -11,7 +11,7 @@ namespace pyharness::engine {
 using TakeFinding = bool (*)(Finding& finding, bool may_throw);
 
 // From here on ops and nodes are checked; one search at a time.
-void start_search(const WantedValues& wanted, TakeFinding take);
+void start_search(const WantedValues& which, TakeFinding told);
 
 // Also where it is over.
 void stop_search();

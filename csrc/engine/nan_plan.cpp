@@ -20,8 +20,8 @@ namespace {
 
 using Names = std::unordered_set<std::string_view>;
 
-// Memory that nobody wrote yet.
-const Names kUninitialized = {
+// Memory that nobody wrote yet; and views of an input that are the input.
+const Names kMakesNothing = {
     "aten::empty",
     "aten::empty_like",
     "aten::empty_strided",
@@ -36,6 +36,15 @@ const Names kUninitialized = {
     "aten::_resize_output_",
     "aten::set_",
     "aten::set_data",
+    "aten::detach_",
+    "aten::requires_grad_",
+    "aten::as_strided_",
+    "aten::squeeze_",
+    "aten::unsqueeze_",
+    "aten::t_",
+    "aten::transpose_",
+    "aten::swapaxes_",
+    "aten::swapdims_",
 };
 
 const Names kMoves = {
@@ -92,7 +101,7 @@ std::unique_ptr<OpPlan> make_plan(const c10::FunctionSchema& schema) {
   plan->name = schema.name();
   plan->overload = schema.overload_name();
   const auto& results = schema.returns();
-  plan->makes_nothing = kUninitialized.count(plan->name) != 0 ||
+  plan->makes_nothing = kMakesNothing.count(plan->name) != 0 ||
       all_views(results);
   plan->moves = kMoves.count(plan->name) != 0;
   plan->overwrites = kOverwrites.count(plan->name) != 0;

@@ -1,7 +1,30 @@
 // See raise_in_python.h.
 #include <csrc/engine/raise_in_python.h>
 
+#include <csrc/engine/python_frames.h>
+
+#include <cstdint>
+
 namespace pyharness::engine {
+
+namespace {
+
+// Has it raised where nobody minds. To send null in its place would leave the
+// interpreter looking for errors for ever (a mistake of CPython's).
+void let_sent_error_out() {
+  if (PyThreadState_Get()->async_exc == nullptr) {
+    return;
+  }
+  PyObject* names = PyDict_New();
+  PyObject* result = PyRun_String("None", Py_eval_input, names, names);
+  if (result == nullptr) {
+    PyErr_Clear();
+  }
+  Py_XDECREF(result);
+  Py_XDECREF(names);
+}
+
+} // namespace
 
 #if PY_VERSION_HEX < 0x030C0000
 
@@ -17,6 +40,9 @@ struct Waiting {
   bool frame_told_opcodes = false;
   Py_tracefunc trace = nullptr; // a debugger's
   PyObject* trace_argument = nullptr;
+#if PY_VERSION_HEX >= 0x030B0000
+  _Py_CODEUNIT* instruction = nullptr; // the one that called
+#endif
 };
 
 thread_local Waiting waiting;
@@ -47,14 +73,72 @@ PyObject* put_back() {
   return was.error;
 }
 
-int raise_now(PyObject* /*self*/, PyFrameObject* frame, int, PyObject*) {
+#if PY_VERSION_HEX >= 0x030B0000
+
+// A number of the exception table, and where the next one begins:
+// Objects/exception_handling_notes.txt of CPython 3.11.
+std::int64_t read_number(const std::uint8_t*& at) {
+  std::int64_t number = *at & 63;
+  while ((*at & 64) != 0) {
+    number = number << 6 | (*++at & 63);
+  }
+  ++at;
+  return number;
+}
+
+// Where an error of this instruction goes; -1 for out of the function.
+std::int64_t handler_of(PyCodeObject* code, const _Py_CODEUNIT* instruction) {
+  const auto index = instruction - _PyCode_CODE(code);
+  const auto* at = reinterpret_cast<const std::uint8_t*>(
+      PyBytes_AS_STRING(code->co_exceptiontable));
+  const auto* end = at + PyBytes_GET_SIZE(code->co_exceptiontable);
+  while (at < end) {
+    const auto first = read_number(at);
+    const auto size = read_number(at);
+    const auto handler = read_number(at);
+    read_number(at); // depth of the stack there
+    if (first <= index && index < first + size) {
+      return handler;
+    }
+  }
+  return -1;
+}
+
+// Before the next instruction, for which Python will look for a handler. The
+// traceback is to name the one that called. False where that has another
+// handler, as the last call in a `with` has.
+bool blame_caller(PyFrameObject* frame, _Py_CODEUNIT* caller) {
+  auto* running = frame->f_frame;
+  auto* code = running->f_code;
+  if (handler_of(code, running->prev_instr) != handler_of(code, caller)) {
+    return false;
+  }
+  running->prev_instr = caller;
+  return true;
+}
+
+#endif
+
+int raise_now(PyObject* /*self*/, PyFrameObject* frame, int what, PyObject*) {
   if (frame != waiting.frame) {
     return 0; // something native called Python before it returned
   }
+#if PY_VERSION_HEX >= 0x030B0000
+  auto* caller = waiting.instruction;
+#endif
   PyObject* error = put_back();
-  PyErr_SetNone(error);
+  bool here = what == PyTrace_LINE || what == PyTrace_OPCODE;
+#if PY_VERSION_HEX >= 0x030B0000
+  if (here && !blame_caller(frame, caller)) {
+    PyThreadState_SetAsyncExc(PyThread_get_thread_ident(), error);
+    here = false;
+  }
+#endif
+  if (here) { // else another error is on its way
+    PyErr_SetNone(error);
+  }
   Py_DECREF(error);
-  return -1;
+  return here ? -1 : 0;
 }
 
 } // namespace
@@ -74,6 +158,9 @@ void raise_in_python(PyObject* error) {
       tells_opcodes(frame),
       state->c_tracefunc,
       state->c_traceobj};
+#if PY_VERSION_HEX >= 0x030B0000
+  waiting.instruction = frame->f_frame->prev_instr;
+#endif
   set_opcodes(frame, true);
   PyEval_SetTrace(&raise_now, nullptr);
 }
@@ -82,6 +169,7 @@ void forget_error_in_python() {
   if (waiting.error != nullptr) {
     Py_DECREF(put_back());
   }
+  let_sent_error_out();
 }
 
 #else
@@ -91,7 +179,7 @@ void raise_in_python(PyObject* error) {
 }
 
 void forget_error_in_python() {
-  PyThreadState_SetAsyncExc(PyThread_get_thread_ident(), nullptr);
+  let_sent_error_out();
 }
 
 #endif

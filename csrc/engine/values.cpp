@@ -185,6 +185,29 @@ ValueKinds kinds_of_bytes(
   return kinds;
 }
 
+// From the first element to behind the last one.
+std::int64_t extent(const c10::TensorImpl& impl) {
+  std::int64_t last = 0;
+  for (std::int64_t i = 0; i < impl.dim(); ++i) {
+    last += (impl.size(i) - 1) * impl.stride(i);
+  }
+  return impl.numel() == 0 ? 0 : last + 1;
+}
+
+// A program may take the memory away and keep the tensor (FSDP does).
+bool is_there(const at::Tensor& tensor) {
+  if (tensor.is_sparse()) {
+    return true;
+  }
+  const auto* impl = tensor.unsafeGetTensorImpl();
+  const auto elements = impl->is_non_overlapping_and_dense()
+      ? impl->storage_offset() + impl->numel()
+      : impl->storage_offset() + extent(*impl);
+  const auto& storage = impl->unsafe_storage();
+  return impl->has_storage() && storage.data() != nullptr &&
+      storage.nbytes() >= static_cast<std::size_t>(elements) * impl->itemsize();
+}
+
 } // namespace
 
 bool can_check(const at::Tensor& tensor) {
@@ -196,7 +219,12 @@ bool can_check(const at::Tensor& tensor) {
   return (keys.has(c10::DispatchKey::CPU) ||
           keys.has(c10::DispatchKey::SparseCPU)) &&
       (keys & kWrappers).empty() &&
-      (format_of(type) != nullptr || is_one_byte(type));
+      (format_of(type) != nullptr || is_one_byte(type)) && is_there(tensor);
+}
+
+bool is_wrapper(const at::Tensor& tensor) {
+  return tensor.defined() && !(tensor.key_set() & kWrappers).empty() &&
+      (tensor.is_floating_point() || tensor.is_complex());
 }
 
 ValueKinds kinds_of(const at::Tensor& tensor, const WantedValues& wanted) {

@@ -29,6 +29,10 @@ struct WantedValues {
 // memory: a dense or sparse COO tensor on the CPU, and no wrapper of another.
 bool can_check(const at::Tensor& tensor);
 
+// Whether such numbers are behind it, but not in it: a wrapper, as those of
+// torch.func and of tensor subclasses.
+bool is_wrapper(const at::Tensor& tensor);
+
 // The kinds among the wanted ones that `tensor` has. Of a complex tensor both
 // parts count. Reads the elements once, on torch's threads where it is large;
 // more than once only where something is found. 0 for what cannot be checked.

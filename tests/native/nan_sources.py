@@ -7,6 +7,9 @@ import torch
 from torch import nn
 from torch.utils.checkpoint import checkpoint
 
+import pyharness
+from pyharness.model.finding import NonFiniteError
+
 
 def line_of(name):
     lines = Path(__file__).read_text(encoding="utf-8").splitlines()
@@ -70,6 +73,10 @@ class PythonRoot(torch.autograd.Function):
         return grad * 0 / half  # @python-backward
 
 
+def logarithm(x):
+    return torch.log(x)  # @plain-log
+
+
 def overflow():
     x = torch.full((4, 8), 3e38, dtype=torch.bfloat16)
     x[1, 2] = 1
@@ -124,3 +131,45 @@ def accumulation():
     shared = x * 1  # @shared
     infinite = torch.full((3,), float("inf"))
     torch.autograd.backward([shared * 1, shared * 1], [infinite, -infinite])
+
+
+def last_returned():
+    x = torch.zeros(3)
+    with pyharness.find_nan():
+        return x / x  # @last-returned
+
+
+def last_several_lines():
+    x = torch.zeros(3)
+    with pyharness.find_nan():
+        return [
+            1,
+            x / x,  # @last-several_lines
+            2,
+        ]
+
+
+def last_handled():
+    x = torch.zeros(3)
+    with pyharness.find_nan():
+        try:
+            y = x / x  # @last-handled
+        except NonFiniteError as error:
+            raise error from None
+    return y
+
+
+def last_in_a_generator():
+    def values():
+        x = torch.zeros(3)
+        yield x
+        yield x / x  # @last-in_a_generator
+
+    with pyharness.find_nan():
+        return list(values())
+
+
+def last_nested_with():
+    x = torch.zeros(3)
+    with pyharness.find_nan(), torch.no_grad():
+        x / x  # @last-nested_with

@@ -170,6 +170,31 @@ def test_compiled_with_aot_eager(backward):
     assert (finding.node == "CompiledFunctionBackward") == backward
 
 
+def test_inside_of_transforms_and_of_modes():
+    from torch.utils._debug_mode import DebugMode
+
+    x = torch.tensor([[1.0], [-1.0]])
+    batched = found(lambda: torch.func.vmap(nan_sources.logarithm)(x))
+    assert (batched.name, origin(batched)) == ("aten::log", at("plain-log"))
+    differentiated = found(lambda: torch.func.grad(lambda x: nan_sources.logarithm(x).sum())(x))
+    assert (differentiated.name, origin(differentiated)) == ("aten::log", at("plain-log"))
+    with DebugMode():
+        shown = found(lambda: nan_sources.logarithm(x))
+    assert (shown.name, origin(shown)) == ("aten::log", at("plain-log"))
+
+
+def test_memory_that_was_taken_away_is_not_read():
+    x = torch.randn(1 << 20)
+
+    def run():
+        x.untyped_storage().resize_(0)
+        x.detach()
+        torch.ops.aten.view.default(x, [-1])
+
+    assert found(run) is None
+    x.untyped_storage().resize_(4 << 20)
+
+
 def test_what_the_program_asks_for_is_not_bad():
     inf = float("inf")
 
@@ -293,6 +318,19 @@ def test_raised_in_the_last_line_of_the_block():
     x = torch.zeros(1)
     with pytest.raises(NonFiniteError, match="aten::div"), pyharness.find_nan():
         x / x
+
+
+@pytest.mark.parametrize("how", ["returned", "several_lines", "handled", "in_a_generator", "nested_with"])
+def test_raised_where_the_line_is_the_last_of_a_block(how):
+    """Python looks for handlers by the next instruction, which may be outside of the block."""
+    with pytest.raises(NonFiniteError, match="aten::div") as caught:
+        getattr(nan_sources, f"last_{how}")()
+    assert origin(caught.value.finding) == at(f"last-{how}")
+    if how != "returned":  # there the block raises it
+        assert at(f"last-{how}") in [(str(entry.path), entry.lineno + 1) for entry in caught.traceback]
+    with pyharness.find_nan(action="report") as search:  # the one before has ended
+        torch.ones(1).log()
+    assert search.finding is None
 
 
 def test_a_trace_function_stays():
