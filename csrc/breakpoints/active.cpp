@@ -55,9 +55,27 @@ std::vector<Breakpoint*>& of_its_kind(Active& set, const Breakpoint& one) {
 
 } // namespace
 
+namespace {
+
+// A pointer: the room that a module's thread-local variables get without a
+// detour is small.
+thread_local ThisThread* own = nullptr;
+
+struct Freed {
+  ~Freed() {
+    delete own;
+    own = nullptr;
+  }
+};
+
+} // namespace
+
 ThisThread& this_thread() {
-  thread_local ThisThread own;
-  return own;
+  if (own == nullptr) {
+    thread_local Freed freed;
+    own = new ThisThread();
+  }
+  return *own;
 }
 
 const char* NameCache::Name::kept(Mask mask) const {

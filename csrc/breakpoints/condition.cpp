@@ -389,8 +389,13 @@ bool run(const std::vector<Instruction>& code, const Values& values) {
   const Instruction* const end = begin + code.size();
   for (const Instruction* at = begin; at < end; ++at) {
     if (at->operation >= Operation::kIsEqual) {
-      *++top = compared(
+      const bool holds = compared(
           comparison_in(at->operation), values.variables[at->slot], at->number);
+      if (at->decides == Condition::Decides::kNothing) {
+        *++top = holds ? 1 : 0;
+      } else if (holds == (at->decides == Condition::Decides::kWhereTrue)) {
+        return holds;
+      }
     } else if (at->operation <= Operation::kVariable) {
       *++top = at->operation == Operation::kConstant
           ? at->number
@@ -456,6 +461,29 @@ std::vector<Instruction> fused(const std::vector<Instruction>& code) {
   return made;
 }
 
+// A fused comparison, a jump to the end and a drop: it decides by itself.
+void let_decide(std::vector<Instruction>& code) {
+  for (std::size_t i = 0; i + 2 < code.size(); ++i) {
+    const Instruction jump = code[i + 1];
+    const auto targets = targets_in(code);
+    if (code[i].operation < Operation::kIsEqual || !is_jump(jump.operation) ||
+        static_cast<std::size_t>(jump.slot) != code.size() || targets[i + 1] ||
+        targets[i + 2]) {
+      continue;
+    }
+    code[i].decides = jump.operation == Operation::kJumpIfTrue
+        ? Condition::Decides::kWhereTrue
+        : Condition::Decides::kWhereFalse;
+    const auto begin = code.begin() + static_cast<std::ptrdiff_t>(i);
+    code.erase(begin + 1, begin + 3);
+    for (auto& each : code) { // what they jump to has moved
+      if (is_jump(each.operation) && static_cast<std::size_t>(each.slot) > i) {
+        each.slot = static_cast<std::int16_t>(each.slot - 2);
+      }
+    }
+  }
+}
+
 } // namespace
 
 Condition::Condition(const std::vector<InstructionText>& code) {
@@ -475,6 +503,7 @@ Condition::Condition(const std::vector<InstructionText>& code) {
     }
   }
   code_ = fused(code_);
+  let_decide(code_);
 }
 
 bool Condition::holds(const Values& values) const {

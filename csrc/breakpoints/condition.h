@@ -38,12 +38,16 @@ class Condition {
 
   enum class Operation : std::uint8_t;
 
+  // What a comparison decides by itself: most conditions are a chain of `and`.
+  enum class Decides : std::uint8_t { kNothing, kWhereFalse, kWhereTrue };
+
   struct Instruction {
     Operation operation;
     std::int16_t slot; // of an argument or a variable, or where a jump goes
     std::int16_t element; // of a list of tensors; -1 for the whole
     double number; // also a dtype, or a device's type
     std::int16_t index = -1; // of a device
+    Decides decides = Decides::kNothing;
   };
 
  private:
