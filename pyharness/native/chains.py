@@ -1,7 +1,7 @@
 """Decodes the Python frames below which something was called: file and line, function, module path, FX node.
 
-The native half keeps code objects, instructions and modules (csrc/engine/provenance.h); what they mean is found out here,
-once, and outside of what is recorded.
+The native half keeps code objects, instructions and modules (csrc/engine/provenance.h); what they mean is found out
+here, once, and outside of what is recorded.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from types import CodeType, FrameType
 
     Link = tuple[CodeType, int, Any]
-    """Code object, offset of the instruction in bytes, the ``nn.Module`` that is called or ``None``; innermost first."""
+    """Code object, offset of the instruction in bytes, the ``nn.Module`` that is called or ``None``."""
 
 _EVALUATED = "<eval_with_key>"
 """How torch.fx names a generated ``forward`` that has no file."""
@@ -53,7 +53,8 @@ def _links_from(frame: FrameType | None) -> Iterator[Link]:
 def _module_call() -> CodeType | None:
     """The code that runs for each call of each module, with the module in its first local variable."""
     modules = sys.modules.get("torch.nn.modules.module")
-    code: CodeType | None = modules.Module._wrapped_call_impl.__code__ if modules else None
+    # Not `__call__`: a library may have put a function of its own there, which calls this one.
+    code: CodeType | None = vars(modules.Module)["_wrapped_call_impl"].__code__ if modules else None
     return code
 
 

@@ -61,9 +61,7 @@ class RawThread:
     first_note: int
 
     @staticmethod
-    def of(  # noqa: PLR0913, PLR0917  (as the native half gives them)
-        kernel_id: int, number: int, name: str, data: bytes, lost: int, notes: bytes, first_note: int
-    ) -> RawThread:
+    def of(kernel_id: int, number: int, name: str, data: bytes, lost: int, notes: bytes, first_note: int) -> RawThread:
         """From the tuple that ``stop_recording`` returns."""
         return RawThread(kernel_id, number, name, data, lost, memoryview(notes).cast("Q"), first_note)
 

@@ -15,6 +15,8 @@ from pyharness.native.trace_builder import build
 if TYPE_CHECKING:
     from types import TracebackType
 
+    from typing_extensions import Self
+
     from pyharness.model.trace import Call, Trace
 
 CAPACITY = 1 << 18
@@ -34,7 +36,7 @@ class Recording:
         self._names: list[tuple[str, str]] = []
         self._python_threads: dict[int, str] = {}
 
-    def __enter__(self) -> Recording:
+    def __enter__(self) -> Self:
         """Begin."""
         if self._number is not None or self._threads is not None:
             raise HarnessError("This recording has begun already.", "Call pyharness.record() once for each.")
@@ -82,7 +84,7 @@ class Recording:
         )
 
 
-def record(  # noqa: PLR0913  (one for each thing that is recorded)
+def record(
     *,
     forward: bool = True,
     backward: bool = True,
@@ -94,8 +96,8 @@ def record(  # noqa: PLR0913  (one for each thing that is recorded)
     """Record forward ops and autograd nodes of all threads: ``with pyharness.record() as recording: ...``.
 
     ``shapes`` notes shape, dtype and device of tensors; ``memory`` also the bytes of storage that an op's outputs
-    brought. ``inner_ops`` records the ops that backward nodes run, too (costs twice as much). Without ``forward`` nothing
-    is known of where nodes come from. A thread that runs more than ``capacity`` events loses its oldest;
+    brought. ``inner_ops`` records the ops that backward nodes run, too (costs twice as much). Without ``forward``
+    nothing is known of where nodes come from. A thread that runs more than ``capacity`` events loses its oldest;
     ``Trace.lost`` counts them. Code objects and modules that are seen are kept alive until the end of the recording.
     """
     if capacity < 1:

@@ -1,7 +1,8 @@
-"""Makes a ``Trace`` of what the threads recorded: who ran inside of whom, which op made which node, which run of the engine."""
+"""Makes a ``Trace`` of what the threads recorded: who ran inside of whom, which op made which node."""
 
 from __future__ import annotations
 
+import itertools
 from dataclasses import dataclass, field
 from functools import lru_cache
 from typing import TYPE_CHECKING
@@ -119,7 +120,7 @@ class _Builder:
         )
 
 
-def build(  # noqa: PLR0913  (what a recording is made of)
+def build(
     threads: Iterable[RawThread],
     names: Sequence[tuple[str, str]],
     calls: Mapping[int, tuple[Call, ...]],
@@ -146,7 +147,7 @@ def build(  # noqa: PLR0913  (what a recording is made of)
 
 def _caller(stack: tuple[Call, ...]) -> str:
     """Which function called the engine: the one that called torch's only Python door to it, else the innermost."""
-    for inner, outer in zip(stack, stack[1:], strict=False):
+    for inner, outer in itertools.pairwise(stack):
         if inner.function == _ENGINE_DOOR:
             return outer.function.rpartition(".")[2]
     return stack[0].function if stack else ""
@@ -179,13 +180,13 @@ def _info(kind: int, sizes: tuple[int, ...]) -> TensorInfo:
 
 @lru_cache(maxsize=256)
 def _dtype(number: int) -> str:
-    from pyharness.native.load import load  # noqa: PLC0415  (a trace of a file needs no native half)
+    from pyharness.native.load import load
 
     return str(load("_engine").name_of_dtype(number))
 
 
 @lru_cache(maxsize=256)
 def _device(kind: int, index: int) -> str:
-    from pyharness.native.load import load  # noqa: PLC0415
+    from pyharness.native.load import load
 
     return str(load("_engine").name_of_device(kind, index))
