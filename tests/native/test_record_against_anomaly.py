@@ -38,6 +38,14 @@ FORMS = {
 }
 
 
+@pytest.fixture(autouse=True)
+def one_thread():
+    before = torch.get_num_threads()
+    torch.set_num_threads(1)
+    yield
+    torch.set_num_threads(before)
+
+
 @pytest.fixture(params=[resnet18, transformer], ids=lambda made: made.__name__)
 def model_and_loss(request, monkeypatch):
     monkeypatch.syspath_prepend(EXAMPLES)
