@@ -7,6 +7,7 @@
 #include <csrc/breakpoints/op_breakpoints.h>
 
 #include <algorithm>
+#include <cstdlib>
 #include <mutex>
 #include <set>
 #include <stdexcept>
@@ -69,6 +70,10 @@ struct Freed {
 };
 
 } // namespace
+
+ThisThread::~ThisThread() {
+  std::free(spare);
+}
 
 ThisThread& this_thread() {
   if (own == nullptr) {

@@ -83,7 +83,10 @@ class NameCache {
 
 // All that a thread has of its own, so that it is looked up once.
 struct ThisThread {
+  ~ThisThread();
+
   bool busy = false;
+  void* spare = nullptr; // memory for the next that waits for an op's end
   NameCache ops;
   NameCache nodes;
 };

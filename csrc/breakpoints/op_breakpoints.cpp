@@ -7,7 +7,9 @@
 
 #include <torch/csrc/autograd/engine.h>
 
+#include <cstdlib>
 #include <optional>
+#include <utility>
 
 namespace pyharness::breakpoints {
 
@@ -20,6 +22,16 @@ using Inputs = c10::SmallVector<c10::IValue, 6>;
 struct Waiting : at::ObserverContext {
   Waiting(const Active& set, Mask mask, c10::ArrayRef<const c10::IValue> inputs)
       : set(set), mask(mask), inputs(inputs.begin(), inputs.end()) {}
+  // One is made and let go for each op that is meant: the last one's memory
+  // serves the next.
+  static void* operator new(std::size_t size) {
+    void* spare = std::exchange(this_thread().spare, nullptr);
+    return spare != nullptr ? spare : std::malloc(size);
+  }
+  static void operator delete(void* memory) {
+    std::free(std::exchange(this_thread().spare, memory));
+  }
+
   const Active& set;
   Mask mask;
   Inputs inputs;
