@@ -49,7 +49,10 @@ bool ThreadLevels::is_outermost() const {
 
 std::vector<std::string> ThreadLevels::ops_around() const {
   std::vector<std::string> names;
-  for (auto i = levels.size() - 1; i-- > 0 && levels[i].plan != nullptr;) {
+  for (auto i = levels.size() - 1; i-- > 0;) {
+    if (levels[i].plan == nullptr) {
+      break;
+    }
     names.push_back(levels[i].plan->name);
   }
   return names;

@@ -10,7 +10,6 @@
 #include <mutex>
 #include <string_view>
 #include <unordered_map>
-#include <unordered_set>
 
 #include <ATen/core/function_schema.h>
 
@@ -18,10 +17,11 @@ namespace pyharness::engine {
 
 namespace {
 
-using Names = std::unordered_set<std::string_view>;
+template <std::size_t kCount>
+using Names = std::array<std::string_view, kCount>;
 
 // Memory that nobody wrote yet; and views of an input that are the input.
-const Names kMakesNothing = {
+constexpr Names<23> kMakesNothing = {
     "aten::empty",
     "aten::empty_like",
     "aten::empty_strided",
@@ -47,7 +47,7 @@ const Names kMakesNothing = {
     "aten::swapdims_",
 };
 
-const Names kMoves = {
+constexpr Names<8> kMoves = {
     "aten::clone",
     "aten::copy_",
     "aten::_to_copy",
@@ -58,7 +58,7 @@ const Names kMoves = {
     "aten::lift_fresh_copy",
 };
 
-const Names kOverwrites = {
+constexpr Names<10> kOverwrites = {
     "aten::copy_",
     "aten::fill_",
     "aten::zero_",
@@ -70,6 +70,11 @@ const Names kOverwrites = {
     "aten::_foreach_copy_",
     "aten::_foreach_zero_",
 };
+
+template <std::size_t kCount>
+bool is_one_of(const Names<kCount>& names, std::string_view name) {
+  return std::find(names.begin(), names.end(), name) != names.end();
+}
 
 bool writes(const c10::Argument& argument) {
   return argument.alias_info() != nullptr && argument.alias_info()->isWrite();
@@ -101,10 +106,10 @@ std::unique_ptr<OpPlan> make_plan(const c10::FunctionSchema& schema) {
   plan->name = schema.name();
   plan->overload = schema.overload_name();
   const auto& results = schema.returns();
-  plan->makes_nothing = kMakesNothing.count(plan->name) != 0 ||
+  plan->makes_nothing = is_one_of(kMakesNothing, plan->name) ||
       all_views(results);
-  plan->moves = kMoves.count(plan->name) != 0;
-  plan->overwrites = kOverwrites.count(plan->name) != 0;
+  plan->moves = is_one_of(kMoves, plan->name);
+  plan->overwrites = is_one_of(kOverwrites, plan->name);
   // A private op of torch's, called by a public one.
   plan->first_output_only =
       results.size() > 1 && plan->name.rfind("aten::_", 0) == 0;
