@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 PENDING = "No code that is loaded has it yet."
 _ADDRESS = re.compile(r"0x[0-9a-fA-F]{1,16}|\d{1,20}")
 _NATIVE_NAME = re.compile(r"[\w:~<>,* &]+")
-_WITH_KIND = re.compile(r"(fx|op|py|native):[^:]")
+_WITH_KIND = re.compile(r"(fx|op|node|py|native):[^:]")
 
 
 @dataclass
@@ -89,7 +89,8 @@ def at_function(number: int, asked: Arguments, script: str) -> PlacedBreakpoint:
     if _NATIVE_NAME.fullmatch(name) and not _WITH_KIND.match(name):
         python = python if _is_python(condition) else ""
         return _placed(number, asked, Where("native", name=name, condition=condition), python)
-    return _placed(number, asked, parse(f"{name} if {condition}" if condition else name, folders_of(script)))
+    word = "when" if name.startswith("node:") else "if"
+    return _placed(number, asked, parse(f"{name} {word} {condition}" if condition else name, folders_of(script)))
 
 
 def _placed(number: int, asked: Arguments, where: Where, python: str = "") -> PlacedBreakpoint:

@@ -6,6 +6,7 @@ python -m pyharness.debuggee [--channel FD] [--stops FILE] [-m] SCRIPT [ARGS...]
 from __future__ import annotations
 
 import argparse
+import atexit
 import ctypes
 import importlib.util
 import itertools
@@ -100,8 +101,10 @@ def _connect(channel: Channel) -> bool:
         from pyharness.debuggee import libraries
 
         libraries.install(lambda path: _tell(channel, {"type": "library", "path": path}))
-    from pyharness.debuggee import generated
+    from pyharness.debuggee import generated, op_places
 
+    op_places.start(op_places.stop_by_channel(channel.ask))
+    atexit.register(_tell_hints, channel)
     generated.install(lambda entry: _tell(channel, {"type": "generated", **entry}))
     return bool(channel.ask({"type": "ready"}).get("stop"))
 
@@ -119,6 +122,13 @@ def _guard() -> bool:
 
 def _tell(channel: Channel, message: dict[str, Any]) -> None:
     channel.ask(message)
+
+
+def _tell_hints(channel: Channel) -> None:
+    from pyharness.debuggee import op_places
+
+    if hints := op_places.hints():
+        _tell(channel, {"type": "op_hints", "hints": hints})
 
 
 def _connect_debugpy(endpoint: dict[str, Any]) -> None:

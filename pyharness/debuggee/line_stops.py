@@ -16,14 +16,18 @@ from functools import lru_cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from pyharness.debuggee import agent
+from pyharness.debuggee import agent, op_places
 from pyharness.debuggee.stepping import user_frame
 from pyharness.debuggee.stop_places import Place, Places
 from pyharness.model.user_code import is_user_python
+from pyharness.native.breakpoint_actions import stop_with
 
 if TYPE_CHECKING:
     from collections.abc import Callable
     from types import CodeType, FrameType
+
+    from pyharness.native.breakpoint_actions import Answer
+    from pyharness.native.breakpoints import Hit
 
 ENVIRONMENT = "PYHARNESS_STOPS"
 """Environment variable with the places, as JSON, for a program that gdb is about to run."""
@@ -130,14 +134,25 @@ def start(stops_file: str | None = None) -> None:
 
     stops = LineStops(_trap.python_line)
     watch = _watcher(stops)
+    op_places.start(_stop_at_op)
     _answer_requests(stops, watch)
     _follow_generated_code(stops.places)
     atexit.register(lambda: _trap.program_ends(json.dumps({"unreached": list(stops.places.unreached())})))
     if stops_file is not None:
         text = Path(stops_file).read_text(encoding="utf-8")
     if text:
-        stops.places.replace(json.loads(text)["stops"])
+        _set(stops, json.loads(text)["stops"])
         watch()
+
+
+def _set(stops: LineStops, asked: list[dict[str, Any]]) -> list[Place]:
+    """Exactly these: lines, and ops and autograd nodes wherever they are called."""
+    op_places.replace(place for place in asked if place.get("kind"))
+    return stops.places.replace([place for place in asked if place.get("kind") != "node" and not place.get("when")])
+
+
+def _stop_at_op(place: dict[str, Any], hit: Hit) -> Answer:
+    return stop_with(hit, places=(place["id"],) if place else (), step=not place)
 
 
 def _watcher(stops: LineStops) -> Callable[[], None]:
@@ -160,7 +175,7 @@ def _follow_generated_code(places: Places) -> None:
 def _answer_requests(stops: LineStops, watch: Callable[[], None]) -> None:
     @agent.handles("stops")
     def set_stops(request: dict[str, Any]) -> dict[str, Any]:
-        places = stops.places.replace(request["stops"])
+        places = _set(stops, request["stops"])
         watch()
         return {"places": [{"id": place.number, "where": place.where, "bound": place.bound} for place in places]}
 

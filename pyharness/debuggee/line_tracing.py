@@ -25,7 +25,6 @@ class Tracing:
         """Trace calls while anything may stop, and the lines of the frames that already run."""
         wanted = bool(self._stops.steps) or not self._stops.places.empty
         threading.settrace(self._call if wanted else None)
-        sys.settrace(self._call if wanted else None)
         frame: FrameType | None = sys._getframe(1)
         while frame is not None:
             if self._stops.wants(frame):
@@ -33,6 +32,7 @@ class Tracing:
             elif frame.f_trace == self._line:
                 frame.f_trace = None
             frame = frame.f_back
+        sys.settrace(self._call if wanted else None)  # last: what is called before is ours
 
     def _call(self, frame: FrameType, _event: str, _argument: Any) -> Any:
         return self._line if self._stops.wants(frame) else None

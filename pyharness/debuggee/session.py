@@ -11,7 +11,7 @@ import sysconfig
 import threading
 from typing import TYPE_CHECKING, Any
 
-from pyharness.debuggee import children, generated, libraries, quiet_thread, tracing
+from pyharness.debuggee import children, generated, libraries, op_places, quiet_thread, tracing
 from pyharness.debuggee.conversation import Conversation
 from pyharness.model.errors import HarnessError
 
@@ -42,6 +42,7 @@ class Session:
                 self.conversation.tell({"type": "failed", "error": f"{type(error).__name__}: {error}"})
                 self.conversation.over.wait()
             finally:
+                op_places.end()
                 tracing.let_go()
                 children.leave(self)
 
@@ -53,6 +54,7 @@ class Session:
             tracing.connect(answer["debugpy"]["host"], answer["debugpy"]["port"])
         if answer.get("children"):
             children.follow(answer["children"], self)
+        op_places.start(op_places.stop_by_channel(ask))
         for path in libraries.loaded():
             ask({"type": "library", "path": path})
         for entry in generated.known():

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from pyharness.gdbmi.client import GdbError
 from pyharness.model.code_lines import runnable_lines
 from pyharness.model.errors import HarnessError, UsageError, nearest
-from pyharness.model.places import KINDS, names, statements
+from pyharness.model.places import names, statements
 from pyharness.model.source_map import SourceMap, map_of
 
 if TYPE_CHECKING:
@@ -42,6 +42,11 @@ class Breakpoints:
         self._maps: dict[str, SourceMap] = {}
         self.place_of_number: dict[int, str] = {}
         """gdb's number of a native breakpoint → its name in ``names``, also of one that is removed."""
+        self.on_ops: Callable[[list[dict[str, Any]]], None] = lambda _places: None
+        """Makes known to the program which ops and autograd nodes to stop at, all of them each time."""
+        self._ops: list[dict[str, Any]] = []
+        self.op_hints: dict[str, str] = {}
+        """What the program said, as it ended, of ops that it does not have."""
         self.on_bound: Callable[[Where], None] = lambda _where: None
         """Called when a place has been found in code that was loaded."""
         self.on_problem: Callable[[Where, HarnessError], None] | None = None
@@ -70,11 +75,13 @@ class Breakpoints:
             line = executable_line(where.file, where.line)
             self._python.set_breakpoint(where.file, line, where.condition)
             bound.lines.append((where.file, line))
-        elif where.kind in KINDS:
+        elif where.kind == "native":
+            if native:
+                self.bind_native(native)
+        else:
             for source_map in self._maps.values():
                 self._bind_map(bound, source_map)
-        elif native:
-            self.bind_native(native)
+            self._tell_ops()
 
     def remove(self, where: Where, native: NativeSide | None) -> None:
         """Forget a place."""
@@ -84,6 +91,14 @@ class Breakpoints:
                 self._python.clear_breakpoint(file, line)
             if native and native.alive:
                 native.delete(bound.numbers)
+        self._tell_ops()
+
+    def _tell_ops(self) -> None:
+        wanted = [bound.where for bound in self._bound if bound.where.is_native_op]
+        ops = [{**where.of_native_op, "name_of": name_of(where)} for where in wanted]
+        if ops != self._ops:
+            self._ops = ops
+            self.on_ops(ops)
 
     def generated(self, file: str) -> None:
         """torch.fx made code: bind what waits for a node of it."""
@@ -92,12 +107,12 @@ class Breakpoints:
             return
         self._maps[file] = source_map
         for bound in self._bound:
-            if bound.where.kind in KINDS:
+            if bound.where.is_generated:
                 self._bind_map(bound, source_map)
 
     def _bind_map(self, bound: _Bound, source_map: SourceMap) -> None:
         where = bound.where
-        for entry in statements(source_map, where.kind, where.name):
+        for entry in statements(source_map, where.kind, where.name) if where.is_generated else ():
             if (source_map.file, entry.line) not in bound.lines:
                 self._python.set_breakpoint(source_map.file, entry.line, where.condition)
                 bound.lines.append((source_map.file, entry.line))
@@ -134,7 +149,7 @@ class Breakpoints:
 
     def is_bound(self, where: Where) -> bool:
         """Whether a place has been found in code that is loaded."""
-        return any(bound.where == where and not bound.pending for bound in self._bound)
+        return any(bound.where == where and (where.is_native_op or not bound.pending) for bound in self._bound)
 
     def hint(self, where: Where) -> str:
         """What gdb said about a native place that it has not found: the nearest names."""
@@ -153,6 +168,8 @@ class Breakpoints:
         if where.kind == "native":
             remedy = bound.hint or "Is it in a library with debug information (-g) that the program loads?"
             return UsageError(f"No loaded native code has {where}.", remedy)
+        if where.is_native_op:
+            return self._op_not_reached(where)
         if not self._maps:
             return UsageError(f"There is no {where}: the program made no torch.fx GraphModule.")
         known = [name for source_map in self._maps.values() for name in names(source_map, where.kind)]
@@ -161,9 +178,19 @@ class Breakpoints:
         )
         return UsageError(f"No graph of the program has {where}.", remedy)
 
+    def _op_not_reached(self, where: Where) -> HarnessError:
+        if hint := self.op_hints.get(name_of(where)):
+            message, _, remedy = hint.partition("\n")
+            return UsageError(message, remedy)
+        what = "Its condition never held" if where.when else f"No such {'op' if where.kind == 'op' else 'node'} ran"
+        remedy = f"{what}. Nodes are named as torch does: MulBackward0." if where.kind == "node" else f"{what}."
+        return HarnessError(f"The program ended without reaching {name_of(where)}.", remedy)
+
 
 def name_of(where: Where) -> str:
     """The name of a place with its condition: what a native stop carries."""
+    if where.when:
+        return f"{where} when {where.when}"
     return f"{where} if {where.condition}" if where.condition else str(where)
 
 

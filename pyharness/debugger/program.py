@@ -198,16 +198,18 @@ class Program:
         return HarnessError(f"The program has ended (exit code {self.exit_code}).")
 
     def _describe(self, stopped: Stopped, origin: Frame | None) -> Stop:
+        place: dict[str, Any] = {}
         if stopped.language == "python":
             frame = self._shell.python.stack(stopped.thread, 8)[0]
         else:
             place = self._shell.attach().where(stopped.thread)
             frame = Frame("native", place["function"], place["file"], place["line"], library=place["library"])
-        stop = Stop(stopped.reason, frame, stopped.thread)
+        stop = Stop(stopped.reason, frame, stopped.thread, note=place.get("note", ""))
         if stopped.reason == "signal":
             return replace(stop, note=self._shell.signal)
-        note = why_nothing(origin, frame, self._shell.armed.get("functions", 0)) if stopped.ran_nothing else ""
-        return replace(stop, note=note)
+        if stopped.ran_nothing:
+            return replace(stop, note=why_nothing(origin, frame, self._shell.armed.get("functions", 0)))
+        return stop
 
     # --- looking ------------------------------------------------------------------------------------------------------
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import queue
 from contextlib import contextmanager, suppress
 from typing import TYPE_CHECKING, Any, TypeAlias
@@ -11,6 +12,7 @@ from pyharness.debugger import processes
 from pyharness.debugger.breakpoints import Breakpoints
 from pyharness.debugger.dap_client import ADAPTER, AdapterLostError
 from pyharness.debugger.launch import PACKAGE
+from pyharness.debugger.native_side import number_of
 from pyharness.debugger.prepared_gdb import PreparedGdb
 from pyharness.debugger.python_side import PythonSide
 from pyharness.gdbmi.client import GdbError, GdbLostError
@@ -80,6 +82,11 @@ class Shell:
         self.configure: Callable[[], None] = self.python.configured
         """Called when debugpy takes breakpoints; the program goes on once ``python.configured`` was called."""
         self.breakpoints = Breakpoints(self.python)
+        self.breakpoints.on_ops = self._tell_ops
+        self._ops_at: dict[int, str] = {}
+        """The place of a thread that is about to call the trap for a native breakpoint."""
+        self._trap = 0
+        """gdb's number of the breakpoint there."""
         try:
             self.process: Process = command.start(
                 lambda message: self._events.put(("program", message)),
@@ -134,12 +141,36 @@ class Shell:
             self.client("child", message)
         elif kind == "failed":
             raise HarnessError(f"Python cannot be debugged in this program: {message['error']}")
+        elif kind == "op":
+            self.process.answer({"go": True, "stop": self._on_op(message)})
         else:
-            if kind == "generated":
+            if kind == "op_hints":
+                self.breakpoints.op_hints = message["hints"]
+            elif kind == "generated":
                 self.breakpoints.generated(message["file"])
             elif kind == "library":
                 self._on_library(message["path"])
             self.process.answer({"go": True})
+
+    def _on_op(self, message: dict[str, Any]) -> bool:
+        """An op or a node stops the program by calling the trap: gdb must be there, and break on it."""
+        place = message["place"]
+        if place and place not in self.breakpoints.names:  # it was removed meanwhile
+            return False
+        native = self.attach()
+        if not self._trap:
+            (self._trap,) = native.set_breakpoint({"address": message["trap"]})["numbers"]
+            self.breakpoints.place_of_number[self._trap] = ""
+        self._ops_at[message["thread"]] = place
+        return True
+
+    def _tell_ops(self, places: list[dict[str, Any]]) -> None:
+        focus = self.machine.focus
+        if focus is None or focus.language == "python" or self.native is None:
+            call = f"__import__('pyharness.debuggee.op_places', fromlist=['*']).replace_from({json.dumps(places)!r})"
+            self.python.request_in_time("evaluate", {"expression": call, "context": "repl"})
+        elif focus.reason != "signal":  # nothing is called on a thread that has crashed
+            self.ask_agent(focus.thread, {"do": "op_places", "places": places})
 
     def _on_library(self, path: str) -> None:
         self._libraries.append(path)
@@ -205,7 +236,7 @@ class Shell:
         reason = self.native.reason_of(notice, thread, self.breakpoints.place_of_number)
         if reason is None:
             return
-        place = self._place(notice) if reason == "breakpoint" else ""
+        place = self._place(notice, thread) if reason == "breakpoint" else ""
         if place and place not in self.breakpoints.names:  # it was removed while this thread came to it
             self.native.resume(thread)
             return
@@ -215,7 +246,9 @@ class Shell:
         stop = m.NativeStopped(thread, reason, standing != "other", place, inlined=standing == "inlined")
         self.perform(self.machine.handle(stop))
 
-    def _place(self, notice: Notice) -> str:
+    def _place(self, notice: Notice, thread: int) -> str:
+        if number_of(notice) == self._trap:
+            return self._ops_at.pop(thread, "")
         return self.breakpoints.place_of_number[int(str(notice.values["bkptno"]))]
 
     def _ends(self) -> bool:

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 import gdb
 
-from pyharness.ingdb import autograd_node, libraries, native_names
+from pyharness.ingdb import autograd_node, libraries, native_names, trap_line
 from pyharness.ingdb.known_functions import innermost
 from pyharness.ingdb.local_variables import Variables
 from pyharness.ingdb.merge import NativeFrame, in_order, merge
@@ -22,7 +22,7 @@ from pyharness.model.errors import HarnessError
 from pyharness.model.threads import ThreadStack
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterable, Iterator
 
     from pyharness.ingdb.python_frames import PythonFrame
     from pyharness.ingdb.python_layout import Layout
@@ -131,11 +131,18 @@ def _stack(thread: gdb.InferiorThread, python: Python | None, note: str, limit: 
     return ThreadStack(
         thread.ptid[1],
         thread.name or "",
-        tuple(merge(native, loops, _node_of, describe)),
+        tuple(_op_named(merge(native, loops, _node_of, describe))),
         holds_gil=any(one.holds_gil for one in known),
         signal=_fatal_signal(),
         note=note,
     )
+
+
+def _op_named(frames: Iterable[Frame]) -> Iterator[Frame]:
+    """The frames; the first one is the op, where a native breakpoint stopped before or after it."""
+    for index, frame in enumerate(frames):
+        stop = trap_line.current_native() if index == 0 and frame.function == trap_line.FUNCTION else None
+        yield replace(frame, function=stop.name, library=None, plumbing=False) if stop else frame
 
 
 def gil_holders() -> set[int]:

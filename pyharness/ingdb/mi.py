@@ -21,8 +21,11 @@ from pyharness.ingdb import (
     native_names,
     stop_at_functions,
     tensor_values,
+    torch_process,
+    trap_line,
 )
 from pyharness.ingdb.known_functions import innermost, is_within_own
+from pyharness.ingdb.tensor_format import one_line
 from pyharness.model.errors import HarnessError
 from pyharness.model.user_code import is_user_source
 
@@ -189,6 +192,10 @@ def _where(request: dict[str, Any]) -> Any:
     select(request)
     frame, file, line = innermost()
     name, library = native_names.name_of(frame)
+    stop = trap_line.current_line() if name == trap_line.FUNCTION else None
+    if stop and stop.native:
+        note = f"{stop.notes[0]}, called from {stop.file}:{stop.line}" if stop.file else stop.notes[0]
+        return {**dict.fromkeys(("library", "file", "line")), "function": stop.native.name, "user": True, "note": note}
     return {
         "function": name,
         "library": library,
@@ -256,6 +263,8 @@ def _evaluate(request: dict[str, Any]) -> Any:
     for _ in range(request.get("level", 0)):
         frame = frame.older() or frame
     frame.select()
+    if address := trap_line.tensor_address(request["expression"]):
+        return one_line(torch_process.read, tensor_values.tensor_at(address))
     return tensor_values.value_text(gdb.parse_and_eval(request["expression"]))
 
 

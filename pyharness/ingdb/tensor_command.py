@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 
 import gdb
 
-from pyharness.ingdb import npy, python_locals, tensor_format, tensor_values, torch_process
+from pyharness.ingdb import npy, python_locals, tensor_format, tensor_values, torch_process, trap_line
 from pyharness.ingdb.commands.registry import COMMANDS, command
 from pyharness.ingdb.python_memory import UnreadableError
 from pyharness.ingdb.tensor_statistics import statistics
@@ -81,6 +81,8 @@ def _set(request: Request, option: str, value: str | None) -> None:
 
 def find_tensor(expression: str) -> TensorInfo:
     """The tensor that an expression means: C++ in the selected frame, an address, or a Python variable."""
+    if held := trap_line.tensor_address(expression):
+        return tensor_values.tensor_at(held)
     if re.fullmatch(r"0x[0-9a-fA-F]+|\d+", expression):
         address = int(expression, 0)
         return tensor_values.tensor_of_python(address) or tensor_values.tensor_at(address)

@@ -17,6 +17,7 @@ _LIBRARIES = (
     (re.compile(r"/lib-dynload/"), "interpreter"),
 )
 _NAMES = (  # the first that matches decides; "" is what a user wants to see
+    (r"pyharness::(breakpoints?|engine)::|pyharness_python_line$", "the debugger"),
     (r"at::native::|at::meta::", ""),
     (r"torch::autograd::Engine::execute$", ""),
     (r"torch::autograd::(?!Function::).*(?<!Engine)::(apply|backward|forward)$", ""),

@@ -6,7 +6,7 @@ import gdb
 
 from pyharness.ingdb import agent
 from pyharness.ingdb.commands.registry import command
-from pyharness.ingdb.commands.trap import current_line
+from pyharness.ingdb.trap_line import current_line
 from pyharness.model.errors import UsageError
 
 _PYTHON = "-python "

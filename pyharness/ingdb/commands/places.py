@@ -34,11 +34,13 @@ _places: dict[int, _Place] = {}
 def ph_break(argument: str) -> None:
     """Stop at a place in either language; without one, list the places.
 
-    ph-break fx:NODE | fx:MODULE.PATH | op:NAME | py:FILE:LINE | native:FUNCTION | native:FILE:LINE [if CONDITION]
+    ph-break fx:NODE | fx:MODULE.PATH | op:NAME | node:NAME | py:FILE:LINE | native:FUNCTION | native:FILE:LINE
+             [if CONDITION | when CONDITION]
 
     The kind may be left out where only one can be meant: train.py:40, kernel.cpp:12, ns::function, blocks.0.norm.
     Code that is not there yet (a forward that torch.fx will generate, a library that will be loaded) is waited for.
-    A condition is Python for fx and py, a gdb expression for native. `delete`, `disable` and `ignore` work as always.
+    A condition is Python for fx, op and py, a gdb expression for native; `when` is for op and node, and is tested on
+    their tensors: nan(out) or shape(in0)[0] == 1. `delete`, `disable` and `ignore` work as always.
     """
     if not argument:
         _list()
@@ -52,7 +54,7 @@ def ph_break(argument: str) -> None:
 def set_places() -> dict[int, list[Any]]:
     """Make the places known to the program: the lines that each already means, where the program can say so."""
     stops = [
-        {"id": number, "where": str(place.where), "condition": place.where.condition}
+        {"id": number, "where": str(place.where), "condition": place.where.condition, **_op(place.where)}
         for number, place in _live().items()
         if place.where.kind != "native"
     ]
@@ -65,6 +67,11 @@ def set_places() -> dict[int, list[Any]]:
         if stops:
             raise
         return {}
+
+
+def _op(asked: where.Where) -> dict[str, str]:
+    """What ``debuggee/op_places.py`` needs of an op or a node."""
+    return asked.of_native_op if asked.is_native_op else {}
 
 
 def unreached() -> list[str]:

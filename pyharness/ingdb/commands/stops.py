@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING
 import gdb
 
 from pyharness.ingdb.commands import places
-from pyharness.ingdb.commands.trap import PythonLine, current_line
 from pyharness.ingdb.settings import temporarily
+from pyharness.ingdb.trap_line import PythonLine, current_line
 from pyharness.model.errors import HarnessError
 from pyharness.model.source_map import place_of
 

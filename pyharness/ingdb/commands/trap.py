@@ -3,46 +3,18 @@
 from __future__ import annotations
 
 import json
-from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import TYPE_CHECKING, TypeVar
 
 import gdb
+
+from pyharness.ingdb.trap_line import FUNCTION, current_line, newest, text_argument
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
 _Made = TypeVar("_Made", bound=gdb.Breakpoint)
 
-FUNCTION = "pyharness_python_line"
 _ENDS = "pyharness_program_ends"
-_ARGUMENTS = {"i386:x86-64": ("rdi", "rsi", "rdx", "rcx"), "aarch64": ("x0", "x1", "x2", "x3")}
-"""Registers of a function's first arguments: the trap has no debug info, so that stepping never enters it."""
-_PAGE = 4096
-_MAX_TEXT = 1 << 16
-
-
-@dataclass(frozen=True)
-class PythonLine:
-    """The Python line that a thread is about to run."""
-
-    file: str
-    line: int
-    function: str
-    stops: tuple[int, ...] = ()
-    """gdb's numbers of the places that are here."""
-    step: bool = False
-    notes: tuple[str, ...] = ()
-
-
-def current_line() -> PythonLine | None:
-    """The Python line at which the selected thread stopped, or ``None`` when it stopped elsewhere."""
-    frame = _newest()
-    if frame is None or frame.name() != FUNCTION:
-        return None
-    why: dict[str, Any] = json.loads(_text(frame, 3))
-    return PythonLine(
-        _text(frame, 0), _argument(frame, 1), _text(frame, 2), tuple(why["stops"]), why["step"], tuple(why["notes"])
-    )
 
 
 class PythonPlace(gdb.Breakpoint):
@@ -81,9 +53,9 @@ class ProgramEnds(gdb.Breakpoint):
 
     def stop(self) -> bool:
         """Keep the program's report, and let it end."""
-        frame = _newest()
+        frame = newest()
         if frame is not None:
-            self.hints = {entry["id"]: entry["hint"] for entry in json.loads(_text(frame, 0))["unreached"]}
+            self.hints = {entry["id"]: entry["hint"] for entry in json.loads(text_argument(frame, 0))["unreached"]}
         return False
 
 
@@ -99,33 +71,6 @@ def watch() -> None:
 def hints() -> dict[int, str]:
     """What the program said, as it ended, of the places that it never reached."""
     return next((own.hints for own in _own if isinstance(own, ProgramEnds)), {})
-
-
-def _newest() -> gdb.Frame | None:
-    try:
-        return gdb.newest_frame()
-    except gdb.error:
-        return None
-
-
-def _argument(frame: gdb.Frame, index: int) -> int:
-    """An integer or pointer argument, valid at the first instruction of a function."""
-    register = _ARGUMENTS[frame.architecture().name()][index]
-    value = int(frame.read_register(register))
-    return value & 0xFFFF_FFFF if index == 1 else value & 0xFFFF_FFFF_FFFF_FFFF
-
-
-def _text(frame: gdb.Frame, index: int) -> str:
-    """A string argument, read page by page: it may end just before memory that is not there."""
-    address, text = _argument(frame, index), b""
-    while len(text) < _MAX_TEXT:
-        size = _PAGE - address % _PAGE
-        part, end, _ = bytes(gdb.selected_inferior().read_memory(address, size)).partition(b"\0")
-        text += part
-        if end:
-            break
-        address += size
-    return text.decode(errors="replace")
 
 
 def quietly(make: Callable[[], _Made]) -> _Made:

@@ -1,0 +1,178 @@
+"""``op:`` and ``node:`` places of a debugger: native breakpoints, set as soon as torch is there.
+
+Generated lines that call an op are the line breakpoints' business: where one of them stops, the op itself does not.
+"""
+
+from __future__ import annotations
+
+import json
+import sys
+import threading
+from importlib.machinery import ModuleSpec, PathFinder
+from typing import TYPE_CHECKING, Any
+
+from pyharness.debuggee import generated
+from pyharness.debuggee.agent import handles
+from pyharness.model import places, source_map
+from pyharness.model.errors import HarnessError, UsageError
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Sequence
+    from types import ModuleType
+
+    from pyharness.native.breakpoint_actions import Answer
+    from pyharness.native.breakpoints import Breakpoint, Hit
+
+    Stops = Callable[[dict[str, Any], Hit], "Answer"]
+    """Takes the place (``{}`` for a breakpoint of the program's own) and the hit."""
+
+_TORCH = "torch"
+_wanted: list[dict[str, Any]] = []
+_set: dict[str, Breakpoint] = {}
+"""By the place as JSON."""
+_stops: list[Stops] = []
+
+
+def start(stops: Stops) -> None:
+    """From now on a debugger is there that stops by ``stops``."""
+    _stops[:] = [stops]
+    if _TORCH in sys.modules and hasattr(sys.modules[_TORCH], "_C"):
+        _open_door()
+    elif not any(isinstance(finder, _AfterTorch) for finder in sys.meta_path):
+        sys.meta_path.insert(0, _AfterTorch())
+
+
+def end() -> None:
+    """The debugger is gone: nothing stops for it any more."""
+    _stops.clear()
+    replace([])
+    actions = sys.modules.get("pyharness.native.breakpoint_actions")
+    if actions is not None:
+        actions.DOOR.clear()
+
+
+def stop_by_channel(ask: Callable[[dict[str, Any]], dict[str, Any]]) -> Stops:
+    """Stop where the controller, asked through its channel, has gdb ready for it."""
+
+    def stop(place: dict[str, Any], hit: Hit) -> Answer:
+        from pyharness import _trap
+        from pyharness.native.breakpoint_actions import stop_with
+
+        message = {
+            "type": "op",
+            "place": place.get("name_of", ""),
+            "thread": threading.get_native_id(),
+            "trap": _trap.addresses()["python_line"],
+        }
+        answer = ask(message)
+        if not answer:
+            end()
+        return stop_with(hit) if answer.get("stop") else None
+
+    return stop
+
+
+@handles("op_places")
+def op_places(request: dict[str, Any]) -> dict[str, Any]:
+    """Exactly these places from now on."""
+    replace(request["places"])
+    return {}
+
+
+def replace_from(text: str) -> None:
+    """The same, as debugpy evaluates it."""
+    replace(json.loads(text))
+
+
+def replace(asked: Iterable[dict[str, Any]]) -> None:
+    """Exactly these: ``{"kind": "op" | "node", "name", "when"}`` and what a debugger knows them by."""
+    _wanted[:] = asked
+    if "pyharness.native.breakpoints" in sys.modules or (_wanted and _has_torch()):
+        _apply()
+
+
+def hints() -> dict[str, str]:
+    """For each place that torch has no op for: the nearest names."""
+    if not _has_torch():
+        return {}
+    hints = {place["name_of"]: _hint(place["name"]) for place in _wanted if place["kind"] == "op"}
+    return {name: hint for name, hint in hints.items() if hint}
+
+
+def _hint(op: str) -> str:
+    from pyharness.native.breakpoints import op_pattern
+
+    try:
+        op_pattern(op)
+    except UsageError as error:
+        return str(error)
+    return ""
+
+
+def _has_torch() -> bool:
+    torch = sys.modules.get(_TORCH)
+    return torch is not None and hasattr(torch, "autograd") and hasattr(torch, "_C")
+
+
+def _apply() -> None:
+    wanted = {json.dumps(place, sort_keys=True): place for place in _wanted}
+    for gone in [key for key in _set if key not in wanted]:
+        _set.pop(gone).remove()
+    for key, place in wanted.items():
+        if key not in _set:
+            _set[key] = _made(place)
+
+
+def _made(place: dict[str, Any]) -> Breakpoint:
+    from pyharness.native.breakpoints import at_place
+
+    return at_place(place["kind"], place["name"], place.get("when", ""), lambda hit: _hit(place, hit))
+
+
+def _hit(place: dict[str, Any], hit: Hit) -> Answer:
+    lines_too = place["kind"] == "op" and not place.get("when")
+    if not _stops or (lines_too and _is_stopped_at(hit.file, hit.line, place["name"])):
+        return None
+    return _stops[-1](place, hit)
+
+
+def _is_stopped_at(file: str, line: int, op: str) -> bool:
+    """Whether the line that called is generated and has a line breakpoint for this op."""
+    if file not in {entry["file"] for entry in generated.known()}:
+        return False
+    found = source_map.map_of(file)
+    return found is not None and any(entry.line == line for entry in places.calls_of(found, op))
+
+
+def _open_door() -> None:
+    """Torch is there: set what waits for it, and let breakpoints of the program's own stop in the debugger."""
+    try:
+        from pyharness.native.breakpoint_actions import DOOR
+
+        DOOR[:] = [lambda hit: _stops[-1]({}, hit) if _stops else None]
+        _apply()
+    except HarnessError as error:  # the module is not built: the program runs all the same
+        if _wanted:
+            print(f"pyharness: no native breakpoints: {error}", file=sys.stderr)
+
+
+class _AfterTorch:
+    """Finds torch as Python would, and sets the breakpoints once it has been executed."""
+
+    def find_spec(
+        self, name: str, path: Sequence[str] | None = None, target: ModuleType | None = None
+    ) -> ModuleSpec | None:
+        """As ``importlib.abc.MetaPathFinder.find_spec``."""
+        if name != _TORCH:
+            return None
+        sys.meta_path.remove(self)
+        spec = PathFinder.find_spec(name, path, target)
+        if spec is not None and spec.loader is not None:
+            execute = spec.loader.exec_module
+
+            def executed(module: ModuleType) -> None:
+                execute(module)
+                _open_door()
+
+            spec.loader.exec_module = executed  # type: ignore[method-assign]
+        return spec

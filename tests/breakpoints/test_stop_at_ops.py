@@ -1,0 +1,78 @@
+"""``pyharness step`` at ops that eager Python calls and at autograd nodes: real gdb, an extension that is not ours."""
+
+import json
+
+import breakpoint_build
+
+EAGER = breakpoint_build.PROGRAMS / "op_eager.py"
+KERNEL = breakpoint_build.PROGRAMS / "op_kernel.cpp"
+
+
+def marked(mark, file=EAGER):
+    lines = file.read_text().splitlines()
+    return next(number for number, line in enumerate(lines, 1) if line.endswith(f"@{mark}"))
+
+
+def shown(stop):
+    return [frame for frame in stop["stack"] if not frame["plumbing"]]
+
+
+def test_at_an_op_of_eager_python_into_its_kernel_and_out(pyharness, extension):
+    words = ("--at", "op:walk::weighted", "--print", "in0", "--stack", "--into", "--print", "scale", "--stack", "--out")
+    result = pyharness("step", EAGER, *words, "--json", "--", extension)
+    assert result.returncode == 0, result.stdout + result.stderr
+    op, kernel, after = json.loads(result.stdout)["stops"]
+    assert (op["reason"], op["language"], op["function"]) == ("breakpoint", "native", "walk::weighted")
+    assert f"{EAGER}:{marked('weighted')}" in op["note"]
+    assert op["printed"]["in0"].startswith("float32[2, 4]") or "2, 4" in op["printed"]["in0"]
+    assert [frame["function"] for frame in shown(op)][:2] == ["walk::weighted", "Scale.forward"]
+    assert shown(op)[1]["line"] == marked("weighted")
+    assert (kernel["reason"], kernel["language"]) == ("step", "native")
+    assert (kernel["function"], kernel["file"]) == ("walk::weighted", str(KERNEL))
+    assert kernel["printed"]["scale"] == "3"
+    assert [frame["language"] for frame in shown(kernel)][:2] == ["native", "python"]
+    assert (after["language"], after["line"]) == ("python", marked("mul"))
+
+
+def test_a_condition_on_the_tensors_and_the_result(pyharness, extension):
+    words = ("--at", "op:aten::mul when max(out) > 20", "--print", "out", "--over")
+    result = pyharness("step", EAGER, *words, "--json", "--", extension)
+    assert result.returncode == 0, result.stdout + result.stderr
+    op, after = json.loads(result.stdout)["stops"]
+    assert op["function"] == "aten::mul"
+    assert "→ float32[2, 4]" in op["note"]
+    assert "25." in op["printed"]["out"]  # the second block's: the first one's are 2
+    assert after["language"] == "python"
+
+
+def test_at_a_node_of_the_backward(pyharness, extension):
+    words = ("--at", "node:MulBackward0", "--print", "in0", "--stack", "--over")
+    result = pyharness("step", EAGER, *words, "--json", "--", extension)
+    assert result.returncode == 0, result.stdout + result.stderr
+    node, after = json.loads(result.stdout)["stops"]
+    assert (node["language"], node["function"]) == ("native", "MulBackward0")
+    assert "torch::autograd::Engine::execute" in [frame["function"] for frame in node["stack"]]
+    assert any(frame["file"] == str(EAGER) and frame["line"] == marked("backward") for frame in node["stack"])
+    assert (after["language"], after["line"]) == ("python", marked("backward") + 1)
+
+
+def test_a_generated_line_that_stops_already_does_not_stop_again(pyharness, tmp_path):
+    program = tmp_path / "traced.py"
+    program.write_text(
+        "import torch\nfrom torch import fx\n\n\nclass Net(torch.nn.Module):\n    def forward(self, x):\n"
+        "        return torch.ops.aten.mul.Tensor(x, x) + 1\n\n\nnet = fx.symbolic_trace(Net())\n"
+        "net(torch.ones(2))\ny = torch.ones(2) * 3\nprint('done')\n"
+    )
+    result = pyharness("step", program, "--at", "op:aten::mul", "--at", "op:aten::mul", "--json")
+    assert result.returncode == 0, result.stdout + result.stderr
+    generated, eager = json.loads(result.stdout)["stops"]
+    assert (generated["language"], generated["fx"]["node"]) == ("python", "mul_tensor")
+    assert eager["function"] == "aten::mul"
+    assert f"{program}:12" in eager["note"]
+
+
+def test_what_is_never_reached_says_why(pyharness, extension):
+    result = pyharness("step", EAGER, "--at", "op:walk::weigthed", "--", extension)
+    assert result.returncode == 2
+    assert "There is no op 'walk::weigthed'." in result.stderr
+    assert "Did you mean walk::weighted?" in result.stderr
