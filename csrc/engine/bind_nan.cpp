@@ -41,6 +41,7 @@ py::list as_list(const std::vector<CheckedTensor>& tensors) {
 
 std::vector<std::uintptr_t> addresses_of(const std::vector<void*>& frames) {
   std::vector<std::uintptr_t> addresses;
+  addresses.reserve(frames.size());
   for (void* frame : frames) {
     addresses.push_back(reinterpret_cast<std::uintptr_t>(frame));
   }
@@ -51,6 +52,7 @@ std::vector<std::uintptr_t> addresses_of(const std::vector<void*>& frames) {
 // only, so that no debug information has to be read.
 py::list native_frames(const std::vector<std::uintptr_t>& addresses) {
   std::vector<void*> places;
+  places.reserve(addresses.size());
   for (const auto address : addresses) {
     places.push_back(reinterpret_cast<void*>(address));
   }

@@ -141,7 +141,7 @@ std::unique_ptr<at::ObserverContext> op_begins(const at::RecordFunction& fn) {
   if (plan == nullptr) {
     return nullptr;
   }
-  if (levels->levels.empty() || levels->levels.back().plan == nullptr) {
+  if (!levels->is_in_op()) {
     note_new_nodes(*levels, /*approximate=*/true);
   }
   auto& level = levels->begin(&fn, plan);
@@ -322,11 +322,14 @@ void op_ends(const at::RecordFunction& fn, at::ObserverContext* /*unused*/) {
   if (level == nullptr) {
     return;
   }
-  if (searching.load(std::memory_order_acquire)) {
-    note_new_nodes(levels, /*approximate=*/false);
+  const bool still = searching.load(std::memory_order_acquire);
+  if (still) {
     check_op(levels, *level, fn);
   }
   levels.end();
+  if (still && !levels.is_in_op()) {
+    note_new_nodes(levels, /*approximate=*/false);
+  }
 }
 
 // --- nodes -------------------------------------------------------------------

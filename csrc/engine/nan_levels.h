@@ -49,6 +49,11 @@ struct ThreadLevels {
 
   void end();
 
+  // Whether what begins now is called by an op.
+  bool is_in_op() const {
+    return !levels.empty() && levels.back().plan != nullptr;
+  }
+
   // Whether what ends now is called from Python, or by the engine.
   bool is_outermost() const;
 
