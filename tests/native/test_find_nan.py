@@ -372,6 +372,15 @@ def test_reported_to_stderr(capfd):
     assert "sqrt" not in report
 
 
+def test_a_stop_without_a_debugger_is_told(capfd, monkeypatch):
+    monkeypatch.setattr(sys, "stdin", None)
+    with pyharness.find_nan(action="stop"):
+        nan_sources.logarithm(torch.tensor([-1.0]))
+    report, _, told = capfd.readouterr().err.rpartition("\npyharness: ")
+    assert "The first NaN was made by aten::log" in report
+    assert f"nan_sources.py:{line_of('plain-log')} in logarithm" in told
+
+
 def test_one_search_at_a_time_and_then_another():
     with pyharness.find_nan():
         with pytest.raises(HarnessError, match="already"), pyharness.find_nan():
