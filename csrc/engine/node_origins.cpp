@@ -70,7 +70,8 @@ void note_nodes(
 
 NodeOrigin origin_of_node(std::uint64_t thread, std::uint64_t sequence) {
   const auto* table = tables[thread % kThreads].load(std::memory_order_acquire);
-  if (table == nullptr) {
+  // AccumulateGrad has the last of all numbers: no op made it.
+  if (table == nullptr || sequence + 1 == 0) {
     return {};
   }
   const auto& entry = table->entries[sequence % kNodes];
