@@ -1,0 +1,31 @@
+"""Function breakpoints on ops that eager Python calls and on autograd nodes, through a client."""
+
+import sys
+from pathlib import Path
+
+from debugging import Debugging, line_of
+
+sys.path.append(str(Path(__file__).parents[1] / "breakpoints"))
+
+import breakpoint_build
+
+
+def test_at_an_op_into_its_kernel_and_at_a_node(dap):
+    program = Debugging(dap.stdio(), "op_eager.py")
+    names = ("op:walk::weighted when max(in0) > 1", "node:MulBackward0", "op:aten::mul when nan(outt)")
+    program.launch(functions=names, args=[str(breakpoint_build.op_kernel())], crashes=False)
+    op, node, wrong = program.breakpoints
+    assert (op["verified"], node["verified"], wrong["verified"]) == (True, True, False)
+    assert "Did you mean out" in wrong["message"]
+    stood = program.stood()
+    assert (stood.reason, stood.function) == ("breakpoint", "walk::weighted")
+    assert stood.body["hitBreakpointIds"] == [op["id"]]
+    python = next(frame for frame in program.stack(stood.thread) if frame["name"] == "Scale.forward")
+    assert python["line"] == line_of("weighted", program.script)
+    stood = program.into(stood)
+    assert (stood.function, stood.file) == ("walk::weighted", str(breakpoint_build.PROGRAMS / "op_kernel.cpp"))
+    stood = program.run_on(stood)
+    assert (stood.function, stood.body["hitBreakpointIds"]) == ("MulBackward0", [node["id"]])
+    program.client.request("setFunctionBreakpoints", breakpoints=[])
+    assert program.run_out(stood) == 0
+    program.leave()
