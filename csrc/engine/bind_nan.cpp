@@ -198,8 +198,13 @@ bool start(const py::object& told, ValueKinds kinds, double limit) {
     return false;
   }
   handler = py::object(told).release().ptr();
-  const py::gil_scoped_release no_gil;
-  start_search({kinds, limit}, &take);
+  try {
+    const py::gil_scoped_release no_gil;
+    start_search({kinds, limit}, &take);
+  } catch (...) {
+    Py_CLEAR(handler);
+    throw;
+  }
   return true;
 }
 
