@@ -16,12 +16,9 @@ namespace pyharness::breakpoints {
 
 namespace {
 
-const Active* none() {
-  static const Active empty;
-  return &empty;
-}
+const Active nothing{};
 
-std::atomic<const Active*> current{none()};
+std::atomic<const Active*> current{&nothing};
 std::mutex names_mutex;
 std::mutex mutex; // of what follows
 std::vector<std::unique_ptr<const Active>>& all_sets() {

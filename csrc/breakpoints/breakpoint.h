@@ -104,6 +104,6 @@ class Busy {
 // The function of pyharness/_trap that gdb stops on.
 using Trap =
     void (*)(const char* file, int line, const char* function, const char* why);
-void set_trap(Trap trap);
+void set_trap(Trap function);
 
 } // namespace pyharness::breakpoints

@@ -46,7 +46,7 @@ class Condition {
     std::int16_t slot; // of an argument or a variable, or where a jump goes
     std::int16_t element; // of a list of tensors; -1 for the whole
     double number; // also a dtype, or a device's type
-    std::int16_t index = -1; // of a device
+    std::int8_t index = -1; // of a device
     Decides decides = Decides::kNothing;
   };
 
