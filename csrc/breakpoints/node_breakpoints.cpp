@@ -22,9 +22,7 @@ using torch::autograd::variable_list;
 // What stands for a node's name: its class. Null for those that Python defines,
 // which are all of one: torch keeps its type information to itself.
 const void* key_of(Node& node) {
-  const std::type_info& type = typeid(node);
-  return std::strcmp(type.name(), "N5torch8autograd6PyNodeE") == 0 ? nullptr
-                                                                   : &type;
+  return engine::is_defined_in_python(node) ? nullptr : &typeid(node);
 }
 
 std::vector<c10::IValue> boxed(const variable_list* tensors) {

@@ -3,12 +3,12 @@
 
 #include <csrc/engine/nan_nodes.h>
 
+#include <csrc/engine/names.h>
 #include <csrc/engine/nan_search.h>
 
 #include <torch/csrc/autograd/functions/accumulate_grad.h>
 #include <torch/csrc/autograd/functions/basic_ops.h>
 
-#include <cstring>
 #include <typeinfo>
 
 namespace pyharness::engine {
@@ -41,11 +41,6 @@ const AccumulateGrad* as_leaf(const torch::autograd::Node& node) {
   return typeid(node) == typeid(AccumulateGrad)
       ? static_cast<const AccumulateGrad*>(&node)
       : nullptr;
-}
-
-// A Function of Python's. By name: the class is not exported.
-bool runs_python(const torch::autograd::Node& node) {
-  return std::strcmp(typeid(node).name(), "N5torch8autograd6PyNodeE") == 0;
 }
 
 void examine_node(
@@ -102,7 +97,7 @@ class Nodes final : public NodeObserver {
       return;
     }
     auto& level = levels->begin(&run.node, nullptr);
-    level.runs_python = runs_python(run.node);
+    level.runs_python = is_defined_in_python(run.node);
     level.inner_ops_seen = see_inner_ops_here(level.runs_python);
     if (const auto* leaf = as_leaf(run.node)) {
       level.had_gradient = leaf->variable.grad().defined();

@@ -127,11 +127,11 @@ def test_runs_of_the_engine_say_who_started_them():
 def test_a_backward_in_a_node_is_one_deeper():
     class Inside(torch.autograd.Function):
         @staticmethod
-        def forward(ctx, x):
+        def forward(_ctx, x):
             return x.clone()
 
         @staticmethod
-        def backward(ctx, grad):
+        def backward(_ctx, grad):
             with torch.enable_grad():
                 y = torch.ones(2, requires_grad=True)
                 (y * 5).sum().backward()
@@ -201,9 +201,13 @@ def test_recordings_may_overlap():
 
 def test_a_body_that_raises_is_recorded_all_the_same():
     recording = record()
-    with pytest.raises(ZeroDivisionError), recording:
+
+    def body():
         torch.ones(2).neg()
-        1 / 0  # noqa: B018
+        return 1 / 0
+
+    with pytest.raises(ZeroDivisionError), recording:
+        body()
     assert names(recording.trace.ops)[-1] == "aten::neg"
 
 
