@@ -21,8 +21,8 @@ Name name_of_op(const char* name, const char* overload);
 // each time for those that Python defines.
 Name name_of_node(torch::autograd::Node& node);
 
-// Whether its class is one of Python's (torch::autograd::PyNode, whose type_info
-// libtorch_python does not export).
+// Whether its class is one of Python's (torch::autograd::PyNode, whose
+// type_info libtorch_python does not export).
 bool is_defined_in_python(const torch::autograd::Node& node);
 
 // All so far, by number: (name, overload).
