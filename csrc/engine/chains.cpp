@@ -193,7 +193,8 @@ void release_chains() {
   const Gil gil;
   {
     const std::lock_guard<std::mutex> lock(mutex);
-    if (users == 0 || --users > 0) {
+    users -= users > 0 ? 1 : 0;
+    if (users > 0 || !store) {
       return;
     }
     current_store.store(nullptr, std::memory_order_release);

@@ -17,19 +17,28 @@ namespace {
 
 using Pair = std::pair<std::string, std::string>;
 
-std::mutex mutex; // of what follows; names are few and never go
-std::deque<Pair> names;
-std::map<Pair, Name> numbers;
+// Names are few and never go.
+struct Table {
+  std::mutex mutex; // of what follows
+  std::deque<Pair> names;
+  std::map<Pair, Name> numbers;
+};
+
+Table& table() {
+  static Table all;
+  return all;
+}
 
 const Pair* stored(const char* name, const char* overload, Name& number) {
-  const std::lock_guard<std::mutex> lock(mutex);
-  const auto [found, is_new] = numbers.try_emplace(
-      Pair(name, overload), static_cast<Name>(names.size()));
+  auto& all = table();
+  const std::lock_guard<std::mutex> lock(all.mutex);
+  const auto [found, is_new] = all.numbers.try_emplace(
+      Pair(name, overload), static_cast<Name>(all.names.size()));
   if (is_new) {
-    names.push_back(found->first);
+    all.names.push_back(found->first);
   }
   number = found->second;
-  return &names[number];
+  return &all.names[number];
 }
 
 // What a thread has seen, by address. A name that goes may be followed by
@@ -93,8 +102,9 @@ Name name_of_node(torch::autograd::Node& node) {
 }
 
 std::vector<Pair> all_names() {
-  const std::lock_guard<std::mutex> lock(mutex);
-  return {names.begin(), names.end()};
+  auto& all = table();
+  const std::lock_guard<std::mutex> lock(all.mutex);
+  return {all.names.begin(), all.names.end()};
 }
 
 } // namespace pyharness::engine

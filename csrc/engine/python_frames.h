@@ -85,7 +85,7 @@ inline PythonFrame described(_PyInterpreterFrame* frame) {
 }
 
 // Whether it stands for a piece of C that calls Python, not for code.
-inline bool is_shim(const _PyInterpreterFrame* frame) {
+inline bool is_shim([[maybe_unused]] const _PyInterpreterFrame* frame) {
 #if PY_VERSION_HEX >= 0x030C0000
   return frame->owner == FRAME_OWNED_BY_CSTACK;
 #else

@@ -448,6 +448,7 @@ std::vector<Drained> stop_recording(std::uint64_t number) {
   observe();
   const auto convert = clock->makeConverter();
   std::vector<Drained> found;
+  found.reserve(all_recorded.size());
   for (const auto& each : all_recorded) {
     found.push_back(drained(*each, recording, convert));
   }

@@ -35,9 +35,9 @@ std::uint64_t start_recording(const Wanted& wanted, std::size_t capacity);
 
 // Stops it and gives what was recorded. Throws std::out_of_range for a
 // recording that does not run.
-std::vector<Drained> stop_recording(std::uint64_t recording);
+std::vector<Drained> stop_recording(std::uint64_t number);
 
 // Events so far, of all threads; for a progress line.
-std::uint64_t count_events(std::uint64_t recording);
+std::uint64_t count_events(std::uint64_t number);
 
 } // namespace pyharness::engine
