@@ -8,16 +8,16 @@ from __future__ import annotations
 import json
 import sys
 import threading
-from importlib.machinery import ModuleSpec, PathFinder
 from typing import TYPE_CHECKING, Any
 
 from pyharness.debuggee import generated
+from pyharness.debuggee.after_import import after_import
 from pyharness.debuggee.agent import handles
 from pyharness.model import places, source_map
 from pyharness.model.errors import HarnessError, UsageError
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Sequence
+    from collections.abc import Callable, Iterable
     from types import ModuleType
 
     from pyharness.native.breakpoint_actions import Answer
@@ -36,10 +36,7 @@ _stops: list[Stops] = []
 def start(stops: Stops) -> None:
     """From now on a debugger is there that stops by ``stops``."""
     _stops[:] = [stops]
-    if _TORCH in sys.modules and hasattr(sys.modules[_TORCH], "_C"):
-        _open_door()
-    elif not any(isinstance(finder, _AfterTorch) for finder in sys.meta_path):
-        sys.meta_path.insert(0, _AfterTorch())
+    after_import(_TORCH, _open_door_of)
 
 
 def end() -> None:
@@ -144,6 +141,12 @@ def _is_stopped_at(file: str, line: int, op: str) -> bool:
     return found is not None and any(entry.line == line for entry in places.calls_of(found, op))
 
 
+def _open_door_of(torch: ModuleType) -> None:
+    """Once torch is there, but for one that another thread is still importing."""
+    if hasattr(torch, "_C"):
+        _open_door()
+
+
 def _open_door() -> None:
     """Torch is there: set what waits for it, and let breakpoints of the program's own stop in the debugger."""
     try:
@@ -154,25 +157,3 @@ def _open_door() -> None:
     except HarnessError as error:  # the module is not built: the program runs all the same
         if _wanted:
             print(f"pyharness: no native breakpoints: {error}", file=sys.stderr)
-
-
-class _AfterTorch:
-    """Finds torch as Python would, and sets the breakpoints once it has been executed."""
-
-    def find_spec(
-        self, name: str, path: Sequence[str] | None = None, target: ModuleType | None = None
-    ) -> ModuleSpec | None:
-        """As ``importlib.abc.MetaPathFinder.find_spec``."""
-        if name != _TORCH:
-            return None
-        sys.meta_path.remove(self)
-        spec = PathFinder.find_spec(name, path, target)
-        if spec is not None and spec.loader is not None:
-            execute = spec.loader.exec_module
-
-            def executed(module: ModuleType) -> None:
-                execute(module)
-                _open_door()
-
-            spec.loader.exec_module = executed  # type: ignore[method-assign]
-        return spec
