@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import importlib
 import os
 import signal
 import sys
@@ -10,7 +9,8 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from pyharness.model.errors import HarnessError, UsageError, nearest
+from pyharness.cli.lazy_group import LazyGroup
+from pyharness.model.errors import HarnessError
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -20,6 +20,7 @@ VERBS = {
     "run": "run a program under a handle, by which a debugger finds it later",
     "step": "run a script to a place and step on: Python, C++ and back",
     "trace": "run a program, record its ops and autograd nodes, show what took the time",
+    "fx": "look at what torch.fx and torch.compile make: graphs, generated code, provenance",
     "session": "play a session file, check what it expects",
     "stack": "print the merged stack of a running process or a core file",
     "attach": "open gdb here on a running process, with our commands loaded",
@@ -28,24 +29,6 @@ VERBS = {
     "gdb-script": "print the path that plain gdb is to source",
 }
 _BUG = "This is a bug in pyharness. PYHARNESS_TRACEBACK=1 shows where."
-
-
-class _Verbs(click.Group):
-    def list_commands(self, ctx: click.Context) -> list[str]:
-        del ctx
-        return list(VERBS)
-
-    def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
-        del ctx
-        if cmd_name not in VERBS:
-            raise UsageError(f"There is no verb {cmd_name!r}.", nearest(cmd_name, VERBS) or "See pyharness --help.")
-        command: click.Command = importlib.import_module(f"pyharness.cli.{cmd_name.replace('-', '_')}").command
-        return command
-
-    def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
-        del ctx
-        with formatter.section("Verbs"):
-            formatter.write_dl(list(VERBS.items()))
 
 
 def _version(ctx: click.Context, _option: click.Parameter, value: bool) -> None:  # noqa: FBT001  (click calls it)
@@ -57,7 +40,13 @@ def _version(ctx: click.Context, _option: click.Parameter, value: bool) -> None:
     ctx.exit()
 
 
-@click.group(cls=_Verbs, context_settings={"help_option_names": ["-h", "--help"]}, no_args_is_help=True)
+@click.group(
+    cls=LazyGroup,
+    package=__name__,
+    summaries=VERBS,
+    context_settings={"help_option_names": ["-h", "--help"]},
+    no_args_is_help=True,
+)
 @click.option("--version", is_flag=True, is_eager=True, expose_value=False, callback=_version, help="Show versions.")
 def command() -> None:
     """Debug PyTorch programs that are half Python and half C++."""

@@ -1,0 +1,25 @@
+"""``pyharness fx VERB``: what torch.fx and torch.compile make of a program."""
+
+from __future__ import annotations
+
+import click
+
+from pyharness.cli.lazy_group import LazyGroup
+
+# One module of this folder for each, with a `command`; it is imported when it is used.
+VERBS = {
+    "show": "run a script; for each GraphModule that it makes: node, op, target, module, the user's line",
+}
+_EPILOG = """What follows -- belongs to the program: pyharness fx show train.py -- --epochs 1."""
+
+
+@click.group(
+    cls=LazyGroup,
+    package=__name__,
+    summaries=VERBS,
+    epilog=_EPILOG,
+    context_settings={"help_option_names": ["-h", "--help"]},
+    no_args_is_help=True,
+)
+def command() -> None:
+    """Look at, compare, draw and export the graphs that torch.fx and torch.compile make in a program."""
