@@ -51,7 +51,15 @@ LISTENERS: list[Callable[[GeneratedFile], None]] = []
 FILES: weakref.WeakKeyDictionary[GraphModule, GeneratedFile] = weakref.WeakKeyDictionary()
 """What each living GraphModule runs."""
 
-_generated: set[str] = set()
+NAME = "pyharness_name"
+"""In ``GraphModule.meta``: a name of its own for a graph whose class says nothing (``GraphModule``, ``<lambda>``)."""
+
+GENERATED: set[str] = set()
+"""Path of every file that was written."""
+
+WATCHERS: list[Callable[[GraphModule, GeneratedFile], None]] = []
+"""Called as ``LISTENERS`` are, with the module."""
+
 _tidied: set[Path] = set()
 _writing = threading.Lock()
 _MAXIMUM_NAME = 60
@@ -74,6 +82,11 @@ def recompiled(module: GraphModule, recompile: Callable[[], Result], folder: Pat
     return result
 
 
+def name_of(module: GraphModule) -> str:
+    """What the files of ``module`` are named after: its class, or what ``materialize`` was told."""
+    return str(module.meta.get(NAME) or type(module).__name__)
+
+
 def is_followed(module: GraphModule) -> bool:
     """Whether a ``recompile`` that is running already gives ``module`` a file."""
     return isinstance(getattr(module.graph, "_co_fields", None), _Name)
@@ -84,6 +97,8 @@ def announce(module: GraphModule, file: GeneratedFile) -> None:
     FILES[module] = file
     for listener in LISTENERS:
         listener(file)
+    for watcher in WATCHERS:
+        watcher(module, file)
 
 
 def compiled(file: GeneratedFile, names: Mapping[str, Any]) -> Callable[..., Any]:
@@ -111,7 +126,7 @@ def write(text: str, graph: str, lines: tuple[MappedLine, ...], folder: Path | N
         raise MaterializeError(
             f"the generated code of {graph} has no file: {error}", "Set PYHARNESS_HOME to a folder that you can write."
         ) from error
-    _generated.add(path)
+    GENERATED.add(path)
     return GeneratedFile(path, text, source_map)
 
 
@@ -132,8 +147,8 @@ class _Name(dict[str, Any]):
         """The file of the module's present text."""
         text = self._module._code  # noqa: SLF001  (`code` would recompile a lazy module, which asks again)
         if self._file is None or self._file.text is not text:
-            lines = lines_of(self._module, text, _generated)
-            self._file = write(text, type(self._module).__name__, lines, self._folder)
+            lines = lines_of(self._module, text, GENERATED)
+            self._file = write(text, name_of(self._module), lines, self._folder)
         return self._file
 
 
