@@ -47,7 +47,7 @@ def _edited(module: GraphModule) -> tuple[files.GeneratedFile, Callable[..., Any
     forward = _compiled(files.GeneratedFile(present.path, text, present.source_map), module)
     nodes = list(module.graph.nodes)
     lines = rows(nodes, spans_by_name(text, nodes), ())
-    return files.GeneratedFile(present.path, text, SourceMap(present.path, type(module).__name__, lines)), forward
+    return files.GeneratedFile(present.path, text, SourceMap(present.path, files.name_of(module), lines)), forward
 
 
 def _read(path: str) -> str:

@@ -18,6 +18,10 @@ if TYPE_CHECKING:
     from pyharness.fx.statements import Span
 
 
+INPUT = "pyharness_input"
+"""``node.meta[INPUT]`` of an input that is numbered or mangled: what it is in the user's terms."""
+
+
 def lines_of(module: GraphModule, text: str, generated: Container[str]) -> tuple[MappedLine, ...]:
     """A row for each node of ``module`` that has a statement in ``text``, which was generated from it.
 
@@ -60,7 +64,7 @@ def target_of(node: Node) -> str:
     """A readable ``node.target``: ``torch.ops.aten.add.Tensor``, ``operator.add``, ``blocks.0.norm``."""
     target = node.target
     if isinstance(target, str):
-        return target
+        return str(node.meta.get(INPUT, target))
     if type(target).__module__ == "torch._ops":
         return f"torch.ops.{target}"
     module = getattr(target, "__module__", None) or ""

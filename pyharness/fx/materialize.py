@@ -9,11 +9,14 @@ from typing import TYPE_CHECKING, Any
 from torch.fx import GraphModule
 
 from pyharness.fx import files
+from pyharness.fx.exported import runnable
 from pyharness.model.source_map import SUFFIX
 
 if TYPE_CHECKING:
     import os
     from collections.abc import Mapping
+
+    from torch.export import ExportedProgram
 
     from pyharness.model.source_map import SourceMap
 
@@ -26,6 +29,8 @@ class Materialized:
     source_map: SourceMap
     nested: Mapping[str, Materialized] = field(default_factory=dict)
     """GraphModules inside this one, by module path."""
+    module: GraphModule | None = field(default=None, compare=False, repr=False)
+    """What runs the file; of an exported program, the module to call."""
 
     @property
     def map_file(self) -> Path:
@@ -33,28 +38,34 @@ class Materialized:
         return Path(f"{self.file}{SUFFIX}")
 
 
-def materialize(module: GraphModule, folder: str | os.PathLike[str] | None = None) -> Materialized:
+def materialize(
+    module: GraphModule | ExportedProgram, folder: str | os.PathLike[str] | None = None, *, name: str = ""
+) -> Materialized:
     """Give ``module.forward`` a file in ``folder`` (the private state folder when ``None``), nested GraphModules too.
 
     The module is recompiled, and from now on every ``recompile()`` of it gives the new code a file of its own. A
-    deep copy or an unpickled one starts without. Raises ``MaterializeError`` where the file cannot be written.
+    deep copy or an unpickled one starts without. An ``ExportedProgram`` has no code that runs: its ``.module()`` is
+    made, materialized, and is ``Materialized.module`` of the answer. Files are named after ``name``, or after the
+    module's class. Raises ``MaterializeError`` where the file cannot be written.
     """
     if not isinstance(module, GraphModule):
-        raise TypeError(f"materialize takes a torch.fx.GraphModule, not {type(module).__name__}")
-    inside = {name: each for name, each in module.named_modules() if isinstance(each, GraphModule)}
-    for each in inside.values():
+        module, name = runnable(module, name)
+    inside = {path: each for path, each in module.named_modules() if isinstance(each, GraphModule)}
+    for path, each in inside.items():
         files.FILES.pop(each, None)
+        if name:
+            each.meta[files.NAME] = " ".join(filter(None, [name, path]))
         _follow(each, Path(folder) if folder is not None else None)
     for each in inside.values():  # a parent's recompile already does those that are its direct children
         if each not in files.FILES:
             getattr(each, _door(each))()
-    nested = {name: _materialized(each) for name, each in inside.items() if each is not module}
+    nested = {path: _materialized(each) for path, each in inside.items() if each is not module}
     return _materialized(module, nested)
 
 
 def _materialized(module: GraphModule, nested: Mapping[str, Materialized] | None = None) -> Materialized:
     file = files.FILES[module]
-    return Materialized(Path(file.path), file.source_map, nested or {})
+    return Materialized(Path(file.path), file.source_map, nested or {}, module)
 
 
 def _follow(module: GraphModule, folder: Path | None) -> None:

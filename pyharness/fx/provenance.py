@@ -33,6 +33,8 @@ class Provenance(NamedTuple):
 
 
 UNKNOWN = Provenance(None, None, None)
+_OF_BACKWARD = "fwd_nn_module_stack"
+"""What torch calls the modules of the forward node whose gradient a node computes."""
 
 
 def record(tracer: TracerBase, node: Node, frame: FrameType | None) -> None:
@@ -42,7 +44,7 @@ def record(tracer: TracerBase, node: Node, frame: FrameType | None) -> None:
     """
     if KEY in node.meta or _inherit(node):
         return
-    place = _definition(tracer) if node.op in {"placeholder", "output"} else _user_place(frame)
+    place = _definition(tracer) if node.op in {"placeholder", "output"} else user_place(frame)
     if place is None:
         return
     scope = getattr(tracer, "scope", None)
@@ -52,10 +54,10 @@ def record(tracer: TracerBase, node: Node, frame: FrameType | None) -> None:
 
 def of(node: Node) -> Provenance:
     """What is known of ``node``: our own record, else what torch recorded (``torch.compile``, ``torch.export``)."""
-    own = node.meta.get(KEY)
+    own = node.meta.get(KEY) or (node.meta.get("custom") or {}).get(KEY)  # the second is what torch carries on
     module, file, line = own if own is not None else UNKNOWN
     if own is None and node.op != "output":
-        module = _module_of_stack(node.meta.get("nn_module_stack"))
+        module = _module_of_stack(node.meta.get("nn_module_stack") or node.meta.get(_OF_BACKWARD))
     if file is None:
         file, line = _last_frame(node.meta.get("stack_trace"))
     if node.op == "call_module":
@@ -80,7 +82,7 @@ def _definition(tracer: TracerBase) -> tuple[str | None, int | None] | None:
     return (file, fields.get("co_firstlineno")) if file and _kind(file) == "user" else (None, None)
 
 
-def _user_place(frame: FrameType | None) -> tuple[str, int] | None:
+def user_place(frame: FrameType | None) -> tuple[str, int] | None:
     """The nearest line that is neither torch's nor ours.
 
     ``None`` where torch's own compilers asked for the node: the stack then says where the compiler was called.
