@@ -41,6 +41,9 @@ void put(std::unique_ptr<Active> next) {
       std::any_of(next->ops.begin(), next->ops.end(), [](const auto* each) {
         return !each->within.empty() && asks_for_module(each);
       });
+  if (next->has_chains && !active().has_chains) {
+    next->chains_since = next->version;
+  }
   all_sets().push_back(std::move(next));
   current.store(all_sets().back().get(), std::memory_order_release);
   watch_ops(active());

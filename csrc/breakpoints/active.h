@@ -21,6 +21,7 @@ struct Active {
   std::vector<Breakpoint*> nodes;
   bool has_after = false; // an op's, see Breakpoint::after
   bool has_chains = false; // one asks for a module
+  std::uint32_t chains_since = 0; // the version from which on one does
 };
 
 const Active& active();

@@ -39,7 +39,7 @@ void meet(
     bool before,
     const Values& values) {
   const auto chain = breakpoint.in_module != nullptr
-      ? chain_of(node.thread_id(), node.sequence_nr())
+      ? chain_of(node.thread_id(), node.sequence_nr(), active().chains_since)
       : 0;
   breakpoint.meet(
       {Kind::kNode, node.name().c_str(), "", before, values}, chain);

@@ -58,7 +58,8 @@ void meet(
     if (!node || !means_node(breakpoint.within, node->name())) {
       return;
     }
-    chain = chain_of(node->thread_id(), node->sequence_nr());
+    chain =
+        chain_of(node->thread_id(), node->sequence_nr(), active().chains_since);
   } else if (breakpoint.in_module != nullptr) {
     chain = engine::current_chain();
   }
@@ -85,6 +86,9 @@ bool meet_before(const at::RecordFunction& op, const Active& set, Mask mask) {
 
 std::unique_ptr<at::ObserverContext> op_begins(const at::RecordFunction& op) {
   const Active& set = active();
+  if (set.has_chains) {
+    begin_node_chains(set.chains_since);
+  }
   ThisThread& thread = this_thread();
   if (set.ops.empty() || thread.busy) {
     return nullptr;
@@ -99,7 +103,7 @@ std::unique_ptr<at::ObserverContext> op_begins(const at::RecordFunction& op) {
 void op_ends(const at::RecordFunction& op, at::ObserverContext* context) {
   const Active& set = active();
   if (set.has_chains) {
-    note_node_chains();
+    note_node_chains(set.chains_since);
   }
   if (context == nullptr || Busy::here()) {
     return;

@@ -29,6 +29,9 @@ py::list as_list(const std::vector<CheckedTensor>& tensors) {
   for (const auto& facts : tensors) {
     py::dict fields;
     fields["name"] = facts.name;
+    fields["position"] = facts.position;
+    fields["address"] =
+        reinterpret_cast<std::uintptr_t>(facts.tensor.unsafeGetTensorImpl());
     fields["shape"] = py::tuple(py::cast(facts.shape));
     fields["dtype"] = py::cast(facts.dtype);
     fields["device"] = facts.device;
@@ -78,6 +81,7 @@ py::dict as_dict(const Finding& finding) {
   fields["why"] = finding.why;
   fields["chain"] = finding.chain;
   fields["origin"] = finding.origin;
+  fields["approximate"] = finding.approximate;
   fields["graph_task"] = finding.graph_task;
   fields["thread"] = finding.thread;
   fields["number"] = finding.number;

@@ -11,12 +11,25 @@
 
 namespace pyharness::engine {
 
+namespace {
+
+void add_origin(Finding& finding, const torch::autograd::Node& node) {
+  const auto origin = origin_of_node(node.thread_id(), node.sequence_nr());
+  finding.origin = origin.chain;
+  finding.approximate = origin.approximate;
+}
+
+} // namespace
+
 CheckedTensor facts_of(
     std::string name,
+    std::size_t position,
     const at::Tensor& tensor,
     const WantedValues& wanted) {
   CheckedTensor facts;
   facts.name = std::move(name);
+  facts.position = position;
+  facts.tensor = tensor;
   facts.shape = tensor.sizes().vec();
   facts.dtype = tensor.scalar_type();
   facts.device = tensor.device().str();
@@ -32,7 +45,7 @@ Finding finding_here() {
   finding.thread = syscall(SYS_gettid);
   if (const auto node = torch::autograd::get_current_node()) {
     finding.node = node->name();
-    finding.origin = chain_of_node(node->thread_id(), node->sequence_nr());
+    add_origin(finding, *node);
   }
   finding.native = torch::unwind::unwind();
   return finding;
@@ -42,7 +55,7 @@ void describe_node(Finding& finding, const torch::autograd::Node& node) {
   finding.is_node = true;
   finding.name = node.name();
   finding.node.clear();
-  finding.origin = chain_of_node(node.thread_id(), node.sequence_nr());
+  add_origin(finding, node);
 }
 
 } // namespace pyharness::engine

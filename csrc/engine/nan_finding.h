@@ -13,6 +13,8 @@ namespace pyharness::engine {
 
 struct CheckedTensor {
   std::string name; // of the argument, or a number
+  std::size_t position; // of the argument or the result
+  at::Tensor tensor; // kept until whoever is told has gone on
   std::vector<std::int64_t> shape;
   at::ScalarType dtype;
   std::string device;
@@ -22,6 +24,7 @@ struct CheckedTensor {
 
 CheckedTensor facts_of(
     std::string name,
+    std::size_t position,
     const at::Tensor& tensor,
     const WantedValues& wanted);
 
@@ -36,6 +39,7 @@ struct Finding {
   std::string why; // what else is known of where the value came from
   Chain chain = 0; // who called it; for a node, who runs the backward
   Chain origin = 0; // for a node: who called what made it
+  bool approximate = false; // that is the op that was next, see NodeOrigin
   int graph_task = -1;
   long thread = 0; // the kernel's number
   std::uint64_t number = 0; // how many ops and nodes that thread ran until then

@@ -136,14 +136,18 @@ void add_facts_of_op(
   for (auto i = level.first_input; i < levels.inputs.size(); ++i) {
     const auto& held = levels.inputs[i];
     finding.inputs.push_back(facts_of(
-        level.plan->arguments[held.argument].name, held.tensor, wanted));
+        level.plan->arguments[held.argument].name,
+        held.argument,
+        held.tensor,
+        wanted));
     if (held.written) {
       finding.inputs.back().name += " (after)";
     }
   }
   each_result(levels, level, fn, [&](const at::Tensor& tensor) {
+    const auto position = finding.outputs.size();
     finding.outputs.push_back(
-        facts_of(std::to_string(finding.outputs.size()), tensor, wanted));
+        facts_of(std::to_string(position), position, tensor, wanted));
   });
 }
 

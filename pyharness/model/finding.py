@@ -101,6 +101,8 @@ class Finding:
     """Who called the op, innermost first; for a node, who started the backward pass."""
     forward: tuple[Call, ...]
     """For a node, and an op in one: who called the op that made the node; empty where that was not seen."""
+    approximate: bool
+    """``forward`` is of the op nearest to the node's making, not of one that was seen to make it."""
     made_from: Call | None
     """Where ``origin`` is a generated line: the user's line that torch says it was made from."""
     inputs: tuple[CheckedTensor, ...]
@@ -128,11 +130,14 @@ class Finding:
     @property
     def headline(self) -> str:
         """What was found, in one line."""
-        what = " and ".join(KINDS[value] for value in self.values)
-        verb = "made" if self.made else "received"
         where = f" at {self.origin.file}:{self.origin.line}" if self.origin else ""
         module = f", module {self.module or '(root)'}" if self.module is not None else ""
-        return f"{self.name} {verb} the first {what}{where}{module}"
+        return f"{self.name} {self.deed}{where}{module}"
+
+    @property
+    def deed(self) -> str:
+        """``made the first NaN``."""
+        return f"{'made' if self.made else 'received'} the first {' and '.join(KINDS[value] for value in self.values)}"
 
     def to_json(self) -> dict[str, Any]:
         """The object that ``--json`` prints."""
@@ -149,6 +154,7 @@ class Finding:
             "origin": self.origin.to_json() if self.origin else None,
             "calls": [call.to_json() for call in self.calls],
             "forward": [call.to_json() for call in self.forward],
+            "approximate": self.approximate,
             "made_from": self.made_from.to_json() if self.made_from else None,
             "inputs": [tensor.to_json() for tensor in self.inputs],
             "outputs": [tensor.to_json() for tensor in self.outputs],

@@ -20,6 +20,8 @@ if TYPE_CHECKING:
 
 _TITLE = 9
 """Columns of what a place is."""
+_NEAREST = "the op that came next: none was seen to make the node"
+"""Of a C++ autograd Function that Python called without an op around it."""
 
 
 def finding_lines(finding: Finding, *, width: int | None = None) -> Iterator[Line]:
@@ -46,17 +48,18 @@ def _what(finding: Finding) -> str:
 
 
 def _places(finding: Finding) -> Iterator[Line]:
+    nearest = _NEAREST if finding.approximate else ""
     if finding.kind == "node":
-        yield from _place("forward", finding.origin if finding.forward else None, finding.module)
+        yield from _place("forward", finding.origin if finding.forward else None, finding.module, nearest)
         yield from _place("run by", origin_of(finding.calls), None)
         return
     yield from _place("line", finding.origin, finding.module)
     yield from _place("made from", finding.made_from, None)
     if finding.node:
-        yield from _place("forward", origin_of(finding.forward), None)
+        yield from _place("forward", origin_of(finding.forward), None, nearest)
 
 
-def _place(title: str, call: Call | None, module: str | None) -> Iterator[Line]:
+def _place(title: str, call: Call | None, module: str | None, note: str = "") -> Iterator[Line]:
     if call is None:
         return
     where = f"{short_path(call.file)}:{call.line} in {call.function}"
@@ -65,6 +68,7 @@ def _place(title: str, call: Call | None, module: str | None) -> Iterator[Line]:
     yield Line(f"  {title:{_TITLE}}  {where:40}  {text}".rstrip(), "place")
     parts = [f"module {module or '(root)'}"] if module is not None else []
     parts += [f"fx node {call.node}"] if call.node else []
+    parts += [note] if note else []
     if parts:
         yield Line(f"  {'':{_TITLE}}  {', '.join(parts)}", "place")
 

@@ -128,8 +128,11 @@ def _cut(text: str, room: int | None) -> str:
 
 
 def function_text(frame: Frame) -> str:
-    """The function's name: of a native one without parameters and template arguments."""
-    if frame.language == "python":
+    """The function's name: of a native one without parameters and template arguments.
+
+    What has neither a source nor a library is no function: an op or an autograd node that a breakpoint is of.
+    """
+    if frame.language == "python" or not (frame.file or frame.library):
         return frame.function
     name = qualified_name(frame.function).replace("anonymous::", "") or frame.function
     return f"{name}::{{lambda}}" if "{lambda(" in frame.function else name

@@ -56,7 +56,7 @@ def act(action: Action, hit: Hit) -> Answer:
 def stop_with(hit: Hit, *, places: tuple[int, ...] = (), step: bool = False) -> Answer:
     """What the trap is called with, as ``csrc/breakpoints/trap.h`` says."""
     about = {"kind": hit.kind, "name": hit.name, "before": hit.before, "tensors": hit.tensors}
-    why = {"stops": places, "step": step, "notes": [line_of(hit, place=False)], "native": about}
+    why = {"stops": places, "step": step, "notes": [hit.note or line_of(hit, place=False)], "native": about}
     return hit.file, hit.line, hit.function, json.dumps(why)
 
 
@@ -81,11 +81,16 @@ def _traced_by_gdb() -> bool:
 
 def line_of(hit: Hit, *, place: bool = True) -> str:
     """The hit in one line."""
+    where = f" at {hit.file}:{hit.line} in {hit.function}" if place and hit.file else ""
+    return f"{tensors_of(hit)}{where}, hit {hit.count}"
+
+
+def tensors_of(hit: Hit) -> str:
+    """What ran, with what went in and came out: ``aten::mul.Tensor(float32[2], 3) → float32[2]``."""
     name = f"{hit.name}.{hit.overload}" if hit.overload else hit.name
     inputs = hit.inputs or tuple(f"{key} = {value:g}" for key, value in hit.variables.items())
     result = "" if hit.before else f" → {_shown(hit.outputs)}"
-    where = f" at {hit.file}:{hit.line} in {hit.function}" if place and hit.file else ""
-    return f"{name}({_shown(inputs)}){result}{where}, hit {hit.count}"
+    return f"{name}({_shown(inputs)}){result}"
 
 
 def _shown(values: tuple[Any, ...]) -> str:

@@ -54,6 +54,8 @@ class Hit:
     """Of a place in a kernel."""
     tensors: dict[str, int] = field(default_factory=dict, repr=False)
     """Addresses of the tensors (``c10::TensorImpl``) by the names that conditions use."""
+    note: str = ""
+    """What a debugger that stops says of it, where that is more than the op and its tensors."""
     frame: FrameType | None = field(default=None, repr=False)
 
     @property
@@ -269,7 +271,7 @@ def _hit(raw: dict[str, Any], count: int, frame: FrameType | None) -> Hit:
         raw["outputs"],
         dict(zip(_names(raw.get("names", "")), raw["variables"], strict=False)),
         raw["tensors"],
-        frame,
+        frame=frame,
     )
 
 

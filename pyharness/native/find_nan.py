@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+from dataclasses import replace
 from fnmatch import fnmatchcase
 from functools import partial
 from pathlib import Path
@@ -11,6 +12,7 @@ from typing import TYPE_CHECKING, Any, Literal
 from pyharness.model.errors import HarnessError, UsageError, nearest
 from pyharness.model.finding import Finding, NonFiniteError
 from pyharness.model.finding_text import finding_lines
+from pyharness.model.trace import origin_of
 from pyharness.native import raw_finding
 from pyharness.native.chains import engine
 
@@ -20,6 +22,8 @@ if TYPE_CHECKING:
     from typing import TypeAlias
 
     from typing_extensions import Self
+
+    from pyharness.native.breakpoints import Hit
 
 Action = Literal["raise", "stop", "report"]
 Answer: TypeAlias = "bool | type[NonFiniteError] | tuple[str, int, str, str]"
@@ -99,14 +103,14 @@ class NanSearch:
             return False
         self.finding = finding
         try:
-            return self._act(finding, may_raise=may_raise)
+            return self._act(finding, raw_finding.addresses(fields), may_raise=may_raise)
         except Exception as error:
             self._failed = error
             if may_raise:
                 raise
             return True
 
-    def _act(self, finding: Finding, *, may_raise: bool) -> Answer:
+    def _act(self, finding: Finding, tensors: dict[str, int], *, may_raise: bool) -> Answer:
         if callable(self._action):
             self._action(finding)
             return True
@@ -114,7 +118,7 @@ class NanSearch:
             report(finding)
             return True
         if self._action == "stop":
-            return _stop(finding) or True
+            return _stop(finding, tensors) or True
         if may_raise:
             raise NonFiniteError(finding)
         return _error_of(finding)
@@ -181,7 +185,7 @@ def _modules_of(finding: Finding) -> list[str | None]:
     return [call.module for call in (*finding.calls, *finding.forward)]
 
 
-def _stop(finding: Finding) -> tuple[str, int, str, str] | None:
+def _stop(finding: Finding, tensors: dict[str, int]) -> tuple[str, int, str, str] | None:
     """Stop where the program stands: what gdb is to be told where it is there, else pdb or the report."""
     from pyharness.native import breakpoint_actions
     from pyharness.native.breakpoints import Hit
@@ -203,9 +207,22 @@ def _stop(finding: Finding) -> tuple[str, int, str, str] | None:
         file=code.co_filename,
         line=user.f_lineno,
         function=code.co_name,
+        inputs=tuple(str(tensor.info) for tensor in finding.inputs),
+        outputs=tuple(str(tensor.info) for tensor in finding.outputs),
+        tensors=tensors,
         frame=user,
     )
-    return breakpoint_actions.act("", hit)
+    return breakpoint_actions.act("", replace(hit, note=_note(finding, hit)))
+
+
+def _note(finding: Finding, hit: Hit) -> str:
+    """What is said of the stop; who called is said after it."""
+    from pyharness.native.breakpoint_actions import tensors_of
+
+    forward = origin_of(finding.forward) if finding.kind == "node" else None
+    module = f", module {finding.module or '(root)'}" if finding.module is not None else ""
+    where = f" (forward at {forward.file}:{forward.line}{module})" if forward else module
+    return f"{tensors_of(hit)} {finding.deed}{where}"
 
 
 def _error_of(finding: Finding) -> type[NonFiniteError]:

@@ -42,6 +42,7 @@ def decode(fields: dict[str, Any], engine: Any) -> Finding:
         why=fields["why"],
         calls=calls,
         forward=reader.calls(engine.chain_links(fields["origin"])),
+        approximate=fields["approximate"],
         made_from=made_from,
         inputs=tuple(map(_tensor, fields["inputs"])),
         outputs=tuple(map(_tensor, fields["outputs"])),
@@ -51,6 +52,12 @@ def decode(fields: dict[str, Any], engine: Any) -> Finding:
         thread_name=_thread_name(fields["thread"]),
         number=fields["number"],
     )
+
+
+def addresses(fields: dict[str, Any]) -> dict[str, int]:
+    """Of each tensor's ``c10::TensorImpl``, by the names of native breakpoints' conditions: ``in0``, ``out0``."""
+    sides = (("in", fields["inputs"]), ("out", fields["outputs"]))
+    return {f"{side}{each['position']}": each["address"] for side, tensors in sides for each in reversed(tensors)}
 
 
 def kinds_of(bits: int) -> tuple[ValueKind, ...]:

@@ -35,11 +35,20 @@ def _built(source, *flags):
     return target
 
 
-def op_kernel():
-    """An extension with the op ``walk::weighted``."""
+def _built_with_torch(source, *libraries):
     folders = (_TORCH / "include", _TORCH / "include/torch/csrc/api/include", sysconfig.get_paths()["include"])
     includes = [f"-I{folder}" for folder in folders]
-    return _built(PROGRAMS / "op_kernel.cpp", "-O0", *includes, f"-L{_TORCH / 'lib'}", "-ltorch_cpu", "-lc10")
+    return _built(source, "-O0", *includes, f"-L{_TORCH / 'lib'}", *libraries, "-ltorch_cpu", "-lc10")
+
+
+def op_kernel():
+    """An extension with the op ``walk::weighted``."""
+    return _built_with_torch(PROGRAMS / "op_kernel.cpp")
+
+
+def survey():
+    """The Python module ``survey``, whose C++ autograd Function is behind an op and called without one."""
+    return _built_with_torch(PROGRAMS / "survey.cpp", "-ltorch_python", "-ltorch")
 
 
 def site_kernel(*flags):
