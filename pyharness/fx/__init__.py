@@ -9,17 +9,39 @@ if TYPE_CHECKING:
     from pyharness.fx.edit import EditError, reload
     from pyharness.fx.files import MaterializeError
     from pyharness.fx.materialize import Materialized, materialize
-    from pyharness.fx.tracer import Tracer
+    from pyharness.fx.remembered import remember
+    from pyharness.fx.tags import tag, tagged, tags_of
+    from pyharness.fx.tracer import CannotTraceError, Tracer, trace
 
-__all__ = ["EditError", "MaterializeError", "Materialized", "Tracer", "materialize", "reload"]
+__all__ = [
+    "CannotTraceError",
+    "EditError",
+    "MaterializeError",
+    "Materialized",
+    "Tracer",
+    "materialize",
+    "reload",
+    "remember",
+    "tag",
+    "tagged",
+    "tags_of",
+    "trace",
+]
 
 _HOME = {
     "EditError": "edit",
     "MaterializeError": "files",
     "Materialized": "materialize",
+    "CannotTraceError": "tracer",
     "Tracer": "tracer",
+    "remember": "remembered",
+    "tag": "tags",
+    "tagged": "tags",
+    "tags_of": "tags",
+    "trace": "tracer",
     "materialize": "materialize",
     "reload": "edit",
+    "verify": "verifying.verify",
 }
 
 

@@ -1,55 +1,145 @@
-"""A tracer that remembers, for each node, the module that made it and the user's line."""
+"""A tracer that remembers, for each node, the module that made it and the user's line; leaves are an argument."""
 
 from __future__ import annotations
 
 import sys
 import traceback
+from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
 import torch.fx
+from torch.fx.proxy import TraceError
 
-from pyharness.fx import provenance
+from pyharness.fx import leaves as leaf_rules
+from pyharness.fx import provenance, remembered
+from pyharness.fx import tags as node_tags
+from pyharness.model.errors import HarnessError
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Iterator, Mapping
 
+    from torch import nn
+
+    from pyharness.fx.leaves import Given
     from pyharness.fx.provenance import Provenance
+    from pyharness.fx.tags import Taggers
+
+
+class CannotTraceError(HarnessError, TraceError):
+    """A module's ``forward`` does what a symbolic value cannot: it branches on one, or iterates over one."""
 
 
 class Tracer(torch.fx.Tracer):
     """``torch.fx.Tracer`` with provenance on each node: in ``node.meta`` and in ``tracer.provenance``.
 
-    The record is kept by everything that copies nodes (``node_copy``, ``deepcopy``, ``Transformer``). Other tracers can
-    be derived from this one together with it.
+    The record is kept by everything that copies nodes: ``node_copy``, ``deepcopy``, ``Transformer``, and pickles of a
+    GraphModule that is made of the graph. Other tracers can be derived from this one together with it.
+
+    Args:
+        leaves: modules to keep whole, as one ``call_module`` node each: rules as ``leaves.Rule`` says, one or many.
+        inline: modules to trace into although torch would not (``nn.ReLU`` becomes its function). Their buffers
+            become nodes, as their parameters do. A closer rule wins: a path before a type before a predicate.
+        tags: called with each node as it is made; the dict that it returns is added to the node's tags.
+        arguments: the rest is ``torch.fx.Tracer``'s.
+
     """
 
     provenance: dict[str, Provenance]
     """Of each node of the last trace, by node name."""
 
-    def trace(self, root: torch.nn.Module | Callable[..., Any], *args: Any, **kwargs: Any) -> torch.fx.Graph:
-        """As ``torch.fx.Tracer.trace``."""
+    def __init__(self, *, leaves: Given = (), inline: Given = (), tags: Taggers = (), **arguments: Any) -> None:
+        super().__init__(**arguments)
         self.provenance = {}
-        return super().trace(root, *args, **kwargs)
+        self._leaves = leaf_rules.ModuleRules.of(leaves)
+        self._inline = leaf_rules.ModuleRules.of(inline)
+        self._taggers = node_tags.taggers(tags)
+        self._failed_in: tuple[str, str] | None = None
+
+    def trace(self, root: nn.Module | Callable[..., Any], *args: Any, **kwargs: Any) -> torch.fx.Graph:
+        """As ``torch.fx.Tracer.trace``.
+
+        Raises ``UsageError`` for a path of ``leaves`` or ``inline`` that is not there, ``CannotTraceError`` with the
+        module and the line where a ``forward`` cannot be traced.
+        """
+        self.provenance, self._failed_in = {}, None
+        if isinstance(root, torch.nn.Module):
+            for rules in (self._leaves, self._inline):
+                rules.check_paths(root)
+        try:
+            graph = super().trace(root, *args, **kwargs)
+        except CannotTraceError:
+            raise
+        except TraceError as error:
+            raise self._explained(error, root) from error
+        remembered.recall(graph, self.root)
+        remembered.attach(graph)
+        self.provenance = {node.name: provenance.of(node) for node in graph.nodes}
+        return graph
 
     def create_node(self, *args: Any, **kwargs: Any) -> torch.fx.Node:
-        """As ``torch.fx.Tracer.create_node``, with the record."""
+        """As ``torch.fx.Tracer.create_node``, with the record and the tags."""
         node = super().create_node(*args, **kwargs)
         provenance.record(self, node, sys._getframe(1))  # noqa: SLF001  (a traceback object would cost the most)
+        node_tags.record_tags(node, self._taggers)
         self.provenance[node.name] = provenance.of(node)
         return node
 
-    def call_module(self, m: torch.nn.Module, *args: Any, **kwargs: Any) -> Any:
+    def is_leaf_module(self, m: nn.Module, module_qualified_name: str) -> bool:
+        """As ``leaves`` and ``inline`` say, else as ``torch.fx.Tracer.is_leaf_module``."""
+        said = leaf_rules.is_leaf(self._leaves, self._inline, m, module_qualified_name)
+        return super().is_leaf_module(m, module_qualified_name) if said is None else said
+
+    def call_module(self, m: nn.Module, *args: Any, **kwargs: Any) -> Any:
         """As ``torch.fx.Tracer.call_module``; a call that raises leaves torch's module stack as it was."""
         before = self.module_stack.copy()
+        path = self.path_of_module(m)
         try:
-            return super().call_module(m, *args, **kwargs)
+            with self._buffers_of(m, path):
+                return super().call_module(m, *args, **kwargs)
         except BaseException:
+            self._failed_in = self._failed_in or (path, type(m).__name__)
             self.module_stack.clear()
             self.module_stack.update(before)
             raise
+
+    @contextmanager
+    def _buffers_of(self, module: nn.Module, path: str) -> Iterator[None]:
+        """Buffers as nodes in a module of torch's that is traced into: a batch norm would count its batch right now."""
+        before = self.proxy_buffer_attributes
+        self.proxy_buffer_attributes = before or self._inline.rank(module, path) is not None
+        try:
+            yield
+        finally:
+            self.proxy_buffer_attributes = before
+
+    def _explained(self, error: TraceError, root: Any) -> CannotTraceError:
+        path, kind = self._failed_in or ("", getattr(root, "__name__", type(root).__name__))
+        frames = [frame for frame, _ in traceback.walk_tb(error.__traceback__)]
+        place = provenance.user_place(frames[-1] if frames else None)
+        where = f" at {place[0]}:{place[1]}" if place else ""
+        whole = f"it whole with leaves={path!r}" if path else "the module whole that does it, with leaves=..."
+        return CannotTraceError(
+            f"{path or 'the root'} ({kind}) cannot be traced{where}: {str(error).rstrip('.')}.",
+            f"Keep {whole}, or fix the input that decides with concrete_args.",
+        )
 
     def _filter_traceback_frames(self, user_stack_summary: traceback.StackSummary) -> traceback.StackSummary:
         """Keep ``record_stack_traces`` free of this file: its frames are nearer to the node than the user's."""
         mine = {__file__, provenance.__file__}
         kept = [frame for frame in user_stack_summary if frame.filename not in mine]
         return super()._filter_traceback_frames(traceback.StackSummary.from_list(kept))
+
+
+def trace(
+    root: nn.Module | Callable[..., Any],
+    *,
+    leaves: Given = (),
+    inline: Given = (),
+    tags: Taggers = (),
+    concrete_args: Mapping[str, Any] | None = None,
+) -> torch.fx.GraphModule:
+    """``torch.fx.symbolic_trace`` with our ``Tracer``: the GraphModule of ``root``, of the same name."""
+    tracer = Tracer(leaves=leaves, inline=inline, tags=tags)
+    graph = tracer.trace(root, dict(concrete_args) if concrete_args else None)
+    name = type(root).__name__ if isinstance(root, torch.nn.Module) else getattr(root, "__name__", "GraphModule")
+    return torch.fx.GraphModule(tracer.root, graph, name)
