@@ -12,6 +12,7 @@ if TYPE_CHECKING:
     from pyharness.fx.remembered import remember
     from pyharness.fx.tags import tag, tagged, tags_of
     from pyharness.fx.tracer import CannotTraceError, Tracer, trace
+    from pyharness.fx.verifying.verify import verify
 
 __all__ = [
     "CannotTraceError",
@@ -26,6 +27,7 @@ __all__ = [
     "tagged",
     "tags_of",
     "trace",
+    "verify",
 ]
 
 _HOME = {
