@@ -4,6 +4,7 @@
 #include <csrc/breakpoints/active.h>
 
 #include <csrc/breakpoints/node_breakpoints.h>
+#include <csrc/breakpoints/node_chains.h>
 #include <csrc/breakpoints/op_breakpoints.h>
 
 #include <algorithm>
@@ -118,6 +119,9 @@ void add(Breakpoint& breakpoint) {
   }
   own.push_back(&breakpoint);
   put(std::move(next));
+  if (active().has_chains) { // the first node may come before the first op
+    begin_node_chains(active().chains_since);
+  }
 }
 
 void remove(Breakpoint& breakpoint) {

@@ -3,11 +3,9 @@
 
 #include <csrc/engine/names.h>
 
-#include <array>
 #include <cstring>
 #include <deque>
 #include <map>
-#include <memory>
 #include <mutex>
 #include <typeinfo>
 
@@ -41,64 +39,42 @@ const Pair* stored(const char* name, const char* overload, Name& number) {
   return &all.names[number];
 }
 
-// What a thread has seen, by address. A name that goes may be followed by
-// another at its place, so the text is compared.
-struct Seen {
-  const void* at = nullptr;
-  const Pair* pair = nullptr;
-  Name number = 0;
-};
+} // namespace
 
-constexpr std::size_t kRemembered = 1024;
-
-using Remembered = std::array<Seen, kRemembered>;
-
-thread_local std::unique_ptr<Remembered> remembered;
-thread_local Remembered* remembered_here = nullptr;
-
-Seen& seen_at(const void* address) {
-  if (remembered_here == nullptr) {
-    remembered = std::make_unique<Remembered>();
-    remembered_here = remembered.get();
-  }
+SeenNames::Seen& SeenNames::at(const void* address) {
   const auto bits = reinterpret_cast<std::uintptr_t>(address);
-  return (*remembered_here)[(bits ^ (bits >> 10)) / 8 % kRemembered];
+  return seen_[(bits ^ (bits >> 10)) / 8 % kSeen];
 }
 
-Name number_of(const char* name, const char* overload) {
-  auto& seen = seen_at(name);
-  if (seen.at == name && seen.pair->first == name &&
-      seen.pair->second == overload) {
+Name SeenNames::of_op(const char* name, const char* overload) {
+  auto& seen = at(name);
+  // A name that goes may be followed by another at its place: the text tells.
+  if (seen.at == name && std::strcmp(seen.text->first.c_str(), name) == 0 &&
+      std::strcmp(seen.text->second.c_str(), overload) == 0) {
     return seen.number;
   }
-  seen.pair = stored(name, overload, seen.number);
+  seen.text = stored(name, overload, seen.number);
   seen.at = name;
   return seen.number;
 }
 
-} // namespace
-
-bool is_defined_in_python(const torch::autograd::Node& node) {
-  return std::strcmp(typeid(node).name(), "N5torch8autograd6PyNodeE") == 0;
-}
-
-Name name_of_op(const char* name, const char* overload) {
-  return number_of(name, overload);
-}
-
-Name name_of_node(torch::autograd::Node& node) {
+Name SeenNames::of_node(torch::autograd::Node& node) {
   const std::type_info& type = typeid(node);
-  auto& seen = seen_at(&type);
+  auto& seen = at(&type);
   if (seen.at == &type) {
     return seen.number;
   }
   const auto name = node.name();
   if (is_defined_in_python(node)) {
-    return number_of(name.c_str(), "");
+    return of_op(name.c_str(), "");
   }
-  seen.pair = stored(name.c_str(), "", seen.number);
+  seen.text = stored(name.c_str(), "", seen.number);
   seen.at = &type;
   return seen.number;
+}
+
+bool is_defined_in_python(const torch::autograd::Node& node) {
+  return std::strcmp(typeid(node).name(), "N5torch8autograd6PyNodeE") == 0;
 }
 
 std::vector<Pair> all_names() {

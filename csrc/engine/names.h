@@ -4,6 +4,7 @@
 
 #include <torch/csrc/autograd/function.h>
 
+#include <array>
 #include <cstdint>
 #include <string>
 #include <utility>
@@ -13,13 +14,31 @@ namespace pyharness::engine {
 
 using Name = std::uint32_t;
 
-// Of an op, as RecordFunction::name() and overload_name() give it: the pointers
-// may be of short life.
-Name name_of_op(const char* name, const char* overload);
+// What one thread has seen, by address.
+class SeenNames {
+ public:
+  // Of an op, as RecordFunction::name() and overload_name() give it: the
+  // pointers may be of short life.
+  Name of_op(const char* name, const char* overload);
 
-// Of a node, as Node::name() gives it: asked once for each class of node, and
-// each time for those that Python defines.
-Name name_of_node(torch::autograd::Node& node);
+  // Of a node, as Node::name() gives it: asked once for each class of node, and
+  // each time for those that Python defines.
+  Name of_node(torch::autograd::Node& node);
+
+ private:
+  using Text = std::pair<std::string, std::string>; // name, overload
+
+  struct Seen {
+    const void* at = nullptr;
+    const Text* text = nullptr;
+    Name number = 0;
+  };
+
+  Seen& at(const void* address);
+
+  static constexpr std::size_t kSeen = 1024;
+  std::array<Seen, kSeen> seen_{};
+};
 
 // Whether its class is one of Python's (torch::autograd::PyNode, whose
 // type_info libtorch_python does not export).

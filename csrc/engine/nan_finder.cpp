@@ -25,6 +25,7 @@ void start_search(const WantedValues& which, TakeFinding told) {
   search_is_open.store(true);
   searching.store(true, std::memory_order_release);
   handle = at::addGlobalCallback(op_checks());
+  own_levels(); // this thread's first node may come before its first op
 }
 
 void stop_search() {

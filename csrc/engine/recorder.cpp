@@ -48,8 +48,7 @@ struct Recorded {
         thread(static_cast<std::uint64_t>(syscall(SYS_gettid))),
         number(at::RecordFunction::currentThreadId()),
         ring(capacity),
-        notes(capacity),
-        noted_until(at::sequence_number::peek()) {}
+        notes(capacity) {}
 
   const std::uint64_t generation;
   const std::uint64_t thread;
@@ -62,11 +61,14 @@ struct Recorded {
   std::atomic<std::uint64_t> too_deep{0}; // not recorded for that
   std::uint8_t reentrant = 0; // how many of them are nodes
   std::int64_t last_graph_task = -1;
-  std::uint64_t noted_until; // whose nodes' origin is noted
+  std::uint64_t noted_until = 0; // whose nodes' origin is noted
+  std::uint64_t noted_since = 0; // since when, see sees_ops_since
 };
 
 std::atomic<std::uint64_t> generation{0}; // 0: nothing is recorded
 std::atomic<bool> records_inner_ops{false};
+// Another number each time that forward ops begin to be seen.
+std::atomic<std::uint64_t> sees_ops_since{0};
 thread_local std::shared_ptr<Recorded> recorded;
 // The same without a guard: a thread's first look at `recorded` runs code.
 thread_local Recorded* recorded_here = nullptr;
@@ -107,6 +109,15 @@ void note_new_nodes(Recorded& to, std::uint64_t now, const NodeOrigin& origin) {
       note_nodes(to.noted_until, now, origin);
     }
     to.noted_until = now;
+  }
+}
+
+// What a thread made before anybody looked was made by nobody knows which op.
+void begin_to_note(Recorded& to) {
+  const auto since = sees_ops_since.load(std::memory_order_relaxed);
+  if (to.noted_since != since) {
+    to.noted_since = since;
+    to.noted_until = at::sequence_number::peek();
   }
 }
 
@@ -200,6 +211,7 @@ std::unique_ptr<at::ObserverContext> op_begins(const at::RecordFunction& fn) {
       is_begun(*to, &fn) || is_too_deep(*to)) {
     return nullptr;
   }
+  begin_to_note(*to);
   const auto* outer = innermost_op(*to);
   const auto sequence = at::sequence_number::peek();
   if (outer != nullptr) {
@@ -334,6 +346,9 @@ void observe_ops(const Wanted& wanted) {
       (!is_there || wanted.tensors == observed.tensors)) {
     return;
   }
+  if (!is_there) {
+    sees_ops_since.fetch_add(1);
+  }
   const auto old = handle;
   handle = wanted.forward ? add_callback(wanted.tensors)
                           : at::INVALID_CALLBACK_HANDLE;
@@ -423,8 +438,9 @@ Drained drained(
 
 } // namespace
 
-std::uint64_t start_recording(const Wanted& wanted, std::size_t capacity) {
-  acquire_chains();
+namespace {
+
+std::uint64_t start(const Wanted& wanted, std::size_t capacity) {
   const std::lock_guard<std::mutex> lock(mutex);
   if (recordings.empty()) {
     wanted_capacity = capacity;
@@ -439,6 +455,18 @@ std::uint64_t start_recording(const Wanted& wanted, std::size_t capacity) {
   recording.start = static_cast<std::uint64_t>(c10::getApproximateTime());
   observe();
   return last_recording;
+}
+
+} // namespace
+
+std::uint64_t start_recording(const Wanted& wanted, std::size_t capacity) {
+  acquire_chains();
+  const auto number = start(wanted, capacity);
+  // This thread's first node may come before its first op.
+  if (auto* to = wanted.forward ? own() : nullptr) {
+    begin_to_note(*to);
+  }
+  return number;
 }
 
 std::vector<Drained> stop_recording(std::uint64_t number) {

@@ -3,14 +3,14 @@
 // how many are lost. Another thread may copy it at any time.
 #pragma once
 
+#include <csrc/engine/zeroed_memory.h>
+
 #include <algorithm>
 #include <array>
 #include <atomic>
+#include <bit>
 #include <cstddef>
 #include <cstdint>
-#include <cstdlib>
-#include <memory>
-#include <new>
 #include <vector>
 
 namespace pyharness::engine {
@@ -21,18 +21,10 @@ template <typename Words>
 class Ring {
  public:
   // `capacity` is rounded up to a power of two.
-  explicit Ring(std::size_t capacity) {
-    std::size_t size = 1;
-    while (size < capacity) {
-      size *= 2;
-    }
-    mask_ = size - 1;
-    // Zeroed pages of the system's: what is never written takes no memory.
-    slots_.reset(static_cast<Slot*>(std::calloc(size, sizeof(Slot))));
-    if (!slots_) {
-      throw std::bad_alloc();
-    }
-  }
+  explicit Ring(std::size_t capacity)
+      : mask_(std::bit_ceil(capacity) - 1),
+        memory_((mask_ + 1) * sizeof(Slot)),
+        slots_(static_cast<Slot*>(memory_.begin())) {}
 
   std::size_t capacity() const {
     return mask_ + 1;
@@ -97,14 +89,10 @@ class Ring {
   struct Slot {
     std::array<std::atomic<std::uint64_t>, std::tuple_size_v<Words>> words;
   };
-  struct Free {
-    void operator()(Slot* slots) const {
-      std::free(slots);
-    }
-  };
 
-  std::unique_ptr<Slot[], Free> slots_;
-  std::size_t mask_ = 0;
+  std::size_t mask_;
+  ZeroedMemory memory_;
+  Slot* slots_;
   std::atomic<std::uint64_t> begun_{0};
   std::atomic<std::uint64_t> written_{0};
 };

@@ -190,6 +190,21 @@ def test_nodes_that_a_module_made(hits):
     assert names(hits) == ["MulBackward0"]
 
 
+def test_nodes_made_before_anybody_asked_are_of_no_module(hits):
+    net, x = make_net(), torch.ones(2, 4)
+    options = {"node": "MulBackward0", "module": "1.0", "action": hits.append}
+    with native_breakpoint(**options):
+        early = net(x)
+    others = (torch.ones(3, requires_grad=True) * 2).sum()
+    with native_breakpoint(**options):
+        late = net(x)
+        others.backward()
+        early.sum().backward()
+        assert hits == []
+        late.sum().backward()
+    assert names(hits) == ["MulBackward0"]
+
+
 def test_ops_that_a_node_runs(hits):
     x = torch.ones(3, requires_grad=True)
     with native_breakpoint(op="aten::mul", node="MulBackward0", action=hits.append):

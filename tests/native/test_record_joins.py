@@ -248,6 +248,20 @@ def test_a_graph_that_another_thread_made_is_joined_with_that_thread():
             assert frames(event) == stack(nodes[event.name[:3].lower()][-1])
 
 
+def test_nodes_that_nobody_saw_being_made_are_of_no_op():
+    x = torch.ones(3, requires_grad=True)
+    with pyharness.record(forward=False) as nodes_only:
+        x.exp().sum().backward()  # from here on this thread is known
+        before = x.sin()
+        with pyharness.record() as recording:
+            (x.cos().sum() + before.sum()).backward()
+    made = {event.name: event for event in recording.trace.nodes}
+    assert (made["SinBackward0"].forward, made["SinBackward0"].stack) == (None, ())
+    assert recording.trace.events[made["CosBackward0"].forward].name == "aten::cos"
+    assert not any(event.approximate for event in recording.trace.nodes)
+    assert {event.forward for event in nodes_only.trace.nodes} == {None}
+
+
 def test_modules_within_modules_and_within_themselves():
     class Recursive(torch.nn.Module):
         def __init__(self):
