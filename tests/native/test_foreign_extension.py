@@ -87,7 +87,9 @@ def test_a_node_without_any_op_is_said_to_be_of_the_next_one(survey):
         y.exp().sum().backward()
     trace = recording.trace
     nodes = {event.name: event for event in trace.nodes}
-    same, exp, mul = (nodes[name] for name in ("torch::autograd::CppNode<survey::Same>", "ExpBackward0", "MulBackward0"))
+    same, exp, mul = (
+        nodes[name] for name in ("torch::autograd::CppNode<survey::Same>", "ExpBackward0", "MulBackward0")
+    )
     assert (same.approximate, exp.approximate, mul.approximate) == (True, False, False)
     assert same.forward == exp.forward
     assert [trace.events[node.forward].name for node in (mul, exp)] == ["aten::mul", "aten::exp"]
