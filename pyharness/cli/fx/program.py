@@ -1,0 +1,148 @@
+"""The program whose graphs a verb shows: its options, its run, and what it made."""
+
+from __future__ import annotations
+
+import functools
+import json
+import tempfile
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from pyharness.cli import output
+from pyharness.cli.entry_run import exit_status, run_entry
+from pyharness.debugger.launch import Command
+from pyharness.model.errors import HarnessError, UsageError
+from pyharness.model.graph import Chosen, made_from_json, select
+from pyharness.model.state import state_dir
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from pyharness.model.graph import MadeGraph
+
+EPILOG = """What follows -- belongs to the program. GRAPH is a number or a name of the list that the verb prints, with
+@VERSION behind it for what the GraphModule was before it was recompiled: Model@1. Exit status: the program's own; 1
+where it made no graph; 2 for what cannot be meant."""
+_NONE = """torch.fx.symbolic_trace, pyharness.fx.Tracer, torch.export and torch.compile (once it is called) make some; \
+--all also shows those that torch makes for itself."""
+
+
+@dataclass(frozen=True)
+class Program:
+    """What to run, and which of its graphs to keep."""
+
+    command: Command
+    everything: bool
+    as_json: bool
+
+
+@dataclass(frozen=True)
+class Made:
+    """What a program made, and how it ended."""
+
+    graphs: tuple[MadeGraph, ...]
+    script: str
+    status: int
+
+    def chosen(self, which: str | None) -> list[Chosen]:
+        """The graph that ``which`` names, else all as they were at last."""
+        return [select(self.graphs, which)] if which else [Chosen(each, each.count) for each in self.graphs]
+
+    def one(self, which: str | None) -> Chosen:
+        """The graph that ``which`` names, else the only one; ``UsageError`` where there are several."""
+        if which or len(self.graphs) == 1:
+            return self.chosen(which)[0]
+        known = ", ".join(f"{each.number} {each.name}" for each in self.graphs)
+        raise UsageError(f"{self.script} made {len(self.graphs)} graphs: {known}.", "Choose one: --graph NUMBER.")
+
+
+def program_options(function: Callable[..., int]) -> Callable[..., int]:
+    """Options that every verb on a program's graphs has; the function gets ``program`` instead of them."""
+
+    @functools.wraps(function)
+    def with_program(
+        *,
+        words: tuple[str, ...],
+        module: str | None,
+        python: str,
+        cwd: str | None,
+        everything: bool,
+        as_json: bool,
+        **options: Any,
+    ) -> int:
+        program = Program(command_of(words, module, python, cwd), everything, as_json)
+        return function(program=program, **options)
+
+    for decorate in reversed(_OPTIONS):
+        with_program = decorate(with_program)
+    return with_program
+
+
+_OPTIONS: tuple[Callable[..., Any], ...] = (
+    click.argument("words", metavar="SCRIPT [-- ARGS]...", nargs=-1, type=click.UNPROCESSED),
+    click.option("-m", "module", metavar="MODULE", help="Run a module instead of a script."),
+    click.option("--python", default="", metavar="PATH", help="The program's interpreter, if not this one."),
+    click.option("--cwd", type=click.Path(exists=True, file_okay=False), help="The program's working folder."),
+    click.option("--all", "everything", is_flag=True, help="Also the graphs that torch makes for itself on the way."),
+    click.option("--json", "as_json", is_flag=True, help="One JSON object; the program's output goes to stderr."),
+)
+
+graph_option = click.option("--graph", "which", metavar="GRAPH", help="One graph only: its number or name, @VERSION.")
+
+
+def command_of(words: tuple[str, ...], module: str | None, python: str, cwd: str | None) -> Command:
+    """The program that was typed."""
+    if module:
+        return Command(module, words, module=True, python=python, cwd=cwd)
+    if not words:
+        path = click.get_current_context().command_path
+        raise UsageError("Which script?", f"{path} SCRIPT [-- ARGS], or {path} -m MODULE.")
+    script = words[0]
+    if cwd and Path(script).is_file():  # named from here, as every other file on a command line
+        script = str(Path(script).absolute())
+    return Command(script, words[1:], python=python, cwd=cwd)
+
+
+def run(program: Program) -> Made:
+    """Run it to its end; ``HarnessError`` where it made no graph."""
+    program.command.check()
+    with tempfile.TemporaryDirectory(dir=state_dir("graphs")) as name:  # mode 0700
+        folder = Path(name)
+        request = {"everything": program.everything}
+        code = run_entry(
+            "graphs.py",
+            program.command,
+            folder,
+            request,
+            to_stderr=program.as_json,
+            so_far=lambda: "the program runs",
+        )
+        graphs = _read(folder / "graphs.json", code)
+    status = exit_status(code)
+    if not graphs:
+        ended = f" It ended with exit status {status}." if status else ""
+        error = HarnessError(f"{program.command.script} made no GraphModule.{ended}", _NONE)
+        error.exit_code = status or 1
+        raise error
+    return Made(graphs, program.command.script, status)
+
+
+def end(made: Made) -> int:
+    """The exit status of a verb that has shown everything; says how the program ended, if that was not well."""
+    if made.status:
+        output.error(f"{made.script} ended with exit status {made.status}: what it made until then is shown.")
+    return made.status
+
+
+def _read(file: Path, code: int) -> tuple[MadeGraph, ...]:
+    try:
+        return tuple(made_from_json(each) for each in json.loads(file.read_bytes()))
+    except FileNotFoundError:
+        status = exit_status(code)
+        how = f"signal {-code} killed it" if code < 0 else f"exit status {code}, os._exit perhaps, or exec"
+        error = HarnessError(f"The program left no graphs: {how}.", "They are written when Python ends.")
+        error.exit_code = status or 1
+        raise error from None

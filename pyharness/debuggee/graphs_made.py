@@ -1,0 +1,131 @@
+"""Keeps what each GraphModule of this process was whenever its code was generated, and the shapes of a call."""
+
+from __future__ import annotations
+
+import contextlib
+import functools
+import sys
+import weakref
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any
+
+from pyharness.fx import files, makers
+from pyharness.fx.observed import observed
+from pyharness.fx.snapshot import snapshot
+from pyharness.model.graph import MadeGraph
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from torch.fx import GraphModule
+
+    from pyharness.model.graph import Graph
+
+_MOST = 50
+"""Versions of one GraphModule that are kept: the first one and the latest."""
+
+
+@dataclass
+class _Made:
+    """One GraphModule; it does not live longer because of us."""
+
+    maker: str
+    versions: list[tuple[Graph, dict[str, str]]] = field(default_factory=list)
+    dropped: int = 0
+    seen: bool = False
+    """Whether a call of the latest version was looked at."""
+
+    def add(self, graph: Graph) -> None:
+        if self.versions and self.versions[-1][0] == graph:
+            return
+        self.seen = False
+        self.versions.append((graph, {}))
+        if len(self.versions) > _MOST:
+            del self.versions[1]
+            self.dropped += 1
+
+
+class GraphsMade:
+    """Every GraphModule from ``follow`` on, in the order in which they were made."""
+
+    def __init__(self) -> None:
+        self._all: list[_Made] = []
+        self._of: weakref.WeakKeyDictionary[GraphModule, _Made] = weakref.WeakKeyDictionary()
+
+    def follow(self) -> None:
+        """torch.fx is there: be told of each GraphModule that is made, compiled and called."""
+        from torch.fx import graph_module
+
+        self._follow_init(graph_module.GraphModule)
+        self._follow_calls(graph_module._WrappedCall)
+        files.WATCHERS.append(lambda module, _: self.note(module))
+
+    def note(self, module: GraphModule, maker: str = makers.INTERNAL) -> None:
+        """Keep what ``module`` is now; ``maker`` names one that was handed to somebody after all."""
+        made = self._made(module)
+        made.maker = made.maker or maker
+        made.add(snapshot(module))
+        if maker:
+            for name, inner in module.named_modules():
+                if inner is not module and inner in self._of:
+                    self.note(inner, f"{maker}, {name}")
+
+    def result(self, *, everything: bool = False) -> list[MadeGraph]:
+        """What was made by the user's code, and what torch's compilers handed on; ``everything``: their own, too."""
+        kept = [each for each in self._all if each.versions and (each.maker or everything)]
+        names: dict[str, int] = {}
+        return [_graph(number, each, names) for number, each in enumerate(kept, 1)]
+
+    def _made(self, module: GraphModule, depth: int = 2) -> _Made:
+        made = self._of.get(module)
+        if made is None:
+            made = self._of[module] = _Made(makers.maker(sys._getframe(depth)))
+            self._all.append(made)
+        return made
+
+    def _follow_init(self, cls: Any) -> None:
+        original = cls.__init__
+
+        @functools.wraps(original)
+        def making(module: Any, *args: Any, **kwargs: Any) -> None:
+            self._made(module)
+            original(module, *args, **kwargs)
+
+        cls.__init__ = making
+
+    def _follow_calls(self, cls: Any) -> None:
+        original = cls.__call__
+
+        @functools.wraps(original)
+        def calling(call: Any, module: Any, *args: Any, **kwargs: Any) -> Any:
+            with self._looking(module):
+                return original(call, module, *args, **kwargs)
+
+        cls.__call__ = calling
+
+    @contextlib.contextmanager
+    def _looking(self, module: GraphModule) -> Iterator[None]:
+        """At the first call of each version; a call while somebody traces has no shapes to show."""
+        made = self._of.get(module)
+        if made is None or made.seen or not made.versions or _is_traced():
+            yield
+            return
+        made.seen = True
+        with observed(module, *made.versions[-1]):
+            yield
+
+
+def _is_traced() -> bool:
+    from torch.fx import _symbolic_trace
+    from torch.utils._python_dispatch import _get_current_dispatch_mode
+
+    tracing = getattr(_symbolic_trace, "_is_fx_tracing_flag", False)  # the function that asks for it warns
+    return bool(tracing) or _get_current_dispatch_mode() is not None
+
+
+def _graph(number: int, made: _Made, names: dict[str, int]) -> MadeGraph:
+    name = made.versions[-1][0].name
+    names[name] = names.get(name, 0) + 1
+    unique = name if names[name] == 1 else f"{name}-{names[name]}"
+    versions = tuple(graph.with_shapes(shapes) for graph, shapes in made.versions)
+    return MadeGraph(number, unique, made.maker or "torch, for itself", versions, made.dropped)

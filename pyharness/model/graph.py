@@ -1,0 +1,198 @@
+"""What an FX graph looked like at one moment: its nodes, its generated code, and where each node came from."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import asdict, dataclass, replace
+from functools import cached_property
+from typing import TYPE_CHECKING, Any
+
+from pyharness.model.errors import UsageError, nearest
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+
+@dataclass(frozen=True)
+class GraphNode:
+    """One node."""
+
+    name: str
+    op: str
+    """``fx.Node.op``: placeholder, call_function, call_method, call_module, get_attr or output."""
+    target: str
+    """Readable target, e.g. ``torch.ops.pyharness.rms_norm.default`` or ``blocks.0.norm``."""
+    module: str | None
+    """Path of the module that made it: empty for the root; ``None`` for the output, and where nobody recorded it."""
+    line: int | None
+    """1-based first line of its statement in the generated code; ``None`` where it has none."""
+    last_line: int | None
+    origin_file: str | None
+    origin_line: int | None
+    inputs: tuple[str, ...]
+    """Names of the nodes that it uses, in order, each once."""
+    arguments: str
+    """What it is called with, as text: ``x, 2, dim=1``."""
+    kind: str = ""
+    """Class of the module that a call_module node calls, or of what a get_attr node reads."""
+    shape: str = ""
+    """Of its value, e.g. ``float32[8, 64]``; empty where it is not known."""
+
+    @property
+    def origin(self) -> str | None:
+        """The user's line, as ``FILE:LINE``."""
+        return f"{self.origin_file}:{self.origin_line}" if self.origin_file else None
+
+    def to_json(self) -> dict[str, Any]:
+        """The object that ``pyharness fx show --json`` prints."""
+        return {
+            "name": self.name,
+            "op": self.op,
+            "target": self.target,
+            "module": self.module,
+            "line": self.line,
+            "origin": self.origin,
+        }
+
+
+@dataclass(frozen=True)
+class Graph:
+    """A graph and the ``forward`` that was generated from it."""
+
+    name: str
+    """Class of the GraphModule."""
+    code: str
+    nodes: tuple[GraphNode, ...]
+    file: str = ""
+    """Where the code lies; empty where it has no file."""
+
+    @cached_property
+    def by_name(self) -> Mapping[str, GraphNode]:
+        """Each node."""
+        return {node.name: node for node in self.nodes}
+
+    def statement(self, node: GraphNode) -> str:
+        """The generated lines of ``node``, without what only frees values; empty where it has none."""
+        if node.line is None or node.op == "placeholder":
+            return ""
+        lines = self.code.split("\n")[node.line - 1 : node.last_line or node.line]
+        return without_frees(" ".join(line.strip() for line in lines))
+
+    def with_shapes(self, shapes: Mapping[str, str]) -> Graph:
+        """With the shapes that were seen in a run."""
+        nodes = tuple(replace(node, shape=shapes.get(node.name) or node.shape) for node in self.nodes)
+        return replace(self, nodes=nodes)
+
+    def to_json(self) -> dict[str, Any]:
+        """``{"nodes": [...]}``."""
+        return {"nodes": [node.to_json() for node in self.nodes]}
+
+
+_FREES = re.compile(r"\s*;\s*(?:\w+ = )+None\s*(?:#.*)?$")
+
+
+def without_frees(statement: str) -> str:
+    """``relu = torch.relu(x)`` of ``relu = torch.relu(x);  x = None``."""
+    return _FREES.sub("", statement)
+
+
+@dataclass(frozen=True)
+class MadeGraph:
+    """A GraphModule that a program made, and what it was after each time that its code was generated."""
+
+    number: int
+    """Counted from 1, in the order in which they were made."""
+    name: str
+    """Class of the GraphModule, with a number behind it where several are called the same."""
+    maker: str
+    """Who made it: ``torch.fx``, ``torch.compile``, ``AOT backward``, ``torch.export``, ..."""
+    versions: tuple[Graph, ...]
+    dropped: int = 0
+    """How many versions between the first one and the second one shown were not kept."""
+
+    def version(self, number: int) -> Graph:
+        """Version ``number``, counted from 1; ``UsageError`` where there is none."""
+        index = number - 1 - (self.dropped if number > 1 else 0)
+        if number < 1 or number > self.count or (self.dropped and 1 < number <= 1 + self.dropped):
+            kept = f"1 and {self.dropped + 2} to {self.count}" if self.dropped else f"1 to {self.count}"
+            versions = "only version 1" if self.count == 1 else f"versions {kept}"
+            raise UsageError(f"{self.name} has no version {number}.", f"It has {versions}.")
+        return self.versions[index]
+
+    @property
+    def count(self) -> int:
+        """How many versions there were."""
+        return len(self.versions) + self.dropped
+
+    @property
+    def last(self) -> Graph:
+        """What it became."""
+        return self.versions[-1]
+
+    def to_json(self) -> dict[str, Any]:
+        """Everything; ``made_from_json`` reads it."""
+        return asdict(self)
+
+
+def made_from_json(data: dict[str, Any]) -> MadeGraph:
+    """What ``MadeGraph.to_json`` wrote."""
+    versions = tuple(_graph(each) for each in data["versions"])
+    return MadeGraph(**{**data, "versions": versions})
+
+
+def _graph(data: dict[str, Any]) -> Graph:
+    nodes = tuple(GraphNode(**{**node, "inputs": tuple(node["inputs"])}) for node in data["nodes"])
+    return Graph(**{**data, "nodes": nodes})
+
+
+_VERSION = re.compile(r"^(.*?)@(\d+)$")
+
+
+@dataclass(frozen=True)
+class Chosen:
+    """One version of a graph that a program made."""
+
+    made: MadeGraph
+    version: int
+
+    @property
+    def graph(self) -> Graph:
+        """What it was then."""
+        return self.made.version(self.version)
+
+    @property
+    def title(self) -> str:
+        """How to name it: ``Model``, ``Model@2`` where there are several versions."""
+        return f"{self.made.name}@{self.version}" if self.made.count > 1 else self.made.name
+
+    def to_json(self) -> dict[str, Any]:
+        """``{"number", "name", "maker", "version", "nodes": [...]}``."""
+        made = self.made
+        head = {"number": made.number, "name": made.name, "maker": made.maker, "version": self.version}
+        return {**head, **self.graph.to_json()}
+
+
+def select(made: Sequence[MadeGraph], which: str) -> Chosen:
+    """The graph that ``which`` names: ``NAME`` or ``NUMBER``, ``@VERSION`` behind it or alone where there is one graph.
+
+    Raises ``UsageError`` with the nearest names.
+    """
+    match = _VERSION.match(which)
+    name = match[1] if match else which
+    found = [each for each in made if name in {each.name, str(each.number)}]
+    if not name and len(made) == 1:
+        found = list(made)
+    if not found:
+        raise UsageError(f"There is no graph {name!r}.", _which(made, name))
+    chosen = Chosen(found[0], int(match[2]) if match else found[0].count)
+    found[0].version(chosen.version)  # or it says which there are
+    return chosen
+
+
+def _which(made: Sequence[MadeGraph], name: str) -> str:
+    known = ", ".join(f"{each.number} {each.name}" for each in made[:_SHOWN])
+    more = f" and {len(made) - _SHOWN} more" if len(made) > _SHOWN else ""
+    return f"{nearest(name, [each.name for each in made])} The program made {known}{more}.".strip()
+
+
+_SHOWN = 12
