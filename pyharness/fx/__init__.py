@@ -6,6 +6,7 @@ import importlib
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
+    from pyharness.fx.backend_report import compile_report
     from pyharness.fx.edit import EditError, reload
     from pyharness.fx.files import MaterializeError
     from pyharness.fx.materialize import Materialized, materialize
@@ -20,6 +21,7 @@ __all__ = [
     "MaterializeError",
     "Materialized",
     "Tracer",
+    "compile_report",
     "materialize",
     "reload",
     "remember",
@@ -41,6 +43,7 @@ _HOME = {
     "tagged": "tags",
     "tags_of": "tags",
     "trace": "tracer",
+    "compile_report": "backend_report",
     "materialize": "materialize",
     "reload": "edit",
     "verify": "verifying.verify",

@@ -47,6 +47,11 @@ _PYTHON = (
     (re.compile(r"^<frozen runpy>|/runpy\.py$"), re.compile(""), "runpy"),
     (re.compile(r"/threading\.py$"), re.compile(r"(^|\.)_"), "threading"),
     (
+        re.compile(r"-packages/torch/_(dynamo|functorch|inductor)/|/pyharness/fx/backend/"),
+        re.compile(""),
+        "torch.compile",
+    ),
+    (
         re.compile(r"-packages/(torch|functorch)/"),
         re.compile(r"(^|\.)(_\w*|wrapper|wrapped|call_wrapped|decorate_\w+)$"),
         "torch",

@@ -9,6 +9,9 @@ from pyharness.cli.lazy_group import LazyGroup
 # One module of this folder for each, with a `command`; it is imported when it is used.
 VERBS = {
     "show": "run a script; for each GraphModule that it makes: node, op, target, module, the user's line",
+    "code": "the generated code, with the module and the user's line of each statement beside it",
+    "graph": "a graph drawn with characters: which value goes where",
+    "compiled": "run a script; what torch.compile made of it: graphs, graph breaks, guards, recompilations",
 }
 _EPILOG = """What follows -- belongs to the program: pyharness fx show train.py -- --epochs 1."""
 

@@ -1,4 +1,4 @@
-"""The Dynamo backend ``pyharness``: every graph that torch.compile captures runs eagerly, from a file with a source map.
+"""The Dynamo backend ``pyharness``: what torch.compile captures runs eagerly, from files with source maps.
 
 ``torch.compile(model, backend="pyharness")`` finds it by its entry point. Only torch imports this package.
 """

@@ -29,6 +29,9 @@ _RESUMED = re.compile(r"torch_dynamo_resume_in_(?P<name>.+)_at_(?P<line>\d+)$")
 _COMPILED = "__compiled_fn"
 """How the names begin under which Dynamo's bytecode calls graphs."""
 
+_JUMP = "generic_jump"
+"""Dynamo's short word for a branch that it cannot decide while it traces."""
+
 _captures: list[Capture] = []
 _read_failures: dict[CodeType, int] = {}
 
@@ -116,12 +119,12 @@ def compilations() -> tuple[Compilation, ...]:
     return tuple(capture.compilation() for capture in _captures)
 
 
-def _made_bytecode(code: CodeType, made: CodeType) -> None:
+def _made_bytecode(code: CodeType, new_code: CodeType) -> None:
     """A compilation is over; frames of which no graph was made come here too."""
     compile_id = str(CompileContext.current_compile_id())
     last = _captures[-1] if _captures else None
     if last is None or last.done or last.id != compile_id:
-        if any(name.startswith(_COMPILED) for name in made.co_names):
+        if any(name.startswith(_COMPILED) for name in new_code.co_names):
             return  # another backend's
         reason = _break_of(graph_break_reasons[-1]) if graph_break_reasons else None
         last = Capture(compile_id, 0, code, (code.co_filename,), reason)
@@ -144,6 +147,8 @@ def _break_of(reason: Any) -> Break | None:
     if reason is None or not reason.graph_break:
         return None
     text = str(reason.reason).strip()
+    if text.startswith(_JUMP):
+        text = f"A branch depends on the value of a tensor ({text})"
     stack = [frame for frame in reason.user_stack if is_user_python(frame.filename)] or list(reason.user_stack)
     place = Place(stack[-1].filename, stack[-1].lineno or 0, (stack[-1].line or "").strip()) if stack else None
     return Break(text.partition("\n")[0].strip(), text, place)

@@ -39,8 +39,15 @@ def _all(manager: Any, files: tuple[str, ...]) -> Iterator[Guard]:
         for part in leaf.verbose_code_parts():
             text, place = read_part(part, files)
             yield Guard(type(leaf).__name__, text, place)
-    for child in manager.get_child_managers():
+    for child in _children(manager):
         yield from _all(child, files)
+
+
+def _children(manager: Any) -> Iterator[Any]:
+    yield from manager.get_child_managers()
+    if hasattr(manager, "get_key_value_managers"):  # of a dict: one for the key and one for the value
+        for pair in manager.get_key_value_managers().values():
+            yield from filter(None, pair)
 
 
 def read_part(part: str, files: tuple[str, ...]) -> tuple[str, Place | None]:

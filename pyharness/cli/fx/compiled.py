@@ -1,0 +1,83 @@
+"""``pyharness fx compiled SCRIPT``: what torch.compile made of a program, and why it broke off or compiled again."""
+
+from __future__ import annotations
+
+import json
+import tempfile
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import click
+
+from pyharness.cli import output
+from pyharness.cli.entry_run import exit_status, run_entry
+from pyharness.cli.fx.program import command_of
+from pyharness.model.compiled import from_json
+from pyharness.model.compiled_text import Manner, report_lines
+from pyharness.model.errors import HarnessError
+from pyharness.model.state import state_dir
+
+if TYPE_CHECKING:
+    from pyharness.debugger.launch import Command
+    from pyharness.model.compiled import CompileReport
+
+_EPILOG = """What follows -- belongs to the program. Exit status: the program's own; 1 where torch.compile made nothing;
+2 for what cannot be meant."""
+_NOTHING = """Name the backend in the program, torch.compile(model, backend="pyharness"), or have it replace what the \
+program names: --replace-backend."""
+
+
+@click.command(epilog=_EPILOG)
+@click.argument("words", metavar="SCRIPT [-- ARGS]...", nargs=-1, type=click.UNPROCESSED)
+@click.option("-m", "module", metavar="MODULE", help="Run a module instead of a script.")
+@click.option("--python", default="", metavar="PATH", help="The program's interpreter, if not this one.")
+@click.option("--cwd", type=click.Path(exists=True, file_okay=False), help="The program's working folder.")
+@click.option(
+    "--replace-backend", "replace", is_flag=True, help="Use the backend pyharness whatever the program names."
+)
+@click.option("--guards", is_flag=True, help="Show each guard, and the line that made torch depend on it.")
+@click.option("--json", "as_json", is_flag=True, help="One JSON object; the program's output goes to stderr.")
+def command(
+    *,
+    words: tuple[str, ...],
+    module: str | None,
+    python: str,
+    cwd: str | None,
+    replace: bool,
+    guards: bool,
+    as_json: bool,
+) -> int:
+    """Run SCRIPT and show what torch.compile made of it with the backend pyharness.
+
+    For each compilation: the function, its graphs with their files, where the graph broke off and why, how many guards
+    must hold, and which guard failed where it was compiled again.
+    """
+    program = command_of(words, module, python, cwd)
+    report, status = _run(program, replace=replace, to_stderr=as_json)
+    if as_json:
+        output.write_json(report.to_json())
+    elif report.compilations or report.not_compiled:
+        output.write_lines(report_lines(report, Manner(guards=guards)))
+    if not report.compilations and not report.not_compiled:
+        error = HarnessError(f"torch.compile made nothing of {program.script} with the backend pyharness.", _NOTHING)
+        error.exit_code = status or 1
+        raise error
+    return status
+
+
+def _run(program: Command, *, replace: bool, to_stderr: bool) -> tuple[CompileReport, int]:
+    program.check()
+    with tempfile.TemporaryDirectory(dir=state_dir("compiled")) as name:  # mode 0700
+        folder, request = Path(name), {"replace": replace}
+        code = run_entry(
+            "compiled.py", program, folder, request, to_stderr=to_stderr, so_far=lambda: "the program runs"
+        )
+        try:
+            return from_json(json.loads((folder / "compiled.json").read_bytes())), exit_status(code)
+        except FileNotFoundError:
+            error = HarnessError(
+                f"The program ended with exit status {exit_status(code)} and left no report.",
+                "It is written when Python ends; sys.exit and exceptions are fine, os._exit and signals are not.",
+            )
+            error.exit_code = exit_status(code) or 1
+            raise error from None

@@ -1,0 +1,67 @@
+"""What ``pyharness fx compiled`` runs: the user's script, and at its end what torch.compile made of it, as data.
+
+python COMPILED.py FOLDER REQUEST [-m] SCRIPT [ARGS...]      REQUEST: a JSON object, ``{"replace": false}``
+
+FOLDER gets ``compiled.json`` at the end, also after an exception or ``sys.exit``: ``CompileReport.to_json``.
+"""
+
+from __future__ import annotations
+
+import atexit
+import json
+import os
+import signal
+import sys
+from contextlib import suppress
+from pathlib import Path
+from typing import Any
+
+_PACKAGES = Path(__file__).resolve().parents[2]
+_EVERY = ">=0:pyharness"
+"""For each compilation: this backend, as ``TORCH_COMPILE_OVERRIDE_BACKENDS`` says it."""
+
+
+def main() -> int:
+    """Become the script."""
+    from pyharness.debuggee import generated
+    from pyharness.debuggee.__main__ import INTERRUPTED, parse, run
+    from pyharness.debuggee.after_import import after_import
+    from pyharness.fx.backend_report import compile_report  # noqa: F401  (now: an import at the end may disturb it)
+    from pyharness.model import compiled, state  # noqa: F401
+
+    folder, request, *arguments = sys.argv[1:]
+    options = parse(arguments)
+    owner = os.getpid()
+    atexit.register(lambda: _write(Path(folder), owner))  # the first to be registered is the last to be called
+    generated.install(lambda _: None)
+    if json.loads(request).get("replace"):
+        after_import("torch._dynamo.config", _replace)
+    status = run(options, stop=False)
+    if status == INTERRUPTED:  # Python dies of the signal then, once it has cleaned up: shells look at that
+        sys.excepthook = lambda *_: None
+        raise KeyboardInterrupt
+    return status
+
+
+def _replace(config: Any) -> None:
+    if hasattr(config, "debug_backend_override") and not config.debug_backend_override:
+        config.debug_backend_override = _EVERY
+
+
+def _write(folder: Path, owner: int) -> None:
+    from pyharness.fx.backend_report import compile_report
+    from pyharness.model.state import write_private
+
+    if os.getpid() != owner:
+        return
+    signal.signal(signal.SIGINT, signal.SIG_IGN)  # impatience shall not cost the report
+    with suppress(OSError):  # the program may have taken the folder away, and must end as it would
+        write_private(folder / "compiled.json", json.dumps(compile_report().to_json()).encode())
+
+
+if __name__ == "__main__":
+    sys.path[0] = str(_PACKAGES)  # not this folder; `run` puts the script's there
+    from pyharness.debuggee.entry import make_importable
+
+    make_importable({"pyharness": str(_PACKAGES)})
+    sys.exit(main())
