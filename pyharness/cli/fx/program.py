@@ -17,11 +17,13 @@ from pyharness.debugger.launch import Command
 from pyharness.model.errors import HarnessError, UsageError
 from pyharness.model.graph import Chosen, made_from_json, select
 from pyharness.model.state import state_dir
+from pyharness.model.styled_line import Line
+from pyharness.report.graph_table import headline
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Iterator, Sequence
 
-    from pyharness.model.graph import MadeGraph
+    from pyharness.model.graph import Graph, MadeGraph
 
 EPILOG = """What follows -- belongs to the program. GRAPH is a number or a name of the list that the verb prints, with
 @VERSION behind it for what the GraphModule was before it was recompiled: Model@1. Exit status: the program's own; 1
@@ -128,6 +130,16 @@ def run(program: Program) -> Made:
         error.exit_code = status or 1
         raise error
     return Made(graphs, program.command.script, status)
+
+
+def sections(chosen: Sequence[Chosen], view: Callable[[Graph, int | None], Iterator[Line]]) -> Iterator[Line]:
+    """A heading and a view of each graph."""
+    width = output.terminal()[1]
+    for number, each in enumerate(chosen):
+        if number:
+            yield Line("")
+        yield headline(each)
+        yield from view(each.graph, width)
 
 
 def end(made: Made) -> int:

@@ -7,13 +7,10 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from pyharness.cli import output
-from pyharness.cli.fx.program import EPILOG, end, graph_option, program_options, run
-from pyharness.model.styled_line import Line
+from pyharness.cli.fx.program import EPILOG, end, graph_option, program_options, run, sections
 from pyharness.report.graph_table import headline, table
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
-
     from pyharness.cli.fx.program import Made, Program
 
 
@@ -36,7 +33,7 @@ def command(*, program: Program, which: str | None, listing: bool) -> int:
     elif listing:
         output.write_lines(headline(each) for each in made.chosen(which))
     else:
-        output.write_lines(_lines(made, which))
+        output.write_lines(sections(made.chosen(which), table))
     return end(made)
 
 
@@ -45,12 +42,3 @@ def _json(made: Made, which: str | None) -> dict[str, Any]:
     if len(chosen) == 1:
         return chosen[0].graph.to_json()
     return {"graphs": [each.to_json() for each in chosen]}
-
-
-def _lines(made: Made, which: str | None) -> Iterator[Line]:
-    width = output.terminal()[1]
-    for number, each in enumerate(made.chosen(which)):
-        if number:
-            yield Line("")
-        yield headline(each)
-        yield from table(each.graph, width)
