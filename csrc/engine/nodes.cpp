@@ -4,9 +4,9 @@
 #include <csrc/engine/nodes.h>
 
 #include <csrc/engine/bind.h>
+#include <csrc/engine/inner_ops.h>
 #include <csrc/engine/interpose.h>
 
-#include <c10/core/GradMode.h>
 #include <torch/csrc/autograd/functions/accumulate_grad.h>
 
 #include <array>
@@ -157,17 +157,6 @@ Interposition& evaluation() {
   return found;
 }
 
-Interposition& callbacks_unless_empty() {
-  static Interposition found(
-      "_ZN2at27getStepCallbacksUnlessEmptyENS_11RecordScopeE");
-  return found;
-}
-
-Interposition& callbacks() {
-  static Interposition found("_ZN2at16getStepCallbacksENS_11RecordScopeE");
-  return found;
-}
-
 using Evaluate = void (*)(
     Engine*,
     std::shared_ptr<GraphTask>&,
@@ -177,19 +166,6 @@ using Evaluate = void (*)(
 
 // Written again, with the same, by whoever begins to observe while others run.
 std::atomic<Evaluate> original_evaluate = nullptr;
-std::atomic<decltype(&at::getStepCallbacksUnlessEmpty)> original_unless_empty =
-    nullptr;
-std::atomic<decltype(&at::getStepCallbacks)> original_callbacks = nullptr;
-
-template <typename Function>
-Function called(const std::atomic<Function>& original) {
-  return original.load(std::memory_order_relaxed);
-}
-
-thread_local bool seen_here = false; // see_inner_ops_here
-// A profiler has callbacks of its own on this thread: it sees all. Looked at
-// once for each node.
-thread_local bool profiled_here = false;
 
 void run_watched(
     Watch& watch,
@@ -199,14 +175,17 @@ void run_watched(
     InputBuffer& inputs,
     const std::shared_ptr<ReadyQueue>& queue) {
   if (!watch.wants_values()) {
-    called(original_evaluate)(engine, task, node, inputs, queue);
+    original_evaluate.load(std::memory_order_relaxed)(
+        engine, task, node, inputs, queue);
   } else if (dynamic_cast<torch::autograd::AccumulateGrad*>(node) != nullptr) {
     // It has no outputs, and would copy the gradient if it had a hook.
     watch.values(inputs.buffer, {});
-    called(original_evaluate)(engine, task, node, inputs, queue);
+    original_evaluate.load(std::memory_order_relaxed)(
+        engine, task, node, inputs, queue);
   } else {
     const HookedNode hooked_node(*node, watch);
-    called(original_evaluate)(engine, task, node, inputs, queue);
+    original_evaluate.load(std::memory_order_relaxed)(
+        engine, task, node, inputs, queue);
   }
 }
 
@@ -216,7 +195,7 @@ void evaluate(
     Node* node,
     InputBuffer& inputs,
     const std::shared_ptr<ReadyQueue>& queue) {
-  profiled_here = at::hasThreadLocalCallbacks();
+  const InNode here;
   Watch watch(*node, &inputs.buffer);
   watch.before();
   try {
@@ -228,41 +207,10 @@ void evaluate(
   watch.after(/*failed=*/false);
 }
 
-// The backward's own arithmetic: inside of a node, where no graph is built.
-bool is_hidden() {
-  return torch::autograd::get_current_graph_task_id() >= 0 &&
-      !c10::GradMode::is_enabled() && !seen_here && !profiled_here;
-}
-
-std::optional<at::StepCallbacks> seen_unless_empty(at::RecordScope scope) {
-  return is_hidden() ? std::nullopt : called(original_unless_empty)(scope);
-}
-
-at::StepCallbacks seen_callbacks(at::RecordScope scope) {
-  return is_hidden() ? at::StepCallbacks() : called(original_callbacks)(scope);
-}
-
 void interpose() {
   original_evaluate = reinterpret_cast<Evaluate>(evaluation().original());
   evaluation().lead_to(reinterpret_cast<void*>(&evaluate));
-}
-
-void hide_inner_ops() {
-  if (callbacks().possible() && callbacks_unless_empty().possible()) {
-    original_unless_empty =
-        reinterpret_cast<decltype(&at::getStepCallbacksUnlessEmpty)>(
-            callbacks_unless_empty().original());
-    original_callbacks = reinterpret_cast<decltype(&at::getStepCallbacks)>(
-        callbacks().original());
-    callbacks_unless_empty().lead_to(
-        reinterpret_cast<void*>(&seen_unless_empty));
-    callbacks().lead_to(reinterpret_cast<void*>(&seen_callbacks));
-  }
-}
-
-void show_inner_ops() {
-  callbacks_unless_empty().lead_to(nullptr);
-  callbacks().lead_to(nullptr);
+  keep_unchanged_state();
 }
 
 // --- by RecordFunction -------------------------------------------------------
@@ -321,6 +269,7 @@ void begin(Means allowed) {
 void end() {
   if (means == Means::kInterposed) {
     evaluation().lead_to(nullptr);
+    set_every_state();
   } else {
     at::removeCallback(record_handle);
   }
@@ -379,10 +328,6 @@ void remove_observer(NodeObserver& observer) {
       return;
     }
   }
-}
-
-bool see_inner_ops_here(bool seen) {
-  return std::exchange(seen_here, seen);
 }
 
 void bind_nodes(pybind11::module_& m) {

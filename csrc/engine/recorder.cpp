@@ -3,99 +3,25 @@
 
 #include <csrc/engine/recorder.h>
 
-#include <csrc/engine/names.h>
-#include <csrc/engine/notes.h>
+#include <csrc/engine/nodes.h>
 #include <csrc/engine/provenance.h>
-#include <csrc/engine/python_frames.h>
-#include <csrc/engine/ring.h>
+#include <csrc/engine/recorded.h>
 
 #include <ATen/SequenceNumber.h>
 #include <c10/core/GradMode.h>
 #include <c10/util/ApproximateClock.h>
 
-#include <sys/syscall.h>
-#include <unistd.h>
-
-#include <array>
 #include <atomic>
-#include <fstream>
-#include <functional>
-#include <map>
 #include <memory>
-#include <mutex>
-#include <stdexcept>
 #include <string_view>
 
 namespace pyharness::engine {
 
 namespace {
 
-constexpr std::size_t kDeepest = 512; // ops and nodes inside of one another
-
-// One that has begun and not ended.
-struct Open {
-  const void* what; // its RecordFunction or its node
-  PythonPosition called_at;
-  Event event;
-};
-
-// --- one thread --------------------------------------------------------------
-
-// Written by its thread; the rings may be read by another.
-struct Recorded {
-  Recorded(std::size_t capacity, std::uint64_t generation)
-      : generation(generation),
-        thread(static_cast<std::uint64_t>(syscall(SYS_gettid))),
-        number(at::RecordFunction::currentThreadId()),
-        ring(capacity),
-        notes(capacity) {}
-
-  const std::uint64_t generation;
-  const std::uint64_t thread;
-  const std::uint64_t number;
-  Ring<EventWords> ring;
-  Notes notes;
-
-  std::array<Open, kDeepest> open;
-  std::size_t depth = 0;
-  std::atomic<std::uint64_t> too_deep{0}; // not recorded for that
-  std::uint8_t reentrant = 0; // how many of them are nodes
-  std::int64_t last_graph_task = -1;
-  std::uint64_t noted_until = 0; // whose nodes' origin is noted
-  std::uint64_t noted_since = 0; // since when, see sees_ops_since
-};
-
-std::atomic<std::uint64_t> generation{0}; // 0: nothing is recorded
 std::atomic<bool> records_inner_ops{false};
 // Another number each time that forward ops begin to be seen.
 std::atomic<std::uint64_t> sees_ops_since{0};
-thread_local std::shared_ptr<Recorded> recorded;
-// The same without a guard: a thread's first look at `recorded` runs code.
-thread_local Recorded* recorded_here = nullptr;
-thread_local std::uint32_t last_order = 0; // goes on over all recordings
-
-std::mutex mutex; // of what follows
-std::vector<std::shared_ptr<Recorded>> all_recorded;
-std::size_t wanted_capacity = 0;
-
-void join(std::uint64_t current) {
-  const std::lock_guard<std::mutex> lock(mutex);
-  recorded = std::make_shared<Recorded>(wanted_capacity, current);
-  recorded_here = recorded.get();
-  all_recorded.push_back(recorded);
-}
-
-// This thread's part of what is recorded now, null where nothing is.
-Recorded* own() {
-  const auto current = generation.load(std::memory_order_acquire);
-  if (current == 0) {
-    return nullptr;
-  }
-  if (recorded_here == nullptr || recorded_here->generation != current) {
-    join(current);
-  }
-  return recorded_here;
-}
 
 // --- what runs ---------------------------------------------------------------
 
@@ -119,15 +45,6 @@ void begin_to_note(Recorded& to) {
     to.noted_since = since;
     to.noted_until = at::sequence_number::peek();
   }
-}
-
-const Open* innermost_op(const Recorded& of) {
-  for (auto i = of.depth; i-- > 0;) {
-    if (of.open[i].event.kind == Kind::kOp) {
-      return &of.open[i];
-    }
-  }
-  return nullptr;
 }
 
 NodeOrigin origin_in(const Open& op) {
@@ -157,68 +74,27 @@ bool is_inner() {
       !records_inner_ops.load(std::memory_order_relaxed);
 }
 
-// Two callbacks are there while one takes the place of the other.
-bool is_begun(const Recorded& in, const void* what) {
-  return in.depth > 0 && in.open[in.depth - 1].what == what;
-}
-
-bool is_too_deep(Recorded& in) {
-  if (in.depth < kDeepest) {
-    return false;
-  }
-  in.too_deep.fetch_add(1, std::memory_order_relaxed);
-  return true;
-}
-
-Event& begin(Recorded& to, const void* what, Kind kind, int graph_task) {
-  auto& opened = to.open[to.depth];
-  opened.what = what;
-  auto& event = opened.event;
-  event = {};
-  event.kind = kind;
-  event.order = ++last_order;
-  event.depth = static_cast<std::uint16_t>(to.depth++);
-  event.graph_task = graph_task;
-  return event;
-}
-
-// Ends the innermost that is `what`, and forgets what was in it and never
-// ended; null where it began before the recording.
-Event* end(Recorded& of, const void* what) {
-  const auto now = c10::getApproximateTime();
-  for (auto i = of.depth; i-- > 0;) {
-    if (of.open[i].what == what) {
-      for (auto j = i; j < of.depth; ++j) {
-        of.reentrant -= of.open[j].event.kind == Kind::kNode ? 1 : 0;
-      }
-      of.depth = i;
-      of.open[i].event.end = static_cast<std::uint64_t>(now);
-      return &of.open[i].event;
-    }
-  }
-  return nullptr;
-}
-
 template <bool kTensors>
 std::unique_ptr<at::ObserverContext> op_begins(const at::RecordFunction& fn) {
-  auto* to = own();
+  auto* to = join_recorded();
   if (to == nullptr) {
     return nullptr;
   }
   const int graph_task = torch::autograd::get_current_graph_task_id();
   const bool in_backward = graph_task >= 0;
+  // Two callbacks are there while one takes the place of the other.
   if ((in_backward && (is_inner() || is_announcement(fn))) ||
-      is_begun(*to, &fn) || is_too_deep(*to)) {
+      to->is_open(&fn) || to->is_too_deep()) {
     return nullptr;
   }
   begin_to_note(*to);
-  const auto* outer = innermost_op(*to);
+  const auto* outer = to->innermost_op();
   const auto sequence = at::sequence_number::peek();
   if (outer != nullptr) {
     note_new_nodes(*to, sequence, origin_in(*outer));
   }
-  auto& event = begin(*to, &fn, Kind::kOp, graph_task);
-  event.name = name_of_op(fn.name(), fn.overload_name());
+  auto& event = to->begin(&fn, Kind::kOp, graph_task);
+  event.name = to->names.of_op(fn.name(), fn.overload_name());
   event.chain = chain_below(to->open[event.depth], outer);
   event.reentrant = to->reentrant;
   event.sequence = sequence;
@@ -239,8 +115,8 @@ std::unique_ptr<at::ObserverContext> op_begins(const at::RecordFunction& fn) {
 
 template <bool kTensors>
 void op_ends(const at::RecordFunction& fn, at::ObserverContext* /*unused*/) {
-  auto* of = recorded_here;
-  auto* event = of != nullptr ? end(*of, &fn) : nullptr;
+  auto* of = recorded_here();
+  auto* event = of != nullptr ? of->end(&fn) : nullptr;
   if (event == nullptr) {
     return;
   }
@@ -255,15 +131,15 @@ void op_ends(const at::RecordFunction& fn, at::ObserverContext* /*unused*/) {
 class Nodes final : public NodeObserver {
  public:
   void before(const NodeRun& run) override {
-    auto* to = own();
-    if (to == nullptr || is_too_deep(*to)) {
+    auto* to = join_recorded();
+    if (to == nullptr || to->is_too_deep()) {
       return;
     }
     if (run.graph_task != to->last_graph_task) {
       note_graph_task(*to, run.graph_task);
     }
-    auto& event = begin(*to, &run.node, Kind::kNode, run.graph_task);
-    event.name = name_of_node(run.node);
+    auto& event = to->begin(&run.node, Kind::kNode, run.graph_task);
+    event.name = to->names.of_node(run.node);
     event.reentrant = ++to->reentrant;
     event.sequence = run.node.sequence_nr();
     event.forward_thread = static_cast<std::uint32_t>(run.node.thread_id());
@@ -276,8 +152,8 @@ class Nodes final : public NodeObserver {
   }
 
   void after(const NodeRun& run) override {
-    auto* of = recorded_here;
-    if (const auto* event = of != nullptr ? end(*of, &run.node) : nullptr) {
+    auto* of = recorded_here();
+    if (const auto* event = of != nullptr ? of->end(&run.node) : nullptr) {
       of->ring.write(words_of(*event));
     }
   }
@@ -289,7 +165,7 @@ class Nodes final : public NodeObserver {
     to.last_graph_task = graph_task;
     Event event{};
     event.kind = Kind::kGraphTask;
-    event.order = ++last_order;
+    event.order = ++to.last_order;
     event.depth = static_cast<std::uint16_t>(to.depth);
     event.reentrant = to.reentrant;
     event.graph_task = graph_task;
@@ -302,33 +178,11 @@ class Nodes final : public NodeObserver {
 
 Nodes nodes;
 
-// --- recordings --------------------------------------------------------------
+// --- who is called -----------------------------------------------------------
 
-struct Recording {
-  Wanted wanted;
-  std::uint64_t start = 0;
-  std::map<const Recorded*, std::uint64_t> written; // before it began
-};
-
-std::map<std::uint64_t, Recording> recordings;
-std::uint64_t last_recording = 0;
-std::uint64_t last_generation = 0;
-std::unique_ptr<c10::ApproximateClockToUnixTimeConverter> clock;
 at::CallbackHandle handle = at::INVALID_CALLBACK_HANDLE;
 bool observes_nodes = false;
 Wanted observed{false, false}; // by the last observe()
-
-Wanted wanted_by_all() {
-  Wanted all{false, false, false, false, true};
-  for (const auto& [number, recording] : recordings) {
-    all.forward = all.forward || recording.wanted.forward;
-    all.backward = all.backward || recording.wanted.backward;
-    all.tensors = all.tensors || recording.wanted.tensors;
-    all.inner_ops = all.inner_ops || recording.wanted.inner_ops;
-    all.interpose = all.interpose && recording.wanted.interpose;
-  }
-  return all;
-}
 
 at::CallbackHandle add_callback(bool tensors) {
   auto callback = tensors
@@ -376,9 +230,9 @@ void observe_nodes(const Wanted& wanted) {
   observes_nodes = wants;
 }
 
-// What others still want is not let go for a moment.
-void observe() {
-  const auto wanted = wanted_by_all();
+} // namespace
+
+void observe(const Wanted& wanted) {
   records_inner_ops.store(wanted.inner_ops);
   if (!wanted.forward) {
     observe_ops(wanted);
@@ -388,115 +242,10 @@ void observe() {
   observed = wanted;
 }
 
-std::string name_of_thread(std::uint64_t thread) {
-  std::ifstream file("/proc/self/task/" + std::to_string(thread) + "/comm");
-  std::string name;
-  std::getline(file, name);
-  return name;
-}
-
-using Convert = std::function<c10::time_t(c10::approx_time_t)>;
-
-std::uint64_t
-since(const Convert& convert, std::uint64_t time, std::uint64_t start) {
-  const auto nanoseconds = convert(static_cast<c10::approx_time_t>(time)) -
-      convert(static_cast<c10::approx_time_t>(start));
-  return nanoseconds > 0 ? static_cast<std::uint64_t>(nanoseconds) : 0;
-}
-
-bool is_wanted(const Event& event, const Wanted& wanted, std::uint64_t start) {
-  return event.start >= start &&
-      (event.kind == Kind::kOp ? wanted.forward : wanted.backward);
-}
-
-Drained drained(
-    const Recorded& from,
-    const Recording& recording,
-    const Convert& convert) {
-  Drained found;
-  found.thread = from.thread;
-  found.number = from.number;
-  found.name = name_of_thread(from.thread);
-  const auto before = recording.written.find(&from);
-  const auto first = before != recording.written.end() ? before->second
-                                                       : std::uint64_t{0};
-  const auto end = from.ring.written();
-  const auto words = from.ring.read(first, end);
-  found.lost = end - first - words.size() + from.too_deep.load();
-  found.events.reserve(words.size());
-  for (const auto& each : words) {
-    auto event = event_of(each);
-    if (is_wanted(event, recording.wanted, recording.start)) {
-      event.start = since(convert, event.start, recording.start);
-      event.end = since(convert, event.end, recording.start);
-      found.events.push_back(event);
-    }
-  }
-  found.notes = from.notes.all(found.first_note);
-  return found;
-}
-
-} // namespace
-
-namespace {
-
-std::uint64_t start(const Wanted& wanted, std::size_t capacity) {
-  const std::lock_guard<std::mutex> lock(mutex);
-  if (recordings.empty()) {
-    wanted_capacity = capacity;
-    clock = std::make_unique<c10::ApproximateClockToUnixTimeConverter>();
-    generation.store(++last_generation, std::memory_order_release);
-  }
-  auto& recording = recordings[++last_recording];
-  recording.wanted = wanted;
-  for (const auto& each : all_recorded) {
-    recording.written[each.get()] = each->ring.written();
-  }
-  recording.start = static_cast<std::uint64_t>(c10::getApproximateTime());
-  observe();
-  return last_recording;
-}
-
-} // namespace
-
-std::uint64_t start_recording(const Wanted& wanted, std::size_t capacity) {
-  acquire_chains();
-  const auto number = start(wanted, capacity);
-  // This thread's first node may come before its first op.
-  if (auto* to = wanted.forward ? own() : nullptr) {
+void begin_to_note_here() {
+  if (auto* to = join_recorded()) {
     begin_to_note(*to);
   }
-  return number;
-}
-
-std::vector<Drained> stop_recording(std::uint64_t number) {
-  const std::lock_guard<std::mutex> lock(mutex);
-  const auto recording = recordings.at(number);
-  recordings.erase(number);
-  observe();
-  const auto convert = clock->makeConverter();
-  std::vector<Drained> found;
-  found.reserve(all_recorded.size());
-  for (const auto& each : all_recorded) {
-    found.push_back(drained(*each, recording, convert));
-  }
-  if (recordings.empty()) {
-    generation.store(0, std::memory_order_release);
-    all_recorded.clear();
-  }
-  return found;
-}
-
-std::uint64_t count_events(std::uint64_t number) {
-  const std::lock_guard<std::mutex> lock(mutex);
-  const auto& recording = recordings.at(number);
-  std::uint64_t count = 0;
-  for (const auto& each : all_recorded) {
-    const auto before = recording.written.find(each.get());
-    count += each->ring.written() -
-        (before != recording.written.end() ? before->second : 0);
-  }
-  return count;
 }
 
 } // namespace pyharness::engine

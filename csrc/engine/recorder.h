@@ -1,13 +1,6 @@
 // Records the ops and nodes that run, each thread into a buffer of its own.
 #pragma once
 
-#include <csrc/engine/event.h>
-#include <csrc/engine/nodes.h>
-
-#include <cstdint>
-#include <string>
-#include <vector>
-
 namespace pyharness::engine {
 
 struct Wanted {
@@ -18,26 +11,12 @@ struct Wanted {
   bool interpose = true; // see nodes.h; for tests
 };
 
-// What one thread recorded.
-struct Drained {
-  std::uint64_t thread = 0; // of the kernel
-  std::uint64_t number = 0; // RecordFunction's
-  std::string name; // as the kernel has it
-  std::vector<Event> events; // in order of their ends, times in ns
-  std::uint64_t lost = 0; // overwritten by later ones
-  std::vector<std::uint64_t> notes; // see notes.h
-  std::uint64_t first_note = 0; // position of notes[0]
-};
+// From here on records what is wanted, and nothing else. What was wanted before
+// and still is is not let go for a moment. By one thread at a time.
+void observe(const Wanted& wanted);
 
-// Recordings may overlap; each is told what ran between its start and its
-// stop. `capacity`: events that a thread's buffer holds, of the first of them.
-std::uint64_t start_recording(const Wanted& wanted, std::size_t capacity);
-
-// Stops it and gives what was recorded. Throws std::out_of_range for a
-// recording that does not run.
-std::vector<Drained> stop_recording(std::uint64_t number);
-
-// Events so far, of all threads; for a progress line.
-std::uint64_t count_events(std::uint64_t number);
+// The calling thread's first node may come before its first op: what made it is
+// known from here on.
+void begin_to_note_here();
 
 } // namespace pyharness::engine

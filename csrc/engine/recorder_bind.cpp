@@ -1,7 +1,7 @@
 // Recordings, for Python: one tuple of plain values each, decoded there.
 #include <csrc/torch_headers.h>
 
-#include <csrc/engine/recorder.h>
+#include <csrc/engine/recordings.h>
 
 #include <csrc/engine/bind.h>
 #include <csrc/engine/names.h>

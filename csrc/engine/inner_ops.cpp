@@ -1,0 +1,134 @@
+// See inner_ops.h.
+#include <csrc/torch_headers.h>
+
+#include <csrc/engine/inner_ops.h>
+
+#include <csrc/engine/interpose.h>
+#include <csrc/engine/nodes.h>
+
+#include <ATen/record_function.h>
+#include <c10/core/GradMode.h>
+
+#include <atomic>
+#include <utility>
+
+namespace pyharness::engine {
+
+namespace {
+
+struct ThisThread {
+  int nodes; // inside of one another
+  bool sees_all; // see_inner_ops_here
+  bool profiled; // looked at once for each node
+};
+
+thread_local ThisThread here{};
+
+// Written again, with the same, by whoever begins to observe while others run.
+std::atomic<decltype(&at::getStepCallbacksUnlessEmpty)> original_unless_empty =
+    nullptr;
+std::atomic<decltype(&at::getStepCallbacks)> original_callbacks = nullptr;
+std::atomic<decltype(&at::set_record_function_tls_)> original_set_state =
+    nullptr;
+
+template <typename Function, typename... Arguments>
+decltype(auto) call(
+    const std::atomic<Function>& original,
+    Arguments&&... with) {
+  return original.load(std::memory_order_relaxed)(
+      std::forward<Arguments>(with)...);
+}
+
+template <typename Function>
+void lead(
+    Interposition& calls,
+    std::atomic<Function>& original,
+    Function replacement) {
+  original = reinterpret_cast<Function>(calls.original());
+  calls.lead_to(reinterpret_cast<void*>(replacement));
+}
+
+// --- inner ops ---------------------------------------------------------------
+
+Interposition& callbacks_unless_empty() {
+  static Interposition found(
+      "_ZN2at27getStepCallbacksUnlessEmptyENS_11RecordScopeE");
+  return found;
+}
+
+Interposition& callbacks() {
+  static Interposition found("_ZN2at16getStepCallbacksENS_11RecordScopeE");
+  return found;
+}
+
+bool is_hidden() {
+  const auto& thread = here;
+  return thread.nodes > 0 && !thread.sees_all && !thread.profiled &&
+      !c10::GradMode::is_enabled();
+}
+
+std::optional<at::StepCallbacks> seen_unless_empty(at::RecordScope scope) {
+  return is_hidden() ? std::nullopt : call(original_unless_empty, scope);
+}
+
+at::StepCallbacks seen_callbacks(at::RecordScope scope) {
+  return is_hidden() ? at::StepCallbacks() : call(original_callbacks, scope);
+}
+
+// --- the state of a thread ---------------------------------------------------
+
+Interposition& set_state() {
+  static Interposition found(
+      "_ZN2at24set_record_function_tls_ERKNS_17RecordFunctionTLSE");
+  return found;
+}
+
+void set_state_where_it_changes(const at::RecordFunctionTLS& state) {
+  const auto& now = at::get_record_function_tls_();
+  const bool same =
+      state.tls_record_function_enabled_ == now.tls_record_function_enabled_ &&
+      state.sorted_tls_callbacks_.empty() && now.sorted_tls_callbacks_.empty();
+  if (!same) {
+    call(original_set_state, state);
+  }
+}
+
+} // namespace
+
+void hide_inner_ops() {
+  if (callbacks().possible() && callbacks_unless_empty().possible()) {
+    lead(callbacks_unless_empty(), original_unless_empty, &seen_unless_empty);
+    lead(callbacks(), original_callbacks, &seen_callbacks);
+  }
+}
+
+void show_inner_ops() {
+  callbacks_unless_empty().lead_to(nullptr);
+  callbacks().lead_to(nullptr);
+}
+
+bool see_inner_ops_here(bool seen) {
+  return std::exchange(here.sees_all, seen);
+}
+
+InNode::InNode() : was_profiled_(here.profiled) {
+  ++here.nodes;
+  here.profiled = at::hasThreadLocalCallbacks();
+}
+
+InNode::~InNode() {
+  --here.nodes;
+  here.profiled = was_profiled_;
+}
+
+void keep_unchanged_state() {
+  if (set_state().possible()) {
+    lead(set_state(), original_set_state, &set_state_where_it_changes);
+  }
+}
+
+void set_every_state() {
+  set_state().lead_to(nullptr);
+}
+
+} // namespace pyharness::engine
