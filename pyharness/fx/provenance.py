@@ -56,8 +56,8 @@ def of(node: Node) -> Provenance:
     """What is known of ``node``: our own record, else what torch recorded (``torch.compile``, ``torch.export``)."""
     own = node.meta.get(KEY) or (node.meta.get("custom") or {}).get(KEY)  # the second is what torch carries on
     module, file, line = own if own is not None else UNKNOWN
-    if own is None and node.op != "output":
-        module = _module_of_stack(node.meta.get("nn_module_stack") or node.meta.get(_OF_BACKWARD))
+    if not module and node.op != "output":  # the root is all that torch's own compilers know while they trace
+        module = _module_of_stack(node.meta.get("nn_module_stack") or node.meta.get(_OF_BACKWARD)) or module
     if file is None:
         file, line = _last_frame(node.meta.get("stack_trace"))
     if node.op == "call_module":

@@ -11,6 +11,8 @@ if TYPE_CHECKING:
 
 KINDS = ("fx", "op")
 """Kinds of places that lie in generated code."""
+SAVED = "saved "
+"""How the target of a backward graph's input begins that is a node of the forward graph, where the name belongs."""
 OPS = frozenset({"call_function", "call_method", "call_module"})
 """Nodes that compute something."""
 
@@ -23,7 +25,7 @@ def find(source_map: SourceMap, where: str) -> MappedLine | None:
     """
     below = f"{where}." if where else ""
     return (
-        _first(source_map, lambda entry: entry.node == where)
+        _first(source_map, lambda entry: entry.node == where and not entry.target.startswith(SAVED))
         or _first(source_map, lambda entry: entry.op in OPS and entry.module == where)
         or _first(source_map, lambda entry: entry.op in OPS and (entry.module or "").startswith(below))
     )

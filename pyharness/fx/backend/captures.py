@@ -29,6 +29,7 @@ _RESUMED = re.compile(r"torch_dynamo_resume_in_(?P<name>.+)_at_(?P<line>\d+)$")
 _COMPILED = "__compiled_fn"
 """How the names begin under which Dynamo's bytecode calls graphs."""
 
+_DYNAMO = "/torch/_dynamo/"
 _JUMP = "generic_jump"
 """Dynamo's short word for a branch that it cannot decide while it traces."""
 
@@ -43,6 +44,9 @@ class Capture:
     id: str
     attempt: int
     code: CodeType | None
+    """The code that Dynamo's cache belongs to."""
+    shown: CodeType | None
+    """The code that the user wrote, or the nearest to it: Dynamo puts a function of its own around library modules."""
     files: tuple[str, ...]
     """Where the code that was traced lies, the function's own first."""
     ended_by: Break | None
@@ -54,7 +58,7 @@ class Capture:
     @property
     def function(self) -> tuple[str, int | None]:
         """The function's qualified name, and the line that it goes on from after a graph break."""
-        return function_of(self.code) if self.code else ("", None)
+        return function_of(self.shown) if self.shown else ("", None)
 
     def materialize(self, module: GraphModule, kind: Kind, folder: str) -> None:
         """Give ``module`` a file that is named after the function, the compilation and ``kind``."""
@@ -76,7 +80,7 @@ class Capture:
     def compilation(self) -> Compilation:
         """For the report."""
         name, line = self.function
-        place = Place(self.code.co_filename, self.code.co_firstlineno) if self.code else Place("", 0)
+        place = Place(self.shown.co_filename, self.shown.co_firstlineno) if self.shown else Place("", 0)
         return Compilation(self.id, name, place, line, tuple(self.graphs), self.ended_by, self.guards, self.failed)
 
 
@@ -101,7 +105,8 @@ def begin(module: GraphModule) -> Capture:
     traced = list(TracingContext.get_traced_code() or [])
     files = tuple(dict.fromkeys(code.co_filename for code in traced))
     reason = _break_of(getattr(module, "compile_subgraph_reason", None))
-    _captures.append(Capture(compile_id, attempt, traced[0] if traced else None, files, reason))
+    shown = next((code for code in traced if _DYNAMO not in code.co_filename), None)
+    _captures.append(Capture(compile_id, attempt, traced[0] if traced else None, shown, files, reason))
     return _captures[-1]
 
 
@@ -127,7 +132,7 @@ def _made_bytecode(code: CodeType, new_code: CodeType) -> None:
         if any(name.startswith(_COMPILED) for name in new_code.co_names):
             return  # another backend's
         reason = _break_of(graph_break_reasons[-1]) if graph_break_reasons else None
-        last = Capture(compile_id, 0, code, (code.co_filename,), reason)
+        last = Capture(compile_id, 0, code, code, (code.co_filename,), reason)
         _captures.append(last)
     last.code = code
     last.failed = _failures_of(code, last.files)

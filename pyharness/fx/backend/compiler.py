@@ -45,7 +45,7 @@ def _lowered(
 ) -> Callable[..., Any]:
     def compiler_of(kind: Kind) -> Callable[..., Any]:
         def compiler(lowered: GraphModule, _example_inputs: Sequence[Any]) -> Callable[..., Any]:
-            inputs.name_lowered(lowered, module)
+            inputs.name_lowered(lowered, module, kind)
             capture.materialize(lowered, kind, chosen.folder)
             return _boxed_runner(lowered, capture)
 

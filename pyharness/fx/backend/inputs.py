@@ -10,9 +10,12 @@ from typing import TYPE_CHECKING, Any
 
 from pyharness.fx import provenance
 from pyharness.fx.mapping import INPUT
+from pyharness.model.places import SAVED
 
 if TYPE_CHECKING:
     from torch.fx import GraphModule, Node
+
+    from pyharness.model.compiled import Kind
 
 _LOCAL = re.compile(r"^[LG]\[['\"](\w+)['\"]\]")
 _ATTRIBUTE = re.compile(r"\._(?:parameters|buffers)(?=\[)")
@@ -34,8 +37,11 @@ def plain_source(source: str) -> str:
     return _LOCAL.sub(r"\1", source)
 
 
-def name_lowered(module: GraphModule, captured: GraphModule) -> None:
-    """Note on each numbered input of an AOT graph which input of ``captured`` it is, with its origin."""
+def name_lowered(module: GraphModule, captured: GraphModule, kind: Kind) -> None:
+    """Note on each input of an AOT graph which input of ``captured`` it is, with its origin.
+
+    What a backward graph gets from its forward has the name that it has there.
+    """
     originals = _inputs(captured)
     for node in _inputs(module):
         described = node.meta.get("desc")
@@ -46,6 +52,8 @@ def name_lowered(module: GraphModule, captured: GraphModule) -> None:
             node.meta[provenance.KEY] = tuple(provenance.of(originals[number]))
         elif kind == "TangentAOTInput":
             node.meta[INPUT] = f"gradient of {_output(described)}"
+        elif described is None and kind == "backward":
+            node.meta[INPUT] = f"{SAVED}{node.name}"
 
 
 def _output(described: Any) -> str:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, fields
 from typing import Any
@@ -19,8 +20,8 @@ class OptionError(UsageError, ShortenTraceback):
     """An option that cannot be meant; torch shows it without the frames of its own compiler."""
 
     def __init__(self, message: str, remedy: str = "") -> None:
-        super().__init__(message, remedy)
-        self.first_useful_frame = None
+        ShortenTraceback.__init__(self, message, first_useful_frame=sys._getframe(1))  # noqa: SLF001
+        self.message, self.remedy = message, remedy
 
 
 @dataclass(frozen=True)
