@@ -45,7 +45,10 @@ def outcome(
     before = {name: tensor.detach().clone() for name, tensor in names.items()}
     result, error = None, None
     try:
-        result = function(*args, **kwargs)
+        if isinstance(function, GraphModule):  # its own __call__ prints a traceback first
+            result = torch.nn.Module.__call__(function, *args, **kwargs)
+        else:
+            result = function(*args, **kwargs)
     except Exception as raised:  # noqa: BLE001  (the user's code)
         error = raised
     changed = {name: tensor.detach().clone() for name, tensor in names.items() if not is_same(before[name], tensor)}
@@ -62,15 +65,16 @@ def compared(expected: Outcome, actual: Outcome, tolerance: Tolerance) -> Iterat
         yield replace(found, path=f"inputs{found.path}", symptom="state", message=f"after the call, {found.message}")
     for name in dict.fromkeys((*expected.state, *actual.state)):
         if name in expected.names and name in actual.names:
-            pair = [(Leaf("", each.state.get(name)),) for each in (expected, actual)]
-            yield from _of_state(name, *pair, tolerance)
+            yield from _of_state(name, expected.state.get(name), actual.state.get(name), tolerance)
 
 
-def _of_state(name: str, one: Sequence[Leaf], other: Sequence[Leaf], tolerance: Tolerance) -> Iterator[Difference]:
-    if one[0].value is None or other[0].value is None:
-        yield Difference(name, "state", f"{name} is {'not ' if one[0].value is not None else ''}changed by the call")
+def _of_state(
+    name: str, one: torch.Tensor | None, other: torch.Tensor | None, tolerance: Tolerance
+) -> Iterator[Difference]:
+    if one is None or other is None:
+        yield Difference(name, "state", f"{name} is {'not ' if other is None else ''}changed by the call")
         return
-    for found in differences(one, other, tolerance):
+    for found in differences((Leaf("", one),), (Leaf("", other),), tolerance):
         yield replace(found, path=name, symptom="state", message=f"after the call, {found.message}")
 
 

@@ -77,8 +77,8 @@ def _of_leaves(path: str, one: Any, other: Any, tolerance: Tolerance) -> Differe
         return Difference(path, "structure", f"it is {_kind(other)}, not {_kind(one)}")
     numbers = all(isinstance(each, (int, float, complex)) and not isinstance(each, bool) for each in (one, other))
     if numbers and (isinstance(one, (float, complex)) or isinstance(other, (float, complex))):
-        pair = (torch.tensor(each, dtype=torch.complex128) for each in (one, other))
-        return _of_values(path, *pair, tolerance.of(torch.float64), tolerance)
+        wide = [torch.tensor(each, dtype=torch.complex128) for each in (one, other)]
+        return _of_values(path, wide[0], wide[1], tolerance.of(torch.float64), tolerance)
     return None if _equal(one, other) else Difference(path, "value", f"it is {_short(other)}, not {_short(one)}")
 
 
@@ -144,7 +144,7 @@ def _sizes(one: torch.Tensor, other: torch.Tensor, close: torch.Tensor, near: tu
         count=int((~close).sum()),
         total=close.numel(),
         largest=float(error.reshape(-1)[position]),
-        largest_relative=float(relative[~close].nan_to_num(nan=math.inf).max()),
+        largest_relative=float(relative[~close].nan_to_num(nan=math.inf, posinf=math.inf).max()),
         worst=worst,
         rtol=near[0],
         atol=near[1],

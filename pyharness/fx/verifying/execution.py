@@ -65,7 +65,7 @@ class Execution:
         self._inputs = inputs
         self._places: dict[int, list[Node]] = {}
 
-    def run(self) -> Execution:
+    def run(self) -> None:
         """Run every node, to the end even where one fails: what needs its value is then skipped."""
         for node in self.nodes:
             self._look(node.all_input_nodes, None)
@@ -74,7 +74,6 @@ class Execution:
             self.numbers(node)
             value = self._ran(step)
             self._keep(node, self.judged(step, value))
-        return self
 
     def numbers(self, node: Node) -> None:
         """Set the random numbers that ``node`` is to draw, if they are to be others than those that come next."""
@@ -87,6 +86,10 @@ class Execution:
     def version_used(self, step: Step, node: Node) -> Version:
         """What ``step`` took from ``node``."""
         return self.versions[node][step.uses[node]]
+
+    def written(self, node: Node, writer: Node) -> tuple[Leaf, ...]:
+        """The value of ``node`` as ``writer`` left it."""
+        return next(each.leaves for each in reversed(self.versions[node]) if each.writer is writer)
 
     def held(self, node: Node) -> torch.nn.Module | None:
         """The module that a ``call_module`` node calls."""
@@ -128,7 +131,7 @@ class Execution:
         if node.op == "call_method":
             receiver, *rest = args
             return getattr(receiver, str(node.target))(*rest, **kwargs)
-        target = self.module.get_submodule(str(node.target)) if node.op == "call_module" else node.target
+        target: Any = self.module.get_submodule(str(node.target)) if node.op == "call_module" else node.target
         return target(*args, **kwargs)
 
     def _notice(self, step: Step, touched: Sequence[torch.Tensor]) -> None:

@@ -20,7 +20,7 @@ class RandomState:
 
     def __init__(self) -> None:
         self._torch = torch.get_rng_state()
-        self._cuda = torch.cuda.get_rng_state_all() if torch.cuda.is_initialized() else None
+        self._cuda = torch.cuda.get_rng_state_all() if torch.cuda.is_initialized() else None  # type: ignore[no-untyped-call]
         self._python = random.getstate()
         numpy = sys.modules.get("numpy")
         self._numpy = numpy.random.get_state() if numpy else None

@@ -1,24 +1,44 @@
-"""Finds the node that makes the first difference between two graphs."""
+"""Finds the node that makes the first difference between two graphs.
+
+Every hypothesis about which node stands for which (``alignment``) is tried by a run that puts the original's value in
+the place of each wrong one (``replay``). What each leaves as faults is counted, and the simplest explanation is taken:
+one node that errs rather than five, and none whose value nobody can judge.
+"""
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from dataclasses import dataclass, replace
+from functools import partial
+from typing import TYPE_CHECKING, Any, TypeVar
 
+from torch.fx import GraphModule
+from torch.fx.node import map_arg
+
+from pyharness.fx.verifying.alignment import HYPOTHESES, align
+from pyharness.fx.verifying.calls import bound, described, flat, graph_module
+from pyharness.fx.verifying.causes import cause_of
+from pyharness.fx.verifying.differences import EXACT, differences
+from pyharness.fx.verifying.execution import Execution, rebuilt
+from pyharness.fx.verifying.faults import fault
+from pyharness.fx.verifying.replay import Replay
+from pyharness.fx.verifying.values import copied
 from pyharness.model.verdict import Verdict
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping
+    from collections.abc import Callable, Collection, Iterator, Mapping
 
     from pyharness.fx.verifying.calls import Outcome
     from pyharness.fx.verifying.differences import Tolerance
     from pyharness.fx.verifying.keeping import Kept
-    from pyharness.model.verdict import Difference
+    from pyharness.fx.verifying.replay import Root
+    from pyharness.model.verdict import Difference, Fault
+
+Ran = TypeVar("Ran", bound=Execution)
 
 
 @dataclass(frozen=True)
 class Pair:
-    """What is compared."""
+    """What is compared, and what both are called with."""
 
     original: Callable[..., Any]
     transformed: Callable[..., Any]
@@ -26,9 +46,129 @@ class Pair:
     kwargs: Mapping[str, Any]
 
 
+class _Search:
+    """One pair of graphs on one set of inputs."""
+
+    def __init__(self, pair: Pair, tolerance: Tolerance, state: Kept) -> None:
+        self.pair = pair
+        self._tolerance = tolerance
+        self._state = state
+        self.transformed = graph_module(pair.transformed)
+        self.actual = self.ran(self.transformed, Execution)
+        self.expected = self.ran(graph_module(pair.original), Execution)
+
+    def ran(self, module: GraphModule, make: Callable[..., Ran]) -> Ran:
+        """``module``, run node by node from the same state as every other run."""
+        self._state.begin()
+        args, kwargs = copied((self.pair.args, dict(self.pair.kwargs)))
+        made = make(module, bound(module, args, kwargs))
+        made.run()
+        return made
+
+    def best(self) -> Replay:
+        """The simplest explanation; where values remain that nobody can judge, with the original's modules opened."""
+        found = self._tried()
+        if any(root.through for root in found.roots):
+            called = {str(node.target) for node in self.transformed.graph.nodes if node.op == "call_module"}
+            finer = self._opened(called)
+            if finer is not None:
+                before, self.expected = self.expected, finer
+                found = min(found, self._tried(), key=lambda each: each.cost)
+                self.expected = found.original or before
+        return found
+
+    def _opened(self, called: Collection[str]) -> Execution | None:
+        """The original with those modules traced into that the transformed graph does not call."""
+        whole = {str(node.target) for node in self.expected.nodes if node.op == "call_module"}
+        if whole <= set(called):
+            return None
+        try:
+            return self.ran(graph_module(self.pair.original, called), Execution)
+        except Exception:  # noqa: BLE001  (a module that cannot be traced stays whole)
+            return None
+
+    def _tried(self) -> Replay:
+        found: list[Replay] = []
+        for rules in HYPOTHESES.values():
+            alignment = align(rules, self.expected, self.actual)
+            for tolerance in (EXACT, self._tolerance):
+                replay = partial(Replay, alignment=alignment, tolerance=tolerance, shown=self._tolerance)
+                found.append(self.ran(self.transformed, replay))
+                if found[-1].cost <= 1:
+                    return found[-1]
+        return min(found, key=lambda each: each.cost)  # the first of equals: the exact one, by names
+
+
 def locate(
     pair: Pair, outcomes: tuple[Outcome, Outcome], found: tuple[Difference, ...], tolerance: Tolerance, state: Kept
 ) -> Verdict:
-    """The verdict on two that differ by ``found``."""
-    del pair, outcomes, tolerance, state
-    return Verdict(ok=False, outputs=found)
+    """The verdict on two whose ``outcomes`` differ by ``found``."""
+    try:
+        search = _Search(pair, tolerance, state)
+    except Exception as error:  # noqa: BLE001  (the user's code; torch.fx raises what it likes)
+        return Verdict(ok=False, outputs=found, notes=(f"no graph to search: {described(error)}",))
+    replay = search.best()
+    notes = tuple(_notes(search, outcomes, tolerance))
+    if replay.roots:
+        first, *others = _faults(replay, tolerance, state)
+        return Verdict(ok=False, first=first, others=tuple(others), outputs=found, notes=notes)
+    drew = any(step.random for step in (*search.expected.steps.values(), *search.actual.steps.values()))
+    if not notes and drew and not any(each.symptom == "state" for each in found):
+        return Verdict(ok=True, notes=(_DREW,))
+    return Verdict(ok=False, outputs=found, notes=notes)
+
+
+_DREW = (
+    "random numbers are drawn in another order: the results are equal once each node draws the numbers that its "
+    "counterpart in the original draws"
+)
+
+
+def _notes(search: _Search, outcomes: tuple[Outcome, Outcome], tolerance: Tolerance) -> Iterator[str]:
+    """Where a graph does not do what its module does, so that no node of it can be to blame."""
+    for name, run, real in zip(("original", "transformed"), (search.expected, search.actual), outcomes, strict=True):
+        result = next(step.result for node, step in run.steps.items() if node.op == "output")
+        if real.error is None and next(differences(flat(real.result), flat(result), tolerance), None) is not None:
+            yield f"the {name} module does not give what its graph gives: {_WHY[name]}"
+
+
+_WHY = {
+    "original": "tracing has fixed what its forward decides by values, modes or attributes",
+    "transformed": "the graph was changed without recompile(), its file was edited, or tracing has fixed a decision",
+}
+
+
+def _faults(replay: Replay, tolerance: Tolerance, state: Kept) -> Iterator[Fault]:
+    """The faults in order of execution, those that are in the graph of a called module inside that."""
+    order = {node: index for index, node in enumerate(replay.nodes)}
+    missing = set()
+    for root in sorted(replay.roots, key=lambda each: order[each.node]):
+        cause = cause_of(root, replay)
+        if cause.missing is not None and cause.missing in missing:
+            continue  # one node that is gone is one fault, whoever took its value
+        missing.add(cause.missing)
+        inner = _inside(root, replay, tolerance, state) if root.changed is None else None
+        yield inner or fault(root, replay, cause)
+
+
+def _inside(root: Root, replay: Replay, tolerance: Tolerance, state: Kept) -> Fault | None:
+    """The fault in the graph of the module that ``root`` calls, where both have one."""
+    modules = replay.original.held(root.counterpart), replay.held(root.node)
+    if modules[0] is None or not isinstance(modules[1], GraphModule):
+        return None
+    taken = {
+        node: rebuilt(replay.values[node], replay.version_used(replay.steps[root.node], node).leaves)
+        for node in root.node.all_input_nodes
+    }
+    args, kwargs = map_arg((root.node.args, root.node.kwargs), taken.__getitem__)
+    inner = locate_graphs(Pair(modules[0], modules[1], args, kwargs), tolerance, state)
+    return replace(inner, within=".".join(filter(None, (str(root.node.target), inner.within)))) if inner else None
+
+
+def locate_graphs(pair: Pair, tolerance: Tolerance, state: Kept) -> Fault | None:
+    """The first fault of two graphs that are called by others."""
+    try:
+        search = _Search(pair, tolerance, state)
+    except Exception:  # noqa: BLE001  (as above; the call itself is to blame then)
+        return None
+    return next(iter(_faults(search.best(), tolerance, state)), None)

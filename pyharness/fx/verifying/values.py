@@ -87,7 +87,7 @@ class Copier:
         if storage is None or type(tensor) is not torch.Tensor or tensor.is_quantized:
             return tensor.clone()
         if storage not in self._storages:
-            self._storages[storage] = (tensor, tensor.untyped_storage().clone())
+            self._storages[storage] = (tensor, tensor.untyped_storage().clone())  # type: ignore[no-untyped-call]
         empty = torch.empty(0, dtype=tensor.dtype, device=tensor.device)
         made = empty.set_(self._storages[storage][1], tensor.storage_offset(), tensor.size(), tensor.stride())
         return torch._neg_view(made) if tensor.is_neg() else made.conj() if tensor.is_conj() else made  # noqa: SLF001

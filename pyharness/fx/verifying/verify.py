@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import torch
 from torch.fx import GraphModule
+from torch.nn.parameter import is_lazy
 
 from pyharness.fx.verifying.calls import compared, described, outcome, tensors_of
 from pyharness.fx.verifying.differences import Tolerance
@@ -84,7 +85,7 @@ def _checked(*functions: Callable[..., Any]) -> Sequence[torch.nn.Module]:
     modules = [each for each in functions if isinstance(each, torch.nn.Module)]
     for module in modules:
         for name, tensor in tensors_of(module).items():
-            if isinstance(tensor, torch.nn.parameter.UninitializedTensorMixin):
+            if is_lazy(tensor):
                 raise UsageError(f"{name} has no values yet: its module is lazy.", "Call the module once first.")
     return modules
 

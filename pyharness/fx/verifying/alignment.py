@@ -1,0 +1,267 @@
+"""Which node of a transformed graph stands for which node of the original: guesses, each from other evidence.
+
+No single kind of evidence is enough. Names shift when a graph is traced again, equal values may be chance, places are
+shared by the nodes of a line. So there are several alignments (``HYPOTHESES``), and what they imply is tried: the one
+that explains a difference with the fewest faults is taken (``locating``).
+"""
+
+from __future__ import annotations
+
+import hashlib
+from collections import defaultdict
+from difflib import SequenceMatcher
+from typing import TYPE_CHECKING, Any
+
+import torch
+from torch.fx import Node
+from torch.fx.node import map_arg
+
+from pyharness.fx import provenance
+from pyharness.fx.mapping import target_of
+from pyharness.fx.verifying.differences import Tolerance, differences
+from pyharness.fx.verifying.values import leaves
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Iterator, Mapping
+
+    from pyharness.fx.verifying.execution import Execution
+    from pyharness.fx.verifying.values import Leaf
+
+
+class Alignment:
+    """Pairs of nodes, at most one for each node of either graph."""
+
+    def __init__(self, original: Execution, transformed: Execution) -> None:
+        self.original = original
+        self.transformed = transformed
+        self.of: dict[Node, Node] = {}
+        """From the transformed graph's nodes to the original's."""
+        self.back: dict[Node, Node] = {}
+        self.instead: dict[Node, Node] = {}
+        """Nodes that came between: the original takes the value of a node which has a counterpart of its own."""
+
+    def expected(self, node: Node) -> Node | None:
+        """The original's node whose value ``node`` should have."""
+        return self.of.get(node) or self.instead.get(node)
+
+    def pair(self, node: Node, other: Node) -> bool:
+        """Pair two nodes, unless one of them is."""
+        if node in self.of or other in self.back:
+            return False
+        self.of[node] = other
+        self.back[other] = node
+        return True
+
+    def part(self, node: Node) -> None:
+        """Undo a pair."""
+        self.back.pop(self.of.pop(node), None)
+
+    def left(self) -> tuple[list[Node], list[Node]]:
+        """Nodes of either graph that are without, in order."""
+        mine = [node for node in self.transformed.nodes if node not in self.of]
+        return mine, [node for node in self.original.nodes if node not in self.back]
+
+
+def ends(alignment: Alignment) -> None:
+    """Inputs by position, and the outputs."""
+    for op in ("placeholder", "output"):
+        mine, others = (
+            [node for node in each.nodes if node.op == op] for each in (alignment.transformed, alignment.original)
+        )
+        for node, other in zip(mine, others):  # noqa: B905  (a transform may drop an input that is not used)
+            alignment.pair(node, other)
+
+
+def namesakes(alignment: Alignment) -> None:
+    """Nodes of one name that do the same with paired inputs."""
+    _congruent(alignment, lambda node, other: node.name == other.name)
+
+
+def congruent(alignment: Alignment) -> None:
+    """Nodes that do the same with paired inputs; among several that of the same name first."""
+    namesakes(alignment)
+    _congruent(alignment, lambda _node, _other: True)
+
+
+def _congruent(alignment: Alignment, may: Callable[[Node, Node], bool]) -> None:
+    theirs = meanings(alignment.original.nodes, {})
+    kinds = {other: kind for other, kind in theirs.items() if other not in alignment.back}
+    found: dict[object, list[Node]] = defaultdict(list)
+    for other, kind in kinds.items():
+        found[kind].append(other)
+    known = {node: theirs[other] for node, other in alignment.of.items()}
+    for node in alignment.transformed.nodes:
+        if node not in alignment.of:
+            known[node] = meanings([node], known)[node]
+            near = found[known[node]]
+            chosen = next((each for each in near if may(node, each)), None)
+            if chosen is not None and alignment.pair(node, chosen):
+                near.remove(chosen)
+
+
+def by_name(alignment: Alignment) -> None:
+    """Nodes of one name that call the same."""
+    _by_key(alignment, lambda node: (node.name, *_call(node)))
+
+
+def by_any_name(alignment: Alignment) -> None:
+    """Nodes of one name, whatever they call."""
+    _by_key(alignment, lambda node: node.name)
+
+
+def by_place(alignment: Alignment) -> None:
+    """Nodes that call the same and were traced in one module from one line, where as many are on both sides."""
+
+    def place(node: Node) -> object:
+        found = provenance.of(node)
+        return None if found.file is None else (found, *_call(node))
+
+    _by_key(alignment, place)
+
+
+def _by_key(alignment: Alignment, key: Callable[[Node], object]) -> None:
+    groups = []
+    for nodes in alignment.left():
+        group: dict[object, list[Node]] = defaultdict(list)
+        for node in nodes:
+            group[key(node)].append(node)
+        groups.append(group)
+    for name, mine in groups[0].items():
+        others = groups[1].get(name, [])
+        if name is not None and len(mine) == len(others):
+            for pair in zip(mine, others, strict=True):
+                alignment.pair(*pair)
+
+
+def backward(alignment: Alignment) -> None:
+    """What paired nodes take at the same place."""
+    for node, argument, other in _taken(alignment):
+        del node
+        alignment.pair(argument, other)
+
+
+def between(alignment: Alignment) -> None:
+    """A node without counterpart, where the original takes a value that has one: something was put between."""
+    for _, argument, other in _taken(alignment):
+        if argument not in alignment.of and other in alignment.back:
+            alignment.instead.setdefault(argument, other)
+
+
+def _taken(alignment: Alignment) -> Iterator[tuple[Node, Node, Node]]:
+    """From the output up: a paired node, an input of it, and what the original has there."""
+    for node in reversed(alignment.transformed.nodes):
+        other = alignment.of.get(node)
+        if other is None or (_call(node) != _call(other) and node.op != "output"):
+            continue
+        mine, theirs = inputs(node), inputs(other)
+        if mine.keys() == theirs.keys():
+            yield from ((node, mine[path], theirs[path]) for path in mine)
+        elif node.op == "output" and len(mine) == len(theirs):
+            yield from ((node, *pair) for pair in zip(mine.values(), theirs.values(), strict=True))
+
+
+def in_order(alignment: Alignment) -> None:
+    """What is left, by the longest common sequences of calls."""
+    mine, others = alignment.left()
+    matcher = SequenceMatcher(None, [*map(_call, mine)], [*map(_call, others)], autojunk=False)
+    for block in matcher.get_matching_blocks():
+        for offset in range(block.size):
+            alignment.pair(mine[block.a + offset], others[block.b + offset])
+
+
+def by_value(alignment: Alignment) -> None:
+    """Nodes whose value the original has elsewhere, where that value can hardly be chance.
+
+    A node whose value is not that of its counterpart leaves it for one with the same value.
+    """
+    mine, others = [*alignment.transformed.nodes], alignment.left()[1]
+    near: dict[object, list[Node]] = defaultdict(list)
+    for other in others:
+        for key in _keys(alignment.original.steps[other].result):
+            near[key].append(other)
+    for node in mine:
+        result = alignment.transformed.steps[node].result
+        counterpart = alignment.of.get(node)
+        if node.op in {"placeholder", "output"} or (counterpart and _equal(alignment, node, counterpart)):
+            continue
+        same = [other for key in _keys(result) for other in near[key] if _equal(alignment, node, other)]
+        if len(same) == 1 and same[0] not in alignment.back:
+            if counterpart:
+                alignment.part(node)
+            alignment.pair(node, same[0])
+
+
+def _equal(alignment: Alignment, node: Node, other: Node) -> bool:
+    expected, actual = alignment.original.steps[other].result, alignment.transformed.steps[node].result
+    return next(differences(expected, actual, Tolerance()), None) is None
+
+
+def _keys(result: Iterable[Leaf]) -> list[object]:
+    """What values that may be equal have in common; none for a value that many nodes may have."""
+    found = [leaf.value for leaf in result if isinstance(leaf.value, torch.Tensor)]
+    telling = any(each.numel() > 1 and bool((each != each.reshape(-1)[0]).any()) for each in found if not each.is_meta)
+    return [tuple((each.shape, each.dtype) for each in found)] if telling else []
+
+
+def inputs(node: Node) -> dict[str, Node]:
+    """The nodes that ``node`` takes, by place."""
+    return {path: value for path, value in arguments(node).items() if isinstance(value, Node)}
+
+
+def arguments(node: Node) -> dict[str, Any]:
+    """All that ``node`` is called with, by place: ``[0]``, ``[1][0]``, ``dim``."""
+    found = dict(leaves(node.args))
+    for name, value in node.kwargs.items():
+        found.update(leaves(value, name))
+    return found
+
+
+def _call(node: Node) -> tuple[object, ...]:
+    return (node.op, node.target)
+
+
+def meanings(nodes: Iterable[Node], known: Mapping[Node, str]) -> dict[Node, str]:
+    """What each node computes, as text: equal for nodes that do the same with inputs that mean the same."""
+    found = dict(known)
+
+    def term(node: Node) -> _Term:
+        return _Term(found.get(node, node.name))
+
+    for node in nodes:
+        args, kwargs = map_arg((node.args, node.kwargs), term)
+        text = repr((node.op, _named(node), args, sorted(kwargs.items())))
+        found[node] = hashlib.sha256(text.encode()).hexdigest()
+    return found
+
+
+def _named(node: Node) -> str:
+    """The call as text; an input is itself and nothing else."""
+    if node.op == "placeholder":
+        return node.name
+    return node.target if isinstance(node.target, str) else f"{target_of(node)} {id(node.target)}"
+
+
+class _Term(str):
+    __slots__ = ()
+
+    def __repr__(self) -> str:
+        return str(self)
+
+
+_REST = (congruent, backward, congruent, by_place, congruent, by_any_name, congruent, in_order, between)
+_PLACES = (ends, congruent, backward, congruent, by_place, congruent, in_order)
+_VALUES = (ends, congruent, by_value, congruent, backward, by_place, congruent, by_name, congruent, in_order)
+HYPOTHESES: dict[str, tuple[Callable[[Alignment], None], ...]] = {
+    "names": (ends, namesakes, by_name, *_REST),
+    "structure": (ends, congruent, by_name, *_REST),
+    "places": (*_PLACES, between),
+    "values": _VALUES,
+}
+
+
+def align(rules: Iterable[Callable[[Alignment], None]], original: Execution, transformed: Execution) -> Alignment:
+    """Pair by one rule after another."""
+    alignment = Alignment(original, transformed)
+    for rule in rules:
+        rule(alignment)
+    return alignment

@@ -1,0 +1,171 @@
+"""Says what is wrong with a node that errs: what it does otherwise than its counterpart in the original."""
+
+from __future__ import annotations
+
+from collections import Counter
+from typing import TYPE_CHECKING, NamedTuple
+
+import torch
+from torch.fx import Node
+
+from pyharness.fx.mapping import target_of
+from pyharness.fx.verifying.alignment import arguments, inputs
+from pyharness.fx.verifying.calls import tensors_of
+from pyharness.fx.verifying.differences import Tolerance, differences
+from pyharness.fx.verifying.values import Leaf
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from pyharness.fx.verifying.replay import Replay, Root
+    from pyharness.model.verdict import Difference, Kind
+
+
+class Cause(NamedTuple):
+    """Why a node errs."""
+
+    kind: Kind
+    reason: str
+    missing: Node | None = None
+    """A node of the original that is gone."""
+    difference: Difference | None = None
+    """What differs in its parameters."""
+
+
+_MODES = frozenset({"training", "train"})
+_PLAIN = (bool, int, float, complex, str, tuple, list, type(None), torch.dtype)
+
+
+def cause_of(root: Root, replay: Replay) -> Cause:
+    """The most telling thing that the node does otherwise."""
+    if root.changed is not None:
+        return _in_place(root)
+    found = next(_causes(root, replay), None)
+    if found is not None:
+        return found
+    if root.difference.symptom == "error":
+        return Cause("error", root.difference.message)
+    if root.through:
+        names = ", ".join(node.name for node in root.through[-4:])
+        return Cause("value", f"its value is wrong, or one of those it is made from ({names})")
+    if root.difference.symptom == "state":
+        return Cause("value", root.difference.message)
+    return Cause("value", "from the same inputs it makes another value")
+
+
+def _causes(root: Root, replay: Replay) -> Iterator[Cause]:
+    node, other = root.node, root.counterpart
+    if node in replay.alignment.instead:
+        yield Cause("input", f"it stands between {other.name} and what takes that, and changes the value")
+        return
+    if (node.op, node.target) != (other.op, other.target) and "output" not in {node.op, other.op}:
+        yield Cause("target", f"it calls {target_of(node)}; the original calls {target_of(other)}")
+    if node.op == other.op == "call_module":
+        yield from _of_modules(root, replay)
+    yield from _of_inputs(root, replay)
+    yield from _of_constants(node, other)
+    if node.op == other.op == "get_attr":
+        yield Cause("parameter", f"{node.target} does not hold what it holds in the original")
+
+
+def _in_place(root: Root) -> Cause:
+    changed, users = root.changed, [user.name for user in root.users]
+    name = changed.name if changed else ""
+    if root.writer is not None:
+        return Cause("in-place", f"it does not change {name} in place as the original does; {users[0]} takes that")
+    return Cause("in-place", f"it changes {name} in place, which {users[0]} takes afterwards")
+
+
+def _of_inputs(root: Root, replay: Replay) -> Iterator[Cause]:
+    node, other = root.node, root.counterpart
+    mine, theirs = inputs(node), inputs(other)
+    if mine.keys() != theirs.keys() and len(mine) == len(theirs):
+        mine, theirs = ({str(n): each for n, each in enumerate(found.values())} for found in (mine, theirs))
+    of = replay.alignment.of
+    taken, wanted = [of.get(each) for each in mine.values()], list(theirs.values())
+    if taken != wanted and Counter(taken) == Counter(wanted):
+        names = ", ".join(each.name for each in mine.values())
+        yield Cause("operands", f"it takes ({names}), in the original the order is ({_names(wanted)})")
+        return
+    for path in mine:
+        expected = theirs.get(path)
+        if expected is None or of.get(mine[path]) is expected or mine[path] not in of:
+            continue
+        back = replay.alignment.back.get(expected)
+        if back is None:
+            reason = f"it takes {mine[path].name}; the original takes the value of its {expected.name}, which is gone"
+            yield Cause("missing", reason, expected)
+        else:
+            yield Cause("input", f"it takes {mine[path].name}; the original takes what {back.name} is here")
+    if len(mine) != len(theirs) and root.node.op != "output":
+        yield Cause("input", f"it takes {len(mine)} values, the original {len(theirs)}")
+
+
+def _names(nodes: list[Node]) -> str:
+    return ", ".join(node.name for node in nodes)
+
+
+def _of_constants(node: Node, other: Node) -> Iterator[Cause]:
+    mine, theirs = arguments(node), arguments(other)
+    for path in dict.fromkeys((*theirs, *mine)):
+        pair = mine.get(path, _ABSENT), theirs.get(path, _ABSENT)
+        if any(isinstance(each, Node) for each in pair) or _same(*pair):
+            continue
+        name = path.split("[")[0] or f"argument {int(path[1 : path.index(']')]) + 1}"
+        is_mode = path in _MODES or (isinstance(pair[0], bool) and "dropout" in target_of(node))
+        reason = f"{name} is {_said(pair[0])}, in the original {_said(pair[1])}"
+        yield Cause("mode" if is_mode else "argument", reason)
+
+
+_ABSENT = object()
+
+
+def _said(value: object) -> str:
+    return "not given" if value is _ABSENT else repr(value)
+
+
+def _same(one: object, other: object) -> bool:
+    return one is other or (type(one) is type(other) and repr(one) == repr(other))
+
+
+def _of_modules(root: Root, replay: Replay) -> Iterator[Cause]:
+    mine, theirs = replay.held(root.node), replay.original.held(root.counterpart)
+    if mine is None or theirs is None or mine is theirs:
+        return
+    name = str(root.node.target)
+    if type(mine) is not type(theirs) and not isinstance(mine, torch.fx.GraphModule):
+        yield Cause("target", f"{name} is a {type(mine).__name__}, in the original a {type(theirs).__name__}")
+    yield from _of_modes(mine, theirs, name)
+    yield from _of_tensors(mine, theirs, name)
+    yield from _of_attributes(mine, theirs, name)
+
+
+def _of_modes(mine: torch.nn.Module, theirs: torch.nn.Module, name: str) -> Iterator[Cause]:
+    known = dict(theirs.named_modules())
+    for path, module in mine.named_modules():
+        if path in known and module.training != known[path].training:
+            modes = [("evaluation", "training")[each.training] for each in (module, known[path])]
+            where = ".".join(filter(None, (name, path)))
+            yield Cause("mode", f"{where} is in {modes[0]} mode, in the original in {modes[1]} mode")
+
+
+def _of_tensors(mine: torch.nn.Module, theirs: torch.nn.Module, name: str) -> Iterator[Cause]:
+    here, there = tensors_of(mine), tensors_of(theirs)
+    for path in dict.fromkeys((*there, *here)):
+        if path not in here or path not in there:
+            yield Cause("parameter", f"{name} has {'no' if path not in here else 'a'} {path}, unlike the original")
+            continue
+        exact = Tolerance(0.0, 0.0)
+        for found in differences((Leaf("", there[path]),), (Leaf("", here[path]),), exact):
+            yield Cause("parameter", f"{name}.{path} is not the original's: {found.message}", difference=found)
+
+
+def _of_attributes(mine: torch.nn.Module, theirs: torch.nn.Module, name: str) -> Iterator[Cause]:
+    known = dict(theirs.named_modules())
+    for path, module in mine.named_modules():
+        other = known.get(path)
+        for key, value in vars(module).items() if other is not None else ():
+            there = vars(other).get(key, _ABSENT)
+            if not key.startswith("_") and key != "training" and isinstance(value, _PLAIN) and not _same(value, there):
+                where = ".".join(filter(None, (name, path, key)))
+                yield Cause("attribute", f"{where} is {_said(value)}, in the original {_said(there)}")

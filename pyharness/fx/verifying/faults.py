@@ -1,0 +1,67 @@
+"""From a node that errs to the fault that a user reads: its generated line, its module, sizes and values."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+from torch.fx import GraphModule
+
+from pyharness.fx import files, provenance
+from pyharness.fx.mapping import target_of
+from pyharness.fx.materialize import materialize
+from pyharness.model.errors import HarnessError
+from pyharness.model.verdict import Fault
+
+if TYPE_CHECKING:
+    from torch.fx import Node
+
+    from pyharness.fx.verifying.causes import Cause
+    from pyharness.fx.verifying.replay import Replay, Root
+
+
+def fault(root: Root, replay: Replay, cause: Cause) -> Fault:
+    """What is known of ``root``."""
+    node = root.node
+    file, line = _line(replay.module, node)
+    module, origin_file, origin_line = provenance.of(node)
+    difference = root.difference
+    if not difference.message and root.users:
+        difference = replace(difference, message="its use differs")
+    return Fault(
+        node=node.name,
+        op=node.op,
+        target=target_of(node),
+        module=module,
+        file=file,
+        line=line,
+        origin_file=origin_file,
+        origin_line=origin_line,
+        kind=cause.kind,
+        reason=cause.reason,
+        difference=difference,
+        counterpart=root.counterpart.name,
+        missing=cause.missing.name if cause.missing else None,
+        seen_at=root.users[0].name if root.users else None,
+        through=tuple(each.name for each in root.through),
+    )
+
+
+def _line(module: GraphModule, node: Node) -> tuple[str, int | None]:
+    """The node's line in a generated file: the one that the module runs, else one made of a copy of it."""
+    present = files.FILES.get(module)
+    if present is None or present.text != module.code:
+        present = _made(module)
+    rows = present.source_map.lines if present else ()
+    row = next((row for row in rows if row.node == node.name), None)
+    return (present.path, row.line) if present and row else ("", None)
+
+
+def _made(module: GraphModule) -> files.GeneratedFile | None:
+    """The user's own module is left as it is."""
+    try:
+        copy = GraphModule(module, module.graph, type(module).__name__)
+        materialize(copy)
+    except (HarnessError, RuntimeError, AttributeError, TypeError):
+        return None
+    return files.FILES.get(copy)

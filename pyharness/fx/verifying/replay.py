@@ -1,0 +1,219 @@
+"""Runs a transformed graph once more and, wherever a node errs, goes on with the original's value.
+
+So a fault does not hide those after it, and each node is judged on inputs that are right.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any
+
+import torch
+
+from pyharness.fx.verifying.calls import described, flat
+from pyharness.fx.verifying.differences import differences
+from pyharness.fx.verifying.execution import POISON, Execution, Version, rebuilt
+from pyharness.fx.verifying.values import Leaf, snapshot, tensors
+from pyharness.model.verdict import Difference
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping
+
+    from torch.fx import GraphModule, Node
+
+    from pyharness.fx.verifying.alignment import Alignment
+    from pyharness.fx.verifying.differences import Tolerance
+    from pyharness.fx.verifying.execution import Step
+
+
+@dataclass
+class Root:
+    """A node that errs although its inputs are right."""
+
+    node: Node
+    counterpart: Node
+    """The original's, whose value it should have."""
+    difference: Difference
+    through: tuple[Node, ...] = ()
+    """Nodes without counterpart between it and inputs that are known to be right."""
+    changed: Node | None = None
+    """The value that was changed in place between, or should have been."""
+    writer: Node | None = None
+    """The original's node that changes that value in place."""
+    users: list[Node] = field(default_factory=list)
+    """Nodes that took the changed value."""
+
+
+class Replay(Execution):
+    """``roots`` are found while it runs."""
+
+    def __init__(
+        self,
+        module: GraphModule,
+        inputs: Mapping[Node, Any],
+        alignment: Alignment,
+        tolerance: Tolerance,
+        shown: Tolerance,
+    ) -> None:
+        super().__init__(module, inputs)
+        self.alignment = alignment
+        self.original = alignment.original
+        self.roots: list[Root] = []
+        self._tolerance = tolerance
+        self._shown = shown
+
+    def run(self) -> None:
+        """As ``Execution.run``; then look at what the caller sees beside the result: inputs, parameters, buffers."""
+        super().run()
+        output = next(node for node in reversed(self.nodes) if node.op == "output")
+        for node in self.nodes:
+            if node.op in {"placeholder", "get_attr"}:
+                self._left_behind(node, output)
+
+    @property
+    def cost(self) -> int:
+        """How much this alignment leaves to be explained: faults, and values that nobody can judge."""
+        return sum(1 + len(root.through) for root in self.roots)
+
+    def numbers(self, node: Node) -> None:
+        """Let a random node draw the numbers that its counterpart drew."""
+        other = self.alignment.of.get(node)
+        state = self.original.steps[other].random if other else None
+        if state is not None:
+            state.restore()
+
+    def judged(self, step: Step, value: Any) -> Any:
+        """Note whether the node errs; the right value where it does."""
+        other = self.alignment.expected(step.node)
+        if other is None:
+            return value
+        expected = self.original.steps[other]
+        difference = self._difference(step, expected)
+        if difference is None:
+            return value
+        self._note(step, expected, difference)
+        self._mend(step, expected)
+        if value is not POISON and next(differences(expected.result, snapshot(value), self._tolerance), None) is None:
+            return value
+        return rebuilt(self.original.values[other], expected.result)
+
+    def _difference(self, step: Step, expected: Step) -> Difference | None:
+        """Whether the node errs; where it does by more than the user's tolerance, how much of it is beyond that."""
+        if step.error is not None:
+            return Difference("", "error", f"it raises {described(step.error)}")
+        if step.poisoned:
+            return Difference("", "error", "an input has no value: the node that makes it fails")
+        found = next(self._compared(step, expected, self._tolerance), None)
+        return next(self._compared(step, expected, self._shown), found) if found else None
+
+    def _compared(self, step: Step, expected: Step, tolerance: Tolerance) -> Iterator[Difference]:
+        pair = (expected.result, step.result)
+        if step.node.op == "output" and [leaf.path for leaf in pair[0]] != [leaf.path for leaf in pair[1]]:
+            pair = (flat(pair[0]), flat(pair[1]))
+        yield from differences(*pair, tolerance)
+        yield from self._of_state(step, expected, tolerance)
+        for node, other in self._both_write(step, expected):
+            yield from differences(
+                self.original.written(other, expected.node), self.written(node, step.node), tolerance
+            )
+
+    def _of_state(self, step: Step, expected: Step, tolerance: Tolerance) -> Iterator[Difference]:
+        """Buffers that a called module changed."""
+        if step.node.op != "call_module" or expected.node.op != "call_module":
+            return
+        for name in dict.fromkeys((*expected.state, *step.state)):
+            pair = expected.state.get(name), step.state.get(name)
+            if pair[0] is None or pair[1] is None:
+                yield Difference(name, "state", f"{name} is {'not ' if pair[1] is None else ''}changed by the call")
+            else:
+                yield from differences((Leaf(name, pair[0]),), (Leaf(name, pair[1]),), tolerance)
+
+    def _both_write(self, step: Step, expected: Step) -> Iterator[tuple[Node, Node]]:
+        for node in step.writes:
+            other = self.alignment.of.get(node)
+            if other is not None and other in expected.writes:
+                yield node, other
+
+    def _note(self, step: Step, expected: Step, difference: Difference) -> None:
+        through = self._through(step)
+        blamed = self._blamed(step, expected, through)
+        if blamed is None:
+            self.roots.append(Root(step.node, expected.node, difference, tuple(through)))
+            return
+        self._add(blamed, step.node, difference)
+
+    def _through(self, step: Step) -> list[Node]:
+        """Nodes above without counterpart, in order of execution."""
+        found: dict[Node, None] = {}
+        waiting = [*step.uses]
+        while waiting:
+            node = waiting.pop()
+            if node in found or self.alignment.expected(node) is not None or node.op in {"placeholder", "get_attr"}:
+                continue
+            found[node] = None
+            waiting += self.steps[node].uses
+        return [node for node in self.steps if node in found]
+
+    def _blamed(self, step: Step, expected: Step, through: list[Node]) -> Root | None:
+        """A value that is not what it was when its node made it, unlike in the original: whoever changed it."""
+        for user in (*(self.steps[node] for node in through), step):
+            for node in user.uses:
+                root = self._changed(user, node, expected)
+                if root is not None:
+                    return root
+        return None
+
+    def _changed(self, user: Step, node: Node, expected: Step) -> Root | None:
+        """The fault, where ``node`` was changed in place before ``user`` took it, or was not and should have been."""
+        other = self.alignment.of.get(node)
+        if other is None:
+            return None
+        taken = self.version_used(user, node)
+        versions = self.original.versions[other]
+        wanted = versions[expected.uses[other]] if other in expected.uses else versions[0]
+        if next(differences(wanted.leaves, taken.leaves, self._tolerance), None) is None:
+            return None
+        mine, theirs = taken.writer, wanted.writer
+        if mine is not node and mine is not None and self.alignment.of.get(mine) is not theirs:
+            return Root(mine, self.alignment.expected(mine) or other, UNSEEN, changed=node)
+        if mine is node and theirs is not other and theirs is not None and theirs in self.alignment.back:
+            return Root(self.alignment.back[theirs], theirs, UNSEEN, changed=node, writer=theirs)
+        return None
+
+    def _left_behind(self, node: Node, output: Node) -> None:
+        """What the run leaves in the memory of an input or a parameter."""
+        other = self.alignment.of.get(node)
+        if other is None or self.values[node] is POISON:
+            return
+        wanted, left = self.original.versions[other][-1], self.versions[node][-1]
+        difference = next(differences(wanted.leaves, left.leaves, self._tolerance), None)
+        if difference is None:
+            return
+        if left.writer is not node and left.writer is not None:
+            root = Root(left.writer, self.alignment.expected(left.writer) or other, difference, changed=node)
+        else:
+            blamed = self.alignment.back.get(wanted.writer or other, output)
+            root = Root(blamed, wanted.writer or other, difference, changed=node, writer=wanted.writer)
+        self._add(root, output, difference)
+
+    def _add(self, root: Root, user: Node, difference: Difference) -> None:
+        """Note a fault that shows at ``user``; one that is known has another user."""
+        known = next((each for each in self.roots if each.changed is not None and each.node is root.node), None)
+        if known is None:
+            root.difference = difference
+            self.roots.append(root)
+        (known or root).users.append(user)
+
+    def _mend(self, step: Step, expected: Step) -> None:
+        """Where both change the same value in place, give it the content that it has in the original."""
+        for node, other in self._both_write(step, expected):
+            right = [leaf.value for leaf in self.original.written(other, expected.node)]
+            wanted = [each for each in right if isinstance(each, torch.Tensor)]
+            for tensor, content in zip(tensors(self.values[node]), wanted):  # noqa: B905  (nesting may differ, too)
+                if tensor.shape == content.shape:
+                    tensor.data.copy_(content)
+            self.versions[node][-1] = Version(step.node, snapshot(self.values[node]))
+
+
+UNSEEN = Difference("", "value", "")
+"""Of a fault that shows only where its value is used."""
