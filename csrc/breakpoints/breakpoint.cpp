@@ -53,18 +53,23 @@ struct Stop {
   std::string why;
 };
 
-std::optional<Stop> ask_what_to_do(PyObject* on_hit, const Event& event) {
+struct Answer {
+  std::optional<Stop> stop;
+  bool counts = true; // false: a debugger evaluates, the program is not there
+};
+
+Answer ask_what_to_do(PyObject* on_hit, const Event& event) {
   const py::gil_scoped_acquire gil;
   const KeepError keep;
   try {
     const py::object answer =
         py::reinterpret_borrow<py::object>(on_hit)(hit_of(event));
-    if (answer.is_none()) {
-      return std::nullopt;
+    if (answer.is_none() || py::isinstance<py::bool_>(answer)) {
+      return {std::nullopt, answer.is_none() || answer.cast<bool>()};
     }
     const auto [file, line, function, why] =
         answer.cast<std::tuple<std::string, int, std::string, std::string>>();
-    return Stop{file, line, function, why};
+    return {Stop{file, line, function, why}};
   } catch (py::error_already_set& error) {
     error.restore();
     PyErr_WriteUnraisable(on_hit);
@@ -72,7 +77,7 @@ std::optional<Stop> ask_what_to_do(PyObject* on_hit, const Event& event) {
     PyErr_SetString(PyExc_RuntimeError, error.what());
     PyErr_WriteUnraisable(on_hit);
   }
-  return std::nullopt;
+  return {};
 }
 
 } // namespace
@@ -192,7 +197,12 @@ void Breakpoint::act(const Event& event) {
     return;
   }
   const Busy here;
-  const auto stop = ask_what_to_do(on_hit, event);
+  const auto [stop, counts] = ask_what_to_do(on_hit, event);
+  if (!counts) {
+    seen.fetch_sub(1, std::memory_order_relaxed);
+    hits.fetch_sub(1, std::memory_order_relaxed);
+    return;
+  }
   const Trap stops = trap.load(std::memory_order_acquire);
   if (stop && stops != nullptr) { // without the GIL, if the thread had none
     stops(

@@ -66,7 +66,8 @@ class Breakpoint {
   // Takes a chain's number, tells whether it is in the wanted module; null
   // where every caller is wanted.
   _object* in_module = nullptr;
-  // Takes the event; returns what the trap shall be called with, or None.
+  // Takes the event; returns what the trap shall be called with, None, or False
+  // where it is not to be counted.
   _object* on_hit = nullptr;
   std::atomic<bool> removed{false};
   std::atomic<std::int64_t> seen{0}; // how often all but `nth` held

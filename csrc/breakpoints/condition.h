@@ -36,6 +36,13 @@ class Condition {
     return variables_;
   }
 
+  // Whether its first comparison, of a variable with a constant, fails already:
+  // what most checks of a place in a kernel come to.
+  bool fails_at_once(const double* variables) const {
+    return gate_.relations != 0 &&
+        (gate_.relations & relation(variables[gate_.slot], gate_.number)) == 0;
+  }
+
   enum class Operation : std::uint8_t;
 
   // What a comparison decides by itself: most conditions are a chain of `and`.
@@ -50,8 +57,31 @@ class Condition {
     Decides decides = Decides::kNothing;
   };
 
+  // How one number is to another; a set of them is a number with bits.
+  enum Relation : std::uint8_t {
+    kLessThan = 1,
+    kEqualTo = 2,
+    kGreaterThan = 4,
+    kUnordered = 8,
+  };
+
  private:
+  struct Gate {
+    std::int16_t slot = 0;
+    std::uint8_t relations =
+        0; // that let it go on; none where there is no gate
+    double number = 0;
+  };
+
+  static Relation relation(double a, double b) {
+    return a < b ? kLessThan
+        : a > b  ? kGreaterThan
+        : a == b ? kEqualTo
+                 : kUnordered;
+  }
+
   std::vector<Instruction> code_;
+  Gate gate_;
   int variables_ = 0;
 };
 

@@ -111,9 +111,11 @@ void check(const Site* site, const double* values, std::uint64_t count) {
     return;
   }
   for (Breakpoint* each : armed->breakpoints) {
-    if (each->condition &&
-        (each->condition->variables() > static_cast<int>(count) ||
-         !each->condition->holds({{}, {}, values}))) {
+    const auto& condition = each->condition;
+    if (condition &&
+        (condition->variables() > static_cast<int>(count) ||
+         condition->fails_at_once(values) ||
+         !condition->holds({{}, {}, values}))) {
       continue;
     }
     if (Busy::here()) {
