@@ -7,6 +7,8 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from pyharness.fx.backend_report import compile_report
+    from pyharness.fx.bisecting.find import bisect
+    from pyharness.fx.bisecting.passes import BisectError
     from pyharness.fx.edit import EditError, reload
     from pyharness.fx.files import MaterializeError
     from pyharness.fx.materialize import Materialized, materialize
@@ -16,11 +18,13 @@ if TYPE_CHECKING:
     from pyharness.fx.verifying.verify import verify
 
 __all__ = [
+    "BisectError",
     "CannotTraceError",
     "EditError",
     "MaterializeError",
     "Materialized",
     "Tracer",
+    "bisect",
     "compile_report",
     "materialize",
     "reload",
@@ -33,6 +37,8 @@ __all__ = [
 ]
 
 _HOME = {
+    "BisectError": "bisecting.passes",
+    "bisect": "bisecting.find",
     "EditError": "edit",
     "MaterializeError": "files",
     "Materialized": "materialize",

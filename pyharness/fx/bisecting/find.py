@@ -1,0 +1,186 @@
+"""``bisect``: the first bad pass of a list, a small graph that shows it, and a script that does so alone."""
+
+from __future__ import annotations
+
+import copy
+import inspect
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any
+
+from pyharness.fx.bisecting.cases import Case, plain_case, seen_values, with_graph
+from pyharness.fx.bisecting.change import change, plain_code
+from pyharness.fx.bisecting.checks import Check, Outcome, Values, raised
+from pyharness.fx.bisecting.passes import BisectError, graph_module, passes_of
+from pyharness.fx.bisecting.search import Search, elsewhere
+from pyharness.fx.bisecting.shrink import Shrinker
+from pyharness.model.bad_pass import BadPass, Shrunk
+from pyharness.model.errors import UsageError
+
+if TYPE_CHECKING:
+    import os
+    from collections.abc import Callable, Mapping, Sequence
+
+    import torch
+    from torch.fx import GraphModule
+
+    from pyharness.fx.bisecting.search import Found
+
+_ATTEMPTS = 10
+"""Runs of an unsteady pass on one candidate, before it is taken to be good."""
+
+
+def bisect(  # noqa: PLR0913  (one for each thing that a user may want otherwise)
+    module: torch.nn.Module,
+    passes: Sequence[Callable[..., Any]] | Mapping[str, Callable[..., Any]],
+    inputs: Sequence[Any] | torch.Tensor = (),
+    kwargs: Mapping[str, Any] | None = None,
+    *,
+    check: Callable[..., Any] | None = None,
+    sweep: bool = True,
+    shrink: bool = True,
+    limit: int = 400,
+    folder: str | os.PathLike[str] | None = None,
+    script: bool = True,
+) -> BadPass:
+    """Find the first of ``passes`` after which ``module`` is bad.
+
+    A pass takes a Graph or a GraphModule (its first parameter's annotation or name says which) and returns one, a
+    ``PassResult``, or ``None`` for a change in place. ``check`` is ``check(transformed)`` or
+    ``check(original, transformed, inputs)``: false, or raising, is bad. Without one, ``pyharness.fx.verify`` compares
+    with the original on ``inputs``. Every run starts from a deep copy and the same random numbers.
+
+    Bisection takes log2(n) runs; ``sweep`` then looks at the shorter lists that it skipped, for a fault that a later
+    pass hides. ``shrink`` tries at most ``limit`` smaller graphs. ``script`` writes a folder that reproduces the
+    fault, below the private state folder unless ``folder`` names one.
+
+    Raises ``BisectError`` where the check fails before any pass, is good after each, or changes its mind.
+    """
+    original = graph_module(module)
+    values = _values(original, inputs, kwargs or {})
+    tests = Check(check)
+    search = Search(original, passes_of(passes), tests, values)
+    found = search.find(sweep=sweep)
+    return _Report(search, tests, values, found, limit if shrink else 0).bad_pass(folder, script=script)
+
+
+def _values(module: GraphModule, inputs: Any, kwargs: Mapping[str, Any]) -> Values:
+    """The inputs by position: a generated ``forward`` takes all by position."""
+    args = tuple(inputs) if isinstance(inputs, (tuple, list)) else (inputs,)
+    try:
+        bound = inspect.signature(module.forward).bind(*args, **kwargs)
+    except TypeError as error:
+        if args or kwargs:
+            raise UsageError(f"The module does not take these inputs: {error}.") from error
+        return Values((), {})
+    return Values(bound.args, bound.kwargs)
+
+
+class _Report:
+    """What is found out about one bad pass, once it is known."""
+
+    def __init__(self, search: Search, check: Check, values: Values, found: Found, limit: int) -> None:
+        self._search = search
+        self._check = check
+        self._values = values
+        self._found = found
+        self._pass = search.passes[found.index]
+        self._limit = limit
+        self._outcome = found.outcome
+        """How it fails; what fails otherwise is another fault."""
+        self._attempts = _ATTEMPTS if found.failures < found.samples else 1
+        self._notes: list[str] = []
+
+    def bad_pass(self, folder: str | os.PathLike[str] | None, *, script: bool) -> BadPass:
+        """All of it."""
+        found, search = self._found, self._search
+        before, _ = search.after(found.index)
+        after, outcome = self._failing(before)
+        self._outcome = outcome
+        case, shrunk = self._shrunk(before) if self._limit else (None, None)
+        del folder, script
+        return BadPass(
+            name=self._pass.name,
+            index=found.index,
+            total=len(search.passes),
+            reason=outcome.detail,
+            raised=outcome.kind == "pass raised",
+            runs=search.runs,
+            node=outcome.node,
+            calls=len(Case(before, {}).work),
+            change=change(before, after, outcome.node) if after else (),
+            verdict=outcome.verdict,
+            hidden_by=search.passes[found.hidden_by].name if found.hidden_by is not None else None,
+            failures=found.failures,
+            samples=found.samples,
+            shrunk=shrunk,
+            notes=tuple(self._notes),
+            module=case.module if case else before,
+            inputs=case.values.args if case else self._values.args,
+        )
+
+    def _failing(self, before: GraphModule) -> tuple[GraphModule | None, Outcome]:
+        """The module after the pass, from a run in which it failed.
+
+        It is held against the module before the pass, which was good: their nodes still have the same names.
+        """
+        for reference in (before, self._search.original):
+            for _ in range(self._attempts):
+                after, outcome = self._transformed(before, self._values, reference)
+                if not outcome.good:
+                    return after, outcome
+        return after, self._outcome
+
+    def _transformed(
+        self, before: GraphModule, values: Values, reference: GraphModule
+    ) -> tuple[GraphModule | None, Outcome]:
+        after = elsewhere(before)
+        try:
+            with self._check.same_randomness():
+                after = self._pass(after)
+        except BisectError:
+            raise
+        except Exception as error:  # noqa: BLE001  (a pass may raise whatever it likes)
+            return None, raised("pass raised", error, self._found.index)
+        return after, self._check(reference, after, values)
+
+    def _shrunk(self, before: GraphModule) -> tuple[Case | None, Shrunk | None]:
+        first = self._first_case(before)
+        if first and not self._fails(first):
+            first = replace(first, module=with_graph(first.module, first.module.graph, rest=before), whole=True)
+        if first is None or not self._fails(first):
+            self._notes.append("not shrunk: the fault needs more than the graph, its parameters and its inputs")
+            return None, None
+        shrinker = Shrinker(first, self._fails, self._limit)
+        case = shrinker.shrink()
+        after, outcome = self._failing_case(case)
+        node = outcome.node
+        changed = change(case.module, after, node) if after else ()
+        return case, Shrunk(len(case.work), shrinker.tried, plain_code(case.module), changed, node)
+
+    def _first_case(self, before: GraphModule) -> Case | None:
+        """The graph to start from: inputs stay as they are where the check alone knows what to call it with."""
+        try:
+            plain = plain_case(before, self._values)
+            seen = seen_values(plain.module, plain.values)
+        except Exception as error:  # noqa: BLE001  (the user's module runs here)
+            if self._check.compares:
+                self._notes.append(f"not shrunk: {type(error).__name__}: {error}")
+                return None
+            seen = {}
+        if self._check.compares:
+            return Case(plain.module, plain.inputs, seen)
+        return Case(with_graph(before, before.graph), {}, seen)
+
+    def _failing_case(self, case: Case) -> tuple[GraphModule | None, Outcome]:
+        """The module after the pass, and how it fails as the search found it; else how it went the last time."""
+        for _ in range(self._attempts):
+            after, outcome = self._transformed(case.module, case.values if case.inputs else self._values, case.module)
+            if outcome.same_as(self._outcome):
+                break
+        return after, outcome
+
+    def _fails(self, case: Case) -> bool:
+        """Whether the pass fails on this graph as it did on the first, and the graph is good without it."""
+        if not self._failing_case(case)[1].same_as(self._outcome):
+            return False
+        return self._check(case.module, copy.deepcopy(case.module), case.values if case.inputs else self._values).good

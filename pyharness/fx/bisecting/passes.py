@@ -1,0 +1,130 @@
+"""The passes that a user lists: their names, what they take, and how one is run."""
+
+from __future__ import annotations
+
+import copy
+import functools
+import inspect
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, Literal
+
+from torch.fx import Graph, GraphModule
+from torch.fx.passes.infra.pass_base import PassResult
+
+from pyharness.model.errors import HarnessError, UsageError
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable
+
+    import torch
+
+Takes = Literal["graph", "module"]
+_GRAPH_NAMES = {"graph", "g", "fx_graph"}
+
+
+class BisectError(HarnessError):
+    """The list of passes, the check or the module does not allow a search."""
+
+
+@dataclass(frozen=True)
+class Pass:
+    """One pass of the list."""
+
+    name: str
+    call: Callable[..., Any]
+    takes: Takes
+
+    def __call__(self, module: GraphModule) -> GraphModule:
+        """The module after the pass: changed in place or made anew, its code that of its graph.
+
+        A GraphModule pass that forgets to ``recompile()`` is helped: what it did to the graph would otherwise be seen
+        only after the next pass that does, which would be blamed for it.
+        """
+        return self._module(module, self.call(module.graph if self.takes == "graph" else module))
+
+    def _module(self, module: GraphModule, result: Any) -> GraphModule:
+        if isinstance(result, PassResult):
+            result = result.graph_module
+        if isinstance(result, GraphModule):
+            module = result
+        elif isinstance(result, Graph):
+            if result is not module.graph:
+                module.graph = result
+        elif result is not None and not isinstance(result, bool):  # a bool says whether it changed anything
+            raise BisectError(
+                f"The pass {self.name} returned a {type(result).__name__}.",
+                "A pass returns a GraphModule, a Graph, a PassResult or None.",
+            )
+        module.recompile()
+        return module
+
+
+def passes_of(given: Any) -> tuple[Pass, ...]:
+    """The passes of a sequence, of a mapping from names, or of a torch ``PassManager``.
+
+    Names come from the functions; equal ones are told apart by ``#2``, ``#3``.
+    """
+    given = getattr(given, "passes", given)
+    if isinstance(given, Mapping):
+        named = [(str(name), call) for name, call in given.items()]
+    elif isinstance(given, Sequence) and not isinstance(given, str):
+        named = [(_name(call), call) for call in given]
+    else:
+        raise UsageError(f"A {type(given).__name__} is no list of passes.", "Give a list, or a dict of name and pass.")
+    if not named:
+        raise UsageError("There are no passes to look through.")
+    return tuple(Pass(name, call, _takes(name, call)) for name, call in _apart(named))
+
+
+def _apart(named: Iterable[tuple[str, Any]]) -> Iterable[tuple[str, Any]]:
+    seen: dict[str, int] = {}
+    for name, call in named:
+        seen[name] = seen.get(name, 0) + 1
+        yield (f"{name}#{seen[name]}" if seen[name] > 1 else name), call
+
+
+def unwrapped(call: Any) -> Any:
+    """The user's function or object inside of ``functools.partial`` and wrappers that say what they wrap."""
+    while True:
+        if isinstance(call, functools.partial):
+            call = call.func
+        elif hasattr(call, "__wrapped__"):
+            call = call.__wrapped__
+        else:
+            return call
+
+
+def _name(call: Any) -> str:
+    inner = unwrapped(call)
+    name = getattr(inner, "__name__", None) or type(inner).__name__
+    if name != "<lambda>":
+        return str(name)
+    return f"lambda at line {inner.__code__.co_firstlineno}"
+
+
+def _takes(name: str, call: Any) -> Takes:
+    """By the annotation of the first parameter, else by its name; a GraphModule where neither says it."""
+    if not callable(call):
+        raise UsageError(f"The pass {name} is a {type(call).__name__}, which cannot be called.")
+    try:
+        parameters = list(inspect.signature(call).parameters.values())
+    except (TypeError, ValueError):
+        return "module"
+    if not parameters:
+        raise UsageError(f"The pass {name} takes no argument.", "A pass takes a GraphModule or a Graph.")
+    annotation = parameters[0].annotation
+    said = annotation if isinstance(annotation, str) else getattr(annotation, "__name__", "")
+    if said and annotation is not inspect.Parameter.empty:
+        return "graph" if said.rpartition(".")[2] == "Graph" else "module"
+    return "graph" if parameters[0].name in _GRAPH_NAMES else "module"
+
+
+def graph_module(module: torch.nn.Module) -> GraphModule:
+    """A deep copy of ``module`` to work on, traced if it is not a GraphModule."""
+    module = copy.deepcopy(module)
+    if isinstance(module, GraphModule):
+        return module
+    from pyharness.fx.tracer import Tracer
+
+    return GraphModule(module, Tracer().trace(module), type(module).__name__)
