@@ -56,9 +56,14 @@ def materialize(
         if name:
             each.meta[files.NAME] = " ".join(filter(None, [name, path]))
         _follow(each, Path(folder) if folder is not None else None)
-    for each in inside.values():  # a parent's recompile already does those that are its direct children
-        if each not in files.FILES:
-            getattr(each, _door(each))()
+    try:
+        for each in inside.values():  # a parent's recompile already does those that are its direct children
+            if each not in files.FILES:
+                getattr(each, _door(each))()
+    except files.MaterializeError:
+        for each in inside.values():
+            _leave(each)
+        raise
     nested = {path: _materialized(each) for path, each in inside.items() if each is not module}
     return _materialized(module, nested)
 
@@ -77,6 +82,13 @@ def _follow(module: GraphModule, folder: Path | None) -> None:
         return files.recompiled(self, getattr(super(cls, self), name), folder)
 
     setattr(cls, name, recompile)
+
+
+def _leave(module: GraphModule) -> None:
+    """Take our step away again, so that a module that cannot have a file runs as torch made it."""
+    cls = type(module)
+    if _door(module) in vars(cls):
+        delattr(cls, _door(module))
 
 
 def _door(module: GraphModule) -> str:

@@ -58,6 +58,8 @@ def of(node: Node) -> Provenance:
     module, file, line = own if own is not None else UNKNOWN
     if not module and node.op != "output":  # the root is all that torch's own compilers know while they trace
         module = _module_of_stack(node.meta.get("nn_module_stack") or node.meta.get(_OF_BACKWARD)) or module
+        if module is None and node.op != "placeholder" and node.meta.get("stack_trace"):
+            module = ""  # whoever records stacks records modules, too: there was none but the root
     if file is None:
         file, line = _last_frame(node.meta.get("stack_trace"))
     if node.op == "call_module":

@@ -29,6 +29,7 @@ _RESUMED = re.compile(r"torch_dynamo_resume_in_(?P<name>.+)_at_(?P<line>\d+)$")
 _COMPILED = "__compiled_fn"
 """How the names begin under which Dynamo's bytecode calls graphs."""
 
+_LONGEST = 36
 _DYNAMO = "/torch/_dynamo/"
 _JUMP = "generic_jump"
 """Dynamo's short word for a branch that it cannot decide while it traces."""
@@ -63,7 +64,8 @@ class Capture:
     def materialize(self, module: GraphModule, kind: Kind, folder: str) -> None:
         """Give ``module`` a file that is named after the function, the compilation and ``kind``."""
         name, line = self.function
-        title = " ".join(filter(None, [f"{name}:{line}" if line else name, self.id, kind]))
+        short = ".".join(name.rsplit(".", 2)[-2:])[-_LONGEST:]  # file names are cut, and the rest tells graphs apart
+        title = " ".join(filter(None, [f"{short}:{line}" if line else short, self.id, kind]))
         try:
             made = materialize(module, folder or None, name=title)
         except MaterializeError as error:  # the program can do without

@@ -45,12 +45,12 @@ def name_lowered(module: GraphModule, captured: GraphModule, kind: Kind) -> None
     originals = _inputs(captured)
     for node in _inputs(module):
         described = node.meta.get("desc")
-        kind = type(described).__name__
+        family = type(described).__name__
         number = getattr(described, "idx", None)
-        if kind == "PlainAOTInput" and isinstance(number, int) and number < len(originals):
+        if family == "PlainAOTInput" and isinstance(number, int) and number < len(originals):
             node.meta[INPUT] = originals[number].meta.get(INPUT, originals[number].name)
             node.meta[provenance.KEY] = tuple(provenance.of(originals[number]))
-        elif kind == "TangentAOTInput":
+        elif family == "TangentAOTInput":
             node.meta[INPUT] = f"gradient of {_output(described)}"
         elif described is None and kind == "backward":
             node.meta[INPUT] = f"{SAVED}{node.name}"
