@@ -7,6 +7,7 @@
 #include <algorithm>
 #include <array>
 #include <atomic>
+#include <bit>
 #include <deque>
 #include <memory>
 #include <mutex>
@@ -76,14 +77,15 @@ void gather(Links& found) {
   each_python_frame([&](const PythonFrame& frame) {
     auto* module = frame.code == call ? frame.first_local : nullptr;
     found.links[found.count] = {frame.code, module, frame.instruction};
-    hash = (hash ^ reinterpret_cast<std::uintptr_t>(frame.code)) *
-        0x9E3779B97F4A7C15U;
-    hash = (hash ^ reinterpret_cast<std::uintptr_t>(module) ^
-            static_cast<std::uint64_t>(frame.instruction)) *
-        0xC2B2AE3D27D4EB4FU;
+    // The products of the frames do not wait for one another.
+    hash = std::rotl(hash, 7) ^
+        (reinterpret_cast<std::uintptr_t>(frame.code) ^
+         reinterpret_cast<std::uintptr_t>(module) ^
+         static_cast<std::uint64_t>(frame.instruction) << 40) *
+            0x9E3779B97F4A7C15U;
     return ++found.count < kMostFrames;
   });
-  found.hash = hash ^ (hash >> 29);
+  found.hash = hash ^ (hash >> 32);
 }
 
 class Gil {
