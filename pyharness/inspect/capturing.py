@@ -190,7 +190,7 @@ def capture(  # noqa: PLR0913  (each is an option of its own)
     gradients: bool = False,
     eager: bool = False,
 ) -> Capture:
-    """Keep what every module of ``model`` returns, inside of a ``with``: ``with capture(model) as captured: ...``.
+    """Keep the outputs of the modules of ``model``, from the beginning of a ``with`` block to its end.
 
     ``depth`` bounds how far down (0 is the model itself, 1 its children), ``pattern`` are ``fnmatch`` patterns of
     module paths (``"blocks.*.attention"``); both must hold. Outputs keep their structure; their tensors are detached

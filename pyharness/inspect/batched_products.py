@@ -1,0 +1,158 @@
+"""Many vector-Jacobian products through one graph: several at once in bounded memory, one by one where that fails."""
+
+from __future__ import annotations
+
+import re
+import warnings
+from contextlib import contextmanager
+from typing import TYPE_CHECKING, Any
+
+import torch
+
+from pyharness.inspect.gradient_memory import backward_of, measured_bytes
+from pyharness.inspect.products import explained
+from pyharness.model.errors import UsageError
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
+    from torch import Tensor
+
+    from pyharness.inspect.variables import Variable
+
+FILL = 4 << 20
+"""Bytes of gradients that a batch should have at least: below, the calls of ops are what costs."""
+ROWS = 16
+"""VJPs that a batch should have at least; on CPUs more are no faster, and take more memory."""
+MEMORY = 256 << 20
+"""Bytes of gradients that a batch has at most, where nothing else was asked for."""
+
+
+class Products:
+    """vᵀJ for batches of v. ``chunk`` is how many fit; ``done`` counts them, ``notes`` says what should be known.
+
+    A batch goes through ``torch.func.vmap``, which knows how to do most ops for all at once. Convolutions it makes into
+    wider ones, which are slower and larger than those of ``torch.autograd.grad(is_grads_batched=True)``; that is also
+    what is tried where ``vmap`` fails, and after it one vector at a time.
+    """
+
+    def __init__(
+        self, outputs: Sequence[Variable], inputs: Sequence[Variable], memory: int | None, *, create_graph: bool
+    ) -> None:
+        self.done = 0
+        self.notes: list[str] = []
+        self.inputs = inputs
+        self._create_graph = create_graph
+        self._outputs = outputs
+        self._watched = False
+        backward = backward_of(outputs, inputs)
+        self._ways = (
+            [self._batched, self._one_by_one] if backward.convolves else [self._mapped, self._batched, self._one_by_one]
+        )
+        self.chunk = self._room(backward.most_bytes, memory)
+
+    def rows(self, outputs: Sequence[Variable], vectors: Sequence[Tensor]) -> list[Tensor | None]:
+        """For k vectors of each output, (k, *its shape): (k, *shape) of each input; ``None`` for one without use."""
+        count = len(vectors[0])
+        self.done += count
+        while count > 1 and len(self._ways) > 1:
+            try:
+                with self._noticing_loops():
+                    return self._ways[0](outputs, vectors)
+            except torch.OutOfMemoryError:
+                raise
+            except (RuntimeError, NotImplementedError, TypeError, ValueError, AttributeError) as error:
+                self._ways.pop(0)
+                failed = _first_line(error)
+            if len(self._ways) == 1:
+                rows = self._one_by_one(outputs, vectors)  # where this fails too, that is what is told
+                self.notes.append(f"VJPs were run one by one: batched, they fail with {failed!r}.")
+                return rows
+        return self._one_by_one(outputs, vectors)
+
+    def _mapped(self, outputs: Sequence[Variable], vectors: Sequence[Tensor]) -> list[Tensor | None]:
+        used: list[bool] = []
+
+        def one(*each: Tensor) -> tuple[Tensor, ...]:
+            found = self._grad(outputs, each)
+            used[:] = [gradient is not None for gradient in found]
+            return tuple(gradient for gradient in found if gradient is not None) or each[:1]
+
+        found = iter(torch.func.vmap(one)(*vectors))
+        return [next(found) if is_used else None for is_used in used]
+
+    def _batched(self, outputs: Sequence[Variable], vectors: Sequence[Tensor]) -> list[Tensor | None]:
+        return list(self._grad(outputs, vectors, is_grads_batched=True))
+
+    def _one_by_one(self, outputs: Sequence[Variable], vectors: Sequence[Tensor]) -> list[Tensor | None]:
+        try:
+            rows = [self._grad(outputs, [each[i] for each in vectors]) for i in range(len(vectors[0]))]
+        except RuntimeError as error:
+            raise explained(error) from error
+        return [None if column[0] is None else torch.stack(column) for column in zip(*rows, strict=True)]
+
+    def _grad(self, outputs: Sequence[Variable], vectors: Sequence[Tensor], **options: Any) -> Sequence[Any]:
+        ends: list[Any] = [each.hold for each in outputs]
+        starts: list[Any] = [each.hold for each in self.inputs]
+        return torch.autograd.grad(
+            ends,
+            starts,
+            list(vectors),
+            retain_graph=True,
+            create_graph=self._create_graph,
+            allow_unused=True,
+            **options,
+        )
+
+    def _room(self, most: int, memory: int | None) -> int:
+        """How many VJPs go at once, if one takes ``most`` bytes at most."""
+        limit = MEMORY if memory is None else memory
+        each = max(1, most)
+        wanted = max(ROWS, FILL // each)
+        if wanted * each > limit:  # of a deep network's gradients a part only lives at a time
+            each = max(1, measured_bytes(self._any_row))
+            if memory is not None and each > limit:
+                raise UsageError(
+                    f"One vector-Jacobian product needs about {each:,} bytes; memory={memory:,} is less.",
+                    f"memory={each} is the least.",
+                )
+        return max(1, min(wanted, limit // each))
+
+    def _any_row(self) -> object:
+        return self._grad(self._outputs, [torch.zeros_like(each.tensor) for each in self._outputs])
+
+    @contextmanager
+    def _noticing_loops(self) -> Iterator[None]:
+        """In the first batch, hear of ops that torch runs one by one inside of it."""
+        shown = getattr(torch._C, "_debug_only_display_vmap_fallback_warnings", None)  # noqa: SLF001
+        if self._watched or shown is None:
+            yield
+            return
+        self._watched = True
+        before = torch._C._debug_only_are_vmap_fallback_warnings_enabled()  # type: ignore[attr-defined]  # noqa: SLF001
+        with warnings.catch_warnings(record=True) as heard:
+            warnings.simplefilter("always")
+            shown(True)  # noqa: FBT003
+            try:
+                yield
+            finally:
+                shown(before)
+        self._tell(heard)
+
+    def _tell(self, heard: Sequence[warnings.WarningMessage]) -> None:
+        ops = []
+        for warning in heard:
+            match = _LOOPED.search(str(warning.message))
+            if match:
+                ops.append(match[1])
+            else:
+                warnings.warn_explicit(warning.message, warning.category, warning.filename, warning.lineno)
+        if ops:
+            self.notes.append(f"No batching rule, run one by one inside of a batch: {', '.join(dict.fromkeys(ops))}.")
+
+
+_LOOPED = re.compile(r"batching rule for ([\w:.]+\w)")
+
+
+def _first_line(error: BaseException) -> str:
+    return (str(error).splitlines() or [type(error).__name__])[0]

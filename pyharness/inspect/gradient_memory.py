@@ -1,0 +1,119 @@
+"""How much memory one vector-Jacobian product takes: from the graph at once, or by looking at one that runs."""
+
+from __future__ import annotations
+
+import weakref
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import torch
+from torch.autograd.graph import get_gradient_edge
+from torch.utils._python_dispatch import TorchDispatchMode
+
+from pyharness.inspect.nesting import leaves
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+
+    from torch import Tensor
+
+    from pyharness.inspect.variables import Variable
+
+
+@dataclass(frozen=True)
+class Backward:
+    """What a backward pass from some outputs to some inputs goes through."""
+
+    most_bytes: int
+    """All gradients together: no VJP holds more at a time, but for what its ops need inside."""
+    convolves: bool
+
+
+def backward_of(outputs: Sequence[Variable], inputs: Sequence[Variable]) -> Backward:
+    """As far as the graph tells without running it."""
+    goals = {_node(each) for each in inputs}
+    leads: set[Any] = set()
+    total, convolves = sum(each.tensor.nbytes for each in inputs), False
+    for node in _from_inputs(list({_node(each) for each in outputs})):
+        if node in goals or any(follower in leads for follower, _ in node.next_functions):
+            leads.add(node)
+            total += sum(map(_bytes_of, getattr(node, "_input_metadata", ())))
+            convolves |= "Conv" in node.name()
+    return Backward(total, convolves)
+
+
+def measured_bytes(run: Callable[[], object]) -> int:
+    """The most that lived at a time of what ``run`` allocated."""
+    live = _LiveBytes()
+    with live:
+        run()
+    return live.most
+
+
+def _node(variable: Variable) -> Any:
+    hold = variable.hold
+    return (get_gradient_edge(hold) if isinstance(hold, torch.Tensor) else hold).node
+
+
+def _from_inputs(roots: list[Any]) -> list[Any]:
+    """Every node that is reached, each after all that it leads to."""
+    order, seen = [], set(roots)
+    pending = [(root, iter(root.next_functions)) for root in roots]
+    while pending:
+        _, followers = pending[-1]
+        for follower, _ in followers:
+            if follower is not None and follower not in seen:
+                seen.add(follower)
+                pending.append((follower, iter(follower.next_functions)))
+                break
+        else:
+            order.append(pending.pop()[0])
+    return order
+
+
+def _bytes_of(metadata: Any) -> int:
+    try:
+        count = 1
+        for size in metadata.shape:
+            count *= int(size)
+    except (RuntimeError, TypeError):  # nested, or of symbols
+        return 0
+    return int(count * metadata.dtype.itemsize)
+
+
+class _LiveBytes(TorchDispatchMode):  # type: ignore[no-untyped-call]
+    """Counts the storages that ops make, until they are gone."""
+
+    def __init__(self) -> None:
+        super().__init__()  # type: ignore[no-untyped-call]
+        self.most = 0
+        self._now = 0
+        self._known: set[int] = set()
+
+    def __torch_dispatch__(
+        self, func: Any, types: Any, args: tuple[Any, ...] = (), kwargs: dict[str, Any] | None = None
+    ) -> Any:
+        del types
+        given = {self._number(tensor) for _, tensor in leaves((args, kwargs))}
+        result = func(*args, **(kwargs or {}))
+        for _, tensor in leaves(result):
+            self._add(tensor, given)
+        return result
+
+    def _add(self, tensor: Tensor, given: set[int]) -> None:
+        number = self._number(tensor)
+        if number in self._known or number in given:
+            return
+        storage = tensor.untyped_storage()
+        self._known.add(number)
+        self._now += storage.nbytes()
+        self.most = max(self.most, self._now)
+        weakref.finalize(storage, self._gone, number, storage.nbytes())
+
+    def _gone(self, number: int, size: int) -> None:
+        self._known.discard(number)
+        self._now -= size
+
+    @staticmethod
+    def _number(tensor: Tensor) -> int:
+        return int(tensor.untyped_storage()._cdata) if tensor.layout == torch.strided else 0  # noqa: SLF001
