@@ -11,7 +11,8 @@ from torch.nn.parameter import is_lazy
 from pyharness.fx.verifying.calls import compared, described, outcome, tensors_of
 from pyharness.fx.verifying.differences import Tolerance
 from pyharness.fx.verifying.keeping import kept
-from pyharness.fx.verifying.locating import Pair, locate
+from pyharness.fx.verifying.locating import Pair
+from pyharness.fx.verifying.locating import locate as located
 from pyharness.model.errors import HarnessError, UsageError
 from pyharness.model.verdict import Verdict
 
@@ -33,6 +34,7 @@ def verify(  # noqa: PLR0913  (one for each thing that can be held equal or not)
     check_dtype: bool = True,
     training: bool | None = None,
     seed: int = 0,
+    locate: bool = True,
 ) -> Verdict:
     """Call both with copies of ``inputs`` (a tuple, or one value) and ``kwargs``, and compare all that comes of it.
 
@@ -45,7 +47,7 @@ def verify(  # noqa: PLR0913  (one for each thing that can be held equal or not)
     mode, or each as it is when ``None``. Parameters, buffers, modes, attributes and random numbers are put back.
 
     Where the results differ, both graphs run node by node, and ``Verdict.first`` is the node that makes the first
-    difference. Raises ``UsageError`` where the original itself cannot be called so.
+    difference; ``locate=False`` leaves that out. Raises ``UsageError`` where the original itself cannot be called so.
     """
     args = inputs if isinstance(inputs, tuple) else tuple(inputs) if isinstance(inputs, list) else (inputs,)
     named = dict(kwargs or {})
@@ -61,7 +63,9 @@ def verify(  # noqa: PLR0913  (one for each thing that can be held equal or not)
         found = tuple(compared(expected, actual, tolerance))
         if not found:
             return Verdict(ok=True, notes=stale(transformed))
-        return locate(pair, (expected, actual), found, tolerance, state)
+        if not locate:
+            return Verdict(ok=False, outputs=found)
+        return located(pair, (expected, actual), found, tolerance, state)
 
 
 def stale(function: object) -> tuple[str, ...]:
