@@ -8,6 +8,7 @@ that explains a difference with the fewest faults is taken (``locating``).
 from __future__ import annotations
 
 import hashlib
+import math
 from collections import defaultdict
 from difflib import SequenceMatcher
 from typing import TYPE_CHECKING, Any
@@ -18,7 +19,7 @@ from torch.fx.node import map_arg
 
 from pyharness.fx import provenance
 from pyharness.fx.mapping import target_of
-from pyharness.fx.verifying.differences import Tolerance, differences
+from pyharness.fx.verifying.differences import Tolerance, agree
 from pyharness.fx.verifying.values import leaves
 
 if TYPE_CHECKING:
@@ -63,13 +64,14 @@ class Alignment:
 
 
 def ends(alignment: Alignment) -> None:
-    """Inputs by position, and the outputs."""
+    """The outputs, and inputs by position; where one graph takes a nested value as several, those that are the same."""
     for op in ("placeholder", "output"):
         mine, others = (
             [node for node in each.nodes if node.op == op] for each in (alignment.transformed, alignment.original)
         )
-        for node, other in zip(mine, others):  # noqa: B905  (a transform may drop an input that is not used)
-            alignment.pair(node, other)
+        for node, other in zip(mine, others):  # noqa: B905  (as above)
+            if len(mine) == len(others) or _equal(alignment, node, other):
+                alignment.pair(node, other)
 
 
 def namesakes(alignment: Alignment) -> None:
@@ -133,6 +135,17 @@ def _by_key(alignment: Alignment, key: Callable[[Node], object]) -> None:
                 alignment.pair(*pair)
 
 
+def by_inputs(alignment: Alignment) -> None:
+    """Nodes that take the same, whatever they call, where one is left on either side."""
+    known = {node: other.name for node, other in alignment.of.items()}
+
+    def taken(node: Node) -> object:
+        args, kwargs = map_arg((node.args, node.kwargs), lambda each: _Term(known.get(each, each.name)))
+        return repr((args, sorted(kwargs.items()))) if node.all_input_nodes else None
+
+    _by_key(alignment, taken)
+
+
 def backward(alignment: Alignment) -> None:
     """What paired nodes take at the same place."""
     for node, argument, other in _taken(alignment):
@@ -151,7 +164,7 @@ def _taken(alignment: Alignment) -> Iterator[tuple[Node, Node, Node]]:
     """From the output up: a paired node, an input of it, and what the original has there."""
     for node in reversed(alignment.transformed.nodes):
         other = alignment.of.get(node)
-        if other is None or (_call(node) != _call(other) and node.op != "output"):
+        if other is None or (word(node) != word(other) and node.op != "output"):
             continue
         mine, theirs = inputs(node), inputs(other)
         if mine.keys() == theirs.keys():
@@ -161,9 +174,9 @@ def _taken(alignment: Alignment) -> Iterator[tuple[Node, Node, Node]]:
 
 
 def in_order(alignment: Alignment) -> None:
-    """What is left, by the longest common sequences of calls."""
+    """What is left, by the longest common sequences of calls, whatever library's name an op is called by."""
     mine, others = alignment.left()
-    matcher = SequenceMatcher(None, [*map(_call, mine)], [*map(_call, others)], autojunk=False)
+    matcher = SequenceMatcher(None, [*map(word, mine)], [*map(word, others)], autojunk=False)
     for block in matcher.get_matching_blocks():
         for offset in range(block.size):
             alignment.pair(mine[block.a + offset], others[block.b + offset])
@@ -176,15 +189,18 @@ def by_value(alignment: Alignment) -> None:
     """
     mine, others = [*alignment.transformed.nodes], alignment.left()[1]
     near: dict[object, list[Node]] = defaultdict(list)
+    marks = _Marks()
     for other in others:
         for key in _keys(alignment.original.steps[other].result):
             near[key].append(other)
     for node in mine:
         result = alignment.transformed.steps[node].result
         counterpart = alignment.of.get(node)
-        if node.op in {"placeholder", "output"} or (counterpart and _equal(alignment, node, counterpart)):
+        if node.op == "output" or (counterpart and _equal(alignment, node, counterpart)):
             continue
-        same = [other for key in _keys(result) for other in near[key] if _equal(alignment, node, other)]
+        here = marks.of(alignment.transformed, node)
+        others = [other for key in _keys(result) for other in near[key] if marks.may(here, alignment.original, other)]
+        same = [other for other in others if _equal(alignment, node, other)]
         if len(same) == 1 and same[0] not in alignment.back:
             if counterpart:
                 alignment.part(node)
@@ -192,8 +208,32 @@ def by_value(alignment: Alignment) -> None:
 
 
 def _equal(alignment: Alignment, node: Node, other: Node) -> bool:
-    expected, actual = alignment.original.steps[other].result, alignment.transformed.steps[node].result
-    return next(differences(expected, actual, Tolerance()), None) is None
+    return agree(alignment.original.steps[other].result, alignment.transformed.steps[node].result, Tolerance())
+
+
+class _Marks:
+    """Mean and largest size of the tensors of a result: values whose means are far apart need no closer look."""
+
+    def __init__(self) -> None:
+        self._known: dict[Node, list[tuple[float, float]]] = {}
+
+    def of(self, execution: Execution, node: Node) -> list[tuple[float, float]]:
+        if node not in self._known:
+            values = [leaf.value for leaf in execution.steps[node].result if isinstance(leaf.value, torch.Tensor)]
+            self._known[node] = [_mark(each) for each in values]
+        return self._known[node]
+
+    def may(self, here: list[tuple[float, float]], execution: Execution, other: Node) -> bool:
+        """Whether the two can be equal; a NaN leaves it open."""
+        pairs = zip(here, self.of(execution, other), strict=True)
+        return not any(abs(one[0] - two[0]) > 1e-3 + 0.02 * two[1] for one, two in pairs)
+
+
+def _mark(tensor: torch.Tensor) -> tuple[float, float]:
+    if tensor.layout is not torch.strided or tensor.is_quantized or not tensor.numel():
+        return math.nan, math.nan
+    wide = tensor.to(torch.complex128 if tensor.is_complex() else torch.float64).abs()
+    return float(wide.mean()), float(wide.max())
 
 
 def _keys(result: Iterable[Leaf]) -> list[object]:
@@ -214,6 +254,14 @@ def arguments(node: Node) -> dict[str, Any]:
     for name, value in node.kwargs.items():
         found.update(leaves(value, name))
     return found
+
+
+def word(node: Node) -> tuple[str, str]:
+    """The op that is called, in a word: ``sin`` of ``torch.sin``, ``Tensor.sin`` and ``aten.sin.default``."""
+    if not node.op.startswith("call_") or node.op == "call_module":
+        return node.op, "" if node.op == "output" else str(node.target)
+    name = getattr(node.target, "_opname", None) or getattr(node.target, "__name__", None) or str(node.target)
+    return "call", str(name).split(".")[0]
 
 
 def _call(node: Node) -> tuple[object, ...]:
@@ -248,8 +296,8 @@ class _Term(str):
         return str(self)
 
 
-_REST = (congruent, backward, congruent, by_place, congruent, by_any_name, congruent, in_order, between)
-_PLACES = (ends, congruent, backward, congruent, by_place, congruent, in_order)
+_REST = (congruent, backward, congruent, by_place, congruent, by_any_name, by_inputs, congruent, in_order, between)
+_PLACES = (ends, congruent, backward, congruent, by_place, congruent, by_inputs, in_order)
 _VALUES = (ends, congruent, by_value, congruent, backward, by_place, congruent, by_name, congruent, in_order)
 HYPOTHESES: dict[str, tuple[Callable[[Alignment], None], ...]] = {
     "names": (ends, namesakes, by_name, *_REST),

@@ -8,11 +8,12 @@ from typing import TYPE_CHECKING, Any
 
 import torch
 from torch.fx import GraphModule
+from torch.fx.experimental.proxy_tensor import make_fx
 from torch.utils import _pytree as pytree
 
 from pyharness.fx.tracer import Tracer
 from pyharness.fx.verifying.differences import differences, is_same
-from pyharness.fx.verifying.values import Leaf, copied, snapshot
+from pyharness.fx.verifying.values import Leaf, copied, leaves, mapped, snapshot, tensors
 from pyharness.model.errors import UsageError
 from pyharness.model.verdict import Difference
 
@@ -104,6 +105,32 @@ def graph_module(function: Any, leaves_of: Collection[str] | None = None) -> Gra
     return GraphModule(root, graph, type(function).__name__)
 
 
+def observed(function: Callable[..., Any], args: tuple[Any, ...], kwargs: Mapping[str, Any]) -> GraphModule:
+    """The ATen ops that ``function`` runs for these very inputs, for one that cannot be traced with symbolic ones.
+
+    It takes the tensors among the inputs one by one.
+    """
+
+    def flat_call(*given: torch.Tensor) -> Any:
+        rest = iter(given)
+        here, named = mapped((args, dict(kwargs)), lambda leaf: next(rest) if isinstance(leaf, torch.Tensor) else leaf)
+        return [leaf.value for leaf in leaves(function(*here, **named)) if isinstance(leaf.value, torch.Tensor)]
+
+    module: GraphModule = make_fx(flat_call, pre_dispatch=True, _error_on_data_dependent_ops=False)(
+        *tensors((args, dict(kwargs)))
+    )
+    module.meta[_FLAT] = True
+    return module
+
+
+def is_observed(module: GraphModule) -> bool:
+    """Whether ``observed`` made it."""
+    return bool(module.meta.get(_FLAT))
+
+
+_FLAT = "pyharness takes and gives the tensors one by one"
+
+
 class _Into(Tracer):
     """Keeps those modules whole whose paths are given, and no other."""
 
@@ -119,6 +146,8 @@ class _Into(Tracer):
 def bound(module: GraphModule, args: tuple[Any, ...], kwargs: Mapping[str, Any]) -> dict[Node, Any]:
     """The value of each placeholder when ``module`` is called so; ``UsageError`` where it cannot be."""
     inputs = [node for node in module.graph.nodes if node.op == "placeholder"]
+    if module.meta.get(_FLAT):
+        return dict(zip(inputs, tensors((args, dict(kwargs))), strict=True))
     if has_pytree(module.graph):
         values = pytree.tree_leaves((args, dict(kwargs))) if kwargs else module.graph.process_inputs(*args)
         if len(values) != len(inputs):

@@ -9,7 +9,7 @@ import torch
 from torch.fx import Node
 
 from pyharness.fx.mapping import target_of
-from pyharness.fx.verifying.alignment import arguments, inputs
+from pyharness.fx.verifying.alignment import arguments, inputs, word
 from pyharness.fx.verifying.calls import tensors_of
 from pyharness.fx.verifying.differences import Tolerance, differences
 from pyharness.fx.verifying.values import Leaf
@@ -39,7 +39,7 @@ _PLAIN = (bool, int, float, complex, str, tuple, list, type(None), torch.dtype)
 def cause_of(root: Root, replay: Replay) -> Cause:
     """The most telling thing that the node does otherwise."""
     if root.changed is not None:
-        return _in_place(root)
+        return _in_place(root, replay)
     found = next(_causes(root, replay), None)
     if found is not None:
         return found
@@ -58,19 +58,24 @@ def _causes(root: Root, replay: Replay) -> Iterator[Cause]:
     if node in replay.alignment.instead:
         yield Cause("input", f"it stands between {other.name} and what takes that, and changes the value")
         return
-    if (node.op, node.target) != (other.op, other.target) and "output" not in {node.op, other.op}:
-        yield Cause("target", f"it calls {target_of(node)}; the original calls {target_of(other)}")
+    if word(node) != word(other):
+        yield Cause("target", f"it calls {target_of(node)}, where the original calls {target_of(other)}")
     if node.op == other.op == "call_module":
         yield from _of_modules(root, replay)
     yield from _of_inputs(root, replay)
     yield from _of_constants(node, other)
+    if node.target != other.target and "output" not in {node.op, other.op}:
+        yield Cause("target", f"it calls {target_of(node)}, where the original calls {target_of(other)}")
     if node.op == other.op == "get_attr":
         yield Cause("parameter", f"{node.target} does not hold what it holds in the original")
 
 
-def _in_place(root: Root) -> Cause:
+def _in_place(root: Root, replay: Replay) -> Cause:
     changed, users = root.changed, [user.name for user in root.users]
     name = changed.name if changed else ""
+    if root.writer is not None and root.writer not in replay.alignment.back:
+        reason = f"it takes {name}, which the original changes in place before by its {root.writer.name}, which is gone"
+        return Cause("missing", reason, root.writer)
     if root.writer is not None:
         return Cause("in-place", f"it does not change {name} in place as the original does; {users[0]} takes that")
     return Cause("in-place", f"it changes {name} in place, which {users[0]} takes afterwards")

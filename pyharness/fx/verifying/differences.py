@@ -51,6 +51,24 @@ def differences(expected: Sequence[Leaf], actual: Sequence[Leaf], tolerance: Tol
             yield difference
 
 
+def agree(expected: Sequence[Leaf], actual: Sequence[Leaf], tolerance: Tolerance) -> bool:
+    """Whether nothing differs: the same as ``differences``, without measuring what does."""
+    if [leaf.path for leaf in expected] != [leaf.path for leaf in actual]:
+        return False
+    return all(_agree(one.value, other.value, tolerance) for one, other in zip(expected, actual, strict=True))
+
+
+def _agree(one: Any, other: Any, tolerance: Tolerance) -> bool:
+    if not (isinstance(one, torch.Tensor) and isinstance(other, torch.Tensor)):
+        return _of_leaves("", one, other, tolerance) is None
+    if one.shape != other.shape or one.device != other.device or one.layout != other.layout:
+        return False
+    if tolerance.dtypes and one.dtype != other.dtype:
+        return False
+    near = tolerance.of(one.dtype, other.dtype)
+    return one.is_meta or bool(_close(_dense(one), _dense(other), near, tolerance).all())
+
+
 def is_same(one: Any, other: Any) -> bool:
     """Whether two leaves are equal to the last bit; NaN equals NaN."""
     if one is other:
@@ -120,13 +138,10 @@ def _of_tensors(path: str, one: torch.Tensor, other: torch.Tensor, tolerance: To
 def _of_values(
     path: str, one: torch.Tensor, other: torch.Tensor, near: tuple[float, float], tolerance: Tolerance
 ) -> Difference | None:
-    rtol, atol = near
-    wide_one, wide_other = _wide(one), _wide(other)
-    close = torch.isclose(wide_other, wide_one, rtol=rtol, atol=atol, equal_nan=tolerance.equal_nan)
-    if rtol == atol == 0.0 and not (one.is_floating_point() or one.is_complex()):
-        close = one == other  # float64 does not hold every int64
+    close = _close(one, other, near, tolerance)
     if bool(close.all()):
         return None
+    wide_one, wide_other = _wide(one), _wide(other)
     sizes = _sizes(wide_one, wide_other, close, near)
     message = f"{sizes.count:,} of {sizes.total:,} elements differ" if sizes.worst else "the number differs"
     if not sizes.worst:
@@ -134,21 +149,38 @@ def _of_values(
     return Difference(path, "value", message, sizes, _around(wide_one, wide_other, sizes.worst))
 
 
+def _close(one: torch.Tensor, other: torch.Tensor, near: tuple[float, float], tolerance: Tolerance) -> torch.Tensor:
+    """For each element whether it is near enough."""
+    if near == (0.0, 0.0):
+        if one.is_floating_point() or one.is_complex():
+            one, other = _wide(one), _wide(other)
+        same = one == other  # float64 does not hold every int64
+        return same | (one.isnan() & other.isnan()) if tolerance.equal_nan else same
+    return torch.isclose(_wide(other), _wide(one), rtol=near[0], atol=near[1], equal_nan=tolerance.equal_nan)
+
+
 def _sizes(one: torch.Tensor, other: torch.Tensor, close: torch.Tensor, near: tuple[float, float]) -> Sizes:
     error = torch.where(close, 0.0, (other - one).abs())
     rank = error.nan_to_num(nan=math.inf, posinf=math.inf).reshape(-1)
     position = int(rank.argmax())
     relative = error / one.abs()
-    worst = tuple(int(index) for index in torch.unravel_index(torch.tensor(position), one.shape)) if one.dim() else ()
     return Sizes(
         count=int((~close).sum()),
         total=close.numel(),
         largest=float(error.reshape(-1)[position]),
         largest_relative=float(relative[~close].nan_to_num(nan=math.inf, posinf=math.inf).max()),
-        worst=worst,
+        worst=_index(position, one.shape),
         rtol=near[0],
         atol=near[1],
     )
+
+
+def _index(position: int, shape: Sequence[int]) -> tuple[int, ...]:
+    found = []
+    for size in reversed(shape):
+        position, index = divmod(position, size)
+        found.append(index)
+    return tuple(reversed(found))
 
 
 def _around(one: torch.Tensor, other: torch.Tensor, worst: tuple[int, ...]) -> Around:

@@ -5,13 +5,14 @@ So a fault does not hide those after it, and each node is judged on inputs that 
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 import torch
 
 from pyharness.fx.verifying.calls import described, flat
-from pyharness.fx.verifying.differences import differences
+from pyharness.fx.verifying.differences import agree, differences
 from pyharness.fx.verifying.execution import POISON, Execution, Version, rebuilt
 from pyharness.fx.verifying.values import Leaf, snapshot, tensors
 from pyharness.model.verdict import Difference
@@ -44,8 +45,15 @@ class Root:
     """Nodes that took the changed value."""
 
 
+class TooCostlyError(Exception):
+    """More would have to be explained than by an alignment that was tried before."""
+
+
 class Replay(Execution):
-    """``roots`` are found while it runs."""
+    """``roots`` are found while it runs; ``TooCostlyError`` once their cost is over ``limit``.
+
+    ``tolerance`` tells what errs, and ``shown`` which elements are said to differ.
+    """
 
     def __init__(
         self,
@@ -54,6 +62,7 @@ class Replay(Execution):
         alignment: Alignment,
         tolerance: Tolerance,
         shown: Tolerance,
+        limit: float = math.inf,
     ) -> None:
         super().__init__(module, inputs)
         self.alignment = alignment
@@ -61,6 +70,7 @@ class Replay(Execution):
         self.roots: list[Root] = []
         self._tolerance = tolerance
         self._shown = shown
+        self._limit = limit
 
     def run(self) -> None:
         """As ``Execution.run``; then look at what the caller sees beside the result: inputs, parameters, buffers."""
@@ -93,7 +103,7 @@ class Replay(Execution):
             return value
         self._note(step, expected, difference)
         self._mend(step, expected)
-        if value is not POISON and next(differences(expected.result, snapshot(value), self._tolerance), None) is None:
+        if value is not POISON and agree(expected.result, snapshot(value), self._tolerance):
             return value
         return rebuilt(self.original.values[other], expected.result)
 
@@ -138,7 +148,7 @@ class Replay(Execution):
         through = self._through(step)
         blamed = self._blamed(step, expected, through)
         if blamed is None:
-            self.roots.append(Root(step.node, expected.node, difference, tuple(through)))
+            self._found(Root(step.node, expected.node, difference, tuple(through)))
             return
         self._add(blamed, step.node, difference)
 
@@ -171,13 +181,13 @@ class Replay(Execution):
         taken = self.version_used(user, node)
         versions = self.original.versions[other]
         wanted = versions[expected.uses[other]] if other in expected.uses else versions[0]
-        if next(differences(wanted.leaves, taken.leaves, self._tolerance), None) is None:
+        if agree(wanted.leaves, taken.leaves, self._tolerance):
             return None
         mine, theirs = taken.writer, wanted.writer
         if mine is not node and mine is not None and self.alignment.of.get(mine) is not theirs:
             return Root(mine, self.alignment.expected(mine) or other, UNSEEN, changed=node)
-        if mine is node and theirs is not other and theirs is not None and theirs in self.alignment.back:
-            return Root(self.alignment.back[theirs], theirs, UNSEEN, changed=node, writer=theirs)
+        if mine is node and theirs is not other and theirs is not None:
+            return Root(self.alignment.back.get(theirs, user.node), theirs, UNSEEN, changed=node, writer=theirs)
         return None
 
     def _left_behind(self, node: Node, output: Node) -> None:
@@ -201,8 +211,13 @@ class Replay(Execution):
         known = next((each for each in self.roots if each.changed is not None and each.node is root.node), None)
         if known is None:
             root.difference = difference
-            self.roots.append(root)
+            self._found(root)
         (known or root).users.append(user)
+
+    def _found(self, root: Root) -> None:
+        self.roots.append(root)
+        if self.cost > self._limit:
+            raise TooCostlyError
 
     def _mend(self, step: Step, expected: Step) -> None:
         """Where both change the same value in place, give it the content that it has in the original."""
