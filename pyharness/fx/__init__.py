@@ -15,6 +15,19 @@ if TYPE_CHECKING:
     from pyharness.fx.remembered import remember
     from pyharness.fx.tags import tag, tagged, tags_of
     from pyharness.fx.tracer import CannotTraceError, Tracer, trace
+    from pyharness.fx.transforms import (
+        NotInvertibleError,
+        Probed,
+        Transform,
+        TransformError,
+        breakpoint_before,
+        inline,
+        inverse,
+        invert,
+        probe,
+        replace,
+        transform,
+    )
     from pyharness.fx.verifying.verify import verify
 
 __all__ = [
@@ -23,20 +36,42 @@ __all__ = [
     "EditError",
     "MaterializeError",
     "Materialized",
+    "NotInvertibleError",
+    "Probed",
     "Tracer",
+    "Transform",
+    "TransformError",
     "bisect",
+    "breakpoint_before",
     "compile_report",
+    "inline",
+    "inverse",
+    "invert",
     "materialize",
+    "probe",
     "reload",
     "remember",
+    "replace",
     "tag",
     "tagged",
     "tags_of",
     "trace",
+    "transform",
     "verify",
 ]
 
 _HOME = {
+    "NotInvertibleError": "transforms",
+    "Probed": "transforms",
+    "Transform": "transforms",
+    "TransformError": "transforms",
+    "breakpoint_before": "transforms",
+    "inline": "transforms",
+    "inverse": "transforms",
+    "invert": "transforms",
+    "probe": "transforms",
+    "replace": "transforms",
+    "transform": "transforms",
     "BisectError": "bisecting.passes",
     "bisect": "bisecting.find",
     "EditError": "edit",

@@ -1,0 +1,173 @@
+"""Puts an op, a function or a module in the place of a pattern."""
+
+from __future__ import annotations
+
+from fnmatch import fnmatchcase
+from typing import TYPE_CHECKING, Any
+
+from torch import nn
+from torch.fx import Graph, GraphModule, Node
+from torch.fx.node import map_arg
+
+from pyharness.fx import provenance
+from pyharness.fx.tags import inherit, tag
+from pyharness.fx.tracer import trace
+from pyharness.fx.transforms.matching import Match, matches_of, missing
+from pyharness.fx.transforms.registry import transform
+from pyharness.model.errors import UsageError
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping
+    from typing import TypeAlias
+
+    Code: TypeAlias = Callable[..., Any] | GraphModule | Graph
+    """A function that is traced, an op, a module, or a graph."""
+
+
+@transform("replace")
+def replace(
+    module: GraphModule,
+    pattern: Code,
+    by: Code,
+    *,
+    where: str | Callable[[Mapping[str, Any]], bool] | None = None,
+) -> None:
+    """Replace every place where ``pattern`` is computed.
+
+    Functions, methods, operators and modules without parameters that compute the same are the same to the pattern
+    (``torch.relu(x)``, ``x.relu()``, ``F.relu(x)``, ``nn.ReLU()``), whichever way their arguments are given; operands
+    of sums and products may be in either order; modules with parameters match by class. An input of the pattern stands
+    for any node or constant. A value inside that is used outside is no match; of two that overlap, the first counts.
+
+    Args:
+        module: the graph.
+        pattern: a function of the pattern's inputs, all of which it uses.
+        by: a function of the same inputs; or an op (``torch.ops.pyharness.rms_norm.default``) or a module, which is
+            called with them.
+        where: replace only there: a pattern of module paths (``blocks.*``), or a function that is told what each input
+            of the pattern is (a node or a constant, by name).
+
+    The new nodes take the provenance of the pattern's last node, and the tag ``replaced`` with the names of all.
+    Raises ``UsageError`` where nothing matches.
+
+    """
+    wanted = _pattern(pattern)
+    names = [str(node.target) for node in wanted.graph.nodes if node.op == "placeholder"]
+    found = [match for match in matches_of(module, wanted) if _is_meant(match, names, where)]
+    if not found:
+        raise _nothing(module, wanted, limited=where is not None)
+    new = _by_graph(module, by, len(names))
+    replaced: dict[Node, Node] = {}
+    for match in found:
+        _substitute(module.graph, match, new, replaced)
+    if len(found[0].results) > 1:
+        _sort(module.graph)
+
+
+def _pattern(code: Code) -> GraphModule:
+    pattern = _graph_module(code, 0)
+    nodes = [node for node in pattern.graph.nodes if node.op != "output"]
+    unused = [node.name for node in nodes if not node.users]
+    if unused:
+        raise UsageError(
+            f"The pattern does not use {', '.join(unused)}.", "Leave it out, there and in the replacement."
+        )
+    if not any(node.op.startswith("call_") for node in nodes):
+        raise UsageError("The pattern computes nothing.", "Give a function of its inputs, such as lambda x: x.relu().")
+    return pattern
+
+
+def _graph_module(code: Code, inputs: int) -> GraphModule:
+    if isinstance(code, GraphModule):
+        return code
+    if isinstance(code, Graph):
+        return code.owning_module or GraphModule(nn.Module(), code)
+    if isinstance(code, nn.Module) or hasattr(code, "__code__"):
+        return trace(code)
+    if not callable(code):
+        raise UsageError(f"{code!r} computes nothing.", "Give a function, an op, a module or a graph.")
+    graph = Graph()  # an op, a builtin: called with what there is
+    graph.output(graph.call_function(code, tuple(graph.placeholder(f"input_{index}") for index in range(inputs))))
+    return GraphModule(nn.Module(), graph)
+
+
+def _by_graph(module: GraphModule, by: Code, inputs: int) -> Graph:
+    """The graph to put in, its attributes in ``module``."""
+    if isinstance(by, nn.Module) and not isinstance(by, GraphModule):
+        name = _fresh(module, type(by).__name__.lower())
+        module.add_submodule(name, by)
+        graph = Graph()
+        graph.output(graph.call_module(name, tuple(graph.placeholder(f"input_{index}") for index in range(inputs))))
+        return graph
+    made = _graph_module(by, inputs)
+    count = len(made.graph.find_nodes(op="placeholder"))
+    if count != inputs:
+        raise UsageError(f"The pattern has {inputs} inputs and what is to replace it {count}.", "Give both the same.")
+    for node in made.graph.nodes:
+        if node.op in {"get_attr", "call_module"}:
+            raise UsageError(
+                f"What is to replace the pattern has a state of its own ({node.target}).",
+                "Give a torch.nn.Module that holds it: it becomes a submodule.",
+            )
+    return made.graph
+
+
+def _is_meant(match: Match, names: list[str], where: Any) -> bool:
+    if where is None:
+        return True
+    if isinstance(where, str):
+        return all(fnmatchcase(provenance.of(node).module or "", where) for node in match.nodes)
+    return bool(where(dict(zip(names, match.inputs, strict=True))))
+
+
+def _nothing(module: GraphModule, pattern: GraphModule, *, limited: bool) -> UsageError:
+    absent = missing(module, pattern)
+    if absent:
+        return UsageError(f"The pattern is nowhere: the graph has no {', '.join(absent)}.")
+    remedy = "Its calls are all there, but not so connected, or a value inside of it is used elsewhere, too."
+    return UsageError("The pattern is nowhere" + (" that `where` means." if limited else "."), remedy)
+
+
+def _substitute(graph: Graph, match: Match, new: Graph, replaced: dict[Node, Node]) -> None:
+    inputs = (replaced.get(each, each) if isinstance(each, Node) else each for each in match.inputs)
+    placeholders = (node for node in new.nodes if node.op == "placeholder")
+    known: dict[Node, Any] = dict(zip(placeholders, inputs, strict=True))
+    with graph.inserting_before(match.nodes[-1].next):
+        results = _copied(graph, new, known, match)
+    if len(results) != len(match.results):
+        raise UsageError(f"The pattern returns {len(match.results)} values and what is to replace it {len(results)}.")
+    for old, made in zip(match.results, results, strict=True):
+        old.replace_all_uses_with(made)
+        replaced[old] = made
+    for node in reversed(match.nodes):
+        graph.erase_node(node)
+
+
+def _copied(graph: Graph, new: Graph, known: dict[Node, Any], match: Match) -> tuple[Any, ...]:
+    for node in new.nodes:
+        if node.op == "output":
+            result = map_arg(node.args[0], known.__getitem__)
+            return tuple(result) if isinstance(result, list | tuple) else (result,)
+        if node.op != "placeholder":
+            known[node] = copied = graph.node_copy(node, known.__getitem__)
+            copied.meta.clear()
+            inherit(copied, match.nodes[-1])
+            tag(copied, replaced=", ".join(each.name for each in match.nodes))
+    return ()
+
+
+def _sort(graph: Graph) -> None:
+    """Put each node behind what it needs, and leave the order else: of two results, one may have been used early."""
+    ready: dict[Node, None] = {}
+    waiting = list(graph.nodes)
+    while waiting:
+        node = next(each for each in waiting if all(needed in ready for needed in each.all_input_nodes))
+        waiting.remove(node)
+        if ready:
+            next(reversed(ready)).append(node)
+        ready[node] = None
+
+
+def _fresh(module: nn.Module, name: str) -> str:
+    names = (name if not index else f"{name}_{index}" for index in range(len(module._modules) + 1))  # noqa: SLF001
+    return next(each for each in names if not hasattr(module, each))
