@@ -136,7 +136,7 @@ def test_files_say_what_they_are_and_earlier_ones_are_kept(afresh):
     for rows in (3, 5):
         compiled(points(rows).abs())
     written = [Path(graph.file) for compilation in afresh() for graph in compilation.graphs]
-    assert len(set(written)) == len(written) == 16  # 2 sizes × (before print, after it, branch, rest) × (captured, run)
+    assert len(set(written)) == len(written) == 16  # 2 sizes, 4 parts, captured and run
     assert all(path.exists() for path in written)
     stems = [path.stem.rpartition("_")[0] for path in written]
     assert "Printing_forward_1_0_forward" in stems

@@ -1,0 +1,73 @@
+"""Stepping through compiled code, from node to kernel, of an extension that is not ours: one run, places set before."""
+
+import json
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).parent.parent.parent
+sys.path.append(str(ROOT / "tests" / "breakpoints"))
+
+import breakpoint_build
+
+EVERY = ">=0:pyharness"
+PROGRAM = ROOT / "tests" / "programs" / "compiled_training.py"
+
+
+@pytest.fixture(scope="session")
+def kernel():
+    return str(breakpoint_build.op_kernel())
+
+
+def step(home, *words, **variables):
+    command = [sys.executable, "-m", "pyharness", "step", str(PROGRAM), "--json", *words]
+    env = {**os.environ, "PYHARNESS_HOME": str(home), "PYTHONPATH": str(ROOT), **variables}
+    done = subprocess.run(command, env=env, capture_output=True, text=True, timeout=150, check=False)
+    assert done.returncode == 0, done.stdout + done.stderr
+    return json.loads(done.stdout)["stops"]
+
+
+def line_of(mark):
+    lines = PROGRAM.read_text().splitlines()
+    return next(number for number, line in enumerate(lines, 1) if line.endswith(f"# @{mark}"))
+
+
+def where(stop):
+    return stop["language"], stop["function"].rpartition("::")[2], (stop["fx"] or {}).get("node")
+
+
+def file_of(stop):
+    return Path(stop["file"]).name.rpartition("_")[0]
+
+
+def test_from_nodes_of_the_forward_and_the_backward_graph_into_a_foreign_kernel_and_back(home, kernel):
+    words = ["--at", "fx:first", "--into-native", "--stack", "--out", "--at", "fx:weighted_1"]
+    stops = step(home, *words, "--into-native", "--stack", "--out", "--", kernel)
+    assert [where(stop) for stop in stops] == [
+        ("python", "forward", "weighted"),
+        ("native", "weighted", None),
+        ("python", "forward", "tanh"),
+        ("python", "forward", "weighted_1"),
+        ("native", "weighted", None),
+        ("python", "forward", "t_1"),
+    ]
+    forward, into, out, backward, inside, after = stops
+    assert (file_of(forward), file_of(out)) == ("Net_forward_0_0_forward", "Net_forward_0_0_forward")
+    assert forward["fx"] == {"node": "weighted", "module": "first", "origin": f"{PROGRAM}:{line_of('walk')}"}
+    assert Path(into["file"]).name == "op_kernel.cpp"
+    # The last part of the function runs backward first; its gradient is a Python function of the user's.
+    assert (file_of(backward), file_of(after)) == (f"Net_forward_{line_of('break')}_1_0_backward",) * 2
+    assert backward["fx"] == {"node": "weighted_1", "module": "second", "origin": f"{PROGRAM}:{line_of('gradient')}"}
+    frames = [(frame["function"], (frame["fx"] or {}).get("node")) for frame in inside["stack"]]
+    assert ("forward", "weighted_1") in frames
+    assert any(name.endswith("Engine::execute") for name, _ in frames)
+    shown = [frame["function"] for frame in inside["stack"] if not frame["plumbing"]]
+    assert not [name for name in shown if "run_lowered" in name]
+
+
+def test_a_program_that_names_another_backend_is_stepped_with_ours_in_its_place(home, kernel):
+    (stop,) = step(home, "--at", "fx:first", "--kill", "--", kernel, "eager", TORCH_COMPILE_OVERRIDE_BACKENDS=EVERY)
+    assert file_of(stop) == "Net_forward_0_0_forward"

@@ -1,0 +1,48 @@
+"""Programs of torch.export run from files whose lines know the user's, too."""
+
+import fx_models
+import pytest
+import torch
+from fx_models import mark
+
+from pyharness.fx import materialize
+from pyharness.model.places import OPS, find
+
+
+@pytest.fixture
+def exported(model):
+    return torch.export.export(model, (torch.ones(2, 4),), dynamic_shapes=({0: torch.export.Dim("rows")},))
+
+
+def test_the_module_of_an_exported_program_runs_its_file(model, exported):
+    made = materialize(exported)
+    x = torch.rand(5, 4)
+    result = made.module(x)
+    assert torch.equal(result["out"], model(x)["out"])
+    assert type(made.module).forward.__code__.co_filename == str(made.file)
+    assert made.file.name.startswith("Model_exported_")
+    rows = [row for row in made.source_map.lines if row.op in OPS and row.target.startswith("torch.ops.aten")]
+    assert all(row.origin_file == fx_models.__file__ for row in rows)
+    assert {row.module for row in rows} >= {"", "blocks.0.norm", "blocks.1.linear"}
+    assert find(made.source_map, "blocks.1.norm").origin_line == mark("norm")
+    assert find(made.source_map, "sum_1").origin_line == mark("sum")
+
+
+def test_a_lowered_program_has_the_same_lines(exported, tmp_path):
+    made = materialize(exported.run_decompositions(), tmp_path, name="lowered model")
+    assert made.file.parent == tmp_path
+    assert made.file.name.startswith("lowered_model_")
+    assert find(made.source_map, "blocks.0.norm").origin_line == mark("norm")
+
+
+def test_a_program_that_was_saved_and_loaded(exported, model, tmp_path):
+    torch.export.save(exported, tmp_path / "model.pt2")
+    made = materialize(torch.export.load(tmp_path / "model.pt2"))
+    x = torch.rand(3, 4)
+    assert torch.equal(made.module(x)["out"], model(x)["out"])
+    assert find(made.source_map, "blocks.1.norm").origin_line == mark("norm")
+
+
+def test_anything_else_is_refused(model):
+    with pytest.raises(TypeError, match="GraphModule or a torch.export.ExportedProgram, not Model"):
+        materialize(model)
