@@ -49,6 +49,7 @@ class Outcome:
     at_pass: int | None = None
     """Index of the pass that raised."""
     verdict: Verdict | None = None
+    error: BaseException | None = None
 
     @property
     def good(self) -> bool:
@@ -56,23 +57,18 @@ class Outcome:
         return self.kind == "good"
 
     def same_as(self, other: Outcome) -> bool:
-        """Whether two failures are of one sort, so that shrinking does not slip from one fault to another.
+        """Whether this failure is of the sort of an ``other``, so that shrinking does not slip from fault to fault.
 
-        What a pass raises has to come from the same line; a check that raises runs other code for each graph.
+        What a pass raises has to come from the same line; a check that raises runs other code for each graph. Where
+        a difference made the rest fail, the difference alone will do.
         """
         if self.kind != other.kind:
             return False
         if self.kind == "pass raised":
             return self.place == other.place
         if self.verdict and other.verdict:
-            return _symptom(self.verdict) == _symptom(other.verdict)
+            return other.verdict.outputs[0].symptom in {"error", self.verdict.outputs[0].symptom}
         return self.kind != "check raised" or (self.place or ())[:1] == (other.place or ())[:1]
-
-
-def _symptom(verdict: Verdict) -> str:
-    if verdict.first:
-        return verdict.first.symptom
-    return verdict.outputs[0].symptom if verdict.outputs else ""
 
 
 GOOD = Outcome("good")
@@ -87,23 +83,28 @@ class Check:
         """Whether it is told the inputs and the module before: then both may be replaced by smaller ones."""
         self._state = (torch.get_rng_state(), random.getstate())
 
-    def __call__(self, before: GraphModule, after: GraphModule, values: Values) -> Outcome:
-        """What the check says of ``after``, which it may change; ``before`` and the values stay as they are."""
+    def __call__(self, before: GraphModule, after: GraphModule, values: Values, *, locate: bool = False) -> Outcome:
+        """What the check says of ``after``, which it may change; ``before`` and the values stay as they are.
+
+        ``locate`` asks for the node too.
+        """
         try:
             after.graph.lint()
         except Exception as error:  # noqa: BLE001  (lint raises RuntimeError, AssertionError and what getattr raises)
             return Outcome("lint", f"the graph does not lint: {first_line(error)}")
         with self.same_randomness():
             try:
-                return _judged(self._call(before, after, values.fresh()))
+                return _judged(self._call(before, after, values.fresh(), locate=locate))
             except BisectError:
                 raise
             except Exception as error:  # noqa: BLE001  (a check may raise whatever it likes)
                 return raised("check raised", error)
 
-    def _call(self, before: GraphModule, after: GraphModule, values: Values) -> Any:
+    def _call(self, before: GraphModule, after: GraphModule, values: Values, *, locate: bool) -> Any:
         if self.given is None:
-            return compare(before, after, values)
+            from pyharness.fx import verify
+
+            return verify(before, after, values.args, values.kwargs, locate=locate)
         return self.given(copy.deepcopy(before), after, values.args) if self.compares else self.given(after)
 
     @contextmanager
@@ -117,13 +118,6 @@ class Check:
         finally:
             torch.set_rng_state(saved[0])
             random.setstate(saved[1])
-
-
-def compare(before: GraphModule, after: GraphModule, values: Values) -> Any:
-    """``pyharness.fx.verify`` of the two."""
-    from pyharness.fx import verify
-
-    return verify(before, after, values.args, values.kwargs)
 
 
 def _judged(result: Any) -> Outcome:
@@ -156,7 +150,7 @@ def raised(kind: Kind, error: BaseException, at_pass: int | None = None) -> Outc
     frames = traceback.extract_tb(error.__traceback__)
     place = (type(error).__name__, frames[-1].filename, frames[-1].lineno or 0) if frames else None
     text = f"{type(error).__name__}: {first_line(error)}".removesuffix(": ")
-    return Outcome(kind, text, place, at_pass=at_pass)
+    return Outcome(kind, text, place, at_pass=at_pass, error=error)
 
 
 def first_line(error: BaseException) -> str:

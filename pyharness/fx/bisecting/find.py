@@ -125,13 +125,13 @@ class _Report:
         """
         for reference in (before, self._search.original):
             for _ in range(self._attempts):
-                after, outcome = self._transformed(before, self._values, reference)
+                after, outcome = self._transformed(before, self._values, reference, locate=True)
                 if not outcome.good:
                     return after, outcome
         return after, self._outcome
 
     def _transformed(
-        self, before: GraphModule, values: Values, reference: GraphModule
+        self, before: GraphModule, values: Values, reference: GraphModule, *, locate: bool = False
     ) -> tuple[GraphModule | None, Outcome]:
         after = elsewhere(before)
         try:
@@ -141,7 +141,7 @@ class _Report:
             raise
         except Exception as error:  # noqa: BLE001  (a pass may raise whatever it likes)
             return None, raised("pass raised", error, self._found.index)
-        return after, self._check(reference, after, values)
+        return after, self._check(reference, after, values, locate=locate)
 
     def _shrunk(self, before: GraphModule) -> tuple[Case | None, Shrunk | None]:
         first = self._first_case(before)
@@ -152,7 +152,7 @@ class _Report:
             return None, None
         shrinker = Shrinker(first, self._fails, self._limit)
         case = shrinker.shrink()
-        after, outcome = self._failing_case(case)
+        after, outcome = self._failing_case(case, locate=True)
         node = outcome.node
         changed = change(case.module, after, node) if after else ()
         return case, Shrunk(len(case.work), shrinker.tried, plain_code(case.module), changed, node)
@@ -171,10 +171,11 @@ class _Report:
             return Case(plain.module, plain.inputs, seen)
         return Case(with_graph(before, before.graph), {}, seen)
 
-    def _failing_case(self, case: Case) -> tuple[GraphModule | None, Outcome]:
+    def _failing_case(self, case: Case, *, locate: bool = False) -> tuple[GraphModule | None, Outcome]:
         """The module after the pass, and how it fails as the search found it; else how it went the last time."""
         for _ in range(self._attempts):
-            after, outcome = self._transformed(case.module, case.values if case.inputs else self._values, case.module)
+            values = case.values if case.inputs else self._values
+            after, outcome = self._transformed(case.module, values, case.module, locate=locate)
             if outcome.same_as(self._outcome):
                 break
         return after, outcome

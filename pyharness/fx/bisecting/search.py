@@ -11,6 +11,7 @@ from torch.fx import Graph
 
 from pyharness.fx.bisecting.checks import Check, Outcome, Values, raised
 from pyharness.fx.bisecting.passes import BisectError, Pass
+from pyharness.model.errors import HarnessError
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -94,6 +95,8 @@ class Search:
 
     def _check_original(self) -> None:
         outcome = self.run(0)
+        if isinstance(outcome.error, HarnessError):
+            raise outcome.error
         if not outcome.good:
             raise BisectError(
                 f"The check fails before any pass has run: {outcome.detail}.",
