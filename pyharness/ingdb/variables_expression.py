@@ -14,7 +14,7 @@ from pyharness.ingdb.merge import NativeFrame
 from pyharness.ingdb.python_attributes import attributes, bases, string_items
 from pyharness.ingdb.python_memory import UnreadableError
 from pyharness.ingdb.variables import Item, page
-from pyharness.ingdb.variables_frame import frame_globals, frame_locals
+from pyharness.ingdb.variables_frame import frame_globals, frame_locals, op_tensor
 from pyharness.ingdb.variables_native import native_item
 from pyharness.ingdb.variables_python import MODULE, python_item
 from pyharness.ingdb.variables_tensor import TensorContent
@@ -56,6 +56,8 @@ def evaluate(
 
 def _native(expression: str, frame: NativeFrame, *, whole: bool) -> Item:
     frame.handle.select()
+    if item := op_tensor(frame.handle, expression):
+        return item
     try:
         value = gdb.parse_and_eval(expression)
         item = native_item(expression, value, expression)

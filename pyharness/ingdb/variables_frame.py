@@ -1,4 +1,4 @@
-"""The scopes of one frame of the merged stack: arguments, locals, registers, globals."""
+"""The scopes of one frame of the merged stack: tensors of an op, arguments, locals, registers, globals."""
 
 from __future__ import annotations
 
@@ -8,14 +8,17 @@ from typing import TYPE_CHECKING
 
 import gdb
 
+from pyharness.ingdb import trap_line
 from pyharness.ingdb.local_variables import MAX_VARIABLES, live_symbols
 from pyharness.ingdb.merge import NativeFrame
 from pyharness.ingdb.python_attributes import string_items
 from pyharness.ingdb.python_memory import UnreadableError
+from pyharness.ingdb.tensor_values import tensor_at
 from pyharness.ingdb.variables import Content, Item, Listed
 from pyharness.ingdb.variables_assign import assigned_variable
 from pyharness.ingdb.variables_native import native_item, shortened
 from pyharness.ingdb.variables_python import python_item
+from pyharness.ingdb.variables_tensor import tensor_item
 from pyharness.model.user_code import is_user_source
 from pyharness.model.variable import Variable
 
@@ -30,6 +33,7 @@ if TYPE_CHECKING:
 
 MAX_GLOBALS = 1000
 _GENERAL, _OTHERS = "general", ("float", "vector")
+_TENSOR = "at::Tensor"
 
 
 def scopes(handles: Handles, thread: int, frame: NativeFrame | PythonFrame, python: Python | None) -> list[Scope]:
@@ -40,6 +44,8 @@ def scopes(handles: Handles, thread: int, frame: NativeFrame | PythonFrame, pyth
 
 
 def _native_scopes(handles: Handles, thread: int, frame: gdb.Frame) -> Iterator[Scope]:
+    if items := list(_op_tensors(frame)):
+        yield handles.scope(thread, "Tensors", Listed(items))
     symbols = list(live_symbols(frame))
     arguments = [symbol for symbol in symbols if symbol.is_argument]
     others = [symbol for symbol in symbols if not symbol.is_argument]
@@ -49,6 +55,20 @@ def _native_scopes(handles: Handles, thread: int, frame: gdb.Frame) -> Iterator[
     yield handles.scope(thread, "Registers", Registers(frame), expensive=True)
     if symbols:
         yield handles.scope(thread, "Globals", Globals(frame), expensive=True)
+
+
+def _op_tensors(frame: gdb.Frame) -> Iterator[Item]:
+    """What went into the op or node that a native breakpoint stopped at, and came out."""
+    stop = trap_line.current_native() if frame == gdb.newest_frame() else None
+    for name in stop.tensors if stop else ():
+        if item := op_tensor(frame, name):
+            yield item
+
+
+def op_tensor(frame: gdb.Frame, name: str) -> Item | None:
+    """The tensor that ``in0`` or ``out`` means in a frame, where that is an op's or a node's."""
+    address = trap_line.tensor_address(name) if frame == gdb.newest_frame() else 0
+    return tensor_item(name, tensor_at(address), _TENSOR, name) if address else None
 
 
 class Symbols(Content):

@@ -11,11 +11,12 @@ import sys
 from dataclasses import dataclass, field
 from fnmatch import fnmatchcase
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, cast
+from typing import TYPE_CHECKING, Any, Literal, cast
 
 from pyharness.model.condition import compile_condition
 from pyharness.model.errors import UsageError, nearest
 from pyharness.native import breakpoint_actions, chains
+from pyharness.native.evaluation import is_evaluated
 from pyharness.native.load import load
 
 if TYPE_CHECKING:
@@ -93,8 +94,10 @@ class Breakpoint:
     def __repr__(self) -> str:
         return f"<breakpoint {self._text}, {self.hits} hits>"
 
-    def _met(self, raw: dict[str, Any]) -> Answer:
-        """Called by C++ where it matches."""
+    def _met(self, raw: dict[str, Any]) -> Answer | Literal[False]:
+        """Called by C++ where it matches; false where that is none of the program's doing."""
+        if is_evaluated(sys._getframe(1)):
+            return False
         hit = _hit(raw, self.hits, sys._getframe(1))
         if self._decides and callable(self._action):
             return cast("Answer", self._action(hit))

@@ -15,6 +15,7 @@ from pyharness.model.finding_text import finding_lines
 from pyharness.model.trace import origin_of
 from pyharness.native import raw_finding
 from pyharness.native.chains import engine
+from pyharness.native.evaluation import is_evaluated
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -97,6 +98,8 @@ class NanSearch:
     def _take(self, fields: dict[str, Any], may_raise: bool) -> Answer:  # noqa: FBT001  (called by C++)
         """What is to be done about it; called on the thread that found it, which has not gone on yet."""
         if self._ops and not _matches(self._ops, [fields["name"], *fields["within"], fields["node"]]):
+            return False
+        if is_evaluated(sys._getframe(1)):  # noqa: SLF001
             return False
         finding = raw_finding.decode(fields, self._engine)
         if self._modules and not _matches(self._modules, _modules_of(finding)):

@@ -56,8 +56,11 @@ def decode(fields: dict[str, Any], engine: Any) -> Finding:
 
 def addresses(fields: dict[str, Any]) -> dict[str, int]:
     """Of each tensor's ``c10::TensorImpl``, by the names of native breakpoints' conditions: ``in0``, ``out0``."""
-    sides = (("in", fields["inputs"]), ("out", fields["outputs"]))
-    return {f"{side}{each['position']}": each["address"] for side, tensors in sides for each in reversed(tensors)}
+    found: dict[str, int] = {}
+    for side, tensors in (("in", fields["inputs"]), ("out", fields["outputs"])):
+        for tensor in tensors:  # of a list that is an argument, its first
+            found.setdefault(f"{side}{tensor['position']}", tensor["address"])
+    return found
 
 
 def kinds_of(bits: int) -> tuple[ValueKind, ...]:

@@ -14,6 +14,12 @@ def extension():
     return str(breakpoint_build.op_kernel())
 
 
+@pytest.fixture(scope="session")
+def survey():
+    """Path of an extension whose authors never heard of us."""
+    return str(breakpoint_build.survey())
+
+
 @pytest.fixture
 def environment(tmp_path):
     path = os.pathsep.join(filter(None, [str(breakpoint_build.ROOT), os.environ.get("PYTHONPATH", "")]))

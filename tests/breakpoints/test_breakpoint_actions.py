@@ -1,56 +1,118 @@
 """What a breakpoint does where it matches, in a program of its own: pdb, debugpy, a line, nothing of gdb's."""
 
+import queue
 import subprocess
 import sys
 
+import breakpoint_build
 import pytest
 
-PROGRAM = """
-import torch
-from pyharness.native import breakpoint as native_breakpoint
+from pyharness.debugger.dap_client import DapClient
 
-def work(x):
-    y = x + 1
-    z = y * 2
-    return z + 3
+PROGRAM = breakpoint_build.PROGRAMS / "op_actions.py"
 
-native_breakpoint(op="aten::mul", action={action!r})
-print(work(torch.ones(2)).tolist())
-"""
+
+def marked(mark):
+    lines = PROGRAM.read_text().splitlines()
+    return next(number for number, line in enumerate(lines, 1) if line.endswith(f"# @{mark}"))
 
 
 @pytest.fixture
-def run(environment, tmp_path):
+def run(environment):
     def start(action, typed):
-        script = tmp_path / "program.py"
-        script.write_text(PROGRAM.format(action=action))
-        command = [sys.executable, str(script)]
-        done = subprocess.run(
+        command = [sys.executable, str(PROGRAM), action]
+        return subprocess.run(
             command, input=typed, capture_output=True, text=True, timeout=90, check=False, env=environment
         )
-        return script, done
 
     return start
 
 
 def test_pdb_stands_at_the_line_that_called_before_the_op(run):
-    script, done = run("pdb", "p y.tolist()\np 'z' in dir()\nnext\np z.tolist()\ncontinue\n")
-    assert f"> {script}(7)work()" in done.stdout
+    done = run("pdb", "p y.tolist()\np 'z' in dir()\nnext\np z.tolist()\ncontinue\n")
+    assert f"> {PROGRAM}({marked('mul')})work()" in done.stdout
     assert "-> z = y * 2" in done.stdout
     assert "[2.0, 2.0]" in done.stdout
     assert "False" in done.stdout
-    assert f"> {script}(8)work()" in done.stdout
+    assert f"> {PROGRAM}({marked('after')})work()" in done.stdout
     assert "[4.0, 4.0]" in done.stdout
     assert "[7.0, 7.0]" in done.stdout
     assert done.returncode == 0, done.stderr
 
 
+def test_what_is_evaluated_at_a_prompt_hits_nothing(run):
+    done = run("pdb", "p (y * 5).tolist()\nnext\np (z * 5).tolist()\ncontinue\n")
+    assert "[10.0, 10.0]" in done.stdout
+    assert "[20.0, 20.0]" in done.stdout
+    assert done.stderr.count("pyharness: aten::mul") == 1
+    assert "1 hit\n" in done.stdout
+    assert done.returncode == 0, done.stderr
+
+
 def test_without_a_terminal_or_a_debugger_it_is_a_line(run):
-    script, done = run("", "")
-    assert done.stderr == f"pyharness: aten::mul.Tensor(float32[2], int64[]) at {script}:7 in work, hit 1\n"
-    assert done.stdout == "[7.0, 7.0]\n"
+    done = run("", "")
+    place = f"{PROGRAM}:{marked('mul')} in work"
+    assert done.stderr == f"pyharness: aten::mul.Tensor(float32[2], int64[]) at {place}, hit 1\n"
+    assert done.stdout == "[7.0, 7.0]\n1 hit\n"
 
 
 def test_stop_without_a_debugger_lets_the_program_run(run):
-    _script, done = run("stop", "")
-    assert (done.returncode, done.stdout) == (0, "[7.0, 7.0]\n")
+    done = run("stop", "")
+    assert (done.returncode, done.stdout) == (0, "[7.0, 7.0]\n1 hit\n")
+
+
+def test_debugpy_where_it_is_not_loaded_is_a_line(run):
+    done = run("debugpy", "")
+    assert "hit 1 (debugpy is not loaded)\n" in done.stderr
+    assert (done.returncode, done.stdout) == (0, "[7.0, 7.0]\n1 hit\n")
+
+
+class Debugpy:
+    """A stock debugpy with a client that is not ours, as an editor has it."""
+
+    def __init__(self):
+        self._events = queue.Queue()
+        self._client = DapClient(self._events.put)
+        self.request = self._client.request
+
+    def launch(self, *arguments):
+        self.request("initialize", {"adapterID": "debugpy", "pathFormat": "path"})
+        wanted = {"program": str(PROGRAM), "args": arguments, "console": "internalConsole", "subProcess": False}
+        launched = self._client.post("launch", wanted)
+        self.event("initialized")
+        self.request("configurationDone")
+        self._client.wait(launched, "launch")
+
+    def event(self, *names):
+        """The next of these; what comes between them is not looked at."""
+        while True:
+            event = self._events.get(timeout=60)
+            assert event is not None, "\n".join(self._client.transcript)
+            if event["event"] in names:
+                return event
+
+    def close(self):
+        self._client.close()
+
+
+@pytest.fixture
+def debugpy(environment, monkeypatch):
+    monkeypatch.setenv("PYTHONPATH", environment["PYTHONPATH"])
+    client = Debugpy()
+    yield client
+    client.close()
+
+
+def test_debugpy_stops_at_the_next_line_of_the_frame_that_called(debugpy):
+    debugpy.launch("debugpy")
+    stopped = debugpy.event("stopped", "exited")
+    assert stopped["event"] == "stopped"
+    thread = {"threadId": stopped["body"]["threadId"]}
+    frame = debugpy.request("stackTrace", thread)["stackFrames"][0]
+    assert (frame["name"], frame["line"]) == ("work", marked("after"))
+    asked = {"expression": "(z * 5).tolist()", "frameId": frame["id"], "context": "hover"}
+    assert debugpy.request("evaluate", asked)["result"] == "[20.0, 20.0]"
+    assert debugpy.request("stackTrace", thread)["stackFrames"][0]["line"] == marked("after")
+    debugpy.request("continue", thread)
+    exited = debugpy.event("stopped", "exited")
+    assert (exited["event"], exited["body"]["exitCode"]) == ("exited", 0)

@@ -1,0 +1,103 @@
+"""``find_nan(action="stop")``: the program stops in the debugger at the first bad op or node, with its tensors."""
+
+import json
+
+import breakpoint_build
+import plain_gdb_script
+
+SURVEYED = breakpoint_build.PROGRAMS / "surveyed.py"
+NODE = "torch::autograd::CppNode<survey::Distance>"
+FORWARD = """import torch
+import pyharness
+from torch import nn
+
+
+class Share(nn.Module):
+    def forward(self, x):
+        total = x.sum(-1, keepdim=True)
+        return x / total
+
+
+net = nn.Sequential(nn.ReLU(), Share(), nn.Linear(4, 1))
+with pyharness.find_nan(action="stop"):
+    net(torch.tensor([[1.0, -1.0, 2.0, 0.0], [-1.0, -2.0, -3.0, -4.0]]))
+    print("went on", flush=True)
+"""
+
+
+def marked(mark):
+    lines = SURVEYED.read_text().splitlines()
+    return next(number for number, line in enumerate(lines, 1) if line.endswith(f"# @{mark}"))
+
+
+def shown(stop):
+    return [frame for frame in stop["stack"] if not frame["plumbing"]]
+
+
+def test_at_a_node_of_an_extension_that_is_not_ours(pyharness, survey):
+    words = ("--continue", "--print", "in0", "--print", "out1", "--stack", "--out", "--print", "points")
+    result = pyharness("step", SURVEYED, *words, "--json", "--", survey, "stop")
+    assert result.returncode == 0, result.stdout + result.stderr
+    node, after = json.loads(result.stdout)["stops"]
+    assert (node["reason"], node["language"], node["function"]) == ("breakpoint", "native", NODE)
+    assert f"{NODE}(float32[4]) → float32[4, 2], float32[2] made the first NaN" in node["note"]
+    assert f"(forward at {SURVEYED}:{marked('direct')}, module anchor)" in node["note"]
+    assert node["note"].endswith(f"called from {SURVEYED}:{marked('backward')}")
+    assert "float32 [4] cpu" in node["printed"]["in0"]
+    assert "nan" not in node["printed"]["in0"]
+    assert "[nan, nan]" in node["printed"]["out1"]
+    assert [frame["autograd"]["name"] for frame in node["stack"] if frame["autograd"]] == [NODE]
+    names = [frame["function"] for frame in shown(node)]
+    assert names[0] == NODE
+    assert names.index("torch::autograd::Engine::execute") < names.index("Tensor.backward") < names.index("step")
+    assert [frame["line"] for frame in shown(node) if frame["function"] == "step"] == [marked("backward")]
+    assert (after["language"], after["function"], after["line"]) == ("python", "step", marked("after"))
+    assert "The first NaN was made by" in result.stderr
+    assert "done" in result.stderr
+
+
+def test_at_an_op_of_the_forward(pyharness, tmp_path):
+    program = tmp_path / "shares.py"
+    program.write_text(FORWARD)
+    words = (
+        "--continue",
+        "--print",
+        "in0",
+        "--print",
+        "in1",
+        "--print",
+        "out",
+        "--print",
+        "total",
+        "--stack",
+        "--over",
+    )
+    result = pyharness("step", program, *words, "--json")
+    assert result.returncode == 0, result.stdout + result.stderr
+    op, after = json.loads(result.stdout)["stops"]
+    assert (op["language"], op["function"]) == ("native", "aten::div")
+    assert "aten::div.Tensor(float32[2, 4], float32[2, 1]) → float32[2, 4] made the first NaN, module 1" in op["note"]
+    assert "[0.0]" in op["printed"]["in1"]
+    assert "[nan, nan, nan, nan]" in op["printed"]["out"]
+    assert op["printed"]["total"] == "tensor([[3.],\n        [0.]])"
+    frames = shown(op)
+    assert [frame["function"] for frame in frames][:2] == ["aten::div", "Share.forward"]
+    assert (frames[1]["file"], frames[1]["line"]) == (str(program), 9)
+    assert after["language"] == "python"
+    assert "went on" in result.stderr
+
+
+def test_in_a_gdb_that_is_alone(environment, survey, tmp_path):
+    commands = [f"ph-program {SURVEYED} {survey} stop", "ph-run", "ph-bt", "ph-tensor out0", "continue"]
+    plain_gdb_script.says(
+        plain_gdb_script.run(commands, environment, tmp_path),
+        f"step () at {SURVEYED}:{marked('backward')}",
+        f"Note: {NODE}(float32[4])",
+        "made the first NaN",
+        f"native  {NODE}",
+        "native  torch::autograd::Engine::execute",
+        "python  step",
+        "Tensor float32 [4, 2] cpu",
+        "[nan, nan]",
+        "done",
+    )
