@@ -8,16 +8,17 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from pyharness.cli import output
+from pyharness.cli.files import check_writable, write_file
 from pyharness.cli.recorded_run import run
 from pyharness.debugger.launch import Command
-from pyharness.model.errors import HarnessError, UsageError
-from pyharness.model.styled_line import Line
-from pyharness.report import perfetto, tables, units
+from pyharness.model.errors import UsageError
+from pyharness.report import perfetto, tables
 from pyharness.report.html import page
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
+    from pyharness.model.styled_line import Line
     from pyharness.model.trace import Trace
     from pyharness.report.summary import By
 
@@ -67,7 +68,7 @@ def command(  # noqa: PLR0913  (one for each option)
     Shows which modules, ops and nodes took the time, forward and backward.
     """
     for file in filter(None, (html_file, perfetto_file)):
-        _check_writable(file)
+        check_writable(file)
     options: dict[str, Any] = {"shapes": shapes, "memory": memory, "inner_ops": inner_ops, "capacity": capacity}
     asked = {name: value for name, value in options.items() if value}
     if regions and asked:
@@ -97,27 +98,10 @@ def _program(words: tuple[str, ...], module: str | None, python: str, cwd: str |
     return Command(script, words[1:], python=python, cwd=cwd)
 
 
-def _check_writable(file: str) -> None:
-    """Before the program runs for an hour."""
-    path = Path(file)
-    if path.is_dir():
-        raise UsageError(f"{file!r} is a folder.", "Name a file to write.")
-    if not path.parent.is_dir():
-        raise UsageError(f"There is no folder {str(path.parent)!r} to write {path.name!r} to.")
-
-
 def _write_files(trace: Trace, html_file: str | None, perfetto_file: str | None) -> Iterator[Line]:
     if html_file:
         output.progress(f"writing {html_file}")
-        yield _write(html_file, page(trace), "open it in a browser")
+        yield write_file(html_file, page(trace), "open it in a browser")
     if perfetto_file:
         output.progress(f"writing {perfetto_file}")
-        yield _write(perfetto_file, perfetto.text(trace), "open it at https://ui.perfetto.dev")
-
-
-def _write(file: str, text: str, advice: str) -> Line:
-    try:
-        Path(file).write_text(text, encoding="utf-8")
-    except OSError as error:
-        raise HarnessError(f"{file} cannot be written: {error.strerror}.") from error
-    return Line(f"{file}: {units.size(len(text))}, {advice}")
+        yield write_file(perfetto_file, perfetto.text(trace), "open it at https://ui.perfetto.dev")

@@ -12,6 +12,7 @@ VERBS = {
     "code": "the generated code, with the module and the user's line of each statement beside it",
     "graph": "a graph drawn with characters: which value goes where",
     "diff": "what a pass changed: two graphs, or two versions of one, side by side",
+    "draw": "a page to look at in a browser: nodes in boxes of their modules, with code, shapes and search",
     "compiled": "run a script; what torch.compile made of it: graphs, graph breaks, guards, recompilations",
 }
 _EPILOG = """What follows -- belongs to the program: pyharness fx show train.py -- --epochs 1."""

@@ -1,0 +1,27 @@
+"""Files that a verb writes: said to be impossible before the program runs, and named afterwards."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from pyharness.model.errors import HarnessError, UsageError
+from pyharness.model.styled_line import Line
+from pyharness.report import units
+
+
+def check_writable(file: str) -> None:
+    """Before the program runs for an hour."""
+    path = Path(file)
+    if path.is_dir():
+        raise UsageError(f"{file!r} is a folder.", "Name a file to write.")
+    if not path.parent.is_dir():
+        raise UsageError(f"There is no folder {str(path.parent)!r} to write {path.name!r} to.")
+
+
+def write_file(file: str, text: str, advice: str) -> Line:
+    """Write it; a line that says so, and what to do with it."""
+    try:
+        Path(file).write_text(text, encoding="utf-8")
+    except OSError as error:
+        raise HarnessError(f"{file} cannot be written: {error.strerror}.") from error
+    return Line(f"{file}: {units.size(len(text))}, {advice}")

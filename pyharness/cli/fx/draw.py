@@ -1,0 +1,39 @@
+"""``pyharness fx draw SCRIPT``: graphs as a page to look at in a browser."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import click
+
+from pyharness.cli import output
+from pyharness.cli.files import check_writable, write_file
+from pyharness.cli.fx.program import EPILOG, end, graph_option, program_options, run
+from pyharness.report.graph_html import graph_page
+
+if TYPE_CHECKING:
+    from pyharness.cli.fx.program import Program
+
+
+@click.command(epilog=EPILOG)
+@program_options
+@graph_option
+@click.option("-o", "--output", "file", metavar="FILE", help="The page; beside you, named after SCRIPT, if not said.")
+def command(*, program: Program, which: str | None, file: str | None) -> int:
+    """Run SCRIPT and draw the graphs that it makes, as one HTML file that needs nothing else.
+
+    Nodes show op, generated line, module and shape, and lie in boxes of the modules that made them; click, search and
+    zoom. --json says where the file is and which graphs it has.
+    """
+    file = file or f"{Path(program.command.script).stem}.graphs.html"
+    check_writable(file)
+    made = run(program)
+    chosen = made.chosen(which)
+    text = graph_page([(each.title, each.made.maker, each.graph) for each in chosen], Path(made.script).name)
+    line = write_file(file, text, "open it in a browser")
+    if program.as_json:
+        output.write_json({"file": str(Path(file).absolute()), "graphs": [each.title for each in chosen]})
+    else:
+        output.write_lines([line])
+    return end(made)

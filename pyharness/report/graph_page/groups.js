@@ -1,0 +1,77 @@
+// Groups: a stretch of nodes of one call of a module, in the groups of the modules that it is in.
+const ENOUGH = 160; // items that are shown at once, unless asked for more
+
+/** Where a node is at home: the module that made it; a called module's own place is in its parent. */
+const homeOf = node => {
+  if (node.op === "placeholder" || node.op === "output") return [];
+  if (node.module === null) return null;
+  const parts = node.module.split(".").filter(Boolean);
+  return node.op === "call_module" ? parts.slice(0, -1) : parts;
+};
+
+/** A node that nobody knows the home of stays with the nodes around it, where those are at one. */
+const homesOf = nodes => {
+  const homes = nodes.map(homeOf), same = (a, b) => a && b && a.join(".") === b.join(".");
+  for (let index = 0; index < homes.length; index++) {
+    if (homes[index]) continue;
+    const before = homes[index - 1], after = homes.slice(index).find(Boolean);
+    homes[index] = same(before, after) ? before : [];
+  }
+  return homes;
+};
+
+const makeGroups = graph => {
+  let numbered = 0;
+  const homes = homesOf(graph.nodes);
+  const leaf = (node, parent) => ({ kind: "node", node, parent, first: node.index, count: 1 });
+  const fill = (group, low, high, depth) => {
+    for (let index = low; index < high;) {
+      const part = homes[index][depth];
+      let end = index + 1;
+      if (part !== undefined) while (end < high && homes[end][depth] === part) end++;
+      if (part === undefined || end === index + 1) {
+        group.children.push(leaf(graph.nodes[index], group));
+        end = index + 1;
+      } else {
+        group.children.push(inner({ kind: "group", number: ++numbered, path: homes[index].slice(0, depth + 1).join("."), parent: group, children: [], first: index, count: end - index, open: true }, index, end, depth + 1));
+      }
+      index = end;
+    }
+    return group;
+  };
+  /** A group whose only child is a group is that one. */
+  const inner = (group, low, high, depth) => {
+    fill(group, low, high, depth);
+    const [only] = group.children;
+    if (group.children.length > 1 || only.kind === "node") return group;
+    only.parent = group.parent;
+    return only;
+  };
+  const root = fill({ kind: "group", path: "", parent: null, children: [], first: 0, count: graph.nodes.length, open: true }, 0, graph.nodes.length, 0);
+  const of = new Array(graph.nodes.length);
+  const note = item => item.kind === "node" ? of[item.node.index] = item : item.children.forEach(note);
+  note(root);
+  return { root, of };
+};
+const eachGroup = (group, visit) => group.children.forEach(child => { if (child.kind === "group") { visit(child); eachGroup(child, visit); } });
+
+/** Opens groups from the outermost on, the small ones first, as long as an eye can take in what they show. */
+const openEnough = root => {
+  eachGroup(root, group => { group.open = false; });
+  let shown = root.children.length;
+  const waiting = root.children.filter(child => child.kind === "group");
+  while (waiting.length) {
+    waiting.sort((a, b) => b.children.length - a.children.length);
+    const group = waiting.pop();
+    if (shown + group.children.length > ENOUGH) break;
+    shown += group.children.length;
+    group.open = true;
+    waiting.push(...group.children.filter(child => child.kind === "group"));
+  }
+};
+/** What stands for a node: itself, or the outermost closed group around it. */
+const shownFor = item => {
+  let shown = item;
+  for (let group = item.parent; group; group = group.parent) if (!group.open) shown = group;
+  return shown;
+};
