@@ -11,7 +11,8 @@ if TYPE_CHECKING:
     from pyharness.fx.bisecting.passes import BisectError
     from pyharness.fx.edit import EditError, reload
     from pyharness.fx.files import MaterializeError
-    from pyharness.fx.materialize import Materialized, materialize
+    from pyharness.fx.hashseeds.determinism import determinism
+    from pyharness.fx.materializing import Materialized, materialize
     from pyharness.fx.remembered import remember
     from pyharness.fx.tags import tag, tagged, tags_of
     from pyharness.fx.tracer import CannotTraceError, Tracer, trace
@@ -76,7 +77,7 @@ _HOME = {
     "bisect": "bisecting.find",
     "EditError": "edit",
     "MaterializeError": "files",
-    "Materialized": "materialize",
+    "Materialized": "materializing",
     "CannotTraceError": "tracer",
     "Tracer": "tracer",
     "remember": "remembered",
@@ -85,8 +86,9 @@ _HOME = {
     "tags_of": "tags",
     "trace": "tracer",
     "compile_report": "backend_report",
-    "materialize": "materialize",
+    "materialize": "materializing",
     "reload": "edit",
+    "determinism": "hashseeds.determinism",
     "verify": "verifying.verify",
 }
 

@@ -9,7 +9,7 @@ from torch.fx import GraphModule
 
 from pyharness.fx import files, provenance
 from pyharness.fx.mapping import target_of
-from pyharness.fx.materialize import materialize
+from pyharness.fx.materializing import materialize
 from pyharness.model.errors import HarnessError
 from pyharness.model.verdict import Fault
 
