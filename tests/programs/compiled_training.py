@@ -49,6 +49,6 @@ class Net(nn.Module):
 torch.manual_seed(0)
 net = Net()
 compiled = torch.compile(net, backend=sys.argv[2] if len(sys.argv) > 2 else "pyharness")
-for size in (3, 3, 5):
-    compiled(torch.ones(size, 4)).backward()
+for _ in range(2):
+    compiled(torch.ones(3, 4)).backward()
 print("gradient", net.first.linear.weight.grad.sum().item())
