@@ -54,17 +54,18 @@ _UNARY: tuple[tuple[str, Callable[..., Any], str], ...] = (
     ("expit", torch.logit, _ALL),
     ("erf", torch.erfinv, _ALL),
     ("erfinv", torch.erf, "-1 < x < 1"),
-    ("logsigmoid", lambda y: y - torch.log(-torch.expm1(y)), _ALL),
+    ("log_sigmoid", lambda y: y - torch.log(-torch.expm1(y)), _ALL),
     ("softsign", lambda y: y / (1 - torch.abs(y)), _ALL),
 )
-_OPERATORS: dict[str, tuple[Callable[..., Any], ...]] = {
+_MORE_FORMS: dict[str, tuple[Callable[..., Any], ...]] = {
     "neg": (operator.neg,),
     "positive": (operator.pos,),
+    "log_sigmoid": (torch.nn.functional.logsigmoid,),
 }
 
 
 def _register(name: str, build: Callable[..., Any], domain: str) -> None:
-    @inverse(name, *_OPERATORS.get(name, ()), domain=domain)
+    @inverse(name, *_MORE_FORMS.get(name, ()), domain=domain)
     def undo(y: Any) -> Any:
         return build(y)
 

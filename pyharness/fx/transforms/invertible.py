@@ -42,14 +42,14 @@ def inverse(
     operand's position is ``unknown``), and returns that operand in terms of ``torch`` functions and operators. It
     raises ``ValueError`` with a reason where these arguments allow no inverse.
 
-    A name stands for the method, also in place (``sin_``), and for the functions of that name in ``torch``,
+    A name stands for the method, in place too (``sin_``), and for the functions of that name in ``torch``,
     ``torch.nn.functional``, ``torch.special`` and ``torch.ops.aten``; a class of modules is called with the value and
     the module. A second entry for the same form and operand fails.
     """
 
     def register(build: Callable[..., Any]) -> Callable[..., Any]:
         for form in forms:
-            for key in _keys(form):
+            for key in _keys(form, in_place=unknown == 0):
                 known = INVERSES.get((key, unknown))
                 if known is not None and _home(known.build) != _home(build):
                     raise ValueError(f"there are two inverses of {key!r}, operand {unknown}")
@@ -79,15 +79,14 @@ def domains() -> list[tuple[str, int, str]]:
     return sorted({(_name(key), unknown, each.domain) for (key, unknown), each in INVERSES.items()})
 
 
-def _keys(form: Any) -> Iterator[Hashable]:
+def _keys(form: Any, *, in_place: bool) -> Iterator[Hashable]:
     if not isinstance(form, str):
         if not callable(form):
             raise UsageError(f"{form!r} is no function, no method's name and no class of modules.")
         yield form
         return
-    yield form
-    yield f"{form}_"
-    for name in (form, f"{form}_"):
+    for name in (form, f"{form}_") if in_place else (form,):
+        yield name
         yield from (getattr(home, name) for home in _HOMES if callable(getattr(home, name, None)))
 
 
@@ -103,7 +102,12 @@ def _name(key: Any) -> str:
     return _OPERATORS.get(name, name)
 
 
-_OPERATORS = {"iadd": "add", "isub": "sub", "imul": "mul", "itruediv": "div", "truediv": "div", "ipow": "pow"} | {
+_OPERATORS = {
+    "iadd": "add",
+    "imul": "mul",
+    "ipow": "pow",
+    "isub": "sub",
+    "itruediv": "div",
     "pos": "positive",
-    "log_sigmoid": "logsigmoid",
+    "truediv": "div",
 }

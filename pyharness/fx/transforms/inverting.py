@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any, cast
 
 import torch.fx
+from torch import Tensor, nn
 from torch.fx import Graph, GraphModule, Node, Proxy
 from torch.fx.node import map_arg
 
@@ -104,6 +105,20 @@ def _check_in_place(depending: dict[Node, None]) -> None:
                 raise NotInvertibleError(node, f"it changes {operand.name} in place, which others read")
 
 
+class _Symbolic:
+    """A module whose parameters and buffers are nodes: a value read now would be a constant of the inverse."""
+
+    def __init__(self, module: nn.Module, path: str, tracer: torch.fx.Tracer) -> None:
+        self._module, self._path, self._tracer = module, path, tracer
+
+    def __getattr__(self, name: str) -> Any:
+        value = getattr(self._module, name)
+        path = f"{self._path}.{name}"
+        if isinstance(value, Tensor):
+            return self._tracer.create_proxy("get_attr", path, (), {})
+        return _Symbolic(value, path, self._tracer) if isinstance(value, nn.Module) else value
+
+
 class _Inversion:
     """Builds the new graph from the output's value back to the input."""
 
@@ -161,7 +176,7 @@ class _Inversion:
             )
         del arguments[places[0]]
         if node.op == "call_module":
-            arguments.insert(0, self._module.get_submodule(str(node.target)))
+            arguments.insert(0, _Symbolic(self._module.get_submodule(str(node.target)), str(node.target), self._tracer))
         return operands[0], arguments, keywords, entry
 
     def _constant(self, node: Node) -> Proxy:
