@@ -1,4 +1,4 @@
-"""A recording changes nothing of what torch's own observers see: it keeps some of torch's work from being done twice."""
+"""A recording changes nothing of what torch's own observers see: it only keeps torch from doing some work twice."""
 
 from collections import Counter
 
@@ -42,12 +42,12 @@ def test_a_profiler_sees_the_same_beside_a_recording(step):
 
 
 def test_a_thread_that_announces_nothing_stays_so_in_backward(step):
-    torch._C._autograd._enable_record_function(False)
+    torch._C._autograd._enable_record_function(False)  # noqa: FBT003
     try:
         with pyharness.record() as recording:
             step()
     finally:
-        torch._C._autograd._enable_record_function(True)
+        torch._C._autograd._enable_record_function(True)  # noqa: FBT003
     assert not recording.trace.ops
     assert recording.trace.nodes
     with pyharness.record() as recording:
@@ -55,7 +55,7 @@ def test_a_thread_that_announces_nothing_stays_so_in_backward(step):
     assert recording.trace.ops
 
 
-def test_a_recording_that_begins_between_forward_and_backward_is_seen_in_it(step):
+def test_a_recording_that_begins_between_forward_and_backward_is_seen_in_it():
     """The callbacks that the backward restores are from before the recording."""
     seen = []
     weight = torch.ones(2, requires_grad=True)
