@@ -44,5 +44,5 @@ def test_a_program_that_was_saved_and_loaded(exported, model, tmp_path):
 
 
 def test_anything_else_is_refused(model):
-    with pytest.raises(TypeError, match="GraphModule or a torch.export.ExportedProgram, not Model"):
+    with pytest.raises(TypeError, match=r"GraphModule or a torch.export.ExportedProgram, not Model"):
         materialize(model)
