@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 import warnings
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from typing import TYPE_CHECKING, Any
 
 import torch
@@ -123,20 +123,22 @@ class Products:
 
     @contextmanager
     def _noticing_loops(self) -> Iterator[None]:
-        """In the first batch, hear of ops that torch runs one by one inside of it."""
-        shown = getattr(torch._C, "_debug_only_display_vmap_fallback_warnings", None)  # noqa: SLF001
-        if self._watched or shown is None:
-            yield
-            return
-        self._watched = True
-        before = torch._C._debug_only_are_vmap_fallback_warnings_enabled()  # type: ignore[attr-defined]  # noqa: SLF001
-        with warnings.catch_warnings(record=True) as heard:
-            warnings.simplefilter("always")
-            shown(True)  # noqa: FBT003
-            try:
+        """In the first batch, hear of ops that torch runs one by one inside of it; it says so no more afterwards."""
+        with ExitStack() as stack:
+            if self._watched:
+                functorch: Any = torch._C._functorch  # noqa: SLF001
+                functorch._set_vmap_fallback_warning_enabled(False)  # noqa: FBT003, SLF001
+                stack.callback(functorch._set_vmap_fallback_warning_enabled, True)  # noqa: FBT003, SLF001
                 yield
-            finally:
-                shown(before)
+                return
+            heard = stack.enter_context(warnings.catch_warnings(record=True))
+            warnings.simplefilter("always")
+            shown = getattr(torch._C, "_debug_only_display_vmap_fallback_warnings", None)  # noqa: SLF001
+            if shown is not None:  # of is_grads_batched, which is silent otherwise
+                shown(True)  # noqa: FBT003
+                stack.callback(shown, False)  # noqa: FBT003
+            yield
+        self._watched = True
         self._tell(heard)
 
     def _tell(self, heard: Sequence[warnings.WarningMessage]) -> None:

@@ -39,7 +39,8 @@ def differentiated(f: Any, x: Any, *, create_graph: bool) -> Iterator[Differenti
                 raise UsageError(
                     "A function cannot be called with a record.", f"jacobian_norm(f, record.output), at {x.name}."
                 )
-            x = mapped(x, lambda tensor: _fresh(tensor, create_graph=create_graph))
+            variables(x, "x")
+            x = mapped(x, lambda tensor: _fresh(tensor, create_graph=create_graph), once=False)
             f = f(*x) if type(x) is tuple else f(x)
         yield _checked(variables(f, "outputs"), variables(x, "x"))
 

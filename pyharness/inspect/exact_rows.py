@@ -55,10 +55,12 @@ def squares(rows: Sequence[Tensor | None], batch: int | None) -> Tensor:
 def _squares(row: Tensor, batch: int | None) -> Tensor:
     if row.is_complex():
         row = torch.view_as_real(row)
+    wide = torch.float64 if row.dtype == torch.float64 else torch.float32
     flat = row.reshape(len(row), *([batch] if batch else []), -1)
-    if flat.requires_grad:
-        return flat.square().sum(-1).to(torch.float64)
-    return torch.linalg.vector_norm(flat, dim=-1).to(torch.float64).square()
+    if flat.requires_grad:  # the norm has no derivative at zero
+        return flat.to(wide).square().sum(-1).to(torch.float64)
+    norms: Tensor = torch.linalg.vector_norm(flat, dim=-1, dtype=wide)
+    return norms.to(torch.float64).square()
 
 
 def tell_unused(products: Products, outputs: Sequence[Variable], used: set[int]) -> None:
@@ -103,7 +105,7 @@ def _independent(rows: Tensor, weights: Tensor, output: Variable) -> Tensor:
     rows, last = rows[:-1], rows[-1].detach()
     expected = rows.detach().sum(0) * weights.reshape(-1, *[1] * (last.dim() - 1)).to(rows.dtype)
     size = torch.linalg.vector_norm(expected) + torch.linalg.vector_norm(last)
-    if torch.linalg.vector_norm(expected - last) > _TOLERANCE * size:
+    if torch.linalg.vector_norm(expected - last) > max(_TOLERANCE, 30 * torch.finfo(last.dtype).eps) * size:
         raise UsageError(
             f"The samples of {output.name} influence one another (batch norm in training?): per_sample does not hold.",
             "model.eval(), or leave per_sample out: J is then of all outputs by all inputs.",

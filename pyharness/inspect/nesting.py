@@ -58,13 +58,13 @@ def leaves(value: Any, also: type | tuple[()] = ()) -> Iterator[tuple[str, Any]]
             pending += [(path + step, part, depth + 1) for step, part in reversed(_parts(each))]
 
 
-def mapped(value: Any, change: Callable[[Tensor], Any]) -> Any:
+def mapped(value: Any, change: Callable[[Tensor], Any], *, once: bool = True) -> Any:
     """The same structure with ``change(tensor)`` in place of each tensor; a part without tensors is the same object.
 
-    A tensor that stands in two places is changed once. What cannot be copied (a mapping that is read-only) becomes a
-    plain ``dict`` of its parts.
+    A tensor that stands in two places is changed ``once``, or for each of them. What cannot be copied (a mapping that
+    is read-only) becomes a plain ``dict`` of its parts.
     """
-    return _Rebuild(change).of(value, 0)
+    return _Rebuild(change, once=once).of(value, 0)
 
 
 def _parts(value: Any) -> list[tuple[str, Any]]:
@@ -91,8 +91,9 @@ def _attributes(value: Any) -> dict[str, Any]:
 
 
 class _Rebuild:
-    def __init__(self, change: Callable[[Tensor], Any]) -> None:
+    def __init__(self, change: Callable[[Tensor], Any], *, once: bool) -> None:
         self._change = change
+        self._once = once
         self._done: dict[int, Any] = {}
         self._kept: list[Any] = []
         """So that no number of an object in ``_done`` is given to another one."""
@@ -100,6 +101,8 @@ class _Rebuild:
     def of(self, value: Any, depth: int) -> Any:
         if isinstance(value, _ATOMS) or depth > _DEEPEST:
             return value
+        if isinstance(value, Tensor) and not self._once:
+            return self._change(value)
         if id(value) not in self._done:
             self._done[id(value)] = value  # what holds itself is left as it is there
             self._kept.append(value)

@@ -79,7 +79,7 @@ def select(model: nn.Module, depth: int | None, pattern: str | Sequence[str] | N
 def _patterns(pattern: str | Sequence[str] | None) -> tuple[str, ...] | None:
     if pattern is None:
         return None
-    patterns = (pattern,) if isinstance(pattern, str) else tuple(pattern)
+    patterns: tuple[Any, ...] = tuple(pattern) if isinstance(pattern, (list, tuple)) else (pattern,)
     if not all(isinstance(each, str) for each in patterns):
         raise UsageError(f"pattern is a pattern or several, not {pattern!r}.", "pattern='blocks.*.attention', say.")
     return patterns

@@ -1,0 +1,296 @@
+"""jacobian_norm agrees with the whole Jacobian, in bounded memory, and its error bars tell the truth."""
+
+import json
+import math
+
+import pytest
+import torch
+from torch import nn
+from torch.func import jacrev
+
+from pyharness import ops
+from pyharness.inspect import capture, jacobian_norm
+from pyharness.inspect.gradient_memory import measured_bytes
+from pyharness.inspect.norm import student_t
+from pyharness.model.errors import HarnessError, UsageError
+
+
+def seeded(number):
+    return torch.Generator().manual_seed(number)
+
+
+@pytest.fixture
+def mlp():
+    torch.manual_seed(0)
+    return nn.Sequential(nn.Linear(6, 24), nn.Tanh(), nn.Linear(24, 10)).double()
+
+
+@pytest.fixture
+def x():
+    return torch.randn(5, 6, dtype=torch.float64, generator=seeded(0))
+
+
+def truth(f, x):
+    return jacrev(f)(x).detach().square().sum().item()
+
+
+class NoBatching(torch.autograd.Function):
+    """Its backward looks at a number, which no batch of gradients has."""
+
+    @staticmethod
+    def forward(ctx, x):
+        ctx.save_for_backward(x)
+        return x * x
+
+    @staticmethod
+    def backward(ctx, gradient):
+        (x,) = ctx.saved_tensors
+        return 2 * x * gradient if gradient.abs().sum().item() >= 0 else gradient
+
+
+LAYERS = {
+    "linear": lambda: nn.Linear(8, 5),
+    "gelu": lambda: nn.Sequential(nn.Linear(8, 8), nn.GELU()),
+    "layer norm": lambda: nn.LayerNorm(8),
+    "batch norm": lambda: nn.Sequential(nn.Flatten(0, 1), nn.BatchNorm1d(8)),
+    "attention": lambda: nn.TransformerEncoderLayer(8, 2, 16, dropout=0.0, batch_first=True),
+    "convolution": lambda: nn.Sequential(nn.Unflatten(1, (1, 6)), nn.Conv2d(1, 2, 3), nn.ReLU(), nn.MaxPool2d(2)),
+    "lstm": lambda: nn.LSTM(8, 4, batch_first=True),
+    "view": nn.Flatten,
+}
+
+
+@pytest.mark.parametrize("name", LAYERS)
+@pytest.mark.parametrize("memory", [None, 10_000])
+def test_exact_is_the_whole_jacobian_for_every_layer(name, memory):
+    torch.manual_seed(0)
+    layer = LAYERS[name]().double()
+    x = torch.randn(2, 6, 8, dtype=torch.float64, requires_grad=True)
+    y = layer(x)
+    rows = [
+        torch.autograd.grad(each, x, retain_graph=True, allow_unused=True)[0]
+        for part in (y if isinstance(y, tuple) else (y,))
+        for each in _flat(part)
+    ]
+    found = jacobian_norm(layer, x, memory=memory)
+    assert float(found) == pytest.approx(sum(row.square().sum().item() for row in rows), rel=1e-9)
+    assert (found.outputs, found.inputs, found.exact) == (len(rows), 96, True)
+    assert not any("one by one: batched, they fail" in note for note in found.notes)
+
+
+def _flat(value):
+    if isinstance(value, tuple):
+        return [each for part in value for each in _flat(part)]
+    return value.reshape(-1).unbind()
+
+
+def test_samples_that_do_not_influence_one_another(mlp, x):
+    found = jacobian_norm(mlp, x, per_sample=True)
+    expected = torch.stack([jacrev(mlp)(each).square().sum() for each in x]).detach()
+    assert torch.allclose(found.per_sample, expected)
+    assert float(found) == pytest.approx(truth(mlp, x))
+    assert found.vjps == 10 + 1, "a row of each sample at once, and the check"
+
+
+def test_samples_that_do_influence_one_another_are_found(mlp, x):
+    normed = nn.Sequential(mlp, nn.BatchNorm1d(10).double())
+    with pytest.raises(UsageError, match="influence one another"):
+        jacobian_norm(normed, x, per_sample=True)
+    assert float(jacobian_norm(normed.eval(), x, per_sample=True)) == pytest.approx(truth(normed, x))
+    with pytest.raises(UsageError, match="influence one another"):
+        jacobian_norm(lambda x: mlp(x) + 1e-2 * mlp(x)[[2, 0, 1, 3, 4]], x, per_sample=True)
+    with pytest.raises(UsageError, match="first dimension"):
+        jacobian_norm(lambda x: mlp(x).sum(0), x, per_sample=True)
+
+
+@pytest.mark.parametrize("distribution", ["rademacher", "gaussian"])
+def test_the_estimate_is_unbiased_and_its_bars_cover_the_truth(mlp, x, distribution):
+    true, generator = truth(mlp, x), seeded(1)
+    trials = [jacobian_norm(mlp, x, probes=48, distribution=distribution, generator=generator) for _ in range(200)]
+    covered = sum(low <= true <= high for low, high in (each.interval() for each in trials))
+    assert 0.90 <= covered / len(trials) <= 0.99
+    mean = sum(map(float, trials)) / len(trials)
+    assert abs(mean - true) < 3 * trials[0].standard_error / math.sqrt(len(trials))
+
+
+def test_rademacher_probes_vary_less_than_gaussian_ones(mlp, x):
+    errors = [
+        jacobian_norm(mlp, x, probes=500, distribution=each, generator=seeded(0)).standard_error
+        for each in ("rademacher", "gaussian")
+    ]
+    assert errors[0] < errors[1]
+
+
+def test_an_estimate_stops_at_the_error_that_was_asked_for(mlp, x):
+    rough = jacobian_norm(mlp, x, estimate=True, generator=seeded(0))
+    fine = jacobian_norm(mlp, x, rtol=0.01, generator=seeded(0))
+    assert rough.standard_error <= 0.05 * float(rough)
+    assert fine.standard_error <= 0.01 * float(fine)
+    assert rough.probes < fine.probes < 5000
+    assert any("Exact takes 50 VJPs only" in note for note in fine.notes)
+    bounded = jacobian_norm(mlp, x, rtol=1e-9, probes=100, generator=seeded(0))
+    assert bounded.probes == 100
+
+
+def test_an_estimate_for_each_sample(mlp, x):
+    found = jacobian_norm(mlp, x, probes=2000, per_sample=True, generator=seeded(0))
+    exact = jacobian_norm(mlp, x, per_sample=True)
+    assert torch.allclose(found.per_sample, exact.per_sample, rtol=0.1)
+    assert float(found.per_sample.sum()) == pytest.approx(float(found))
+
+
+def test_the_same_generator_draws_the_same(mlp, x):
+    first, second = (float(jacobian_norm(mlp, x, probes=3, generator=seeded(5))) for _ in range(2))
+    assert first == second
+
+
+def test_one_probe_has_no_error(mlp, x):
+    found = jacobian_norm(mlp, x, probes=1)
+    assert (found.standard_error, found.interval()) == (None, (0.0, math.inf))
+
+
+def test_complex_numbers_count_as_two():
+    matrix = torch.randn(3, 5, dtype=torch.complex128, generator=seeded(0))
+    z = torch.randn(5, dtype=torch.complex128, generator=seeded(1))
+
+    def real(parts):
+        return torch.view_as_real((matrix @ torch.view_as_complex(parts)).sin())
+
+    true = torch.autograd.functional.jacobian(real, torch.view_as_real(z)).square().sum().item()
+    found = jacobian_norm(lambda z: (matrix @ z).sin(), z)
+    assert float(found) == pytest.approx(true)
+    assert (found.outputs, found.inputs) == (6, 10)
+    estimate = jacobian_norm(lambda z: (matrix @ z).sin(), z, probes=4000, generator=seeded(0))
+    low, high = estimate.interval(0.999)
+    assert low < true < high
+
+
+def test_nested_inputs_and_outputs_and_what_is_constant_in_them():
+    def f(batch):
+        return {"y": batch["x"] @ batch["w"], "best": batch["x"].argmax(), "cut": batch["x"].detach()}
+
+    batch = {"x": torch.ones(3), "w": torch.ones(3, 2), "index": torch.arange(3), "rest": torch.ones(2)}
+    found = jacobian_norm(f, batch)
+    assert float(found) == pytest.approx(2 * 3 + 2 * 3)
+    told = "\n".join(found.notes)
+    assert "x['index'] is a constant: it is int64" in told
+    assert "outputs['best'] is a constant" in told
+    assert "outputs['cut'] is a constant" in told
+    assert "Zero columns: x['rest'] is not reached" in told
+
+
+def test_a_tuple_is_several_arguments_even_of_one_tensor():
+    x = torch.tensor([1.0, 2.0])
+    found = jacobian_norm(lambda a, b: a * b, (x, x))
+    assert (float(found), found.inputs) == (pytest.approx(10), 4)
+    assert not x.requires_grad
+
+
+def test_an_op_that_cannot_be_batched_is_run_one_by_one_and_told():
+    x = torch.arange(20.0)
+    found = jacobian_norm(NoBatching.apply, x)
+    assert float(found) == pytest.approx(4 * x.square().sum().item())
+    (note,) = found.notes
+    assert "one by one" in note
+
+
+def test_an_op_without_a_batching_rule_is_told():
+    x = torch.randn(4, 8, generator=seeded(0))
+    f = lambda x: ops.rms_norm(x, torch.ones(8))  # noqa: E731
+    found = jacobian_norm(f, x)
+    plain = truth(lambda x: x * torch.rsqrt(x.square().mean(-1, keepdim=True) + 1e-6), x)
+    assert float(found) == pytest.approx(plain, rel=1e-3)
+    (note,) = found.notes
+    assert "pyharness::rms_norm_backward" in note
+
+
+def test_an_error_of_the_backward_pass_itself_is_explained():
+    def f(x):
+        y = x * 1
+        z = y.sin()
+        y.add_(1)
+        return z
+
+    with pytest.raises(HarnessError, match="overwritten in place"):
+        jacobian_norm(f, torch.ones(3))
+
+
+def test_memory_bounds_how_many_go_at_once():
+    torch.manual_seed(0)
+    deep = nn.Sequential(*[layer for _ in range(6) for layer in (nn.Linear(32, 32), nn.Tanh())])
+    x = torch.randn(4, 32)
+    limit = 20_000
+    found = jacobian_norm(deep, x, memory=limit)
+    assert 1 < found.chunk < 64
+    assert float(found) == pytest.approx(float(jacobian_norm(deep, x)), rel=1e-4)
+    assert measured_bytes(lambda: jacobian_norm(deep, x, memory=limit, probes=20)) < 4 * limit + 25 * x.nbytes
+    with pytest.raises(UsageError, match=r"memory=\d+ is the least"):
+        jacobian_norm(deep, x, memory=1000)
+
+
+def test_it_can_be_trained_with(mlp, x):
+    found = jacobian_norm(mlp, x, create_graph=True)
+    (gradient,) = torch.autograd.grad(found.squared, mlp[0].weight)
+    expected = torch.autograd.grad(jacrev(mlp)(x).square().sum(), mlp[0].weight)[0]
+    assert torch.allclose(gradient, expected)
+    estimate = jacobian_norm(mlp, x, probes=2, create_graph=True)
+    assert torch.autograd.grad(estimate.squared, mlp[0].weight)[0].abs().sum() > 0
+
+
+def test_between_captured_modules(mlp, x):
+    with capture(mlp, detach=False) as captured:
+        mlp(x.requires_grad_())
+    hidden = mlp[0](x).detach()
+    rest = nn.Sequential(mlp[1], mlp[2])
+    assert float(jacobian_norm(captured["2"], captured["0"])) == pytest.approx(truth(rest, hidden))
+    assert float(jacobian_norm(captured["2"], x)) == pytest.approx(truth(mlp, x))
+    assert float(jacobian_norm(captured["1"].tensor, captured["0"].tensor)) == pytest.approx(truth(mlp[1], hidden))
+    with pytest.raises(UsageError, match="the wrong way round"):
+        jacobian_norm(captured["0"], captured["2"])
+    with pytest.raises(UsageError, match="cannot be called with a record"):
+        jacobian_norm(mlp, captured["0"])
+
+
+@pytest.mark.parametrize(
+    ("f", "x", "options", "message"),
+    [
+        (torch.sin, torch.arange(3), {}, "x is int64"),
+        (lambda x: x.detach(), torch.ones(3), {}, "outputs does not require grad"),
+        (lambda x: x.sum().item(), torch.ones(3), {}, "outputs has no tensor: float"),
+        (torch.sin, 3, {}, "x has no tensor"),
+        (torch.sin, torch.ones(3), {"distribution": "gausian"}, "Did you mean gaussian"),
+        (torch.sin, torch.ones(3), {"probes": 0}, "probes must be positive"),
+        (torch.sin, torch.ones(3), {"rtol": -1.0}, "rtol must be positive"),
+    ],
+    ids=["integers", "detached", "number", "no tensor", "distribution", "probes", "rtol"],
+)
+def test_what_cannot_be_meant_is_answered(f, x, options, message):
+    with pytest.raises(UsageError) as caught:
+        jacobian_norm(f, x, **options)
+    assert message in str(caught.value)
+
+
+def test_modes_around_it_do_not_matter(mlp, x):
+    true = truth(mlp, x)
+    with torch.no_grad():
+        assert float(jacobian_norm(mlp, x)) == pytest.approx(true)
+    with torch.inference_mode():
+        assert float(jacobian_norm(mlp, x.clone())) == pytest.approx(true)
+
+
+def test_lines_and_json(mlp, x):
+    exact, estimate = jacobian_norm(mlp, x), jacobian_norm(mlp, x, probes=40, generator=seeded(0))
+    assert [line.text for line in exact.lines()][1].strip() == "J is 50 by 30; 50 VJPs, 50 at once"
+    assert "40 probes" in str(estimate)
+    told = json.loads(json.dumps(estimate.to_json()))
+    assert told["interval"][0] < told["squared"] < told["interval"][1]
+    assert told["norm"] == pytest.approx(math.sqrt(told["squared"]))
+    assert exact.to_json()["interval"] is None
+
+
+@pytest.mark.parametrize(
+    ("freedom", "quantile"), [(1, 12.7062), (2, 4.3027), (3, 3.1824), (5, 2.5706), (10, 2.2281), (31, 2.0395)]
+)
+def test_students_t(freedom, quantile):
+    """Against the printed tables, as in Abramowitz and Stegun, table 26.10."""
+    assert student_t(0.975, freedom) == pytest.approx(quantile, rel=2e-3)
