@@ -45,6 +45,7 @@ __all__ = [
     "bisect",
     "breakpoint_before",
     "compile_report",
+    "determinism",
     "inline",
     "inverse",
     "invert",

@@ -1,0 +1,103 @@
+"""The fresh process: runs a transform several times, sets in an order of this process, and writes what came of it."""
+
+from __future__ import annotations
+
+import copy
+import inspect
+import json
+import sys
+from dataclasses import asdict
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import torch
+from torch.fx import Graph, GraphModule, Node
+
+from pyharness.fx.hashseeds.reading import set_iterations
+from pyharness.fx.hashseeds.references import resolve
+from pyharness.fx.tracer import Tracer
+from pyharness.model.errors import HarnessError, UsageError
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+_SPREAD = 0x9E3779B97F4A7C15
+"""2**64 divided by the golden ratio: multiples of it spread over all bits (Knuth, TAOCP 3, 6.4)."""
+
+
+def main(answer: str, seed: str, repeats: str, transform: str, model: str = "") -> None:
+    """Write a JSON object to the file ``answer``."""
+    Path(answer).write_text(json.dumps(_found(int(seed), int(repeats), transform, model)), encoding="utf-8")
+
+
+def _found(seed: int, repeats: int, transform: str, model: str) -> dict[str, Any]:
+    try:
+        _shake(seed)
+        function, maker = resolve(transform), resolve(model) if model else None
+        kept: list[object] = []  # so that no node takes the address of another's in an earlier run
+        codes = [_code(function, maker, kept) for _ in range(repeats)]
+        found, notes = set_iterations(function)
+    except HarnessError as error:
+        return {"error": error.message, "remedy": error.remedy, "usage": isinstance(error, UsageError)}
+    except Exception as error:  # noqa: BLE001  (the user's code)
+        import traceback
+
+        last = traceback.extract_tb(error.__traceback__)[-1]
+        message = f"{transform} raises {type(error).__name__}: {error} ({last.filename}:{last.lineno})"
+        return {"error": message, "remedy": "", "usage": False}
+    return {"codes": codes, "sets": [asdict(each) for each in found], "notes": notes}
+
+
+def _code(function: Callable[..., Any], maker: Callable[..., Any] | None, kept: list[object]) -> str:
+    torch.manual_seed(0)
+    module = _graph_module(maker) if maker is not None else None
+    given = () if module is None else (module.graph if _wants_graph(function) else module,)
+    result = function(*given)
+    kept += [module, result]
+    return _text(result, function, module)
+
+
+def _shake(salt: int) -> None:
+    """Give nodes and modules, which hash by address, hashes that are in another order in each process."""
+    factor = (_SPREAD * (salt + 1)) | 1
+
+    def shaken(self: object) -> int:
+        return ((id(self) >> 4) * factor >> 20) & sys.maxsize
+
+    for cls in (Node, torch.nn.Module):
+        cls.__hash__ = shaken  # type: ignore[method-assign]
+
+
+def _graph_module(maker: Callable[..., Any]) -> GraphModule:
+    made = maker if isinstance(maker, torch.nn.Module) else maker()
+    if isinstance(made, GraphModule):
+        return copy.deepcopy(made)
+    if not isinstance(made, torch.nn.Module):
+        raise UsageError(f"{maker!r} gives {type(made).__name__}, not a module.", "Name a class or function of one.")
+    return GraphModule(made, Tracer().trace(made))
+
+
+def _wants_graph(function: Callable[..., Any]) -> bool:
+    """Whether its first parameter is said to be a Graph."""
+    try:
+        first = next(iter(inspect.signature(function).parameters.values()))
+    except (StopIteration, TypeError, ValueError):
+        return False
+    return first.annotation is Graph or str(first.annotation).split(".")[-1] == "Graph" or first.name == "graph"
+
+
+def _text(result: Any, function: Callable[..., Any], given: GraphModule | None = None) -> str:
+    result = given if result is None else result
+    if isinstance(result, tuple) and result:  # torch's PassResult, and passes that say whether they changed something
+        result = next((each for each in result if isinstance(each, (Graph, torch.nn.Module))), result)
+    graph_module = getattr(result, "graph_module", result)
+    graph = graph_module if isinstance(graph_module, Graph) else getattr(graph_module, "graph", None)
+    if not isinstance(graph, Graph):
+        raise UsageError(
+            f"{getattr(function, '__name__', function)} returns {type(result).__name__}, not a GraphModule or Graph."
+        )
+    return graph.python_code(root_module="self").src
+
+
+if __name__ == "__main__":
+    main(*sys.argv[1:])

@@ -1,0 +1,101 @@
+"""Passes that iterate over sets are found by running them and by reading them; others are not."""
+
+import pytest
+from fx_models import PROGRAMS, mark
+
+from pyharness.fx import determinism
+from pyharness.fx.hashseeds.reading import set_iterations
+from pyharness.fx.hashseeds.references import resolve
+from pyharness.model.errors import HarnessError, UsageError
+
+FILE = PROGRAMS / "passes_of_sets.py"
+
+
+@pytest.mark.parametrize(("name", "model", "seeds"), [("by_nodes", "Model", (0, 1)), ("by_names", None, (0, 1, 2))])
+def test_a_pass_that_iterates_a_set_is_found_twice(name, model, seeds):
+    found = determinism(f"{FILE}:{name}", model and f"{FILE}:{model}", seeds=seeds)
+    assert not found
+    assert found.difference.first != found.difference.second
+    assert "mul" in found.difference.first
+    assert [each.line for each in found.sets] == [mark(name.removeprefix("by_"), FILE)]
+    assert found.sets[0].file == str(FILE)
+    assert "sorted(" in found.sets[0].remedy
+    text = str(found)
+    assert f"from line {found.difference.line} on" in text
+    assert f"passes_of_sets.py:{found.sets[0].line}" in text
+
+
+def test_a_pass_that_sorts_first_is_not_nor_what_it_counts_from_run_to_run():
+    found = determinism(f"{FILE}:sorted_first", f"{FILE}:Model", seeds=(0, 1))
+    assert found.strict
+    assert found.runs == 8
+    assert str(found).endswith("gives the same code in 8 runs under 2 hash seeds.")
+
+
+def test_attributes_and_sets_in_mappings_are_followed_through_methods():
+    found, notes = set_iterations(resolve(f"{FILE}:by_object"))
+    assert [each.line for each in found] == [mark("attribute", FILE), mark("held", FILE)]
+    assert [each.how for each in found] == ["a comprehension", "iter()"]
+    assert not notes
+
+
+USES = """
+def outer(module, given: set[int], ordered: dict):
+    here = set(module) | {1}
+    a = [x for x in here]  # found
+    b = tuple(given)  # found
+    c = sorted(x for x in here)
+    d = len(here), max(here), 3 in here, sorted(list(here)), {x for x in here}
+    e = [*here]  # found
+    f = ordered.keys() - {2}
+    for x in f: pass  # found
+    here = sorted(here)
+    for x in here: pass
+    for x in ordered: pass
+    g = given.copy()
+    g.pop()  # found
+    h, i = made()  # found
+    j = ",".join(made())  # found
+    k = {n: frozenset() for n in ordered}
+    for n, group in k.items():
+        yield from group  # found
+    l = any(x for x in given)
+
+def made():
+    result = set()
+    return result
+"""
+
+
+def test_uses_of_a_sets_order(tmp_path):
+    file = tmp_path / "uses_of_sets.py"
+    file.write_text(USES)
+    found, _ = set_iterations(resolve(f"{file}:outer"))
+    wanted = [number for number, line in enumerate(USES.split("\n"), 1) if line.endswith("# found")]
+    assert [each.line for each in found] == wanted
+    assert len(wanted) == 8
+
+
+@pytest.mark.parametrize(
+    ("transform", "error", "message"),
+    [
+        ("raises", HarnessError, r"raises RuntimeError: not today \(.*passes_of_sets.py:\d+\)"),
+        ("by_node", UsageError, "has no 'by_node'"),
+    ],
+)
+def test_errors_say_what_is_wrong(transform, error, message):
+    with pytest.raises(error, match=message):
+        determinism(f"{FILE}:{transform}", f"{FILE}:Model")
+
+
+def test_what_cannot_be_named_is_refused():
+    with pytest.raises(UsageError, match="cannot be imported in another process"):
+        determinism(lambda module: module, f"{FILE}:Model")
+    with pytest.raises(UsageError, match="two hash seeds"):
+        determinism(f"{FILE}:by_nodes", f"{FILE}:Model", seeds=(1,))
+
+
+@pytest.mark.parametrize("reference", ["nowhere", "no.such.module:name", "no/file.py:name", ":name"])
+def test_references_that_name_nothing(reference):
+    with pytest.raises(UsageError):
+        resolve(reference)
