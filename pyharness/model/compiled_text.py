@@ -82,7 +82,7 @@ def _not_compiled(failed: NotCompiled) -> Iterator[Line]:
 
 
 def _summary(report: CompileReport) -> Iterator[Line]:
-    graphs = sum(bool(each.graphs) for each in report.compilations)
+    graphs = sum(graph.kind == "captured" for each in report.compilations for graph in each.graphs)
     again = sum(bool(each.failed_guards) for each in report.compilations)
     counts = ((graphs, "graph"), (len(report.breaks), "graph break"), (again, "recompilation"))
     yield Line(", ".join(f"{count} {noun}{'s' * (count != 1)}" for count, noun in counts), "current")

@@ -107,9 +107,18 @@ def begin(module: GraphModule) -> Capture:
     traced = list(TracingContext.get_traced_code() or [])
     files = tuple(dict.fromkeys(code.co_filename for code in traced))
     reason = _break_of(getattr(module, "compile_subgraph_reason", None))
-    shown = next((code for code in traced if _DYNAMO not in code.co_filename), None)
-    _captures.append(Capture(compile_id, attempt, traced[0] if traced else None, shown, files, reason))
+    code = traced[0] if traced else None
+    shown = _forward_of(module, code) if code and _DYNAMO in code.co_filename else code
+    _captures.append(Capture(compile_id, attempt, code, shown, files, reason))
     return _captures[-1]
+
+
+def _forward_of(module: GraphModule, otherwise: CodeType) -> CodeType:
+    """The ``forward`` of the outermost module that ``module`` was captured from."""
+    stacks = (node.meta.get("nn_module_stack") for node in module.graph.nodes)
+    outermost = next((entry for stack in stacks if stack for entry in stack.values()), None)
+    forward = getattr(outermost[1], "forward", None) if outermost else None
+    return getattr(forward, "__code__", otherwise)
 
 
 def look_up_guards() -> None:
