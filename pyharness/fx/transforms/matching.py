@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, cast
 
 import torch
 from torch import nn
-from torch.fx.passes.utils.matcher_utils import SubgraphMatcher
+from torch.fx.passes.utils.matcher_utils import InternalMatch, SubgraphMatcher
 
 from pyharness.fx.mapping import target_of
 from pyharness.fx.transforms.canonical import canonical, is_in_place
@@ -46,7 +46,7 @@ def matches_of(module: GraphModule, pattern: GraphModule) -> list[Match]:
         for match in _matcher(variant).match(next(iter(originals)).graph):
             inner = [node for each, node in match.nodes_map.items() if each.op not in {"placeholder", "output"}]
             nodes = tuple(originals[node] for node in sorted(inner, key=order.__getitem__))
-            if taken.isdisjoint(inner) and not _changed_within(nodes):
+            if taken.isdisjoint(inner) and not (set(inner) & set(match.placeholder_nodes) or _changed_within(nodes)):
                 taken.update(inner)
                 inputs = tuple(originals.get(each, each) for each in match.placeholder_nodes)
                 found.append(Match(inputs, nodes, tuple(originals[node] for node in match.returning_nodes)))
@@ -72,7 +72,13 @@ def missing(module: GraphModule, pattern: GraphModule) -> list[str]:
 
 
 class _Matcher(SubgraphMatcher):
-    """Modules are the same where their classes are: a pattern has other paths than the graph."""
+    """Modules are the same where their classes are (a pattern has other paths), and two inputs may be one node."""
+
+    def _match_nodes(self, pn: Node, gn: Node, match: InternalMatch, node_name_match: str = "") -> bool:
+        if pn.op == "placeholder" and pn not in match.nodes_map:
+            match.nodes_map[pn] = gn
+            return True
+        return bool(super()._match_nodes(pn, gn, match, node_name_match))
 
     def _nodes_are_equal(self, pn: Node, gn: Node, node_name_match: str = "") -> bool:
         if pn.op == gn.op == "call_module":

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import inspect
 from fnmatch import fnmatchcase
 from typing import TYPE_CHECKING, Any
 
+import torch
 from torch import nn
 from torch.fx import Graph, GraphModule, Node
 from torch.fx.node import map_arg
@@ -41,7 +43,8 @@ def replace(
 
     Args:
         module: the graph.
-        pattern: a function of the pattern's inputs, all of which it uses.
+        pattern: a function of the pattern's inputs, all of which it uses; or a function of torch's or an op, which
+            stands for each of its calls.
         by: a function of the same inputs; or an op (``torch.ops.pyharness.rms_norm.default``) or a module, which is
             called with them.
         where: replace only there: a pattern of module paths (``blocks.*``), or a function that is told what each input
@@ -65,7 +68,7 @@ def replace(
 
 
 def _pattern(code: Code) -> GraphModule:
-    pattern = _graph_module(code, 0)
+    pattern = _graph_module(code)
     nodes = [node for node in pattern.graph.nodes if node.op != "output"]
     unused = [node.name for node in nodes if not node.users]
     if unused:
@@ -77,18 +80,29 @@ def _pattern(code: Code) -> GraphModule:
     return pattern
 
 
-def _graph_module(code: Code, inputs: int) -> GraphModule:
+def _graph_module(code: Code, inputs: int = 0) -> GraphModule:
     if isinstance(code, GraphModule):
         return code
     if isinstance(code, Graph):
         return code.owning_module or GraphModule(nn.Module(), code)
-    if isinstance(code, nn.Module) or hasattr(code, "__code__"):
-        return trace(code)
     if not callable(code):
         raise UsageError(f"{code!r} computes nothing.", "Give a function, an op, a module or a graph.")
-    graph = Graph()  # an op, a builtin: called with what there is
-    graph.output(graph.call_function(code, tuple(graph.placeholder(f"input_{index}") for index in range(inputs))))
+    if isinstance(code, nn.Module) or not str(code.__module__).startswith("torch"):
+        return trace(code)
+    graph = Graph()  # a function of torch's, or an op: one call
+    names = [f"input_{index}" for index in range(inputs or _arity(code))]
+    graph.output(graph.call_function(code, tuple(map(graph.placeholder, names))))
     return GraphModule(nn.Module(), graph)
+
+
+def _arity(function: Any) -> int:
+    """How many arguments ``function`` needs."""
+    packet = getattr(torch.ops.aten, getattr(function, "__name__", ""), None)
+    schema = getattr(function, "_schema", None) or (packet and getattr(packet, packet.overloads()[0])._schema)  # noqa: SLF001
+    if schema:
+        return sum(not (each.has_default_value() or each.kwarg_only) for each in schema.arguments)
+    parameters = inspect.signature(function).parameters.values()
+    return sum(each.default is each.empty and each.kind is each.POSITIONAL_OR_KEYWORD for each in parameters)
 
 
 def _by_graph(module: GraphModule, by: Code, inputs: int) -> Graph:
