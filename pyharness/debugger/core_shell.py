@@ -62,7 +62,6 @@ class CoreShell(Shell):
         self.configure: Callable[[], None] = lambda: None
         self.held, self.ready, self.lost = False, False, False
         self.exit_code: int | None = None
-        self.armed: dict[str, Any] = {}
         core.progress(f"reading {Path(core.path).name}")
         self._core = CoreNative(lambda notice: self._events.put(("gdb", notice)))
         self.native: NativeSide | None = self._core
@@ -109,6 +108,11 @@ class CoreShell(Shell):
 
     def perform(self, actions: list[m.Action]) -> None:
         """There are no actions."""
+
+    @property
+    def armed(self) -> dict[str, Any]:
+        """Nothing: no step is made."""
+        return {}
 
     def ask_agent(self, thread: int, request: dict[str, Any]) -> dict[str, Any]:
         """Nobody is there to be asked."""

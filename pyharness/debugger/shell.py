@@ -2,17 +2,18 @@
 
 from __future__ import annotations
 
-import json
 import queue
 from contextlib import contextmanager, suppress
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 from pyharness.debugger import machine as m
 from pyharness.debugger import processes
+from pyharness.debugger.actions import Actions
 from pyharness.debugger.breakpoints import Breakpoints
 from pyharness.debugger.dap_client import ADAPTER, AdapterLostError
 from pyharness.debugger.launch import PACKAGE
 from pyharness.debugger.native_side import number_of
+from pyharness.debugger.op_stops import OpStops
 from pyharness.debugger.prepared_gdb import PreparedGdb
 from pyharness.debugger.python_side import PythonSide
 from pyharness.gdbmi.client import GdbError, GdbLostError
@@ -68,25 +69,17 @@ class Shell:
         self.machine = m.Machine()
         self.native: NativeSide | None = None
         """gdb, once it is attached."""
-        self.armed: dict[str, Any] = {}
-        """What the last *into* armed: the number of ``functions``."""
-        self._stepping_into = 0
-        """The thread that *into* has armed."""
+        self._actions = Actions(self)
         self.signal = ""
         """The latest signal that stopped a thread, by name and meaning."""
-        self._armed_depth: dict[int, int] = {}
-        """How many frames of the user's own Python code a thread had when the agent armed it."""
         self.exit_code: int | None = None
         self.python = PythonSide(lambda event: self._events.put(("debugpy", event)))
         self.python.deliver = self._deliver
         self.configure: Callable[[], None] = self.python.configured
         """Called when debugpy takes breakpoints; the program goes on once ``python.configured`` was called."""
         self.breakpoints = Breakpoints(self.python)
-        self.breakpoints.on_ops = self._tell_ops
-        self._ops_at: dict[int, str] = {}
-        """The place of a thread that is about to call the trap for a native breakpoint."""
-        self._trap = 0
-        """gdb's number of the breakpoint there."""
+        self._op_stops = OpStops(self)
+        self.breakpoints.on_ops = self._op_stops.tell
         try:
             self.process: Process = command.start(
                 lambda message: self._events.put(("program", message)),
@@ -142,7 +135,7 @@ class Shell:
         elif kind == "failed":
             raise HarnessError(f"Python cannot be debugged in this program: {message['error']}")
         elif kind == "op":
-            self.process.answer({"go": True, "stop": self._on_op(message)})
+            self.process.answer({"go": True, "stop": self._op_stops.announced(message)})
         else:
             if kind == "op_hints":
                 self.breakpoints.op_hints = message["hints"]
@@ -152,29 +145,9 @@ class Shell:
                 self._on_library(message["path"])
             self.process.answer({"go": True})
 
-    def _on_op(self, message: dict[str, Any]) -> bool:
-        """An op or a node stops the program by calling the trap: gdb must be there, and break on it."""
-        place = message["place"]
-        if place and place not in self.breakpoints.names:  # it was removed meanwhile
-            return False
-        native = self.attach()
-        if not self._trap:
-            (self._trap,) = native.set_breakpoint({"address": message["trap"]})["numbers"]
-            self.breakpoints.place_of_number[self._trap] = ""
-        self._ops_at[message["thread"]] = place
-        return True
-
-    def _tell_ops(self, places: list[dict[str, Any]]) -> None:
-        focus = self.machine.focus
-        if focus is None or focus.language == "python" or self.native is None:
-            call = f"__import__('pyharness.debuggee.op_places', fromlist=['*']).replace_from({json.dumps(places)!r})"
-            self.python.request_in_time("evaluate", {"expression": call, "context": "repl"})
-        elif focus.reason != "signal":  # nothing is called on a thread that has crashed
-            self.ask_agent(focus.thread, {"do": "op_places", "places": places})
-
     def _on_library(self, path: str) -> None:
         self._libraries.append(path)
-        if self.native is None and (self.breakpoints.wants_native or self._stepping_into):
+        if self.native is None and (self.breakpoints.wants_native or self._actions.wants_native):
             self.attach()
         elif self.native is None and self._crashes:
             self._watch_for_crashes()
@@ -183,8 +156,7 @@ class Shell:
         if self.native:
             self.breakpoints.bind_native(self.native)
             self.on_libraries(self.native)
-            if self._stepping_into:
-                self.armed = self.native.arm(self._stepping_into)
+            self._actions.arm_again(self.native)
 
     def _watch_for_crashes(self) -> None:
         try:
@@ -217,7 +189,7 @@ class Shell:
 
     def _called_back(self, thread: int) -> bool:
         """Whether a thread stands in Python code of the user's that was called since the agent armed it."""
-        depth = self._armed_depth.pop(thread, 0)
+        depth = self._actions.depth_before(thread)
         stack = self.python.stack(thread) if depth else []
         return len([frame for frame in stack if not frame.plumbing]) > depth
 
@@ -247,9 +219,8 @@ class Shell:
         self.perform(self.machine.handle(stop))
 
     def _place(self, notice: Notice, thread: int) -> str:
-        if number_of(notice) == self._trap:
-            return self._ops_at.pop(thread, "")
-        return self.breakpoints.place_of_number[int(str(notice.values["bkptno"]))]
+        of_op = self._op_stops.place_of(number_of(notice), thread)
+        return self.breakpoints.place_of_number[int(str(notice.values["bkptno"]))] if of_op is None else of_op
 
     def _ends(self) -> bool:
         """Whether the program is over: a debugger that ends because of that is not lost."""
@@ -297,50 +268,12 @@ class Shell:
 
     def perform(self, actions: list[m.Action]) -> None:
         """Do what the machine says, in its order."""
-        for action in actions:
-            match action:
-                case m.Start(stop):
-                    self.process.answer({"go": True, "stop": stop})
-                case m.Python(thread, command):
-                    self.python.resume(thread, command)
-                case m.Arm(thread) if self.native is None and not self._libraries:
-                    self.armed, self._stepping_into = {}, thread  # nothing to arm, unless a library comes
-                case m.Disarm() if self.native is None:
-                    self._stepping_into = 0
-                case m.ArmReturn(_) if self.native is None:
-                    pass
-                case _:
-                    self._perform_native(action, self.attach())
+        self._actions.perform(actions, has_libraries=bool(self._libraries))
 
-    def _perform_native(self, action: m.Action, native: NativeSide) -> None:
-        match action:
-            case m.Arm(thread):
-                self.armed, self._stepping_into = native.arm(thread), thread
-            case m.ArmReturn(thread):
-                if native.arm_return(thread, self.python.stdlib):
-                    self.machine.returns_to_native(thread)
-            case m.Disarm():
-                self._stepping_into = 0
-                native.disarm()
-            case m.Native(thread, command):
-                native.step(thread, command)
-            case m.Leave(thread, pending):
-                self._leave(native, thread, pending=pending)
-            case m.AgentArm(thread):
-                self._armed_depth[thread] = self.ask_agent(thread, {"do": "arm_step_in"}).get("depth", 0)
-            case m.AgentDisarm(thread):
-                self.ask_agent(thread, {"do": "disarm"})
-
-    def _leave(self, native: NativeSide, thread: int, *, pending: bool) -> None:
-        """Run on to the user's code that called: their native frame, or the next line of their Python."""
-        caller = native.caller(thread)
-        if caller["language"] == "native":
-            native.finish(thread, caller["level"])
-            return
-        if caller["language"] == "python" and not pending:
-            self._armed_depth.pop(thread, None)
-            self.ask_agent(thread, {"do": "arm_next_line"})
-        native.resume(thread)
+    @property
+    def armed(self) -> dict[str, Any]:
+        """What the last *into* armed: the number of ``functions``."""
+        return self._actions.armed
 
     def ask_agent(self, thread: int, request: dict[str, Any]) -> dict[str, Any]:
         """Ask the agent on a stopped thread, once every other thread that ran into a trap of ours has passed it."""

@@ -1,0 +1,86 @@
+"""Does what the state machine says: with debugpy, with gdb, and with the agent on the stopped thread itself."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from pyharness.debugger import machine as m
+
+if TYPE_CHECKING:
+    from pyharness.debugger.native_side import NativeSide
+    from pyharness.debugger.shell import Shell
+
+
+class Actions:
+    """The hands of the machine, and what they have set up for a step."""
+
+    def __init__(self, shell: Shell) -> None:
+        self._shell = shell
+        self.armed: dict[str, Any] = {}
+        """What the last *into* armed: the number of ``functions``."""
+        self._stepping_into = 0
+        """The thread that *into* has armed."""
+        self._depth: dict[int, int] = {}
+        """How many frames of the user's own Python code a thread had when the agent armed it."""
+
+    @property
+    def wants_native(self) -> bool:
+        """Whether a step is on its way into native code, of which there is none yet."""
+        return bool(self._stepping_into)
+
+    def arm_again(self, native: NativeSide) -> None:
+        """More of the user's native code was loaded: a step on its way stops there too."""
+        if self._stepping_into:
+            self.armed = native.arm(self._stepping_into)
+
+    def depth_before(self, thread: int) -> int:
+        """How many frames of the user's Python a thread had when the agent armed it, once; 0 where it did not."""
+        return self._depth.pop(thread, 0)
+
+    def perform(self, actions: list[m.Action], *, has_libraries: bool) -> None:
+        """Do them in their order; ``has_libraries``: there is native code of the user's."""
+        shell = self._shell
+        for action in actions:
+            match action:
+                case m.Start(stop):
+                    shell.process.answer({"go": True, "stop": stop})
+                case m.Python(thread, command):
+                    shell.python.resume(thread, command)
+                case m.Arm(thread) if shell.native is None and not has_libraries:
+                    self.armed, self._stepping_into = {}, thread  # nothing to arm, unless a library comes
+                case m.Disarm() if shell.native is None:
+                    self._stepping_into = 0
+                case m.ArmReturn(_) if shell.native is None:
+                    pass
+                case _:
+                    self._with_gdb(action, shell.attach())
+
+    def _with_gdb(self, action: m.Action, native: NativeSide) -> None:
+        match action:
+            case m.Arm(thread):
+                self.armed, self._stepping_into = native.arm(thread), thread
+            case m.ArmReturn(thread):
+                if native.arm_return(thread, self._shell.python.stdlib):
+                    self._shell.machine.returns_to_native(thread)
+            case m.Disarm():
+                self._stepping_into = 0
+                native.disarm()
+            case m.Native(thread, command):
+                native.step(thread, command)
+            case m.Leave(thread, pending):
+                self._leave(native, thread, pending=pending)
+            case m.AgentArm(thread):
+                self._depth[thread] = self._shell.ask_agent(thread, {"do": "arm_step_in"}).get("depth", 0)
+            case m.AgentDisarm(thread):
+                self._shell.ask_agent(thread, {"do": "disarm"})
+
+    def _leave(self, native: NativeSide, thread: int, *, pending: bool) -> None:
+        """Run on to the user's code that called: their native frame, or the next line of their Python."""
+        caller = native.caller(thread)
+        if caller["language"] == "native":
+            native.finish(thread, caller["level"])
+            return
+        if caller["language"] == "python" and not pending:
+            self._depth.pop(thread, None)
+            self._shell.ask_agent(thread, {"do": "arm_next_line"})
+        native.resume(thread)
