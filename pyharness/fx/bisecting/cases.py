@@ -47,10 +47,15 @@ class Case:
         return [node for node in self.module.graph.nodes if computes(node)]
 
     @property
-    def size(self) -> tuple[int, int, int]:
-        """What is to become small: computing nodes, all nodes, elements of the inputs."""
+    def size(self) -> tuple[int, int, int, int]:
+        """What is to become small: computing nodes, all nodes, elements of the inputs, what the module holds."""
         elements = sum(value.numel() for value in self.inputs.values() if isinstance(value, torch.Tensor))
-        return len(self.work), len(self.module.graph.nodes), elements
+        return len(self.work), len(self.module.graph.nodes), elements, len(held(self.module))
+
+
+def held(module: GraphModule) -> list[str]:
+    """Names of the parameters, buffers and submodules that the root has itself."""
+    return [name for table in sorted(_TABLES) for name in vars(module)[table]]
 
 
 def computes(node: Node) -> bool:
@@ -85,8 +90,7 @@ def plain_case(module: GraphModule, values: Values) -> Case:
     graph.output(graph.graph_copy(module.graph, {}))
     for node in graph.nodes:
         if node.op == "placeholder":
-            node.target = node.name
-            node.args = ()
+            node.target, node.args, node.type = node.name, (), None
     names = [node.name for node in graph.nodes if node.op == "placeholder"]
     return Case(with_graph(module, graph), dict(zip(names, given, strict=True)))
 

@@ -11,6 +11,7 @@ from pyharness.fx.bisecting.cases import Case, plain_case, seen_values, with_gra
 from pyharness.fx.bisecting.change import change, plain_code
 from pyharness.fx.bisecting.checks import Check, Outcome, Values, raised
 from pyharness.fx.bisecting.passes import BisectError, graph_module, passes_of
+from pyharness.fx.bisecting.script import Writer, folder_for
 from pyharness.fx.bisecting.search import Search, elsewhere
 from pyharness.fx.bisecting.shrink import Shrinker
 from pyharness.model.bad_pass import BadPass, Shrunk
@@ -24,6 +25,7 @@ if TYPE_CHECKING:
     from torch.fx import GraphModule
 
     from pyharness.fx.bisecting.search import Found
+    from pyharness.model.bad_pass import Script
 
 _ATTEMPTS = 10
 """Runs of an unsteady pass on one candidate, before it is taken to be good."""
@@ -97,7 +99,7 @@ class _Report:
         after, outcome = self._failing(before)
         self._outcome = outcome
         case, shrunk = self._shrunk(before) if self._limit else (None, None)
-        del folder, script
+        written = self._written(case, folder) if case and script else None
         return BadPass(
             name=self._pass.name,
             index=found.index,
@@ -113,10 +115,18 @@ class _Report:
             failures=found.failures,
             samples=found.samples,
             shrunk=shrunk,
+            script=written,
             notes=tuple(self._notes),
             module=case.module if case else before,
             inputs=case.values.args if case else self._values.args,
         )
+
+    def _written(self, case: Case, folder: str | os.PathLike[str] | None) -> Script:
+        values = case.values if case.inputs else self._values
+        writer = Writer(folder_for(self._pass.name, folder), case.module, values.args)
+        made = writer.write(self._pass, self._check, unsteady=self._attempts > 1)
+        self._notes += writer.notes
+        return made
 
     def _failing(self, before: GraphModule) -> tuple[GraphModule | None, Outcome]:
         """The module after the pass, from a run in which it failed.

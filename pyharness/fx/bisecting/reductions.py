@@ -81,6 +81,13 @@ def without(case: Case, name: str) -> Case:
     return _finish(case, graph)
 
 
+def without_attribute(case: Case, name: str) -> Case:
+    """The module without a parameter, buffer or submodule of the root."""
+    module = with_graph(case.module, case.module.graph, case.module)
+    delattr(module, name)
+    return replace(case, module=module)
+
+
 def narrower(case: Case) -> Iterator[Case]:
     """Half of a dimension, in all inputs that have it in common."""
     tensors = {name: value for name, value in case.inputs.items() if isinstance(value, torch.Tensor)}

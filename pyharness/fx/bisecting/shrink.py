@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from pyharness.fx.bisecting import reductions
+from pyharness.fx.bisecting.cases import held
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
@@ -34,6 +35,7 @@ class Shrinker:
             self._drop_effects()
             self._single_output()
         self._narrow()
+        self._drop_attributes()
         return self.case
 
     def _keep(self, candidate: Case) -> bool:
@@ -96,6 +98,12 @@ class Shrinker:
     def _narrow(self) -> None:
         while self._first(reductions.narrower(self.case)):
             pass
+
+    def _drop_attributes(self) -> None:
+        used = {str(node.target).partition(".")[0] for node in self.case.module.graph.nodes}
+        for name in held(self.case.module):
+            if name not in used:
+                self._keep(reductions.without_attribute(self.case, name))
 
     def _first(self, candidates: Iterable[Case]) -> bool:
         return any(self._keep(candidate) for candidate in candidates)
