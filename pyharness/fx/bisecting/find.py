@@ -14,6 +14,7 @@ from pyharness.fx.bisecting.passes import BisectError, graph_module, passes_of
 from pyharness.fx.bisecting.script import Writer, folder_for
 from pyharness.fx.bisecting.search import Search, elsewhere
 from pyharness.fx.bisecting.shrink import Shrinker
+from pyharness.fx.exporting.error import ExportError
 from pyharness.model.bad_pass import BadPass, Shrunk
 from pyharness.model.errors import UsageError
 
@@ -121,10 +122,14 @@ class _Report:
             inputs=case.values.args if case else self._values.args,
         )
 
-    def _written(self, case: Case, folder: str | os.PathLike[str] | None) -> Script:
+    def _written(self, case: Case, folder: str | os.PathLike[str] | None) -> Script | None:
         values = case.values if case.inputs else self._values
         writer = Writer(folder_for(self._pass.name, folder), case.module, values.args)
-        made = writer.write(self._pass, self._check, unsteady=self._attempts > 1)
+        try:
+            made = writer.write(self._pass, self._check, unsteady=self._attempts > 1)
+        except ExportError as error:
+            self._notes.append(f"no script: {error.message}")
+            return None
         self._notes += writer.notes
         return made
 

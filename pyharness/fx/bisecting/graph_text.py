@@ -1,131 +1,104 @@
-"""The Python file that makes a graph again: its generated code, or the calls that build it node by node."""
+"""A graph as the calls that build it, node by node: for one that tracing its generated code would not give again."""
 
 from __future__ import annotations
 
-import re
-import textwrap
 from typing import TYPE_CHECKING, Any
 
-import torch
 from torch.fx import Graph, GraphModule, Node
+from torch.fx.node import map_arg
 
-from pyharness.fx.bisecting.change import plain_code
-from pyharness.fx.bisecting.folder.parts import Tracer
 from pyharness.fx.bisecting.literals import literal
-from pyharness.fx.bisecting.op_libraries import library_lines
-from pyharness.fx.bisecting.rebuild import attribute_lines, module_lines
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
+    from collections.abc import Iterator
+
+    from torch.fx import Tracer
 
     from pyharness.fx.bisecting.names import Names
 
-_HEAD = '''"""The graph before the pass, to read and to edit; its tensors are in data.pt."""
+TRACED_TEXT = '''"""The graph before the pass: of the code in graph_before, to read and to edit."""
+
+import graph_before
+from tracing import traced
+
+
+def graph_module():
+    """A new GraphModule, with parameters and buffers of its own."""
+    return traced(graph_before.load())
+'''
+
+_BUILT_TEXT = '''"""The graph before the pass, built node by node: tracing the code in graph_before gives another."""
 
 from __future__ import annotations
 
 import sys
 from pathlib import Path
 
+import graph_before
 import torch
-from parts import bare, fill, put, traced
-from torch import fx, nn
+from torch import fx
+{names}
 
-DATA = torch.load(Path(__file__).with_name("data.pt"), weights_only=True)'''
-
-_CLASS = """
-
-class Model(nn.Module):
-    def __init__(self):
-        super().__init__()
-{setup}
-"""
-
-_TRACED = '''
-
-def graph_module():
-    """A new GraphModule of the code above."""
-    return traced(Model())
-'''
-
-_BUILT = '''
-
-def graph_module():
-    """A new GraphModule, built node by node: tracing its code would not give the same graph."""
+def graph_module() -> fx.GraphModule:
+    """A new GraphModule, with parameters and buffers of its own."""
+    model = graph_before.load()
     graph = fx.Graph()
-{build}
-    return fx.GraphModule(Model(), graph, "Model")
+{lines}
+    return fx.GraphModule(model, graph, type(model).__name__)
 '''
 
 
-def graph_text(module: GraphModule, names: Names, *, traced: bool) -> str:
-    """The file; ``traced`` as code that is traced again, else as calls that build the graph."""
-    setup = [*module_lines(module, names), *attribute_lines(module, names)]
-    parts = [_CLASS.format(setup=_indented(setup, 8)).rstrip()]
-    if traced:
-        for name, value in module.graph.python_code("self").globals.items():
-            if re.search(rf"\b{re.escape(name)}\b", module.code):
-                names.alias(name, value)
-        parts += ["", _indented(plain_code(module).split("\n"), 4), _TRACED.rstrip()]
-    else:
-        parts.append(_BUILT.format(build=_indented(_build_lines(module.graph, names), 4)).rstrip())
-    libraries = list(library_lines(module.graph, names))
-    return "\n".join([_HEAD, *names.lines(), *libraries, *parts, ""])
+def built_text(module: GraphModule, names: Names) -> str:
+    """The file; what has no text is noted in ``names.missing``."""
+    lines = [*_attribute_lines(module, names), *_node_lines(module.graph, names)]
+    return _BUILT_TEXT.format(
+        names="".join(f"{line}\n" for line in names.lines()), lines="\n".join(f"    {line}" for line in lines)
+    )
 
 
-def _indented(lines: Iterable[str], by: int) -> str:
-    return textwrap.indent("\n".join(lines), " " * by)
-
-
-def tensors_of(module: GraphModule) -> dict[str, tuple[str, torch.Tensor]]:
-    """What the data file holds of the module: each tensor by its path, with what it is."""
-    found: dict[str, tuple[str, torch.Tensor]] = {}
-    for name, parameter in module.named_parameters(remove_duplicate=False):
-        found[name] = ("trained" if parameter.requires_grad else "fixed", parameter.detach())
-    for name, buffer in module.named_buffers(remove_duplicate=False):
-        found[name] = ("buffer", buffer.detach())
-    for path, each in module.named_modules():
-        for name, value in vars(each).items():
-            if isinstance(value, torch.Tensor):
-                found[f"{path}.{name}".lstrip(".")] = ("constant", value.detach())
-    return found
-
-
-def traces_to_same(module: GraphModule) -> bool:
-    """Whether tracing the generated code gives this graph again, names aside."""
+def traces_to_same(module: GraphModule, tracer: Tracer) -> bool:
+    """Whether tracing the generated code gives this graph again, names aside, and the module has nothing beside it."""
+    if any(True for _ in _attributes(module)):
+        return False
     try:
-        again = Tracer().trace(module)
+        return _shape(tracer.trace(module)) == _shape(module.graph)
     except Exception:  # noqa: BLE001  (generated code that cannot be traced raises what it likes)
         return False
-    return _shape(again) == _shape(module.graph)
 
 
 def _shape(graph: Graph) -> list[tuple[Any, ...]]:
-    number = {node: index for index, node in enumerate(graph.nodes)}
+    number = {node: f"%{index}" for index, node in enumerate(graph.nodes)}
     return [
-        (
-            node.op,
-            node.target if node.op != "placeholder" else "",
-            _numbered(node.args, number),
-            _numbered(node.kwargs, number),
-        )
+        (node.op, node.op == "placeholder" or node.target, repr(map_arg((node.args, node.kwargs), number.__getitem__)))
         for node in graph.nodes
     ]
 
 
-def _numbered(value: Any, number: dict[Node, int]) -> str:
-    return repr(torch.fx.node.map_arg(value, lambda node: f"%{number[node]}"))
+_OF_GRAPH_MODULES = set(vars(GraphModule({}, Graph())))
 
 
-def _build_lines(graph: Graph, names: Names) -> Iterator[str]:
+def _attributes(module: GraphModule) -> Iterator[tuple[str, Any]]:
+    """What somebody put on the module that is no parameter, buffer or submodule."""
+    used = {str(node.target).partition(".")[0] for node in module.graph.nodes if node.op == "get_attr"}
+    return ((name, value) for name, value in vars(module).items() if name not in _OF_GRAPH_MODULES | used)
+
+
+def _attribute_lines(module: GraphModule, names: Names) -> Iterator[str]:
+    for name, value in _attributes(module):
+        text = names.expression(value) if name.isidentifier() else None
+        if text is not None:
+            yield f"model.{name} = {text}"
+
+
+def _node_lines(graph: Graph, names: Names) -> Iterator[str]:
     for node in graph.nodes:
         target = repr(node.target) if isinstance(node.target, str) else names.expression(node.target)
         if target is None:
             names.missing.append(f"the function of node {node.name}")
-        args = ", ".join((_text(node.args, names), _text(node.kwargs, names)))
-        yield f"{node.name} = graph.create_node({node.op!r}, {target}, {args}, {node.name!r})"
-        plain = {key: literal(value) for key, value in node.meta.items() if isinstance(key, str)}
-        for key, text in plain.items():
+        given = f"{_text(node.args, names)}, {_text(node.kwargs, names)}"
+        yield f"{node.name} = graph.create_node({node.op!r}, {target}, {given}, {node.name!r})"
+        for key, value in node.meta.items():
+            text = literal(value) if isinstance(key, str) else None
             if text is not None:
                 yield f"{node.name}.meta[{key!r}] = {text}"
 
@@ -134,12 +107,12 @@ def _text(value: Any, names: Names) -> str:
     """Python text for the arguments of a node, in which nodes are variables."""
     if isinstance(value, Node):
         return value.name
-    if isinstance(value, tuple):
-        return f"({''.join(f'{_text(each, names)}, ' for each in value)})"
-    if isinstance(value, list):
-        return f"[{', '.join(_text(each, names) for each in value)}]"
     if isinstance(value, dict):
         return f"{{{', '.join(f'{key!r}: {_text(each, names)}' for key, each in value.items())}}}"
+    if not isinstance(value, tuple | list | slice):
+        return names.expression(value) or "None"
+    parts = (value.start, value.stop, value.step) if isinstance(value, slice) else value
+    inside = "".join(f"{_text(each, names)}, " for each in parts)
     if isinstance(value, slice):
-        return f"slice({', '.join(_text(each, names) for each in (value.start, value.stop, value.step))})"
-    return names.expression(value) or "None"
+        return f"slice({inside})"
+    return f"[{inside}]" if isinstance(value, list) else f"({inside})"

@@ -13,9 +13,11 @@ from typing import TYPE_CHECKING, Any
 import torch
 
 from pyharness.fx.bisecting.cases import storable
-from pyharness.fx.bisecting.graph_text import graph_text, tensors_of, traces_to_same
+from pyharness.fx.bisecting.folder.tracing import Tracer
+from pyharness.fx.bisecting.graph_text import TRACED_TEXT, built_text, traces_to_same
 from pyharness.fx.bisecting.names import Names
 from pyharness.fx.bisecting.passes import BisectError
+from pyharness.fx.exporting import export
 from pyharness.model.bad_pass import Script
 from pyharness.model.state import state_dir
 
@@ -27,7 +29,6 @@ if TYPE_CHECKING:
 
 RUNNING = "PYHARNESS_REPRODUCING"
 """Set while a script runs to be tried: one that imports a module which searches must not start another."""
-_COPIED = ("reproduce.py", "parts.py")
 _TIMEOUT = 300.0
 _UNSTEADY_ATTEMPTS = 100
 
@@ -53,32 +54,26 @@ class Writer:
         self.notes: list[str] = []
 
     def write(self, bad: Pass, check: Check, *, unsteady: bool) -> Script:
-        """The folder; as code that is traced where that fails as it should, else as a graph built node by node."""
-        for name in _COPIED:
-            text = resources.files("pyharness.fx.bisecting.folder").joinpath(name).read_text(encoding="utf-8")
-            self._put(name, re.sub(r"  # (type: ignore|noqa).*", "", text))
+        """The folder; the graph as code that is traced where that fails as it should, else built node by node."""
+        export(self._module, self._folder / "graph_before", overwrite=True)
         names = Names()
+        for name in ("reproduce.py", "tracing.py"):
+            self._put(name, _shipped(name))
         self._put("the_pass.py", _pass_text(bad, check, names, unsteady=unsteady))
         self.notes += [f"the script lacks {missing}: it has no name to import" for missing in names.missing]
-        script = None
-        for traced in [True, False] if traces_to_same(self._module) else [False]:
-            script = self._with_graph(dict(names.tensors), traced=traced)
-            if script.fails:
-                break
-        assert script is not None  # noqa: S101  (the list is never empty)
-        return script
-
-    def _with_graph(self, tensors: dict[str, torch.Tensor], *, traced: bool) -> Script:
-        names = Names()
-        self._put("graph_before.py", graph_text(self._module, names, traced=traced))
-        data = {
-            "tensors": tensors_of(self._module),
-            "inputs": self._inputs if storable(self._inputs) else (),
-            "names": {**tensors, **names.tensors},
-        }
+        data = {"inputs": self._inputs if storable(self._inputs) else (), "names": names.tensors}
         torch.save(data, self._folder / "data.pt")
-        if not traced:
-            self.notes += [f"the script lacks {missing}" for missing in names.missing]
+        if traces_to_same(self._module, Tracer()):
+            self._put("the_graph.py", TRACED_TEXT)
+            script = self._tried()
+            if script.fails:
+                return script
+        return self._built()
+
+    def _built(self) -> Script:
+        names = Names()
+        self._put("the_graph.py", built_text(self._module, names))
+        self.notes += [f"the script lacks {missing}" for missing in names.missing]
         return self._tried()
 
     def _tried(self) -> Script:
@@ -102,6 +97,12 @@ class Writer:
             (self._folder / name).write_text(text, encoding="utf-8")
         except OSError as error:
             raise BisectError(f"{self._folder / name} cannot be written: {error.strerror}.") from error
+
+
+def _shipped(name: str) -> str:
+    """A file of ours, without what only our own checks read."""
+    text = resources.files("pyharness.fx.bisecting.folder").joinpath(name).read_text(encoding="utf-8")
+    return re.sub(r"  # (type: ignore|noqa).*", "", text)
 
 
 _TEXT = '''"""The pass {name}, and the check if there is one; edit it here to try a fix, unless it is imported."""

@@ -1,7 +1,7 @@
 """Runs one pass on one small graph: exits with 1 while it fails, with 0 once it does not.
 
-the_pass.py has the pass, graph_before.py the graph, data.pt the weights and inputs. To step through the graph and
-into the kernels that it calls: ``pyharness step reproduce.py --at fx:NODE --into``.
+the_pass.py has the pass, graph_before the code and the weights of the graph, data.pt the inputs. To step through the
+graph, and into the kernels that it calls: ``pyharness step reproduce.py --at fx:NODE --into``.
 """
 
 from __future__ import annotations
@@ -14,12 +14,13 @@ from typing import Any
 
 sys.path.insert(0, str(Path(__file__).parent))
 
-import graph_before  # type: ignore[import-not-found]
+import the_graph  # type: ignore[import-not-found]
 import the_pass  # type: ignore[import-not-found]
 import torch
 from torch import fx
 
-INPUTS = graph_before.DATA["inputs"]
+INPUTS = the_pass.DATA["inputs"]
+BEFORE = the_graph.graph_module().state_dict()
 
 
 def transformed(module: fx.GraphModule) -> fx.GraphModule:
@@ -40,12 +41,9 @@ def outcome(module: fx.GraphModule) -> list[Any]:
     torch.manual_seed(0)
     inputs = copied(INPUTS)
     result = module(*inputs)
-    state = {name: tensor for name, tensor in module.state_dict().items() if name in graph_before.DATA["tensors"]}
+    state = {name: tensor for name, tensor in module.state_dict().items() if name in BEFORE}
     changed = {name: tensor for name, tensor in state.items() if not torch.equal(tensor, BEFORE[name])}
     return [result, inputs, changed]
-
-
-BEFORE = {name: tensor for name, (_, tensor) in graph_before.DATA["tensors"].items()}
 
 
 def copied(value: Any) -> Any:
@@ -81,10 +79,10 @@ def main() -> int:
         print(f"Write the pass into {Path(__file__).with_name('the_pass.py')}: {the_pass.MISSING}")
         return 2
     for _ in range(the_pass.ATTEMPTS):
-        kept = holes(len(graph_before.graph_module().graph.nodes)) if the_pass.ATTEMPTS > 1 else []
-        before = graph_before.graph_module()
+        kept = holes(len(the_graph.graph_module().graph.nodes)) if the_pass.ATTEMPTS > 1 else []
+        before = the_graph.graph_module()
         try:
-            check(before, transformed(graph_before.graph_module()))
+            check(before, transformed(the_graph.graph_module()))
         except Exception as error:  # noqa: BLE001  (whatever the pass, the graph or the check raises)
             print(f"It fails: {type(error).__name__}: {error}")
             return 1
