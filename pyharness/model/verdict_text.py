@@ -60,9 +60,12 @@ def _place(title: str, file: str | None, line: int | None) -> Iterator[Line]:
 
 def _difference(title: str, difference: Difference) -> Iterator[Line]:
     path = f"{difference.path}: " if difference.path else ""
-    yield Line(f"  {title:{_TITLE}}  {path}{difference.message}")
+    counted = difference.sizes is not None and difference.symptom == "value" and bool(difference.sizes.worst)
+    if not counted:
+        yield Line(f"  {title:{_TITLE}}  {path}{difference.message}")
     if difference.sizes:
-        yield Line(f"  {'':{_TITLE}}  {_sizes(difference.sizes)}")
+        start = f"{title:{_TITLE}}  {path}" if counted else f"{'':{_TITLE}}  "
+        yield Line(f"  {start}{_sizes(difference.sizes)}")
     if difference.around and difference.sizes:
         yield from _around(difference.around, difference.sizes)
 

@@ -13,6 +13,8 @@ VERBS = {
     "graph": "a graph drawn with characters: which value goes where",
     "diff": "what a pass changed: two graphs, or two versions of one, side by side",
     "draw": "a page to look at in a browser: nodes in boxes of their modules, with code, shapes and search",
+    "verify": "whether a pass changes what a model computes, and the first node that differs",
+    "determinism": "whether a pass gives the same code whatever the order of sets is",
     "compiled": "run a script; what torch.compile made of it: graphs, graph breaks, guards, recompilations",
 }
 _EPILOG = """What follows -- belongs to the program: pyharness fx show train.py -- --epochs 1."""

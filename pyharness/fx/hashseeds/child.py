@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import copy
-import inspect
 import json
 import sys
 from dataclasses import asdict
@@ -11,11 +9,10 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import torch
-from torch.fx import Graph, GraphModule, Node
+from torch.fx import Graph, Node
 
 from pyharness.fx.hashseeds.reading import set_iterations
-from pyharness.fx.hashseeds.references import resolve
-from pyharness.fx.tracer import Tracer
+from pyharness.fx.hashseeds.references import applied, made_by, resolve
 from pyharness.model.errors import HarnessError, UsageError
 
 if TYPE_CHECKING:
@@ -50,11 +47,18 @@ def _found(seed: int, repeats: int, transform: str, model: str) -> dict[str, Any
 
 def _code(function: Callable[..., Any], maker: Callable[..., Any] | None, kept: list[object]) -> str:
     torch.manual_seed(0)
-    module = _graph_module(maker) if maker is not None else None
-    given = () if module is None else (module.graph if _wants_graph(function) else module,)
-    result = function(*given)
-    kept += [module, result]
-    return _text(result, function, module)
+    if maker is None:
+        result = function()
+    else:
+        given = made_by(maker)
+        result = applied(function, given)
+        kept.append(given)
+    kept.append(result)
+    if not isinstance(getattr(result, "graph", None), Graph):
+        raise UsageError(
+            f"It returns a {type(result).__name__}, not a GraphModule.", "Say on which model=... it works."
+        )
+    return str(result.graph.python_code(root_module="self").src)
 
 
 def _shake(salt: int) -> None:
@@ -66,37 +70,6 @@ def _shake(salt: int) -> None:
 
     for cls in (Node, torch.nn.Module):
         cls.__hash__ = shaken  # type: ignore[method-assign]
-
-
-def _graph_module(maker: Callable[..., Any]) -> GraphModule:
-    made = maker if isinstance(maker, torch.nn.Module) else maker()
-    if isinstance(made, GraphModule):
-        return copy.deepcopy(made)
-    if not isinstance(made, torch.nn.Module):
-        raise UsageError(f"{maker!r} gives {type(made).__name__}, not a module.", "Name a class or function of one.")
-    return GraphModule(made, Tracer().trace(made))
-
-
-def _wants_graph(function: Callable[..., Any]) -> bool:
-    """Whether its first parameter is said to be a Graph."""
-    try:
-        first = next(iter(inspect.signature(function).parameters.values()))
-    except (StopIteration, TypeError, ValueError):
-        return False
-    return first.annotation is Graph or str(first.annotation).split(".")[-1] == "Graph" or first.name == "graph"
-
-
-def _text(result: Any, function: Callable[..., Any], given: GraphModule | None = None) -> str:
-    result = given if result is None else result
-    if isinstance(result, tuple) and result:  # torch's PassResult, and passes that say whether they changed something
-        result = next((each for each in result if isinstance(each, (Graph, torch.nn.Module))), result)
-    graph_module = getattr(result, "graph_module", result)
-    graph = graph_module if isinstance(graph_module, Graph) else getattr(graph_module, "graph", None)
-    if not isinstance(graph, Graph):
-        raise UsageError(
-            f"{getattr(function, '__name__', function)} returns {type(result).__name__}, not a GraphModule or Graph."
-        )
-    return graph.python_code(root_module="self").src
 
 
 if __name__ == "__main__":

@@ -5,6 +5,7 @@ from __future__ import annotations
 import functools
 import importlib
 import importlib.util
+import inspect
 import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -13,6 +14,9 @@ from pyharness.model.errors import HarnessError, UsageError, nearest
 
 if TYPE_CHECKING:
     from types import ModuleType
+
+    import torch
+    from torch.fx import GraphModule
 
 
 def resolve(reference: str) -> Any:
@@ -45,6 +49,41 @@ def _of_name(name: str) -> ModuleType:
         raise _failed(name, error) from error
     except Exception as error:
         raise _failed(name, error) from error
+
+
+def made_by(maker: Any) -> torch.nn.Module:
+    """The module that ``maker`` is, or gives when it is called without arguments, its weights always the same."""
+    import torch
+
+    if isinstance(maker, torch.nn.Module):
+        return maker
+    torch.manual_seed(0)
+    made = maker() if callable(maker) else maker
+    if not isinstance(made, torch.nn.Module):
+        raise UsageError(
+            f"{_name(maker)} gives a {type(made).__name__}, no module.", "Name a module class or a function."
+        )
+    return made
+
+
+def applied(function: Any, module: torch.nn.Module) -> GraphModule:
+    """What a pass makes of a copy of ``module``, which is traced if it is not a GraphModule."""
+    from pyharness.fx.bisecting.passes import graph_module, passes_of
+
+    return passes_of([function])[0](graph_module(module))
+
+
+def is_pass(function: Any) -> bool:
+    """Whether it must be given something."""
+    try:
+        parameters = inspect.signature(function).parameters.values()
+    except (TypeError, ValueError):
+        return True
+    return any(each.default is each.empty and each.kind in {0, 1, 3} for each in parameters)
+
+
+def _name(thing: Any) -> str:
+    return getattr(thing, "__name__", None) or type(thing).__name__
 
 
 @functools.cache

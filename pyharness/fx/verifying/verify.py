@@ -10,7 +10,7 @@ from torch.nn.parameter import is_lazy
 
 from pyharness.fx.verifying.calls import compared, described, outcome, tensors_of
 from pyharness.fx.verifying.differences import Tolerance
-from pyharness.fx.verifying.keeping import kept
+from pyharness.fx.verifying.keeping import RandomState, kept
 from pyharness.fx.verifying.locating import Pair
 from pyharness.fx.verifying.locating import locate as located
 from pyharness.model.errors import HarnessError, UsageError
@@ -47,7 +47,10 @@ def verify(  # noqa: PLR0913  (one for each thing that can be held equal or not)
     mode, or each as it is when ``None``. Parameters, buffers, modes, attributes and random numbers are put back.
 
     Where the results differ, both graphs run node by node, and ``Verdict.first`` is the node that makes the first
-    difference; ``locate=False`` leaves that out. Raises ``UsageError`` where the original itself cannot be called so.
+    difference; ``locate=False`` leaves that out. Nodes that draw random numbers in another order than in the original
+    make no difference: then each is given the numbers of its counterpart.
+
+    Raises ``UsageError`` where the original itself cannot be called so.
     """
     args = inputs if isinstance(inputs, tuple) else tuple(inputs) if isinstance(inputs, list) else (inputs,)
     named = dict(kwargs or {})
@@ -55,7 +58,9 @@ def verify(  # noqa: PLR0913  (one for each thing that can be held equal or not)
     pair = Pair(original, transformed, args, named)
     with kept(_checked(original, transformed), training, seed) as state:
         state.begin()
+        before = RandomState()
         expected = outcome(original, args, named, tensors_of(original))
+        drew = before.differs()
         if expected.error is not None:
             raise _unusable(expected, original)
         state.begin()
@@ -63,7 +68,7 @@ def verify(  # noqa: PLR0913  (one for each thing that can be held equal or not)
         found = tuple(compared(expected, actual, tolerance))
         if not found:
             return Verdict(ok=True, notes=stale(transformed))
-        if not locate:
+        if not locate and not drew:
             return Verdict(ok=False, outputs=found)
         return located(pair, (expected, actual), found, tolerance, state)
 

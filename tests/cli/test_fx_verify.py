@@ -1,0 +1,113 @@
+"""``pyharness fx verify``: the verdict as text, as JSON and as exit status."""
+
+import json
+
+import pytest
+
+from pyharness import cli
+
+NET = """
+import torch
+from torch import nn
+
+class Net(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.fc = nn.Linear(8, 8)
+
+    def forward(self, x):
+        return torch.softmax(torch.relu(self.fc(x)) - x, dim=-1)  # @line
+
+def inputs():
+    return torch.linspace(-1, 1, 32).reshape(4, 8)
+
+def by_name():
+    return {"x": inputs()}
+"""
+PASSES = """
+import copy
+import net
+import torch
+from torch import fx
+
+def same(graph):
+    for node in graph.nodes:
+        if node.target is torch.relu:
+            node.target = torch.nn.functional.relu
+
+def swapped(module):
+    for node in module.graph.nodes:
+        if node.name == "sub":
+            node.args = node.args[::-1]
+    return module
+
+def made():
+    return fx.symbolic_trace(net.Net())
+
+def fails(module):
+    raise ValueError("no")
+"""
+
+
+@pytest.fixture
+def run(tmp_path, monkeypatch, capsys):
+    for name, text in (("net.py", NET), ("passes.py", PASSES)):
+        (tmp_path / name).write_text(text)
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("PYHARNESS_HOME", str(tmp_path / "home"))
+    monkeypatch.syspath_prepend(str(tmp_path))
+    for name in ("net", "passes"):
+        monkeypatch.delitem(__import__("sys").modules, name, raising=False)
+
+    def runs(*words):
+        status = cli.run(["fx", "verify", *words])
+        return status, *capsys.readouterr()
+
+    yield runs
+    for name in ("net", "passes"):
+        monkeypatch.delitem(__import__("sys").modules, name, raising=False)
+
+
+def test_a_pass_that_changes_nothing(run):
+    status, out, _ = run("net.py:Net", "passes.py:same")
+    assert (status, out) == (0, "The transformed graph does what the original does.\n")
+
+
+def test_a_function_that_makes_the_graph_and_inputs_by_name(run):
+    assert run("net:Net", "passes:made", "--inputs", "net:by_name", "--eval")[0] == 0
+
+
+def test_a_pass_that_is_wrong(run):
+    status, out, _ = run("net.py:Net", "passes.py:swapped")
+    assert status == 1
+    assert "made by node sub: it takes (x, relu), in the original the order is (relu, x)" in out
+    assert f"net.py:{1 + NET.split('# @line', maxsplit=1)[0].count(chr(10))}" in out
+    rows = out.split("\n")
+    original = next(index for index, row in enumerate(rows) if row.strip().startswith("original"))
+    assert rows[original + 1].strip().startswith("is ")
+    assert set(rows[original + 2].strip()) == {"^"}
+
+
+def test_json(run):
+    status, out, _ = run("net.py:Net", "passes.py:swapped", "--json")
+    first = json.loads(out)["first"]
+    assert (status, first["node"], first["kind"], first["module"]) == (1, "sub", "operands", "")
+    assert first["difference"]["sizes"]["total"] == 32
+
+
+@pytest.mark.parametrize(
+    ("words", "status", "message"),
+    [
+        (["net.py:Nett", "passes.py:same"], 2, "Did you mean Net?"),
+        (["net.py:Net", "passes.py:same", "--inputs", "net.py:input"], 2, "Did you mean inputs"),
+        (["passes.py:made", "passes.py:same"], 2, "With which inputs?"),
+        (["net.py:inputs", "passes.py:same"], 2, "no module"),
+        (["gone.py:Net", "passes.py:same"], 2, "There is no file"),
+        (["no.such:Net", "passes.py:same"], 2, "There is no module 'no.such'"),
+    ],
+)
+def test_errors(run, words, status, message):
+    found = run(*words)
+    assert found[0] == status
+    assert message in found[2]
+    assert "Traceback" not in found[2]
