@@ -15,7 +15,6 @@ import os
 import signal
 import sys
 import threading
-import time
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -101,7 +100,7 @@ class Recorded:
         self._request = request
         self._owner = os.getpid()
         self._source: Whole | Regions | None = None
-        self._ended = False
+        self._ended = threading.Event()
         self._names: dict[int, str] = {}
 
     def note_names(self) -> None:
@@ -140,7 +139,7 @@ class Recorded:
 
         if os.getpid() != self._owner or (self._folder / "error.json").exists():
             return
-        self._ended = True
+        self._ended.set()
         signal.signal(
             signal.SIGINT, signal.SIG_IGN
         )  # impatience shall not cost the trace; Python dies of it all the same
@@ -164,9 +163,9 @@ class Recorded:
 
     def _count(self) -> None:
         counter = os.open(self._folder / "count", os.O_WRONLY | os.O_CREAT, 0o600)
-        while self._source and not self._ended:
+        while self._source and not self._ended.is_set():
             os.pwrite(counter, b"%20d" % self._source.count, 0)
-            time.sleep(_EVERY)
+            self._ended.wait(_EVERY)
 
 
 if __name__ == "__main__":

@@ -182,6 +182,9 @@ class Trace:
     """Kernel thread id → name, of the threads that have events."""
     program: str = ""
     """What was recorded, as a person would name it."""
+    children: float = 0.0
+    """Seconds of processor time of child processes that ended meanwhile and were waited for: nothing else is known of
+    them, for a recording is of one process."""
 
     @cached_property
     def nodes(self) -> tuple[Event, ...]:
@@ -203,6 +206,7 @@ class Trace:
         return {
             "program": self.program,
             "lost": self.lost,
+            "children_seconds": self.children,
             "threads": {str(number): name for number, name in self.threads.items()},
             "graph_tasks": [task.to_json() for task in self.graph_tasks],
             "events": [event.to_json() for event in self.events],

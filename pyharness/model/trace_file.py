@@ -91,6 +91,7 @@ def dump(trace: Trace) -> bytes:
         "format": _FORMAT,
         "program": trace.program,
         "lost": trace.lost,
+        "children": trace.children,
         "threads": {str(number): name for number, name in trace.threads.items()},
         "events": [writer.event(event) for event in trace.events],
         "graph_tasks": [writer.task(task) for task in trace.graph_tasks],
@@ -122,6 +123,7 @@ def _read(data: dict[str, Any]) -> Trace:
         lost=data["lost"],
         threads={int(number): name for number, name in data["threads"].items()},
         program=data["program"],
+        children=data["children"],
     )
 
 

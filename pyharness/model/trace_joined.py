@@ -38,6 +38,7 @@ def joined(parts: Iterable[Part]) -> Trace:
         lost=sum(part.trace.lost for part in kept),
         threads={thread: name for part in kept for thread, name in part.trace.threads.items()},
         program=kept[0].trace.program if kept else "",
+        children=sum(part.trace.children for part in kept),
     )
 
 

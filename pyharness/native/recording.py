@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import resource
 import sys
 import threading
 from functools import cached_property
@@ -35,12 +36,14 @@ class Recording:
         self._calls: dict[int, tuple[Call, ...]] = {}
         self._names: list[tuple[str, str]] = []
         self._python_threads: dict[int, str] = {}
+        self._children = 0.0
 
     def __enter__(self) -> Self:
         """Begin."""
         if self._number is not None or self._threads is not None:
             raise HarnessError("This recording has begun already.", "Call pyharness.record() once for each.")
         self._engine = engine()
+        self._children = -_time_of_children()
         self._number = self._engine.start_recording(**self._options)
         return self
 
@@ -52,6 +55,7 @@ class Recording:
             return
         number, self._number = self._number, None
         try:
+            self._children += _time_of_children()
             self._threads = [RawThread.of(*each) for each in self._engine.stop_recording(number)]
             self._names = self._engine.all_names()
             chains = {chain: self._engine.chain_links(chain) for chain in chains_in(self._threads) if chain}
@@ -81,7 +85,14 @@ class Recording:
             memory=self._memory,
             names_of_threads=self._python_threads,
             program=sys.argv[0] if sys.argv else "",
+            children=self._children,
         )
+
+
+def _time_of_children() -> float:
+    """Seconds of processor time of all child processes that this one has waited for."""
+    used = resource.getrusage(resource.RUSAGE_CHILDREN)
+    return used.ru_utime + used.ru_stime
 
 
 def record(

@@ -128,6 +128,7 @@ def build(
     memory: bool = False,
     names_of_threads: Mapping[int, str] | None = None,
     program: str = "",
+    children: float = 0.0,
 ) -> Trace:
     """The trace of these threads; ``calls`` are the decoded chains, ``names_of_threads`` Python's own by kernel id."""
     threads = list(threads)
@@ -142,6 +143,7 @@ def build(
         lost=sum(thread.lost for thread in threads),
         threads={t.kernel_id: known.get(t.kernel_id) or t.name for t in threads if t.count},
         program=program,
+        children=children,
     )
 
 

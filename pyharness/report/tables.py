@@ -20,6 +20,8 @@ _THREADS = 4
 """How many threads are named."""
 _NARROWEST = 24
 """Columns that a name keeps on the narrowest terminal."""
+_CHILDREN = 0.01
+"""Seconds of processor time from which on child processes are spoken of: a small tool takes less."""
 _TITLES = {"module": "by module", "op": "by op", "node": "by autograd node"}
 _NOTHING = "No op ran in this process: a program's child processes are not recorded."
 _LEGEND = "self: without what is nested inside; share: of all recorded time"
@@ -50,6 +52,9 @@ def lines(trace: Trace, manner: Manner) -> Iterator[Line]:
     if trace.lost:
         lost = units.number(trace.lost, "event")
         yield Line(f"{lost} lost: more than a thread's buffer holds (--capacity); the first are missing.", "bad")
+    if trace.children >= _CHILDREN:
+        taken = units.duration(round(trace.children * 1e9))
+        yield Line(f"child processes took {taken} of processor time: what they ran is not recorded.", "bad")
     summary = Summary(trace)
     for by in manner.by:
         rows = summary.rows(by, shapes=manner.shapes)

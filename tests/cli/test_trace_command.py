@@ -87,8 +87,8 @@ def test_one_table_and_the_capacity_of_a_buffer(pyharness):
 
 def test_an_exception_in_a_program_that_forks_still_gives_its_trace(pyharness, script):
     path = script(
-        f"{A_MUL}import os\n"
-        "if os.fork() == 0:\n    torch.ones(3) / 2\n    raise SystemExit(0)\n"
+        f"{A_MUL}import os, time\n"
+        "if os.fork() == 0:\n    while time.process_time() < 0.1: torch.ones(3) / 2\n    raise SystemExit(0)\n"
         "assert os.wait()[1] == 0\n"
         "raise ValueError('mine')\n"
     )
@@ -96,6 +96,7 @@ def test_an_exception_in_a_program_that_forks_still_gives_its_trace(pyharness, s
     assert done.returncode == 1
     assert "aten::mul" in done.stdout
     assert "aten::div" not in done.stdout
+    assert re.search(r"child processes took [\d.]+ m?s of processor time: what they ran is not rec", done.stdout)
     assert done.stderr.rstrip().endswith("ValueError: mine")
     assert "pyharness" not in done.stderr
 
