@@ -10,6 +10,7 @@ if TYPE_CHECKING:
     from pyharness.fx.bisecting.find import bisect
     from pyharness.fx.bisecting.passes import BisectError
     from pyharness.fx.edit import EditError, reload
+    from pyharness.fx.exporting import Exported, ExportError, export
     from pyharness.fx.files import MaterializeError
     from pyharness.fx.hashseeds.determinism import determinism
     from pyharness.fx.materializing import Materialized, materialize
@@ -35,6 +36,8 @@ __all__ = [
     "BisectError",
     "CannotTraceError",
     "EditError",
+    "ExportError",
+    "Exported",
     "MaterializeError",
     "Materialized",
     "NotInvertibleError",
@@ -46,6 +49,7 @@ __all__ = [
     "breakpoint_before",
     "compile_report",
     "determinism",
+    "export",
     "inline",
     "inverse",
     "invert",
@@ -77,6 +81,9 @@ _HOME = {
     "BisectError": "bisecting.passes",
     "bisect": "bisecting.find",
     "EditError": "edit",
+    "ExportError": "exporting",
+    "Exported": "exporting",
+    "export": "exporting",
     "MaterializeError": "files",
     "Materialized": "materializing",
     "CannotTraceError": "tracer",

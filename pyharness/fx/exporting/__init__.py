@@ -1,0 +1,77 @@
+"""Writes a GraphModule as a package of readable Python with its parameters beside it."""
+
+from __future__ import annotations
+
+import keyword
+import shutil
+import tempfile
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import torch
+from torch.fx import GraphModule
+
+from pyharness.fx.exporting.error import ExportError
+from pyharness.fx.exporting.names import identifier
+from pyharness.fx.exporting.package import Package
+from pyharness.fx.exporting.structure import state_of
+from pyharness.model.errors import UsageError
+
+if TYPE_CHECKING:
+    import os
+    from collections.abc import Sequence
+
+__all__ = ["ExportError", "Exported", "export"]
+
+
+@dataclass(frozen=True)
+class Exported:
+    """The package that was written."""
+
+    folder: Path
+    name: str
+    """The class in it: ``from FOLDER import NAME``."""
+    files: tuple[str, ...]
+
+
+def export(
+    module: GraphModule, folder: str | os.PathLike[str], *, imports: Sequence[str] = (), overwrite: bool = False
+) -> Exported:
+    """Write ``module`` to ``folder`` as an importable package: ``from FOLDER import load; model = load()``.
+
+    The package needs torch and whatever the graph itself calls, not this one. Its code is what torch.fx generated, with
+    comments that name module paths and the user's lines; modules that are called are made by calls of their classes;
+    names in the state are what they were. Parameters, buffers (persistent or not), what is shared, dtypes, training and
+    ``requires_grad`` flags, and nested GraphModules are kept. ``state.pt`` holds tensors only, read with
+    ``weights_only=True``. ``imports``: modules to import first, for ops that nothing importable is known to register.
+
+    Raises ``ExportError`` naming the node that cannot be exported (then nothing is written), ``UsageError`` for a
+    folder that cannot be a package or has something in it (``overwrite`` replaces it).
+    """
+    if not isinstance(module, GraphModule):
+        raise UsageError(f"export takes a torch.fx.GraphModule, not {type(module).__name__}.", "Trace it first.")
+    target = Path(folder).absolute()
+    _check(target, overwrite=overwrite)
+    package = Package(module, tuple(imports))
+    with tempfile.TemporaryDirectory(dir=target.parent) as made:
+        unfinished = Path(made) / target.name
+        unfinished.mkdir()
+        for name, text in package.files.items():
+            (unfinished / name).write_text(text, encoding="utf-8")
+        torch.save(state_of(module), unfinished / "state.pt")
+        if target.exists():
+            shutil.rmtree(target)
+        unfinished.rename(target)
+    return Exported(target, package.name, (*sorted(package.files), "state.pt"))
+
+
+def _check(target: Path, *, overwrite: bool) -> None:
+    if not target.name.isidentifier() or keyword.iskeyword(target.name):
+        raise UsageError(f"{target.name!r} cannot be imported.", f"Call the folder {identifier(target.name)!r}.")
+    if not target.parent.is_dir():
+        raise UsageError(f"There is no folder {str(target.parent)!r} to write {target.name!r} to.")
+    if target.exists() and (not target.is_dir() or any(target.iterdir())) and not overwrite:
+        raise UsageError(f"{str(target)!r} is there already.", "Name another folder, or pass overwrite=True.")
+    if target.exists() and overwrite and not (target / "state.pt").is_file() and any(target.iterdir()):
+        raise UsageError(f"{str(target)!r} holds something that export did not write.", "Name another folder.")
