@@ -9,10 +9,10 @@ import torch
 from backend_models import points
 from fx_models import mark
 
-from pyharness.fx import compile_report
-from pyharness.fx.backend.captures import function_of
+from pyharness.fx import compile_report, materialize
 from pyharness.fx.backend.guards import read_failure, read_part
 from pyharness.fx.backend.inputs import plain_source
+from pyharness.fx.backend.naming import function_of
 from pyharness.fx.backend.options import OptionError
 from pyharness.model.compiled import CompileReport, Place, from_json
 from pyharness.model.compiled_text import Manner, plain, report_lines
@@ -189,6 +189,14 @@ def test_names_of_resumed_functions():
         def torch_dynamo_resume_in_forward_at_12(self):
             pass
 
-    name, line = function_of(Net.torch_dynamo_resume_in_forward_at_12.__code__)
-    assert name.rpartition(".")[2] == "forward"
-    assert line == 12
+    function = function_of(Net.torch_dynamo_resume_in_forward_at_12.__code__)
+    assert function.short == "Net.forward:12"
+    assert function.resumed_at == 12
+
+
+def test_what_is_compiled_of_a_library_or_generated_is_named_after_its_module(afresh):
+    traced = torch.fx.symbolic_trace(backend_models.Counting().eval())
+    materialize(traced)
+    for module in (torch.nn.Sequential(torch.nn.ReLU()), traced):
+        torch.compile(module, backend="pyharness")(points(2))
+    assert [each.function for each in afresh().compilations] == ["Sequential.forward", "Counting.forward"]

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 import sys
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
@@ -12,6 +11,7 @@ from torch._dynamo.utils import graph_break_reasons, guard_failures
 from torch._guards import CompileContext, TracingContext
 
 from pyharness.fx.backend import guards
+from pyharness.fx.backend.naming import function_of
 from pyharness.fx.files import MaterializeError
 from pyharness.fx.materializing import materialize
 from pyharness.model.compiled import Break, Compilation, CompiledGraph, Place
@@ -23,14 +23,12 @@ if TYPE_CHECKING:
 
     from torch.fx import GraphModule
 
+    from pyharness.fx.backend.naming import Function
     from pyharness.model.compiled import FailedGuard, Guard, Kind
 
-_RESUMED = re.compile(r"torch_dynamo_resume_in_(?P<name>.+)_at_(?P<line>\d+)$")
 _COMPILED = "__compiled_fn"
 """How the names begin under which Dynamo's bytecode calls graphs."""
 
-_LONGEST = 36
-_DYNAMO = "/torch/_dynamo/"
 _JUMP = "generic_jump"
 """Dynamo's short word for a branch that it cannot decide while it traces."""
 
@@ -46,8 +44,7 @@ class Capture:
     attempt: int
     code: CodeType | None
     """The code that Dynamo's cache belongs to."""
-    shown: CodeType | None
-    """The code that the user wrote, or the nearest to it: Dynamo puts a function of its own around library modules."""
+    function: Function
     files: tuple[str, ...]
     """Where the code that was traced lies, the function's own first."""
     ended_by: Break | None
@@ -56,16 +53,9 @@ class Capture:
     failed: tuple[FailedGuard, ...] = ()
     done: bool = False
 
-    @property
-    def function(self) -> tuple[str, int | None]:
-        """The function's qualified name, and the line that it goes on from after a graph break."""
-        return function_of(self.shown) if self.shown else ("", None)
-
     def materialize(self, module: GraphModule, kind: Kind, folder: str) -> None:
         """Give ``module`` a file that is named after the function, the compilation and ``kind``."""
-        name, line = self.function
-        short = ".".join(name.rsplit(".", 2)[-2:])[-_LONGEST:]  # file names are cut, and the rest tells graphs apart
-        title = " ".join(filter(None, [f"{short}:{line}" if line else short, self.id, kind]))
+        title = " ".join(filter(None, [self.function.short, self.id, kind]))
         try:
             made = materialize(module, folder or None, name=title)
         except MaterializeError as error:  # the program can do without
@@ -81,16 +71,8 @@ class Capture:
 
     def compilation(self) -> Compilation:
         """For the report."""
-        name, line = self.function
-        place = Place(self.shown.co_filename, self.shown.co_firstlineno) if self.shown else Place("", 0)
+        name, line, place = self.function.name, self.function.resumed_at, self.function.place
         return Compilation(self.id, name, place, line, tuple(self.graphs), self.ended_by, self.guards, self.failed)
-
-
-def function_of(code: CodeType) -> tuple[str, int | None]:
-    """The qualified name that the user knows, and the line that the rest of a broken function goes on from."""
-    name = getattr(code, "co_qualname", code.co_name).replace("<locals>.", "")
-    match = _RESUMED.search(name)
-    return (name, None) if match is None else (name[: match.start()] + match["name"], int(match["line"]))
 
 
 def begin(module: GraphModule) -> Capture:
@@ -108,17 +90,8 @@ def begin(module: GraphModule) -> Capture:
     files = tuple(dict.fromkeys(code.co_filename for code in traced))
     reason = _break_of(getattr(module, "compile_subgraph_reason", None))
     code = traced[0] if traced else None
-    shown = _forward_of(module, code) if code and _DYNAMO in code.co_filename else code
-    _captures.append(Capture(compile_id, attempt, code, shown, files, reason))
+    _captures.append(Capture(compile_id, attempt, code, function_of(code, module), files, reason))
     return _captures[-1]
-
-
-def _forward_of(module: GraphModule, otherwise: CodeType) -> CodeType:
-    """The ``forward`` of the outermost module that ``module`` was captured from."""
-    stacks = (node.meta.get("nn_module_stack") for node in module.graph.nodes)
-    outermost = next((entry for stack in stacks if stack for entry in stack.values()), None)
-    forward = getattr(outermost[1], "forward", None) if outermost else None
-    return getattr(forward, "__code__", otherwise)
 
 
 def look_up_guards() -> None:
@@ -143,7 +116,7 @@ def _made_bytecode(code: CodeType, new_code: CodeType) -> None:
         if any(name.startswith(_COMPILED) for name in new_code.co_names):
             return  # another backend's
         reason = _break_of(graph_break_reasons[-1]) if graph_break_reasons else None
-        last = Capture(compile_id, 0, code, code, (code.co_filename,), reason)
+        last = Capture(compile_id, 0, code, function_of(code), (code.co_filename,), reason)
         _captures.append(last)
     last.code = code
     last.failed = _failures_of(code, last.files)
