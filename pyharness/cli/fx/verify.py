@@ -7,7 +7,7 @@ from typing import Any
 import click
 
 from pyharness.cli import output
-from pyharness.model.errors import UsageError
+from pyharness.cli.fx.inputs import inputs_of
 
 _EPILOG = """Names are MODULE:NAME or FILE.py:NAME. Exit status: 1 where the results differ; 2 for what cannot be meant.
 Example: pyharness fx verify net.py:Net passes.py:fuse --inputs net.py:example"""
@@ -43,7 +43,7 @@ def command(  # noqa: PLR0913  (one for each option)
 
     first, second = resolve(original), resolve(transform)
     module = made_by(first)
-    args, kwargs = _inputs(inputs or f"{original.rpartition(':')[0]}:inputs", given=inputs is not None)
+    args, kwargs = inputs_of(inputs, original)
     transformed = applied(second, module) if is_pass(second) else made_by(second)
     options: dict[str, Any] = {"rtol": rtol, "atol": atol, "training": training, "seed": seed}
     verdict = verify(module, transformed, args, kwargs, **options)
@@ -52,18 +52,3 @@ def command(  # noqa: PLR0913  (one for each option)
     else:
         output.write_lines(verdict.lines())
     return 0 if verdict.ok else 1
-
-
-def _inputs(reference: str, *, given: bool) -> tuple[tuple[Any, ...], dict[str, Any]]:
-    from pyharness.fx.hashseeds.references import resolve
-
-    try:
-        value = resolve(reference)
-    except UsageError as error:
-        if given:
-            raise
-        raise UsageError(f"With which inputs? {error.message}", "Name them: --inputs FILE.py:NAME.") from error
-    value = value() if callable(value) else value
-    if isinstance(value, dict):
-        return (), value
-    return (value if isinstance(value, tuple) else (value,)), {}

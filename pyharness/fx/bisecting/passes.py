@@ -27,6 +27,10 @@ class BisectError(HarnessError):
     """The list of passes, the check or the module does not allow a search."""
 
 
+class AllGoodError(BisectError):
+    """The check found nothing, neither after all passes nor after any number of them."""
+
+
 @dataclass(frozen=True)
 class Pass:
     """One pass of the list."""

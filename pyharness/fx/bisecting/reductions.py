@@ -89,19 +89,20 @@ def without_attribute(case: Case, name: str) -> Case:
 
 
 def narrower(case: Case) -> Iterator[Case]:
-    """Half of a dimension, in all inputs that have it in common."""
-    tensors = {name: value for name, value in case.inputs.items() if isinstance(value, torch.Tensor)}
-    sizes = {(dim, size) for value in tensors.values() for dim, size in enumerate(value.shape) if size > 1}
-    for dim, size in sorted(sizes, key=lambda each: (each[0], -each[1])):
-        inputs = {
-            name: value.narrow(dim, 0, size // 2).clone() if _has(value, dim, size) else value
-            for name, value in case.inputs.items()
-        }
-        yield replace(case, inputs=inputs)
+    """Half of a dimension, in all inputs that have it in common: counted from the first, or from the last."""
+    tensors = [value for value in case.inputs.values() if isinstance(value, torch.Tensor)]
+    sizes = {
+        (dim - start, value.shape[dim]) for value in tensors for start in (0, value.dim()) for dim in range(value.dim())
+    }
+    for dim, size in sorted(sizes, key=lambda each: (each[0] < 0, each[0], -each[1])):
+        if size > 1:
+            yield replace(case, inputs={name: _narrowed(value, dim, size) for name, value in case.inputs.items()})
 
 
-def _has(value: Any, dim: int, size: int) -> bool:
-    return isinstance(value, torch.Tensor) and value.dim() > dim and value.shape[dim] == size
+def _narrowed(value: Any, dim: int, size: int) -> Any:
+    if isinstance(value, torch.Tensor) and -value.dim() <= dim < value.dim() and value.shape[dim] == size:
+        return value.detach().narrow(dim, 0, size // 2).clone().requires_grad_(value.requires_grad)
+    return value
 
 
 def _alike(one: Any, other: Any) -> bool:

@@ -125,6 +125,11 @@ MISSING = {missing!r}
 '''
 
 
+def _lines(names: Names) -> str:
+    lines = list(names.lines())
+    return "".join(f"{line}\n" for line in (*lines, *(["", ""] if "" in lines else [])))
+
+
 def _pass_text(bad: Pass, check: Check, names: Names, *, unsteady: bool) -> str:
     call = names.expression(bad.call)
     if call is None:
@@ -134,7 +139,7 @@ def _pass_text(bad: Pass, check: Check, names: Names, *, unsteady: bool) -> str:
         names.missing.append("the check")
     return _TEXT.format(
         name=bad.name,
-        lines="".join(f"{line}\n" for line in names.lines()),
+        lines=_lines(names),
         call=call,
         takes_graph=bad.takes == "graph",
         check=judge,

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 from torch.fx import Graph
 
 from pyharness.fx.bisecting.checks import Check, Outcome, Values, raised
-from pyharness.fx.bisecting.passes import BisectError, Pass
+from pyharness.fx.bisecting.passes import AllGoodError, BisectError, Pass
 from pyharness.model.errors import HarnessError
 
 if TYPE_CHECKING:
@@ -142,7 +142,7 @@ class Search:
         found = self._earlier(Found(total, again[0]))
         if found.index < total:
             return self._confirmed(found)
-        raise BisectError(
+        raise AllGoodError(
             f"The check is good after all {total} passes, and after each of them.",
             "Where it fails in some processes only, a pass may depend on the hash seed: see pyharness.fx.determinism.",
         )

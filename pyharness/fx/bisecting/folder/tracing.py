@@ -3,41 +3,39 @@
 from __future__ import annotations
 
 import linecache
-import sys
-from typing import TYPE_CHECKING, Any
+import re
 
 from torch import fx, nn
 
-if TYPE_CHECKING:
-    from types import CodeType, FrameType
+_IN_FORWARD = re.compile(r'File "([^"\n]+)", line (\d+), in forward')
 
 
 class Tracer(fx.Tracer):
-    """Makes a node of each call of ``forward``, named by the variable that it is assigned to."""
+    """Makes one node of each submodule's call, and notes the lines that make nodes."""
+
+    record_stack_traces = True
 
     def is_leaf_module(self, m: nn.Module, module_qualified_name: str) -> bool:
-        """Every submodule is one node."""
+        """Every one is."""
         del m, module_qualified_name
         return True
 
-    def create_node(self, *args: Any, **kwargs: Any) -> fx.Node:
-        """As ``torch.fx.Tracer.create_node``."""
-        node = super().create_node(*args, **kwargs)
-        name = assigned(sys._getframe(), self.root.forward.__code__)  # noqa: SLF001  (as FX itself does)
-        if name and node.op.startswith(("call_", "get_")):
-            node._rename(name)  # noqa: SLF001  (FX's only way)
-        return node
-
-
-def assigned(frame: FrameType | None, code: CodeType) -> str:
-    """The variable of the statement that ``code`` is at."""
-    while frame is not None and frame.f_code is not code:
-        frame = frame.f_back
-    text = linecache.getline(code.co_filename, frame.f_lineno) if frame else ""
-    name = text.partition(" = ")[0].strip()
-    return name if name.isidentifier() else ""
-
 
 def traced(model: nn.Module) -> fx.GraphModule:
-    """A GraphModule of ``model`` and its code."""
-    return fx.GraphModule(model, Tracer().trace(model), type(model).__name__)
+    """A GraphModule of ``model`` and its code, nodes named by the variables that they are assigned to."""
+    graph = Tracer().trace(model)
+    for node in graph.nodes:
+        name = assigned(node.meta.pop("stack_trace", None) or "")
+        if name and node.op not in {"placeholder", "output"}:
+            node.name = name
+    renamed = fx.Graph()  # a copy has each name free that no node of it has
+    renamed.output(renamed.graph_copy(graph, {}))
+    return fx.GraphModule(model, renamed, type(model).__name__)
+
+
+def assigned(stack_trace: str) -> str:
+    """The variable of the innermost statement of a ``forward``."""
+    frames = _IN_FORWARD.findall(stack_trace)
+    text = linecache.getline(frames[-1][0], int(frames[-1][1])) if frames else ""
+    name = text.partition(" = ")[0].strip()
+    return name if name.isidentifier() else ""
