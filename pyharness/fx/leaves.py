@@ -37,7 +37,10 @@ class ModuleRules:
         return cls(rules)
 
     def rank(self, module: nn.Module, path: str) -> int | None:
-        """How closely a rule names ``module``: 0 by itself or by path, 1 by type, 2 by predicate; ``None`` for not."""
+        """How closely a rule names ``module``; ``None`` where none does.
+
+        0 by itself or by its very path, 1 by a pattern of paths or by type, 2 by predicate.
+        """
         return min((rank for rank in self._ranks(module, path) if rank is not None), default=None)
 
     def check_paths(self, root: nn.Module) -> None:
@@ -50,7 +53,7 @@ class ModuleRules:
     def _ranks(self, module: nn.Module, path: str) -> Iterator[int | None]:
         for rule in self.rules:
             if isinstance(rule, str):
-                yield 0 if fnmatchcase(path, rule) else None
+                yield 0 if path == rule else 1 if fnmatchcase(path, rule) else None
             elif isinstance(rule, nn.Module):
                 yield 0 if rule is module else None
             elif isinstance(rule, type):
@@ -62,7 +65,7 @@ class ModuleRules:
 def is_leaf(leaves: ModuleRules, inline: ModuleRules, module: nn.Module, path: str) -> bool | None:
     """Whether to keep ``module`` whole; ``None`` where no rule says anything.
 
-    Where both do, the closer one counts (a path before a type before a predicate), and ``leaves`` in a tie.
+    Where both do, the closer one counts (a path, then a pattern or a type, then a predicate), ``leaves`` in a tie.
     """
     whole, traced = leaves.rank(module, path), inline.rank(module, path)
     if whole is None and traced is None:

@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import os
 import sys
 import traceback
+import typing
 from contextlib import contextmanager
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import torch.fx
@@ -25,6 +28,9 @@ if TYPE_CHECKING:
     from pyharness.fx.tags import Taggers
 
 
+_FX = f"{Path(torch.fx.__file__).parent}{os.sep}"
+
+
 class CannotTraceError(HarnessError, TraceError):
     """A module's ``forward`` does what a symbolic value cannot: it branches on one, or iterates over one."""
 
@@ -38,7 +44,8 @@ class Tracer(torch.fx.Tracer):
     Args:
         leaves: modules to keep whole, as one ``call_module`` node each: rules as ``leaves.Rule`` says, one or many.
         inline: modules to trace into although torch would not (``nn.ReLU`` becomes its function). Their buffers
-            become nodes, as their parameters do. A closer rule wins: a path before a type before a predicate.
+            become nodes, as their parameters do. Where both name a module, its path counts more than a pattern or a
+            type, and those more than a predicate; else ``leaves`` does.
         tags: called with each node as it is made; the dict that it returns is added to the node's tags.
         arguments: the rest is ``torch.fx.Tracer``'s.
 
@@ -53,6 +60,7 @@ class Tracer(torch.fx.Tracer):
         self._leaves = leaf_rules.ModuleRules.of(leaves)
         self._inline = leaf_rules.ModuleRules.of(inline)
         self._taggers = node_tags.taggers(tags)
+        self._types: dict[str, type] = {}
         self._failed_in: tuple[str, str] | None = None
 
     def trace(self, root: nn.Module | Callable[..., Any], *args: Any, **kwargs: Any) -> torch.fx.Graph:
@@ -62,6 +70,7 @@ class Tracer(torch.fx.Tracer):
         module and the line where a ``forward`` cannot be traced.
         """
         self.provenance, self._failed_in = {}, None
+        self._types = _types(getattr(type(root), self.traced_func_name, root))
         if isinstance(root, torch.nn.Module):
             for rules in (self._leaves, self._inline):
                 rules.check_paths(root)
@@ -81,6 +90,8 @@ class Tracer(torch.fx.Tracer):
         node = super().create_node(*args, **kwargs)
         provenance.record(self, node, sys._getframe(1))  # noqa: SLF001  (a traceback object would cost the most)
         node_tags.record_tags(node, self._taggers)
+        if isinstance(node.type, str):  # a postponed annotation: torch could not pickle the text
+            node.type = self._types.get("return" if node.op == "output" else str(node.target))
         self.provenance[node.name] = provenance.of(node)
         return node
 
@@ -115,8 +126,8 @@ class Tracer(torch.fx.Tracer):
     def _explained(self, error: TraceError, root: Any) -> CannotTraceError:
         path, kind = self._failed_in or ("", getattr(root, "__name__", type(root).__name__))
         frames = [frame for frame, _ in traceback.walk_tb(error.__traceback__)]
-        place = provenance.user_place(frames[-1] if frames else None)
-        where = f" at {place[0]}:{place[1]}" if place else ""
+        code = [frame for frame in frames if not frame.f_code.co_filename.startswith(_FX)]
+        where = f" at {code[-1].f_code.co_filename}:{code[-1].f_lineno}" if code else ""
         whole = f"it whole with leaves={path!r}" if path else "the module whole that does it, with leaves=..."
         return CannotTraceError(
             f"{path or 'the root'} ({kind}) cannot be traced{where}: {str(error).rstrip('.')}.",
@@ -128,6 +139,15 @@ class Tracer(torch.fx.Tracer):
         mine = {__file__, provenance.__file__}
         kept = [frame for frame in user_stack_summary if frame.filename not in mine]
         return super()._filter_traceback_frames(traceback.StackSummary.from_list(kept))
+
+
+def _types(function: Any) -> dict[str, type]:
+    """The classes that ``function``'s annotations mean; no more than that of annotations that mean nothing here."""
+    try:
+        hints = typing.get_type_hints(function)
+    except (NameError, TypeError, AttributeError, SyntaxError):
+        return {}
+    return {name: hint for name, hint in hints.items() if isinstance(hint, type)}
 
 
 def trace(

@@ -320,6 +320,22 @@ def test_a_pickle_of_an_edited_graph_aligns_what_tracing_it_joins():
     assert [tags.get("first") for tags in tags_in(loaded(module)).values()] == ["x", "w", "m", "t", "m", "o"]
 
 
+def annotated(x: "torch.Tensor", scale: "float | Unknown" = 2.0) -> "torch.Tensor":  # noqa: F821
+    return x * scale
+
+
+def postponed(x: "torch.Tensor", scale: "float | None" = 2.0) -> "torch.Tensor":
+    return x * scale
+
+
+@pytest.mark.parametrize("function", [annotated, postponed])
+def test_postponed_annotations_can_be_pickled(function):
+    module = loaded(trace(function))
+    assert module(torch.ones(2), 3.0).tolist() == [3, 3]
+    types = [node.type for node in trace(function).graph.nodes]
+    assert types == ([torch.Tensor, None, None, torch.Tensor] if function is postponed else [None] * 4)
+
+
 class Local(Tracer):
     def trace(self, root, concrete_args=None):
         return super().trace(root, concrete_args)
