@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
     from pyharness.model.styled_line import Line
 
-_SGR = {"heading": "1;36", "place": "35", "current": "1", "faint": "2", "good": "32", "bad": "31"}
+_SGR = {"heading": "1;36", "place": "35", "current": "1", "faint": "2", "good": "32", "warn": "33", "bad": "31"}
 _PATIENCE = 1.0
 """Seconds after which a terminal is told what takes so long."""
 

@@ -21,6 +21,8 @@ from pyharness.model.errors import HarnessError
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
+    from pyharness.ingdb.symbol_table import Symbol
+
 _HEADER = struct.Struct("<16sHHIQQQIHHHHHH")
 _SECTION = struct.Struct("<IIQQQQIIQQ")
 _SEGMENT = struct.Struct("<IIQQQQQQ")
@@ -159,12 +161,24 @@ class Elf:
     def symbol(self, name: str) -> int | None:
         """Address of the symbol with exactly this (mangled) name, or ``None``."""
         wanted = name.encode()
-        hashed, dynamic = self.sections.get(".gnu.hash"), self._table(".dynsym", ".dynstr")
-        if hashed and dynamic:
-            found = HashTable(self.data, hashed.offset, dynamic).find(wanted)
-            if found is not None:
-                return found.address
+        found = self.exported(wanted)
+        if found is not None:
+            return found.address
         return next((found.address for table in self.symbol_tables if (found := table.named(wanted))), None)
+
+    def exported(self, name: bytes) -> Symbol | None:
+        """What the dynamic linker finds by this (mangled) name, or ``None``."""
+        return self._hash_table.find(name) if self._hash_table else None
+
+    @cached_property
+    def _hash_table(self) -> HashTable | None:
+        hashed, dynamic = self.sections.get(".gnu.hash"), self._table(".dynsym", ".dynstr")
+        return HashTable(self.data, hashed.offset, dynamic) if hashed and dynamic else None
+
+    def wanted(self) -> Iterator[bytes]:
+        """The (mangled) names that other libraries must define for this one to load: undefined and not weak."""
+        table = self._table(".dynsym", ".dynstr")
+        return table.undefined() if table else iter(())
 
     @cached_property
     def debug_file(self) -> Elf | None:

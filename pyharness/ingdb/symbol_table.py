@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 _ENTRY = struct.Struct("<IBBHQQ")
 _FUNCTIONS = {2, 10}  # STT_FUNC, STT_GNU_IFUNC
-_LOCAL = 0
+_LOCAL, _GLOBAL = 0, 1
 _MOST_NAMES = 20_000
 _FARTHEST = 1 << 20
 """How far before an address a function that contains it is looked for."""
@@ -63,6 +63,13 @@ class SymbolTable:
         for name, info, _, section, address, size in _ENTRY.iter_unpack(self._data[self._offset : end]):
             if info & 0xF in _FUNCTIONS and section:
                 yield Symbol(self._name(name), address, size, is_function=True, is_local=info >> 4 == _LOCAL)
+
+    def undefined(self) -> Iterator[bytes]:
+        """Names of global symbols that another file defines."""
+        end = self._offset + self._size // _ENTRY.size * _ENTRY.size
+        for name, info, _, section, _, _ in _ENTRY.iter_unpack(self._data[self._offset : end]):
+            if info >> 4 == _GLOBAL and not section:
+                yield self._name(name)
 
     def starting_at(self, address: int) -> Symbol | None:
         """A function whose first byte is at ``address``; the first of those that share it."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Literal
 
-Style = Literal["", "heading", "place", "current", "faint", "good", "bad"]
+Style = Literal["", "heading", "place", "current", "faint", "good", "warn", "bad"]
 
 
 @dataclass(frozen=True)
