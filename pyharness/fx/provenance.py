@@ -33,6 +33,8 @@ class Provenance(NamedTuple):
 
 
 UNKNOWN = Provenance(None, None, None)
+_EXPORT_ROOT = re.compile(r"^_export_root(\.|$)")
+"""The name under which torch.export puts the model into a module of its own while it traces."""
 _OF_BACKWARD = "fwd_nn_module_stack"
 """What torch calls the modules of the forward node whose gradient a node computes."""
 
@@ -48,7 +50,7 @@ def record(tracer: TracerBase, node: Node, frame: FrameType | None) -> None:
     if place is None:
         return
     scope = getattr(tracer, "scope", None)
-    module = None if node.op == "output" or scope is None else scope.module_path
+    module = None if node.op == "output" or scope is None else _EXPORT_ROOT.sub("", scope.module_path)
     node.meta[KEY] = (module, *place)
 
 

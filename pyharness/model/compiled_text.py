@@ -21,6 +21,9 @@ _NAME = re.compile(r"\b[LG]\[['\"](\w+)['\"]\]")
 _SAME = re.compile(r"___check_(obj|type)_id\((.*), \d+\), type=<class '(.*)'>$")
 _KEYS = re.compile(r"DispatchKeySet\([^)]*\), ")
 _MEMBERS = re.compile(r"\._(?:modules|parameters|buffers)\[['\"](\w+)['\"]\]")
+_IMPORTED = re.compile(r"\b__import_(\w+)")
+_KINDS = 4
+"""Kinds of guards that are counted apart."""
 _ROUTINE = frozenset({"DIMENSION_DYNAMIC_MARKING_GUARD"})
 """Guards that torch sets on every tensor, whatever the code does with it."""
 
@@ -66,10 +69,9 @@ def _compilation(compilation: Compilation, manner: Manner) -> Iterator[Line]:
 
 def _guards(guards: tuple[Guard, ...], manner: Manner) -> Iterator[Line]:
     told = [guard for guard in guards if guard.kind not in _ROUTINE]
-    kinds = Counter(guard.kind for guard in told)
-    yield _field(
-        "guards", f"{len(told)}: {', '.join(f'{count} {kind}' for kind, count in kinds.most_common())}", "faint"
-    )
+    kinds = Counter(guard.kind for guard in told).most_common()
+    counts = [f"{count} {kind}" for kind, count in kinds[:_KINDS]] + ["others"] * (len(kinds) > _KINDS)
+    yield _field("guards", f"{len(told)}: {', '.join(counts)}", "faint")
     for guard in told if manner.guards else ():
         yield _field("", plain(guard.text))
         yield from _source(guard.place)
@@ -91,6 +93,7 @@ def _summary(report: CompileReport) -> Iterator[Line]:
 def plain(text: str) -> str:
     """A guard as short as it can be said: ``x`` for ``L['x']``, module paths, no dispatch keys and no addresses."""
     text = _MEMBERS.sub(r".\1", _NAME.sub(r"\1", _KEYS.sub("", text)))
+    text = _IMPORTED.sub(lambda found: found[1].replace("_dot_", "."), text)
     return _SAME.sub(lambda found: _same(*found.groups()), text)
 
 

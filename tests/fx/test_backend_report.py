@@ -171,6 +171,22 @@ def test_what_torch_writes_is_read():
 
 
 @pytest.mark.parametrize(
+    ("guard", "said"),
+    [
+        (
+            "check_tensor(L['x'], Tensor, DispatchKeySet(CPU, AutogradCPU), torch.float32)",
+            "check_tensor(x, Tensor, torch.float32)",
+        ),
+        ("L['self']._modules['a']._modules['0']._parameters['w'] is None", "self.a.0.w is None"),
+        ("___check_obj_id(G['__import_torch_dot_nn'].F, 1234), type=<class 'module'>", "torch.nn.F is the same module"),
+        ("___check_type_id(G['f'](1), 99), type=<class 'a.B'>", "type(f(1)) is a.B"),
+    ],
+)
+def test_guards_are_said_plainly(guard, said):
+    assert plain(guard) == said
+
+
+@pytest.mark.parametrize(
     ("source", "said"),
     [
         ("L['self']._modules['blocks']._modules['0']._parameters['weight']", "blocks.0.weight"),

@@ -1,11 +1,14 @@
 """Programs of torch.export run from files whose lines know the user's, too."""
 
+import sys
+from types import SimpleNamespace
+
 import fx_models
 import pytest
 import torch
 from fx_models import mark
 
-from pyharness.fx import materialize
+from pyharness.fx import materialize, provenance
 from pyharness.model.places import OPS, find
 
 
@@ -46,3 +49,12 @@ def test_a_program_that_was_saved_and_loaded(exported, model, tmp_path):
 def test_anything_else_is_refused(model):
     with pytest.raises(TypeError, match=r"GraphModule or a torch.export.ExportedProgram, not Model"):
         materialize(model)
+
+
+@pytest.mark.parametrize(("path", "module"), [("_export_root.block.norm", "block.norm"), ("_export_root", "")])
+def test_the_module_that_export_puts_around_a_model_is_left_out(path, module):
+    node = torch.fx.Graph().placeholder("x")
+    tracer = SimpleNamespace(scope=SimpleNamespace(module_path=path), graph=node.graph)
+    node.op = "call_function"
+    provenance.record(tracer, node, sys._getframe())
+    assert provenance.of(node).module == module
