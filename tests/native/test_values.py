@@ -13,6 +13,15 @@ COMPLEX = (torch.complex64, torch.complex128, torch.complex32)
 BYTES = (torch.float8_e4m3fn, torch.float8_e5m2, torch.float8_e4m3fnuz, torch.float8_e5m2fnuz)
 
 
+@pytest.fixture(autouse=True)
+def threads():
+    """One, unless a test sets another number: OpenMP's wait for each other on a busy machine."""
+    before = torch.get_num_threads()
+    torch.set_num_threads(1)
+    yield
+    torch.set_num_threads(before)
+
+
 def kinds(tensor, wanted=NAN | INF, limit=math.inf):
     return engine().value_kinds(tensor, wanted, limit)
 
@@ -105,6 +114,7 @@ def test_types_of_one_byte(dtype):
 
 @pytest.mark.parametrize("shape", [(3_000_000,), (3000, 1000)])
 def test_large_ones_on_several_threads(shape):
+    torch.set_num_threads(2)
     tensor = torch.zeros(*shape, dtype=torch.float64)
     assert kinds(tensor) == 0
     tensor.view(-1)[-1] = math.nan

@@ -1,4 +1,4 @@
-"""A native breakpoint of the program's own on one op; what it does there is the argument."""
+"""Native breakpoints of the program's own on one op, one after the other; what each does there is an argument."""
 
 import sys
 
@@ -13,6 +13,7 @@ def work(x):
     return z + 3  # @after
 
 
-point = native_breakpoint(op="aten::mul", action=sys.argv[1])
-print(work(torch.ones(2)).tolist())
-print(point.hits, "hit", flush=True)
+for action in sys.argv[1:]:
+    with native_breakpoint(op="aten::mul", action=action) as point:
+        print(work(torch.ones(2)).tolist())
+        print(point.hits, "hit", flush=True)
