@@ -1,6 +1,7 @@
 """Inversion: every entry of the table in every form, random graphs both ways, and what cannot be inverted."""
 
 import operator
+from pathlib import Path
 
 import pytest
 import torch
@@ -265,3 +266,10 @@ def test_domains_are_listed():
     assert ("log", 0, "x > 0") in listed
     assert all(domain for _, _, domain in listed)
     assert listed == sorted(listed)
+
+
+def test_domains_are_documented():
+    page = (Path(__file__).parent.parent.parent / "docs" / "fx.md").read_text()
+    for name, unknown, domain in domains():
+        row = next(line for line in page.splitlines() if line.endswith(f"| {domain} |"))
+        assert f"`{name}`" + (" (second operand)" if unknown else "") in row
