@@ -6,6 +6,7 @@ import operator
 import pytest
 import torch
 from torch import fx, nn
+from torch.fx.experimental.optimization import fuse
 from torch.nn import functional
 
 from pyharness.fx import Tracer, verify
@@ -282,3 +283,63 @@ def test_a_fault_in_a_module_that_the_original_calls_whole(net, args):
     softmax.kwargs = {"dim": 0}
     first = found(original, changed, args)
     assert (first.node, first.reason) == ("softmax", "dim is 0, in the original -1")
+
+
+class Folded(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.one = nn.Sequential(nn.Conv2d(2, 4, 3), nn.BatchNorm2d(4), nn.ReLU())
+        self.two = nn.Sequential(nn.Conv2d(4, 4, 3), nn.BatchNorm2d(4), nn.ReLU())
+        self.three = nn.Sequential(nn.Conv2d(4, 2, 3), nn.BatchNorm2d(2))
+
+    def forward(self, x):
+        y = self.two(self.one(x))
+        return self.three(y * 2) + 1
+
+
+def folded():
+    torch.manual_seed(5)
+    model = Folded().eval()
+    for each in model.modules():
+        if isinstance(each, nn.BatchNorm2d):
+            each.running_var.uniform_(0.3, 3.0)
+    return model, fuse(model), torch.randn(2, 2, 9, 9)
+
+
+def test_what_a_pass_has_folded_is_no_fault():
+    model, fused, x = folded()
+    assert verify(model, fused, x).ok
+    node(fused, "mul").args = (node(fused, "mul").args[0], 3)
+    fused.recompile()
+    verdict = verify(model, fused, x)
+    assert (verdict.first.node, verdict.others) == ("mul", ())
+
+
+def test_a_wrong_weight_of_what_was_folded():
+    model, fused, x = folded()
+    with torch.no_grad():
+        fused.get_submodule("two.0").weight[1] += 0.1
+    verdict = verify(model, fused, x)
+    first = verdict.first
+    assert (first.node, first.counterpart, verdict.others) == ("two_0", "two_1", ())
+    assert first.reason == "it stands for two_1 of the original, and makes another value"
+    assert (first.sizes.count, first.sizes.worst[1]) == (first.sizes.total // 4, 1)
+
+
+def test_names_that_a_new_trace_has_shifted(args):
+    """What is `add` in one is `add_1` in the other."""
+
+    def original(x, y):
+        a = x + y
+        b = a * 2
+        return torch.relu(b + y) + a
+
+    def transformed(x, y):
+        unused = y + 1
+        a = x + y
+        b = a * 2
+        return torch.relu(b + y) - a, unused
+
+    verdict = verify(original, lambda x, y: transformed(x, y)[0], args)
+    assert (verdict.first.node, verdict.others) == ("sub", ())
+    assert verdict.first.counterpart == "add_2"

@@ -207,6 +207,13 @@ def by_value(alignment: Alignment) -> None:
             alignment.pair(node, same[0])
 
 
+def doubted(alignment: Alignment) -> None:
+    """Part those pairs that do not have the same value, so that those who take it can say what it stands for."""
+    for node, other in list(alignment.of.items()):
+        if node.op not in {"placeholder", "output"} and not _equal(alignment, node, other):
+            alignment.part(node)
+
+
 def _equal(alignment: Alignment, node: Node, other: Node) -> bool:
     return agree(alignment.original.steps[other].result, alignment.transformed.steps[node].result, Tolerance())
 
@@ -304,6 +311,7 @@ HYPOTHESES: dict[str, tuple[Callable[[Alignment], None], ...]] = {
     "structure": (ends, congruent, by_name, *_REST),
     "places": (*_PLACES, between),
     "values": _VALUES,
+    "users": (ends, congruent, by_value, doubted, backward, congruent, by_place, in_order, between),
 }
 
 

@@ -43,13 +43,14 @@ def cause_of(root: Root, replay: Replay) -> Cause:
     found = next(_causes(root, replay), None)
     if found is not None:
         return found
-    if root.difference.symptom == "error":
-        return Cause("error", root.difference.message)
+    difference = replay.measured(root)
+    if difference.symptom == "error":
+        return Cause("error", difference.message)
     if root.through:
         names = ", ".join(node.name for node in root.through[-4:])
         return Cause("value", f"its value is wrong, or one of those it is made from ({names})")
-    if root.difference.symptom == "state":
-        return Cause("value", root.difference.message)
+    if difference.symptom == "state":
+        return Cause("value", difference.message)
     return Cause("value", "from the same inputs it makes another value")
 
 
@@ -58,6 +59,8 @@ def _causes(root: Root, replay: Replay) -> Iterator[Cause]:
     if node in replay.alignment.instead:
         yield Cause("input", f"it stands between {other.name} and what takes that, and changes the value")
         return
+    if node.op == "call_module" and _names_another(node, other, replay):
+        yield Cause("value", f"it stands for {other.name} of the original, and makes another value")
     if word(node) != word(other):
         yield Cause("target", f"it calls {target_of(node)}, where the original calls {target_of(other)}")
     if node.op == other.op == "call_module":
@@ -68,6 +71,12 @@ def _causes(root: Root, replay: Replay) -> Iterator[Cause]:
         yield Cause("target", f"it calls {target_of(node)}, where the original calls {target_of(other)}")
     if node.op == other.op == "get_attr":
         yield Cause("parameter", f"{node.target} does not hold what it holds in the original")
+
+
+def _names_another(node: Node, other: Node, replay: Replay) -> bool:
+    """Whether it calls a module that the original calls elsewhere: one into which others were folded."""
+    calls = [each.target for each in replay.original.nodes if each.op == "call_module"]
+    return node.target != other.target and node.target in calls
 
 
 def _in_place(root: Root, replay: Replay) -> Cause:

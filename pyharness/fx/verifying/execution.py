@@ -10,7 +10,7 @@ from torch.fx.node import map_arg
 
 from pyharness.fx.verifying.differences import is_same
 from pyharness.fx.verifying.keeping import RandomState
-from pyharness.fx.verifying.values import Leaf, mapped, snapshot, storage_of, tensors
+from pyharness.fx.verifying.values import Leaf, changes_of, mapped, snapshot, storage_of, tensors
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -51,6 +51,27 @@ class Step:
     error: Exception | None = None
     poisoned: bool = False
     """It could not run: an input's node had failed."""
+
+
+class Held:
+    """Parameters and buffers of a module, or of none, before it is called."""
+
+    def __init__(self, module: torch.nn.Module | None) -> None:
+        self._buffers = dict(module.named_buffers()) if module is not None else {}
+        self._parameters = dict(module.named_parameters()) if module is not None else {}
+        self._before = {name: tensor.detach().clone() for name, tensor in self._buffers.items()}
+        self._versions = {name: changes_of(tensor) for name, tensor in self._parameters.items()}
+
+    @property
+    def tensors(self) -> list[torch.Tensor]:
+        """All of them."""
+        return [*self._parameters.values(), *self._buffers.values()]
+
+    def changed(self) -> dict[str, torch.Tensor]:
+        """Copies of those that are not what they were; of parameters, which can be large, torch's count is asked."""
+        buffers = {name: each for name, each in self._buffers.items() if not is_same(self._before[name], each)}
+        written = {n: each for n, each in self._parameters.items() if changes_of(each) != self._versions[n]}
+        return {name: each.detach().clone() for name, each in {**buffers, **written}.items()}
 
 
 class Execution:
@@ -105,9 +126,7 @@ class Execution:
         if any(self.values[each] is POISON for each in step.uses):
             step.poisoned = True
             return POISON
-        held = self.held(node)
-        tables = {**dict(held.named_parameters()), **dict(held.named_buffers())} if held is not None else {}
-        before = {name: tensor.detach().clone() for name, tensor in tables.items()}
+        held = Held(self.held(node))
         numbers = RandomState()
         value: Any = POISON
         try:
@@ -116,8 +135,8 @@ class Execution:
         except Exception as error:  # noqa: BLE001  (the user's code)
             step.error = error
         step.random = numbers if numbers.differs() else None
-        step.state = {name: each.detach().clone() for name, each in tables.items() if not is_same(before[name], each)}
-        self._notice(step, list(tables.values()))
+        step.state = held.changed()
+        self._notice(step, held.tensors)
         return value
 
     def _called(self, node: Node) -> Any:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from torch.fx import GraphModule
@@ -25,9 +24,6 @@ def fault(root: Root, replay: Replay, cause: Cause) -> Fault:
     node = root.node
     file, line = _line(replay.module, node)
     module, origin_file, origin_line = provenance.of(node)
-    difference = root.difference
-    if not difference.message and root.users:
-        difference = replace(difference, message="its use differs")
     return Fault(
         node=node.name,
         op=node.op,
@@ -39,7 +35,7 @@ def fault(root: Root, replay: Replay, cause: Cause) -> Fault:
         origin_line=origin_line,
         kind=cause.kind,
         reason=cause.reason,
-        difference=difference,
+        difference=replay.measured(root),
         counterpart=root.counterpart.name,
         missing=cause.missing.name if cause.missing else None,
         seen_at=root.users[0].name if root.users else None,

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 import torch
 
 from pyharness.fx.verifying.differences import is_same
+from pyharness.fx.verifying.values import changes_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
@@ -57,10 +58,13 @@ class ModuleState:
         modules = {id(each): each for root in roots for each in root.modules()}
         self._modules = [(each, dict(each.__dict__), [*map(dict, _tables(each))]) for each in modules.values()]
         held = {id(tensor): tensor for each in modules.values() for tensor in _tensors(each)}
-        self._tensors = [(tensor, tensor.detach().clone()) for tensor in held.values()]
+        self._tensors = [(each, each.detach().clone(), changes_of(each)) for each in held.values()]
 
-    def restore(self) -> None:
-        """Put back what was changed; what was not is not written to."""
+    def restore(self, *, surely: bool = True) -> None:
+        """Put back what was changed; what was not is not written to.
+
+        Unless ``surely``, torch's count of changes is asked for parameters, which can be large.
+        """
         for module, attributes, tables in self._modules:
             for name in set(module.__dict__) - set(attributes):
                 del module.__dict__[name]
@@ -68,7 +72,9 @@ class ModuleState:
             for table, entries in zip(_tables(module), tables, strict=True):
                 table.clear()
                 table.update(entries)
-        for tensor, before in self._tensors:
+        for tensor, before, version in self._tensors:
+            if not surely and isinstance(tensor, torch.nn.Parameter) and changes_of(tensor) == version:
+                continue
             if not is_same(tensor.detach(), before):
                 tensor.data.copy_(before)  # by .data: autograd must not take it for a change of its saved values
 
@@ -96,7 +102,7 @@ class Kept:
 
     def begin(self) -> None:
         """Put everything back, and start the random numbers."""
-        self._modules.restore()
+        self._modules.restore(surely=False)
         if self._mode is not None:
             for root in self._roots:
                 root.train(self._mode)

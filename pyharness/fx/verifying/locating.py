@@ -77,7 +77,7 @@ class _Search:
 
     def best(self) -> Replay:
         """The simplest explanation; where values remain that nobody can judge, with the original's modules opened."""
-        found = self._tried()
+        found = self._refined(self._tried())
         if any(root.through for root in found.roots):
             called = {str(node.target) for node in self.transformed.graph.nodes if node.op == "call_module"}
             finer = self._opened(called)
@@ -85,6 +85,16 @@ class _Search:
                 before, self.expected = self.expected, finer
                 found = min(found, self._tried(), key=lambda each: each.cost)
                 self.expected = found.original or before
+        return found
+
+    def _refined(self, found: Replay) -> Replay:
+        """Align again by the values that nodes have once the faults above them are mended, while that tells more."""
+        while found.cost > 1:
+            self.actual = found
+            again = self._tried(found)
+            if again is found:
+                break
+            found = again
         return found
 
     def _opened(self, called: Collection[str]) -> Execution | None:
@@ -97,8 +107,9 @@ class _Search:
         except Exception:  # noqa: BLE001  (a module that cannot be traced stays whole)
             return None
 
-    def _tried(self) -> Replay:
-        found: list[Replay] = []
+    def _tried(self, known: Replay | None = None) -> Replay:
+        """The simplest explanation of all hypotheses, ``known`` where none is simpler."""
+        found = [known] if known else []
         for rules in HYPOTHESES.values():
             alignment = align(rules, self.expected, self.actual)
             for tolerance in (EXACT, self._tolerance):

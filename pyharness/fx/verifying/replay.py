@@ -11,10 +11,10 @@ from typing import TYPE_CHECKING, Any
 
 import torch
 
-from pyharness.fx.verifying.calls import described, flat
+from pyharness.fx.verifying.comparing import Steps
 from pyharness.fx.verifying.differences import agree, differences
 from pyharness.fx.verifying.execution import POISON, Execution, Version, rebuilt
-from pyharness.fx.verifying.values import Leaf, snapshot, tensors
+from pyharness.fx.verifying.values import snapshot, tensors
 from pyharness.model.verdict import Difference
 
 if TYPE_CHECKING:
@@ -34,7 +34,6 @@ class Root:
     node: Node
     counterpart: Node
     """The original's, whose value it should have."""
-    difference: Difference
     through: tuple[Node, ...] = ()
     """Nodes without counterpart between it and inputs that are known to be right."""
     changed: Node | None = None
@@ -97,60 +96,37 @@ class Replay(Execution):
         other = self.alignment.expected(step.node)
         if other is None:
             return value
-        expected = self.original.steps[other]
-        difference = self._difference(step, expected)
-        if difference is None:
+        steps = self._steps(step, other)
+        if not steps.errs(self._tolerance):
             return value
-        self._note(step, expected, difference)
-        self._mend(step, expected)
-        if value is not POISON and agree(expected.result, snapshot(value), self._tolerance):
+        self._note(step, steps.expected)
+        self._mend(steps)
+        expected = steps.expected.result
+        if value is not POISON and agree(expected, snapshot(value), self._tolerance):
             return value
-        return rebuilt(self.original.values[other], expected.result)
+        return rebuilt(self.original.values[other], expected)
 
-    def _difference(self, step: Step, expected: Step) -> Difference | None:
-        """Whether the node errs; where it does by more than the user's tolerance, how much of it is beyond that."""
-        if step.error is not None:
-            return Difference("", "error", f"it raises {described(step.error)}")
-        if step.poisoned:
-            return Difference("", "error", "an input has no value: the node that makes it fails")
-        found = next(self._compared(step, expected, self._tolerance), None)
-        return next(self._compared(step, expected, self._shown), found) if found else None
+    def measured(self, root: Root) -> Difference:
+        """How far off the node is; of a value changed in place, the first node that takes it, or the value itself."""
+        place = root.users[0] if root.users else root.node
+        other = self.alignment.expected(place)
+        if other is not None:
+            steps = self._steps(self.steps[place], other)
+            found = steps.difference(self._shown) or steps.difference(self._tolerance)
+            if found:
+                return found
+        return next(self._left(root.changed, self._tolerance), Difference("", "value", "it differs"))
 
-    def _compared(self, step: Step, expected: Step, tolerance: Tolerance) -> Iterator[Difference]:
-        pair = (expected.result, step.result)
-        if step.node.op == "output" and [leaf.path for leaf in pair[0]] != [leaf.path for leaf in pair[1]]:
-            pair = (flat(pair[0]), flat(pair[1]))
-        yield from differences(*pair, tolerance)
-        yield from self._of_state(step, expected, tolerance)
-        for node, other in self._both_write(step, expected):
-            yield from differences(
-                self.original.written(other, expected.node), self.written(node, step.node), tolerance
-            )
+    def _steps(self, step: Step, other: Node) -> Steps:
+        return Steps(self.original, self, self.original.steps[other], step, self.alignment.of)
 
-    def _of_state(self, step: Step, expected: Step, tolerance: Tolerance) -> Iterator[Difference]:
-        """Buffers that a called module changed."""
-        if step.node.op != "call_module" or expected.node.op != "call_module":
-            return
-        for name in dict.fromkeys((*expected.state, *step.state)):
-            pair = expected.state.get(name), step.state.get(name)
-            if pair[0] is None or pair[1] is None:
-                yield Difference(name, "state", f"{name} is {'not ' if pair[1] is None else ''}changed by the call")
-            else:
-                yield from differences((Leaf(name, pair[0]),), (Leaf(name, pair[1]),), tolerance)
-
-    def _both_write(self, step: Step, expected: Step) -> Iterator[tuple[Node, Node]]:
-        for node in step.writes:
-            other = self.alignment.of.get(node)
-            if other is not None and other in expected.writes:
-                yield node, other
-
-    def _note(self, step: Step, expected: Step, difference: Difference) -> None:
+    def _note(self, step: Step, expected: Step) -> None:
         through = self._through(step)
         blamed = self._blamed(step, expected, through)
         if blamed is None:
-            self._found(Root(step.node, expected.node, difference, tuple(through)))
-            return
-        self._add(blamed, step.node, difference)
+            self._found(Root(step.node, expected.node, tuple(through)))
+        else:
+            self._add(blamed, step.node)
 
     def _through(self, step: Step) -> list[Node]:
         """Nodes above without counterpart, in order of execution."""
@@ -185,32 +161,33 @@ class Replay(Execution):
             return None
         mine, theirs = taken.writer, wanted.writer
         if mine is not node and mine is not None and self.alignment.of.get(mine) is not theirs:
-            return Root(mine, self.alignment.expected(mine) or other, UNSEEN, changed=node)
+            return Root(mine, self.alignment.expected(mine) or other, changed=node)
         if mine is node and theirs is not other and theirs is not None:
-            return Root(self.alignment.back.get(theirs, user.node), theirs, UNSEEN, changed=node, writer=theirs)
+            return Root(self.alignment.back.get(theirs, user.node), theirs, changed=node, writer=theirs)
         return None
 
     def _left_behind(self, node: Node, output: Node) -> None:
         """What the run leaves in the memory of an input or a parameter."""
-        other = self.alignment.of.get(node)
-        if other is None or self.values[node] is POISON:
+        if next(self._left(node, self._tolerance), None) is None:
             return
-        wanted, left = self.original.versions[other][-1], self.versions[node][-1]
-        difference = next(differences(wanted.leaves, left.leaves, self._tolerance), None)
-        if difference is None:
-            return
-        if left.writer is not node and left.writer is not None:
-            root = Root(left.writer, self.alignment.expected(left.writer) or other, difference, changed=node)
+        other = self.alignment.of[node]
+        mine, theirs = self.versions[node][-1].writer, self.original.versions[other][-1].writer
+        if mine is not node and mine is not None:
+            self._add(Root(mine, self.alignment.expected(mine) or other, changed=node), output)
         else:
-            blamed = self.alignment.back.get(wanted.writer or other, output)
-            root = Root(blamed, wanted.writer or other, difference, changed=node, writer=wanted.writer)
-        self._add(root, output, difference)
+            blamed = self.alignment.back.get(theirs or other, output)
+            self._add(Root(blamed, theirs or other, changed=node, writer=theirs), output)
 
-    def _add(self, root: Root, user: Node, difference: Difference) -> None:
+    def _left(self, node: Node | None, tolerance: Tolerance) -> Iterator[Difference]:
+        """How the memory of ``node`` differs in the end."""
+        other = self.alignment.of.get(node) if node is not None else None
+        if node is not None and other is not None and self.values[node] is not POISON:
+            yield from differences(self.original.versions[other][-1].leaves, self.versions[node][-1].leaves, tolerance)
+
+    def _add(self, root: Root, user: Node) -> None:
         """Note a fault that shows at ``user``; one that is known has another user."""
         known = next((each for each in self.roots if each.changed is not None and each.node is root.node), None)
         if known is None:
-            root.difference = difference
             self._found(root)
         (known or root).users.append(user)
 
@@ -219,16 +196,12 @@ class Replay(Execution):
         if self.cost > self._limit:
             raise TooCostlyError
 
-    def _mend(self, step: Step, expected: Step) -> None:
+    def _mend(self, steps: Steps) -> None:
         """Where both change the same value in place, give it the content that it has in the original."""
-        for node, other in self._both_write(step, expected):
-            right = [leaf.value for leaf in self.original.written(other, expected.node)]
+        for node, other in steps.written():
+            right = [leaf.value for leaf in self.original.written(other, steps.expected.node)]
             wanted = [each for each in right if isinstance(each, torch.Tensor)]
             for tensor, content in zip(tensors(self.values[node]), wanted):  # noqa: B905  (nesting may differ, too)
                 if tensor.shape == content.shape:
                     tensor.data.copy_(content)
-            self.versions[node][-1] = Version(step.node, snapshot(self.values[node]))
-
-
-UNSEEN = Difference("", "value", "")
-"""Of a fault that shows only where its value is used."""
+            self.versions[node][-1] = Version(steps.actual.node, snapshot(self.values[node]))

@@ -103,6 +103,11 @@ def storage_of(tensor: torch.Tensor) -> int | None:
         return None
 
 
+def changes_of(tensor: torch.Tensor) -> int:
+    """Torch's count of changes in place; always 0 for an inference tensor, of which it keeps none."""
+    return 0 if tensor.is_inference() else tensor._version  # noqa: SLF001
+
+
 def snapshot(value: Any) -> tuple[Leaf, ...]:
     """The leaves as they are now."""
     return tuple(
