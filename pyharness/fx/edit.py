@@ -11,10 +11,11 @@ from torch.fx import GraphModule
 from pyharness.fx import files
 from pyharness.fx.mapping import rows
 from pyharness.fx.statements import spans_by_name
-from pyharness.model.errors import HarnessError
+from pyharness.model.errors import HarnessError, nearest
 from pyharness.model.source_map import SourceMap
 
 if TYPE_CHECKING:
+    import os
     from collections.abc import Callable
 
 
@@ -22,13 +23,17 @@ class EditError(HarnessError):
     """An edited file cannot run; the code that ran before still does."""
 
 
-def reload(module: GraphModule) -> None:
+def reload(module: GraphModule | str | os.PathLike[str]) -> None:
     """Run the file of ``module`` as it is on disk now, and those of the GraphModules inside it.
 
-    All or none: where one has an error, ``EditError`` names its line and nothing changes. The source map is made anew
+    Of code that torch.compile made nobody has the module: its file will do. All or none: where one has an error, ``EditError`` names its line and nothing changes. The source map is made anew
     from the names that the edited statements assign. A later ``recompile()`` generates from the graph again: the graph
     knows nothing of the edit.
     """
+    if not isinstance(module, GraphModule):
+        for each in _running(Path(module).absolute()):
+            reload(each)
+        return
     inside = [each for each in module.modules() if isinstance(each, GraphModule) and each in files.FILES]
     if module not in inside:
         raise EditError(f"{type(module).__name__} has no file to reload", "Call pyharness.fx.materialize on it first.")
@@ -36,6 +41,16 @@ def reload(module: GraphModule) -> None:
     for each, file, forward in edited:
         if forward is not None:
             _run(each, file, forward)
+
+
+def _running(path: Path) -> list[GraphModule]:
+    """The GraphModules that run the file ``path``: at least one."""
+    found = [each for each, file in files.FILES.items() if Path(file.path) == path]
+    if not found:
+        paths = {Path(file.path).name: file.path for file in files.FILES.values()}
+        near = nearest(path.name, paths)
+        raise EditError(f"Nothing in this process runs {path}.", near or "Is that the file of another run?")
+    return found
 
 
 def _edited(module: GraphModule) -> tuple[files.GeneratedFile, Callable[..., Any] | None]:

@@ -13,7 +13,7 @@ import torch
 from backend_models import CASES, points
 from fx_models import mark
 
-from pyharness.fx import compile_report, files, reload
+from pyharness.fx import EditError, compile_report, files, reload
 from pyharness.model.places import OPS, find
 from pyharness.model.source_map import map_of
 
@@ -149,10 +149,11 @@ def test_an_edited_file_runs(afresh):
     x = points(3)
     compiled(x)
     path = Path(afresh()[0].graphs[-1].file)
-    (module,) = [module for module, file in files.FILES.items() if file.path == str(path)]
     path.write_text(path.read_text().replace("aten.relu", "aten.neg"))
-    reload(module)
+    reload(path)
     assert torch.equal(compiled(x), 1 - x)
+    with pytest.raises(EditError, match=f"Did you mean {path.name}"):
+        reload(path.with_name(f"x{path.name}"))
 
 
 def test_two_graphs_of_one_capture_have_files_of_their_own():
