@@ -26,9 +26,9 @@ class EditError(HarnessError):
 def reload(module: GraphModule | str | os.PathLike[str]) -> None:
     """Run the file of ``module`` as it is on disk now, and those of the GraphModules inside it.
 
-    Of code that torch.compile made nobody has the module: its file will do. All or none: where one has an error, ``EditError`` names its line and nothing changes. The source map is made anew
-    from the names that the edited statements assign. A later ``recompile()`` generates from the graph again: the graph
-    knows nothing of the edit.
+    Of code that torch.compile made nobody has the module: its file will do. All or none: where one has an error,
+    ``EditError`` names its line and nothing changes. The source map is made anew from the names that the edited
+    statements assign. A later ``recompile()`` generates from the graph again: the graph knows nothing of the edit.
     """
     if not isinstance(module, GraphModule):
         for each in _running(Path(module).absolute()):
