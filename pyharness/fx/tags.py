@@ -75,6 +75,11 @@ def record_tags(node: Node, taggers: Iterable[Tagger]) -> None:
         tag(node, **(tagger(node) or {}))
 
 
+def is_known(node: Node) -> bool:
+    """Whether anything of ours says where ``node`` came from."""
+    return KEY in node.meta or KEY in (node.meta.get(FIELD) or {})
+
+
 def inherit(new: Node, old: Node) -> None:
     """``new`` stands for ``old``: it came from the same line of the same module, and has the same tags."""
     for name in _INHERITED:

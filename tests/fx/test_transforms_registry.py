@@ -86,6 +86,27 @@ def test_they_chain_and_keep_provenance(doubled):
 
 
 @pytest.mark.usefixtures("made")
+def test_new_nodes_have_the_provenance_of_those_that_they_replace():
+    @transform("softplus_for_relu")
+    def softplus_for_relu(module):
+        for node in module.graph.find_nodes(op="call_function", target=torch.relu):
+            with module.graph.inserting_after(node):
+                exp = module.graph.call_function(torch.exp, node.args)
+            with module.graph.inserting_after(exp):
+                log = module.graph.call_function(torch.log1p, (exp,))
+            node.replace_all_uses_with(log)
+            module.graph.erase_node(node)
+
+    module = trace(Net(), tags=lambda node: {"was": node.name})
+    result = softplus_for_relu(module)
+    for name in ("exp", "log1p"):
+        node = next(each for each in result.graph.nodes if each.name == name)
+        assert provenance.of(node) == ("", __file__, Net.forward.__code__.co_firstlineno + 1)
+        assert tags_of(node) == {"was": "relu", "transform": "softplus_for_relu"}
+    assert not any("transform" in tags_of(node) for node in result.graph.nodes if node.name not in {"exp", "log1p"})
+
+
+@pytest.mark.usefixtures("made")
 def test_a_broken_result_is_an_error():
     @transform("missing")
     def missing(module):
@@ -150,3 +171,4 @@ def test_one_that_makes_its_graph_by_a_transformer():
     assert [node.target for node in result.graph.nodes if node.op == "call_function"] == [torch.sin]
     sin = result.graph.find_nodes(op="call_function", target=torch.sin)[0]
     assert provenance.of(sin).line == Net.forward.__code__.co_firstlineno + 1
+    assert [tags_of(node).get("transform") for node in result.graph.nodes] == ["sines", None, None, None, None]

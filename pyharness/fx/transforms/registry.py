@@ -11,8 +11,8 @@ from torch import nn
 from torch.fx import Graph, GraphModule
 
 from pyharness.fx import tags
-from pyharness.fx.provenance import KEY
 from pyharness.fx.remembered import remember
+from pyharness.fx.transforms.heirs import replacements, settle
 from pyharness.model.errors import HarnessError, UsageError, nearest
 
 if TYPE_CHECKING:
@@ -36,7 +36,8 @@ class Transform(Generic[Options]):
     """A registered transform: called with a GraphModule it returns a new one, with a Graph a new Graph.
 
     The new graph shares parameters and submodules with the given one, whose nodes and attributes stay as they are.
-    Nodes that it made carry its name as a tag, and the tags of ``tagged`` blocks that are open.
+    Nodes that it made carry its name as a tag, the tags of ``tagged`` blocks that are open, and the provenance of those
+    that they replace.
     """
 
     def __init__(self, name: str, function: Callable[Concatenate[GraphModule, Options], GraphModule | None]) -> None:
@@ -49,10 +50,14 @@ class Transform(Generic[Options]):
         module = self._module(given)
         work = _copied(module)
         before = set(work.graph.nodes)
-        result = self._function(work, *args, **kwargs) or work
-        for node in result.graph.nodes:
-            if node not in before and (result is work or KEY not in node.meta):
-                tags.tag(node, **tags.active(), **{TAG: self.name})
+        with replacements(work) as replaced:
+            result = self._function(work, *args, **kwargs) or work
+        made = [
+            node for node in result.graph.nodes if node not in before and (result is work or not tags.is_known(node))
+        ]
+        settle(made, replaced)
+        for node in made:
+            tags.tag(node, **tags.active(), **{TAG: self.name})
         finished = self._finished(result, module)
         return finished if isinstance(given, GraphModule) else finished.graph
 
