@@ -24,9 +24,10 @@ ALLOWED = {
     "cli": ANYTHING,
     "__main__": {"cli"},
     "pytest_plugin": ANYTHING,
+    "views": ANYTHING,
 }
 STDLIB_ONLY = {"model", "ingdb", "gdbmi"}
-LAZY_TORCH = {"cli", "pytest_plugin", "debugger", "session", "dap", "__init__"}
+LAZY_TORCH = {"cli", "pytest_plugin", "views", "debugger", "session", "dap", "__init__"}
 
 
 def sources():

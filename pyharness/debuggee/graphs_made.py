@@ -27,9 +27,11 @@ _MOST = 50
 
 @dataclass
 class _Made:
-    """One GraphModule; it does not live longer because of us."""
+    """One GraphModule; it lives no longer because of us, unless it is to be exported."""
 
     maker: str
+    module: GraphModule | None = None
+    """Itself, where somebody wants to export it at the end."""
     versions: list[tuple[Graph, dict[str, str]]] = field(default_factory=list)
     dropped: int = 0
     seen: bool = False
@@ -48,7 +50,8 @@ class _Made:
 class GraphsMade:
     """Every GraphModule from ``follow`` on, in the order in which they were made."""
 
-    def __init__(self) -> None:
+    def __init__(self, *, keep: bool = False) -> None:
+        self._keep = keep
         self._all: list[_Made] = []
         self._of: weakref.WeakKeyDictionary[GraphModule, _Made] = weakref.WeakKeyDictionary()
 
@@ -72,14 +75,20 @@ class GraphsMade:
 
     def result(self, *, everything: bool = False) -> list[MadeGraph]:
         """What was made by the user's code, and what torch's compilers handed on; ``everything``: their own, too."""
-        kept = [each for each in self._all if each.versions and (each.maker or everything)]
         names: dict[str, int] = {}
-        return [_graph(number, each, names) for number, each in enumerate(kept, 1)]
+        return [_graph(number, each, names) for number, each in enumerate(self._shown(everything=everything), 1)]
+
+    def module(self, number: int, *, everything: bool = False) -> GraphModule | None:
+        """The module with this number in ``result``."""
+        return self._shown(everything=everything)[number - 1].module
+
+    def _shown(self, *, everything: bool) -> list[_Made]:
+        return [each for each in self._all if each.versions and (each.maker or everything)]
 
     def _made(self, module: GraphModule, depth: int = 2) -> _Made:
         made = self._of.get(module)
         if made is None:
-            made = self._of[module] = _Made(makers.maker(sys._getframe(depth)))
+            made = self._of[module] = _Made(makers.maker(sys._getframe(depth)), module if self._keep else None)
             self._all.append(made)
         return made
 

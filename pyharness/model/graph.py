@@ -182,6 +182,8 @@ def select(made: Sequence[MadeGraph], which: str) -> Chosen:
     found = [each for each in made if name in {each.name, str(each.number)}]
     if not name and len(made) == 1:
         found = list(made)
+    if not found and not name:
+        raise UsageError("Which graph?", _which(made, name))
     if not found:
         raise UsageError(f"There is no graph {name!r}.", _which(made, name))
     chosen = Chosen(found[0], int(match[2]) if match else found[0].count)

@@ -85,8 +85,8 @@ def compare(before: Graph, after: Graph) -> GraphDiff:
 def _row(old: GraphNode, new: GraphNode, names: Mapping[str, str], *, moved: bool) -> Row:
     differences = {
         "op": old.op != new.op,
-        "target": (old.target, old.kind) != (new.target, new.kind) and old.op != "output",
-        "arguments": _renamed(old, names) != new.arguments,
+        "target": _target(old) != _target(new),
+        "arguments": _renamed(old, names) != new.arguments and old.op != "placeholder",
         "shape": bool(old.shape and new.shape) and old.shape != new.shape,
     }
     parts = tuple(name for name, differs in differences.items() if differs)
@@ -113,11 +113,16 @@ def _replaced(node: GraphNode, new: Callable[[str], str]) -> str:
     return re.sub(pattern, lambda match: new(match[1]), node.arguments)
 
 
+def _target(node: GraphNode) -> tuple[str, str]:
+    """What it calls or reads; an input's is only its name."""
+    return ("", "") if node.op in {"placeholder", "output"} else (node.target, node.kind)
+
+
 _KEYS: tuple[Callable[[GraphNode], Hashable], ...] = (
     lambda node: (node.name, node.op, node.target, node.kind, node.arguments),
     lambda node: (node.name, node.op, node.target),
-    lambda node: (node.op, node.target, _pattern(node)),
-    lambda node: (node.op, node.target),
+    lambda node: (node.op, _target(node), _pattern(node)),
+    lambda node: (node.op, _target(node)),
 )
 
 

@@ -50,3 +50,27 @@ def started(environment, tmp_path):
         if process.poll() is None:
             os.killpg(process.pid, signal.SIGKILL)
         process.communicate()
+
+
+@pytest.fixture(scope="session")
+def graphs_of_program(tmp_path_factory):
+    """What ``fx_graphs.py`` makes, from one run of it."""
+    folder = tmp_path_factory.mktemp("graphs")
+    entry = ROOT / "pyharness" / "debuggee" / "graphs.py"
+    command = [sys.executable, entry, folder, "{}", ROOT / "tests" / "programs" / "fx_graphs.py"]
+    environment = {**os.environ, "PYHARNESS_HOME": str(folder / "state")}
+    subprocess.run(list(map(str, command)), env=environment, capture_output=True, timeout=90, check=True)
+    return folder / "graphs.json"
+
+
+@pytest.fixture
+def kept(graphs_of_program, monkeypatch, tmp_path):
+    """The verbs on graphs find that program's, without running it again."""
+    from pyharness.cli.fx import program
+
+    def run_entry(_entry, _command, folder, _request, **_options):
+        (folder / "graphs.json").write_bytes(graphs_of_program.read_bytes())
+        return 0
+
+    monkeypatch.setattr(program, "run_entry", run_entry)
+    monkeypatch.setenv("PYHARNESS_HOME", str(tmp_path / "state"))

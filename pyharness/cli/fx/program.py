@@ -5,7 +5,7 @@ from __future__ import annotations
 import functools
 import json
 import tempfile
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -48,6 +48,8 @@ class Made:
     graphs: tuple[MadeGraph, ...]
     script: str
     status: int
+    exported: dict[str, Any] = field(default_factory=dict)
+    """Folder, class and files of the package that was asked for, or what was wrong with it."""
 
     def chosen(self, which: str | None) -> list[Chosen]:
         """The graph that ``which`` names, else all as they were at last."""
@@ -108,12 +110,15 @@ def command_of(words: tuple[str, ...], module: str | None, python: str, cwd: str
     return Command(script, words[1:], python=python, cwd=cwd)
 
 
-def run(program: Program) -> Made:
-    """Run it to its end; ``HarnessError`` where it made no graph."""
+def run(program: Program, export: dict[str, Any] | None = None) -> Made:
+    """Run it to its end; ``HarnessError`` where it made no graph.
+
+    ``export``: see ``pyharness.debuggee.graphs.Request``; what was written is then in ``Made.exported``.
+    """
     program.command.check()
     with tempfile.TemporaryDirectory(dir=state_dir("graphs")) as name:  # mode 0700
         folder = Path(name)
-        request = {"everything": program.everything}
+        request = {"everything": program.everything, "export": export}
         code = run_entry(
             "graphs.py",
             program.command,
@@ -123,13 +128,14 @@ def run(program: Program) -> Made:
             so_far=lambda: "the program runs",
         )
         graphs = _read(folder / "graphs.json", code)
+        exported = json.loads((folder / "export.json").read_bytes()) if export and graphs else {}
     status = exit_status(code)
     if not graphs:
         ended = f" It ended with exit status {status}." if status else ""
         error = HarnessError(f"{program.command.script} made no GraphModule.{ended}", _NONE)
         error.exit_code = status or 1
         raise error
-    return Made(graphs, program.command.script, status)
+    return Made(graphs, program.command.script, status, exported)
 
 
 def sections(chosen: Sequence[Chosen], view: Callable[[Graph, int | None], Iterator[Line]]) -> Iterator[Line]:

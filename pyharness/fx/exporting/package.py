@@ -25,7 +25,7 @@ from torch import nn
 
 
 def read_state(model: nn.Module, file) -> None:
-    """Put the tensors of ``file`` into ``model``, as they were when it was exported: dtypes, strides and all."""
+    """Put the tensors of ``file`` into ``model``: dtypes, strides and all."""
     for path, value in torch.load(file, weights_only=True).items():
         owner, _, name = path.rpartition(".")
         getattr(model.get_submodule(owner), name).data = value

@@ -31,6 +31,7 @@ class Structure:
         self._tensors: dict[int, str] = {}
         self._shared: list[str] = []
         self._check_hooks(root, "")
+        self._check_tensors()
         self._inside(root, "")
         self._frozen()
         self.lines += self._shared
@@ -150,7 +151,7 @@ class Structure:
             value = self._tensor(known)
         else:
             learns = "" if parameter.requires_grad else ", requires_grad=False"
-            value = f"nn.Parameter({_empty(parameter, self._user(full))}{learns})"
+            value = f"nn.Parameter({_empty(parameter)}{learns})"
         self.lines.append(
             f"{holder}.{name} = {value}" if is_plain(name) else f"{holder}.register_parameter({name!r}, {value})"
         )
@@ -161,7 +162,7 @@ class Structure:
             value = "None"
         else:
             known = self._tensors.setdefault(id(buffer), full)
-            value = self._tensor(known) if known != full else _empty(buffer, self._user(full))
+            value = self._tensor(known) if known != full else _empty(buffer)
         persistent = "" if name not in module._non_persistent_buffers_set else ", persistent=False"  # noqa: SLF001
         self.lines.append(f"{holder}.register_buffer({name!r}, {value}{persistent})")
 
@@ -189,6 +190,12 @@ class Structure:
         if "_extra_state" in module.state_dict() and where:
             raise ExportError(f"{self._user(where)}: {type(module).__name__} has extra state of its own.")
 
+    def _check_tensors(self) -> None:
+        for path, tensor in _tensors(self._root):
+            if type(tensor) not in _TENSORS or tensor.is_meta or tensor.layout != torch.strided:
+                what = f"a {type(tensor).__name__} on {tensor.device}"
+                raise ExportError(f"{self._user(path)}: {path} is {what}, which has no plain values.")
+
     def _user(self, path: str) -> str:
         """The node that uses what lies at ``path``."""
         for node in self._root.graph.nodes:
@@ -200,6 +207,7 @@ class Structure:
         return f"module {path}" if path else type(self._root).__name__
 
 
+_TENSORS = {torch.Tensor, nn.Parameter, nn.Buffer}
 _PLAIN = "Trace through that module, or give it plain attributes."
 _IMPORTABLE = "A class must be importable in a fresh process: define it at the top of a module."
 
@@ -218,9 +226,7 @@ def _tensors(module: nn.Module) -> Iterator[tuple[str, torch.Tensor]]:
     yield from module.named_buffers(remove_duplicate=False)
 
 
-def _empty(tensor: torch.Tensor, user: str) -> str:
-    if type(tensor) not in {torch.Tensor, nn.Parameter, nn.Buffer} or tensor.is_meta or tensor.layout != torch.strided:
-        raise ExportError(f"{user}: a tensor of class {type(tensor).__name__} on {tensor.device} cannot be exported.")
+def _empty(tensor: torch.Tensor) -> str:
     return f"torch.empty({tuple(tensor.shape)}, dtype={tensor.dtype})"
 
 

@@ -32,10 +32,10 @@ const meets = wire => {
 const pathOf = (wire, dx, dy) => {
   const { from, to, value } = wire, n = number => number.toFixed(1);
   const x = from.x + leaving(from, value) + dx, tx = to.x + meets(wire) + dx;
-  const y = (from.end ? from.y + from.height : from.top) + dy, low = from.bottom + dy, high = to.top + dy;
+  const y = (from.end ? from.y + from.height : from.bottom) + dy, low = from.bottom + dy, high = to.top + dy;
   const bend = (high - low) * 0.5, end = (to.end ? to.y : to.top) + dy;
   const turn = Math.abs(x - tx) < 0.5 ? `V${n(high)}` : `C${n(x)} ${n(low + bend)} ${n(tx)} ${n(high - bend)} ${n(tx)} ${n(high)}`;
-  return { start: `M${n(x)} ${n(y)}`, rest: `${y < low ? `V${n(low)}` : ""}${turn}${end > high ? `V${n(end)}` : ""}` };
+  return { start: `M${n(x)} ${n(y)}`, rest: `V${n(low)}${turn}${end > high ? `V${n(end)}` : ""}` };
 };
 /** Wires that pass ranks, as one path up to where another one branches off: [{last, path, top}]. */
 const pathsOf = group => {

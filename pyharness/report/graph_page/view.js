@@ -10,7 +10,7 @@ const clamp = (value, low, high) => Math.max(low, Math.min(high, value));
 const stage = () => canvas.getBoundingClientRect();
 const apply = () => {
   world.setAttribute("transform", `translate(${view.x.toFixed(2)} ${view.y.toFixed(2)}) scale(${view.scale.toFixed(5)})`);
-  const large = view.scale < FAR ? clamp(Math.round(5.5 / view.scale) * 2, 12, 40) : 12;
+  const large = view.scale < FAR ? clamp(Math.round(5.5 / view.scale) * 2, 12, 56) : 12;
   if (large !== lettering) canvas.style.setProperty("--large", `${lettering = large}px`); // all that is drawn is looked at again
   canvas.classList.toggle("far", view.scale < FAR);
   canvas.classList.toggle("farther", view.scale < FARTHER);

@@ -1,0 +1,40 @@
+"""Graphs made up for the page: of any size, and with names that try to be markup."""
+
+from pyharness.model.graph import Graph, GraphNode
+
+HOSTILE = "</script><img src=x onerror='window.ran = true'>"
+_OPS = ["call_module", "call_function", "call_method", "get_attr"]
+PER_BLOCK = 20
+
+
+def graph_of_size(count):
+    """``count`` nodes in blocks of modules; each uses the one before and one from some way back."""
+    nodes = [GraphNode("x", "placeholder", "x", "", 2, None, None, None, (), "", "", "float32[2, 3]")]
+    lines = ["def forward(self, x):"]
+    for number in range(1, count - 1):
+        block, place = divmod(number - 1, PER_BLOCK)
+        path = f"blocks.{block}" if place < PER_BLOCK // 2 else f"blocks.{block}.mlp"
+        op = _OPS[number % 4]
+        inputs = () if op == "get_attr" else tuple(dict.fromkeys([nodes[-1].name, nodes[max(0, number - 7)].name]))
+        target = {"call_module": f"{path}.linear", "get_attr": f"{path}.weight"}.get(op, "torch.relu")
+        lines.append(f"    node_{number} = {target}({', '.join(inputs)});  gone = None")
+        kind = {"call_module": "Linear", "get_attr": "Parameter"}.get(op, "")
+        module = target if op == "call_module" else path
+        nodes.append(
+            GraphNode(
+                f"node_{number}", op, target, module, number + 1, None, __file__, 3, inputs, "", kind, "float32[2, 3]"
+            )
+        )
+    lines.append(f"    return {nodes[-1].name}")
+    nodes.append(GraphNode("output", "output", "output", None, count, None, None, None, (nodes[-1].name,), ""))
+    return Graph("Model", "\n".join(lines), tuple(nodes))
+
+
+def hostile_graph():
+    """Every name is markup."""
+    nodes = [
+        GraphNode("x", "placeholder", HOSTILE, "", 1, None, HOSTILE, 1, (), HOSTILE, HOSTILE, HOSTILE),
+        GraphNode(HOSTILE, "call_function", HOSTILE, HOSTILE, 1, None, HOSTILE, 1, ("x",), HOSTILE, HOSTILE, HOSTILE),
+        GraphNode("output", "output", HOSTILE, None, 1, None, None, None, (HOSTILE, "x"), HOSTILE),
+    ]
+    return Graph(HOSTILE, HOSTILE, tuple(nodes))
