@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from pyharness.debugger.core_header import check_core
-from pyharness.gdbmi.client import NO_CORE, find_gdb
+from pyharness.gdbmi.client import NO_CORE, environment, find_gdb
 from pyharness.model.errors import HarnessError, UsageError, nearest
 from pyharness.model.process_state import is_stopped, let_go_on
 from pyharness.model.threads import ThreadStack, thread_from_json
@@ -69,7 +69,7 @@ def ask_gdb(request: dict[str, Any], pid: int | None) -> dict[str, Any]:
         stderr=subprocess.PIPE,
         pass_fds=[writer],
         start_new_session=True,  # Ctrl-C is for us: we end gdb in order
-        env={**os.environ, "DEBUGINFOD_URLS": ""},
+        env={**environment(), "DEBUGINFOD_URLS": ""},
     )
     os.close(writer)
     stopped_before = is_stopped(pid)

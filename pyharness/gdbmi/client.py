@@ -56,6 +56,11 @@ class _Pending:
         self.result: Result | None = None
 
 
+def environment() -> dict[str, str]:
+    """Of a gdb that attaches: what is preloaded is for the program, and with a sanitizer gdb would not even start."""
+    return {name: value for name, value in os.environ.items() if name != "LD_PRELOAD"}
+
+
 class GdbClient:
     """Runs ``gdb --interpreter=mi3`` and reads it on a thread of its own.
 
@@ -79,6 +84,7 @@ class GdbClient:
             stdout=subprocess.PIPE,
             stderr=subprocess.STDOUT,
             start_new_session=True,
+            env=environment(),
         )
         self._reader = threading.Thread(target=self._read, name="pyharness-gdb", daemon=True)
         self._reader.start()

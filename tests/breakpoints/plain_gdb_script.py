@@ -1,10 +1,15 @@
 """Commands for a gdb that is alone, without debugpy or a controller, and what it must say in this order."""
 
+import os
 import subprocess
 import sys
 
 import breakpoint_build
+import pytest
 
+needed = pytest.mark.skipif(
+    "asan" in os.environ.get("LD_PRELOAD", ""), reason="gdb does not start with the address sanitizer preloaded"
+)
 FIRST = ("set pagination off", "set debuginfod enabled off", f"source {breakpoint_build.ROOT}/pyharness/ingdb/load.py")
 
 

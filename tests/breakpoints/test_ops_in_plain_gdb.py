@@ -6,6 +6,7 @@ import plain_gdb_script
 EAGER = breakpoint_build.PROGRAMS / "op_eager.py"
 
 
+@plain_gdb_script.needed
 def test_at_an_op_into_its_kernel_and_at_a_node(environment, extension, tmp_path):
     commands = [
         f"ph-program {EAGER} {extension}",

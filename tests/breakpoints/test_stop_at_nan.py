@@ -87,6 +87,7 @@ def test_at_an_op_of_the_forward(pyharness, tmp_path):
     assert "went on" in result.stderr
 
 
+@plain_gdb_script.needed
 def test_in_a_gdb_that_is_alone(environment, survey, tmp_path):
     commands = [f"ph-program {SURVEYED} {survey} stop", "ph-run", "ph-bt", "ph-tensor out0", "continue"]
     plain_gdb_script.says(

@@ -3,6 +3,7 @@
 import os
 import queue
 import signal
+import subprocess
 from pathlib import Path
 
 import pytest
@@ -34,6 +35,18 @@ def test_a_gdb_that_is_deaf_when_its_program_has_ended_is_given_up():
         client.command("-list-features")
     assert not client.close()
     assert not Path(f"/proc/{client.pid}").exists()
+
+
+def test_what_is_preloaded_into_the_program_is_not_into_gdb(monkeypatch):
+    """With the address sanitizer, gdb would die before its first word."""
+    named = [os.environ.get("CXX", "c++"), "-print-file-name=libasan.so"]
+    library = subprocess.run(named, capture_output=True, text=True, check=True).stdout.strip()
+    assert Path(library).is_file()
+    monkeypatch.setenv("LD_PRELOAD", library)
+    client = GdbClient(lambda _notice: None)
+    client.command("-gdb-version")
+    assert "libasan" not in Path(f"/proc/{client.pid}/maps").read_text()
+    assert client.close()
 
 
 def test_a_command_that_lets_the_program_run_is_told_when_it_is_refused():
