@@ -31,7 +31,7 @@ def resnet():
         blocks = [resnet18.BasicBlock(narrow, wide, 1 + (layer > 1)), resnet18.BasicBlock(wide, wide, 1)]
         setattr(model, f"layer{layer}", nn.Sequential(*blocks))
     model.head = nn.Linear(widths[-1], 4)
-    return fx.symbolic_trace(model.eval()), (torch.randn(2, 3, 64, 64),)
+    return fx.symbolic_trace(model.eval()), (torch.randn(2, 3, 32, 32),)
 
 
 def transformer():

@@ -28,8 +28,7 @@ def test_a_planted_fault_is_found_and_shrunk(model, fault):
     module, inputs = model
     before = bad_passes.FAULTS[fault]
     passes = [*good_passes.GOOD[:before], fault, *good_passes.GOOD[before:]]
-    bad = bisect(module, passes, inputs, script=False)
-    print(bad)
+    bad = bisect(module, passes, inputs, sweep=before < 5, script=False)
     assert (bad.name, bad.index, bad.total) == (fault.__name__, before, 13)
     assert bad.calls > 40
     assert 1 <= bad.shrunk.calls <= 4

@@ -24,7 +24,7 @@ class Case:
 
     module: GraphModule
     inputs: Mapping[str, Any]
-    """By placeholder name; empty where the interface has to stay as it is."""
+    """By placeholder name; empty where the check alone knows what to call the module with."""
     seen: Mapping[str, Any] = field(default_factory=dict)
     """What each node of the first graph gave, by name; nothing for a node whose value cannot be kept."""
     whole: bool = False

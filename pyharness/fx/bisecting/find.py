@@ -119,12 +119,11 @@ class _Report:
             script=written,
             notes=tuple(self._notes),
             module=case.module if case else before,
-            inputs=case.values.args if case else self._values.args,
+            inputs=self._values_of(case).args,
         )
 
     def _written(self, case: Case, folder: str | os.PathLike[str] | None) -> Script | None:
-        values = case.values if case.inputs else self._values
-        writer = Writer(folder_for(self._pass.name, folder), case.module, values.args)
+        writer = Writer(folder_for(self._pass.name, folder), case.module, self._values_of(case).args)
         try:
             made = writer.write(self._pass, self._check, unsteady=self._attempts > 1)
         except ExportError as error:
@@ -189,8 +188,7 @@ class _Report:
     def _failing_case(self, case: Case, *, locate: bool = False) -> tuple[GraphModule | None, Outcome]:
         """The module after the pass, and how it fails as the search found it; else how it went the last time."""
         for _ in range(self._attempts):
-            values = case.values if case.inputs else self._values
-            after, outcome = self._transformed(case.module, values, case.module, locate=locate)
+            after, outcome = self._transformed(case.module, self._values_of(case), case.module, locate=locate)
             if outcome.same_as(self._outcome):
                 break
         return after, outcome
@@ -199,4 +197,7 @@ class _Report:
         """Whether the pass fails on this graph as it did on the first, and the graph is good without it."""
         if not self._failing_case(case)[1].same_as(self._outcome):
             return False
-        return self._check(case.module, copy.deepcopy(case.module), case.values if case.inputs else self._values).good
+        return self._check(case.module, copy.deepcopy(case.module), self._values_of(case)).good
+
+    def _values_of(self, case: Case | None) -> Values:
+        return case.values if case and case.inputs else self._values

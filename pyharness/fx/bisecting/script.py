@@ -63,18 +63,23 @@ class Writer:
         self.notes += [f"the script lacks {missing}: it has no name to import" for missing in names.missing]
         data = {"inputs": self._inputs if storable(self._inputs) else (), "names": names.tensors}
         torch.save(data, self._folder / "data.pt")
-        if traces_to_same(self._module, Tracer()):
+        traced = traces_to_same(self._module, Tracer())
+        if traced:
             self._put("the_graph.py", TRACED_TEXT)
+        else:
+            self._build()
+        if names.missing:
+            return Script(str(self._folder / "reproduce.py"), fails=False, said="write what it lacks into the_pass.py")
+        script = self._tried()
+        if traced and not script.fails:
+            self._build()
             script = self._tried()
-            if script.fails:
-                return script
-        return self._built()
+        return script
 
-    def _built(self) -> Script:
+    def _build(self) -> None:
         names = Names()
         self._put("the_graph.py", built_text(self._module, names))
         self.notes += [f"the script lacks {missing}" for missing in names.missing]
-        return self._tried()
 
     def _tried(self) -> Script:
         """Run it, as a user would."""

@@ -151,7 +151,7 @@ class Search:
         """The two runs that decided, once more: a verdict that changes is the pass's doing or the check's."""
         bad = self.run(found.index + 1)
         good = self.run(found.index)
-        for _ in range(_SAMPLES):
+        for _ in range(_SAMPLES // 2):
             self.after(found.index + 1)
         unstable = self._unstable(found.index)
         if unstable:
