@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import hashlib
 import math
-from collections import defaultdict
+from collections import Counter, defaultdict
 from difflib import SequenceMatcher
 from typing import TYPE_CHECKING, Any
 
@@ -76,29 +76,41 @@ def ends(alignment: Alignment) -> None:
 
 def namesakes(alignment: Alignment) -> None:
     """Nodes of one name that do the same with paired inputs."""
-    _congruent(alignment, lambda node, other: node.name == other.name)
+    for mine, others in _congruent(alignment):
+        named = {other.name: other for other in others}
+        for node in mine:
+            if node.name in named:
+                alignment.pair(node, named[node.name])
 
 
 def congruent(alignment: Alignment) -> None:
-    """Nodes that do the same with paired inputs; among several that of the same name first."""
+    """Nodes that do the same with paired inputs; among several that of the same name, then by who takes their value."""
     namesakes(alignment)
-    _congruent(alignment, lambda _node, _other: True)
+    for mine, others in _congruent(alignment):
+        likeness = [
+            (-_shared_users(node, other), n, m) for n, node in enumerate(mine) for m, other in enumerate(others)
+        ]
+        for _, n, m in sorted(likeness):
+            alignment.pair(mine[n], others[m])
 
 
-def _congruent(alignment: Alignment, may: Callable[[Node, Node], bool]) -> None:
+def _congruent(alignment: Alignment) -> list[tuple[list[Node], list[Node]]]:
+    """Nodes that are left, of both graphs, in groups that compute the same."""
     theirs = meanings(alignment.original.nodes, {})
-    kinds = {other: kind for other, kind in theirs.items() if other not in alignment.back}
-    found: dict[object, list[Node]] = defaultdict(list)
-    for other, kind in kinds.items():
-        found[kind].append(other)
     known = {node: theirs[other] for node, other in alignment.of.items()}
-    for node in alignment.transformed.nodes:
+    groups: dict[str, tuple[list[Node], list[Node]]] = defaultdict(lambda: ([], []))
+    for node, meaning in meanings([node for node in alignment.transformed.nodes if node not in known], known).items():
         if node not in alignment.of:
-            known[node] = meanings([node], known)[node]
-            near = found[known[node]]
-            chosen = next((each for each in near if may(node, each)), None)
-            if chosen is not None and alignment.pair(node, chosen):
-                near.remove(chosen)
+            groups[meaning][0].append(node)
+    for other, meaning in theirs.items():
+        if other not in alignment.back:
+            groups[meaning][1].append(other)
+    return [group for group in groups.values() if all(group)]
+
+
+def _shared_users(node: Node, other: Node) -> int:
+    counts = [Counter(word(user) for user in each.users) for each in (node, other)]
+    return (counts[0] & counts[1]).total()
 
 
 def by_name(alignment: Alignment) -> None:
