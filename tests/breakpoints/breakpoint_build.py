@@ -7,10 +7,14 @@ import subprocess
 import sysconfig
 from pathlib import Path
 
+import pytest
 import torch
 
 from pyharness.native import include_dir
 
+gdb_needed = pytest.mark.skipif(
+    "asan" in os.environ.get("LD_PRELOAD", ""), reason="gdb does not start with the address sanitizer preloaded"
+)
 ROOT = Path(__file__).parents[2]
 PROGRAMS = ROOT / "tests" / "programs"
 _TORCH = Path(torch.__file__).parent

@@ -1,15 +1,21 @@
 """``ph-break op:`` and ``node:`` in a gdb that is alone: no debugpy, no controller."""
 
+import sys
+from pathlib import Path
+
 import breakpoint_build
-import plain_gdb_script
+
+sys.path.append(str(Path(__file__).parents[1] / "ingdb"))
+
+import plain_gdb
 
 EAGER = breakpoint_build.PROGRAMS / "op_eager.py"
 
 
-@plain_gdb_script.needed
-def test_at_an_op_into_its_kernel_and_at_a_node(environment, extension, tmp_path):
-    commands = [
-        f"ph-program {EAGER} {extension}",
+@breakpoint_build.gdb_needed
+def test_at_an_op_into_its_kernel_and_at_a_node(extension, tmp_path):
+    gdb = plain_gdb.Gdb(
+        tmp_path,
         "ph-break op:walk::weighted when max(in0) > 1",
         "ph-break node:MulBackward0",
         "ph-run",
@@ -20,9 +26,10 @@ def test_at_an_op_into_its_kernel_and_at_a_node(environment, extension, tmp_path
         "ph-out",
         "continue",
         "ph-bt",
-    ]
-    plain_gdb_script.says(
-        plain_gdb_script.run(commands, environment, tmp_path),
+        program=EAGER,
+        arguments=extension,
+    )
+    gdb.has(
         "Breakpoint 1 at op:walk::weighted",
         f"Breakpoint 1, forward () at {EAGER}:18",
         "Note: walk::weighted(float32[2, 4], 3.0), hit 1",

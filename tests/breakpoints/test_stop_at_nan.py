@@ -1,9 +1,14 @@
 """``find_nan(action="stop")``: the program stops in the debugger at the first bad op or node, with its tensors."""
 
 import json
+import sys
+from pathlib import Path
 
 import breakpoint_build
-import plain_gdb_script
+
+sys.path.append(str(Path(__file__).parents[1] / "ingdb"))
+
+import plain_gdb
 
 SURVEYED = breakpoint_build.PROGRAMS / "surveyed.py"
 NODE = "torch::autograd::CppNode<survey::Distance>"
@@ -87,11 +92,11 @@ def test_at_an_op_of_the_forward(pyharness, tmp_path):
     assert "went on" in result.stderr
 
 
-@plain_gdb_script.needed
-def test_in_a_gdb_that_is_alone(environment, survey, tmp_path):
-    commands = [f"ph-program {SURVEYED} {survey} stop", "ph-run", "ph-bt", "ph-tensor out0", "continue"]
-    plain_gdb_script.says(
-        plain_gdb_script.run(commands, environment, tmp_path),
+@breakpoint_build.gdb_needed
+def test_in_a_gdb_that_is_alone(survey, tmp_path):
+    commands = ("ph-run", "ph-bt", "ph-tensor out0", "continue")
+    gdb = plain_gdb.Gdb(tmp_path, *commands, program=SURVEYED, arguments=f"{survey} stop")
+    gdb.has(
         f"step () at {SURVEYED}:{marked('backward')}",
         f"Note: {NODE}(float32[4])",
         "made the first NaN",
