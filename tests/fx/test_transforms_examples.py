@@ -6,6 +6,8 @@ from pathlib import Path
 
 import pytest
 
+from pyharness.fx.transforms import INVERSES, TRANSFORMS
+
 FOLDER = Path(__file__).parent.parent.parent / "examples" / "fx"
 EXPECTED = {
     "conv_bn_fusion": ("after:  x convs_0 relu convs_1 norms_1 add convs_2 output", "equal:  True"),
@@ -56,6 +58,16 @@ EXPECTED = {
     "shape_propagation": ("_2       module 2   (2, 7200) torch.float32", "agrees: True", "(1000000, 10)"),
     "tagging": ("Transformer\n  encoder  {'stage': 'encode', 'depth': 1}\n  gelu     {'stage': 'encode', 'depth': 0}",),
 }
+
+
+@pytest.fixture(autouse=True)
+def tables():
+    """Examples add to them."""
+    before = [(table, dict(table)) for table in (INVERSES, TRANSFORMS)]
+    yield
+    for table, entries in before:
+        table.clear()
+        table.update(entries)
 
 
 def test_every_example_is_here():

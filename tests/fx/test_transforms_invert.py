@@ -103,6 +103,13 @@ def test_parameters_are_shared_and_followed():
     assert inverted.scale is flow.scale
 
 
+def test_an_exported_program_is_inverted():
+    flow = Flow()
+    x = torch.randn(5, 2, dtype=torch.float64) / 10
+    module = torch.export.export(flow, (x,)).module(check_guards=False)
+    torch.testing.assert_close(invert(module)(flow(x)), x, **EXACT)
+
+
 def test_other_inputs_stay_inputs():
     inverted = invert(trace(Flow()), of="x")
     assert [node.target for node in inverted.graph.find_nodes(op="placeholder")] == ["y", "temperature"]

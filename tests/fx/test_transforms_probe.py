@@ -146,6 +146,8 @@ def test_errors(module):
     with pytest.raises(UsageError, match="no node 'rleu'") as caught:
         probe(module, "rleu", note)
     assert "relu" in str(caught.value)
+    with pytest.raises(UsageError, match="No node is one for <lambda>"):
+        probe(module, lambda _: False, note)
     with pytest.raises(UsageError, match="3 names no node"):
         probe(module, 3, note)
     with pytest.raises(UsageError, match="3 cannot be called"):

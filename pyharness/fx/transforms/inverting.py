@@ -48,7 +48,7 @@ def invert(module: GraphModule, *, of: str = "") -> GraphModule:
     which is on the nodes as the tag ``domain``, beside ``inverse_of``, the node that they undo.
 
     Args:
-        module: a graph with one output that is a single value.
+        module: a graph that returns one value, maybe in a tuple.
         of: name of the input to solve for; may be left out where there is one. The others stay inputs, after the value.
 
     Raises ``NotInvertibleError``, which names the node.
@@ -56,7 +56,9 @@ def invert(module: GraphModule, *, of: str = "") -> GraphModule:
     """
     module = _in_functions(module)
     unknown = _unknown(module.graph, of)
-    output = module.graph.output_node().args[0]
+    output = module.graph.process_outputs(module.graph.output_node().args[0])  # torch.export packs it
+    if isinstance(output, list | tuple) and len(output) == 1:
+        output = output[0]
     depending = _depending(unknown)
     if not isinstance(output, Node):
         raise NotInvertibleError(module.graph.output_node(), "it returns more than one value")

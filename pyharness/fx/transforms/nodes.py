@@ -38,8 +38,9 @@ def nodes_at(graph: Graph, where: Where) -> list[Node]:
         raise UsageError(f"{where!r} names no node.", "Give a node, its name, a module path or a function of a node.")
     if not found:
         known = [*(node.name for node in nodes), *filter(None, map(_module, nodes)), *map(target_of, nodes)]
-        shown = where if isinstance(where, str) else getattr(where, "__name__", str(where))
-        raise UsageError(f"The graph has no node {shown!r}.", nearest(str(shown), known))
+        if callable(where):
+            raise UsageError(f"No node is one for {getattr(where, '__name__', 'the function')}.")
+        raise UsageError(f"The graph has no node {str(where)!r}.", nearest(str(where), known))
     return found
 
 
