@@ -20,10 +20,10 @@ if TYPE_CHECKING:
 
     from pyharness.inspect.variables import Variable
 
-FILL = 4 << 20
-"""Bytes of gradients that a batch should have at least: below, the calls of ops are what costs."""
+FILL = 64 << 20
+"""Bytes of gradients that a batch should have: below, the calls of ops cost more; above, caches do not help."""
 ROWS = 16
-"""VJPs that a batch should have at least; on CPUs more are no faster, and take more memory."""
+"""VJPs that a batch should have at least, if there is memory."""
 MEMORY = 256 << 20
 """Bytes of gradients that a batch has at most, where nothing else was asked for."""
 

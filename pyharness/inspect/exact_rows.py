@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from functools import lru_cache
 from itertools import pairwise
 from typing import TYPE_CHECKING
 
@@ -34,11 +35,11 @@ def norm(products: Products, outputs: Sequence[Variable], batch: int | None) -> 
             check = batch is not None and start == 0 and batch > 1
             vectors = _unit_vectors(output, start, stop, batch)
             if check:
-                vectors, weights = _with_weights(vectors)
+                vectors, mixed, amounts = _with_mixture(vectors)
             rows = products.rows([output], [vectors])
             used |= {number for number, row in enumerate(rows) if row is not None}
             if check:
-                rows = [None if row is None else _independent(row, weights, output) for row in rows]
+                rows = [None if row is None else _independent(row, mixed, amounts, output) for row in rows]
             part = squares(rows, batch).sum(0)
             total = part if total is None else total + part
     tell_unused(products, outputs, used)
@@ -92,20 +93,28 @@ def _unit_vectors(output: Variable, start: int, stop: int, batch: int | None) ->
     return vectors[:, None].expand(-1, batch, *shape) if batch else vectors
 
 
-def _with_weights(vectors: Tensor) -> tuple[Tensor, Tensor]:
-    """One more: the sum of the others, with another weight for each sample."""
-    turns = torch.arange(vectors.shape[1], dtype=torch.float64, device="cpu") * _GOLDEN
-    weights = torch.cos(2 * math.pi * turns).to(device=vectors.device, dtype=vectors.dtype)
-    last = vectors.sum(0) * weights.reshape(-1, *[1] * (vectors.dim() - 2))
-    return torch.cat([vectors, last[None]]), weights
+def _with_mixture(vectors: Tensor) -> tuple[Tensor, Tensor, Tensor]:
+    """One more, a mixture of the others in other amounts for each sample; the weights of the others, and of samples."""
+    count, samples = vectors.shape[:2]
+    mixed, amounts = (_weights(each).to(vectors.device, vectors.dtype) for each in (count, samples))
+    one = torch.mv(vectors[:, 0].reshape(count, -1).T, mixed).reshape(vectors.shape[2:])  # they are alike for all
+    amounts = amounts.reshape(-1, *[1] * one.dim())
+    return torch.cat([vectors, (one * amounts)[None]]), mixed, amounts
 
 
-def _independent(rows: Tensor, weights: Tensor, output: Variable) -> Tensor:
-    """The rows without the one more; ``UsageError`` where that is not what the others add up to."""
+@lru_cache(maxsize=8)
+def _weights(count: int) -> Tensor:
+    return torch.cos(2 * math.pi * _GOLDEN * torch.arange(count, dtype=torch.float64, device="cpu"))
+
+
+def _independent(rows: Tensor, mixed: Tensor, amounts: Tensor, output: Variable) -> Tensor:
+    """The rows without the one more; ``UsageError`` where that is not the mixture of the others."""
     rows, last = rows[:-1], rows[-1].detach()
-    expected = rows.detach().sum(0) * weights.reshape(-1, *[1] * (last.dim() - 1)).to(rows.dtype)
-    size = torch.linalg.vector_norm(expected) + torch.linalg.vector_norm(last)
-    if torch.linalg.vector_norm(expected - last) > max(_TOLERANCE, 30 * torch.finfo(last.dtype).eps) * size:
+    mixed, amounts = mixed.to(rows.dtype), amounts.to(rows.dtype).reshape(-1, *[1] * (last.dim() - 1))
+    expected = torch.mv(rows.detach().reshape(len(rows), -1).T, mixed).reshape(last.shape) * amounts
+    tolerance = max(_TOLERANCE, 30 * torch.finfo(last.dtype).eps)
+    size, difference = torch.linalg.vector_norm(expected), torch.linalg.vector_norm(expected - last)
+    if difference > tolerance * size:
         raise UsageError(
             f"The samples of {output.name} influence one another (batch norm in training?): per_sample does not hold.",
             "model.eval(), or leave per_sample out: J is then of all outputs by all inputs.",

@@ -113,11 +113,11 @@ class Hooks:
 
     def _quick_end(self, number: int) -> Callable[..., None]:
         """The least that tells calls, threads, later in-place changes and recomputation apart."""
-        note, general = self.events.append, self._end(number, wanted=True)
+        note, general = self.events.append, self._note_end
 
-        def end(module: nn.Module, arguments: Any, output: Any) -> None:
+        def end(_module: nn.Module, _arguments: Any, output: Any) -> None:
             if type(output) is not Tensor:
-                general(module, arguments, output)
+                general(number, output, wanted=True)
                 return
             output = output.detach()
             try:
@@ -129,19 +129,20 @@ class Hooks:
         return end
 
     def _end(self, number: int, wanted: bool) -> Callable[..., None]:  # noqa: FBT001
-        keep, note = self._keep, self.events.append
-
         def end(_module: nn.Module, _arguments: Any, output: Any) -> None:
-            event = End(number, get_ident(), None, handled=sys.exc_info()[1] if output is None else None)
-            if wanted and output is not None:
-                event.recomputed = _current_graph_task_id() != -1
-                self._look(event, output)
-                event.output = mapped(output, keep.tensor)
-                if not (keep.statistics or keep.copy):
-                    event.versions = _versions(event.output)
-            note(event)
+            self._note_end(number, output, wanted=wanted)
 
         return end
+
+    def _note_end(self, number: int, output: Any, *, wanted: bool) -> None:
+        event = End(number, get_ident(), None, handled=sys.exc_info()[1] if output is None else None)
+        if wanted and output is not None:
+            event.recomputed = _current_graph_task_id() != -1
+            self._look(event, output)
+            event.output = mapped(output, self._keep.tensor)
+            if not (self._keep.statistics or self._keep.copy):
+                event.versions = _versions(event.output)
+        self.events.append(event)
 
     def _look(self, event: End, output: Any) -> None:
         if not self._keep.gradients and self._keep.detach:

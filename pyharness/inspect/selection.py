@@ -62,8 +62,8 @@ def select(model: nn.Module, depth: int | None, pattern: str | Sequence[str] | N
     if not wanted:
         raise _nothing(depth, patterns, [path for each in paths.values() for path in each])
     hidden = _hidden(modules, paths, eager=eager)
-    unseen = {path: hidden[path] for key in wanted for path in paths[key] if path in hidden}
-    visible = {key for key in wanted if any(path not in hidden for path in paths[key])}
+    unseen = {path: hidden[path] for key in wanted for path in paths[key] if path in hidden} if hidden else {}
+    visible = {key for key in wanted if any(path not in hidden for path in paths[key])} if hidden else wanted
     if not visible:
         path, why = next(iter(unseen.items()))
         raise UsageError(f"{path or 'The model'} is {why}.", _remedy(why))
@@ -86,6 +86,8 @@ def _patterns(pattern: str | Sequence[str] | None) -> tuple[str, ...] | None:
 
 
 def _is_wanted(paths: list[str], depth: int | None, patterns: tuple[str, ...] | None) -> bool:
+    if depth is None and patterns is None:
+        return True
     near = [path for path in paths if depth is None or _depth(path) <= depth]
     return any(patterns is None or any(fnmatchcase(path, each) for each in patterns) for path in near)
 
@@ -124,7 +126,6 @@ def _around(path: str) -> list[str]:
 def _hidden(modules: dict[int, nn.Module], paths: dict[int, list[str]], *, eager: bool) -> dict[str, str]:
     """Paths below (or at) something that does not call Python's hooks, and what that is."""
     hidden: dict[str, str] = {}
-    every = [path for each in paths.values() for path in each]
     for key, module in modules.items():
         inside = _inside(module, eager=eager)
         if inside is None:
@@ -132,7 +133,7 @@ def _hidden(modules: dict[int, nn.Module], paths: dict[int, list[str]], *, eager
         why, itself = inside
         for root in paths[key]:
             prefix = f"{root}." if root else ""
-            below = [path for path in every if path.startswith(prefix) and path != root]
+            below = [path for each in paths.values() for path in each if path.startswith(prefix) and path != root]
             for path in below + [root] * itself:
                 hidden.setdefault(path, why)
     return hidden
