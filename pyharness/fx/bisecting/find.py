@@ -28,8 +28,8 @@ if TYPE_CHECKING:
     from pyharness.fx.bisecting.search import Found
     from pyharness.model.bad_pass import Script
 
-_ATTEMPTS = 10
-"""Runs of an unsteady pass on one candidate, before it is taken to be good."""
+_ATTEMPTS = 6
+"""Runs of an unsteady pass on one candidate, before it is taken to be good; more where much depends on it."""
 
 
 def bisect(  # noqa: PLR0913  (one for each thing that a user may want otherwise)
@@ -138,7 +138,7 @@ class _Report:
         It is held against the module before the pass, which was good: their nodes still have the same names.
         """
         for reference in (before, self._search.original):
-            for _ in range(self._attempts):
+            for _ in range(4 * self._attempts):
                 after, outcome = self._transformed(before, self._values, reference, locate=True)
                 if not outcome.good:
                     return after, outcome
@@ -159,9 +159,9 @@ class _Report:
 
     def _shrunk(self, before: GraphModule) -> tuple[Case | None, Shrunk | None]:
         first = self._first_case(before)
-        if first and not self._fails(first):
+        if first and not self._surely_fails(first):
             first = replace(first, module=with_graph(first.module, first.module.graph, rest=before), whole=True)
-        if first is None or not self._fails(first):
+        if first is None or not self._surely_fails(first):
             self._notes.append("not shrunk: the fault needs more than the graph, its parameters and its inputs")
             return None, None
         shrinker = Shrinker(first, self._fails, self._limit)
@@ -198,6 +198,10 @@ class _Report:
         if not self._failing_case(case)[1].same_as(self._outcome):
             return False
         return self._check(case.module, copy.deepcopy(case.module), self._values_of(case)).good
+
+    def _surely_fails(self, case: Case) -> bool:
+        """The same for a case that everything depends on."""
+        return any(self._fails(case) for _ in range(4 if self._attempts > 1 else 1))
 
     def _values_of(self, case: Case | None) -> Values:
         return case.values if case and case.inputs else self._values
