@@ -3,18 +3,20 @@
 import queue
 import subprocess
 import sys
+from functools import partial
+from pathlib import Path
 
 import breakpoint_build
 import pytest
 
+sys.path.append(str(Path(__file__).parents[1] / "ingdb"))
+
+import plain_gdb
+
 from pyharness.debugger.dap_client import DapClient
 
 PROGRAM = breakpoint_build.PROGRAMS / "op_actions.py"
-
-
-def marked(mark):
-    lines = PROGRAM.read_text().splitlines()
-    return next(number for number, line in enumerate(lines, 1) if line.endswith(f"# @{mark}"))
+marked = partial(plain_gdb.mark, file=PROGRAM)
 
 
 @pytest.fixture

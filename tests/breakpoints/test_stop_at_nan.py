@@ -2,6 +2,7 @@
 
 import json
 import sys
+from functools import partial
 from pathlib import Path
 
 import breakpoint_build
@@ -11,6 +12,7 @@ sys.path.append(str(Path(__file__).parents[1] / "ingdb"))
 import plain_gdb
 
 SURVEYED = breakpoint_build.PROGRAMS / "surveyed.py"
+marked = partial(plain_gdb.mark, file=SURVEYED)
 NODE = "torch::autograd::CppNode<survey::Distance>"
 FORWARD = """import torch
 import pyharness
@@ -28,11 +30,6 @@ with pyharness.find_nan(action="stop"):
     net(torch.tensor([[1.0, -1.0, 2.0, 0.0], [-1.0, -2.0, -3.0, -4.0]]))
     print("went on", flush=True)
 """
-
-
-def marked(mark):
-    lines = SURVEYED.read_text().splitlines()
-    return next(number for number, line in enumerate(lines, 1) if line.endswith(f"# @{mark}"))
 
 
 def shown(stop):

@@ -4,17 +4,19 @@ import json
 import os
 import subprocess
 import sys
+from functools import partial
+from pathlib import Path
 
 import breakpoint_build
 import pytest
 
+sys.path.append(str(Path(__file__).parents[1] / "ingdb"))
+
+import plain_gdb
+
 EAGER = breakpoint_build.PROGRAMS / "op_eager.py"
+marked = partial(plain_gdb.mark, file=EAGER)
 KERNEL = breakpoint_build.PROGRAMS / "op_kernel.cpp"
-
-
-def marked(mark, file=EAGER):
-    lines = file.read_text().splitlines()
-    return next(number for number, line in enumerate(lines, 1) if line.endswith(f"@{mark}"))
 
 
 def shown(stop):

@@ -2,26 +2,24 @@
 
 import json
 import sys
+from functools import partial
 from pathlib import Path
 
 import pytest
 
-sys.path.append(str(Path(__file__).parents[1] / "breakpoints"))
+sys.path += [str(Path(__file__).parents[1] / folder) for folder in ("breakpoints", "ingdb")]
 
 import breakpoint_build
+import plain_gdb
 
 SURVEYED = breakpoint_build.PROGRAMS / "surveyed.py"
+line = partial(plain_gdb.mark, file=SURVEYED)
 NODE = "torch::autograd::CppNode<survey::Distance>"
 
 
 @pytest.fixture
 def survey():
     return breakpoint_build.survey()
-
-
-def line(mark):
-    lines = SURVEYED.read_text().splitlines()
-    return next(number for number, text in enumerate(lines, 1) if text.endswith(f"# @{mark}"))
 
 
 def test_a_trace_names_its_op_its_nodes_and_what_was_not_seen(pyharness, survey, tmp_path):
