@@ -47,15 +47,18 @@ class Tracer(torch.fx.Tracer):
             become nodes, as their parameters do. Where both name a module, its path counts more than a pattern or a
             type, and those more than a predicate; else ``leaves`` does.
         tags: called with each node as it is made; the dict that it returns is added to the node's tags.
-        arguments: the rest is ``torch.fx.Tracer``'s.
+        torchs: what is not named is for ``torch.fx.Tracer``.
+        more_of_torchs: the same.
 
     """
 
     provenance: dict[str, Provenance]
     """Of each node of the last trace, by node name."""
 
-    def __init__(self, *, leaves: Given = (), inline: Given = (), tags: Taggers = (), **arguments: Any) -> None:
-        super().__init__(**arguments)
+    def __init__(
+        self, *torchs: Any, leaves: Given = (), inline: Given = (), tags: Taggers = (), **more_of_torchs: Any
+    ) -> None:
+        super().__init__(*torchs, **more_of_torchs)
         self.provenance = {}
         self._leaves = leaf_rules.ModuleRules.of(leaves)
         self._inline = leaf_rules.ModuleRules.of(inline)

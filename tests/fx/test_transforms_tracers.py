@@ -3,6 +3,7 @@
 import copy
 import importlib
 import io
+import math
 import pickle
 from pathlib import Path
 
@@ -350,6 +351,12 @@ def test_derived_tracers_pickle_as_before():
         module = loaded(fx.GraphModule(net, tracer.trace(net)))
         assert calls(module) == {"inner.0", "inner.1"}
         assert (of(module)["tanh"].module == "") is (type(tracer) is Local)
+
+
+def test_torchs_own_arguments_are_passed_on():
+    tracer = Tracer((math,), (math.isqrt,), leaves=fx_models.Block)
+    graph = tracer.trace(lambda x: x * math.isqrt(x.shape[0]))
+    assert math.isqrt in {node.target for node in graph.nodes}
 
 
 def test_a_deep_copy_of_a_tracer_traces():
