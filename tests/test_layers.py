@@ -1,13 +1,15 @@
 """The layer table of docs/architecture.md, enforced: which folder may import which."""
 
 import ast
+import subprocess
+import sys
 from collections import Counter
 from pathlib import Path
 
 import pytest
 
 ROOT = Path(__file__).parent.parent / "pyharness"
-ANYTHING = {"native", "fx", "inspect", "debuggee", "gdbmi", "debugger", "dap", "session", "report", "cli"}
+ANYTHING = {"native", "fx", "inspect", "debuggee", "gdbmi", "debugger", "dap", "session", "report", "doctor", "cli"}
 ALLOWED = {
     "model": set(),
     "native": {"fx"},
@@ -21,13 +23,14 @@ ALLOWED = {
     "dap": {"debugger"},
     "session": {"debugger"},
     "report": set(),
+    "doctor": {"gdbmi", "debugger", "ingdb"},
     "cli": ANYTHING,
     "__main__": {"cli"},
     "pytest_plugin": ANYTHING,
     "views": ANYTHING,
 }
 STDLIB_ONLY = {"model", "ingdb", "gdbmi"}
-LAZY_TORCH = {"cli", "pytest_plugin", "views", "debugger", "session", "dap", "__init__"}
+LAZY_TORCH = {"cli", "pytest_plugin", "views", "debugger", "session", "dap", "doctor", "__init__"}
 
 
 def sources():
@@ -69,13 +72,20 @@ def test_processes_that_must_stay_light_do(path):
     here = layer(path)
     tree = ast.parse(path.read_text())
     if here in STDLIB_ONLY:
-        import sys
-
         outside = {name.split(".")[0] for name in imports(tree)} - set(sys.stdlib_module_names) - {"gdb", "pyharness"}
         assert not outside, f"{here} is standard library only"
     if here in LAZY_TORCH:
         top = {name.split(".")[0] for name in imports(tree, top_level_only=True)}
         assert "torch" not in top, "torch is imported lazily"
+
+
+def test_what_the_doctor_reads_files_with_runs_outside_of_gdb():
+    """It may import `ingdb`, of which only some modules run outside of gdb."""
+    imported = [name for path in (ROOT / "doctor").glob("*.py") for name in imports(ast.parse(path.read_text()))]
+    names = {name for name in imported if name and name.startswith("pyharness.ingdb.")}
+    assert names
+    command = [sys.executable, "-c", f"import importlib\nfor n in {sorted(names)}: importlib.import_module(n)"]
+    assert subprocess.run(command, cwd=ROOT.parent, check=False).returncode == 0
 
 
 @pytest.mark.parametrize("path", sources())

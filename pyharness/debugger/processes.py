@@ -34,27 +34,39 @@ def find(wanted: str) -> int:
 
 def check(pid: int) -> None:
     """Raise what is known beforehand to keep a debugger from attaching; what is not, gdb says."""
-    status = _status(pid)
-    if status.get("State", "").startswith("Z"):
+    found = status(pid)
+    if found.get("State", "").startswith("Z"):
         raise HarnessError(f"Process {pid} has ended; its parent has not taken note of it yet.")
-    tracer = int(status.get("TracerPid", "0"))
+    tracer = int(found.get("TracerPid", "0"))
     if tracer:
         raise HarnessError(
-            f"Process {pid} is already being debugged, by process {tracer} ({_command_line(tracer)[:_LONGEST]}).",
+            f"Process {pid} is already being debugged, by process {tracer} ({command_line(tracer)[:_LONGEST]}).",
             "Only one debugger can be attached at a time: end that one first.",
         )
     if os.geteuid() == 0:
         return
-    if int(status.get("Uid", "0").split()[0]) != os.getuid():
+    if int(found.get("Uid", "0").split()[0]) != os.getuid():
         raise HarnessError(f"Process {pid} belongs to another user.", "Only root (sudo) may attach to it.")
-    scope = _YAMA.read_text(encoding="ascii").strip() if _YAMA.is_file() else "0"
-    if scope == "2":
-        raise HarnessError("This system lets only root attach (kernel.yama.ptrace_scope is 2).", "Use sudo.")
-    if scope == "3":
-        raise HarnessError(
+    forbidden = refused_by_yama(yama_scope())
+    if forbidden:
+        raise forbidden
+
+
+def yama_scope() -> int:
+    """``kernel.yama.ptrace_scope``: 0 (also where the kernel has no Yama) to 3."""
+    return int(_YAMA.read_text(encoding="ascii")) if _YAMA.is_file() else 0
+
+
+def refused_by_yama(scope: int) -> HarnessError | None:
+    """The error of a scope in which a user who is not root can attach to nothing."""
+    if scope == 2:
+        return HarnessError("This system lets only root attach (kernel.yama.ptrace_scope is 2).", "Use sudo.")
+    if scope == 3:
+        return HarnessError(
             "This system lets nobody attach (kernel.yama.ptrace_scope is 3).",
             "It stays so until the next boot: ask whoever administers it.",
         )
+    return None
 
 
 def tasks(pid: int) -> dict[int, str]:
@@ -75,7 +87,8 @@ def _alive(pid: int) -> int:
     return pid
 
 
-def _status(pid: int) -> dict[str, str]:
+def status(pid: int) -> dict[str, str]:
+    """The lines of ``/proc/PID/status``; ``UsageError`` where there is no such process."""
     try:
         lines = (_PROC / str(pid) / "status").read_text(encoding="utf-8", errors="replace").splitlines()
     except OSError as error:
@@ -92,12 +105,13 @@ def _command_lines() -> dict[int, str]:
 
 def _own_command_line(pid: int) -> str:
     try:
-        return _command_line(pid) if (_PROC / str(pid)).stat().st_uid == os.getuid() else ""
+        return command_line(pid) if (_PROC / str(pid)).stat().st_uid == os.getuid() else ""
     except OSError:
         return ""
 
 
-def _command_line(pid: int) -> str:
+def command_line(pid: int) -> str:
+    """The command line on one line, without control characters; empty where it cannot be read."""
     try:
         line = (_PROC / str(pid) / "cmdline").read_bytes().replace(b"\0", b" ").decode(errors="replace")
     except OSError:
@@ -117,5 +131,5 @@ def _ancestors() -> set[int]:
     pid = os.getpid()
     while pid > 0 and pid not in known:
         known.add(pid)
-        pid = int(_status(pid).get("PPid", "0"))
+        pid = int(status(pid).get("PPid", "0"))
     return known

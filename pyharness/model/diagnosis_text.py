@@ -17,7 +17,7 @@ _MARKS: dict[State, tuple[str, Style]] = {
     "ok": ("ok", "good"),
     "warning": ("warning", "warn"),
     "problem": ("problem", "bad"),
-    "not applicable": ("–", "faint"),
+    "not applicable": ("-", "faint"),
 }
 _COLUMN = 11
 """Where the sentences begin."""

@@ -1,0 +1,98 @@
+"""Which extensions are the user's: those that were named, else the libraries in the project that link to libtorch."""
+
+from __future__ import annotations
+
+import os
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from pyharness.doctor.dynamic_section import dynamic
+from pyharness.doctor.machine import answered, is_file_name
+from pyharness.ingdb.elf import ElfError, open_elf
+from pyharness.model.user_code import is_user_binary
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator
+
+    from pyharness.doctor.machine import Machine
+
+_OF_TORCH = ("libtorch", "libc10")
+_SKIPPED = {"node_modules", "__pycache__", "site-packages", "dist-packages"}
+_BUILD = {"build", "_skbuild", "dist", "CMakeFiles"}
+_DEEPEST, _MOST_FOLDERS = 8, 20_000
+
+
+@dataclass(frozen=True)
+class Extension:
+    """A library to look at; ``error`` where there is none by that name."""
+
+    path: str
+    how: str
+    error: str = ""
+
+
+def extensions(machine: Machine) -> list[Extension]:
+    """Those that were named; where none was, those of the project."""
+    if machine.wanted.extensions:
+        return [_named(machine, name) for name in machine.wanted.extensions]
+    project = machine.wanted.project.resolve()
+    installed = answered(lambda: machine.python)["installed"]
+    found = {
+        **dict.fromkeys(_loaded_at_run_time(project), "built by torch's load() from the project"),
+        **dict.fromkeys(_in_folder(project), "found in the project"),
+        **dict.fromkeys(installed, "installed from the project"),
+    }
+    chosen = _one_of_each(path for path in found if _uses_torch(path))
+    return [Extension(path, found[path]) for path in chosen if is_user_binary(path)]
+
+
+def _named(machine: Machine, name: str) -> Extension:
+    if is_file_name(name):
+        return Extension(str(Path(name).resolve()), "named")
+    answer = answered(lambda: machine.python)["modules"][name]
+    if "error" in answer:
+        return Extension(name, "named", answer["error"])
+    if not answer["file"].endswith(".so"):
+        return Extension(name, "named", f"{name} is no extension module, but {answer['file'] or 'a package'}")
+    return Extension(answer["file"], "named")
+
+
+def _in_folder(project: Path) -> Iterator[str]:
+    """Libraries below a folder; hidden folders and virtual environments are not the project's own."""
+    for count, (folder, folders, files) in enumerate(os.walk(project)):
+        depth = len(Path(folder).relative_to(project).parts)
+        folders[:] = sorted(name for name in folders if depth < _DEEPEST and _is_own(Path(folder, name)))
+        yield from (str(Path(folder, name)) for name in sorted(files) if name.endswith(".so"))
+        if count > _MOST_FOLDERS:
+            return
+
+
+def _is_own(folder: Path) -> bool:
+    name = folder.name
+    return not name.startswith(".") and name not in _SKIPPED and not (folder / "pyvenv.cfg").is_file()
+
+
+def _loaded_at_run_time(project: Path) -> Iterator[str]:
+    """What ``torch.utils.cpp_extension.load`` built: its folders lie in a cache, its build files name the sources."""
+    cache = Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache")
+    root = Path(os.environ.get("TORCH_EXTENSIONS_DIR") or cache / "torch_extensions")
+    for build in [*root.glob("*/build.ninja"), *root.glob("*/*/build.ninja")]:
+        if f"{project}/" in build.read_text(encoding="utf-8", errors="replace"):
+            yield from map(str, sorted(build.parent.glob("*.so")))
+
+
+def _uses_torch(path: str) -> bool:
+    try:
+        return any(name.startswith(_OF_TORCH) for name in dynamic(open_elf(path)).needed)
+    except (ElfError, ValueError):
+        return False
+
+
+def _one_of_each(paths: Iterable[str]) -> Iterator[str]:
+    """Of files of one name, as several builds have it, the one that Python would find, else the newest."""
+    by_name: dict[str, list[str]] = {}
+    for path in paths:
+        by_name.setdefault(Path(path).name, []).append(path)
+    for same in by_name.values():
+        yield max(same, key=lambda path: (not _BUILD & set(Path(path).parts), Path(path).stat().st_mtime))

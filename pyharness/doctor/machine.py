@@ -1,0 +1,145 @@
+"""What the checks of an installation look at; what takes long is asked at once, side by side."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from concurrent.futures import Future, ThreadPoolExecutor
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, TypeVar
+
+from pyharness.doctor.asking import ask, source
+from pyharness.doctor.registry import Registry, UnansweredError
+from pyharness.gdbmi.client import NO_CORE, find_gdb
+from pyharness.model.errors import HarnessError
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+_REPORT = Path(__file__).resolve().parent.parent / "ingdb" / "checkup.py"
+_ATTEMPT = Path(__file__).with_name("ptrace_attempt.py")
+_WORKERS = 16
+_INSTALL = "Install torch in the environment of your program, or name its interpreter with --python."
+
+Answer = dict[str, Any]
+Said = TypeVar("Said")
+
+
+@dataclass(frozen=True)
+class Wanted:
+    """What a person asked to be looked at."""
+
+    project: Path = field(default_factory=Path.cwd)
+    python: str = sys.executable
+    extensions: tuple[str, ...] = ()
+    """Files and modules; those of the project where none is named."""
+
+
+@dataclass(frozen=True)
+class Gdb:
+    """A gdb, as far as it runs."""
+
+    path: str
+    version: str
+    """Empty where it does not run."""
+    said: str
+    """The first line that ``--version`` prints."""
+
+
+class Machine:
+    """The installation that is looked at, with the answers of other programs as futures."""
+
+    def __init__(self, wanted: Wanted) -> None:
+        self.wanted = wanted
+        self.pool = ThreadPoolExecutor(_WORKERS, thread_name_prefix="pyharness-doctor")
+        submit = self.pool.submit
+        self._torch: Future[Answer] = submit(self._ask_python, "torch_probe.py")
+        self._gdb: Future[Gdb] = submit(_find_gdb)
+        self._in_gdb: Future[Answer] = submit(self._ask_gdb)
+        modules = [name for name in wanted.extensions if not is_file_name(name)]
+        self._python: Future[Answer] = submit(self._ask_python, "python_probe.py", str(wanted.project), *modules)
+        self._ptrace: Future[Answer] = submit(try_ptrace)
+
+    # Each of these raises the error for the one check that reports it; others ask `answered`.
+
+    @property
+    def gdb(self) -> Gdb:
+        """Which gdb is used."""
+        return self._gdb.result()
+
+    @property
+    def in_gdb(self) -> Answer:
+        """What gdb's own Python says (``ingdb/checkup.py``)."""
+        return self._in_gdb.result()
+
+    @property
+    def python(self) -> Answer:
+        """What the user's interpreter is (``python_probe.py``)."""
+        return self._python.result()
+
+    @property
+    def torch(self) -> Answer:
+        """What torch is, and our extension beside it (``torch_probe.py``); ``HarnessError`` where it is not there."""
+        answer = self._torch.result()
+        if answer["error"]:
+            raise HarnessError(f"torch cannot be imported: {answer['error']}", _INSTALL)
+        return answer
+
+    @property
+    def ptrace(self) -> Answer:
+        """What came of attaching to processes of our own (``ptrace_attempt.py``)."""
+        return self._ptrace.result()
+
+    @property
+    def torch_libraries(self) -> Path | None:
+        """The folder of torch's libraries, found without importing torch."""
+        file = answered(lambda: self.python)["packages"]["torch"]["file"]
+        folder = Path(file).resolve().parent / "lib" if file else None
+        return folder if folder and folder.is_dir() else None
+
+    def _ask_python(self, probe: str, *arguments: str) -> Answer:
+        remedy = "Name the interpreter that runs your program with --python."
+        return ask([self.wanted.python, "-c", source(probe), *arguments], self.wanted.project, remedy)
+
+    def _ask_gdb(self) -> Answer:
+        return ask([self.gdb.path, "-nx", "-q", *NO_CORE, "-batch", "-x", str(_REPORT)])
+
+
+machine_checks: Registry[Machine] = Registry()
+
+
+def answered(ask_it: Callable[[], Said]) -> Said:
+    """An answer that another check reports the lack of; ``UnansweredError`` where there is none."""
+    try:
+        return ask_it()
+    except HarnessError as error:
+        raise UnansweredError(f"Nothing to look at: {error.message}") from error
+
+
+def is_file_name(extension: str) -> bool:
+    """Whether an extension is named by its file rather than as a module."""
+    return "/" in extension or extension.endswith(".so")
+
+
+def try_ptrace() -> Answer:
+    """Attach to processes of our own for real, from a process of its own."""
+    return ask([sys.executable, "-I", "-S", str(_ATTEMPT)])
+
+
+def _find_gdb() -> Gdb:
+    path = find_gdb()
+    try:
+        ended = subprocess.run(
+            [path, "-nx", "--version"],
+            stdin=subprocess.DEVNULL,
+            capture_output=True,
+            text=True,
+            errors="replace",
+            timeout=20,
+            check=False,
+        )
+    except (OSError, subprocess.TimeoutExpired) as error:
+        raise HarnessError(f"{path} does not run: {error}", "Install gdb anew.") from error
+    said = (ended.stdout or ended.stderr).partition("\n")[0].strip()
+    return Gdb(path, said.rpartition(" ")[2] if ended.returncode == 0 else "", said)

@@ -1,0 +1,82 @@
+"""torch: its version, devices, symbols and C++ ABI, and whether our extension was built for it."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from pyharness.doctor.machine import answered, machine_checks
+from pyharness.doctor.registry import Area
+from pyharness.doctor.tested import TORCH, parsed
+from pyharness.ingdb.elf import ElfError, open_elf
+from pyharness.model.errors import HarnessError
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from pyharness.doctor.machine import Machine
+    from pyharness.model.diagnosis import Diagnosis
+
+AREA = Area("torch")
+_HALF_WORKS = "Stacks and steps work with others, too; tensors, recordings and native breakpoints may not."
+
+
+@machine_checks.add(AREA, "torch")
+def version(machine: Machine) -> Iterator[Diagnosis]:
+    """Whether it can be imported, and is one that was tested."""
+    try:
+        answer = machine.torch
+    except HarnessError as error:
+        yield AREA.failed("torch", error)
+        return
+    number = parsed(answer.get("version", ""))
+    if TORCH.too_old(number) or TORCH.untried(number):
+        seen = f"torch {answer['version']} was not tested: {TORCH} was."
+        yield AREA.warning("torch", seen, _HALF_WORKS)
+    else:
+        yield AREA.ok("torch", f"torch {answer['version']} is the one that was tested{_devices(answer)}.")
+
+
+def _devices(answer: dict[str, object]) -> str:
+    platform = f"CUDA {answer['cuda']}" if answer["cuda"] else f"ROCm {answer['hip']}" if answer["hip"] else ""
+    if not platform:
+        return ", built for the CPU"
+    return f", built for {platform} ({answer['devices']} devices): kernels on a device are cuda-gdb's business"
+
+
+@machine_checks.add(AREA, "torch-symbols")
+def symbols(machine: Machine) -> Iterator[Diagnosis]:
+    """Whether torch's frames can be named."""
+    folder = machine.torch_libraries
+    if folder is None:
+        yield AREA.inapplicable("torch-symbols", "There is no torch whose symbols could be looked at.")
+        return
+    library = folder / "libtorch_cpu.so"
+    try:
+        elf = open_elf(str(library))
+    except ElfError as error:
+        yield AREA.failed("torch-symbols", error)
+        return
+    source = " and its lines from its own debug information" if elf.with_section(".debug_info") else ""
+    if ".symtab" in elf.sections:
+        yield AREA.ok("torch-symbols", f"Its frames are named from the symbol table of {library.name}{source}.")
+    else:
+        seen = f"{library} is stripped: of its frames only the exported functions have names."
+        yield AREA.warning("torch-symbols", seen, "Stacks stay whole without; a torch from PyPI has its symbols.")
+
+
+@machine_checks.add(AREA, "torch-abi")
+def abi(machine: Machine) -> Iterator[Diagnosis]:
+    """The C++ ABI that extensions must be built with."""
+    new = int(answered(lambda: machine.torch)["cxx11_abi"])
+    yield AREA.ok("torch-abi", f"It was built with _GLIBCXX_USE_CXX11_ABI={new}; extensions need the same.")
+
+
+@machine_checks.add(AREA, "harness-extension")
+def own_extension(machine: Machine) -> Iterator[Diagnosis]:
+    """Whether our own extension loads beside it."""
+    answer = answered(lambda: machine.torch)
+    if answer["harness_error"]:
+        error = HarnessError(answer["harness_error"], answer["harness_remedy"] or "Install pyharness there.")
+        yield AREA.failed("harness-extension", error)
+    else:
+        yield AREA.ok("harness-extension", f"pyharness's extension loads: {answer['harness']}.")
