@@ -168,6 +168,18 @@ def run(options: argparse.Namespace, *, stop: bool) -> int:
     return 0
 
 
+def become(options: argparse.Namespace) -> int:
+    """``run`` for an entry of its own, whose exit code is the script's.
+
+    Ctrl-C ends the process as it ends ``python SCRIPT``: by the signal, once Python has cleaned up; shells look at it.
+    """
+    status = run(options, stop=False)
+    if status == INTERRUPTED:
+        sys.excepthook = lambda *_: None
+        raise KeyboardInterrupt
+    return status
+
+
 def _their_part(trace: types.TracebackType | None) -> types.TracebackType | None:
     """A traceback without our frames and debugpy's: Ctrl-C may hit while we have the program wait."""
     frames: list[types.TracebackType] = []

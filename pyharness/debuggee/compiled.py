@@ -24,7 +24,7 @@ _EVERY = ">=0:pyharness"
 def main() -> int:
     """Become the script."""
     from pyharness.debuggee import generated
-    from pyharness.debuggee.__main__ import INTERRUPTED, parse, run
+    from pyharness.debuggee.__main__ import become, parse
     from pyharness.debuggee.after_import import after_import
     from pyharness.fx.backend_report import compile_report  # noqa: F401  (now: an import at the end may disturb it)
     from pyharness.model import compiled, state  # noqa: F401
@@ -36,11 +36,7 @@ def main() -> int:
     generated.install(lambda _: None)
     if json.loads(request).get("replace"):
         after_import("torch._dynamo.config", _replace)
-    status = run(options, stop=False)
-    if status == INTERRUPTED:  # Python dies of the signal then, once it has cleaned up: shells look at that
-        sys.excepthook = lambda *_: None
-        raise KeyboardInterrupt
-    return status
+    return become(options)
 
 
 def _replace(config: Any) -> None:

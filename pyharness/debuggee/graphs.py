@@ -29,7 +29,7 @@ _PACKAGES = Path(__file__).resolve().parents[2]
 def main() -> int:
     """Become the script, with somebody looking at torch.fx."""
     from pyharness.debuggee import generated
-    from pyharness.debuggee.__main__ import INTERRUPTED, parse, run
+    from pyharness.debuggee.__main__ import become, parse
     from pyharness.debuggee.after_import import after_import
     from pyharness.model import graph, state  # noqa: F401  (now: what is imported at the end may disturb Python's end)
 
@@ -39,11 +39,7 @@ def main() -> int:
     atexit.register(collected.write)  # the first to be registered is the last to be called
     generated.install(lambda _: None)
     after_import("torch.fx.graph_module", collected.follow)
-    status = run(options, stop=False)
-    if status == INTERRUPTED:  # Python dies of the signal then, once it has cleaned up: shells look at that
-        sys.excepthook = lambda *_: None
-        raise KeyboardInterrupt
-    return status
+    return become(options)
 
 
 @dataclass(frozen=True)

@@ -45,7 +45,7 @@ def main() -> int:
     """Become the script, with a recording around it."""
     # All of them now: one that is loaded at the end could make Python forget that it is to die of SIGINT (exec() does).
     from pyharness.debuggee import generated, recorded_regions  # noqa: F401
-    from pyharness.debuggee.__main__ import INTERRUPTED, parse, run
+    from pyharness.debuggee.__main__ import become, parse
     from pyharness.debuggee.after_import import after_import
     from pyharness.model import state, trace_file  # noqa: F401
 
@@ -56,11 +56,7 @@ def main() -> int:
     generated.install(lambda _: None)
     recorded.note_names()
     after_import(_TORCH, lambda _: recorded.begin())
-    status = run(options, stop=False)
-    if status == INTERRUPTED:  # Python dies of the signal then, once it has cleaned up: shells look at that
-        sys.excepthook = lambda *_: None
-        raise KeyboardInterrupt
-    return status
+    return become(options)
 
 
 class Whole:
