@@ -9,10 +9,10 @@ sys.path.append(str(Path(__file__).parents[1] / "ingdb"))
 
 import plain_gdb
 
+pytestmark = breakpoint_build.debugger_needed
 EAGER = breakpoint_build.PROGRAMS / "op_eager.py"
 
 
-@breakpoint_build.gdb_needed
 def test_at_an_op_into_its_kernel_and_at_a_node(extension, tmp_path):
     gdb = plain_gdb.Gdb(
         tmp_path,

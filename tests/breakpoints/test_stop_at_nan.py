@@ -11,6 +11,7 @@ sys.path.append(str(Path(__file__).parents[1] / "ingdb"))
 
 import plain_gdb
 
+pytestmark = breakpoint_build.debugger_needed
 SURVEYED = breakpoint_build.PROGRAMS / "surveyed.py"
 marked = partial(plain_gdb.mark, file=SURVEYED)
 NODE = "torch::autograd::CppNode<survey::Distance>"
@@ -89,7 +90,6 @@ def test_at_an_op_of_the_forward(pyharness, tmp_path):
     assert "went on" in result.stderr
 
 
-@breakpoint_build.gdb_needed
 def test_in_a_gdb_that_is_alone(survey, tmp_path):
     commands = ("ph-run", "ph-bt", "ph-tensor out0", "continue")
     gdb = plain_gdb.Gdb(tmp_path, *commands, program=SURVEYED, arguments=f"{survey} stop")

@@ -14,6 +14,7 @@ sys.path.append(str(Path(__file__).parents[1] / "ingdb"))
 
 import plain_gdb
 
+pytestmark = breakpoint_build.debugger_needed
 EAGER = breakpoint_build.PROGRAMS / "op_eager.py"
 marked = partial(plain_gdb.mark, file=EAGER)
 KERNEL = breakpoint_build.PROGRAMS / "op_kernel.cpp"

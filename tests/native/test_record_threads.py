@@ -121,7 +121,7 @@ def test_recordings_that_start_and_stop_while_ops_run():
     def run():
         train(times)
 
-    with pyharness.record() as outer:
+    with pyharness.record(capacity=8 * times) as outer:
         starters = [threading.Thread(target=start_and_stop) for _ in range(2)]
         for starter in starters:
             starter.start()
@@ -129,6 +129,7 @@ def test_recordings_that_start_and_stop_while_ops_run():
         going.set()
         for starter in starters:
             starter.join()
+    assert outer.trace.lost == 0
     counts = Counter((event.thread, event.name) for event in outer.trace.events if event.thread in ids)
     assert {counts[thread, "aten::neg"] for thread in ids} == {times}
     assert {counts[thread, "NegBackward0"] for thread in ids} == {times}
