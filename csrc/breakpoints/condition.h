@@ -20,7 +20,7 @@ struct Values {
   const double* variables = nullptr;
 };
 
-// Name, slot, element, number, text: see Instruction in condition.py.
+// Name, slot, element, number, text: see Instruction in condition_code.py.
 using InstructionText = std::tuple<std::string, int, int, double, std::string>;
 
 class Condition {
