@@ -104,7 +104,7 @@ class BadPass:
             "node": self.node,
             "calls": self.calls,
             "change": list(self.change),
-            "verdict": self.verdict.to_json() if self.verdict else None,
+            "verdict": self.verdict.to_json() if self.verdict is not None else None,
             "hidden_by": self.hidden_by,
             "failures": self.failures,
             "samples": self.samples,

@@ -26,7 +26,7 @@ def bad_pass_lines(bad: BadPass) -> Iterator[Line]:
         yield _titled("unsteady", often, "bad")
     if bad.hidden_by:
         yield _titled("hidden", f"the module is good again after {bad.hidden_by}")
-    if bad.verdict and bad.verdict.first:
+    if bad.verdict is not None and bad.verdict.first:
         yield from list(bad.verdict.lines())[1:]
     yield from _change("change", bad.change, raised=bad.raised)
     if bad.shrunk:

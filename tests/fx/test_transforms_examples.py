@@ -10,6 +10,11 @@ from pyharness.fx.transforms import INVERSES, TRANSFORMS
 
 FOLDER = Path(__file__).parent.parent.parent / "examples" / "fx"
 EXPECTED = {
+    "bad_pass": (
+        "The first bad pass is fold_scales, 3 of 4: node second: ",
+        "  found      good after 2, bad after 3; 7 runs",
+        "  shrunk     from 6 calls to 2; ",
+    ),
     "conv_bn_fusion": ("after:  x convs_0 relu convs_1 norms_1 add convs_2 output", "equal:  True"),
     "graph_by_hand": ("return sigmoid", "tanh = torch.tanh(linear)", "tensor([-0.7616, -0.7616])"),
     "inlining": (

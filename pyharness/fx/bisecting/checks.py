@@ -66,7 +66,7 @@ class Outcome:
             return False
         if self.kind == "pass raised":
             return self.place == other.place
-        if self.verdict and other.verdict:
+        if self.verdict is not None and other.verdict is not None:
             return other.verdict.outputs[0].symptom in {"error", self.verdict.outputs[0].symptom}
         return self.kind != "check raised" or (self.place or ())[:1] == (other.place or ())[:1]
 
