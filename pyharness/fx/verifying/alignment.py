@@ -7,26 +7,23 @@ that explains a difference with the fewest faults is taken (``locating``).
 
 from __future__ import annotations
 
-import hashlib
-import math
-from collections import Counter, defaultdict
+from collections import defaultdict
 from difflib import SequenceMatcher
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
-import torch
-from torch.fx import Node
 from torch.fx.node import map_arg
 
 from pyharness.fx import provenance
-from pyharness.fx.mapping import target_of
 from pyharness.fx.verifying.differences import Tolerance, agree
-from pyharness.fx.verifying.values import leaves
+from pyharness.fx.verifying.signatures import Term, call, inputs, likeness, meanings, uses, word
+from pyharness.fx.verifying.similarity import Marks, keys
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator, Mapping
+    from collections.abc import Callable, Iterable, Iterator
+
+    from torch.fx import Node
 
     from pyharness.fx.verifying.execution import Execution
-    from pyharness.fx.verifying.values import Leaf
 
 
 class Alignment:
@@ -86,11 +83,15 @@ def namesakes(alignment: Alignment) -> None:
 def congruent(alignment: Alignment) -> None:
     """Nodes that do the same with paired inputs; among several that of the same name, then by who takes their value."""
     namesakes(alignment)
-    for mine, others in _congruent(alignment):
-        likeness = [
-            (-_shared_users(node, other), n, m) for n, node in enumerate(mine) for m, other in enumerate(others)
-        ]
-        for _, n, m in sorted(likeness):
+    groups = _congruent(alignment)
+    if any(len(mine) * len(others) > 1 for mine, others in groups):
+        known = {**uses(alignment.transformed.nodes), **uses(alignment.original.nodes)}
+    for mine, others in groups:
+        if len(mine) == len(others) == 1:
+            alignment.pair(mine[0], others[0])
+            continue
+        pairs = [(likeness(known[one], known[two]), n, m) for n, one in enumerate(mine) for m, two in enumerate(others)]
+        for _, n, m in sorted(pairs, key=lambda each: (-each[0], *each[1:])):
             alignment.pair(mine[n], others[m])
 
 
@@ -108,14 +109,9 @@ def _congruent(alignment: Alignment) -> list[tuple[list[Node], list[Node]]]:
     return [group for group in groups.values() if all(group)]
 
 
-def _shared_users(node: Node, other: Node) -> int:
-    counts = [Counter(word(user) for user in each.users) for each in (node, other)]
-    return (counts[0] & counts[1]).total()
-
-
 def by_name(alignment: Alignment) -> None:
     """Nodes of one name that call the same."""
-    _by_key(alignment, lambda node: (node.name, *_call(node)))
+    _by_key(alignment, lambda node: (node.name, *call(node)))
 
 
 def by_any_name(alignment: Alignment) -> None:
@@ -128,7 +124,7 @@ def by_place(alignment: Alignment) -> None:
 
     def place(node: Node) -> object:
         found = provenance.of(node)
-        return None if found.file is None else (found, *_call(node))
+        return None if found.file is None else (found, *call(node))
 
     _by_key(alignment, place)
 
@@ -152,7 +148,7 @@ def by_inputs(alignment: Alignment) -> None:
     known = {node: other.name for node, other in alignment.of.items()}
 
     def taken(node: Node) -> object:
-        args, kwargs = map_arg((node.args, node.kwargs), lambda each: _Term(known.get(each, each.name)))
+        args, kwargs = map_arg((node.args, node.kwargs), lambda each: Term(known.get(each, each.name)))
         return repr((args, sorted(kwargs.items()))) if node.all_input_nodes else None
 
     _by_key(alignment, taken)
@@ -201,9 +197,9 @@ def by_value(alignment: Alignment) -> None:
     """
     mine, others = [*alignment.transformed.nodes], alignment.left()[1]
     near: dict[object, list[Node]] = defaultdict(list)
-    marks = _Marks()
+    marks = Marks()
     for other in others:
-        for key in _keys(alignment.original.steps[other].result):
+        for key in keys(alignment.original.steps[other].result):
             near[key].append(other)
     for node in mine:
         result = alignment.transformed.steps[node].result
@@ -211,7 +207,7 @@ def by_value(alignment: Alignment) -> None:
         if node.op == "output" or (counterpart and _equal(alignment, node, counterpart)):
             continue
         here = marks.of(alignment.transformed, node)
-        others = [other for key in _keys(result) for other in near[key] if marks.may(here, alignment.original, other)]
+        others = [other for key in keys(result) for other in near[key] if marks.may(here, alignment.original, other)]
         same = [other for other in others if _equal(alignment, node, other)]
         if len(same) == 1 and same[0] not in alignment.back:
             if counterpart:
@@ -228,91 +224,6 @@ def doubted(alignment: Alignment) -> None:
 
 def _equal(alignment: Alignment, node: Node, other: Node) -> bool:
     return agree(alignment.original.steps[other].result, alignment.transformed.steps[node].result, Tolerance())
-
-
-class _Marks:
-    """Mean and largest size of the tensors of a result: values whose means are far apart need no closer look."""
-
-    def __init__(self) -> None:
-        self._known: dict[Node, list[tuple[float, float]]] = {}
-
-    def of(self, execution: Execution, node: Node) -> list[tuple[float, float]]:
-        if node not in self._known:
-            values = [leaf.value for leaf in execution.steps[node].result if isinstance(leaf.value, torch.Tensor)]
-            self._known[node] = [_mark(each) for each in values]
-        return self._known[node]
-
-    def may(self, here: list[tuple[float, float]], execution: Execution, other: Node) -> bool:
-        """Whether the two can be equal; a NaN leaves it open."""
-        pairs = zip(here, self.of(execution, other), strict=True)
-        return not any(abs(one[0] - two[0]) > 1e-3 + 0.02 * two[1] for one, two in pairs)
-
-
-def _mark(tensor: torch.Tensor) -> tuple[float, float]:
-    if tensor.layout is not torch.strided or tensor.is_quantized or not tensor.numel():
-        return math.nan, math.nan
-    wide = tensor.to(torch.complex128 if tensor.is_complex() else torch.float64).abs()
-    return float(wide.mean()), float(wide.max())
-
-
-def _keys(result: Iterable[Leaf]) -> list[object]:
-    """What values that may be equal have in common; none for a value that many nodes may have."""
-    found = [leaf.value for leaf in result if isinstance(leaf.value, torch.Tensor)]
-    telling = any(each.numel() > 1 and bool((each != each.reshape(-1)[0]).any()) for each in found if not each.is_meta)
-    return [tuple((each.shape, each.dtype) for each in found)] if telling else []
-
-
-def inputs(node: Node) -> dict[str, Node]:
-    """The nodes that ``node`` takes, by place."""
-    return {path: value for path, value in arguments(node).items() if isinstance(value, Node)}
-
-
-def arguments(node: Node) -> dict[str, Any]:
-    """All that ``node`` is called with, by place: ``[0]``, ``[1][0]``, ``dim``."""
-    found = dict(leaves(node.args))
-    for name, value in node.kwargs.items():
-        found.update(leaves(value, name))
-    return found
-
-
-def word(node: Node) -> tuple[str, str]:
-    """The op that is called, in a word: ``sin`` of ``torch.sin``, ``Tensor.sin`` and ``aten.sin.default``."""
-    if not node.op.startswith("call_") or node.op == "call_module":
-        return node.op, "" if node.op == "output" else str(node.target)
-    name = getattr(node.target, "_opname", None) or getattr(node.target, "__name__", None) or str(node.target)
-    return "call", str(name).split(".")[0]
-
-
-def _call(node: Node) -> tuple[object, ...]:
-    return (node.op, node.target)
-
-
-def meanings(nodes: Iterable[Node], known: Mapping[Node, str]) -> dict[Node, str]:
-    """What each node computes, as text: equal for nodes that do the same with inputs that mean the same."""
-    found = dict(known)
-
-    def term(node: Node) -> _Term:
-        return _Term(found.get(node, node.name))
-
-    for node in nodes:
-        args, kwargs = map_arg((node.args, node.kwargs), term)
-        text = repr((node.op, _named(node), args, sorted(kwargs.items())))
-        found[node] = hashlib.sha256(text.encode()).hexdigest()
-    return found
-
-
-def _named(node: Node) -> str:
-    """The call as text; an input is itself and nothing else."""
-    if node.op == "placeholder":
-        return node.name
-    return node.target if isinstance(node.target, str) else f"{target_of(node)} {id(node.target)}"
-
-
-class _Term(str):
-    __slots__ = ()
-
-    def __repr__(self) -> str:
-        return str(self)
 
 
 _REST = (congruent, backward, congruent, by_place, congruent, by_any_name, by_inputs, congruent, in_order, between)

@@ -9,9 +9,9 @@ import torch
 from torch.fx import Node
 
 from pyharness.fx.mapping import target_of
-from pyharness.fx.verifying.alignment import arguments, inputs, word
 from pyharness.fx.verifying.calls import tensors_of
 from pyharness.fx.verifying.differences import Tolerance, differences
+from pyharness.fx.verifying.signatures import arguments, inputs, word
 from pyharness.fx.verifying.values import Leaf
 
 if TYPE_CHECKING:
