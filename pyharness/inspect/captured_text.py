@@ -61,6 +61,8 @@ def tree(capture: Capture, *, statistics: bool = True) -> Iterator[Line]:
 
 
 def _why_empty(capture: Capture, path: str) -> str:
+    if capture.raised and path in capture.raised.paths:
+        return "raised"
     return "not called" if path in capture.not_called else ""
 
 

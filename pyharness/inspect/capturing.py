@@ -27,6 +27,9 @@ if TYPE_CHECKING:
     from pyharness.model.styled_line import Line
 
 
+_NO_FORWARD = nn.Module.forward
+
+
 class Key(NamedTuple):
     """One call: a module's path, and the number of its calls by that path before this one."""
 
@@ -128,10 +131,16 @@ class Capture(Mapping[Key, "Record"]):
 
     @property
     def not_called(self) -> list[str]:
-        """First paths of the modules that were looked at and never called: by ``forward`` directly, or not at all."""
+        """First paths of the modules that were looked at and never called: by ``forward`` directly, or not at all.
+
+        Without what only holds modules and has no ``forward`` (``ModuleList``), and what an exception left.
+        """
         called = {path for record in self.records for path in record.paths}
+        called |= set(self.raised.paths) if self.raised else set()
         return [
-            target.paths[0] for target in self._selection.targets if target.wanted and target.paths[0] not in called
+            target.paths[0]
+            for target in self._selection.targets
+            if target.wanted and called.isdisjoint(target.paths) and type(target.module).forward is not _NO_FORWARD
         ]
 
     @property

@@ -5,7 +5,7 @@ from __future__ import annotations
 import sys
 from dataclasses import dataclass
 from fnmatch import fnmatchcase
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import torch
 from torch import nn
@@ -20,8 +20,7 @@ ROOT = "(root)"
 """How the model itself is shown; its path is the empty string."""
 
 
-@dataclass(frozen=True, eq=False)
-class Target:
+class Target(NamedTuple):
     """One module and every path that leads to it."""
 
     module: nn.Module
@@ -113,8 +112,8 @@ def _nothing(depth: int | None, patterns: tuple[str, ...] | None, known: list[st
 
 def _enclosing(paths: dict[int, list[str]], visible: set[int]) -> set[int]:
     """Every module on the way to a shared one: by whose call the shared one was called tells which path it was."""
-    at = {path: key for key, each in paths.items() for path in each}
     shared = [path for key in visible if len(paths[key]) > 1 for path in paths[key]]
+    at = {path: key for key, each in paths.items() for path in each} if shared else {}
     return {at[around] for path in shared for around in _around(path)}
 
 
