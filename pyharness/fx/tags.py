@@ -32,7 +32,8 @@ def tagged(**tags: Any) -> AbstractContextManager[None]:
     """Every node that is made in the block gets these tags, by our ``Tracer`` or by one of our transforms.
 
     It may stand in a ``forward``, around ``trace(...)`` or around a transform. It is ``torch.fx.traceback.annotate``:
-    use that in a model that ``torch.compile`` or ``torch.export`` sees, too. Values are plain data (they are pickled).
+    ``torch.compile`` obeys it too, and ``torch.export`` does under ``torch.fx.traceback.preserve_node_meta()``. Values
+    are plain data (they are pickled).
     """
     block: AbstractContextManager[None] = traceback.annotate(tags)
     return block

@@ -12,6 +12,7 @@ from pyharness.fx import provenance, tags_of, trace
 from pyharness.fx.transforms import replace
 from pyharness.model.errors import UsageError
 
+ATEN_RELU = torch.ops.aten.relu
 RMS_NORM = torch.ops.pyharness.rms_norm.default
 
 
@@ -31,7 +32,15 @@ class Relus(nn.Module):
 
 
 @pytest.mark.parametrize(
-    "pattern", [torch.relu, F.relu, lambda x: x.relu(), nn.Sequential(nn.ReLU()), torch.ops.aten.relu.default]
+    "pattern",
+    [
+        torch.relu,
+        F.relu,
+        lambda x: x.relu(),
+        nn.Sequential(nn.ReLU()),
+        ATEN_RELU.default,
+        ATEN_RELU,
+    ],
 )
 def test_every_form_of_a_call_is_the_same(pattern):
     module = trace(Relus())

@@ -219,6 +219,14 @@ def test_tags_around_a_trace_and_torchs_own_annotation():
     assert tags_in(trace(Tagged()))["tanh"] == {}
 
 
+def test_tags_reach_an_exported_program():
+    with torch.fx.traceback.preserve_node_meta():
+        program = torch.export.export(Tagged(), (torch.ones(2, 4),))
+    tags = {node.name: tags_of(node).get("stage") for node in program.graph.nodes}
+    assert tags["linear"] == tags["relu"] == "inner"
+    assert tags["tanh"] is None
+
+
 class Rewriting(fx.Transformer):
     def call_function(self, target, args, kwargs):
         return super().call_function(torch.sin if target is torch.tanh else target, args, kwargs)

@@ -10,7 +10,7 @@ import operator
 from typing import TYPE_CHECKING, Any
 
 import torch
-from torch._ops import OpOverload
+from torch._ops import OpOverload, OpOverloadPacket
 from torch.fx import Graph, GraphModule, Node
 
 from pyharness.fx.mapping import target_of
@@ -81,6 +81,8 @@ def _lower(node: Node, called: nn.Module) -> None:
 
 
 def _function(target: Any) -> Any:
+    if isinstance(target, OpOverloadPacket) and hasattr(target, "default"):
+        target = target.default
     if isinstance(target, OpOverload):
         packet = target.overloadpacket
         home = str(packet).partition(".")[0]
