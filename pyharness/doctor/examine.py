@@ -32,5 +32,6 @@ def examine(wanted: Wanted) -> list[Diagnosis]:
     """Everything that debugging on this machine needs."""
     machine = Machine(wanted)
     with machine.pool as pool:
+        machine.begin()
         looks = [pool.submit(check, machine) for check in machine_checks]
         return [finding for look in looks for finding in look.result()]

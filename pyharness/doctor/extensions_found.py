@@ -7,8 +7,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from pyharness.doctor.dynamic_section import dynamic
 from pyharness.doctor.machine import answered, is_file_name
+from pyharness.doctor.torch_symbols import uses_torch
 from pyharness.ingdb.elf import ElfError, open_elf
 from pyharness.model.user_code import is_user_binary
 
@@ -17,7 +17,6 @@ if TYPE_CHECKING:
 
     from pyharness.doctor.machine import Machine
 
-_OF_TORCH = ("libtorch", "libc10")
 _SKIPPED = {"node_modules", "__pycache__", "site-packages", "dist-packages"}
 _BUILD = {"build", "_skbuild", "dist", "CMakeFiles"}
 _DEEPEST, _MOST_FOLDERS = 8, 20_000
@@ -35,7 +34,7 @@ class Extension:
 def extensions(machine: Machine) -> list[Extension]:
     """Those that were named; where none was, those of the project."""
     if machine.wanted.extensions:
-        return [_named(machine, name) for name in machine.wanted.extensions]
+        return [extension for name in machine.wanted.extensions for extension in _named(machine, name)]
     project = machine.wanted.project.resolve()
     installed = answered(lambda: machine.python)["installed"]
     found = {
@@ -43,19 +42,24 @@ def extensions(machine: Machine) -> list[Extension]:
         **dict.fromkeys(_in_folder(project), "found in the project"),
         **dict.fromkeys(installed, "installed from the project"),
     }
-    chosen = _one_of_each(path for path in found if _uses_torch(path))
-    return [Extension(path, found[path]) for path in chosen if is_user_binary(path)]
+    return [Extension(path, found[path]) for path in _own(_one_of_each(found))]
 
 
-def _named(machine: Machine, name: str) -> Extension:
+def _named(machine: Machine, name: str) -> Iterator[Extension]:
+    """A file, a module, or all in a package."""
     if is_file_name(name):
-        return Extension(str(Path(name).resolve()), "named")
+        yield Extension(str(Path(name).absolute()), "named")
+        return
     answer = answered(lambda: machine.python)["modules"][name]
-    if "error" in answer:
-        return Extension(name, "named", answer["error"])
-    if not answer["file"].endswith(".so"):
-        return Extension(name, "named", f"{name} is no extension module, but {answer['file'] or 'a package'}")
-    return Extension(answer["file"], "named")
+    file = answer.get("file", "")
+    inside = _own(_in_folder(Path(file).parent)) if "__init__" in file else []
+    if file.endswith(".so"):
+        yield Extension(file, "named")
+    elif inside:
+        yield from (Extension(path, f"found in the package {name}") for path in inside)
+    else:
+        what = f"{name} is {file or 'a namespace package'}, and no extension that uses torch"
+        yield Extension(name, "named", answer.get("error", what))
 
 
 def _in_folder(project: Path) -> Iterator[str]:
@@ -82,9 +86,14 @@ def _loaded_at_run_time(project: Path) -> Iterator[str]:
             yield from map(str, sorted(build.parent.glob("*.so")))
 
 
+def _own(paths: Iterable[str]) -> list[str]:
+    """Those that use torch and are not a part of the debugger."""
+    return [path for path in paths if is_user_binary(path) and _uses_torch(path)]
+
+
 def _uses_torch(path: str) -> bool:
     try:
-        return any(name.startswith(_OF_TORCH) for name in dynamic(open_elf(path)).needed)
+        return uses_torch(open_elf(path))
     except (ElfError, ValueError):
         return False
 

@@ -51,11 +51,21 @@ class LiveProcess:
     @cached_property
     def root(self) -> str:
         """What comes before a path of its own to make it one of ours; empty where both see the same files."""
-        return "" if self.same_namespace("mnt") else f"/proc/{self.pid}/root"
+        return "" if self.sees("files") else f"/proc/{self.pid}/root"
 
-    def same_namespace(self, kind: str) -> bool:
-        """Whether it is in our namespace of that kind; ``OSError`` where that may not be asked."""
+    def sees(self, what: str) -> bool:
+        """Whether it sees the same ``processes``, ``files`` or ``users`` as we do; ``OSError`` where that is secret."""
+        if what == "files" and not self.same_file("/"):  # a chroot is no namespace
+            return False
+        kind = {"processes": "pid", "files": "mnt", "users": "user"}[what]
         return (self.proc / "ns" / kind).readlink() == Path(f"/proc/self/ns/{kind}").readlink()
+
+    def same_file(self, path: str | Path) -> bool:
+        """Whether what it sees at ``path`` is what we see there."""
+        try:
+            return Path(f"/proc/{self.pid}/root{path}").samefile(path)
+        except FileNotFoundError:
+            return False
 
     @cached_property
     def images(self) -> list[Image]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import subprocess
 import sys
+import threading
 from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -48,48 +49,52 @@ class Gdb:
 
 
 class Machine:
-    """The installation that is looked at, with the answers of other programs as futures."""
+    """The installation that is looked at. What other programs say is asked once, on threads.
+
+    The answers raise ``HarnessError`` where there is none, for the one check that reports it; others ask ``answered``.
+    """
 
     def __init__(self, wanted: Wanted) -> None:
         self.wanted = wanted
         self.pool = ThreadPoolExecutor(_WORKERS, thread_name_prefix="pyharness-doctor")
-        submit = self.pool.submit
-        self._torch: Future[Answer] = submit(self._ask_python, "torch_probe.py")
-        self._gdb: Future[Gdb] = submit(_find_gdb)
-        self._in_gdb: Future[Answer] = submit(self._ask_gdb)
-        modules = [name for name in wanted.extensions if not is_file_name(name)]
-        self._python: Future[Answer] = submit(self._ask_python, "python_probe.py", str(wanted.project), *modules)
-        self._ptrace: Future[Answer] = submit(try_ptrace)
+        self._lock = threading.Lock()
+        self._asked: dict[str, Future[Any]] = {}
 
-    # Each of these raises the error for the one check that reports it; others ask `answered`.
+    def begin(self) -> None:
+        """Ask everything at once, what takes longest first."""
+        for ask_it in (self._ask_torch, _find_gdb, self._ask_gdb, self._ask_python, try_ptrace):
+            self._later(ask_it)
+
+    def _later(self, ask_it: Callable[[], Said]) -> Future[Said]:
+        with self._lock:
+            if ask_it.__name__ not in self._asked:
+                self._asked[ask_it.__name__] = self.pool.submit(ask_it)
+            return self._asked[ask_it.__name__]
 
     @property
     def gdb(self) -> Gdb:
         """Which gdb is used."""
-        return self._gdb.result()
+        return self._later(_find_gdb).result()
 
     @property
     def in_gdb(self) -> Answer:
         """What gdb's own Python says (``ingdb/checkup.py``)."""
-        return self._in_gdb.result()
+        return self._later(self._ask_gdb).result()
 
     @property
     def python(self) -> Answer:
         """What the user's interpreter is (``python_probe.py``)."""
-        return self._python.result()
+        return self._later(self._ask_python).result()
 
     @property
     def torch(self) -> Answer:
-        """What torch is, and our extension beside it (``torch_probe.py``); ``HarnessError`` where it is not there."""
-        answer = self._torch.result()
-        if answer["error"]:
-            raise HarnessError(f"torch cannot be imported: {answer['error']}", _INSTALL)
-        return answer
+        """What torch is, and our extension beside it (``torch_probe.py``)."""
+        return self._later(self._ask_torch).result()
 
     @property
     def ptrace(self) -> Answer:
         """What came of attaching to processes of our own (``ptrace_attempt.py``)."""
-        return self._ptrace.result()
+        return self._later(try_ptrace).result()
 
     @property
     def torch_libraries(self) -> Path | None:
@@ -98,7 +103,17 @@ class Machine:
         folder = Path(file).resolve().parent / "lib" if file else None
         return folder if folder and folder.is_dir() else None
 
-    def _ask_python(self, probe: str, *arguments: str) -> Answer:
+    def _ask_python(self) -> Answer:
+        modules = [name for name in self.wanted.extensions if not is_file_name(name)]
+        return self._run("python_probe.py", str(self.wanted.project.resolve()), *modules)
+
+    def _ask_torch(self) -> Answer:
+        answer = self._run("torch_probe.py")
+        if answer["error"]:
+            raise HarnessError(f"torch cannot be imported: {answer['error']}", _INSTALL)
+        return answer
+
+    def _run(self, probe: str, *arguments: str) -> Answer:
         remedy = "Name the interpreter that runs your program with --python."
         return ask([self.wanted.python, "-c", source(probe), *arguments], self.wanted.project, remedy)
 

@@ -6,11 +6,11 @@ import re
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from pyharness.doctor.dynamic_section import dynamic
 from pyharness.doctor.library import library
 from pyharness.doctor.live_process import process_checks
 from pyharness.doctor.registry import Area
 from pyharness.doctor.tested import TORCH, parsed
+from pyharness.doctor.torch_symbols import uses_torch
 from pyharness.ingdb.python_runtime import find_python
 from pyharness.model.errors import HarnessError
 from pyharness.model.user_code import is_user_binary
@@ -25,7 +25,6 @@ if TYPE_CHECKING:
 PYTHON, TORCH_AREA, EXTENSION = Area("Python"), Area("torch"), Area("extension")
 _HALF = "Only the native half of its stacks can be shown."
 _VERSION = re.compile(r"^__version__ = ['\"]([^'\"]+)", re.MULTILINE)
-_OF_TORCH = ("libtorch", "libc10")
 
 
 @process_checks.add(PYTHON, "python")
@@ -94,5 +93,4 @@ def extensions(process: LiveProcess) -> Iterator[Diagnosis]:
 
 def _is_extension(elf: Elf) -> bool:
     """Whether it uses torch, or can be debugged: not every library in an environment is the user's."""
-    uses_torch = any(name.startswith(_OF_TORCH) for name in dynamic(elf).needed)
-    return uses_torch or elf.with_section(".debug_line") is not None
+    return uses_torch(elf) or elf.with_section(".debug_line") is not None

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import re
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 from pyharness.doctor.live_process import process_checks
 from pyharness.doctor.registry import Area
+from pyharness.model.state import state_dir
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -15,30 +17,35 @@ if TYPE_CHECKING:
     from pyharness.model.diagnosis import Diagnosis
 
 AREA = Area("namespaces")
-_KINDS = {"pid": "process ids", "mnt": "files", "user": "users"}
+_PACKAGE = Path(__file__).resolve().parent.parent
 _CONTAINER = re.compile(r"(?:docker|libpod|cri-containerd|crio)[-/]([0-9a-f]{12})[0-9a-f]{52}")
 
 
 @process_checks.add(AREA, "namespaces")
 def namespaces(process: LiveProcess) -> Iterator[Diagnosis]:
-    """Which of its namespaces are not ours."""
+    """What it sees that we do not, and whether both halves of a debugger can meet all the same."""
     try:
-        other = [what for kind, what in _KINDS.items() if not process.same_namespace(kind)]
+        other = [what for what in ("processes", "files", "users") if not process.sees(what)]
     except PermissionError:
         yield AREA.inapplicable("namespaces", "Its namespaces may not be looked at.")
         return
     if not other:
         yield AREA.ok("namespaces", "It sees the same processes, files and users as this command.")
         return
-    inner = process.status.get("NSpid", "").split()[-1:] or [str(process.pid)]
-    seen = f"It lives in a container of its own: it sees other {' and '.join(other)}"
-    seen += f", and is process {inner[0]} there." if inner[0] != str(process.pid) else "."
-    yield AREA.warning("namespaces", seen, _remedy(process, inner[0]))
+    inner = (process.status.get("NSpid", "").split() or [str(process.pid)])[-1]
+    number = f", and is process {inner} there" if "processes" in other else ""
+    seen = f"It lives in a container, or in a part of one: it sees other {' and '.join(other)}{number}"
+    if process.same_file(_PACKAGE) and process.same_file(state_dir()):
+        yield AREA.ok("namespaces", f"{seen}; but pyharness and its state folder are the same there, so all works.")
+    else:
+        yield AREA.warning("namespaces", f"{seen}; pyharness's files are not the same there.", _remedy(process, inner))
 
 
 def _remedy(process: LiveProcess, inner: str) -> str:
-    limits = "From here `pyharness stack` works; attaching needs the files of both sides to be the same"
     text = (process.proc / "cgroup").read_text(encoding="utf-8", errors="replace")
     found = _CONTAINER.search(text)
     enter = f"docker exec -it {found[1]}" if found else f"sudo nsenter -t {process.pid} -a"
-    return f"{limits}: run pyharness inside, by `{enter} pyharness attach {inner}`."
+    return (
+        "From here `pyharness stack` and `pyharness attach` show it. To step between both languages run pyharness"
+        f" inside: `{enter} pyharness attach {inner}`."
+    )

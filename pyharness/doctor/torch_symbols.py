@@ -15,8 +15,14 @@ if TYPE_CHECKING:
 
 # Mangled names that live in torch's namespaces, not those that have its types among their arguments.
 _OF_TORCH = re.compile(rb"_Z(?:T[IVS])?(?:G[VR])?N[VKRO]*(?:2at|3c10|5torch|6caffe2)|(?:aoti_)?torch_|THP")
+_LIBRARIES = ("libtorch", "libc10")
 _OLD_STRING = re.compile(rb"S[sab]|RKSs")
 """``std::string`` as it was mangled before GCC 5's ABI."""
+
+
+def uses_torch(elf: Elf) -> bool:
+    """Whether a library is linked to torch, or wants something of it: linkers can leave out what they were told."""
+    return any(name.startswith(_LIBRARIES) for name in dynamic(elf).needed) or any(map(_OF_TORCH.match, elf.wanted()))
 
 
 def unresolved(elf: Elf, torch_libraries: Path) -> list[bytes]:
