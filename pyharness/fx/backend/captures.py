@@ -52,6 +52,13 @@ class Capture:
     guards: tuple[Guard, ...] | None = None
     failed: tuple[FailedGuard, ...] = ()
     done: bool = False
+    ran: bool = False
+
+    def note_run(self) -> None:
+        """One of the graphs is about to run: by the first time Dynamo has the guards in its cache."""
+        if not self.ran:
+            self.ran = True
+            self.look_up_guards()
 
     def materialize(self, module: GraphModule, kind: Kind, folder: str) -> None:
         """Give ``module`` a file that is named after the function, the compilation and ``kind``."""

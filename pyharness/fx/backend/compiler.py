@@ -63,7 +63,7 @@ def _lowered(
 
 def _runner(module: GraphModule, capture: Capture) -> Callable[..., Any]:
     def run_captured(*args: Any) -> Any:
-        capture.look_up_guards()
+        capture.note_run()
         return module.forward(*args)  # looked up each time: `pyharness.fx.reload` puts another in its place
 
     return run_captured
@@ -73,7 +73,7 @@ def _boxed_runner(module: GraphModule, capture: Capture) -> Callable[..., Any]:
     """As AOT autograd calls it: with a list that is the callee's to empty."""
 
     def run_lowered(boxed: list[Any]) -> Any:
-        capture.look_up_guards()
+        capture.note_run()
         args = tuple(boxed)
         boxed.clear()
         return module.forward(*args)
