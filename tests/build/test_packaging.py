@@ -32,10 +32,13 @@ def wheel(root: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 def test_the_wheel_is_for_this_platform_and_complete(root, wheel):
     assert "none-any" not in wheel.name
-    names = set(zipfile.ZipFile(wheel).namelist())
+    archive = zipfile.ZipFile(wheel)
+    names = set(archive.namelist())
     sources = {str(path.relative_to(root)) for path in (root / "pyharness").rglob("*.py")}
     assert sources <= names
     assert {"pyharness/py.typed", "pyharness/_C.pyi"} <= names
+    (entry_points,) = [name for name in names if name.endswith(".dist-info/entry_points.txt")]
+    assert "pyharness = pyharness.fx.backend:compile_captured" in archive.read(entry_points).decode()
     modules = sorted(name.split(".")[0] for name in names if name.endswith(".so"))
     assert modules == ["pyharness/_C", "pyharness/_engine", "pyharness/_guard", "pyharness/_trap"]
     assert not [name for name in names if name.startswith(("tests/", "benchmarks/", "csrc/"))]
