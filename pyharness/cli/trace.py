@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
@@ -10,7 +9,7 @@ import click
 from pyharness.cli import output
 from pyharness.cli.files import check_writable, write_file
 from pyharness.cli.recorded_run import run
-from pyharness.debugger.launch import Command
+from pyharness.cli.script import command_of
 from pyharness.model.errors import UsageError
 from pyharness.report import perfetto, tables
 from pyharness.report.html import page
@@ -74,7 +73,7 @@ def command(  # noqa: PLR0913  (one for each option)
     if regions and asked:
         option = f"--{next(iter(asked)).replace('_', '-')}"
         raise UsageError(f"{option} does not go with --regions.", "What a region records, its pyharness.record() says.")
-    program = _program(words, module, python, cwd)
+    program = command_of(words, module, python, cwd)
     trace, status = run(program, {"options": asked, "regions": regions}, to_stderr=as_json)
     written = list(
         _write_files(trace, html_file, perfetto_file)
@@ -85,17 +84,6 @@ def command(  # noqa: PLR0913  (one for each option)
         manner = tables.Manner(by or tables.Manner.by, limit, shapes, memory, output.terminal()[1])
         output.write_lines([*tables.lines(trace, manner), *written])
     return status
-
-
-def _program(words: tuple[str, ...], module: str | None, python: str, cwd: str | None) -> Command:
-    if module:
-        return Command(module, words, module=True, python=python, cwd=cwd)
-    if not words:
-        raise UsageError("Which script?", "pyharness trace SCRIPT [-- ARGS], or pyharness trace -m MODULE.")
-    script = words[0]
-    if cwd and Path(script).is_file():  # named from here, as every other file on a command line
-        script = str(Path(script).absolute())
-    return Command(script, words[1:], python=python, cwd=cwd)
 
 
 def _write_files(trace: Trace, html_file: str | None, perfetto_file: str | None) -> Iterator[Line]:

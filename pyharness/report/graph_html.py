@@ -31,6 +31,7 @@ _SCRIPTS = (
     "graph_page/search.js",
     "graph_page/pointer.js",
     "graph_page/keys.js",
+    "page/keyboard.js",
     "graph_page/main.js",
 )
 """In the order of loading."""
@@ -39,10 +40,11 @@ _SCRIPTS = (
 def graph_page(graphs: Sequence[tuple[str, str, Graph]], program: str) -> str:
     """The whole file; ``graphs``: of each its title, its maker and itself."""
     return single_page(
-        "graph_page/page.html",
+        "graph_page",
         ["page/page.css", "graph_page/graph.css"],
         _SCRIPTS,
         title=f"{program} · pyharness fx",
+        search="node, op, module, line",
         data={"program": program, "graphs": [_graph(*each) for each in graphs]},
     )
 

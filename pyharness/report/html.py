@@ -23,6 +23,7 @@ _SCRIPTS = (
     "search.js",
     "pointer.js",
     "keys.js",
+    "keyboard.js",
     "main.js",
 )
 """In the order of loading: each uses only what comes before it, ``main.js`` starts."""
@@ -31,9 +32,10 @@ _SCRIPTS = (
 def page(trace: Trace) -> str:
     """The whole file."""
     return single_page(
-        "page/page.html",
+        "page",
         ["page/page.css"],
         [f"page/{name}" for name in _SCRIPTS],
         title=f"{trace.program or 'recording'} · pyharness trace",
+        search="op, node, module, line",
         data=page_data(trace),
     )

@@ -19,17 +19,27 @@ if TYPE_CHECKING:
 _FOLDER = Path(__file__).parent
 
 
-def single_page(template: str, styles: Sequence[str], scripts: Sequence[str], *, title: str, data: Any) -> str:
-    """The whole file; names are relative to this folder, scripts in the order of loading."""
+def single_page(
+    folder: str, styles: Sequence[str], scripts: Sequence[str], *, title: str, search: str, data: Any
+) -> str:
+    """The whole file, of ``folder``'s ``control.html`` and ``body.html``; scripts are in the order of loading.
+
+    ``search``: what can be searched for. Names are relative to the folder of this module.
+    """
     script = _script(scripts)
     parts = {
         "POLICY": f"default-src 'none'; style-src 'unsafe-inline'; script-src 'sha256-{_digest(script)}'",
         "TITLE": html.escape(printable(title)),
         "STYLE": "\n".join(_read(name) for name in styles),
+        "CONTROL": _read(f"{folder}/control.html").rstrip("\n"),
+        "SEARCH": f"Search: {search}",
+        "BODY": _read(f"{folder}/body.html").rstrip("\n"),
         "DATA": _harmless(json.dumps(data, separators=(",", ":"))),
         "SCRIPT": script,
     }
-    pieces = _read(template).split("@@")  # text, name, text, name, ... text: what is put in is not looked at again
+    pieces = _read("page/frame.html").split(
+        "@@"
+    )  # text, name, text, name, ... text: what is put in is not looked at again
     return "".join(piece if number % 2 == 0 else parts[piece] for number, piece in enumerate(pieces))
 
 

@@ -101,9 +101,10 @@ def test_modules_are_known_whoever_traced(everything):
     assert backward == {"scales.0", "scales.1"}
 
 
-def test_a_version_before_and_a_table(pyharness):
-    done = pyharness("fx", "show", PROGRAM, "--graph", "Net@1")
-    head, columns, *rows = done.stdout.split("\n")[1:]
+@pytest.mark.usefixtures("kept")
+def test_a_version_before_and_a_table(capsys):
+    assert cli.run(["fx", "show", str(PROGRAM), "--graph", "Net@1"]) == 0
+    head, columns, *rows = capsys.readouterr().out.split("\n")
     assert head == "1 Net: torch.fx, 10 nodes, version 1 of 2"
     assert columns.split() == ["node", "op", "target", "module", "shape", "line", "origin"]
     text = "\n".join(rows)

@@ -45,7 +45,7 @@ def test_values_run_on_rails(shown):
     rails = [re.match(r"[^\w]*", line)[0].rstrip() for line in lines if line]
     assert rails == ["●", "●", "●", "│ ●", "●─╯", "●", "│ ●", "●─╯", "├─●", "●─╯"]
     assert re.search(r"^● +first = Linear\(x\) +float32\[2, 3\] +first$", lines[1])
-    nodes = json.loads(shown("graph", "--graph", "Net@1", "--json"))["nodes"]
+    nodes = json.loads(shown("graph", "--graph", "Net@1", "--json"))["graphs"][0]["nodes"]
     assert nodes[-1]["inputs"] == ["mul_1", "sum_1"]
 
 
@@ -107,8 +107,8 @@ def test_a_graph_becomes_a_package(pyharness, tmp_path):
     assert ran.stdout == "['y', 'sum'] False\n", ran.stderr
 
 
-def test_an_export_of_what_is_not_there(pyharness):
-    done = pyharness("fx", "export", PROGRAM, "-o", "mine")
-    assert done.returncode == 2
-    assert "Which graph?" in done.stderr
-    assert "1 Net, 2 GraphModule" in done.stderr
+@pytest.mark.usefixtures("kept")
+@pytest.mark.parametrize(("words", "message"), [(["--graph", "Net@1"], "Leave @VERSION away"), ([], "Missing option")])
+def test_an_export_that_cannot_be_meant(words, message, capsys):
+    assert cli.run(["fx", "export", PROGRAM, *words, *(["-o", "mine"] if words else [])]) == 2
+    assert message in capsys.readouterr().err

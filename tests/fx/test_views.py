@@ -74,7 +74,7 @@ def test_a_pass_in_place_is_compared_with_what_was_before(traced, capsys):
 
 def test_a_page(traced, tmp_path):
     file = views.draw(traced, tmp_path / "graph.html", inputs=(torch.randn(2, 4),))
-    data = json.loads(re.search(r'id="graph-data">(.*?)</script>', file.read_text(), re.DOTALL)[1])
+    data = json.loads(re.search(r'id="data">(.*?)</script>', file.read_text(), re.DOTALL)[1])
     nodes = data["graphs"][0]["nodes"]
     assert [node["name"] for node in nodes] == [node.name for node in traced.graph.nodes]
     assert next(node for node in nodes if node["name"] == "relu")["shape"] == "float32[2, 4]"

@@ -1,45 +1,17 @@
 // The page of `pyharness fx draw` in a real browser: looked at, clicked, typed into, with up to 2,000 nodes.
-const { test, before, after } = require('node:test');
+const { test } = require('node:test');
 const assert = require('node:assert/strict');
-const { execFileSync } = require('child_process');
-const fs = require('fs'), os = require('os'), path = require('path');
+const path = require('path');
+const { pages, artifacts: artifactsOf } = require('./browser');
 
-const root = path.resolve(__dirname, '../..');
-const installed = process.env.VSCODE_LAB || path.join(root, '.vscode-lab');
-const { chromium } = require(path.join(installed, 'node_modules/playwright-core'));
-const folder = fs.mkdtempSync(path.join(os.tmpdir(), 'graph-page-'));
-const python = process.env.LAB_PYTHON || path.join(root, '.venv/bin/python');
-const artifacts = path.join(root, 'artifacts/graph');
-let browser;
-
-before(async () => {
-  fs.mkdirSync(artifacts, { recursive: true });
-  browser = await chromium.launch({ executablePath: process.env.LAB_CHROMIUM || '/usr/bin/chromium', args: ['--no-sandbox', '--disable-gpu'] });
-});
-after(async () => { await browser?.close(); fs.rmSync(folder, { recursive: true, force: true }); });
-
-/** Opens a page of so many nodes and hands it to `body`; nothing may be fetched, no script may fail. */
-const opened = async (what, body, options = {}) => {
-  const file = path.join(folder, `${what}.html`);
-  if (!fs.existsSync(file)) execFileSync(python, [path.join(__dirname, 'write_graph_page.py'), String(what), file]);
-  const context = await browser.newContext({ viewport: { width: 1400, height: 850 }, colorScheme: 'light', ...options });
-  const page = await context.newPage(), wrong = [];
-  page.on('console', message => { if (message.type() === 'error') wrong.push(message.text()); });
-  page.on('pageerror', error => wrong.push(error.stack));
-  page.on('request', request => { if (request.url() !== `file://${file}`) wrong.push(request.url()); });
-  try {
-    await page.goto(`file://${file}`);
-    await page.locator('#world .node, #world .closed').first().waitFor();
-    await body(page, driver(page));
-    assert.deepEqual(wrong, []);
-  } finally { await context.close(); }
-};
+const artifacts = artifactsOf('graph');
 const driver = page => ({
   details: () => page.locator('#details').innerText(),
   place: () => page.locator('#world').getAttribute('transform'),
   node: name => page.locator('.node', { hasText: name }).first(),
   settled: () => page.evaluate(() => new Promise(done => requestAnimationFrame(() => requestAnimationFrame(done)))),
 });
+const opened = pages('write_graph_page.py', artifacts, '#world .node, #world .closed', driver);
 
 test('a node shows its op, its generated line, its module and its shape; a click shows the rest', () => opened(60, async (page, { details, node }) => {
   assert.match(await page.locator('#summary').innerText(), /^torch\.fx · 60 nodes/);
@@ -74,7 +46,7 @@ test('values run downwards, from each node to its users', () => opened(60, async
   await settled();
   const upwards = await page.evaluate(() => {
     const top = index => document.querySelector(`[data-node="${index}"] .box`).getBoundingClientRect().top;
-    const nodes = JSON.parse(document.getElementById('graph-data').textContent).graphs[0].nodes;
+    const nodes = JSON.parse(document.getElementById('data').textContent).graphs[0].nodes;
     return nodes.flatMap((node, index) => node.inputs.filter(input => top(input) >= top(index)).map(input => [input, index]));
   });
   assert.deepEqual(upwards, []);

@@ -1,40 +1,10 @@
 // The page of `pyharness trace --html` in a real browser: pointed at, clicked, typed into, with 10,000 events.
-const { test, before, after } = require('node:test');
+const { test } = require('node:test');
 const assert = require('node:assert/strict');
-const { execFileSync } = require('child_process');
-const fs = require('fs'), os = require('os'), path = require('path');
+const path = require('path');
+const { pages, artifacts: artifactsOf } = require('./browser');
 
-const root = path.resolve(__dirname, '../..');
-const installed = process.env.VSCODE_LAB || path.join(root, '.vscode-lab');
-const { chromium } = require(path.join(installed, 'node_modules/playwright-core'));
-const folder = fs.mkdtempSync(path.join(os.tmpdir(), 'trace-page-'));
-const python = process.env.LAB_PYTHON || path.join(root, '.venv/bin/python');
-const artifacts = path.join(root, 'artifacts/trace');
-let browser;
-
-before(async () => {
-  fs.mkdirSync(artifacts, { recursive: true });
-  browser = await chromium.launch({ executablePath: process.env.LAB_CHROMIUM || '/usr/bin/chromium', args: ['--no-sandbox', '--disable-gpu'] });
-});
-after(async () => { await browser?.close(); fs.rmSync(folder, { recursive: true, force: true }); });
-
-/** Opens a page of so many events (or 'hostile') and hands it to `body`; nothing may be fetched, no script may fail. */
-const opened = async (what, body, options = {}) => {
-  const file = path.join(folder, `${what}.html`);
-  if (!fs.existsSync(file)) execFileSync(python, [path.join(__dirname, 'write_page.py'), String(what), file]);
-  const context = await browser.newContext({ viewport: { width: 1400, height: 850 }, colorScheme: 'light', ...options });
-  const page = await context.newPage(), wrong = [];
-  page.on('console', message => { if (message.type() === 'error') wrong.push(message.text()); });
-  page.on('pageerror', error => wrong.push(error.stack));
-  page.on('request', request => { if (request.url() !== `file://${file}`) wrong.push(request.url()); });
-  try {
-    await page.goto(`file://${file}`);
-    await page.locator('#legend tr').first().waitFor();
-    await body(page, driver(page));
-    assert.deepEqual(wrong, []);
-  } finally { await context.close(); }
-};
-
+const artifacts = artifactsOf('trace');
 const driver = page => ({
   details: () => page.locator('#details').innerText(),
   /** The canvas as it looks after the next frame. */
@@ -53,6 +23,7 @@ const driver = page => ({
     return assert.fail(`nothing in the middle of the lanes says ${text}`);
   },
 });
+const opened = pages('write_page.py', artifacts, '#legend tr', driver);
 
 test('10,000 events: all are counted, the whole and a part are drawn', () => opened(10000, async (page, { look }) => {
   assert.match(await page.locator('#summary').innerText(), /^5,838 ops · 4,170 autograd nodes · 139 backward passes · /);

@@ -2,7 +2,8 @@
 
 import pytest
 
-from pyharness.model.graph import Graph, GraphNode
+from pyharness.model.errors import UsageError
+from pyharness.model.graph import Graph, GraphNode, MadeGraph, select
 from pyharness.model.graph_diff import compare
 from pyharness.report.graph_diff_text import side_by_side
 
@@ -89,3 +90,27 @@ def test_empty_graphs():
     found = compare(graph(), graph())
     assert found.same
     assert list(side_by_side(found, ("one", "two"), width=None, whole=False))[-1].text == "Both graphs are empty."
+
+
+def made(*names, versions=1):
+    return [MadeGraph(number, name, "torch.fx", (graph("x"),) * versions) for number, name in enumerate(names, 1)]
+
+
+@pytest.mark.parametrize(
+    ("which", "message"),
+    [("", "Which graph"), ("Modle", "Did you mean Model"), ("Model@2", "has only version 1|no version 2")],
+)
+def test_a_graph_that_is_not_there(which, message):
+    with pytest.raises(UsageError, match=message):
+        select(made("Model", "Other"), which)
+
+
+def test_versions_that_were_not_kept():
+    several = MadeGraph(
+        1, "Model", "torch.fx", tuple(graph("x", f"a = f{number}(x)") for number in (1, 9, 10)), dropped=7
+    )
+    assert [several.version(number).nodes[1].target for number in (1, 9, 10)] == ["f1", "f9", "f10"]
+    with pytest.raises(UsageError, match="versions 1 and 9 to 10"):
+        several.version(5)
+    assert select([several], "@9").title == "Model@9"
+    assert select(made("Model"), "1").title == "Model"

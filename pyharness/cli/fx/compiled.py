@@ -11,7 +11,7 @@ import click
 
 from pyharness.cli import output
 from pyharness.cli.entry_run import exit_status, run_entry
-from pyharness.cli.fx.program import command_of
+from pyharness.cli.script import command_of
 from pyharness.model.compiled import from_json
 from pyharness.model.compiled_text import Manner, report_lines
 from pyharness.model.errors import HarnessError

@@ -13,7 +13,7 @@ import click
 
 from pyharness.cli import output
 from pyharness.cli.entry_run import exit_status, run_entry
-from pyharness.debugger.launch import Command
+from pyharness.cli.script import command_of
 from pyharness.model.errors import HarnessError, UsageError
 from pyharness.model.graph import Chosen, made_from_json, select
 from pyharness.model.state import state_dir
@@ -23,6 +23,7 @@ from pyharness.report.graph_table import headline
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
 
+    from pyharness.debugger.launch import Command
     from pyharness.model.graph import Graph, MadeGraph
 
 EPILOG = """What follows -- belongs to the program. GRAPH is a number or a name of the list that the verb prints, with
@@ -95,19 +96,6 @@ _OPTIONS: tuple[Callable[..., Any], ...] = (
 )
 
 graph_option = click.option("--graph", "which", metavar="GRAPH", help="One graph only: its number or name, @VERSION.")
-
-
-def command_of(words: tuple[str, ...], module: str | None, python: str, cwd: str | None) -> Command:
-    """The program that was typed."""
-    if module:
-        return Command(module, words, module=True, python=python, cwd=cwd)
-    if not words:
-        path = click.get_current_context().command_path
-        raise UsageError("Which script?", f"{path} SCRIPT [-- ARGS], or {path} -m MODULE.")
-    script = words[0]
-    if cwd and Path(script).is_file():  # named from here, as every other file on a command line
-        script = str(Path(script).absolute())
-    return Command(script, words[1:], python=python, cwd=cwd)
 
 
 def run(program: Program, export: dict[str, Any] | None = None) -> Made:

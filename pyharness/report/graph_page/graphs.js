@@ -1,5 +1,5 @@
 // The graphs of the page, and what is known of each node.
-const data = JSON.parse(document.getElementById("graph-data").textContent);
+const data = JSON.parse(document.getElementById("data").textContent);
 const graphs = data.graphs;
 const OPS = ["placeholder", "get_attr", "call_module", "call_function", "call_method", "output"];
 

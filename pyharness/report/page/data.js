@@ -1,5 +1,5 @@
 // The trace, decoded: columns by the number of the event, and tables.
-const trace = JSON.parse(document.getElementById("trace").textContent);
+const trace = JSON.parse(document.getElementById("data").textContent);
 const columns = trace.events;
 const count = columns.start.length;
 const starts = new Float64Array(count);

@@ -1,0 +1,23 @@
+"""The program that was typed: a script or a module, and what belongs to it."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import click
+
+from pyharness.debugger.launch import Command
+from pyharness.model.errors import UsageError
+
+
+def command_of(words: tuple[str, ...], module: str | None, python: str, cwd: str | None) -> Command:
+    """What ``SCRIPT [-- ARGS]``, or ``-m MODULE [-- ARGS]``, means."""
+    if module:
+        return Command(module, words, module=True, python=python, cwd=cwd)
+    if not words:
+        path = click.get_current_context().command_path
+        raise UsageError("Which script?", f"{path} SCRIPT [-- ARGS], or {path} -m MODULE.")
+    script = words[0]
+    if cwd and Path(script).is_file():  # named from here, as every other file on a command line
+        script = str(Path(script).absolute())
+    return Command(script, words[1:], python=python, cwd=cwd)
