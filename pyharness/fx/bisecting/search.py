@@ -14,12 +14,14 @@ from pyharness.fx.bisecting.passes import AllGoodError, BisectError, Pass
 from pyharness.model.errors import HarnessError
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Iterable, Sequence
 
     from torch.fx import GraphModule
 
 _SAMPLES = 8
-"""Runs of a pass that makes another graph each time: enough to see both of its faces."""
+"""Runs and checks of a pass that makes another graph each time."""
+_TRIALS = 12
+"""Runs of one pass alone to see whether it does: one of two orders is missed once in 2,000 times."""
 
 
 @dataclass(frozen=True)
@@ -46,40 +48,33 @@ class Search:
         self.known: dict[int, Outcome] = {}
         """By number of passes, what came of them the first time."""
         self.runs = 0
-        self._codes: dict[int, str] = {}
-        self._varying: set[int] = set()
+        self._codes: dict[int, set[str]] = {}
 
-    @property
-    def varying(self) -> int | None:
-        """The first pass that was seen to make other code of the same graph."""
-        return min(self._varying, default=None)
+    def after(self, count: int, *, shuffled: bool = False) -> tuple[GraphModule, Outcome | None]:
+        """The module after the first ``count`` passes; what a pass raised, and the module before that pass.
 
-    def after(self, count: int) -> tuple[GraphModule, Outcome | None]:
-        """The module after the first ``count`` passes; what a pass raised, and the module before that pass."""
-        module = elsewhere(self.original)
+        ``shuffled``: the last of them gets its nodes in no order in memory.
+        """
+        module = copy.deepcopy(self.original)
         with self._check.same_randomness():
             for index, each in enumerate(self.passes[:count]):
-                before = module
+                before = elsewhere(module) if shuffled and index == count - 1 else module
                 try:
-                    module = each(module)
+                    module = each(before)
                 except BisectError:
                     raise
                 except Exception as error:  # noqa: BLE001  (a pass that raises is what we look for)
                     return before, raised("pass raised", error, index)
-                self._note(index, module.code)
+                self._codes.setdefault(index, set()).add(module.code)
         return module, None
 
-    def run(self, count: int) -> Outcome:
+    def run(self, count: int, *, shuffled: bool = False) -> Outcome:
         """What the check says after the first ``count`` passes, found out now."""
         self.runs += 1
-        module, failed = self.after(count)
+        module, failed = self.after(count, shuffled=shuffled)
         outcome = failed or self._check(self.original, module, self._values)
         self.known.setdefault(count, outcome)
         return outcome
-
-    def _note(self, index: int, code: str) -> None:
-        if self._codes.setdefault(index, code) != code and not self._varying & set(range(index)):
-            self._varying.add(index)
 
     def find(self, *, sweep: bool) -> Found:
         """The first bad pass; ``sweep`` also looks at the shorter lists that bisection skips."""
@@ -135,7 +130,7 @@ class Search:
     def _hidden_in_good_list(self, total: int) -> Found:
         """The whole list is good: it may differ from run to run, or a pass may hide what an earlier one broke."""
         again = [self.run(total) for _ in range(2)]
-        if found := self._unstable(total - 1):
+        if found := self._varying(range(total)):
             return found
         if not all(outcome.good for outcome in again):
             raise _unsteady(total)
@@ -149,25 +144,36 @@ class Search:
 
     def _confirmed(self, found: Found) -> Found:
         """The two runs that decided, once more: a verdict that changes is the pass's doing or the check's."""
-        bad = self.run(found.index + 1)
-        good = self.run(found.index)
-        for _ in range(_SAMPLES // 2):
-            self.after(found.index + 1)
-        unstable = self._unstable(found.index)
-        if unstable:
-            return unstable
-        if bad.good or not good.good:
+        bad, good = self.run(found.index + 1), self.run(found.index)
+        changed = bad.good or not good.good
+        suspected = changed or any(len(self._codes.get(index, ())) > 1 for index in range(found.index + 1))
+        varying = self._varying(range(found.index + 1) if suspected else [found.index])
+        if changed and varying is None:
             raise _unsteady(found.index + bad.good)
-        return found
+        return varying or found
 
-    def _unstable(self, last: int) -> Found | None:
-        """The first pass, up to the ``last``, that makes another graph each time, where some of them are bad."""
-        index = self.varying
-        if index is None or index > last:
-            return None
-        outcomes = [self.run(index + 1) for _ in range(_SAMPLES)]
-        bad = [outcome for outcome in outcomes if not outcome.good]
-        return Found(index, bad[0], failures=len(bad), samples=_SAMPLES) if bad else None
+    def _varying(self, indices: Iterable[int]) -> Found | None:
+        """The first of these passes that makes another graph each time, where some of them are bad."""
+        for index in filter(self._varies, indices):
+            outcomes = [self.run(index + 1, shuffled=True) for _ in range(_SAMPLES)]
+            bad = [outcome for outcome in outcomes if not outcome.good]
+            if bad:
+                return Found(index, bad[0], failures=len(bad), samples=_SAMPLES)
+        return None
+
+    def _varies(self, index: int) -> bool:
+        """Whether a pass makes other code of the same graph when its nodes lie elsewhere in memory."""
+        before, failed = self.after(index)
+        codes: set[str] = set()
+        for _ in range(0 if failed else _TRIALS):
+            try:
+                with self._check.same_randomness():
+                    codes.add(self.passes[index](elsewhere(before)).code)
+            except Exception as error:  # noqa: BLE001  (as above)
+                codes.add(repr(error))
+            if len(codes) > 1:
+                return True
+        return False
 
 
 def elsewhere(module: GraphModule) -> GraphModule:
