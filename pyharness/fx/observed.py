@@ -20,13 +20,18 @@ if TYPE_CHECKING:
     from pyharness.model.graph import Graph
 
 
+_MOST = 4000
+"""Nodes of a graph; its 4,000 variables, looked at on 4,000 lines, take some seconds."""
+
+
 @contextlib.contextmanager
 def observed(module: GraphModule, graph: Graph, shapes: dict[str, str]) -> Iterator[None]:
     """Put into ``shapes`` what each node of ``graph``, which is of ``module``, has as its value in the next call.
 
-    Only this thread is looked at; nothing is noted while somebody else traces it (a debugger, coverage).
+    Only this thread is looked at; nothing is noted while somebody else traces it (a debugger, coverage), nor of a graph
+    so large that looking at all its variables on each line would take long.
     """
-    if sys.gettrace() is not None:
+    if sys.gettrace() is not None or len(graph.nodes) > _MOST:
         yield
         return
     watch = _Watch(type(module).forward.__code__, graph, shapes)

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
     from pyharness.model.graph import Graph, GraphNode
 
-_LEAST = (30, 10, 14, 20)
+_LEAST = (24, 8, 12, 12)
 _HEADS = ("generated code", "module", "origin", "the user's line")
 
 

@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     from pyharness.model.graph import Chosen, Graph, GraphNode
 
 GAP = "  "
+_FIRST_TO_GO = ("op", "line", "shape")
 _UNKNOWN = "?"
 _ROOT = "(root)"
 
@@ -36,14 +37,26 @@ def headline(chosen: Chosen) -> Line:
 
 
 def table(graph: Graph, width: int | None = None) -> Iterator[Line]:
-    """A row for each node; columns without a value are left out, long cells are cut to ``width``."""
+    """A row for each node; columns without a value are left out, long cells are cut to ``width``.
+
+    A terminal too narrow for that loses the columns that say least: the others, and JSON, say it too.
+    """
     cells = {column: [column.text(node) for node in graph.nodes] for column in _COLUMNS}
-    columns = [column for column in _COLUMNS if any(cells[column])]
+    columns = _those_that_fit([column for column in _COLUMNS if any(cells[column])], width)
     wanted = [max(len(column.head), *map(len, cells[column])) for column in columns]
     widths = fitted(wanted, [column.least for column in columns], width)
     yield Line(_row([column.head for column in columns], widths), "faint")
     for number in range(len(graph.nodes)):
         yield Line(_row([cells[column][number] for column in columns], widths))
+
+
+def _those_that_fit(columns: list[_Column], width: int | None) -> list[_Column]:
+    kept = list(columns)
+    for head in _FIRST_TO_GO:
+        if width is None or sum(column.least + len(GAP) for column in kept) - len(GAP) <= width:
+            break
+        kept = [column for column in kept if column.head != head]
+    return kept
 
 
 def module_text(node: GraphNode) -> str:

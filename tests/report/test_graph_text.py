@@ -1,11 +1,15 @@
-"""Two graphs compared, as data: what is the same under other names, what moved, what is new."""
+"""Two graphs compared, as data: what is the same under other names, what moved; graphs chosen; widths of terminals."""
 
 import pytest
+from hostile_graph import graph_of_size
 
 from pyharness.model.errors import UsageError
 from pyharness.model.graph import Graph, GraphNode, MadeGraph, select
 from pyharness.model.graph_diff import compare
+from pyharness.report.graph_code import code_table
 from pyharness.report.graph_diff_text import side_by_side
+from pyharness.report.graph_rails import drawing
+from pyharness.report.graph_table import table
 
 
 def graph(*lines):
@@ -114,3 +118,12 @@ def test_versions_that_were_not_kept():
         several.version(5)
     assert select([several], "@9").title == "Model@9"
     assert select(made("Model"), "1").title == "Model"
+
+
+@pytest.mark.parametrize("view", [table, code_table, drawing])
+@pytest.mark.parametrize("width", [120, 100, 72])
+def test_no_view_is_wider_than_its_terminal(view, width):
+    lines = [line.text for line in view(graph_of_size(60), width)]
+    assert len(lines) >= 60
+    assert max(map(len, lines)) <= width
+    assert all("blocks.0" in line or "…" in line for line in lines if "node_5 " in line)
