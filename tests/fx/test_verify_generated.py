@@ -10,7 +10,7 @@ from torch import nn
 
 from pyharness.fx import verify
 
-GRAPHS = range(48)
+GRAPHS = range(42)
 _DRAWS = 60
 
 
@@ -61,7 +61,7 @@ def test_a_mutation_is_found_at_its_node(number):
     assert is_found(verdict.first, mutation), f"{mutation}\n{verdict}"
 
 
-@pytest.mark.parametrize("number", range(100, 112))
+@pytest.mark.parametrize("number", range(100, 110))
 def test_so_it_is_in_a_graph_that_is_renamed_and_reordered(number):
     kinds = [each for each in random_graphs.MUTATIONS if each is not random_graphs.in_place]
     module, changed, mutation, _ = drawn(number, kinds)  # reordered, a change in place would be another

@@ -312,7 +312,7 @@ def test_what_a_pass_has_folded_is_no_fault():
     node(fused, "mul").args = (node(fused, "mul").args[0], 3)
     fused.recompile()
     verdict = verify(model, fused, x)
-    assert (verdict.first.node, verdict.others) == ("mul", ())
+    assert (verdict.first.node, verdict.others, verdict.notes) == ("mul", (), ())
 
 
 def test_a_wrong_weight_of_what_was_folded():

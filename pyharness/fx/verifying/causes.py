@@ -67,6 +67,7 @@ def _causes(root: Root, replay: Replay) -> Iterator[Cause]:
         yield from _of_modules(root, replay)
     yield from _of_inputs(root, replay)
     yield from _of_constants(node, other)
+    yield from _of_graphs(root, replay)
     if node.target != other.target and "output" not in {node.op, other.op}:
         yield Cause("target", f"it calls {target_of(node)}, where the original calls {target_of(other)}")
     if node.op == other.op == "get_attr":
@@ -131,6 +132,16 @@ def _of_constants(node: Node, other: Node) -> Iterator[Cause]:
         yield Cause("mode" if is_mode else "argument", reason)
 
 
+def _of_graphs(root: Root, replay: Replay) -> Iterator[Cause]:
+    """Graphs that a higher-order op such as ``cond`` is given."""
+    mine, theirs = inputs(root.node), inputs(root.counterpart)
+    for path in mine.keys() & theirs.keys():
+        pair = replay.values[mine[path]], replay.original.values[theirs[path]]
+        one, other = (each.code if isinstance(each, torch.fx.GraphModule) else None for each in pair)
+        if one != other:
+            yield Cause("argument", f"{mine[path].target} is another graph than in the original")
+
+
 _ABSENT = object()
 
 
@@ -148,10 +159,14 @@ def _of_modules(root: Root, replay: Replay) -> Iterator[Cause]:
         return
     name = str(root.node.target)
     if type(mine) is not type(theirs) and not isinstance(mine, torch.fx.GraphModule):
-        yield Cause("target", f"{name} is a {type(mine).__name__}, in the original a {type(theirs).__name__}")
+        yield Cause("target", f"{name} is a {_class(mine)}, in the original a {_class(theirs)}")
     yield from _of_modes(mine, theirs, name)
     yield from _of_tensors(mine, theirs, name)
     yield from _of_attributes(mine, theirs, name)
+
+
+def _class(module: torch.nn.Module) -> str:
+    return f"{type(module).__module__}.{type(module).__qualname__}"
 
 
 def _of_modes(mine: torch.nn.Module, theirs: torch.nn.Module, name: str) -> Iterator[Cause]:

@@ -57,7 +57,7 @@ class _Search:
         self._tolerance = tolerance
         self._state = state
         self.transformed = self._graph(pair.transformed)
-        self.actual = self.ran(self.transformed, Execution)
+        self.actual: Execution = self.ran(self.transformed, Execution)
         self.expected = self.ran(self._graph(pair.original), Execution)
 
     def _graph(self, function: Callable[..., Any]) -> GraphModule:
@@ -77,14 +77,16 @@ class _Search:
 
     def best(self) -> Replay:
         """The simplest explanation; where values remain that nobody can judge, with the original's modules opened."""
+        plain = self.actual
         found = self._refined(self._tried())
+        self.actual = plain
         if any(root.through for root in found.roots):
             called = {str(node.target) for node in self.transformed.graph.nodes if node.op == "call_module"}
             finer = self._opened(called)
             if finer is not None:
-                before, self.expected = self.expected, finer
-                found = min(found, self._tried(), key=lambda each: each.cost)
-                self.expected = found.original or before
+                whole, self.expected = self.expected, finer
+                found = min(found, self._refined(self._tried()), key=lambda each: each.cost)
+                self.actual, self.expected = plain, whole
         return found
 
     def _refined(self, found: Replay) -> Replay:

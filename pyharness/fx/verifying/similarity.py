@@ -36,7 +36,7 @@ class Marks:
 
 
 def _mark(tensor: torch.Tensor) -> tuple[float, float]:
-    if tensor.layout is not torch.strided or tensor.is_quantized or not tensor.numel():
+    if tensor.layout is not torch.strided or tensor.is_quantized or tensor.is_meta or not tensor.numel():
         return math.nan, math.nan
     wide = tensor.to(torch.complex128 if tensor.is_complex() else torch.float64).abs()
     return float(wide.mean()), float(wide.max())
