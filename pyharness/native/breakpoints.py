@@ -96,9 +96,10 @@ class Breakpoint:
 
     def _met(self, raw: dict[str, Any]) -> Answer | Literal[False]:
         """Called by C++ where it matches; false where that is none of the program's doing."""
-        if is_evaluated(sys._getframe(1)):
+        caller = sys._getframe().f_back  # none on a thread without Python
+        if is_evaluated(caller):
             return False
-        hit = _hit(raw, self.hits, sys._getframe(1))
+        hit = _hit(raw, self.hits, caller)
         if self._decides and callable(self._action):
             return cast("Answer", self._action(hit))
         return breakpoint_actions.act(self._action, hit)

@@ -99,7 +99,7 @@ class NanSearch:
         """What is to be done about it; called on the thread that found it, which has not gone on yet."""
         if self._ops and not _matches(self._ops, [fields["name"], *fields["within"], fields["node"]]):
             return False
-        if is_evaluated(sys._getframe(1)):  # noqa: SLF001
+        if is_evaluated(sys._getframe().f_back):  # noqa: SLF001
             return False
         finding = raw_finding.decode(fields, self._engine)
         if self._modules and not _matches(self._modules, _modules_of(finding)):

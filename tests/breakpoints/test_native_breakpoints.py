@@ -123,6 +123,37 @@ def test_ops_on_other_threads(hits):
     assert len(hits) == 200
 
 
+@pytest.mark.filterwarnings("ignore:.*torch.jit.script.*:DeprecationWarning")
+def test_ops_on_threads_without_python(hits, capfd):
+    """TorchScript's here; the autograd engine's for a device."""
+
+    @torch.jit.script
+    def log(x):
+        return torch.log(x)
+
+    @torch.jit.script
+    def forked(x):
+        return torch.jit.wait(torch.jit.fork(log, x))
+
+    assert forked(torch.ones(2)).tolist() == [0.0, 0.0]
+    with (
+        native_breakpoint(op="aten::log", when="inf(out)", action=hits.append),
+        native_breakpoint(op="aten::log", action="log"),
+        native_breakpoint(op="aten::log", action="pdb"),
+        native_breakpoint(op="aten::log", action="debugpy"),
+    ):
+        forked(torch.zeros(2))
+    (hit,) = hits
+    assert (hit.file, hit.line, hit.frame, hit.calls) == ("", 0, None, ())
+    assert hit.outputs[0].isinf().all()
+    said = capfd.readouterr().err.splitlines()
+    assert said[0] == "pyharness: aten::log(float32[2]), hit 1"
+    assert [line.partition("hit 1 ")[2] for line in said[1:]] == [
+        "(no Python here: pdb has nothing to show)",
+        "(debugpy is not loaded)",
+    ]
+
+
 def test_set_and_removed_while_ops_run(hits):
     over = threading.Event()
 
