@@ -53,6 +53,19 @@ test('values run downwards, from each node to its users', () => opened(60, async
   assert.equal(await page.locator('.edge.ends').count() >= 59, true);
 }));
 
+test('parameters that a compiler made inputs stand in the module that uses them, a real input above', () => opened('compiled', async (page, { settled }) => {
+  await page.keyboard.press('0');
+  await settled();
+  const groups = await page.evaluate(() => {
+    const nodes = JSON.parse(document.getElementById('data').textContent).graphs[0].nodes;
+    const label = element => element.closest('.group').querySelector(':scope > .handle .label')?.textContent ?? '';
+    return Object.fromEntries(nodes.map((node, index) => [node.name, label(document.querySelector(`[data-node="${index}"]`))]));
+  });
+  assert.deepEqual([groups.x, groups.output], ['', '']);
+  for (const module of ['first', 'second']) for (const name of ['weight', 'bias', 'scale', 'linear', 'mul']) assert.equal(groups[`${module}_${name}`], `▾ ${module}`);
+  assert.equal(await page.locator('.handle').count(), 2);
+}));
+
 test('a group closes and opens by a click on its name, and stays where it is', () => opened(60, async (page, { settled }) => {
   const label = page.locator('.handle', { hasText: /^▾ blocks\.0$/ });
   const before = await label.boundingBox(), nodes = await page.locator('.node').count();

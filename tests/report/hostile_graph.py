@@ -30,6 +30,19 @@ def graph_of_size(count):
     return Graph("Model", "\n".join(lines), tuple(nodes))
 
 
+def compiled_graph():
+    """As a compiler makes it: the parameters of two modules are inputs, before everything else."""
+    names = [f"{module}_{name}" for module in ("first", "second") for name in ("weight", "bias", "scale")]
+    nodes = [GraphNode(name, "placeholder", name, "", 1, None, None, None, (), "") for name in ["x", *names]]
+    for module in ("first", "second"):
+        used = (nodes[-1].name if module == "second" else "x", *(name for name in names if name.startswith(module)))
+        linear = GraphNode(f"{module}_linear", "call_function", "linear", module, 2, None, None, None, used, "")
+        scale = (linear.name, f"{module}_scale", "x")
+        nodes += [linear, GraphNode(f"{module}_mul", "call_function", "mul", module, 3, None, None, None, scale, "")]
+    nodes.append(GraphNode("output", "output", "output", None, 4, None, None, None, (nodes[-1].name,), ""))
+    return Graph("Compiled", "", tuple(nodes))
+
+
 def hostile_graph():
     """Every name is markup."""
     nodes = [

@@ -1,4 +1,5 @@
 // Groups: a stretch of nodes of one call of a module, in the groups of the modules that it is in.
+const INPUTS = 4; // more are parameters that a compiler made inputs
 const ENOUGH = 160; // items that are shown at once, unless asked for more
 
 /** Where a node is at home: the module that made it; a called module's own place is in its parent. */
@@ -20,9 +21,30 @@ const homesOf = nodes => {
   return homes;
 };
 
+const common = (a, b) => a.slice(0, a.findIndex((part, depth) => part !== b[depth]) >>> 0);
+/**
+ * The order in which nodes are drawn. A compiled graph has all its parameters as inputs, an exported one reads them all
+ * first: each stands where it is used, in the innermost group that has all its users.
+ */
+const arrange = (nodes, homes) => {
+  const lifted = nodes.filter(node => node.op === "placeholder").length > INPUTS;
+  const moves = node => node.users.length && !node.inputs.length && (node.op === "placeholder" ? lifted : node.op === "get_attr" && !homes[node.index].length);
+  const [moved, staying] = [nodes.filter(moves), nodes.filter(node => !moves(node)).map(node => node.index)];
+  const places = new Map(staying.map((index, place) => [index, place])), before = staying.map(() => []);
+  for (const node of moved) {
+    const [user] = node.users, home = homes[node.index] = node.users.map(index => homes[index]).reduce(common);
+    const depth = home.length, part = homes[user][depth];
+    let place = places.get(user);
+    const inSameGroup = index => homes[index].length > depth && homes[index][depth] === part && common(homes[index], home).length === depth;
+    if (part !== undefined) while (place > 0 && inSameGroup(staying[place - 1])) place--;
+    before[place].push(node.index);
+  }
+  return staying.flatMap((index, place) => [...before[place], index]);
+};
+
 const makeGroups = graph => {
   let numbered = 0;
-  const homes = homesOf(graph.nodes);
+  const known = homesOf(graph.nodes), order = arrange(graph.nodes, known), homes = order.map(index => known[index]);
   const leaf = (node, parent) => ({ kind: "node", node, parent, first: node.index, count: 1 });
   const fill = (group, low, high, depth) => {
     for (let index = low; index < high;) {
@@ -30,7 +52,7 @@ const makeGroups = graph => {
       let end = index + 1;
       if (part !== undefined) while (end < high && homes[end][depth] === part) end++;
       if (part === undefined || end === index + 1) {
-        group.children.push(leaf(graph.nodes[index], group));
+        group.children.push(leaf(graph.nodes[order[index]], group));
         end = index + 1;
       } else {
         group.children.push(inner({ kind: "group", number: ++numbered, path: homes[index].slice(0, depth + 1).join("."), parent: group, children: [], first: index, count: end - index, open: true }, index, end, depth + 1));

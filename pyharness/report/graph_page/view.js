@@ -41,7 +41,8 @@ const showTop = () => {
   const whole = Math.min(box.width / width, box.height / height) * 0.97;
   if (whole > 0.7) { showAll(); return; }
   view.scale = clamp(box.width / width * 0.97, 0.8, 1);
-  const first = state.root.children.reduce((a, b) => b.over < a.over ? b : a);
+  const top = Math.min(...state.root.children.map(child => child.over)), firsts = state.root.children.filter(child => child.over < top + 80);
+  const first = firsts.sort((a, b) => a.left - b.left)[firsts.length >> 1];
   Object.assign(view, { x: box.width / 2 - (first.left + first.width / 2) * view.scale, y: 12 });
   moved();
 };
