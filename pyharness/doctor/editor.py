@@ -90,7 +90,10 @@ def launch(machine: Machine) -> Iterator[Diagnosis]:
         seen = f"{file} names {missing[0]}, which is not there."
         yield AREA.warning("launch-json", seen, "Change it there.")
         return
-    yield AREA.ok("launch-json", f"{file} has {len(ours)} configurations that use pyharness.")
+    yield AREA.ok(
+        "launch-json",
+        f"{file} has {len(ours)} configuration{'s that use' if len(ours) > 1 else ' that uses'} pyharness.",
+    )
 
 
 def _configurations(text: str) -> list[dict[str, Any]]:

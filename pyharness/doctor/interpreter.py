@@ -26,7 +26,7 @@ _HALF = "the Python half of native stacks is missing"
 def version(machine: Machine) -> Iterator[Diagnosis]:
     """Which interpreter it is."""
     try:
-        answer = answered(lambda: machine.python)
+        answer = machine.python
     except HarnessError as error:
         yield AREA.failed("python", error)
         return

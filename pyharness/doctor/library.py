@@ -67,7 +67,7 @@ def _symbols(area: Area, elf: Elf) -> Diagnosis:
 
 def _optimized(area: Area, elf: Elf, units: list[CompileUnit]) -> Diagnosis:
     known = [options[-1] for unit in units if (options := _OPTION.findall(unit.producer))]
-    bare = [unit for unit in units if unit.producer.startswith("GNU ") and not _OPTION.search(unit.producer)]
+    bare = any(" -g" in unit.producer and not _OPTION.search(unit.producer) for unit in units)  # GCC's default is -O0
     worse = Counter(f"-O{level}" for level in known if level not in _UNOPTIMIZED)
     if worse:
         seen = f"{worse.total()} of {_count(len(units), 'source')} were compiled with {', '.join(sorted(worse))}: "

@@ -82,14 +82,21 @@ def _refused(process: LiveProcess, number: int) -> Diagnosis:
     if owner != os.geteuid():
         seen = f"It belongs to {_user(owner)}, and this is {_user(os.geteuid())} without CAP_SYS_PTRACE."
         return AREA.problem("ptrace", seen, f"Attach as {_user(owner)}. {rules.reason(number)[1]}")
-    if process.proc.stat().st_uid != owner:
-        seen = "It lets nobody but root attach: it changed its user, or said so (PR_SET_DUMPABLE)."
-        return AREA.problem("ptrace", seen, "Attach as root, with CAP_SYS_PTRACE.")
     if rules.yama == 1:
         seen = "pyharness did not start it, and only parents may attach (kernel.yama.ptrace_scope is 1)."
         return AREA.problem("ptrace", seen, f"{_START}, or {_ALLOW}.")
+    if _capabilities(process.status) & ~_capabilities(processes.status(os.getpid())):
+        seen = "It has capabilities that this command has not, and only CAP_SYS_PTRACE stands above that."
+        return AREA.problem("ptrace", seen, rules.reason(number)[1])
+    if process.proc.stat().st_uid != owner or not try_ptrace()["from_a_stranger"]:
+        seen = "It refuses what others allow: it changed its user, or lets nobody attach (PR_SET_DUMPABLE)."
+        return AREA.problem("ptrace", seen, "Attach as root, with CAP_SYS_PTRACE.")
     reason, remedy = rules.reason(number)
     return AREA.problem("ptrace", f"A debugger may not attach to it: {reason}.", remedy)
+
+
+def _capabilities(status: dict[str, str]) -> int:
+    return int(status.get("CapPrm", "0"), 16)
 
 
 def _owner(process: LiveProcess) -> int:

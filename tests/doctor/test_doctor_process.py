@@ -1,0 +1,207 @@
+"""Processes that run: dead, stopped, traced, someone else's, in a container, with libraries that were rebuilt."""
+
+import json
+import os
+import shutil
+import signal
+import subprocess
+import sys
+from contextlib import contextmanager
+from pathlib import Path
+
+import pytest
+
+from pyharness.doctor.examine_process import examine_process
+
+TRACER = Path(__file__).parent.parent / "faults" / "tracer.py"
+REFUSES = "import ctypes; ctypes.CDLL(None).prctl(4, 0, 0, 0, 0)"  # PR_SET_DUMPABLE
+WAITS = "import sys; print('ready', flush=True); sys.stdin.read()"
+
+
+@contextmanager
+def waiting(*words, before=(), **options):
+    """A Python that runs ``words`` and then waits for its input's end; the process id."""
+    command = [*before, sys.executable, "-c", "; ".join([*words, WAITS])]
+    with subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True, **options) as program:
+        try:
+            assert program.stdout.readline() == "ready\n"
+            yield program.pid
+        finally:
+            program.kill()
+
+
+def findings(target):
+    """What is found about a process, by name."""
+    return {one.check: one for one in examine_process(str(target))}
+
+
+def doctor(*arguments, before=()):
+    """The command line's exit status, findings and errors."""
+    command = [*before, sys.executable, "-m", "pyharness", "doctor", "--json", *map(str, arguments)]
+    ended = subprocess.run(command, capture_output=True, text=True, check=False)
+    found = json.loads(ended.stdout)["findings"] if ended.stdout else []
+    return ended.returncode, {one["check"]: one for one in found}, ended.stderr
+
+
+def powerless():
+    """Words that run a command without the right to trace what refuses to be traced."""
+    if os.geteuid() != 0:
+        return []
+    if shutil.which("setpriv") is None:
+        pytest.skip("root may trace everything, and there is no setpriv to give that up")
+    return ["setpriv", "--bounding-set", "-sys_ptrace", "--inh-caps", "-sys_ptrace"]
+
+
+def test_a_plain_process():
+    with waiting() as pid:
+        found = findings(pid)
+        state = Path(f"/proc/{pid}/status").read_text()
+    assert {found[name].state for name in ("process", "ptrace", "python", "namespaces")} == {"ok"}
+    assert found["python"].seen.startswith(f"It runs CPython {sys.version_info[0]}.{sys.version_info[1]},")
+    assert {found[name].state for name in ("harness", "torch", "extensions")} == {"not applicable"}
+    assert "State:\tS" in state  # it was not stopped
+
+
+def test_no_such_process():
+    status, _, errors = doctor(2**22 + 1)
+    assert (status, "There is no process" in errors) == (2, True)
+
+
+def test_one_that_has_ended():
+    with subprocess.Popen([sys.executable, "-c", ""], stdout=subprocess.PIPE) as program:
+        os.waitid(os.P_PID, program.pid, os.WEXITED | os.WNOWAIT)
+        found = findings(program.pid)
+    assert (found["process"].state, "has ended" in found["process"].seen) == ("problem", True)
+
+
+def test_one_that_was_stopped():
+    with waiting() as pid:
+        os.kill(pid, signal.SIGSTOP)
+        os.waitid(os.P_PID, pid, os.WSTOPPED | os.WNOWAIT)
+        found = findings(pid)
+    assert (found["process"].state, f"kill -CONT {pid}" in found["process"].remedy) == ("warning", True)
+
+
+def test_one_that_is_traced():
+    with (
+        waiting() as pid,
+        subprocess.Popen([sys.executable, TRACER, str(pid)], stdout=subprocess.PIPE, text=True) as tracer,
+    ):
+        assert tracer.stdout.readline() == "traces\n"
+        status, found, _ = doctor(pid)
+        os.kill(pid, signal.SIGKILL)
+    assert status == 1
+    assert found["ptrace"]["state"] == "problem"
+    assert f"by process {tracer.pid}" in found["ptrace"]["seen"]
+
+
+def test_one_that_refuses():
+    with waiting(REFUSES, before=powerless()) as pid:
+        status, found, _ = doctor(pid, before=powerless())
+    assert (status, found["ptrace"]["state"]) == (1, "problem")
+    assert "PR_SET_DUMPABLE" in found["ptrace"]["seen"]
+    assert found["python"]["state"] == "not applicable"
+
+
+def test_one_that_may_do_more():
+    if not powerless():
+        pytest.skip("only root has capabilities to give up")
+    with waiting() as pid:
+        status, found, _ = doctor(pid, before=powerless())
+    assert (status, found["ptrace"]["state"]) == (1, "problem")
+    assert "capabilities that this command has not" in found["ptrace"]["seen"]
+
+
+def test_one_of_another_user():
+    if os.geteuid() != 0 or not shutil.which("setpriv"):
+        pytest.skip("only root can start a process of another user")
+    as_nobody = ["setpriv", "--reuid", "65534", "--clear-groups"]
+    with subprocess.Popen([*as_nobody, "sh", "-c", "echo ready; read line"], stdin=-1, stdout=-1, text=True) as program:
+        assert program.stdout.readline() == "ready\n"
+        status, found, _ = doctor(program.pid, before=powerless())
+        program.kill()
+    assert (status, found["ptrace"]["state"]) == (1, "problem")
+    assert "without CAP_SYS_PTRACE" in found["ptrace"]["seen"]
+    assert "Attach as nobody" in found["ptrace"]["remedy"]
+
+
+def test_one_without_python():
+    with subprocess.Popen(["sh", "-c", "echo ready; read line"], stdin=-1, stdout=-1, text=True) as program:
+        assert program.stdout.readline() == "ready\n"
+        found = findings(program.pid)["python"]
+        program.kill()
+    assert found.state == "warning"
+
+
+def test_libraries(compiled, tmp_path):
+    library = Path(shutil.copy(compiled("op.so", "-g", "-O2", "-Wl,-z,lazy"), tmp_path))
+    with waiting(f"import ctypes; ctypes.CDLL({str(library)!r}, 1)") as pid:
+        found = findings(pid)
+        assert found["optimized"].subject == str(library)
+        assert (found["debug-info"].state, found["optimized"].state) == ("ok", "warning")
+        library.unlink()
+        gone = findings(pid)["file"]
+    assert (gone.state, "rebuilt or removed" in gone.seen) == ("problem", True)
+
+
+@pytest.mark.parametrize(("version", "state"), [("2.13.0+cpu", "ok"), ("1.0.0", "warning")])
+def test_torch(compiled, tmp_path, version, state):
+    library = tmp_path / "torch/lib/libtorch_cpu.so"
+    library.parent.mkdir(parents=True)
+    shutil.copy(compiled("op.so", "-Wl,-z,lazy"), library)
+    (tmp_path / "torch/version.py").write_text(f"__version__ = '{version}'\n")
+    with waiting(f"import ctypes; ctypes.CDLL({str(library)!r}, 1)") as pid:
+        found = findings(pid)["torch"]
+    assert (found.state, version in found.seen) == (state, True)
+
+
+@contextmanager
+def unshared(*options, command=(), **env):
+    """A process in namespaces of its own; its id as we see it."""
+    prefix = ["unshare", *options, "--fork"]
+    if subprocess.run([*prefix, "true"], capture_output=True, check=False).returncode:
+        pytest.skip(f"`{' '.join(prefix)}` is not allowed here")
+    with waiting(before=[*prefix, *command], env={**os.environ, **env}) as outer:
+        inner = Path(f"/proc/{outer}/task/{outer}/children").read_text().split()
+        yield int(inner[0])
+
+
+def test_other_process_ids():
+    with unshared("--pid") as pid:
+        found = findings(pid)["namespaces"]
+    assert (found.state, "process 1 there" in found.seen) == ("ok", True)
+
+
+def test_other_files(tmp_path, monkeypatch):
+    monkeypatch.setenv("PYHARNESS_HOME", str(tmp_path / "home"))
+    (tmp_path / "home").mkdir()
+    hide = ["sh", "-c", f'mount -t tmpfs tmpfs {tmp_path} && exec "$0" "$@"']
+    with unshared("--mount", command=hide) as pid:
+        everything = findings(pid)
+    found = everything["namespaces"]
+    assert (found.state, "other files" in found.seen) == ("warning", True)
+    assert f"nsenter -t {pid} -a pyharness attach {pid}" in found.remedy
+    assert everything["python"].state == "ok"  # read from its own files
+
+
+def test_a_container_is_named(tmp_path):
+    from pyharness.doctor import process_namespaces
+    from pyharness.doctor.live_process import LiveProcess
+
+    process = LiveProcess(os.getpid(), None)
+    process.proc = tmp_path
+    name = "0123456789ab" + "c" * 52
+    (tmp_path / "cgroup").write_text(f"0::/system.slice/docker-{name}.scope\n")
+    assert "docker exec -it 0123456789ab pyharness attach 7" in process_namespaces._remedy(process, "7")
+
+
+def test_one_of_ours(tmp_path):
+    script = tmp_path / "waits.py"
+    script.write_text("import sys\nprint('ready', flush=True)\nsys.stdin.read()\n")
+    command = [sys.executable, "-m", "pyharness", "run", "--name", "doctored", str(script)]
+    with subprocess.Popen(command, stdin=-1, stdout=-1, stderr=subprocess.DEVNULL, text=True) as program:
+        while program.stdout.readline() != "ready\n":
+            assert program.poll() is None
+        found = findings("doctored")["harness"]
+        program.kill()
+    assert (found.state, "'doctored'" in found.seen) == ("ok", True)

@@ -1,0 +1,130 @@
+"""Interpreters that lack something, debugpy and torch that are missing, too old or broken, core files."""
+
+import os
+import resource
+import sys
+
+import pytest
+
+from pyharness.doctor import core_dumps, interpreter, torch
+from pyharness.doctor.core_dumps import where_to
+
+VERSIONED = "Metadata-Version: 2.1\nName: {name}\nVersion: {version}\n"
+NEW = {"implementation": "CPython", "version": "3.12.1", "executable": "/python", "gil": True, "debug": False}
+
+
+def install(folder, name, version, text=""):
+    """A package as an installer leaves it."""
+    (folder / name).mkdir(parents=True)
+    (folder / name / "__init__.py").write_text(text)
+    card = folder / f"{name}-{version}.dist-info" / "METADATA"
+    card.parent.mkdir()
+    card.write_text(VERSIONED.format(name=name, version=version))
+
+
+def test_this_interpreter(examined):
+    found = examined(interpreter.version)["python"]
+    assert found.state == "ok"
+    assert sys.executable in found.seen
+    assert examined(interpreter.symbols)["python-symbols"].state == "ok"
+    assert examined(interpreter.debugpy)["debugpy"].state == "ok"
+    assert examined(interpreter.harness)["harness"].state == "ok"
+
+
+@pytest.mark.parametrize("python", ["/bin/false", "/nonexistent/python"])
+def test_what_is_no_interpreter(examined, python):
+    found = examined(interpreter.version, python=python)["python"]
+    assert found.state == "problem"
+    assert python in found.seen
+    assert "--python" in found.remedy
+    assert examined(interpreter.build, python=python)["python-build"].state == "not applicable"
+
+
+def test_one_without_packages(examined, executable, tmp_path):
+    bare = str(executable("python", f'exec {sys.executable} -S "$@"'))
+    found = examined(interpreter.debugpy, python=bare, project=tmp_path)["debugpy"]
+    assert (found.state, "is not installed" in found.seen) == ("problem", True)
+    assert "-m pip install 'debugpy>=" in found.remedy
+    assert examined(interpreter.harness, python=bare, project=tmp_path)["harness"].state == "problem"
+    missing = examined(torch.version, python=bare, project=tmp_path)["torch"]
+    assert (missing.state, "No module named 'torch'" in missing.seen) == ("problem", True)
+    assert examined(torch.symbols, python=bare, project=tmp_path)["torch-symbols"].state == "not applicable"
+    assert examined(torch.own_extension, python=bare, project=tmp_path)["harness-extension"].state == "not applicable"
+
+
+@pytest.mark.parametrize(("version", "state"), [("1.6.7", "problem"), ("1.8.20", "ok"), ("2.0", "warning")])
+def test_versions_of_debugpy(examined, monkeypatch, tmp_path, version, state):
+    install(tmp_path, "debugpy", version)
+    monkeypatch.setenv("PYTHONPATH", str(tmp_path))
+    found = examined(interpreter.debugpy)["debugpy"]
+    assert (found.state, version in found.seen) == (state, True)
+
+
+def test_a_torch_that_does_not_load(examined, monkeypatch, tmp_path):
+    install(tmp_path, "torch", "2.13.0", "import ctypes\nctypes.CDLL('libcudart.so.nothere')\n")
+    monkeypatch.setenv("PYTHONPATH", str(tmp_path))
+    found = examined(torch.version)["torch"]
+    assert found.state == "problem"
+    assert "libcudart.so.nothere" in found.seen
+
+
+def test_an_interpreter_whose_state_cannot_be_found():
+    found = interpreter.runtime_symbol("/bin/true")
+    assert (found.state, "_PyRuntime" in found.seen) == ("problem", True)
+
+
+class Answering:
+    """A machine whose interpreter gives an answer that none here would."""
+
+    def __init__(self, **said):
+        self.python = {**NEW, **said}
+
+
+@pytest.mark.parametrize(
+    ("said", "state"),
+    [
+        ({"implementation": "PyPy"}, "problem"),
+        ({"version": "3.9.18"}, "problem"),
+        ({"version": "3.99.0"}, "problem"),
+        ({}, "ok"),
+    ],
+)
+def test_interpreters_that_are_not_here(said, state):
+    assert [one.state for one in interpreter.version(Answering(**said))] == [state]
+
+
+@pytest.mark.parametrize(("said", "state"), [({"gil": False}, "problem"), ({"debug": True}, "warning"), ({}, "ok")])
+def test_builds_that_are_not_here(said, state):
+    assert [one.state for one in interpreter.build(Answering(**said))] == [state]
+
+
+def test_the_limit_of_core_files(examined):
+    soft, hard = resource.getrlimit(resource.RLIMIT_CORE)
+    try:
+        for limit, part in ((0, "leaves no core file"), (4096, "is cut at 4,096 bytes")):
+            resource.setrlimit(resource.RLIMIT_CORE, (limit, hard))
+            found = examined(core_dumps.limit)["core-limit"]
+            assert (found.state, part in found.seen) == ("warning", True)
+        if hard == resource.RLIM_INFINITY:
+            resource.setrlimit(resource.RLIMIT_CORE, (hard, hard))
+            assert examined(core_dumps.limit)["core-limit"].state == "ok"
+    finally:
+        resource.setrlimit(resource.RLIMIT_CORE, (soft, hard))
+
+
+@pytest.mark.parametrize(
+    ("pattern", "container", "state", "part"),
+    [
+        ("core", True, "ok", "current folder"),
+        ("/usr/core.%p", False, "ok" if os.access("/usr", os.W_OK) else "warning", "/usr"),
+        ("/nonexistent/core", False, "warning", "is not there"),
+        ("|/usr/lib/systemd/systemd-coredump %P", False, "ok", "coredumpctl"),
+        ("|/usr/lib/systemd/systemd-coredump %P", True, "warning", "host"),
+        ("|/usr/share/apport/apport %p", False, "warning", "'apport'"),
+        ("|", False, "warning", "may drop them"),
+    ],
+)
+def test_where_core_files_go(pattern, container, state, part):
+    found = where_to(pattern, container=container)
+    assert (found.state, part in found.seen) == (state, True)
+    assert found.remedy or state == "ok"
