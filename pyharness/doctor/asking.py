@@ -48,5 +48,5 @@ def _ending(ended: subprocess.CompletedProcess[str]) -> str:
 
 
 def source(name: str) -> str:
-    """The text of a file of this folder, for ``python -c``: so that this folder is not on the program's path."""
-    return Path(__file__).with_name(name).read_text(encoding="utf-8")
+    """The text of a file of ``debuggee/``, for ``python -c``: so that its folder is not on the program's path."""
+    return (Path(__file__).resolve().parent.parent / "debuggee" / name).read_text(encoding="utf-8")

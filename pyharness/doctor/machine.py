@@ -83,12 +83,12 @@ class Machine:
 
     @property
     def python(self) -> Answer:
-        """What the user's interpreter is (``python_probe.py``)."""
+        """What the user's interpreter is (``interpreter_report.py``)."""
         return self._later(self._ask_python).result()
 
     @property
     def torch(self) -> Answer:
-        """What torch is, and our extension beside it (``torch_probe.py``)."""
+        """What torch is, and our extension beside it (``torch_report.py``)."""
         return self._later(self._ask_torch).result()
 
     @property
@@ -105,10 +105,10 @@ class Machine:
 
     def _ask_python(self) -> Answer:
         modules = [name for name in self.wanted.extensions if not is_file_name(name)]
-        return self._run("python_probe.py", str(self.wanted.project.resolve()), *modules)
+        return self._run("interpreter_report.py", str(self.wanted.project.resolve()), *modules)
 
     def _ask_torch(self) -> Answer:
-        answer = self._run("torch_probe.py")
+        answer = self._run("torch_report.py")
         if answer["error"]:
             raise HarnessError(f"torch cannot be imported: {answer['error']}", _INSTALL)
         return answer
