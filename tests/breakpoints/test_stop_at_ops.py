@@ -81,19 +81,47 @@ def test_at_a_node_of_the_backward(stops):
     assert (after["language"], after["line"]) == ("python", marked("backward") + 1)
 
 
-def test_a_generated_line_that_stops_already_does_not_stop_again(pyharness, tmp_path):
-    program = tmp_path / "traced.py"
-    program.write_text(
-        "import torch\nfrom torch import fx\n\n\nclass Net(torch.nn.Module):\n    def forward(self, x):\n"
-        "        return torch.ops.aten.mul.Tensor(x, x) + 1\n\n\nnet = fx.symbolic_trace(Net())\n"
-        "net(torch.ones(2))\ny = torch.ones(2) * 3\nprint('done')\n"
-    )
-    result = pyharness("step", program, "--at", "op:aten::mul", "--at", "op:aten::mul", "--json")
+PLACES = """import torch
+from torch import fx
+
+
+class Net(torch.nn.Module):
+    def forward(self, x):
+        return torch.ops.aten.mul.Tensor(x, x) + 1
+
+
+net = fx.symbolic_trace(Net())
+net(torch.ones(2))
+y = torch.ones(2) * 3
+
+
+@torch.jit.script
+def log(x):
+    return torch.log(x)
+
+
+@torch.jit.script
+def forked(x):
+    return torch.jit.wait(torch.jit.fork(log, x))
+
+
+print(forked(y).shape)
+"""
+
+
+def test_a_generated_line_stops_once_and_threads_without_python_stop_too(pyharness, tmp_path):
+    program = tmp_path / "places.py"
+    program.write_text(PLACES)
+    words = ("--at", "op:aten::mul", "--at", "op:aten::mul", "--at", "op:aten::log", "--print", "in0", "--stack")
+    result = pyharness("step", program, *words, "--json")
     assert result.returncode == 0, result.stdout + result.stderr
-    generated, eager = json.loads(result.stdout)["stops"]
+    generated, eager, without_python = json.loads(result.stdout)["stops"]
     assert (generated["language"], generated["fx"]["node"]) == ("python", "mul_tensor")
     assert eager["function"] == "aten::mul"
     assert f"{program}:12" in eager["note"]
+    assert without_python["note"] == "aten::log(float32[2]), hit 1"
+    assert "[3.0, 3.0]" in without_python["printed"]["in0"]
+    assert {frame["language"] for frame in without_python["stack"]} == {"native"}
 
 
 def test_what_is_never_reached_says_why(pyharness, extension):
