@@ -1,11 +1,12 @@
 """A pattern is found however it is written, and what stands for it computes the same."""
 
 import operator
+import random
 
 import pytest
 import torch
 import torch.nn.functional as F  # noqa: N812  (torch's own name for it)
-from torch import nn
+from torch import fx, nn
 
 import pyharness.ops as _loaded  # noqa: F401  (registers the ops)
 from pyharness.fx import provenance, tags_of, trace
@@ -227,3 +228,71 @@ def test_errors(model):
     with pytest.raises(UsageError, match="state of its own") as caught:
         replace(module, norm, lambda x, w, eps: x * w * eps + torch.ones(8))
     assert "submodule" in str(caught.value)
+
+
+# --- random graphs ----------------------------------------------------------------------------------------------------
+
+
+def random_graph(seed):
+    """Sums, products, means and activations in many forms, some in place, of which up to three are returned."""
+    draw = random.Random(seed)  # noqa: S311  (tests repeat)
+    graph, root = fx.Graph(), nn.Module()
+    root.act, root.weight = nn.ReLU(), nn.Parameter(torch.randn(4))
+    values = [graph.placeholder("x"), graph.placeholder("y"), graph.get_attr("weight")]
+    makers = [
+        lambda a, b: graph.call_function(operator.add, (a, b)),
+        lambda a, b: graph.call_function(torch.add, (), {"input": a, "other": b}),
+        lambda a, b: graph.call_method("mul", (a, b)),
+        lambda a, _: graph.call_function(operator.mul, (0.5, a)),
+        lambda a, _: graph.call_function(torch.relu, (a,)),
+        lambda a, _: graph.call_module("act", (a,)),
+        lambda a, _: graph.call_function(F.relu, (a,), {"inplace": False}),
+        lambda a, b: graph.call_function(torch.sub, (a, b), {"alpha": draw.choice([1, 2])}),
+        lambda a, _: graph.call_function(operator.sub, (a, 1)),
+        lambda a, _: graph.call_method("tanh", (a,)),
+        lambda a, _: graph.call_method("mul_", (graph.call_method("clone", (a,)), 0.5)),
+        lambda a, _: graph.call_method("add_", (a, 1)) if a not in values[:3] else graph.call_method("abs", (a,)),
+        lambda a, _: graph.call_function(torch.softmax, (a,), {"dim": -1}),
+        lambda a, _: graph.call_method("softmax", (a, -1)),
+        lambda a, b: graph.call_function(operator.add, (a, graph.call_method("mul", (b, a)))),
+        lambda a, b: graph.call_method("tanh", (graph.call_method("add", (a, b)),)),
+    ]
+    for _ in range(draw.randint(5, 25)):
+        values.append(draw.choice(makers)(draw.choice(values[-4:]), draw.choice(values[-4:])))
+    unused = tuple(value for value in values if not value.users)
+    graph.output(unused[-3:] if draw.random() < 0.5 else values[-1])
+    return fx.GraphModule(root, graph)
+
+
+REWRITES = [
+    (torch.relu, lambda x: torch.where(x > 0, x, torch.zeros_like(x))),
+    (torch.softmax, lambda x, dim: (e := torch.exp(x - x.amax(dim, True))) / e.sum(dim, True)),  # noqa: FBT003
+    (lambda a, b, c: a * b + c, lambda a, b, c: torch.add(c, torch.mul(b, a))),
+    (lambda a, b: torch.relu(a + b), lambda a, b: torch.clamp_min(b + a, 0)),
+    (lambda a, b: a - b, lambda a, b: -(b - a)),
+    (lambda a, b: ((total := a + b), total.tanh()), lambda a, b: ((total := b + a), torch.tanh(total))),
+    (lambda x: (x.relu(), x.tanh()), lambda x: (torch.clamp_min(x, 0), torch.tanh(x))),
+]
+
+
+@pytest.mark.parametrize("rewrite", range(len(REWRITES)))
+def test_results_stay_the_same_on_random_graphs(rewrite):
+    torch.manual_seed(0)
+    replaced = 0
+    for seed in range(24):
+        module = random_graph(seed)
+        x, y = torch.randn(3, 4), torch.randn(3, 4)
+        try:
+            result = replace(module, *REWRITES[rewrite])
+        except UsageError:
+            continue
+        replaced += 1
+        expected = fx.Interpreter(module).run(x.clone(), y.clone())
+        found = fx.Interpreter(result).run(x.clone(), y.clone())
+        torch.testing.assert_close(found, expected, rtol=1e-4, atol=1e-4)
+    assert replaced
+
+
+def test_a_result_that_is_like_no_node_matches_nothing():
+    with pytest.raises(UsageError, match=r"the graph has no torch.tanh"):
+        replace(trace(lambda x: x.relu()), lambda x: (x.relu(), x.tanh()), lambda x: (x, x))

@@ -74,6 +74,11 @@ def missing(module: GraphModule, pattern: GraphModule) -> list[str]:
 class _Matcher(SubgraphMatcher):
     """Modules are the same where their classes are (a pattern has other paths), and two inputs may be one node."""
 
+    def match(self, graph: Graph, node_name_match: str = "") -> list[InternalMatch]:
+        """As torch's, which raises KeyError where a result of the pattern is like no node of the graph."""
+        found = (any(self._nodes_are_equal(anchor, node) for node in graph.nodes) for anchor in self.pattern_anchors)
+        return super().match(graph, node_name_match) if all(found) else []
+
     def _match_nodes(self, pn: Node, gn: Node, match: InternalMatch, node_name_match: str = "") -> bool:
         if pn.op == "placeholder" and pn not in match.nodes_map:
             match.nodes_map[pn] = gn
