@@ -50,6 +50,8 @@ class Odd(nn.Module):
         self.told = Told(4, bias=False)
         self.lstm = nn.LSTM(4, 3, num_layers=2, batch_first=True, bidirectional=True)
         self.attention = nn.MultiheadAttention(6, 2, batch_first=True)
+        self.encoder = nn.TransformerEncoderLayer(6, 2, 8, batch_first=True)
+        self.plain_attention = nn.MultiheadAttention(6, 2, bias=False)
         self.dropout = nn.Dropout(0.5)
         self.norm = nn.BatchNorm1d(6)
         self.norm.eval()
@@ -66,6 +68,7 @@ class Odd(nn.Module):
         x = self.told(self.squash(doubled(x, by=scale)))
         out, (state, _) = self.lstm(x)
         mixed, _ = self.attention(out, out, out, need_weights=False)
+        mixed, _ = self.plain_attention(*[self.encoder(mixed)] * 3)
         y = self.norm(mixed[:, -1]) * self.frozen + self.small.to(torch.float32) + self.hidden
         y = self.dropout(y).unflatten(1, (2, 3)).sum(dim=-1, keepdim=True)
         z = operator.getitem(torch.where(self.constant > 0, math.pi, -math.inf), slice(0, 1))

@@ -136,6 +136,8 @@ def test_what_is_shared_stays_shared_and_what_cannot_be_constructed_is_filled(pa
     assert "self.squash = bare(Squash, range=(-1, 1), kind=torch.float64)" in text
     assert "self.told = Told(4, bias=False)" in text
     assert 'self.heads.add_module("a-b", nn.Linear(4, 4))' in text
+    assert "self.plain_attention = nn.MultiheadAttention(6, 2, kdim=6, vdim=6, bias=False)" in text
+    assert "self.encoder = bare(" in text
     assert "requires_grad=False" in text
     assert "persistent=False" in text
 

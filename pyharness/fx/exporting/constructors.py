@@ -7,6 +7,7 @@ names and shapes of all parameters and buffers, down to the last child.
 from __future__ import annotations
 
 import inspect
+import itertools
 from typing import TYPE_CHECKING, Any
 
 import torch
@@ -15,11 +16,13 @@ from torch import nn
 from pyharness.fx.exporting.names import Imports, NoCodeError, literal
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Iterator, Mapping
 
 _OF_MODULE = frozenset(vars(nn.Module()))
 _RECURRENT = ("input_size", "hidden_size", "num_layers", "bias", "batch_first", "dropout", "bidirectional", "proj_size")
 _UNTOLD = frozenset({"device", "dtype"})
+_FLAGS = 3
+"""Flags that are tried both ways."""
 
 
 def call_of(module: nn.Module, imports: Imports) -> str | None:
@@ -27,19 +30,35 @@ def call_of(module: nn.Module, imports: Imports) -> str | None:
     kind = type(module)
     if kind in {nn.Sequential, nn.ModuleList}:
         return _listed(module, imports)
-    arguments = _arguments(module)
+    arguments = _found(module)
     if arguments is None:
-        return None
-    short = {name: _collapsed(value) for name, value in _without_defaults(kind, arguments).items()}
-    if _makes(kind, short, module):
-        arguments = short
-    elif not _makes(kind, arguments, module):
         return None
     try:
         texts = [_argument(name, value, imports, kind) for name, value in arguments.items()]
         return f"{imports.expression(kind)}({', '.join(texts)})"
     except NoCodeError:
         return None
+
+
+def _found(module: nn.Module) -> dict[str, Any] | None:
+    """Arguments that make such a module, as short as they can be."""
+    kind, told = type(module), _arguments(module)
+    if told is None:
+        return None
+    short = {name: _collapsed(value) for name, value in _without_defaults(kind, told).items()}
+    tried = [short, told, *({**short, **switched} for switched in _switched(module))]
+    return next((arguments for arguments in tried if _makes(kind, arguments, module)), None)
+
+
+def _switched(module: nn.Module) -> Iterator[dict[str, bool]]:
+    """Flags that became no attribute (``bias`` of attention), turned over one by one and together."""
+    flags = [
+        (name, not parameter.default)
+        for name, parameter in _parameters(type(module)).items()
+        if isinstance(parameter.default, bool) and not hasattr(module, name)
+    ][:_FLAGS]
+    for count in range(1, len(flags) + 1):
+        yield from map(dict, itertools.combinations(flags, count))
 
 
 def _argument(name: str, value: Any, imports: Imports, kind: type) -> str:
@@ -77,9 +96,9 @@ def _arguments(module: nn.Module) -> dict[str, Any] | None:
         return {**{name: getattr(module, name) for name in names}, **extra}
     arguments: dict[str, Any] = {}
     for name, parameter in _parameters(type(module)).items():
-        if name in _UNTOLD or parameter.kind is parameter.VAR_KEYWORD:
+        if name in _UNTOLD or parameter.kind in {parameter.VAR_KEYWORD, parameter.VAR_POSITIONAL}:
             continue
-        if parameter.kind is parameter.VAR_POSITIONAL or parameter.kind is parameter.POSITIONAL_ONLY:
+        if parameter.kind is parameter.POSITIONAL_ONLY:
             return None
         value = getattr(module, name, parameter.default)
         if value is parameter.empty:
@@ -153,13 +172,24 @@ def _same(one: Any, other: Any) -> bool:
 
 
 def attributes(module: nn.Module) -> dict[str, Any]:
-    """What a module has of its own beside tensors and children; torch's keep their caches in private ones."""
-    torchs = type(module).__module__.startswith("torch.nn.")
-    return {
-        name: value
-        for name, value in vars(module).items()
-        if name not in _OF_MODULE and not (torchs and name.startswith("_"))
-    }
+    """What a module has of its own beside tensors and children, without what torch's keep in private ones."""
+    return {name: value for name, value in all_attributes(module).items() if not _is_torchs(module, name)}
+
+
+def all_attributes(module: nn.Module) -> dict[str, Any]:
+    """With them, but for caches of tensors."""
+    mine = {name: value for name, value in vars(module).items() if name not in _OF_MODULE}
+    return {name: value for name, value in mine.items() if not _is_torchs(module, name) or _is_plain(value)}
+
+
+def _is_torchs(module: nn.Module, name: str) -> bool:
+    return name.startswith("_") and type(module).__module__.startswith("torch.nn.")
+
+
+def _is_plain(value: Any) -> bool:
+    if isinstance(value, list | tuple):
+        return all(map(_is_plain, value))
+    return value is None or isinstance(value, bool | int | float | str)
 
 
 def _own(module: nn.Module) -> bool:

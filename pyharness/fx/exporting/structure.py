@@ -8,7 +8,7 @@ import torch
 from torch import nn
 from torch.fx import GraphModule
 
-from pyharness.fx.exporting.constructors import attributes, call_of
+from pyharness.fx.exporting.constructors import all_attributes, call_of
 from pyharness.fx.exporting.error import ExportError
 from pyharness.fx.exporting.names import Imports, NoCodeError, is_plain, literal
 
@@ -103,7 +103,7 @@ class Structure:
             kind = self._imports.expression(type(module))
         except NoCodeError as error:
             raise ExportError(f"{self._user(where)} calls a {type(module).__name__}: {error}.", _IMPORTABLE) from None
-        given = [f"{name}={self._value(module, name, value, where)}" for name, value in attributes(module).items()]
+        given = [f"{name}={self._value(module, name, value, where)}" for name, value in all_attributes(module).items()]
         return f"bare({', '.join([kind, *given])})"
 
     def _value(self, module: nn.Module, name: str, value: Any, where: str) -> str:
