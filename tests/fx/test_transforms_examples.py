@@ -61,6 +61,13 @@ EXPECTED = {
         "equal: True",
     ),
     "shape_propagation": ("_2       module 2   (2, 7200) torch.float32", "agrees: True", "(1000000, 10)"),
+    "verifying": (
+        "as traced:       <Verdict: equal>",
+        "made by node mul: it takes drop; the original takes the value of its half, which is gone",
+        "verifying.py:25  scores = self.drop(self.linear(x)).half() * 3",
+        "dtype is float32, not float16",
+        "in another mode: drop: drop is in training mode, in the original in evaluation mode",
+    ),
     "tagging": ("Transformer\n  encoder  {'stage': 'encode', 'depth': 1}\n  gelu     {'stage': 'encode', 'depth': 0}",),
 }
 
