@@ -60,7 +60,7 @@ def _notes(row: Row) -> Iterator[Line]:
             yield Line(f"    shape {row.before.shape} → {row.after.shape}", "faint")
         if "target" in row.parts and row.before.kind != row.after.kind:
             yield Line(f"    {row.before.target}: {row.before.kind or '?'} → {row.after.kind or '?'}", "faint")
-    elif (node := row.before or row.after) and module_text(node):
+    elif (node := row.before or row.after) and node.module is not None:
         yield Line(f"    {row.change} in {module_text(node)}", "faint")
 
 

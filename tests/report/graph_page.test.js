@@ -159,6 +159,11 @@ test('one of several graphs is chosen', () => opened('two', async page => {
   assert.ok(await page.locator('#graphs').isVisible());
   await page.locator('#graphs').selectOption({ label: 'Model-2' });
   assert.match(await page.locator('#summary').innerText(), /60 nodes/);
+  await page.locator('#graphs').selectOption({ label: 'Model-3' });
+  assert.match(await page.locator('#summary').innerText(), /0 nodes/);
+  assert.equal(await page.locator('.node').count(), 0);
+  await page.locator('#drawing').focus();
+  for (const key of ['0', 'Home', 'e', 'c', '+', ']', 'u', 'x', 'f', 'Escape']) await page.keyboard.press(key);
 }));
 
 test('it is as dark or light as the system, until told', () => opened(60, async page => {

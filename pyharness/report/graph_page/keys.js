@@ -4,7 +4,7 @@ const STEP = 80;
 
 const neighbour = step => {
   const last = graphs[state.graph].nodes.length - 1;
-  select(state.selected === null ? 0 : clamp(state.selected + step, 0, last));
+  if (last >= 0) select(state.selected === null ? 0 : clamp(state.selected + step, 0, last));
 };
 const along = side => {
   const [other] = state.selected === null ? [] : graphs[state.graph].nodes[state.selected][side];

@@ -13,7 +13,7 @@ const layoutGroup = group => {
   orderAll(ranks, vertices.length > 4000 ? 6 : 16);
   placeAll(group, ranks);
   const portX = ports => new Map([...ports].map(([value, port]) => [value, of.get(port).x + of.get(port).width / 2]));
-  const bottom = group.height, last = ranks.at(-1);
+  const bottom = group.height, last = ranks.at(-1) ?? [];
   if (group.outs.size) for (const vertex of last) if (vertex.end?.port === "out") Object.assign(vertex, { y: bottom, bottom, top: bottom });
   if (group.ins.size) for (const vertex of ranks[0]) if (vertex.end?.port === "in") Object.assign(vertex, { y: 0, top: 0, bottom: 0 });
   Object.assign(group, { wires, inX: portX(group.ins), outX: portX(group.outs) });

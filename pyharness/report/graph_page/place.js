@@ -48,7 +48,7 @@ const placeAll = (group, ranks) => {
     for (let rank = ranks.length - 2; rank >= 0; rank--) pull(ranks[rank], "down");
   }
   const all = ranks.flat();
-  const left = Math.min(...all.map(vertex => vertex.x)) - PADDING;
+  const left = all.reduce((least, vertex) => Math.min(least, vertex.x), all.length ? Infinity : 0) - PADDING;
   const top = group.parent ? HEAD : 0;
   const gaps = ranks.map(rank => BETWEEN + Math.min(60, widest(rank) * 0.1));
   let y = top;

@@ -39,7 +39,7 @@ const showAll = () => {
 const showTop = () => {
   const box = stage(), { width, height } = state.root;
   const whole = Math.min(box.width / width, box.height / height) * 0.97;
-  if (whole > 0.7) { showAll(); return; }
+  if (whole > 0.7 || !state.root.children.length) { showAll(); return; }
   view.scale = clamp(box.width / width * 0.97, 0.8, 1);
   const top = Math.min(...state.root.children.map(child => child.over)), firsts = state.root.children.filter(child => child.over < top + 80);
   const first = firsts.sort((a, b) => a.left - b.left)[firsts.length >> 1];
