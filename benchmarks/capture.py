@@ -13,14 +13,15 @@ from typing import TYPE_CHECKING
 import torch
 
 from benchmarks.activations import libraries, models, truth
+from benchmarks.differentiating.processor import on_the_processor
 from benchmarks.peers import bring
-from benchmarks.table import Check, Row, Table, interleave, ratio, rows_of
+from benchmarks.table import Check, Row, Table, ratio, rows_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-RUNS = 201
-FEWER = 20
+RUNS = 101
+FEWER = 50
 """Of torchlens, hundreds of times slower."""
 LIMIT = 1.05
 """Of bare hooks: what two runs of the same thing differ by."""
@@ -51,7 +52,7 @@ def _times(name: str, make: models.Model, runs: int, *, with_peers: bool) -> tup
         libraries.STATISTICS: partial(libraries.ours_unread, model, x, statistics=True),
     }
     subjects |= {libraries.EXTRACTOR: partial(libraries.extractor, model, x)} if with_peers else {}
-    seconds = interleave(subjects, runs, warmups=3)
+    seconds = on_the_processor(subjects, runs, warmups=3)
     rows = list(rows_of(name, seconds))
     checks = [
         Check(f"{name}: {libraries.OURS} / {libraries.BARE}", ratio(seconds, libraries.OURS, libraries.BARE), LIMIT)
@@ -59,7 +60,9 @@ def _times(name: str, make: models.Model, runs: int, *, with_peers: bool) -> tup
     if with_peers:
         against = ratio(seconds, libraries.OURS, libraries.EXTRACTOR)
         checks.append(Check(f"{name}: {libraries.OURS} / {libraries.EXTRACTOR}", against, LIMIT))
-        rows += rows_of(name, interleave({libraries.LENS: partial(libraries.lens, model, x)}, max(2, runs // FEWER)))
+        rows += rows_of(
+            name, on_the_processor({libraries.LENS: partial(libraries.lens, model, x)}, max(2, runs // FEWER))
+        )
     return rows, checks
 
 

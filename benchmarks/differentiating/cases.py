@@ -34,8 +34,8 @@ def mlp(batch: int, inputs: int, hidden: int, outputs: int) -> Case:
 
 def attention() -> Case:
     """A transformer layer and the mean over its positions."""
-    layer = nn.TransformerEncoderLayer(32, 4, 64, dropout=0.0, batch_first=True)
-    return Case("attention 8x10x32", nn.Sequential(layer, _Mean()), torch.randn(8, 10, 32))
+    layer = nn.TransformerEncoderLayer(64, 4, 256, dropout=0.0, batch_first=True)
+    return Case("attention 16x32x64", nn.Sequential(layer, _Mean()), torch.randn(16, 32, 64))
 
 
 def convolution() -> Case:
@@ -49,7 +49,7 @@ def convolution() -> Case:
         nn.Flatten(),
         nn.Linear(128, 10),
     )
-    return Case("convolution 4x3x16x16", nn.Sequential(*layers), torch.randn(4, 3, 16, 16))
+    return Case("convolution 16x3x32x32", nn.Sequential(*layers), torch.randn(16, 3, 32, 32))
 
 
 class _Mean(nn.Module):
@@ -57,9 +57,14 @@ class _Mean(nn.Module):
         return x.mean(1)
 
 
+def small() -> list[Case]:
+    """Of a few milliseconds, where what a call costs before and after its products shows."""
+    return [mlp(64, 64, 128, 32), mlp(1, 256, 256, 128)]
+
+
 def timed() -> list[Case]:
-    """The cases of the times."""
-    return [mlp(64, 64, 128, 32), mlp(1, 256, 256, 128), attention(), convolution(), mlp(32, 512, 512, 128)]
+    """Of tens of milliseconds and more."""
+    return [mlp(64, 256, 512, 64), mlp(32, 512, 512, 128), attention(), convolution()]
 
 
 def large() -> Case:

@@ -50,6 +50,8 @@ def norm(products: Products, outputs: Sequence[Variable], batch: int | None) -> 
 def squares(rows: Sequence[Tensor | None], batch: int | None) -> Tensor:
     """Of rows (k, *shape) of each input the sums of squares: (k,), or (k, batch); float64."""
     found = [_squares(row, batch) for row in rows if row is not None]
+    if len(found) == 1:
+        return found[0]
     return torch.stack(found).sum(0) if found else torch.zeros((1, batch) if batch else (1,), dtype=torch.float64)
 
 
