@@ -100,8 +100,10 @@ def test_a_lambda_cannot_be_named(tmp_path):
 
 ELSEWHERE = """
 import functools
+import threading
 import torch
 
+LOCK = threading.Lock()
 LIMITS = {"low": 0.5, "kinds": [torch.float32, slice(1, None), torch.Size([2])]}
 TABLE = torch.arange(4.0)
 
@@ -126,7 +128,10 @@ def local(setting):
 
     return inner
 
-VALUES = [Setting(3), Setting(3).twice, local(Setting(2)), functools.partial(helper, low=7), helper]
+def shadow(LOCK):
+    return [LOCK + step for step in range(2)]
+
+VALUES = [shadow, Setting(3), Setting(3).twice, local(Setting(2)), functools.partial(helper, low=7), helper]
 """
 
 
@@ -159,7 +164,7 @@ def local(setting):
     return inner
 
 
-@pytest.mark.parametrize("number", range(5))
+@pytest.mark.parametrize("number", range(6))
 def test_what_cannot_be_imported_is_copied(elsewhere, number):
     value = elsewhere.VALUES[number]
     got = defined(value)
@@ -186,6 +191,9 @@ def test_what_has_no_text():
     names = Names()
     assert names.expression(lambda: 1) is None
     assert names.expression(object()) is None
+    around = type("Node", (), {})()
+    around.itself = around
+    assert names.expression(around) is None
     assert not names.define("lock", __import__("threading").Lock())
     assert names.missing == ["lock (a lock)"]
 

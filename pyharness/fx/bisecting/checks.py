@@ -88,10 +88,9 @@ class Check:
 
         ``locate`` asks for the node too.
         """
-        try:
-            after.graph.lint()
-        except Exception as error:  # noqa: BLE001  (lint raises RuntimeError, AssertionError and what getattr raises)
-            return Outcome("lint", f"the graph does not lint: {first_line(error)}")
+        linted = lint(after)
+        if not linted.good:
+            return linted
         with self.same_randomness():
             try:
                 return _judged(self._call(before, after, values.fresh(), locate=locate))
@@ -118,6 +117,15 @@ class Check:
         finally:
             torch.set_rng_state(saved[0])
             random.setstate(saved[1])
+
+
+def lint(module: GraphModule) -> Outcome:
+    """Whether the graph lints."""
+    try:
+        module.graph.lint()
+    except Exception as error:  # noqa: BLE001  (RuntimeError, AssertionError and what getattr raises)
+        return Outcome("lint", f"the graph does not lint: {first_line(error)}")
+    return GOOD
 
 
 def _judged(result: Any) -> Outcome:

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from pyharness.fx.bisecting.cases import Case, plain_case, seen_values, with_graph
 from pyharness.fx.bisecting.change import change, plain_code
-from pyharness.fx.bisecting.checks import Check, Outcome, Values, raised
+from pyharness.fx.bisecting.checks import Check, Outcome, Values, lint, raised
 from pyharness.fx.bisecting.passes import BisectError, graph_module, passes_of
 from pyharness.fx.bisecting.script import Writer, folder_for
 from pyharness.fx.bisecting.search import Search, elsewhere
@@ -155,6 +155,8 @@ class _Report:
             raise
         except Exception as error:  # noqa: BLE001  (a pass may raise whatever it likes)
             return None, raised("pass raised", error, self._found.index)
+        if not locate and self._outcome.kind in {"lint", "pass raised"}:  # no check is needed to see those
+            return after, lint(after)
         return after, self._check(reference, after, values, locate=locate)
 
     def _shrunk(self, before: GraphModule) -> tuple[Case | None, Shrunk | None]:
@@ -175,7 +177,8 @@ class _Report:
         """The graph to start from: inputs stay as they are where the check alone knows what to call it with."""
         try:
             plain = plain_case(before, self._values)
-            seen = seen_values(plain.module, plain.values)
+            with self._check.same_randomness():
+                seen = seen_values(copy.deepcopy(plain.module), plain.values)
         except Exception as error:  # noqa: BLE001  (the user's module runs here)
             if self._check.compares:
                 self._notes.append(f"not shrunk: {type(error).__name__}: {error}")

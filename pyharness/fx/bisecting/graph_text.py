@@ -50,7 +50,7 @@ def graph_module() -> fx.GraphModule:
 
 def built_text(module: GraphModule, names: Names) -> str:
     """The file; what has no text is noted in ``names.missing``."""
-    lines = [*_attribute_lines(module, names), *_node_lines(module.graph, names)]
+    lines = [*_attribute_lines(module), *_node_lines(module.graph, names)]
     return _BUILT_TEXT.format(
         names="".join(f"{line}\n" for line in names.lines()), lines="\n".join(f"    {line}" for line in lines)
     )
@@ -83,9 +83,9 @@ def _attributes(module: GraphModule) -> Iterator[tuple[str, Any]]:
     return ((name, value) for name, value in vars(module).items() if name not in _OF_GRAPH_MODULES | used)
 
 
-def _attribute_lines(module: GraphModule, names: Names) -> Iterator[str]:
+def _attribute_lines(module: GraphModule) -> Iterator[str]:
     for name, value in _attributes(module):
-        text = names.expression(value) if name.isidentifier() else None
+        text = literal(value) if name.isidentifier() else None
         if text is not None:
             yield f"model.{name} = {text}"
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 import inspect
+import symtable
 import sys
 from types import FunctionType
 from typing import TYPE_CHECKING, Any
@@ -36,11 +37,28 @@ def _around(value: Any) -> dict[str, Any]:
 
 
 def _names(tree: ast.AST) -> Iterator[str]:
-    for field, child in ast.iter_fields(tree):
-        if field in {"annotation", "returns"}:
-            continue
-        for each in child if isinstance(child, list) else [child]:
-            if isinstance(each, ast.Name):
-                yield each.id
-            elif isinstance(each, ast.AST):
-                yield from _names(each)
+    """What is neither assigned nor an argument where it is used."""
+    plain = ast.unparse(_WithoutAnnotations().visit(tree))
+    tables = [symtable.symtable(plain, "copied", "exec")]
+    while tables:
+        table = tables.pop()
+        tables += table.get_children()
+        yield from (
+            symbol.get_name()
+            for symbol in table.get_symbols()
+            if symbol.is_referenced() and (symbol.is_global() or not (symbol.is_local() or symbol.is_free()))
+        )
+
+
+class _WithoutAnnotations(ast.NodeTransformer):
+    def visit_arg(self, node: ast.arg) -> ast.arg:
+        node.annotation = None
+        return node
+
+    def visit_FunctionDef(self, node: ast.FunctionDef) -> ast.AST:
+        node.returns = None
+        return self.generic_visit(node)
+
+    def visit_AnnAssign(self, node: ast.AnnAssign) -> ast.AST:
+        node.annotation = ast.Constant(value=None)
+        return self.generic_visit(node)

@@ -28,6 +28,7 @@ class Names:
         self._imports: dict[str, None] = {}
         self._statements: list[str] = []
         self._folders: dict[str, None] = {}
+        self._making: set[int] = set()
         self.tensors: dict[str, torch.Tensor] = {}
         """To be put into the script's data file, by name."""
         self.missing: list[str] = []
@@ -127,8 +128,12 @@ class Names:
 
     def _instance(self, value: Any) -> str | None:
         """An object made anew without its ``__init__``, its attributes set: where these are literals."""
+        if id(value) in self._making or isinstance(value, torch.nn.Module | torch.fx.Graph):
+            return None
+        self._making.add(id(value))
         kind = self.expression(type(value)) if hasattr(value, "__dict__") else None
         state = {name: self.expression(each) for name, each in vars(value).items()} if kind else {}
+        self._making.discard(id(value))
         if kind is None or None in state.values():
             return None
         pairs = ", ".join(f"{name!r}: {text}" for name, text in state.items())
