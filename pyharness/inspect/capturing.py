@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import sys
 from collections.abc import Mapping
 from contextlib import ExitStack
 from dataclasses import dataclass
@@ -69,10 +68,8 @@ class Capture(Mapping[Key, "Record"]):
         if self._open is not None:
             raise HarnessError("This capture is open already.", "capture(model) makes another one.")
         with ExitStack() as stack:
-            if self._eager or "torch._dynamo" in sys.modules:
-                # Otherwise what is compiled meanwhile would have our hooks in it, for ever.
-                stance = "force_eager" if self._eager else "eager_on_recompile"
-                stack.enter_context(torch.compiler.set_stance(stance))
+            if self._eager:
+                stack.enter_context(torch.compiler.set_stance("force_eager"))
             stack.callback(self._hooks.remove)
             self._hooks.attach(self._selection)
             self._open = stack.pop_all()
@@ -179,7 +176,7 @@ class Capture(Mapping[Key, "Record"]):
         if path in watched:
             return UsageError(
                 f"{path or ROOT} was not called.",
-                "A hook sees neither module.forward(...) nor what was compiled before (capture(..., eager=True) does).",
+                "A hook sees neither module.forward(...) nor what torch.compile runs (capture(..., eager=True) does).",
             )
         exists = path in dict(self.model.named_modules(remove_duplicate=False))
         if exists:
@@ -211,7 +208,7 @@ def capture(  # noqa: PLR0913  (each is an option of its own)
 
     ``inputs`` keeps arguments too, as they were before the call, and ``gradients`` those of the outputs, of a
     ``backward()`` inside of the ``with``. Compiled code calls no hooks: ``eager`` runs as it was written what
-    ``torch.compile`` compiled, and nothing is compiled anew meanwhile. Threads are told apart (``record.thread``).
+    ``torch.compile`` compiled. Threads are told apart (``record.thread``).
 
     Raises ``UsageError`` where no module is meant, or none can be seen.
     """

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 from torch import Tensor, nn
 from torch._C import _current_graph_task_id
 from torch.autograd.graph import get_gradient_edge
+from torch.compiler import is_compiling
 
 from pyharness.inspect.nesting import leaves, mapped
 from pyharness.inspect.statistics import statistics_of
@@ -106,6 +107,8 @@ class Hooks:
         note = self.events.append
 
         def begin(_module: nn.Module, arguments: tuple[Any, ...], keywords: dict[str, Any]) -> None:
+            if is_compiling():
+                return
             inputs = (mapped(arguments, keep), mapped(keywords, keep)) if keep else None
             note(Begin(number, get_ident(), inputs, sys.exc_info()[1]))
 
@@ -116,6 +119,8 @@ class Hooks:
         note, general = self.events.append, self._note_end
 
         def end(_module: nn.Module, _arguments: Any, output: Any) -> None:
+            if is_compiling():  # dynamo traces this: what it compiles would have our hooks in it, for ever
+                return
             if type(output) is not Tensor:
                 general(number, output, wanted=True)
                 return
@@ -130,7 +135,8 @@ class Hooks:
 
     def _end(self, number: int, wanted: bool) -> Callable[..., None]:  # noqa: FBT001
         def end(_module: nn.Module, _arguments: Any, output: Any) -> None:
-            self._note_end(number, output, wanted=wanted)
+            if not is_compiling():
+                self._note_end(number, output, wanted=wanted)
 
         return end
 
