@@ -189,6 +189,24 @@ def test_random_numbers_drawn_in_another_order_are_no_difference():
     assert verify(original, lambda x, y: transformed(x, y + 1), args).first.node == "add"
 
 
+def test_nor_are_statistics_of_what_is_random():
+    norms = {name: nn.BatchNorm1d(3) for name in ("one", "two")}
+
+    class Model(nn.Module):
+        def __init__(self, *order):
+            super().__init__()
+            self.norms = nn.ModuleDict(norms)
+            self.order = order
+
+        def forward(self, x):
+            found = {name: self.norms[name](functional.dropout(x, 0.5)) for name in self.order}
+            return found["one"], found["two"] * 2
+
+    verdict = verify(Model("one", "two"), Model("two", "one"), torch.randn(6, 3))
+    assert verdict.ok
+    assert verdict.notes
+
+
 def test_a_graph_that_was_not_recompiled_is_noted():
     module = fx.symbolic_trace(lambda x: torch.relu(x) + 1)
     before = fx.symbolic_trace(lambda x: torch.relu(x) + 1)

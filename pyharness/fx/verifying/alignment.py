@@ -81,8 +81,7 @@ def namesakes(alignment: Alignment) -> None:
 
 
 def congruent(alignment: Alignment) -> None:
-    """Nodes that do the same with paired inputs; among several that of the same name, then by who takes their value."""
-    namesakes(alignment)
+    """Nodes that do the same with paired inputs; among several by what is done with their value, then by name."""
     groups = _congruent(alignment)
     if any(len(mine) * len(others) > 1 for mine, others in groups):
         known = {**uses(alignment.transformed.nodes), **uses(alignment.original.nodes)}
@@ -90,8 +89,12 @@ def congruent(alignment: Alignment) -> None:
         if len(mine) == len(others) == 1:
             alignment.pair(mine[0], others[0])
             continue
-        pairs = [(likeness(known[one], known[two]), n, m) for n, one in enumerate(mine) for m, two in enumerate(others)]
-        for _, n, m in sorted(pairs, key=lambda each: (-each[0], *each[1:])):
+        pairs = [
+            (-likeness(known[one], known[two]), one.name != two.name, n, m)
+            for n, one in enumerate(mine)
+            for m, two in enumerate(others)
+        ]
+        for *_, n, m in sorted(pairs):
             alignment.pair(mine[n], others[m])
 
 

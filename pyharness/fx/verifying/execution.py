@@ -83,6 +83,8 @@ class Execution:
         self.values: dict[Node, Any] = {}
         self.versions: dict[Node, list[Version]] = {}
         self.steps: dict[Node, Step] = {}
+        self.left: tuple[Leaf, ...] = ()
+        """Buffers as the run left them, by name."""
         self._inputs = inputs
         self._places: dict[int, list[Node]] = {}
 
@@ -95,6 +97,7 @@ class Execution:
             self.numbers(node)
             value = self._ran(step)
             self._keep(node, self.judged(step, value))
+        self.left = snapshot(dict(self.module.named_buffers()))
 
     def numbers(self, node: Node) -> None:
         """Set the random numbers that ``node`` is to draw, if they are to be others than those that come next."""

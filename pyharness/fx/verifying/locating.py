@@ -24,7 +24,7 @@ from pyharness.fx.verifying.differences import EXACT, agree
 from pyharness.fx.verifying.execution import Execution, rebuilt
 from pyharness.fx.verifying.faults import fault
 from pyharness.fx.verifying.replay import Replay, TooCostlyError
-from pyharness.fx.verifying.values import copied
+from pyharness.fx.verifying.values import Leaf, copied
 from pyharness.model.verdict import Verdict
 
 if TYPE_CHECKING:
@@ -138,9 +138,17 @@ def locate(
         first, *others = _faults(replay, tolerance, state)
         return Verdict(ok=False, first=first, others=tuple(others), outputs=found, notes=notes)
     drew = any(step.random for step in (*search.expected.steps.values(), *search.actual.steps.values()))
-    if not notes and drew and not any(each.symptom == "state" for each in found):
+    if not notes and drew and _same_left(replay, tolerance):
         return Verdict(ok=True, notes=(_DREW,))
     return Verdict(ok=False, outputs=found, notes=notes)
+
+
+def _same_left(replay: Replay, tolerance: Tolerance) -> bool:
+    """Whether the buffers that both have are equal in the end, once both drew the same random numbers."""
+    wanted, left = dict(replay.original.left), dict(replay.left)
+    names = [name for name in wanted if name in left]
+    before, after = ([Leaf(name, each[name]) for name in names] for each in (wanted, left))
+    return agree(before, after, tolerance)
 
 
 _DREW = (
