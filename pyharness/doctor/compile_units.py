@@ -18,6 +18,7 @@ if TYPE_CHECKING:
 
 _COMPILE_UNIT, _SKELETON_UNIT = 0x11, 0x4A
 _NAME, _FOLDER, _PRODUCER, _STRINGS_BASE = 0x03, 0x1B, 0x25, 0x72
+_LOCATION_LISTS = 0x8C  # DW_AT_loclists_base
 _SPLIT_NAMES = {0x76, 0x2130}  # DW_AT_dwo_name, DW_AT_GNU_dwo_name
 _IMPLICIT, _INDIRECT = 0x21, 0x16
 _IDENTIFIED, _TYPES = {4, 5}, {2, 6}  # DW_UT_*: with a dwo_id; with a signature and a type's offset
@@ -42,6 +43,10 @@ class CompileUnit:
     """The source file, joined with the folder that the compiler ran in."""
     producer: str
     """The compiler; GCC adds its options."""
+    version: int
+    """Of DWARF."""
+    location_lists: bool
+    """Whether it says that it has variables that move: Clang does from DWARF 5 on, GCC never does."""
     split: bool
     """Whether its debug information lies in a ``.dwo`` file beside the object file."""
 
@@ -128,7 +133,13 @@ def _unit(units: _Units, reader: Reader, size: int) -> CompileUnit | None:
     name, folder, producer = (
         units.text(*found[wanted], size, base) if wanted in found else "" for wanted in (_NAME, _FOLDER, _PRODUCER)
     )
-    return CompileUnit(posixpath.normpath(posixpath.join(folder, name)), producer, bool(_SPLIT_NAMES & found.keys()))
+    return CompileUnit(
+        file=posixpath.normpath(posixpath.join(folder, name)),
+        producer=producer,
+        version=version,
+        location_lists=_LOCATION_LISTS in found,
+        split=bool(_SPLIT_NAMES & found.keys()),
+    )
 
 
 def _value(reader: Reader, form: int, implicit: int, size: int, address: int) -> tuple[int, Value]:

@@ -10,7 +10,7 @@ from pyharness.doctor.extensions_found import Extension, extensions
 from pyharness.doctor.library import library
 from pyharness.doctor.machine import answered, machine_checks
 from pyharness.doctor.registry import Area
-from pyharness.doctor.torch_symbols import old_strings, readable, unresolved
+from pyharness.doctor.torch_symbols import cause, readable, unresolved
 from pyharness.ingdb.elf import Elf, ElfError, open_elf
 
 if TYPE_CHECKING:
@@ -72,7 +72,4 @@ def _torch(area: Area, elf: Elf, machine: Machine) -> Diagnosis:
         return area.ok("linked-torch", "The torch that is installed defines all that it wants of torch.")
     what = f"{len(missing)} functions or variables of torch that it wants are" if len(missing) > 1 else "What it wants"
     seen = f"{what}{'' if len(missing) > 1 else ' of torch is'} not in the torch that is installed: "
-    remedy = "It was built against another torch: rebuild it."
-    if old_strings(missing):
-        remedy = "It was built with the old C++ ABI: rebuild it with -D_GLIBCXX_USE_CXX11_ABI=1, as torch is."
-    return area.problem("linked-torch", f"{seen}{readable(missing[0])}.", remedy)
+    return area.problem("linked-torch", f"{seen}{readable(missing[0])}.", cause(missing))

@@ -70,14 +70,21 @@ def _optimized(area: Area, elf: Elf, units: list[CompileUnit]) -> Diagnosis:
     bare = any(" -g" in unit.producer and not _OPTION.search(unit.producer) for unit in units)  # GCC's default is -O0
     worse = Counter(f"-O{level}" for level in known if level not in _UNOPTIMIZED)
     if worse:
-        seen = f"{worse.total()} of {_count(len(units), 'source')} were compiled with {', '.join(sorted(worse))}: "
+        seen = f"Compiled with {', '.join(sorted(worse))}: {worse.total()} of {_count(len(units), 'source')}; "
         return area.warning("optimized", f"{seen}variables can be gone, and lines jump.", f"{_DEBUG_BUILD}.")
     if known or bare:
         return area.ok("optimized", "It is not optimized, as its compiler recorded.")
-    if any(elf.with_section(name) for name in _LOCATION_LISTS):
+    if _variables_move(elf, units):
         seen = "It seems to be optimized: its variables move, which its compiler's options would say but are not kept."
         return area.warning("optimized", seen, f"{_DEBUG_BUILD}.")
     return area.ok("optimized", "It seems not to be optimized: its variables stay where they are.")
+
+
+def _variables_move(elf: Elf, units: list[CompileUnit]) -> bool:
+    """Whether variables have lists of places, which compilers write only where they optimize."""
+    if units and all(unit.producer.startswith("clang") and unit.version >= 5 for unit in units):
+        return any(unit.location_lists for unit in units)
+    return any(elf.with_section(name) for name in _LOCATION_LISTS)
 
 
 def _asserts(area: Area, elf: Elf) -> Diagnosis:

@@ -16,8 +16,9 @@ if TYPE_CHECKING:
 # Mangled names that live in torch's namespaces, not those that have its types among their arguments.
 _OF_TORCH = re.compile(rb"_Z(?:T[IVS])?(?:G[VR])?N[VKRO]*(?:2at|3c10|5torch|6caffe2)|(?:aoti_)?torch_|THP")
 _LIBRARIES = ("libtorch", "libc10")
-_OLD_STRING = re.compile(rb"S[sab]|RKSs")
-"""``std::string`` as it was mangled before GCC 5's ABI."""
+_OF_DEVICES = re.compile(rb"4cuda|3hip")
+_OLD_STRING = re.compile(rb"(?:RK|R|O|E|P)Ss")
+"""``std::string`` as it was mangled before GCC 5's ABI, as an argument: not two letters of a name."""
 
 
 def uses_torch(elf: Elf) -> bool:
@@ -41,9 +42,15 @@ def _providers(elf: Elf, torch_libraries: Path) -> Iterator[Elf]:
             continue
 
 
-def old_strings(names: list[bytes]) -> bool:
-    """Whether one of them passes a ``std::string`` of the old C++ ABI."""
-    return any(_OLD_STRING.search(name) and b"cxx11" not in name for name in names)
+def cause(names: list[bytes]) -> str:
+    """What a library that wants these was built for, and what to do."""
+    if all(_OF_DEVICES.search(name) for name in names):
+        return "It was built for a torch with CUDA or ROCm: rebuild it, or install that torch."
+    if any(b"St3__1" in name for name in names):
+        return "It was built with libc++, and torch with libstdc++: rebuild it with -stdlib=libstdc++."
+    if any(_OLD_STRING.search(name) and b"cxx11" not in name for name in names):
+        return "It was built with the old C++ ABI: rebuild it with -D_GLIBCXX_USE_CXX11_ABI=1, as torch is."
+    return "It was built against another torch: rebuild it."
 
 
 def readable(name: bytes) -> str:

@@ -6,7 +6,7 @@ from types import SimpleNamespace
 
 import pytest
 
-from pyharness.doctor import compile_units, extension, library
+from pyharness.doctor import compile_units, extension, library, torch_symbols
 from pyharness.ingdb.elf import Elf
 
 TAG = "cpython-311-x86_64-linux-gnu"
@@ -127,6 +127,20 @@ def test_one_for_another_torch(looked_at, compiled):
     found = looked_at(compiled("op.so", "-g", "-DtorchCheckFail=checkThatNoTorchHas"))["linked-torch"]
     assert (found.state, "checkThatNoTorchHas" in found.seen) == ("problem", True)
     assert "another torch" in found.remedy
+
+
+def test_one_for_a_torch_with_cuda(looked_at, compiled):
+    found = looked_at(compiled("op.so", "-g", "-Ddetail=cuda"))["linked-torch"]
+    assert (found.state, "c10::cuda::torchCheckFail" in found.seen) == ("problem", True)
+    assert "with CUDA" in found.remedy
+
+
+def test_one_with_another_standard_library():
+    names = [
+        b"_ZN3c106detail14torchCheckFailEPKcS2_jRKNSt3__112basic_stringIcNS3_11char_traitsIcEENS3_9allocatorIcEEEE"
+    ]
+    assert "libstdc++" in torch_symbols.cause(names)
+    assert "c10::detail::torchCheckFail(" in torch_symbols.readable(names[0])
 
 
 def test_what_is_no_library(looked_at, tmp_path):
