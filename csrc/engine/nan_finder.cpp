@@ -18,7 +18,11 @@ at::CallbackHandle handle = at::INVALID_CALLBACK_HANDLE;
 
 void start_search(const WantedValues& which, TakeFinding told) {
   add_observer(node_checks()); // first: there may be too many
-  wanted = which;
+  const auto* before = wanted_now.load();
+  if (before == nullptr || before->kinds != which.kinds ||
+      before->limit != which.limit) {
+    wanted_now.store(new WantedValues(which)); // for ever: 16 bytes
+  }
   take_finding = told;
   acquire_chains();
   search_number.fetch_add(1);

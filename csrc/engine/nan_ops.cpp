@@ -36,7 +36,7 @@ void each_tensor(const c10::IValue& value, Take take) {
 ValueKinds kinds_of_argument(double value) {
   ValueKinds kinds = std::isnan(value) ? kNan : 0;
   kinds |= std::isinf(value) ? kInf : 0;
-  kinds |= std::abs(value) > wanted.limit ? kLarge : 0;
+  kinds |= std::abs(value) > wanted().limit ? kLarge : 0;
   return kinds;
 }
 
@@ -44,7 +44,7 @@ ValueKinds asked_by(const c10::IValue& value) {
   if (value.isDouble()) {
     return kinds_of_argument(value.toDouble());
   }
-  if (value.isInt() && (wanted.kinds & kLarge) != 0) {
+  if (value.isInt() && (wanted().kinds & kLarge) != 0) {
     return kinds_of_argument(static_cast<double>(value.toInt()));
   }
   return 0;
@@ -72,10 +72,10 @@ void hold_inputs(
     const bool written = arguments[i].written || arguments[i].out;
     each_tensor(values[i], [&](const at::Tensor& tensor) {
       levels.inputs.push_back({tensor, static_cast<std::uint16_t>(i), written});
-      level.before |= look ? kinds_of(tensor, wanted) : 0;
+      level.before |= look ? kinds_of(tensor, wanted()) : 0;
       if (tensor.unsafeGetTensorImpl()->is_wrapped_number() &&
           level.plan->moves) {
-        level.asked = wanted.kinds; // a number of Python's, as a tensor
+        level.asked = wanted().kinds; // a number of Python's, as a tensor
       }
     });
   }
@@ -122,7 +122,7 @@ ValueKinds kinds_of_inputs(const ThreadLevels& levels, const Level& level) {
   ValueKinds kinds = level.before;
   for (auto i = level.first_input; i < levels.inputs.size(); ++i) {
     if (!levels.inputs[i].written) {
-      kinds |= kinds_of(levels.inputs[i].tensor, wanted);
+      kinds |= kinds_of(levels.inputs[i].tensor, wanted());
     }
   }
   return kinds;
@@ -139,7 +139,7 @@ void add_facts_of_op(
         level.plan->arguments[held.argument].name,
         held.argument,
         held.tensor,
-        wanted));
+        wanted()));
     if (held.written) {
       finding.inputs.back().name += " (after)";
     }
@@ -147,7 +147,7 @@ void add_facts_of_op(
   each_result(levels, level, fn, [&](const at::Tensor& tensor) {
     const auto position = finding.outputs.size();
     finding.outputs.push_back(
-        facts_of(std::to_string(position), position, tensor, wanted));
+        facts_of(std::to_string(position), position, tensor, wanted()));
   });
 }
 
@@ -209,7 +209,7 @@ void check_op(
   ValueKinds kinds = 0;
   bool unknown = false; // the ops inside saw more
   each_result(levels, level, fn, [&](const at::Tensor& tensor) {
-    kinds |= kinds_of(tensor, wanted);
+    kinds |= kinds_of(tensor, wanted());
     unknown = unknown || is_wrapper(tensor);
   });
   kinds &= static_cast<ValueKinds>(~level.asked);

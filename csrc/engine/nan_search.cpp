@@ -48,7 +48,7 @@ void take_first(ThreadLevels& levels, const Level& level) {
   if (!searching.compare_exchange_strong(yes, false)) {
     return;
   }
-  if (!take_finding(first, /*may_throw=*/level.plan == nullptr)) {
+  if (!take_finding.load()(first, /*may_throw=*/level.plan == nullptr)) {
     resume_search();
   }
 }

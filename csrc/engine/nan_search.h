@@ -12,8 +12,14 @@ namespace pyharness::engine {
 inline std::atomic<bool> searching{false};
 inline std::atomic<bool> search_is_open{false}; // from its start to its stop
 inline std::atomic<std::uint64_t> search_number{0};
-inline WantedValues wanted; // as they are while a search runs
-inline TakeFinding take_finding = nullptr;
+// What is looked for. Each search has its own and none is changed: an op that
+// began during the one before may still ask.
+inline std::atomic<const WantedValues*> wanted_now{nullptr};
+inline std::atomic<TakeFinding> take_finding{nullptr};
+
+inline const WantedValues& wanted() {
+  return *wanted_now.load(std::memory_order_acquire);
+}
 
 // What this thread runs; null where nothing is searched, or where what runs is
 // our own.
