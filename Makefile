@@ -5,6 +5,7 @@ PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
 SETUP := .setup
+THREADED := $(wildcard tests/native/test_*_threads.py) tests/breakpoints/test_native_breakpoints.py tests/breakpoints/test_kernel_places.py
 NATIVE_FILES := $(shell find csrc -name '*.h' -o -name '*.cpp')
 
 .DEFAULT_GOAL := help
@@ -48,8 +49,8 @@ test-vscode: debug-build ## run the tests in a real VS Code workbench and of the
 asan-test: setup ## run the tests of the native code (TESTS=PATH for others) under the sanitizers
 	PATH="$(CURDIR)/$(BIN):$$PATH" scripts/asan-test.sh $(or $(TESTS),tests/ops)
 
-tsan-test: setup ## run the tests of the recorder's threads (TESTS=PATH for others) under the thread sanitizer
-	PATH="$(CURDIR)/$(BIN):$$PATH" scripts/tsan-test.sh $(or $(TESTS),tests/native/test_record_threads.py)
+tsan-test: setup ## run the tests of what watches many threads (TESTS=PATH for others) under the thread sanitizer
+	PATH="$(CURDIR)/$(BIN):$$PATH" scripts/tsan-test.sh $(or $(TESTS),$(THREADED))
 
 stress-test: debug-build ## record 10^7 events from 8 threads, and start and stop recordings meanwhile (minutes)
 	PYHARNESS_STRESS=63 $(BIN)/python -m pytest -n 0 --timeout 1200 tests/native/test_record_threads.py tests/native/test_record_ring.py
