@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import resource
+import shutil
 import signal
 
 import pytest
@@ -33,3 +34,13 @@ def private_state(tmp_path_factory: pytest.TempPathFactory):
         del os.environ["PYHARNESS_HOME"]
     else:
         os.environ["PYHARNESS_HOME"] = before
+
+
+@pytest.fixture
+def powerless():
+    """Words that run a command without the right to trace what refuses to be traced."""
+    if os.geteuid() != 0:
+        return []
+    if shutil.which("setpriv") is None:
+        pytest.skip("root may trace everything, and there is no setpriv to give that up")
+    return ["setpriv", "--bounding-set", "-sys_ptrace", "--inh-caps", "-sys_ptrace"]

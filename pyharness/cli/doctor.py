@@ -19,7 +19,13 @@ if TYPE_CHECKING:
 @click.command()
 @click.argument("process", metavar="[PID|NAME]", required=False)
 @click.option("--extension", "extensions", multiple=True, metavar="PATH|MODULE", help="Look at this extension; repeat.")
-@click.option("--project", default=".", type=click.Path(exists=True, file_okay=False, path_type=Path), metavar="FOLDER")
+@click.option(
+    "--project",
+    default=".",
+    type=click.Path(exists=True, file_okay=False, path_type=Path),
+    metavar="FOLDER",
+    help="Your project; this folder.",
+)
 @click.option("--python", default=sys.executable, metavar="PATH", help="The interpreter that runs your program.")
 @click.option("--json", "as_json", is_flag=True, help="One JSON object instead of text.")
 def command(process: str | None, *, extensions: tuple[str, ...], project: Path, python: str, as_json: bool) -> int:

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
 _MARKS: dict[State, tuple[str, Style]] = {
-    "ok": ("ok", "good"),
+    "ok": ("ok", ""),
     "warning": ("warning", "warn"),
     "problem": ("problem", "bad"),
     "not applicable": ("-", "faint"),
@@ -31,7 +31,7 @@ def lines(found: Sequence[Diagnosis], width: int | None = None) -> Iterator[Line
         for one in members:
             yield from _finding(one, width)
         yield Line("")
-    yield Line(summary(found), _MARKS[worst(found)][1])
+    yield Line(summary(found), _MARKS[worst(found)][1] or "good")
 
 
 def _finding(one: Diagnosis, width: int | None) -> Iterator[Line]:

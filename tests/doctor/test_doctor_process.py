@@ -43,15 +43,6 @@ def doctor(*arguments, before=()):
     return ended.returncode, {one["check"]: one for one in found}, ended.stderr
 
 
-def powerless():
-    """Words that run a command without the right to trace what refuses to be traced."""
-    if os.geteuid() != 0:
-        return []
-    if shutil.which("setpriv") is None:
-        pytest.skip("root may trace everything, and there is no setpriv to give that up")
-    return ["setpriv", "--bounding-set", "-sys_ptrace", "--inh-caps", "-sys_ptrace"]
-
-
 def test_a_plain_process():
     with waiting() as pid:
         found = findings(pid)
@@ -95,30 +86,30 @@ def test_one_that_is_traced():
     assert f"by process {tracer.pid}" in found["ptrace"]["seen"]
 
 
-def test_one_that_refuses():
-    with waiting(REFUSES, before=powerless()) as pid:
-        status, found, _ = doctor(pid, before=powerless())
+def test_one_that_refuses(powerless):
+    with waiting(REFUSES, before=powerless) as pid:
+        status, found, _ = doctor(pid, before=powerless)
     assert (status, found["ptrace"]["state"]) == (1, "problem")
     assert "PR_SET_DUMPABLE" in found["ptrace"]["seen"]
     assert found["python"]["state"] == "not applicable"
 
 
-def test_one_that_may_do_more():
-    if not powerless():
+def test_one_that_may_do_more(powerless):
+    if not powerless:
         pytest.skip("only root has capabilities to give up")
     with waiting() as pid:
-        status, found, _ = doctor(pid, before=powerless())
+        status, found, _ = doctor(pid, before=powerless)
     assert (status, found["ptrace"]["state"]) == (1, "problem")
     assert "capabilities that this command has not" in found["ptrace"]["seen"]
 
 
-def test_one_of_another_user():
+def test_one_of_another_user(powerless):
     if os.geteuid() != 0 or not shutil.which("setpriv"):
         pytest.skip("only root can start a process of another user")
     as_nobody = ["setpriv", "--reuid", "65534", "--clear-groups"]
     with subprocess.Popen([*as_nobody, "sh", "-c", "echo ready; read line"], stdin=-1, stdout=-1, text=True) as program:
         assert program.stdout.readline() == "ready\n"
-        status, found, _ = doctor(program.pid, before=powerless())
+        status, found, _ = doctor(program.pid, before=powerless)
         program.kill()
     assert (status, found["ptrace"]["state"]) == (1, "problem")
     assert "without CAP_SYS_PTRACE" in found["ptrace"]["seen"]

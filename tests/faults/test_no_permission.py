@@ -1,30 +1,18 @@
 """gdb may not attach: the error says why and what to do, and Python stops work without it."""
 
 import json
-import os
-import shutil
 import subprocess
 import sys
 from pathlib import Path
 
-import pytest
 from harness_process import PROGRAMS, at
 from phases import LATE
 
 UNTRACEABLE = PROGRAMS / "fault_untraceable.py"
 
 
-def powerless():
-    """Words that run a command without the right to trace what refuses to be traced."""
-    if os.geteuid() != 0:
-        return []
-    if shutil.which("setpriv") is None:
-        pytest.skip("root may trace everything, and there is no setpriv to give that up")
-    return ["setpriv", "--bounding-set", "-sys_ptrace", "--inh-caps", "-sys_ptrace"]
-
-
-def test_a_program_that_refuses(pyharness):
-    harness = pyharness("step", UNTRACEABLE, "--at", "native:held", before=powerless())
+def test_a_program_that_refuses(pyharness, powerless):
+    harness = pyharness("step", UNTRACEABLE, "--at", "native:held", before=powerless)
     status, errors = harness.end()
     assert status == 1
     assert "pyharness: No permission to attach to process" in errors
@@ -32,9 +20,9 @@ def test_a_program_that_refuses(pyharness):
     assert "Traceback" not in errors
 
 
-def test_python_stops_do_not_need_the_permission(pyharness):
+def test_python_stops_do_not_need_the_permission(pyharness, powerless):
     words = ("step", UNTRACEABLE, "--json", "--at", at("native", UNTRACEABLE), "--over", "--print", "total")
-    harness = pyharness(*words, before=powerless())
+    harness = pyharness(*words, before=powerless)
     status, _ = harness.end()
     stops = json.loads(harness.said)["stops"]
     assert (status, stops[-1]["printed"]) == (7, {"total": "3"})
