@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+from collections import OrderedDict
 from dataclasses import dataclass, field
 from threading import get_ident
 from typing import TYPE_CHECKING, Any
@@ -11,14 +12,13 @@ from torch import Tensor, nn
 from torch._C import _current_graph_task_id
 from torch.autograd.graph import get_gradient_edge
 from torch.compiler import is_compiling
+from torch.utils.hooks import RemovableHandle
 
 from pyharness.inspect.nesting import leaves, mapped
 from pyharness.inspect.statistics import statistics_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable
-
-    from torch.utils.hooks import RemovableHandle
 
     from pyharness.inspect.selection import Selection
 
@@ -78,6 +78,8 @@ class Hooks:
         self.events: list[Any] = []
         self._keep = keep
         self._handles: list[RemovableHandle] = []
+        self._number = RemovableHandle(OrderedDict()).id  # of torch's, for all our quick hooks
+        self._quick: list[dict[int, Any]] = []
 
     def attach(self, selection: Selection) -> None:
         """To every module that is selected; what fails leaves none attached."""
@@ -93,6 +95,8 @@ class Hooks:
         """All of them, from modules and from tensors."""
         while self._handles:
             self._handles.pop().remove()
+        while self._quick:
+            self._quick.pop().pop(self._number, None)
 
     def _attach(self, number: int, module: nn.Module, *, wanted: bool, framed: bool) -> None:
         if framed:
@@ -100,7 +104,11 @@ class Hooks:
         if framed or not self._keep.is_plain:
             self._handles.append(module.register_forward_hook(self._end(number, wanted), always_call=framed))
         else:
-            self._handles.append(module.register_forward_hook(self._quick_end(number)))
+            # What register_forward_hook does too, without a handle for each module: making those and letting them go
+            # takes as long as small modules take to run.
+            hooks: Any = module._forward_hooks  # noqa: SLF001
+            hooks[self._number] = self._quick_end(number)
+            self._quick.append(hooks)
 
     def _begin(self, number: int, wanted: bool) -> Callable[..., None]:  # noqa: FBT001
         keep = self._keep.tensor if self._keep.inputs and wanted else None
@@ -121,15 +129,17 @@ class Hooks:
         def end(_module: nn.Module, _arguments: Any, output: Any) -> None:
             if is_compiling():  # dynamo traces this: what it compiles would have our hooks in it, for ever
                 return
-            if type(output) is not Tensor:
+            versions: Any
+            if type(output) is Tensor:
+                output = output.detach()
+                versions = _version(output)
+            elif _is_flat(output):
+                output = tuple(each if each is None else each.detach() for each in output)
+                versions = tuple(each if each is None else _version(each) for each in output)
+            else:
                 general(number, output, wanted=True)
                 return
-            output = output.detach()
-            try:
-                version = output._version  # noqa: SLF001
-            except RuntimeError:  # an inference tensor counts none
-                version = None
-            note((number, get_ident(), output, version, _current_graph_task_id()))
+            note((number, get_ident(), output, versions, _current_graph_task_id()))
 
         return end
 
@@ -166,6 +176,22 @@ class Hooks:
             event.gradients[path] = self._keep.tensor(gradient)
 
         return take
+
+
+def _is_flat(output: Any) -> bool:
+    """Whether it is a tuple of tensors that differ, and of nothing else but None: what attention returns."""
+    if type(output) is not tuple:
+        return False
+    tensors = [id(each) for each in output if each is not None]
+    return len(set(tensors)) == len(tensors) and all(each is None or type(each) is Tensor for each in output)
+
+
+def _version(tensor: Tensor) -> int | None:
+    """How often it was changed in place; an inference tensor does not count."""
+    try:
+        return tensor._version  # noqa: SLF001
+    except RuntimeError:
+        return None
 
 
 def _versions(output: Any) -> dict[str, int]:

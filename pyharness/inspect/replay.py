@@ -63,9 +63,11 @@ def _path(target: Target, running: list[_Running]) -> str:
     return target.paths[0]
 
 
-def _of_quick(event: tuple[int, int, Any, int | None, int]) -> End:
-    number, thread, output, version, task = event
-    return End(number, thread, output, versions={} if version is None else {"": version}, recomputed=task != -1)
+def _of_quick(event: tuple[int, int, Any, int | tuple[int | None, ...] | None, int]) -> End:
+    number, thread, output, noted, task = event
+    each = {f"[{i}]": version for i, version in enumerate(noted)} if isinstance(noted, tuple) else {"": noted}
+    versions = {path: version for path, version in each.items() if version is not None}
+    return End(number, thread, output, versions=versions, recomputed=task != -1)
 
 
 def _record(target: Target, path: str, call: int, end: End, begin: Begin | None) -> Record:

@@ -53,11 +53,10 @@ def select(model: nn.Module, depth: int | None, pattern: str | Sequence[str] | N
         )
     paths: dict[int, list[str]] = {}
     modules: dict[int, nn.Module] = {}
-    for path, module in model.named_modules(remove_duplicate=False):
-        modules[id(module)] = module
-        paths.setdefault(id(module), []).append(path)
+    _walk(model, "", modules, paths)
     patterns = _patterns(pattern)
-    wanted = {key for key, each in paths.items() if _is_wanted(each, depth, patterns)}
+    every = depth is None and patterns is None
+    wanted = set(paths) if every else {key for key, each in paths.items() if _is_wanted(each, depth, patterns)}
     if not wanted:
         raise _nothing(depth, patterns, [path for each in paths.values() for path in each])
     hidden = _hidden(modules, paths, eager=eager)
@@ -73,6 +72,16 @@ def select(model: nn.Module, depth: int | None, pattern: str | Sequence[str] | N
         if key in visible or key in enclosing
     ]
     return Selection(tuple(targets), frozenset(enclosing), unseen)
+
+
+def _walk(module: nn.Module, path: str, modules: dict[int, nn.Module], paths: dict[int, list[str]]) -> None:
+    """As ``named_modules(remove_duplicate=False)``, in half of its time."""
+    modules[id(module)] = module
+    paths.setdefault(id(module), []).append(path)
+    prefix = f"{path}." if path else ""
+    for name, child in module._modules.items():  # noqa: SLF001
+        if child is not None:
+            _walk(child, prefix + name, modules, paths)
 
 
 def _patterns(pattern: str | Sequence[str] | None) -> tuple[str, ...] | None:
@@ -113,7 +122,9 @@ def _nothing(depth: int | None, patterns: tuple[str, ...] | None, known: list[st
 def _enclosing(paths: dict[int, list[str]], visible: set[int]) -> set[int]:
     """Every module on the way to a shared one: by whose call the shared one was called tells which path it was."""
     shared = [path for key in visible if len(paths[key]) > 1 for path in paths[key]]
-    at = {path: key for key, each in paths.items() for path in each} if shared else {}
+    if not shared:
+        return set()
+    at = {path: key for key, each in paths.items() for path in each}
     return {at[around] for path in shared for around in _around(path)}
 
 
@@ -125,8 +136,9 @@ def _around(path: str) -> list[str]:
 def _hidden(modules: dict[int, nn.Module], paths: dict[int, list[str]], *, eager: bool) -> dict[str, str]:
     """Paths below (or at) something that does not call Python's hooks, and what that is."""
     hidden: dict[str, str] = {}
+    optimized = None if eager else _optimized_module()
     for key, module in modules.items():
-        inside = _inside(module, eager=eager)
+        inside = _inside(module, optimized)
         if inside is None:
             continue
         why, itself = inside
@@ -142,16 +154,20 @@ _SCRIPTED = "in a scripted module: TorchScript runs it without Python's hooks"
 _COMPILED = "compiled by torch.compile: what runs is compiled code, without the hooks"
 
 
-def _inside(module: nn.Module, *, eager: bool) -> tuple[str, bool] | None:
+def _optimized_module() -> Any:
+    """What ``torch.compile`` makes of a module; None while nothing can be compiled."""
+    return sys.modules["torch._dynamo.eval_frame"].OptimizedModule if "torch._dynamo" in sys.modules else None
+
+
+def _inside(module: nn.Module, optimized: Any) -> tuple[str, bool] | None:
     """Why the modules in this one are not seen, and whether it is not seen itself."""
     if isinstance(module, torch.jit.ScriptModule):
         return _SCRIPTED, isinstance(module, RecursiveScriptModule)  # a traced one calls its own hooks
-    if eager or "torch._dynamo" not in sys.modules:
+    if optimized is None:
         return None
-    optimized: Any = sys.modules["torch._dynamo.eval_frame"].OptimizedModule
     if isinstance(module, optimized):
         return _COMPILED, False
-    return (_COMPILED, True) if getattr(module, "_compiled_call_impl", None) is not None else None
+    return (_COMPILED, True) if module.__dict__.get("_compiled_call_impl") is not None else None
 
 
 def _remedy(why: str) -> str:

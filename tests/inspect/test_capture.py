@@ -271,8 +271,16 @@ def test_hooks_go_where_attaching_them_fails(deep, monkeypatch):
         raise RuntimeError("no hooks here")
 
     monkeypatch.setattr(deep[1][1], "register_forward_hook", refuse)
-    with pytest.raises(RuntimeError, match="no hooks here"), capture(deep):
+    with pytest.raises(RuntimeError, match="no hooks here"), capture(deep, statistics=True):
         pass
+    assert hooks_of(deep) == 0
+
+
+def test_quick_hooks_go_where_attaching_them_fails(deep, monkeypatch):
+    monkeypatch.setattr(deep[1][1], "_forward_hooks", None)
+    with pytest.raises(TypeError), capture(deep):
+        pass
+    monkeypatch.undo()
     assert hooks_of(deep) == 0
 
 
