@@ -84,4 +84,3 @@ def sorted_first(module):
 
 def raises(module):
     raise RuntimeError("not today")
-
