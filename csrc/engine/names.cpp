@@ -42,8 +42,15 @@ const Pair* stored(const char* name, const char* overload, Name& number) {
 } // namespace
 
 SeenNames::Seen& SeenNames::at(const void* address) {
-  const auto bits = reinterpret_cast<std::uintptr_t>(address);
-  return seen_[(bits ^ (bits >> 10)) / 8 % kSeen];
+  constexpr std::uint64_t kGolden = 0x9E3779B97F4A7C15U;
+  const auto first = reinterpret_cast<std::uintptr_t>(address) * kGolden >> 32;
+  for (std::size_t i = 0; i < kTries; ++i) {
+    auto& seen = seen_[(first + i) % kSeen];
+    if (seen.at == address || seen.at == nullptr) {
+      return seen;
+    }
+  }
+  return seen_[first % kSeen]; // the one that was there is asked for anew
 }
 
 Name SeenNames::of_op(const char* name, const char* overload) {

@@ -34,9 +34,12 @@ class SeenNames {
     Name number = 0;
   };
 
+  // Where the address is, or shall be. A node's name that is asked for anew in
+  // each step costs more than all the rest of its event.
   Seen& at(const void* address);
 
-  static constexpr std::size_t kSeen = 1024;
+  static constexpr std::size_t kSeen = 2048;
+  static constexpr std::size_t kTries = 8;
   std::array<Seen, kSeen> seen_{};
 };
 
