@@ -61,18 +61,22 @@ Interposition& callbacks() {
   return found;
 }
 
-bool is_hidden() {
+bool is_hidden_in_engine() {
   const auto& thread = here;
-  return thread.nodes > 0 && !thread.sees_all && !thread.profiled &&
-      !c10::GradMode::is_enabled();
+  return !thread.sees_all && !thread.profiled && !c10::GradMode::is_enabled();
 }
 
 std::optional<at::StepCallbacks> seen_unless_empty(at::RecordScope scope) {
-  return is_hidden() ? std::nullopt : call(original_unless_empty, scope);
+  const bool hidden = here.nodes > 0 && is_hidden_in_engine();
+  return hidden ? std::nullopt : call(original_unless_empty, scope);
 }
 
+// Few call this; the engine does, to announce a node before it runs it, by a
+// name that it makes for whoever listens.
 at::StepCallbacks seen_callbacks(at::RecordScope scope) {
-  return is_hidden() ? at::StepCallbacks() : call(original_callbacks, scope);
+  const bool hidden = torch::autograd::get_current_graph_task_id() >= 0 &&
+      is_hidden_in_engine();
+  return hidden ? at::StepCallbacks() : call(original_callbacks, scope);
 }
 
 // --- the state of a thread ---------------------------------------------------
