@@ -61,22 +61,27 @@ Interposition& callbacks() {
   return found;
 }
 
-bool is_hidden_in_engine() {
+bool is_hidden_in_node() {
   const auto& thread = here;
-  return !thread.sees_all && !thread.profiled && !c10::GradMode::is_enabled();
+  return thread.nodes > 0 && !thread.sees_all && !thread.profiled &&
+      !c10::GradMode::is_enabled();
+}
+
+bool is_hidden_announcement() {
+  return torch::autograd::get_current_graph_task_id() >= 0 && !here.sees_all &&
+      !c10::GradMode::is_enabled() && !at::hasThreadLocalCallbacks();
 }
 
 std::optional<at::StepCallbacks> seen_unless_empty(at::RecordScope scope) {
-  const bool hidden = here.nodes > 0 && is_hidden_in_engine();
-  return hidden ? std::nullopt : call(original_unless_empty, scope);
+  return is_hidden_in_node() ? std::nullopt
+                             : call(original_unless_empty, scope);
 }
 
 // Few call this; the engine does, to announce a node before it runs it, by a
 // name that it makes for whoever listens.
 at::StepCallbacks seen_callbacks(at::RecordScope scope) {
-  const bool hidden = torch::autograd::get_current_graph_task_id() >= 0 &&
-      is_hidden_in_engine();
-  return hidden ? at::StepCallbacks() : call(original_callbacks, scope);
+  return is_hidden_announcement() ? at::StepCallbacks()
+                                  : call(original_callbacks, scope);
 }
 
 // --- the state of a thread ---------------------------------------------------
