@@ -9,11 +9,13 @@
 
 #include <torch/csrc/autograd/functions/accumulate_grad.h>
 
+#include <algorithm>
 #include <array>
 #include <atomic>
 #include <mutex>
 #include <stdexcept>
 #include <utility>
+#include <vector>
 
 namespace pyharness::engine {
 
@@ -109,17 +111,40 @@ class ValuesHook : public torch::autograd::FunctionPostHook {
   const Watch& watch_;
 };
 
-// The nodes that have a hook of ours now, by a hash of their address: two
-// threads may run one node at a time (each its own backward over a shared
-// graph), and a node's hooks are no one's to change then.
-std::array<std::atomic<Node*>, 64> hooked{};
+// The nodes that have a hook of ours now: two threads may run one node at a
+// time (each its own backward over a shared graph), and a node's hooks are no
+// one's to change then. By a hash of their address, so that threads seldom
+// wait.
+struct Hooked {
+  std::mutex mutex; // of what follows
+  std::vector<const Node*> nodes;
+
+  static Hooked& of(const Node& node) {
+    static auto* all = new std::array<Hooked, 64>();
+    return (*all)[(reinterpret_cast<std::uintptr_t>(&node) >> 6) % 64];
+  }
+
+  bool add(const Node& node) {
+    const std::lock_guard<std::mutex> lock(mutex);
+    const bool is_new =
+        std::find(nodes.begin(), nodes.end(), &node) == nodes.end();
+    if (is_new) {
+      nodes.push_back(&node);
+    }
+    return is_new;
+  }
+
+  void remove(const Node& node) {
+    const std::lock_guard<std::mutex> lock(mutex);
+    nodes.erase(std::find(nodes.begin(), nodes.end(), &node));
+  }
+};
 
 class HookedNode {
  public:
   HookedNode(Node& node, const Watch& watch)
-      : slot_(hooked[(reinterpret_cast<std::uintptr_t>(&node) >> 6) % 64]) {
-    Node* nobody = nullptr;
-    if (slot_.compare_exchange_strong(nobody, &node)) {
+      : node_(node), hooked_(Hooked::of(node)) {
+    if (hooked_.add(node)) {
       auto hook = std::make_unique<ValuesHook>(watch);
       hook_ = hook.get();
       node.add_post_hook(std::move(hook));
@@ -130,21 +155,22 @@ class HookedNode {
     if (hook_ == nullptr) {
       return;
     }
-    auto& hooks = slot_.load()->post_hooks();
+    auto& hooks = node_.post_hooks();
     for (auto each = hooks.begin(); each != hooks.end(); ++each) {
       if (each->get() == hook_) {
         hooks.erase(each);
         break;
       }
     }
-    slot_.store(nullptr);
+    hooked_.remove(node_);
   }
 
   HookedNode(const HookedNode&) = delete;
   HookedNode& operator=(const HookedNode&) = delete;
 
  private:
-  std::atomic<Node*>& slot_;
+  Node& node_;
+  Hooked& hooked_;
   const ValuesHook* hook_ = nullptr;
 };
 

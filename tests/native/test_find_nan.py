@@ -76,6 +76,33 @@ def test_in_a_checkpointed_block(reentrant):
     assert backward.module.endswith("blocks.1.inner")
 
 
+class Within(torch.autograd.Function):
+    """Its backward runs another backward, of a function that does so too, ``depth`` times; the last is a root."""
+
+    @staticmethod
+    def forward(context, x, depth):
+        context.save_for_backward(x)
+        context.depth = depth
+        return x.sqrt()
+
+    @staticmethod
+    def backward(context, gradient):
+        (x,) = context.saved_tensors
+        inner = x.detach().requires_grad_()
+        with torch.enable_grad():
+            y = Within.apply(inner, context.depth - 1) if context.depth else inner.sqrt()
+        (found,) = torch.autograd.grad(y, inner, gradient)
+        return found, None
+
+
+def test_in_a_node_that_runs_inside_of_many():
+    """None of those around it may take its place among the nodes that are looked at."""
+    for _ in range(5):
+        x = torch.tensor([0.0], requires_grad=True)
+        finding = found(lambda x=x: (Within.apply(x, 30) * 0).sum().backward(), values=("nan",))
+        assert (finding.kind, finding.name) == ("node", "SqrtBackward0")
+
+
 def test_in_a_function_in_python():
     x = torch.tensor([1.0, 0.0], requires_grad=True)
     finding = found(lambda: PythonRoot.apply(x).sum().backward(), values=("nan",))
