@@ -4,10 +4,10 @@
 #include <csrc/engine/inner_ops.h>
 
 #include <csrc/engine/interpose.h>
-#include <csrc/engine/nodes.h>
 
 #include <ATen/record_function.h>
 #include <c10/core/GradMode.h>
+#include <torch/csrc/autograd/engine.h>
 
 #include <atomic>
 #include <utility>
@@ -28,27 +28,6 @@ thread_local ThisThread here{};
 std::atomic<decltype(&at::getStepCallbacksUnlessEmpty)> original_unless_empty =
     nullptr;
 std::atomic<decltype(&at::getStepCallbacks)> original_callbacks = nullptr;
-std::atomic<decltype(&at::set_record_function_tls_)> original_set_state =
-    nullptr;
-
-template <typename Function, typename... Arguments>
-decltype(auto) call(
-    const std::atomic<Function>& original,
-    Arguments&&... with) {
-  return original.load(std::memory_order_relaxed)(
-      std::forward<Arguments>(with)...);
-}
-
-template <typename Function>
-void lead(
-    Interposition& calls,
-    std::atomic<Function>& original,
-    Function replacement) {
-  original = reinterpret_cast<Function>(calls.original());
-  calls.lead_to(reinterpret_cast<void*>(replacement));
-}
-
-// --- inner ops ---------------------------------------------------------------
 
 Interposition& callbacks_unless_empty() {
   static Interposition found(
@@ -73,41 +52,25 @@ bool is_hidden_announcement() {
 }
 
 std::optional<at::StepCallbacks> seen_unless_empty(at::RecordScope scope) {
-  return is_hidden_in_node() ? std::nullopt
-                             : call(original_unless_empty, scope);
+  return is_hidden_in_node()
+      ? std::nullopt
+      : original_unless_empty.load(std::memory_order_relaxed)(scope);
 }
 
 // Few call this; the engine does, to announce a node before it runs it, by a
 // name that it makes for whoever listens.
 at::StepCallbacks seen_callbacks(at::RecordScope scope) {
-  return is_hidden_announcement() ? at::StepCallbacks()
-                                  : call(original_callbacks, scope);
-}
-
-// --- the state of a thread ---------------------------------------------------
-
-Interposition& set_state() {
-  static Interposition found(
-      "_ZN2at24set_record_function_tls_ERKNS_17RecordFunctionTLSE");
-  return found;
-}
-
-void set_state_where_it_changes(const at::RecordFunctionTLS& state) {
-  const auto& now = at::get_record_function_tls_();
-  const bool same =
-      state.tls_record_function_enabled_ == now.tls_record_function_enabled_ &&
-      state.sorted_tls_callbacks_.empty() && now.sorted_tls_callbacks_.empty();
-  if (!same) {
-    call(original_set_state, state);
-  }
+  return is_hidden_announcement()
+      ? at::StepCallbacks()
+      : original_callbacks.load(std::memory_order_relaxed)(scope);
 }
 
 } // namespace
 
 void hide_inner_ops() {
   if (callbacks().possible() && callbacks_unless_empty().possible()) {
-    lead(callbacks_unless_empty(), original_unless_empty, &seen_unless_empty);
-    lead(callbacks(), original_callbacks, &seen_callbacks);
+    callbacks_unless_empty().lead(original_unless_empty, &seen_unless_empty);
+    callbacks().lead(original_callbacks, &seen_callbacks);
   }
 }
 
@@ -128,16 +91,6 @@ InNode::InNode() : was_profiled_(here.profiled) {
 InNode::~InNode() {
   --here.nodes;
   here.profiled = was_profiled_;
-}
-
-void keep_unchanged_state() {
-  if (set_state().possible()) {
-    lead(set_state(), original_set_state, &set_state_where_it_changes);
-  }
-}
-
-void set_every_state() {
-  set_state().lead_to(nullptr);
 }
 
 } // namespace pyharness::engine

@@ -9,6 +9,11 @@ namespace pyharness::engine {
 void hide_inner_ops();
 void show_inner_ops();
 
+// Lets the calling thread see such ops now, whoever observes: for a node that
+// runs Python, whose ops are the user's own lines. Returns what it was, to be
+// put back when the node ends.
+bool see_inner_ops_here(bool seen);
+
 // This thread runs a node while this lives. A profiler that has callbacks of
 // its own on this thread sees all in it.
 class InNode {
@@ -21,11 +26,5 @@ class InNode {
  private:
   bool was_profiled_;
 };
-
-// While nodes are observed, whoever runs them. Torch sets a thread's
-// RecordFunction state before and after each node, mostly to what it is, and
-// finds out anew each time whom to call: that is left out.
-void keep_unchanged_state();
-void set_every_state();
 
 } // namespace pyharness::engine

@@ -16,11 +16,6 @@ class Interposition {
   // Finds the slots of the function with this mangled name; changes nothing.
   explicit Interposition(const char* symbol);
 
-  // The function itself; null where no loaded library has it.
-  void* original() const {
-    return original_;
-  }
-
   bool possible() const {
     return original_ != nullptr && !slots_.empty();
   }
@@ -28,6 +23,14 @@ class Interposition {
   // Lead calls to `replacement`, which has the original's signature; null
   // leads them back. Threads that are in the replacement by then go on in it.
   void lead_to(void* replacement);
+
+  // The same where the replacement calls the original, which is known to it
+  // before the first call gets there.
+  template <typename Function>
+  void lead(std::atomic<Function>& original, Function replacement) {
+    original = reinterpret_cast<Function>(original_);
+    lead_to(reinterpret_cast<void*>(replacement));
+  }
 
  private:
   struct Slot {

@@ -3,6 +3,7 @@
 
 #include <csrc/engine/nan_nodes.h>
 
+#include <csrc/engine/inner_ops.h>
 #include <csrc/engine/names.h>
 #include <csrc/engine/nan_search.h>
 

@@ -6,6 +6,7 @@
 #include <csrc/engine/bind.h>
 #include <csrc/engine/inner_ops.h>
 #include <csrc/engine/interpose.h>
+#include <csrc/engine/unchanged_state.h>
 
 #include <torch/csrc/autograd/functions/accumulate_grad.h>
 
@@ -13,6 +14,7 @@
 #include <array>
 #include <atomic>
 #include <mutex>
+#include <optional>
 #include <stdexcept>
 #include <utility>
 #include <vector>
@@ -200,19 +202,17 @@ void run_watched(
     Node* node,
     InputBuffer& inputs,
     const std::shared_ptr<ReadyQueue>& queue) {
-  if (!watch.wants_values()) {
-    original_evaluate.load(std::memory_order_relaxed)(
-        engine, task, node, inputs, queue);
-  } else if (dynamic_cast<torch::autograd::AccumulateGrad*>(node) != nullptr) {
-    // It has no outputs, and would copy the gradient if it had a hook.
-    watch.values(inputs.buffer, {});
-    original_evaluate.load(std::memory_order_relaxed)(
-        engine, task, node, inputs, queue);
-  } else {
-    const HookedNode hooked_node(*node, watch);
-    original_evaluate.load(std::memory_order_relaxed)(
-        engine, task, node, inputs, queue);
+  std::optional<HookedNode> hooked_node;
+  if (watch.wants_values()) {
+    if (dynamic_cast<torch::autograd::AccumulateGrad*>(node) != nullptr) {
+      // It has no outputs, and would copy the gradient if it had a hook.
+      watch.values(inputs.buffer, {});
+    } else {
+      hooked_node.emplace(*node, watch);
+    }
   }
+  original_evaluate.load(std::memory_order_relaxed)(
+      engine, task, node, inputs, queue);
 }
 
 void evaluate(
@@ -234,8 +234,7 @@ void evaluate(
 }
 
 void interpose() {
-  original_evaluate = reinterpret_cast<Evaluate>(evaluation().original());
-  evaluation().lead_to(reinterpret_cast<void*>(&evaluate));
+  evaluation().lead(original_evaluate, Evaluate{&evaluate});
   keep_unchanged_state();
 }
 

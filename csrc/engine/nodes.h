@@ -70,9 +70,4 @@ void remove_observer(NodeObserver& observer);
 // As `see_inner_ops` of add_observer, later.
 void see_inner_ops(NodeObserver& observer, bool seen);
 
-// Lets the calling thread see such ops now, whoever observes: for a node that
-// runs Python, whose ops are the user's own lines. Returns what it was, to be
-// put back when the node ends.
-bool see_inner_ops_here(bool seen);
-
 } // namespace pyharness::engine
