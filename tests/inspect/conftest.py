@@ -2,6 +2,7 @@
 
 import pytest
 import torch
+from torch import nn
 
 
 @pytest.fixture(autouse=True, scope="package")
@@ -10,3 +11,9 @@ def one_thread():
     torch.set_num_threads(1)
     yield
     torch.set_num_threads(before)
+
+
+@pytest.fixture
+def deep():
+    torch.manual_seed(0)
+    return nn.Sequential(nn.Linear(4, 8), nn.Sequential(nn.ReLU(), nn.Sequential(nn.Linear(8, 4), nn.Tanh())))

@@ -97,3 +97,10 @@ class Catches(nn.Module):
             return self.attempt(x)
         except RuntimeError:
             return self.fallback(x)
+
+
+def hooks_of(model):
+    return sum(
+        len(each._forward_hooks) + len(each._forward_pre_hooks) + len(each._forward_hooks_always_called)
+        for each in model.modules()
+    )

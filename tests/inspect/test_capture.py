@@ -8,7 +8,7 @@ from collections import OrderedDict
 
 import pytest
 import torch
-from inspect_models import Catches, Frozen, ModelOutput, Pair, Raises, Returns, Shared, Slotted, Tree
+from inspect_models import Frozen, ModelOutput, Pair, Returns, Shared, Slotted, Tree, hooks_of
 from torch import nn
 from torch.distributions import Normal
 from torch.utils.checkpoint import checkpoint
@@ -17,19 +17,6 @@ from pyharness.inspect import TensorStatistics, capture
 from pyharness.model.errors import HarnessError, UsageError
 
 X = torch.randn(2, 4, generator=torch.Generator().manual_seed(0))
-
-
-def hooks_of(model):
-    return sum(
-        len(each._forward_hooks) + len(each._forward_pre_hooks) + len(each._forward_hooks_always_called)
-        for each in model.modules()
-    )
-
-
-@pytest.fixture
-def deep():
-    torch.manual_seed(0)
-    return nn.Sequential(nn.Linear(4, 8), nn.Sequential(nn.ReLU(), nn.Sequential(nn.Linear(8, 4), nn.Tanh())))
 
 
 def test_every_module_is_captured_in_the_order_in_which_calls_end(deep):
@@ -229,59 +216,6 @@ def test_gradients_stop_with_the_capture():
     loss.backward()
     with pytest.raises(HarnessError, match="no gradient of 0"):
         _ = captured["0"].gradient
-
-
-def test_what_was_captured_before_an_exception_stays_and_the_hooks_go():
-    model = Raises()
-    captured = capture(model)
-    with pytest.raises(RuntimeError, match="shapes cannot be multiplied"), captured:
-        model(X)
-    assert [path for path, _ in captured] == ["before", "inner.0"]
-    assert captured.raised.paths == ("", "inner", "inner.1")
-    assert "shapes cannot be multiplied" in captured.raised.error
-    assert hooks_of(model) == 0
-
-
-def test_the_inputs_of_the_call_that_raised_stay():
-    model = Raises()
-    captured = capture(model, inputs=True)
-    with pytest.raises(RuntimeError), captured:
-        model(X)
-    failed = [record for record in captured.records if not record.finished]
-    assert [record.path for record in failed] == ["inner.1", "inner", ""]
-    assert failed[0].inputs[0][0].shape == (2, 4)
-
-
-@pytest.mark.parametrize("inputs", [False, True])
-def test_a_program_that_goes_on_after_an_exception_is_captured_on(inputs):
-    model = Catches()
-    with capture(model, inputs=inputs) as captured:
-        model(X)
-        model(X)
-    assert captured.raised is None
-    finished = [record.path for record in captured.records if record.finished]
-    assert finished == ["attempt.before", "attempt.inner.0", "fallback", ""] * 2
-    assert [record.path for record in captured.records if not record.finished] == (
-        ["attempt.inner.1", "attempt.inner", "attempt"] * 2 if inputs else []
-    )
-
-
-def test_hooks_go_where_attaching_them_fails(deep, monkeypatch):
-    def refuse(*_args, **_options):
-        raise RuntimeError("no hooks here")
-
-    monkeypatch.setattr(deep[1][1], "register_forward_hook", refuse)
-    with pytest.raises(RuntimeError, match="no hooks here"), capture(deep, statistics=True):
-        pass
-    assert hooks_of(deep) == 0
-
-
-def test_quick_hooks_go_where_attaching_them_fails(deep, monkeypatch):
-    monkeypatch.setattr(deep[1][1], "_forward_hooks", None)
-    with pytest.raises(TypeError), capture(deep):
-        pass
-    monkeypatch.undo()
-    assert hooks_of(deep) == 0
 
 
 def test_recomputation_of_a_checkpoint_is_told():
