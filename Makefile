@@ -5,11 +5,13 @@ PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
 SETUP := .setup
+# The site's generator has an environment of its own: nothing of it is needed to build, test or run.
+DOCS_VENV := build/docs-venv
 THREADED := $(wildcard tests/native/test_*_threads.py) tests/breakpoints/test_native_breakpoints.py tests/breakpoints/test_kernel_places.py
 NATIVE_FILES := $(shell find csrc -name '*.h' -o -name '*.cpp')
 
 .DEFAULT_GOAL := help
-.PHONY: help setup debug-build release-build asan-build test test-vscode asan-test tsan-test stress-test lint format demo vscode clean
+.PHONY: help setup debug-build release-build asan-build test test-vscode asan-test tsan-test stress-test lint format demo vscode docs clean
 
 help: ## list the tasks
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  make %-14s %s\n", $$1, $$2}' $(firstword $(MAKEFILE_LIST))
@@ -76,6 +78,16 @@ dist/pyharness.vsix: $(shell find vscode -type f -not -path '*/test/*')
 	@mkdir -p dist
 	cd vscode && npm exec --yes --ignore-scripts --package=@vscode/vsce@3.9.2 -- \
 	  vsce package --no-dependencies --allow-missing-repository --out ../$@
+
+docs: setup $(DOCS_VENV)/installed ## write the reference from the code and build the site into build/docs
+	$(BIN)/python scripts/reference
+	$(DOCS_VENV)/bin/sphinx-build --fail-on-warning --keep-going --quiet -d build/doctrees docs build/docs
+	@echo "build/docs/index.html"
+
+$(DOCS_VENV)/installed: docs/requirements.txt
+	$(PYTHON) -m venv $(DOCS_VENV)
+	$(DOCS_VENV)/bin/python -m pip install --quiet -r $<
+	@touch $@
 
 clean: ## remove builds; the virtual environment stays
 	rm -rf build dist artifacts *.egg-info $(SETUP)/installed compile_commands.json

@@ -1,0 +1,105 @@
+"""The public names of the Python API: what each module offers, and the objects that these return."""
+
+from __future__ import annotations
+
+import importlib
+from dataclasses import dataclass
+from typing import Any
+
+
+@dataclass(frozen=True)
+class Page:
+    """One page of the reference."""
+
+    file: str
+    module: str
+    """Its names are those of the module's ``__all__``."""
+    guide: str
+    """Markdown that says where they are explained."""
+    returned: tuple[str, ...] = ()
+    """``MODULE:NAME`` of classes that a user gets, and does not make."""
+
+    def names(self) -> dict[str, Any]:
+        """Name → object, the module's own first."""
+        module = importlib.import_module(self.module)
+        own = [name for name in module.__all__ if not name.startswith("__")]
+        return {name: getattr(module, name) for name in own} | dict(map(_loaded, self.returned))
+
+
+def _loaded(reference: str) -> tuple[str, Any]:
+    module, _, name = reference.partition(":")
+    return name, getattr(importlib.import_module(module), name)
+
+
+PAGES = (
+    Page(
+        "python",
+        "pyharness",
+        "[In CI](../guides/ci.md#in-python), [Inside the autograd engine](../engine.md)",
+        (
+            "pyharness.debugger.program:Program",
+            "pyharness.model.where:Where",
+            "pyharness.model.stops:Stop",
+            "pyharness.model.frames:Frame",
+            "pyharness.model.frames:FxPlace",
+            "pyharness.model.frames:AutogradNode",
+            "pyharness.native.recording:Recording",
+            "pyharness.model.trace:Trace",
+            "pyharness.model.trace:Event",
+            "pyharness.model.trace:Call",
+            "pyharness.model.trace:TensorInfo",
+            "pyharness.model.trace:GraphTask",
+            "pyharness.native.find_nan:NanSearch",
+            "pyharness.model.finding:Finding",
+            "pyharness.model.finding:CheckedTensor",
+            "pyharness.model.finding:ValueStatistics",
+            "pyharness.model.finding:NonFiniteError",
+            "pyharness.model.errors:HarnessError",
+            "pyharness.model.errors:UsageError",
+            "pyharness.model.errors:DebuggerLostError",
+        ),
+    ),
+    Page(
+        "python-fx",
+        "pyharness.fx",
+        "[The FX workbench](../fx.md), [Compiled code](../compile.md)",
+        (
+            "pyharness.model.source_map:SourceMap",
+            "pyharness.model.source_map:MappedLine",
+            "pyharness.fx.provenance:Provenance",
+            "pyharness.model.verdict:Verdict",
+            "pyharness.model.verdict:Fault",
+            "pyharness.model.verdict:Difference",
+            "pyharness.model.verdict:Sizes",
+            "pyharness.model.verdict:Around",
+            "pyharness.model.verdict:DifferenceError",
+            "pyharness.model.bad_pass:BadPass",
+            "pyharness.model.bad_pass:Shrunk",
+            "pyharness.model.bad_pass:Script",
+            "pyharness.model.determinism:Determinism",
+            "pyharness.model.determinism:LineDifference",
+            "pyharness.model.determinism:SetIteration",
+            "pyharness.model.compiled:CompileReport",
+            "pyharness.model.compiled:Compilation",
+            "pyharness.model.compiled:CompiledGraph",
+            "pyharness.model.compiled:Place",
+            "pyharness.model.compiled:Break",
+            "pyharness.model.compiled:Guard",
+            "pyharness.model.compiled:FailedGuard",
+            "pyharness.model.compiled:NotCompiled",
+        ),
+    ),
+    Page("python-inspect", "pyharness.inspect", "[Inside the modules](../inspect.md)"),
+    Page("python-native", "pyharness.native", "[Native breakpoints](../engine.md#native-breakpoints)"),
+    Page(
+        "python-views",
+        "pyharness.views",
+        "[Views of graphs](../fx.md#in-python)",
+        (
+            "pyharness.model.graph:Graph",
+            "pyharness.model.graph:GraphNode",
+            "pyharness.model.graph_diff:GraphDiff",
+            "pyharness.model.graph_diff:Row",
+        ),
+    ),
+)
