@@ -26,7 +26,8 @@ def page() -> Iterator[str]:
         "# gdb commands",
         "",
         "What `help COMMAND` says in a gdb that has our commands: by `pyharness attach`, or by sourcing what",
-        "`pyharness gdb-script` prints. How they go together is in [gdb that knows Python, torch.fx and tensors](../gdb.md).",
+        "`pyharness gdb-script` prints. How they go together is in",
+        "[gdb that knows Python, torch.fx and tensors](../gdb.md).",
         "",
     )
     yield from table(("command", "does"), ((_link(name), cell(_summary(text))) for name, text in known.items()))
