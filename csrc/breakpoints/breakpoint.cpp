@@ -153,9 +153,6 @@ bool Breakpoint::means(const char* name, const char* overload) const {
 }
 
 bool Breakpoint::is_in_module(engine::Chain chain) {
-  if (in_module == nullptr) {
-    return true;
-  }
   if (chain == 0) {
     return false;
   }
@@ -180,11 +177,7 @@ bool Breakpoint::is_in_module(engine::Chain chain) {
   return yes;
 }
 
-void Breakpoint::meet(const Event& event, engine::Chain chain) {
-  if (removed.load(std::memory_order_relaxed) || !is_in_module(chain) ||
-      (condition && !condition->holds(event.values))) {
-    return;
-  }
+void Breakpoint::act_on(const Event& event) {
   const auto count = seen.fetch_add(1, std::memory_order_relaxed) + 1;
   if (nth == 0 || count == nth) {
     hits.fetch_add(1, std::memory_order_relaxed);

@@ -77,7 +77,19 @@ class Breakpoint {
   bool means(const char* name, const char* overload) const;
 
   // Tests and acts. `chain` is of the caller, 0 where that is not known.
-  void meet(const Event& event, engine::Chain chain);
+  void meet(const Event& event, engine::Chain chain) {
+    if (matches(event.values, chain)) {
+      act_on(event);
+    }
+  }
+
+  // The two halves, for who would have to ask for the event's names first.
+  bool matches(const Values& values, engine::Chain chain) {
+    return !removed.load(std::memory_order_relaxed) &&
+        (in_module == nullptr || is_in_module(chain)) &&
+        (!condition || condition->holds(values));
+  }
+  void act_on(const Event& event);
 
  private:
   bool is_in_module(engine::Chain chain);

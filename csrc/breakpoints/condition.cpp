@@ -126,11 +126,14 @@ double is_on(const c10::Device& device, const Instruction& at) {
       (at.index < 0 || device.index() == at.index);
 }
 
-double of_tensor(const at::Tensor& tensor, const Instruction& at) {
+double of_tensor(
+    const at::Tensor& tensor,
+    const Instruction& at,
+    Operation operation) {
   if (!tensor.defined()) {
     return absent();
   }
-  switch (at.operation) {
+  switch (operation) {
     case Operation::kSize:
       return size_at(tensor, at.number);
     case Operation::kDim:
@@ -148,20 +151,30 @@ double of_tensor(const at::Tensor& tensor, const Instruction& at) {
   }
 }
 
-double load(const Values& values, const Instruction& at) {
-  if (at.operation == Operation::kValue) {
+double load(const Values& values, const Instruction& at, Operation operation) {
+  if (operation == Operation::kVariable) {
+    return values.variables[at.slot];
+  }
+  if (operation == Operation::kValue) {
     return value_at(values, at);
   }
-  if (at.operation == Operation::kDefined) {
+  if (operation == Operation::kDefined) {
     return is_defined(values, at);
   }
-  if (at.operation >= Operation::kNan) {
+  if (operation >= Operation::kNan) {
     const int which =
-        static_cast<int>(at.operation) - static_cast<int>(Operation::kNan);
+        static_cast<int>(operation) - static_cast<int>(Operation::kNan);
     return fact_at(values, at, static_cast<Fact>(which)).value_or(absent());
   }
   at::Tensor held;
-  return of_tensor(tensor_of(values, at, held), at);
+  return of_tensor(tensor_of(values, at, held), at, operation);
+}
+
+// What a kCompare comes to.
+bool holds_of(const Values& values, const Instruction& at) {
+  const double value = load(values, at, at.source);
+  return (at.relations & Condition::relation(value, at.constant)) != 0 &&
+      !is_absent(value);
 }
 
 // --- computing ---------------------------------------------------------------
@@ -230,33 +243,23 @@ double merged(Operation operation, double a, double b) {
   return there ? combined(operation, a, b) : absent();
 }
 
-// Of a fused instruction.
-Operation comparison_in(Operation fused) {
-  return static_cast<Operation>(
-      static_cast<int>(fused) - static_cast<int>(Operation::kIsEqual) +
-      static_cast<int>(Operation::kEqual));
-}
-
 bool run(const std::vector<Instruction>& code, const Values& values) {
   std::array<double, kMostDepth + 1> stack;
   double* top = stack.data(); // `top` is the uppermost, below it is nothing
   const Instruction* const begin = code.data();
   const Instruction* const end = begin + code.size();
   for (const Instruction* at = begin; at < end; ++at) {
-    if (at->operation >= Operation::kIsEqual) {
-      const bool holds = compared(
-          comparison_in(at->operation), values.variables[at->slot], at->number);
+    if (at->operation == Operation::kCompare) {
+      const bool holds = holds_of(values, *at);
       if (at->decides == Condition::Decides::kNothing) {
         *++top = holds ? 1 : 0;
       } else if (holds == (at->decides == Condition::Decides::kWhereTrue)) {
         return holds;
       }
-    } else if (at->operation <= Operation::kVariable) {
-      *++top = at->operation == Operation::kConstant
-          ? at->number
-          : values.variables[at->slot];
+    } else if (at->operation == Operation::kConstant) {
+      *++top = at->number;
     } else if (at->operation <= Operation::kSum) {
-      *++top = load(values, *at);
+      *++top = load(values, *at, at->operation);
     } else if (at->operation == Operation::kNot) {
       *top = is_true(*top) ? 0 : 1;
     } else if (at->operation < Operation::kNot) {

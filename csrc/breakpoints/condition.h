@@ -54,7 +54,12 @@ class Condition {
     std::int16_t element; // of a list of tensors; -1 for the whole
     double number; // also a dtype, or a device's type
     std::int8_t index = -1; // of a device
+    // Of a kCompare, which is a load as well: what loads, the constant that it
+    // is compared with, and the relations to it that hold.
+    Operation source{};
+    std::uint8_t relations = 0;
     Decides decides = Decides::kNothing;
+    double constant = 0;
   };
 
   // How one number is to another; a set of them is a number with bits.
@@ -65,6 +70,13 @@ class Condition {
     kUnordered = 8,
   };
 
+  static Relation relation(double a, double b) {
+    return a < b ? kLessThan
+        : a > b  ? kGreaterThan
+        : a == b ? kEqualTo
+                 : kUnordered;
+  }
+
  private:
   struct Gate {
     std::int16_t slot = 0;
@@ -72,13 +84,6 @@ class Condition {
         0; // that let it go on; none where there is no gate
     double number = 0;
   };
-
-  static Relation relation(double a, double b) {
-    return a < b ? kLessThan
-        : a > b  ? kGreaterThan
-        : a == b ? kEqualTo
-                 : kUnordered;
-  }
 
   std::vector<Instruction> code_;
   Gate gate_;

@@ -105,6 +105,10 @@ Instruction read(const InstructionText& text, std::size_t count) {
   return made;
 }
 
+bool is_load(Operation operation) {
+  return operation > Operation::kConstant && operation <= Operation::kSum;
+}
+
 bool is_comparison(Operation operation) {
   return operation >= Operation::kEqual &&
       operation <= Operation::kGreaterEqual;
@@ -154,14 +158,42 @@ std::vector<bool> targets_in(const std::vector<Instruction>& code) {
   return targets;
 }
 
+// Which relations of what is loaded to the constant let a comparison hold.
+std::uint8_t relations_in(Operation comparison) {
+  switch (comparison) {
+    case Operation::kEqual:
+      return Condition::kEqualTo;
+    case Operation::kNotEqual:
+      return Condition::kLessThan | Condition::kGreaterThan |
+          Condition::kUnordered;
+    case Operation::kLess:
+      return Condition::kLessThan;
+    case Operation::kLessEqual:
+      return Condition::kLessThan | Condition::kEqualTo;
+    case Operation::kGreater:
+      return Condition::kGreaterThan;
+    default: // kGreaterEqual
+      return Condition::kGreaterThan | Condition::kEqualTo;
+  }
+}
+
+Instruction
+comparing(const Instruction& load, double constant, Operation comparison) {
+  Instruction made = load;
+  made.operation = Operation::kCompare;
+  made.source = load.operation;
+  made.relations = relations_in(comparison);
+  made.constant = constant;
+  return made;
+}
+
 std::vector<Instruction> fused(const std::vector<Instruction>& code) {
   std::vector<Instruction> made;
   std::vector<std::int16_t> place(code.size() + 1); // old index -> new one
   const auto targets = targets_in(code);
   for (std::size_t i = 0; i < code.size(); ++i) {
     place[i] = static_cast<std::int16_t>(made.size());
-    const bool whole = i + 2 < code.size() &&
-        code[i].operation == Operation::kVariable &&
+    const bool whole = i + 2 < code.size() && is_load(code[i].operation) &&
         code[i + 1].operation == Operation::kConstant &&
         is_comparison(code[i + 2].operation) && !targets[i + 1] &&
         !targets[i + 2];
@@ -169,12 +201,8 @@ std::vector<Instruction> fused(const std::vector<Instruction>& code) {
       made.push_back(code[i]);
       continue;
     }
-    made.push_back(code[i]);
-    made.back().number = code[i + 1].number;
-    made.back().operation = static_cast<Operation>(
-        static_cast<int>(code[i + 2].operation) -
-        static_cast<int>(Operation::kEqual) +
-        static_cast<int>(Operation::kIsEqual));
+    made.push_back(
+        comparing(code[i], code[i + 1].number, code[i + 2].operation));
     i += 2;
   }
   place[code.size()] = static_cast<std::int16_t>(made.size());
@@ -191,7 +219,7 @@ void let_decide(std::vector<Instruction>& code) {
   for (std::size_t i = 0; i + 2 < code.size(); ++i) {
     const Instruction jump = code[i + 1];
     const auto targets = targets_in(code);
-    if (code[i].operation < Operation::kIsEqual || !is_jump(jump.operation) ||
+    if (code[i].operation != Operation::kCompare || !is_jump(jump.operation) ||
         static_cast<std::size_t>(jump.slot) != code.size() || targets[i + 1] ||
         targets[i + 2]) {
       continue;
@@ -206,25 +234,6 @@ void let_decide(std::vector<Instruction>& code) {
         each.slot = static_cast<std::int16_t>(each.slot - 2);
       }
     }
-  }
-}
-
-// Which relations of a variable to a constant let a fused comparison hold.
-std::uint8_t relations_in(Operation fused) {
-  switch (fused) {
-    case Operation::kIsEqual:
-      return Condition::kEqualTo;
-    case Operation::kIsNotEqual:
-      return Condition::kLessThan | Condition::kGreaterThan |
-          Condition::kUnordered;
-    case Operation::kIsLess:
-      return Condition::kLessThan;
-    case Operation::kIsLessEqual:
-      return Condition::kLessThan | Condition::kEqualTo;
-    case Operation::kIsGreater:
-      return Condition::kGreaterThan;
-    default: // kIsGreaterEqual
-      return Condition::kGreaterThan | Condition::kEqualTo;
   }
 }
 
@@ -249,9 +258,10 @@ Condition::Condition(const std::vector<InstructionText>& code) {
   code_ = fused(code_);
   let_decide(code_);
   const auto& first = code_.front();
-  if (first.operation >= Operation::kIsEqual &&
+  if (first.operation == Operation::kCompare &&
+      first.source == Operation::kVariable &&
       (code_.size() == 1 || first.decides == Decides::kWhereFalse)) {
-    gate_ = {first.slot, relations_in(first.operation), first.number};
+    gate_ = {first.slot, first.relations, first.constant};
   }
 }
 

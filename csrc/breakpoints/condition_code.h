@@ -14,9 +14,9 @@ enum class Condition::Operation : std::uint8_t {
   kAdd, kSubtract, kMultiply, kDivide, kFloorDivide, kModulo, kPower,
   kEqual, kNotEqual, kLess, kLessEqual, kGreater, kGreaterEqual,
   kJumpIfTrue, kJumpIfFalse, kDrop,
-  // A variable and a constant that are compared, in one: what most conditions
-  // in a kernel come to.
-  kIsEqual, kIsNotEqual, kIsLess, kIsLessEqual, kIsGreater, kIsGreaterEqual,
+  // A load and a constant that are compared, in one: what most conditions come
+  // to.
+  kCompare,
   // clang-format on
 };
 

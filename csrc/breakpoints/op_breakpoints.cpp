@@ -63,8 +63,10 @@ void meet(
   } else if (breakpoint.in_module != nullptr) {
     chain = engine::current_chain();
   }
-  breakpoint.meet(
-      {Kind::kOp, op.name(), op.overload_name(), before, values}, chain);
+  if (breakpoint.matches(values, chain)) {
+    breakpoint.act_on(
+        {Kind::kOp, op.name(), op.overload_name(), before, values});
+  }
 }
 
 // Of the breakpoints in `mask` those that are tested before the op; whether

@@ -90,7 +90,15 @@ int collect(dl_phdr_info* library, std::size_t /*size*/, void* to) {
 // The breakpoints at one place: never changed, another takes its place, and
 // never destroyed, as a thread may be reading it.
 struct Armed {
+  explicit Armed(std::vector<Breakpoint*> those)
+      : breakpoints(std::move(those)) {
+    if (breakpoints.size() == 1 && breakpoints.front()->condition) {
+      only = &*breakpoints.front()->condition;
+    }
+  }
+
   std::vector<Breakpoint*> breakpoints;
+  const Condition* only = nullptr; // of a place with one breakpoint
 };
 
 std::mutex mutex; // of what follows
@@ -103,18 +111,15 @@ std::map<Site*, std::vector<Breakpoint*>>& armed_sites() {
   return *sites;
 }
 
-// What an armed place calls: as little as can be until a condition holds.
-void check(const Site* site, const double* values, std::uint64_t count) {
-  const auto* armed = static_cast<const Armed*>(
-      __atomic_load_n(&site->armed, __ATOMIC_ACQUIRE));
-  if (armed == nullptr) {
-    return;
-  }
-  for (Breakpoint* each : armed->breakpoints) {
+[[gnu::noinline]] void check_each(
+    const Armed& armed,
+    const Site* site,
+    const double* values,
+    std::uint64_t count) {
+  for (Breakpoint* each : armed.breakpoints) {
     const auto& condition = each->condition;
     if (condition &&
         (condition->variables() > static_cast<int>(count) ||
-         condition->fails_at_once(values) ||
          !condition->holds({{}, {}, values}))) {
       continue;
     }
@@ -133,8 +138,22 @@ void check(const Site* site, const double* values, std::uint64_t count) {
   }
 }
 
+// What an armed place calls. Most checks end in the first comparison: they need
+// no frame of their own, everything else is called.
+void check(const Site* site, const double* values, std::uint64_t count) {
+  const auto* armed = static_cast<const Armed*>(
+      __atomic_load_n(&site->armed, __ATOMIC_ACQUIRE));
+  if (armed == nullptr ||
+      (armed->only != nullptr &&
+       (armed->only->variables() > static_cast<int>(count) ||
+        armed->only->fails_at_once(values)))) {
+    return;
+  }
+  check_each(*armed, site, values, count);
+}
+
 void put(Site& site, const std::vector<Breakpoint*>& breakpoints) {
-  auto next = std::make_unique<Armed>(Armed{breakpoints});
+  auto next = std::make_unique<Armed>(breakpoints);
   if (breakpoints.empty()) { // a thread that is past its test finds the old one
     __atomic_store_n(&site.check, nullptr, __ATOMIC_RELEASE);
     return;
