@@ -2,9 +2,10 @@
 
 # The interpreter that the virtual environment is made from: Python 3.10 or newer.
 PYTHON ?= python3
-VENV := .venv
+# An environment elsewhere, as the images have it (VENV=/opt/venv), holds what was done for it: the clone is used from outside too.
+VENV ?= .venv
 BIN := $(VENV)/bin
-SETUP := .setup
+SETUP := $(if $(filter .venv,$(VENV)),.setup,$(VENV)/.setup)
 # The site's generator has an environment of its own: nothing of it is needed to build, test or run.
 DOCS_VENV := build/docs-venv
 THREADED := $(wildcard tests/native/test_*_threads.py) tests/breakpoints/test_native_breakpoints.py tests/breakpoints/test_kernel_places.py
@@ -49,10 +50,10 @@ test-vscode: debug-build ## run the tests in a real VS Code workbench and of the
 	node --test --test-concurrency=1 $(or $(TESTS),$(wildcard tests/vscode/*.test.js tests/report/*.test.js))
 
 asan-test: setup ## run the tests of the native code (TESTS=PATH for others) under the sanitizers
-	PATH="$(CURDIR)/$(BIN):$$PATH" scripts/asan-test.sh $(or $(TESTS),tests/ops)
+	PATH="$(abspath $(BIN)):$$PATH" scripts/asan-test.sh $(or $(TESTS),tests/ops)
 
 tsan-test: setup ## run the tests of what watches many threads (TESTS=PATH for others) under the thread sanitizer
-	PATH="$(CURDIR)/$(BIN):$$PATH" scripts/tsan-test.sh $(or $(TESTS),$(THREADED))
+	PATH="$(abspath $(BIN)):$$PATH" scripts/tsan-test.sh $(or $(TESTS),$(THREADED))
 
 stress-test: debug-build ## record 10^7 events from 8 threads, and start and stop recordings meanwhile (minutes)
 	PYHARNESS_STRESS=63 $(BIN)/python -m pytest -n 0 --timeout 1200 tests/native/test_record_threads.py tests/native/test_record_ring.py
@@ -70,7 +71,7 @@ format: setup ## rewrite the sources in the project's format
 	$(BIN)/clang-format -i $(NATIVE_FILES)
 
 demo: debug-build ## step from a generated line into a C++ kernel and back, then the same by a plain gdb script
-	PATH="$(CURDIR)/$(BIN):$$PATH" scripts/demo.sh
+	PATH="$(abspath $(BIN)):$$PATH" scripts/demo.sh
 
 vscode: dist/pyharness.vsix ## package the VS Code extension into dist/ (needs Node.js 20 and npm)
 

@@ -1,5 +1,5 @@
 #!/bin/bash
-# Makes sure of what pip cannot bring: a compiler, gdb, the interpreter's headers and venv. Installs only what is missing,
+# Makes sure of what pip cannot bring: a compiler, gdb, make, the interpreter's headers and venv. Installs only what is missing,
 # and only as root with apt-get; otherwise prints the line to run. Usage: system-packages.sh PYTHON
 set -euo pipefail
 
@@ -30,6 +30,7 @@ need gdb command -v gdb
 need binutils command -v objcopy
 need git command -v git
 need procps command -v ps
+need make command -v make
 
 if [ "${#missing[@]}" = 0 ]; then
   exit 0
