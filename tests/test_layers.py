@@ -9,7 +9,8 @@ from pathlib import Path
 import pytest
 
 ROOT = Path(__file__).parent.parent / "pyharness"
-ANYTHING = {"native", "fx", "inspect", "debuggee", "gdbmi", "debugger", "dap", "session", "report", "doctor", "cli"}
+ANYTHING = {"native", "fx", "inspect", "debuggee", "gdbmi", "debugger", "dap", "session", "report", "cli"}
+ANYTHING |= {"doctor", "project"}
 ALLOWED = {
     "model": set(),
     "native": {"fx"},
@@ -24,13 +25,14 @@ ALLOWED = {
     "session": {"debugger"},
     "report": set(),
     "doctor": {"gdbmi", "debugger", "ingdb"},
+    "project": set(),
     "cli": ANYTHING,
     "__main__": {"cli"},
     "pytest_plugin": ANYTHING,
     "views": ANYTHING,
 }
 STDLIB_ONLY = {"model", "ingdb", "gdbmi"}
-LAZY_TORCH = {"cli", "pytest_plugin", "views", "debugger", "session", "dap", "doctor", "__init__"}
+LAZY_TORCH = {"cli", "pytest_plugin", "views", "debugger", "session", "dap", "doctor", "project", "__init__"}
 
 
 def sources():

@@ -5,14 +5,16 @@ docs/vscode.md explains each attribute; tests/vscode plays each configuration to
 
 from __future__ import annotations
 
-import json
 from dataclasses import dataclass
 from typing import Any
+
+from pyharness.model import jsonc
+from pyharness.project.jsonc_merge import Wanted
 
 FOLDER = "${workspaceFolder}"
 _GDB_HALF = "gdb half"
 _BOTH, _GDB = "1 both", "2 gdb"
-_WIDTH = 120
+_LISTS = ("compounds", "configurations", "inputs")
 
 Entry = dict[str, Any]
 
@@ -46,18 +48,13 @@ class Project:
 def text(project: Project, made_by: str) -> str:
     """The whole file, with the command that made it."""
     head = f"// Made by `{made_by}`.\n// Each attribute is explained in docs/vscode.md of pyharness."
-    return f"{head}\n{_json(_file(project))}\n"
+    return f"{head}\n{jsonc.dumps(_file(project))}\n"
 
 
-def _json(value: Any, indent: int = 0, before: int = 0) -> str:
-    """As a person writes it: what fits into a line, behind ``before`` characters of it, is one."""
-    line = json.dumps(value, ensure_ascii=False)
-    if not isinstance(value, dict | list) or indent + before + len(line) < _WIDTH:
-        return line
-    keys = [f"{json.dumps(key)}: " for key in value] if isinstance(value, dict) else [""] * len(value)
-    items = zip(keys, value.values() if isinstance(value, dict) else value, strict=True)
-    lines = ",\n".join(f"{' ' * (indent + 2)}{key}{_json(item, indent + 2, len(key))}" for key, item in items)
-    return f"{line[0]}\n{lines}\n{' ' * indent}{line[-1]}"
+def lists(project: Project) -> dict[str, Wanted]:
+    """The same as lists to be merged into a file that is there."""
+    file = _file(project)
+    return {member: Wanted("id" if member == "inputs" else "name", file[member]) for member in _LISTS}
 
 
 def _file(project: Project) -> Entry:

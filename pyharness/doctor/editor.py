@@ -2,15 +2,14 @@
 
 from __future__ import annotations
 
-import json
 import os
-import re
 import shutil
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from pyharness.doctor.machine import machine_checks
 from pyharness.doctor.registry import Area
+from pyharness.model import jsonc
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -31,10 +30,8 @@ _FOLDERS = (
 )
 _OURS = "pyharness.pyharness-"
 _STOCK = {"ms-python.debugpy-": "ms-python.debugpy", "ms-vscode.cpptools-": "ms-vscode.cpptools"}
-_COMMENT = re.compile(r'("(?:\\.|[^"\\])*")|//[^\n]*|/\*.*?\*/', re.DOTALL)
-_TRAILING_COMMA = re.compile(r'("(?:\\.|[^"\\])*")|,(?=\s*[\]}])')
 _HALVES = "pyharness.debuggee.meet"
-_WRITE = "`pyharness vscode` writes one."
+_WRITE = "`pyharness init` writes one for our extension, `pyharness vscode` one for the stock ones."
 
 
 @machine_checks.add(AREA, "vscode")
@@ -83,7 +80,7 @@ def launch(machine: Machine) -> Iterator[Diagnosis]:
         return
     ours = [one for one in entries if one.get("type") == "pyharness" or one.get("module") == _HALVES]
     if not ours:
-        yield AREA.warning("launch-json", f"No configuration in {file} uses pyharness.", "`pyharness vscode --print`")
+        yield AREA.warning("launch-json", f"No configuration in {file} uses pyharness.", "`pyharness init` adds one.")
         return
     missing = [path for one in ours for path in _named_files(one, machine.wanted.project) if not path.exists()]
     if missing:
@@ -98,8 +95,7 @@ def launch(machine: Machine) -> Iterator[Diagnosis]:
 
 def _configurations(text: str) -> list[dict[str, Any]]:
     """The configurations of a launch.json with comments; ``ValueError`` where it is none."""
-    plain = _COMMENT.sub(lambda found: found[1] or "", text)
-    data = json.loads(_TRAILING_COMMA.sub(lambda found: found[1] or "", plain))
+    data = jsonc.loads(text)
     if not isinstance(data, dict) or not isinstance(data.get("configurations", []), list):
         raise ValueError("it is not an object with configurations")  # noqa: TRY004  (the file's content, not a type)
     return [entry for entry in data.get("configurations", []) if isinstance(entry, dict)]

@@ -1,0 +1,140 @@
+"""``debugging/call_OP.py``: a small program that loads the debug build and calls the op."""
+
+from __future__ import annotations
+
+import json
+import textwrap
+from typing import TYPE_CHECKING
+
+from pyharness.project.build_script import FOLDER
+from pyharness.project.samples import FILL_IN, TENSOR, arguments
+
+if TYPE_CHECKING:
+    from pyharness.project.jit_calls import JitCall
+    from pyharness.project.kinds import Project
+    from pyharness.project.ops import Op
+    from pyharness.project.samples import Argument
+
+_HEAD = '''"""Calls {name} of the debug build, which `sh debugging/build.sh` makes.
+
+Made by `pyharness init`, yours to change: {advice}
+"""
+
+'''
+_TORCH = """from pathlib import Path
+
+import torch
+
+BUILD = Path(__file__).resolve().parent.parent / "{folder}"
+libraries = sorted(BUILD.rglob("*.so"))
+if not libraries:
+    raise SystemExit("There is no debug build yet: sh debugging/build.sh")
+for library in libraries:
+    torch.ops.load_library(library)
+
+"""
+_PYBIND = """from importlib.util import module_from_spec, spec_from_file_location
+from pathlib import Path
+
+import torch
+
+BUILD = Path(__file__).resolve().parent.parent / "{folder}"
+libraries = sorted(BUILD.rglob({pattern}))
+if not libraries:
+    raise SystemExit("There is no debug build yet: sh debugging/build.sh")
+spec = spec_from_file_location({name}, libraries[0])
+extension = module_from_spec(spec)
+spec.loader.exec_module(extension)
+
+"""
+_JIT = """import os
+import sys
+from pathlib import Path
+
+PROJECT = Path(__file__).resolve().parent.parent
+BUILD = PROJECT / "{folder}"
+if not (BUILD / "bin/c++").exists():
+    raise SystemExit("There is no debug build yet: sh debugging/build.sh")
+os.environ |= {{"CC": f"{{BUILD}}/bin/cc", "CXX": f"{{BUILD}}/bin/c++"}}
+os.environ["TORCH_EXTENSIONS_DIR"] = f"{{BUILD}}/torch_extensions"
+sys.path.insert(0, {folder_of_module})
+
+import torch
+
+{extension}
+
+"""
+
+
+def text(project: Project, op: Op) -> str:
+    """The whole file."""
+    given = arguments(op)
+    head = _HEAD.format(name=_called(op), advice=_advice(given))
+    call = _call(op, given)
+    if project.kind == "jit":  # importing it is the build
+        call = f'if __name__ == "__main__":\n{textwrap.indent(call, "    ")}'
+    return head + _loading(project, op) + call
+
+
+def to_fill_in(op: Op) -> list[str]:
+    """Arguments for which nothing could be guessed."""
+    return [one.name for one in arguments(op) if FILL_IN in one.value]
+
+
+def _called(op: Op) -> str:
+    return f"torch.ops.{op.namespace}.{op.name}" if op.via == "torch" else op.name
+
+
+def _advice(given: list[Argument]) -> str:
+    missing = [one.name for one in given if FILL_IN in one.value]
+    if missing:
+        return f"put in {', '.join(missing)}, which it could not guess."
+    if any(TENSOR in one.value for one in given):
+        return "values are guesses.\nThe debugger stops at the first line of the C++ function, before it looks at them."
+    return "values are guesses."
+
+
+def _loading(project: Project, op: Op) -> str:
+    if project.kind == "jit":
+        call = jit_call(project, op)
+        place = f'str(PROJECT / "{call.folder}")' if call.folder else "str(PROJECT)"
+        return _JIT.format(folder=FOLDER, folder_of_module=place, extension=_jit(call, op))
+    if op.via == "torch":
+        return _TORCH.format(folder=FOLDER)
+    module = op.namespace or project.module
+    pattern = json.dumps(f"{module}.*so" if module else "*.so")
+    name = json.dumps(module) if module else 'libraries[0].name.partition(".")[0]'
+    return _PYBIND.format(folder=FOLDER, pattern=pattern, name=name)
+
+
+def jit_call(project: Project, op: Op) -> JitCall:
+    """The call of ``load`` that builds the op's source; the first where none names it."""
+    by_source = (
+        call for call in project.jit if op.file in call.sources or (call.inline and op.function in call.functions)
+    )
+    return next(by_source, project.jit[0])
+
+
+def _jit(call: JitCall, op: Op) -> str:
+    """Their own module does the loading; where it does so in a function, the same call of ``load`` stands here."""
+    if call.variable:
+        lines = [f"from {call.module} import {call.variable} as extension"]
+    elif call.sources:
+        names = ", ".join(f"PROJECT / {json.dumps(source)}" for source in call.sources)
+        name = json.dumps(call.name if "*" not in call.name else op.name)
+        lines = [
+            "from torch.utils.cpp_extension import load",
+            "",
+            f"# As {call.file}:{call.line} does; its include folders and flags belong here too.",
+            f"extension = load({name}, [{names}], is_python_module={op.via != 'torch'})",
+        ]
+    else:
+        lines = [f"import {call.module}", "", f"extension = ...  # put in what makes {call.file}:{call.line} load it"]
+    return "\n".join(lines)
+
+
+def _call(op: Op, given: list[Argument]) -> str:
+    lines = [f"{one.name} = {one.value}" for one in given]
+    words = ", ".join(f"{one.name}={one.name}" if one.by_name else one.name for one in given)
+    owner = f"torch.ops.{op.namespace}" if op.via == "torch" else "extension"
+    return "\n".join([*lines, f"print({owner}.{op.name}({words}))"]) + "\n"

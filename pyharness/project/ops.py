@@ -1,0 +1,171 @@
+"""The ops of a project: what Python can call, and the C++ function that it runs."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from pyharness.project.cxx_functions import read
+from pyharness.project.registrations import Via, registrations
+from pyharness.project.sources import is_test, text_of
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator
+    from pathlib import Path
+
+    from pyharness.project.cxx_functions import CxxFile, Function, Parameter
+    from pyharness.project.registrations import Registration
+
+_DEVICE = re.compile(r"CUDA|HIP|XPU|MPS|Meta|Vulkan|PrivateUse|NestedTensor|Sparse|Quantized|Fake|Functionalize")
+_CPU = ("CPU", "AutogradCPU")
+_MACRO_NAMESPACE = re.compile(r"TORCH_EXTENSION_NAME|[A-Z][A-Z0-9_]+")
+
+
+@dataclass(frozen=True)
+class Op:
+    """Something that Python calls and C++ runs."""
+
+    via: Via
+    namespace: str
+    """Of the dispatcher, or the name of the pybind11 module; empty where only the build knows it."""
+    name: str
+    schema: str
+    """``(arguments) -> returns`` of the dispatcher, empty where it is inferred from C++."""
+    function: str
+    """The C++ function, qualified; empty for a lambda."""
+    file: str
+    """Relative to the project; empty where the function's definition was not found."""
+    line: int
+    """Of the function's first statement."""
+    parameters: tuple[Parameter, ...]
+    key: str
+    in_tests: bool
+    unique: bool
+    """Whether no other function of the project has this name, so that a breakpoint by name stops in this one only."""
+
+    @property
+    def full_name(self) -> str:
+        """As a person says it."""
+        return f"{self.namespace}::{self.name}" if self.via == "torch" else f"{self.namespace}.{self.name}".lstrip(".")
+
+    @property
+    def place(self) -> str:
+        """Where a debugger stops: the function by its name, which edits do not move, else the line."""
+        return f"native:{self.function}" if self.unique or not self.line else f"native:{self.file}:{self.line}"
+
+    @property
+    def runs_on_cpu(self) -> bool:
+        """As far as its dispatch key and its file say."""
+        return not _DEVICE.search(self.key) and not self.file.endswith((".cu", ".cuh"))
+
+
+@dataclass(frozen=True)
+class Source:
+    """A C++ file of the project that was read."""
+
+    file: str
+    cxx: CxxFile
+    in_tests: bool
+
+
+@dataclass(frozen=True)
+class _Found:
+    """A registration and the file that it is in."""
+
+    source: Source
+    registration: Registration
+
+
+def read_sources(root: Path, paths: Iterable[Path]) -> list[Source]:
+    """The C++ files."""
+    return [
+        Source(path.relative_to(root).as_posix(), read(text), is_test(path, root))
+        for path in paths
+        if (text := text_of(path))
+    ]
+
+
+def ops_of(sources: list[Source], module: str = "") -> list[Op]:
+    """Every op with its function, the one to stop in first: on the CPU, found in a source, with tensors to look at.
+
+    ``module`` is the name of the extension, which ``TORCH_EXTENSION_NAME`` stands for.
+    """
+    found = [_Found(source, one) for source in sources for one in registrations(source.cxx)]
+    ops = [*_torch_ops([one for one in found if one.registration.via == "torch"], sources, module)]
+    ops += [_op(one, one.registration, sources, module) for one in found if one.registration.via == "pybind11"]
+    return sorted(ops, key=_rank)
+
+
+def _rank(op: Op) -> tuple[bool, ...]:
+    tensors = "Tensor" in op.schema.partition("->")[0] or any("Tensor" in one.type for one in op.parameters)
+    return (op.in_tests, not op.line, not op.runs_on_cpu, not tensors)
+
+
+def _torch_ops(found: list[_Found], sources: list[Source], module: str) -> Iterator[Op]:
+    """Ops of the dispatcher: definitions joined with their implementations."""
+    defined = {one.registration.name: one for one in reversed(found) if one.registration.schema}
+    spaces = dict.fromkeys(one.registration.namespace for one in found if one.registration.namespace)
+    of_op: dict[tuple[str, str], list[_Found]] = {}
+    for one in found:
+        name = one.registration.name
+        known = defined[name].registration.namespace if name in defined else ""
+        space = one.registration.namespace or known or (next(iter(spaces)) if len(spaces) == 1 else "")
+        of_op.setdefault((space, name), []).append(one)
+    for (space, _name), same in of_op.items():
+        best = min(same, key=lambda one: _suitable(one.registration, sources))
+        schema = next((one.registration.schema for one in same if one.registration.schema), "")
+        op = _op(best, best.registration, sources, module, space)
+        yield Op(**{**op.__dict__, "schema": schema})
+
+
+def _suitable(one: Registration, sources: list[Source]) -> tuple[bool, bool, bool]:
+    """The CPU's kernel before one for all devices, that before a device's; a name without a function last."""
+    named = bool(one.lambda_line or any(_definition(name, sources) for name in one.functions))
+    return (not named, bool(_DEVICE.search(one.key)), one.key not in _CPU)
+
+
+def _op(found: _Found, one: Registration, sources: list[Source], module: str, namespace: str = "") -> Op:
+    space = namespace or one.namespace
+    if _MACRO_NAMESPACE.fullmatch(space):
+        space = module
+    hit = next((hit for name in one.functions if (hit := _definition(name, sources, found.source))), None)
+    source, function = hit or (found.source, None)
+    at = (function.body_line if function else one.lambda_line) or 0
+    return Op(
+        via=one.via,
+        namespace=space,
+        name=one.name,
+        schema=one.schema,
+        function="" if one.lambda_line else function.name if function else next(iter(one.functions), ""),
+        file=source.file if at else "",
+        line=at,
+        parameters=function.parameters if function else (),
+        key=one.key,
+        in_tests=found.source.in_tests,
+        unique=function is not None and _is_unique(function, sources),
+    )
+
+
+def _is_unique(function: Function, sources: list[Source]) -> bool:
+    """Whether gdb, which lets namespaces be left out, can mean this one only."""
+    name = function.name.rpartition("::")[2]
+    return sum(one.name.rpartition("::")[2] == name for source in sources for one in source.cxx.functions) == 1
+
+
+def _definition(name: str, sources: list[Source], near: Source | None = None) -> tuple[Source, Function] | None:
+    """The definition of a function: that of the same file before others, one for the CPU before a device's."""
+    wanted = name.split("::")
+    fits = [
+        (source, function)
+        for source in sources
+        for function in source.cxx.functions
+        if _means(wanted, function.name.split("::"))
+    ]
+    return min(fits, key=lambda fit: (fit[0] is not near, fit[0].file.endswith(".cu")), default=None)
+
+
+def _means(wanted: list[str], defined: list[str]) -> bool:
+    """Whether one of the two names ends in the other: either may leave namespaces out."""
+    count = min(len(wanted), len(defined))
+    return wanted[-count:] == defined[-count:]
