@@ -251,6 +251,13 @@ class Machine:
         self._pending_python.discard(thread)
         return [AgentDisarm(thread)]
 
+    def stays(self, stop: Stopped) -> None:
+        """What the client has asked for cannot be done: it still stands where it did."""
+        if self.focus is not None and self.focus != stop:
+            self._waiting.appendleft(self.focus)
+        self.focus, self._step = stop, None
+        self._agent_armed.discard(stop.thread)  # or perhaps it is: once more does no harm
+
     def returns_to_native(self, thread: int) -> None:
         """``ArmReturn`` has found native code to return to."""
         self._returning = thread

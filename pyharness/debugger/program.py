@@ -182,9 +182,13 @@ class Program:
 
     def _go(self, request: Request) -> Stop | None:
         self._require_alive()
-        origin = self.stop.frame if self.stop else None
-        self.stop = None
-        stopped = self._shell.go(request)
+        before, self.stop = self.stop, None
+        origin = before.frame if before else None
+        try:
+            stopped = self._shell.go(request)
+        except HarnessError:
+            self.stop = before if self._shell.machine.focus is not None else None  # it could not even begin
+            raise
         if stopped is not None:
             with self._shell.excused():
                 self.stop = self._describe(stopped, origin)

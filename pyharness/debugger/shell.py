@@ -240,8 +240,14 @@ class Shell:
     def go(self, request: m.Request) -> m.Stopped | None:
         """Do what the client asks and wait for the next stop; ``None`` at the program's end."""
         self.catch_up()
-        with self.excused():
-            self.perform(self.machine.request(request, self.breakpoints.names) if self.exit_code is None else [])
+        focus = self.machine.focus
+        try:
+            with self.excused():
+                self.perform(self.machine.request(request, self.breakpoints.names) if self.exit_code is None else [])
+        except HarnessError:
+            if focus is not None and not self.lost:
+                self.machine.stays(focus)
+            raise
         self.pump(lambda: self.machine.focus is not None)
         return self.machine.focus if self.exit_code is None else None
 

@@ -76,6 +76,29 @@ def test_stepping_off_the_end_of_a_kernel_leaves_it(machine):
     assert machine.focus == m.Stopped(MAIN, "python", "step")
 
 
+def test_a_step_that_could_not_begin_leaves_the_stop_and_begins_anew(machine):
+    into_kernel(machine)
+    stop = machine.focus
+    begin = [m.AgentArm(MAIN), m.Native(MAIN, "next")]
+    assert machine.request("over") == begin
+    machine.stays(stop)
+    assert machine.focus == stop
+    assert machine.request("over") == begin
+
+
+def test_a_step_that_could_not_begin_lets_another_stop_wait(machine):
+    into_kernel(machine)
+    stop = machine.focus
+    machine.handle(m.NativeStopped(MAIN + 1, "breakpoint", place="kernel.cpp:9"))
+    machine.request("over", ["kernel.cpp:9"])
+    other = machine.focus
+    assert other.thread == MAIN + 1
+    machine.stays(stop)
+    assert machine.focus == stop
+    machine.request("continue", ["kernel.cpp:9"])
+    assert machine.focus == other
+
+
 def test_a_native_line_step_stays_in_the_users_code(machine):
     into_kernel(machine)
     machine.request("over")

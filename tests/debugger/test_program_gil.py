@@ -1,6 +1,10 @@
 """Native code that holds the GIL: stepped into, looked at in both languages, left again."""
 
+import pytest
 from debugged_program import source_line
+
+from pyharness.debugger.native_side import NativeSide
+from pyharness.model.errors import HarnessError
 
 
 def at(stop):
@@ -92,3 +96,21 @@ def test_python_places_can_be_set_while_the_gil_is_held(debugged):
         assert at(program.run_to(crossing.at("nothing"))) == ("python", "main", crossing.line("nothing"))
         program.run_to("native:held")
         assert at(program.run_to(crossing.at("fails"))) == ("python", "main", crossing.line("fails"))
+
+
+def test_a_step_that_could_not_begin_can_be_taken_again(debugged, monkeypatch):
+    crossing = debugged("core_crossing.py")
+    with crossing.start() as program:
+        program.run_to(crossing.at("held"))
+        assert at(program.into()) == ("native", "crossing::held", source_line("held"))
+        with monkeypatch.context() as patched:
+            patched.setattr(NativeSide, "ask_agent", _refuse)
+            with pytest.raises(HarnessError, match="cannot be asked"):
+                program.over()
+        assert program.stack()[0].line == source_line("held")
+        assert at(program.over())[:2] == ("native", "crossing::held")
+        assert program.finish() == 7
+
+
+def _refuse(*_):
+    raise HarnessError("Python cannot be asked")
