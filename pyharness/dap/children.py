@@ -28,6 +28,7 @@ def offer(session: Session, child: dict[str, Any]) -> None:
         "handle": child["handle"],
         "subProcess": "debug",
         "python": sys.executable,  # of the child's adapter, where the client starts one
+        **({"pathMappings": session.client.paths.given()} if session.client.paths else {}),
         **session.door,
     }
     session.ask("startDebugging", {"request": "attach", "configuration": configuration}, answered)

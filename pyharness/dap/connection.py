@@ -8,6 +8,7 @@ import threading
 from collections import deque
 from typing import TYPE_CHECKING, Any
 
+from pyharness.dap.path_mappings import PathMappings
 from pyharness.model import dap_wire
 
 if TYPE_CHECKING:
@@ -32,6 +33,8 @@ class Connection:
         self._lock = threading.Lock()
         self._sequence = 0
         self._open = True
+        self.paths = PathMappings()
+        """Of the client's folders and the program's; everything inside of the adapter has the program's."""
         self.transcript: deque[str] = deque(maxlen=2000)
 
     def read(self, take: Callable[[Message | Malformed | None], None]) -> None:
@@ -63,7 +66,7 @@ class Connection:
     def _send(self, make: Callable[[int], dict[str, Any]]) -> int:
         with self._lock:
             self._sequence += 1
-            data = memoryview(dap_wire.encode(make(self._sequence)))
+            data = memoryview(dap_wire.encode(self.paths.outgoing(make(self._sequence))))
             try:
                 while self._open and data:
                     data = data[os.write(self._outgoing, data) :]

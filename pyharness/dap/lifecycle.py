@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 from pyharness.dap import exceptions
 from pyharness.dap.core_debuggee import CoreDebuggee
 from pyharness.dap.debuggee import Debuggee
+from pyharness.dap.path_mappings import mappings_of
 from pyharness.dap.plan import attach_plan, launch_plan
 from pyharness.dap.registry import CAPABILITIES, request
 from pyharness.dap.terminal import InTerminal
@@ -38,14 +39,20 @@ def initialize(session: Session, arguments: Arguments) -> Message:
 def launch(session: Session, arguments: Arguments) -> None:
     """Start the program; it waits before its first line until the client has configured."""
     _check_free(session, arguments)
-    _start(session, launch_plan(arguments))
+    _start(session, launch_plan(_in_our_paths(session, arguments)))
 
 
 @request("attach", needs="client")
 def attach(session: Session, arguments: Arguments) -> None:
     """Debug a program that runs already; it runs on at the end."""
     _check_free(session, arguments)
-    _start(session, attach_plan(arguments))
+    _start(session, attach_plan(_in_our_paths(session, arguments)))
+
+
+def _in_our_paths(session: Session, arguments: Arguments) -> Arguments:
+    """From here on the client's paths are translated, those of this request among them."""
+    session.client.paths = mappings_of(arguments)
+    return session.client.paths.start(arguments)
 
 
 def _start(session: Session, plan: Plan) -> None:
@@ -53,6 +60,10 @@ def _start(session: Session, plan: Plan) -> None:
     if plan.console != "internalConsole" and isinstance(plan.target, Command):
         if not session.supports.get("supportsRunInTerminalRequest"):
             raise UsageError(f"This client has no {plan.console}.", "Use the console internalConsole.")
+        if session.client.paths:
+            raise UsageError(
+                "The client's terminal is not where the program is (pathMappings).", "Use internalConsole."
+            )
         session.terminal = InTerminal(session, plan, plan.target)
     else:
         session.debuggee = (CoreDebuggee if isinstance(plan.target, CoreFile) else Debuggee)(session, plan)
@@ -82,7 +93,7 @@ def configuration_done(session: Session, _arguments: Arguments) -> None:
 def restart(session: Session, arguments: Arguments) -> None:
     """End the program and start it again, with the breakpoints as they are."""
     given = arguments.object("arguments", {})
-    plan = launch_plan(given) if given.values and session.plan else session.plan
+    plan = launch_plan(_in_our_paths(session, given)) if given.values and session.plan else session.plan
     if plan and isinstance(plan.target, CoreFile):
         raise HarnessError(IMMOBILE)
     if plan is None or not isinstance(plan.target, Command):

@@ -24,7 +24,7 @@ _EDITORS: tuple[str, ...] = (
     "internalConsoleOptions",
 )
 _EDITORS += ("debugServer", "noDebug", "serverReadyAction", "suppressMultipleSessionWarning", "adapterID")
-_COMMON = (*_EDITORS, "token", "connect", "include", "crashes", "plumbing", "subProcess", "justMyCode")
+_COMMON = (*_EDITORS, "token", "connect", "include", "crashes", "plumbing", "subProcess", "justMyCode", "pathMappings")
 LAUNCH = (*_COMMON, "program", "module", "args", "cwd", "env", "python", "stopOnEntry", "console", "coreFile")
 ATTACH = (*_COMMON, "processId", "processName", "handle", "python")
 _CONSOLES = ("internalConsole", "integratedTerminal", "externalTerminal")

@@ -188,7 +188,7 @@ class Session:
             raise HarnessError(f"{command}: the program runs.", "Pause it, or set a breakpoint.")
         if request.needs == "change" and (immobile := self.require_program().immobile):
             raise HarnessError(immobile)
-        return request.handler(self, Arguments(command, message.get("arguments") or {}))
+        return request.handler(self, Arguments(command, self.client.paths.incoming(message.get("arguments") or {})))
 
     def afterwards(self, do: Callable[[], None]) -> None:
         """Do this once the request that is being handled has been answered."""
@@ -259,7 +259,7 @@ class Session:
     def resume(self, request: Request) -> None:
         """Go on; frames and variables are those of a stop."""
         self.forget()
-        self._guarded(lambda shell: _go(shell, request))
+        self._guarded(lambda shell: shell.begin(request))
 
     def forget(self, *, stands: bool = False) -> None:
         """Drop what was looked at: it is of a stop that is over or, where the program ``stands``, has changed."""
@@ -287,7 +287,7 @@ class Session:
             self._ended(debuggee, shell.exit_code)
         elif shell.ready and debuggee.configured and not shell.machine.started:
             debuggee.begins()
-            self._guarded(lambda shell: _go(shell, "into" if debuggee.stop_on_entry else "continue"))
+            self._guarded(lambda shell: shell.begin("into" if debuggee.stop_on_entry else "continue"))
         if not shell.machine.started:
             return  # one that was attached to may stop before it has said that it is ready
         while self.debuggee and (focus := shell.machine.focus) is not None and focus is not self._told:
@@ -325,8 +325,3 @@ class Session:
         if self.terminal:
             self.terminal.close()
             self.terminal = None
-
-
-def _go(shell: Shell, request: Request) -> None:
-    with shell.excused():
-        shell.perform(shell.machine.request(request, shell.breakpoints.names))

@@ -19,9 +19,10 @@ if TYPE_CHECKING:
 def source(session: Session, arguments: Arguments) -> Message:
     """The text of a source that debugpy holds, or of a file."""
     number = arguments.integer("sourceReference", 0)
-    if number:
+    only_here = session.client.paths.file_of(number)
+    if number and not only_here:
         return session.python().request("source", {"sourceReference": number})
-    path = Path(arguments.object("source").text("path"))
+    path = Path(only_here or arguments.object("source").text("path"))
     try:
         if not path.is_file():  # a device or a pipe would be read for ever
             raise HarnessError(f"There is no file {str(path)!r}.")
