@@ -10,15 +10,18 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from pyharness.cli.lazy_group import LazyGroup
+from pyharness.cli.wrong_words import usage_error
 from pyharness.model.errors import HarnessError
+from pyharness.model.exit_status import ExitStatus
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
 # A verb's module is imported when the verb is used: `pyharness --help` answers at once.
 VERBS = {
+    "init": "add a debug build, a session and VS Code configurations to your project",
     "run": "run a program under a handle, by which a debugger finds it later",
-    "step": "run a script to a place and step on: Python, C++ and back",
+    "step": "run a program to a place and step on: Python, C++ and back",
     "trace": "run a program, record its ops and autograd nodes, show what took the time",
     "fx": "look at what torch.fx and torch.compile make: graphs, generated code, provenance",
     "session": "play a session file, check what it expects",
@@ -28,7 +31,15 @@ VERBS = {
     "doctor": "look at what debugging needs, here or in a process, and say what is missing",
     "vscode": "write a launch.json: debugpy and gdb side by side in VS Code",
     "gdb-script": "print the path that plain gdb is to source",
+    "completion": "print what makes a shell complete verbs, options, programs and places",
 }
+_EXAMPLES = (
+    ("is all there that debugging needs?", "pyharness doctor"),
+    ("into the C++ that a module runs, and back", "pyharness step train.py --at fx:blocks.0.norm --into-native --out"),
+    ("where does the first NaN come from?", "pyharness run --nan train.py"),
+)
+_EPILOG = "Each verb has --help with examples and its exit status; docs/cli.md has all of it on one page."
+_JSON = "pyharness.json"
 _BUG = "This is a bug in pyharness. PYHARNESS_TRACEBACK=1 shows where."
 
 
@@ -37,18 +48,27 @@ def _version(ctx: click.Context, _option: click.Parameter, value: bool) -> None:
         return
     from pyharness.cli import output, version
 
-    output.write("\n".join(version.lines()))
+    found = version.versions()
+    if ctx.meta.get(_JSON):
+        output.write_json(found)
+    else:
+        output.write("\n".join(version.lines(found)))
     ctx.exit()
 
 
-@click.group(
-    cls=LazyGroup,
-    package=__name__,
-    summaries=VERBS,
-    context_settings={"help_option_names": ["-h", "--help"]},
-    no_args_is_help=True,
+def _note_json(ctx: click.Context, _option: click.Parameter, value: bool) -> None:  # noqa: FBT001  (click calls it)
+    ctx.meta[_JSON] = value
+
+
+@click.group(cls=LazyGroup, package=__name__, summaries=VERBS, examples=_EXAMPLES, epilog=_EPILOG)
+@click.option(
+    "--version",
+    is_flag=True,
+    expose_value=False,
+    callback=_version,
+    help="Print the versions of all that works together; with --json, as one object.",
 )
-@click.option("--version", is_flag=True, is_eager=True, expose_value=False, callback=_version, help="Show versions.")
+@click.option("--json", is_flag=True, is_eager=True, expose_value=False, hidden=True, callback=_note_json)
 def command() -> None:
     """Debug PyTorch programs that are half Python and half C++."""
 
@@ -63,30 +83,32 @@ def main() -> None:
 
 def run(arguments: Sequence[str]) -> int:
     """Run one command line; its exit status."""
+    if "_PYHARNESS_COMPLETE" in os.environ:
+        from pyharness.cli import bash_completion
+
+        bash_completion.register()
     try:
         return _status(command.main(list(arguments), prog_name="pyharness", standalone_mode=False))
     except (KeyboardInterrupt, click.Abort):
-        return 130
-    except (click.ClickException, HarnessError) as error:
-        _say(error)
-        return error.exit_code
+        return ExitStatus.INTERRUPTED
+    except click.UsageError as error:
+        return _failed(usage_error(error))
+    except HarnessError as error:
+        return _failed(error)
     except BrokenPipeError:  # the reader of our output has seen enough
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-        return 1
+        return ExitStatus.UNREAD
     except Exception as error:
         if os.environ.get("PYHARNESS_TRACEBACK"):
             raise
-        _say(HarnessError(f"{type(error).__name__}: {error}", _BUG))
-        return 1
+        return _failed(HarnessError(f"{type(error).__name__}: {error}", _BUG))
 
 
-def _say(error: click.ClickException | HarnessError) -> None:
+def _failed(error: HarnessError) -> int:
     from pyharness.cli import output
 
-    if isinstance(error, HarnessError):
-        output.error(error.message, error.remedy)
-    else:
-        error.show()
+    output.error(error.message, error.remedy)
+    return error.exit_code
 
 
 def _status(value: Any) -> int:

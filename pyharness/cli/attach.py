@@ -9,6 +9,8 @@ from pathlib import Path
 
 import click
 
+from pyharness.cli import completers
+from pyharness.cli.verb import Verb
 from pyharness.debugger import processes
 from pyharness.gdbmi.client import find_gdb
 
@@ -16,13 +18,20 @@ COMMANDS = Path(__file__).resolve().parent.parent / "ingdb" / "load.py"
 """What a plain gdb sources."""
 
 
-@click.command()
-@click.argument("process", metavar="PID|NAME")
+_EXAMPLES = (
+    ("gdb on the program that `pyharness run --list` calls train-4242", "pyharness attach train-4242"),
+    ("one stack, both languages merged, and leave", "pyharness attach train.py -- -batch -ex ph-bt"),
+)
+_STATUSES = (("gdb's", "gdb ran: 0 where nothing failed"), ("1", "the process cannot be debugged, or there is no gdb"))
+
+
+@click.command(cls=Verb, runs=True, examples=_EXAMPLES, statuses=_STATUSES)
+@click.argument("process", metavar="PID|NAME", shell_complete=completers.running)
 @click.argument("gdb_arguments", metavar="[-- GDB ARGS]", nargs=-1, type=click.UNPROCESSED)
 def command(process: str, gdb_arguments: tuple[str, ...]) -> None:
     """Open gdb here, attached to a process with symbols read in the right order and the ph- commands loaded.
 
-    NAME is a part of one process's command line. What follows -- goes to gdb, e.g. -- -batch -ex ph-bt.
+    NAME is a handle of `pyharness run`, or a part of one process's command line. What follows -- goes to gdb.
     """
     gdb = find_gdb()
     pid = processes.find(process)

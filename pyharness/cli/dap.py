@@ -6,12 +6,20 @@ import json
 
 import click
 
+from pyharness.cli.verb import Verb
+
 _EPILOG = """Without --port it speaks DAP on standard input and output, as editors start an adapter. With --port it
 listens on 127.0.0.1 alone and first prints one line of JSON: host, port and token. The first client is served; one that
 comes while another debugs gives the token in the attribute `token` of its launch or attach."""
 
+_EXAMPLES = (
+    ("on standard input and output, as editors start an adapter", "pyharness dap"),
+    ("on a free port of 127.0.0.1, for one client", "pyharness dap --port 0 --once"),
+)
+_STATUSES = (("0", "the client has left"),)
 
-@click.command(epilog=_EPILOG)
+
+@click.command(cls=Verb, epilog=_EPILOG, examples=_EXAMPLES, statuses=_STATUSES)
 @click.option("--port", type=click.IntRange(0, 65535), metavar="N", help="Listen on this port; 0 takes a free one.")
 @click.option("--once", is_flag=True, help="Serve one client and end.")
 def command(port: int | None, *, once: bool) -> int:

@@ -8,40 +8,62 @@ from typing import TYPE_CHECKING
 
 import click
 
-from pyharness.cli import output
+from pyharness.cli import completers, output
+from pyharness.cli.options import json_option
+from pyharness.cli.verb import Verb
 from pyharness.model import diagnosis, diagnosis_text
 from pyharness.model.errors import UsageError
+from pyharness.model.exit_status import ExitStatus
 
 if TYPE_CHECKING:
     from pyharness.model.diagnosis import Diagnosis
 
 
-@click.command()
-@click.argument("process", metavar="[PID|NAME]", required=False)
-@click.option("--extension", "extensions", multiple=True, metavar="PATH|MODULE", help="Look at this extension; repeat.")
+_EXAMPLES = (
+    ("what is missing on this machine, for the project in this folder", "pyharness doctor"),
+    ("is this extension built so that it can be debugged?", "pyharness doctor --extension my_ops._C"),
+    ("why can this process not be debugged?", "pyharness doctor 4242"),
+)
+_STATUSES = (("0", "there is no problem; there may be warnings"), ("1", "there is at least one problem"))
+
+
+@click.command(cls=Verb, examples=_EXAMPLES, statuses=_STATUSES)
+@click.argument("process", metavar="[PID|NAME]", required=False, shell_complete=completers.running)
+@click.option(
+    "--extension",
+    "extensions",
+    multiple=True,
+    metavar="PATH|MODULE",
+    help="Look at this extension; may be repeated.",
+    shell_complete=completers.files,
+)
 @click.option(
     "--project",
     default=".",
     type=click.Path(exists=True, file_okay=False, path_type=Path),
     metavar="FOLDER",
-    help="Your project; this folder.",
+    help="Your project, if not this folder.",
 )
-@click.option("--python", default=sys.executable, metavar="PATH", help="The interpreter that runs your program.")
-@click.option("--json", "as_json", is_flag=True, help="One JSON object instead of text.")
+@click.option(
+    "--python",
+    default=sys.executable,
+    metavar="PATH",
+    help="The program's interpreter, if not this one.",
+    shell_complete=completers.files,
+)
+@json_option
 def command(process: str | None, *, extensions: tuple[str, ...], project: Path, python: str, as_json: bool) -> int:
     """Look at all that debugging needs: gdb, ptrace, Python, torch, your extensions, VS Code; say how to get it.
 
-    With PID (or a part of a command line) look at that process instead, which is not stopped for it.
-    Extensions are found in the project's FOLDER (this one) by what they link to, unless they are named.
-
-    The exit status is 1 where there is a problem; warnings do not count.
+    With PID or NAME (a handle, or a part of a command line) look at that process instead, which is not stopped for it.
+    Extensions are found in the project's FOLDER by what they link to, unless they are named.
     """
     found = _process(process) if process else _machine(extensions, project, python)
     if as_json:
         output.write_json(diagnosis.report(found))
     else:
         output.write_lines(diagnosis_text.lines(found, output.terminal()[1]))
-    return 1 if diagnosis.worst(found) == "problem" else 0
+    return ExitStatus.FAILED if diagnosis.worst(found) == "problem" else ExitStatus.OK
 
 
 def _machine(extensions: tuple[str, ...], project: Path, python: str) -> list[Diagnosis]:

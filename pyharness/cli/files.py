@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import os
 from pathlib import Path
 
 from pyharness.model.errors import HarnessError, UsageError
+from pyharness.model.missing import no_folder
 from pyharness.model.styled_line import Line
 from pyharness.report import units
 
@@ -15,7 +17,9 @@ def check_writable(file: str) -> None:
     if path.is_dir():
         raise UsageError(f"{file!r} is a folder.", "Name a file to write.")
     if not path.parent.is_dir():
-        raise UsageError(f"There is no folder {str(path.parent)!r} to write {path.name!r} to.")
+        raise no_folder(path.parent, path.name)
+    if not os.access(path if path.exists() else path.parent, os.W_OK):
+        raise UsageError(f"{file} cannot be written: no permission.", "Name a file that you may write.")
 
 
 def write_file(file: str, text: str, advice: str) -> Line:
@@ -23,5 +27,7 @@ def write_file(file: str, text: str, advice: str) -> Line:
     try:
         Path(file).write_text(text, encoding="utf-8")
     except OSError as error:
-        raise HarnessError(f"{file} cannot be written: {error.strerror}.") from error
+        raise HarnessError(
+            f"{file} cannot be written: {error.strerror}.", "Name another file, or make room."
+        ) from error
     return Line(f"{file}: {units.size(len(text))}, {advice}")

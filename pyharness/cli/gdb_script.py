@@ -6,9 +6,18 @@ import click
 
 from pyharness.cli import output
 from pyharness.cli.attach import COMMANDS
+from pyharness.cli.verb import Verb
+
+_EXAMPLES = (
+    (
+        "gdb of your own, with tensors that print themselves",
+        'gdb -ex "source $(pyharness gdb-script)" --args python train.py',
+    ),
+    ("the same in every gdb", 'echo "source $(pyharness gdb-script)" >> ~/.gdbinit'),
+)
 
 
-@click.command()
+@click.command(cls=Verb, examples=_EXAMPLES, statuses=(("0", "printed"),))
 def command() -> None:
-    """Print the path that plain gdb is to source: source $(pyharness gdb-script)."""
+    """Print the path of the file that brings the ph- commands and tensor printers into plain gdb."""
     output.write(str(COMMANDS))

@@ -10,9 +10,12 @@ from typing import TYPE_CHECKING
 
 import click
 
-from pyharness.cli import output
+from pyharness.cli import completers, output
+from pyharness.cli.options import python_option
+from pyharness.cli.verb import Verb
 from pyharness.model import handles
 from pyharness.model.errors import UsageError
+from pyharness.model.missing import no_interpreter, no_script
 
 if TYPE_CHECKING:
     from pyharness.model.handles import Handle
@@ -22,33 +25,59 @@ NAN_ENTRY = ENTRY.with_name("nan_entry.py")
 _WITH_VALUE = {"--name", "--python"}
 
 
-class _ProgramCommand(click.Command):
+class _ProgramCommand(Verb):
     """Everything from the script, or from behind ``-m MODULE``, is the program's: its options are not ours."""
 
-    def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
-        """As click does, with ``--`` put where the program begins."""
+    def own_words(self, args: list[str]) -> list[str]:
+        """What comes before the script."""
         index = 0
         while index < len(args) and args[index].startswith("-") and args[index] not in {"-m", "--"}:
             index += 2 if args[index] in _WITH_VALUE else 1
+        return args[:index]
+
+    def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
+        """As click does, with ``--`` put where the program begins."""
+        index = len(self.own_words(args))
         if args[index : index + 1] != ["--"]:
             args = [*args[:index], "--", *args[index:]]
         return super().parse_args(ctx, args)
 
 
-@click.command(cls=_ProgramCommand)
+_EXAMPLES = (
+    (
+        "as `python train.py --epochs 1`; a debugger may come later, by the handle",
+        "pyharness run --name train train.py --epochs 1",
+    ),
+    ("who can be attached to?", "pyharness run --list"),
+    ("where does the first NaN come from?", "pyharness run --nan train.py"),
+)
+_STATUSES = (
+    ("the program's", "it is this very process"),
+    ("0", "--list, and nothing else"),
+    ("1", "--nan, and a bad value was found"),
+)
+
+
+@click.command(cls=_ProgramCommand, examples=_EXAMPLES, statuses=_STATUSES)
 @click.option(
     "--name", default="", metavar="NAME", help="The handle; the script's name and its pid where none is given."
 )
-@click.option("--python", default="", metavar="PATH", help="The program's interpreter, if not this one.")
+@python_option
 @click.option("--nan", is_flag=True, help="End it at the first NaN or Inf, and say where that comes from.")
 @click.option("--list", "listing", is_flag=True, help="Show the handles of running programs, and nothing else.")
-@click.option("--json", "as_json", is_flag=True, help="With --list: one JSON object.")
-@click.argument("words", metavar="SCRIPT|-m MODULE [ARGS]...", nargs=-1, type=click.UNPROCESSED)
+@click.option("--json", "as_json", is_flag=True, help="With --list: print one JSON object instead of text.")
+@click.argument(
+    "words",
+    metavar="SCRIPT|-m MODULE [ARGS]...",
+    nargs=-1,
+    type=click.UNPROCESSED,
+    shell_complete=completers.files,
+)
 def command(*, name: str, python: str, nan: bool, listing: bool, as_json: bool, words: tuple[str, ...]) -> None:
     """Run a program that can be debugged later: it runs as without us, and a debugger attaches by its handle.
 
-    The program is this very process: its exit status, signals, input and output are its own. With --nan the status is 1
-    where a bad value was found.
+    The program is this very process: its exit status, signals, input and output are its own. What follows SCRIPT
+    belongs to it, and needs no --, as with `python`.
     """
     if listing:
         _print(handles.live(), as_json=as_json)
@@ -57,7 +86,7 @@ def command(*, name: str, python: str, nan: bool, listing: bool, as_json: bool, 
     name = _free(name or handles.default_name(words[1] if words[0] == "-m" else words[0], os.getpid()))
     interpreter = shutil.which(python or sys.executable)
     if interpreter is None:
-        raise UsageError(f"There is no Python interpreter {python!r}.")
+        raise no_interpreter(python)
     sys.stdout.flush()
     entry = str(NAN_ENTRY if nan else ENTRY)
     os.execv(interpreter, [interpreter, entry, name, *words])  # noqa: S606  (a list of arguments, no shell)
@@ -67,7 +96,7 @@ def _check(words: tuple[str, ...]) -> None:
     if not words or words == ("-m",):
         raise UsageError("Which script?", "pyharness run SCRIPT [ARGS], or pyharness run -m MODULE [ARGS].")
     if words[0] != "-m" and not Path(words[0]).is_file():
-        raise UsageError(f"There is no script {words[0]!r}.", "Name a Python file, or use -m for a module.")
+        raise no_script(words[0])
 
 
 def _free(name: str) -> str:

@@ -16,7 +16,7 @@ def command_of(words: tuple[str, ...], module: str | None, python: str, cwd: str
         return Command(module, words, module=True, python=python, cwd=cwd)
     if not words:
         path = click.get_current_context().command_path
-        raise UsageError("Which script?", f"{path} SCRIPT [-- ARGS], or {path} -m MODULE.")
+        raise UsageError("Which script?", f"{path} SCRIPT [-- ARGS], or {path} -m MODULE. See {path} --help.")
     script = words[0]
     if cwd and Path(script).is_file():  # named from here, as every other file on a command line
         script = str(Path(script).absolute())

@@ -6,27 +6,42 @@ from pathlib import Path
 
 import click
 
-from pyharness.cli import output
-from pyharness.debugger import processes
-from pyharness.debugger.stack_dump import MAX_FRAMES, dump_stacks
-from pyharness.model.stack_format import Style, format_threads
+from pyharness.cli import completers, output
+from pyharness.cli.options import full_option, json_option
+from pyharness.cli.verb import Verb
+
+_EXAMPLES = (
+    ("what a program that hangs is doing", "pyharness stack train.py"),
+    ("where a program died, with its variables", "pyharness stack core.4242 --locals"),
+    ("what it is doing, for a script", "pyharness stack 4242 --json"),
+)
+_STATUSES = (("0", "the stacks are shown"), ("1", "the process or the core file cannot be read"))
 
 
-@click.command()
-@click.argument("target", metavar="PID|NAME|CORE")
-@click.option("--json", "as_json", is_flag=True, help="One JSON object instead of text.")
-@click.option("--full", is_flag=True, help="Show the frames of the interpreter, the dispatcher and pybind11, too.")
+@click.command(cls=Verb, examples=_EXAMPLES, statuses=_STATUSES)
+@click.argument("target", metavar="PID|NAME|CORE", shell_complete=completers.running_or_file)
+@json_option
+@full_option
 @click.option("--locals", "variables", is_flag=True, help="Show local variables.")
 @click.option("--thread", type=click.IntRange(min=1), metavar="LWP", help="Only the thread with this kernel id.")
-@click.option("--limit", type=click.IntRange(min=1), default=MAX_FRAMES, help="At most so many native frames a thread.")
-def command(target: str, *, as_json: bool, full: bool, variables: bool, thread: int | None, limit: int) -> None:
+@click.option(
+    "--limit",
+    type=click.IntRange(min=1),
+    metavar="N",
+    help="Native frames of a thread at most; 1000 if not given.",
+)
+def command(target: str, *, as_json: bool, full: bool, variables: bool, thread: int | None, limit: int | None) -> None:
     """Print the merged stack of a running process or a core file: Python and native frames of every thread.
 
-    NAME is a part of one process's command line. The process is stopped for a moment and runs on.
+    NAME is a handle of `pyharness run`, or a part of one process's command line. The process is stopped for a moment
+    and runs on; nothing is left attached.
     """
+    from pyharness.debugger.stack_dump import MAX_FRAMES, dump_stacks
+    from pyharness.model.stack_format import Style, format_threads
+
     where = _resolve(target)
     output.progress(f"reading the stacks of {target}")
-    threads = dump_stacks(where, thread=thread, limit=limit, variables=variables)
+    threads = dump_stacks(where, thread=thread, limit=limit or MAX_FRAMES, variables=variables)
     if as_json:
         output.write_json({"target": str(where), "threads": [one.to_json() for one in threads]})
         return
@@ -38,6 +53,8 @@ def _resolve(target: str) -> int | Path:
     """A core file where there is a file of that name, else a process."""
     if not target.isdigit() and (Path(target).is_file() or "/" in target):
         return Path(target)
+    from pyharness.debugger import processes
+
     pid = processes.find(target)
     processes.check(pid)
     return pid

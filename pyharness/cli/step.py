@@ -3,23 +3,43 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import click
 
+from pyharness.cli import completers
+from pyharness.cli.options import full_option, program_json_option, program_options, raw_option
 from pyharness.cli.ordered import ORDER, OrderedCommand
-from pyharness.cli.transcript import play
+from pyharness.cli.script import command_of
 from pyharness.model.errors import UsageError
-from pyharness.model.where import FORMS, folders_of, parse
+from pyharness.model.where import SHAPES, folders_of, parse
 from pyharness.session.plan import MOVES, Plan, Step, Target
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-_EPILOG = f"""{FORMS} It may end in " if CONDITION". --print and --stack look at the stop before them. After the last
-action the debuggers let go and the program runs to its end. Exit status: the program's own when everything was done,
-1 when not, 2 for a place or an option that does not exist."""
+    from pyharness.model.errors import HarnessError
+
+_EPILOG = """Actions are done in the order in which they are typed; --print and --stack look at the stop before them.
+After the last one the debuggers let go and the program runs to its end. What follows -- belongs to the program. A
+place may end in ` if CONDITION`, in its own language, or, op: and node:, in ` when CONDITION`, on their tensors."""
+_EXAMPLES = (
+    (
+        "stop at a module's line of generated code, go into its C++, look, come back",
+        "pyharness step train.py --at fx:blocks.0.norm --into-native --stack --out",
+    ),
+    (
+        "values of one call, with the program's own options",
+        "pyharness step train.py --at native:my_op --print input -- --epochs 1",
+    ),
+    ("the first op that makes a NaN", 'pyharness step train.py --at "op:* when nan(out)" --stack --kill'),
+    ("where it crashes, for a script", "pyharness step train.py --json"),
+)
+_STATUSES = (
+    ("0", "everything was done and the program ended with 0, or --kill ended it"),
+    ("the program's", "everything was done and the program failed; 128 + N for signal N"),
+    ("1", "something was not done: a place was not reached, the program ended before, a debugger failed"),
+)
 
 
 def _flag(name: str, text: str) -> click.Option:
@@ -27,7 +47,14 @@ def _flag(name: str, text: str) -> click.Option:
 
 
 _ACTIONS = [
-    click.Option(["--at"], multiple=True, expose_value=False, metavar="WHERE", help="Run on to this place."),
+    click.Option(
+        ["--at"],
+        multiple=True,
+        expose_value=False,
+        metavar="WHERE",
+        help="Run on to this place.",
+        shell_complete=completers.places,
+    ),
     _flag("--into", "Step into the first function of yours that the line runs, Python or native."),
     _flag("--into-native", "Step into the first native function of yours that the line runs."),
     _flag("--over", "Step to the next line."),
@@ -38,16 +65,28 @@ _ACTIONS = [
 ]
 
 
-@click.command(cls=OrderedCommand, params=_ACTIONS, epilog=_EPILOG)
-@click.argument("words", metavar="SCRIPT [-- ARGS]...", nargs=-1, type=click.UNPROCESSED)
-@click.option("-m", "module", metavar="MODULE", help="Run a module instead of a script.")
-@click.option("--python", default="", metavar="PATH", help="The program's interpreter, if not this one.")
-@click.option("--cwd", type=click.Path(exists=True, file_okay=False), help="The program's working folder.")
-@click.option("--include", multiple=True, metavar="PATTERN", help="Step into library code of this path too.")
-@click.option("--full", is_flag=True, help="Show the stack's plumbing frames too.")
+def _failure(error: HarnessError) -> dict[str, Any]:
+    from pyharness.cli.transcript import failure
+
+    return failure(error)
+
+
+@click.command(
+    cls=OrderedCommand,
+    params=_ACTIONS,
+    runs=True,
+    failure=_failure,
+    epilog=_EPILOG,
+    sections=[("Places (WHERE)", SHAPES)],
+    examples=_EXAMPLES,
+    statuses=_STATUSES,
+)
+@program_options
+@click.option("--include", multiple=True, metavar="PATTERN", help="Step into library code of this path, too.")
+@full_option
 @click.option("--kill", is_flag=True, help="End the program after the last action.")
-@click.option("--json", "as_json", is_flag=True, help="One JSON object; the program's output goes to stderr.")
-@click.option("--raw", is_flag=True, help="Keep what differs from run to run: addresses and thread ids.")
+@program_json_option
+@raw_option
 @click.pass_context
 def command(  # noqa: PLR0913  (one for each option)
     ctx: click.Context,
@@ -63,21 +102,12 @@ def command(  # noqa: PLR0913  (one for each option)
     raw: bool,
 ) -> int:
     """Run SCRIPT to a place, and step on from there across the boundary between Python and C++."""
-    target = _target(words, module, python, cwd, include)
-    return play(lambda: Plan(target, _steps(ctx.meta[ORDER], target), full=full, kill=kill), as_json=as_json, raw=raw)
+    from pyharness.cli.transcript import play
 
-
-def _target(
-    words: tuple[str, ...], module: str | None, python: str, cwd: str | None, include: tuple[str, ...]
-) -> Target:
-    if module:
-        return Target(module, words, module=True, python=python, cwd=cwd, include=include)
-    if not words:
-        raise UsageError("Which script?", "pyharness step SCRIPT --at WHERE ..., or -m MODULE.")
-    script = words[0]
-    if cwd and Path(script).is_file():  # named from here, as every other file on a command line
-        script = str(Path(script).absolute())
-    return Target(script, words[1:], python=python, cwd=cwd, include=include)
+    typed = command_of(words, module, python, cwd)
+    target = Target(typed.script, tuple(typed.arguments), typed.module, python=python, cwd=cwd, include=include)
+    plan = Plan(target, _steps(ctx.meta[ORDER], target), full=full, kill=kill)
+    return play(plan, as_json=as_json, raw=raw)
 
 
 def _steps(order: Sequence[tuple[str, str | None]], target: Target) -> tuple[Step, ...]:

@@ -8,8 +8,9 @@ import click
 
 from pyharness.cli import output
 from pyharness.cli.files import check_writable, write_file
-from pyharness.cli.recorded_run import run
+from pyharness.cli.options import program_json_option, program_options
 from pyharness.cli.script import command_of
+from pyharness.cli.verb import Verb
 from pyharness.model.errors import UsageError
 from pyharness.report import perfetto, tables
 from pyharness.report.html import page
@@ -21,15 +22,25 @@ if TYPE_CHECKING:
     from pyharness.model.trace import Trace
     from pyharness.report.summary import By
 
-_EPILOG = """What follows -- belongs to the program. Exit status: the program's own; 2 for an option or a file that
-cannot be meant. Ctrl-C goes to the program; what it did until then is shown."""
+_EPILOG = """What follows -- belongs to the program. Ctrl-C goes to the program; what it did until then is shown."""
+_EXAMPLES = (
+    (
+        "which modules, ops and nodes take the time, and a page for the browser",
+        "pyharness trace train.py --html trace.html",
+    ),
+    (
+        "ops only, apart by shape, of a program with options of its own",
+        "pyharness trace train.py --by op --shapes -- --epochs 1",
+    ),
+)
+_STATUSES = (
+    ("the program's", "recorded; 128 + N for signal N"),
+    ("1", "the program ended with 0 and left no trace"),
+)
 
 
-@click.command(epilog=_EPILOG)
-@click.argument("words", metavar="SCRIPT [-- ARGS]...", nargs=-1, type=click.UNPROCESSED)
-@click.option("-m", "module", metavar="MODULE", help="Run a module instead of a script.")
-@click.option("--python", default="", metavar="PATH", help="The program's interpreter, if not this one.")
-@click.option("--cwd", type=click.Path(exists=True, file_okay=False), help="The program's working folder.")
+@click.command(cls=Verb, runs=True, epilog=_EPILOG, examples=_EXAMPLES, statuses=_STATUSES)
+@program_options
 @click.option("--html", "html_file", metavar="FILE", help="Write a page to look at in a browser.")
 @click.option("-o", "--perfetto", "perfetto_file", metavar="FILE", help="Write a trace for ui.perfetto.dev.")
 @click.option(
@@ -38,13 +49,20 @@ cannot be meant. Ctrl-C goes to the program; what it did until then is shown."""
     multiple=True,
     help="Show this table only; may be repeated.",
 )
-@click.option("--limit", type=click.IntRange(min=1), default=tables.Manner.limit, help="Rows of a table.")
+@click.option(
+    "--limit",
+    type=click.IntRange(min=1),
+    default=tables.Manner.limit,
+    show_default=True,
+    metavar="N",
+    help="Rows of a table at most.",
+)
 @click.option("--shapes", is_flag=True, help="Record shapes, and keep them apart in the tables.")
 @click.option("--memory", is_flag=True, help="Record how many bytes outputs brought.")
 @click.option("--inner-ops", is_flag=True, help="Record the ops that backward nodes run, too.")
 @click.option("--capacity", type=click.IntRange(min=1), metavar="N", help="Keep the last N events of each thread.")
 @click.option("--regions", is_flag=True, help="Only what the program's own pyharness.record() blocks record.")
-@click.option("--json", "as_json", is_flag=True, help="One JSON object; the program's output goes to stderr.")
+@program_json_option
 def command(  # noqa: PLR0913  (one for each option)
     *,
     words: tuple[str, ...],
@@ -73,6 +91,8 @@ def command(  # noqa: PLR0913  (one for each option)
     if regions and asked:
         option = f"--{next(iter(asked)).replace('_', '-')}"
         raise UsageError(f"{option} does not go with --regions.", "What a region records, its pyharness.record() says.")
+    from pyharness.cli.recorded_run import run
+
     program = command_of(words, module, python, cwd)
     trace, status = run(program, {"options": asked, "regions": regions}, to_stderr=as_json)
     written = list(

@@ -2,37 +2,34 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from pyharness.cli import output
-from pyharness.model.errors import UsageError
 from pyharness.model.stops import Stop
 from pyharness.model.transcript import Failure, Transcript
 from pyharness.session.run import run
 from pyharness.session.transcript_text import Manner, entry_lines
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
-
+    from pyharness.model.errors import HarnessError
     from pyharness.session.plan import Plan
     from pyharness.session.run import Entry
 
 _STDERR = 2
 
 
-def play(make_plan: Callable[[], Plan], *, as_json: bool, raw: bool) -> int:
-    """Make the plan, play it, show what came; the exit status."""
-    try:
-        plan = make_plan()
-    except UsageError as error:
-        if as_json:
-            output.write_json(Transcript(error=Failure(error.message, error.remedy)).to_json())
-        raise
+def play(plan: Plan, *, as_json: bool, raw: bool) -> int:
+    """Play it and show what came; the exit status."""
     transcript = _play_silently(plan) if as_json else _play_aloud(plan, raw=raw)
     output.progress.clear()
     if as_json:
         output.write_json(transcript.to_json(raw=raw))
     return transcript.status
+
+
+def failure(error: HarnessError) -> dict[str, Any]:
+    """What ``--json`` prints where the plan could not even be made: a transcript with nothing but the error."""
+    return Transcript(error=Failure(error.message, error.remedy)).to_json()
 
 
 def _play_silently(plan: Plan) -> Transcript:

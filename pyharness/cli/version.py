@@ -1,50 +1,70 @@
-"""``pyharness --version``: which pyharness, which build of its extension, which torch, which gdb."""
+"""``pyharness --version``: the versions of what works together, without importing any of it."""
 
 from __future__ import annotations
 
+import importlib.util
+import os
 import platform
 import shutil
 import subprocess
+import sys
 from importlib import metadata
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 import pyharness
-from pyharness.model.errors import HarnessError
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
+_PATIENCE = 20.0
+_OUR_OWN = "extension"
+_UNBUILT = "not built: `pip install --no-build-isolation .` builds it"
 
-def lines() -> Iterator[str]:
+
+def versions() -> dict[str, dict[str, str | None]]:
+    """``version`` of each part, ``null`` where it is not there, and the ``file`` that is meant.
+
+    How the extension was built, and whether it loads, is the doctor's to say: that imports torch.
+    """
+    gdb = shutil.which(os.environ.get("PYHARNESS_GDB") or "gdb")
+    return {
+        "pyharness": {"version": pyharness.__version__, "file": str(Path(pyharness.__file__).parent)},
+        _OUR_OWN: {"version": None, "file": _extension()},
+        "torch": _installed("torch"),
+        "debugpy": _installed("debugpy"),
+        "gdb": {"version": _gdb(gdb) if gdb else None, "file": gdb},
+        "python": {"version": platform.python_version(), "file": sys.executable},
+    }
+
+
+def lines(found: dict[str, dict[str, str | None]]) -> Iterator[str]:
     """One line a part."""
-    yield f"pyharness {pyharness.__version__}"
-    yield f"extension {_extension()}"
-    yield f"torch     {_installed('torch')}"
-    yield f"debugpy   {_installed('debugpy')}"
-    yield f"gdb       {_gdb()}"
-    yield f"python    {platform.python_version()}"
+    for name, part in found.items():
+        version, file = part["version"], part["file"]
+        if name == _OUR_OWN:
+            yield f"{name:<9} {file or _UNBUILT}"
+        else:
+            shown = f" ({file})" if version and name in {"gdb", "python"} else ""
+            yield f"{name:<9} {version or 'not installed'}{shown}"
 
 
-def _extension() -> str:
-    from pyharness.native import build_info
+def _extension() -> str | None:
+    spec = importlib.util.find_spec("pyharness._engine")
+    return str(Path(spec.origin).resolve()) if spec and spec.origin else None
 
+
+def _installed(name: str) -> dict[str, str | None]:
     try:
-        return str(build_info())
-    except HarnessError as error:
-        return " ".join(f"none: {error.message} {error.remedy}".split())
-
-
-def _installed(name: str) -> str:
-    try:
-        return metadata.version(name)
+        found = metadata.distribution(name)
     except metadata.PackageNotFoundError:
-        return "not installed"
+        return {"version": None, "file": None}
+    return {"version": found.version, "file": str(found.locate_file(name))}
 
 
-def _gdb() -> str:
-    path = shutil.which("gdb")
-    if path is None:
-        return "not installed"
-    answer = subprocess.run([path, "--version"], capture_output=True, text=True, check=False)
-    first = answer.stdout.partition("\n")[0]
-    return f"{first.rpartition(' ')[2] or 'does not run'} ({path})"
+def _gdb(path: str) -> str:
+    try:
+        answer = subprocess.run([path, "--version"], capture_output=True, text=True, check=False, timeout=_PATIENCE)
+    except (OSError, subprocess.TimeoutExpired):
+        return "does not run"
+    return answer.stdout.partition("\n")[0].rpartition(" ")[2] or "does not run"

@@ -8,29 +8,48 @@ from pathlib import Path
 
 import click
 
-from pyharness.cli import launch_json, output
+from pyharness.cli import completers, launch_json, output
+from pyharness.cli.verb import Verb
 from pyharness.model.errors import HarnessError, UsageError
 
 _CHOSEN = "${command:python.interpreterPath}"
 _VENVS = (".venv", "venv", "env")
 _HAS_PYHARNESS = "import importlib.util, sys; sys.exit(importlib.util.find_spec('pyharness') is None)"
 
+_EXAMPLES = (
+    ("F5 builds, then runs train.py under both debuggers", "pyharness vscode --script train.py --build build"),
+    ("only show what would be written", "pyharness vscode --print"),
+)
+_STATUSES = (("0", "written, or printed"), ("1", "it cannot be written"))
 
-@click.command()
-@click.argument("folder", default=".", type=click.Path(exists=True, file_okay=False, path_type=Path))
-@click.option("--script", metavar="FILE", type=Path, help="What F5 runs; without it, the file in the editor.")
+
+@click.command(cls=Verb, examples=_EXAMPLES, statuses=_STATUSES)
+@click.argument(
+    "folder", default=".", metavar="[FOLDER]", type=click.Path(exists=True, file_okay=False, path_type=Path)
+)
+@click.option(
+    "--script",
+    metavar="FILE",
+    type=Path,
+    help="What F5 runs; without it, the file in the editor.",
+    shell_complete=completers.files,
+)
 @click.option("--build", default="", metavar="TASK", help="Label of the task in tasks.json that builds the extension.")
 @click.option("--print", "only_print", is_flag=True, help="Print it instead of writing FOLDER/.vscode/launch.json.")
-@click.option("--force", is_flag=True, help="Replace the launch.json that is there.")
-def command(folder: Path, script: Path | None, build: str, only_print: bool, force: bool) -> None:  # noqa: FBT001  (click calls it)
-    """Write FOLDER/.vscode/launch.json: "Python + gdb attach" by F5 on VS Code's stock extensions."""
+@click.option("--overwrite", is_flag=True, help="Replace the launch.json that is there.")
+def command(folder: Path, script: Path | None, build: str, only_print: bool, overwrite: bool) -> None:  # noqa: FBT001  (click calls it)
+    """Write FOLDER/.vscode/launch.json: "Python + gdb attach" by F5 on VS Code's stock extensions.
+
+    FOLDER is your project, this folder if not given. A launch.json that is there is kept, unless --overwrite says
+    otherwise.
+    """
     run = _inside(folder, script) if script else ""
     project = launch_json.Project(_interpreter(folder), run, build)
     text = launch_json.text(project, _made_by(run, build))
     if only_print:
         output.write(text.rstrip("\n"))
         return
-    _write(folder / ".vscode/launch.json", text, replace=force)
+    _write(folder / ".vscode/launch.json", text, replace=overwrite)
     output.write("It needs the VS Code extensions ms-python.python, ms-python.debugpy and ms-vscode.cpptools.")
     for note in _notes(folder, project):
         output.write(note)
@@ -63,7 +82,7 @@ def _write(file: Path, text: str, *, replace: bool) -> None:
     except FileExistsError:
         if not file.parent.is_dir():
             raise HarnessError(f"{file.parent} is not a folder.", "VS Code keeps its settings in it.") from None
-        remedy = "Add what `pyharness vscode --print` shows to it by hand, or replace it with --force."
+        remedy = "Add what `pyharness vscode --print` shows to it by hand, or replace it with --overwrite."
         raise UsageError(f"{file} is there already.", remedy) from None
     except OSError as error:
         raise HarnessError(

@@ -16,7 +16,8 @@ from pathlib import Path
 from typing import IO, TYPE_CHECKING, Any
 
 from pyharness.debugger.child_processes import ChildProcesses
-from pyharness.model.errors import HarnessError, UsageError, nearest
+from pyharness.model.errors import HarnessError, UsageError
+from pyharness.model.missing import no_interpreter, no_script
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
@@ -52,17 +53,18 @@ class Command:
     def check(self) -> None:
         """Raise what can be said before anything is started."""
         if self.python and shutil.which(self.python) is None:
-            raise UsageError(f"There is no Python interpreter {self.python!r}.")
+            raise no_interpreter(self.python)
         if self.module:
             return
         path = Path(self.cwd or ".") / self.script
-        if path.is_dir():
-            raise UsageError(f"{self.script!r} is a folder.", "Name the script to run, or use -m for a module.")
         if not path.is_file():
-            known = [str(entry) for entry in Path(self.script).parent.glob("*.py")]
-            raise UsageError(f"There is no script {self.script!r}.", nearest(self.script, known))
+            raise no_script(self.script, Path(self.cwd or "."))
         try:
             compile(path.read_bytes(), str(path), "exec", dont_inherit=True)
+        except OSError as error:
+            raise UsageError(
+                f"{self.script} cannot be read: {error.strerror}.", "Python could not read it either: see to its mode."
+            ) from error
         except (SyntaxError, ValueError) as error:
             line = getattr(error, "lineno", None)
             raise UsageError(f"{self.script} does not compile: {error}", f"See line {line}." if line else "") from error

@@ -5,38 +5,51 @@ from __future__ import annotations
 import os
 from pathlib import Path
 
+from pyharness.model import handles
 from pyharness.model.errors import HarnessError, UsageError, nearest
 
 _PROC = Path("/proc")
 _YAMA = Path("/proc/sys/kernel/yama/ptrace_scope")
 _LONGEST = 100
+_HOW_TO_NAME = "Name it by its PID, or by its handle: `pyharness run --list` shows those."
 
 
 def find(wanted: str) -> int:
-    """The process id that ``wanted`` is, or that of the one process with it in its command line.
+    """The process that ``wanted`` is the id or the handle of, or the one with it in its command line.
 
     Where several have it, the one that runs Python is meant rather than the shell or the editor around it.
     """
     if wanted.isdigit():
         return _alive(int(wanted))
+    live = handles.live()
+    for handle in live:
+        if handle.name == wanted:
+            return handle.pid
     running = _command_lines()
     found = {pid: line for pid, line in running.items() if wanted in line}
-    running_python = [pid for pid in found if _executable(pid).startswith("python")]
-    for candidates in (list(found), running_python):
+    for candidates in (list(found), [pid for pid in found if _runs_python(pid)]):
         if len(candidates) == 1:
             return candidates[0]
     if not found:
         words = {Path(word).name for line in running.values() for word in line.split()[:4]}
-        raise UsageError(f"No process of yours has {wanted!r} in its command line.", nearest(wanted, words))
+        near = nearest(wanted, [*(handle.name for handle in live), *sorted(words)])
+        raise UsageError(f"No process of yours has {wanted!r} in its command line.", near or _HOW_TO_NAME)
     listed = "\n".join(f"  {pid:>7}  {line[:_LONGEST]}" for pid, line in sorted(found.items()))
     raise UsageError(f"{len(found)} processes have {wanted!r} in their command line:\n{listed}", "Name one by its PID.")
+
+
+def running_python() -> dict[int, str]:
+    """PID → command line of this user's Python processes, without this command and what started it."""
+    return {pid: line for pid, line in _command_lines().items() if _runs_python(pid)}
 
 
 def check(pid: int) -> None:
     """Raise what is known beforehand to keep a debugger from attaching; what is not, gdb says."""
     found = status(pid)
     if found.get("State", "").startswith("Z"):
-        raise HarnessError(f"Process {pid} has ended; its parent has not taken note of it yet.")
+        raise HarnessError(
+            f"Process {pid} has ended; its parent has not taken note of it yet.", "There is nothing left to look at."
+        )
     tracer = int(found.get("TracerPid", "0"))
     if tracer:
         raise HarnessError(
@@ -92,7 +105,7 @@ def status(pid: int) -> dict[str, str]:
     try:
         lines = (_PROC / str(pid) / "status").read_text(encoding="utf-8", errors="replace").splitlines()
     except OSError as error:
-        raise UsageError(f"There is no process {pid}.") from error
+        raise UsageError(f"There is no process {pid}.", _HOW_TO_NAME) from error
     return {name: value.strip() for name, _, value in (line.partition(":") for line in lines)}
 
 
@@ -117,6 +130,10 @@ def command_line(pid: int) -> str:
     except OSError:
         return ""
     return " ".join("".join(char if char.isprintable() else " " for char in line).split())
+
+
+def _runs_python(pid: int) -> bool:
+    return _executable(pid).startswith("python")
 
 
 def _executable(pid: int) -> str:

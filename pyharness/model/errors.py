@@ -5,6 +5,8 @@ from __future__ import annotations
 import difflib
 from typing import TYPE_CHECKING
 
+from pyharness.model.exit_status import ExitStatus
+
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
@@ -15,7 +17,7 @@ class HarnessError(Exception):
     One place (``pyharness.cli``) prints it and exits with ``exit_code``; nothing else catches it to print.
     """
 
-    exit_code = 1
+    exit_code: int = ExitStatus.FAILED
 
     def __init__(self, message: str, remedy: str = "") -> None:
         super().__init__(message)
@@ -29,7 +31,7 @@ class HarnessError(Exception):
 class UsageError(HarnessError):
     """What the user typed cannot be meant: a typo, a place that does not exist."""
 
-    exit_code = 2
+    exit_code = ExitStatus.USAGE
 
 
 class DebuggerLostError(HarnessError):

@@ -14,6 +14,17 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
 KINDS = ("fx", "op", "node", "py", "native")
+SHAPES = (
+    ("fx:NODE", "the statement of a torch.fx node in the generated forward"),
+    ("fx:MODULE.PATH", "the first op node that this module made"),
+    ("op:NAMESPACE::NAME", "an op, whoever calls it"),
+    ("op:NAME", "every generated statement that calls a function of this name"),
+    ("node:NAME", "an autograd node, before it runs; NAME may have *"),
+    ("py:FILE:LINE", "a line of Python"),
+    ("native:FUNCTION", "a C or C++ function; namespaces may be left out"),
+    ("native:FILE:LINE", "a line of C or C++"),
+)
+"""How a place is written, and what it is."""
 FORMS = (
     "A place is fx:NODE, fx:MODULE.PATH, op:NAMESPACE::NAME, node:NAME, py:FILE:LINE, native:FUNCTION or "
     "native:FILE:LINE, then maybe `if CONDITION`; op: and node: take `when CONDITION`."

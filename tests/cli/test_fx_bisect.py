@@ -56,7 +56,7 @@ def run(tmp_path, monkeypatch, capsys):
 
 
 def test_a_bad_pass(run, tmp_path):
-    status, out, err = run("bisect_net.py:Net", "bisect_passes.py:PASSES", "--folder", "bad")
+    status, out, err = run("bisect_net.py:Net", "bisect_passes.py:PASSES", "-o", "bad")
     assert (status, err) == (1, "")
     assert out.startswith("The first bad pass is swapped, 2 of 3: node sub: ")
     assert "  script     python bad/reproduce.py  exits with 1 while the pass fails" in out.split("\n")

@@ -108,7 +108,9 @@ def test_a_graph_becomes_a_package(pyharness, tmp_path):
 
 
 @pytest.mark.usefixtures("kept")
-@pytest.mark.parametrize(("words", "message"), [(["--graph", "Net@1"], "Leave @VERSION away"), ([], "Missing option")])
+@pytest.mark.parametrize(
+    ("words", "message"), [(["--graph", "Net@1"], "Leave @VERSION away"), ([], "--output is missing")]
+)
 def test_an_export_that_cannot_be_meant(words, message, capsys):
     assert cli.run(["fx", "export", PROGRAM, *words, *(["-o", "mine"] if words else [])]) == 2
     assert message in capsys.readouterr().err

@@ -64,9 +64,9 @@ def test_a_file_that_is_there_is_left_alone_unless_forced(pyharness, tmp_path):
     refused = pyharness("vscode")
     assert refused.returncode == 2
     assert "is there already" in refused.stderr
-    assert "--force" in refused.stderr
+    assert "--overwrite" in refused.stderr
     assert (tmp_path / ".vscode/launch.json").read_text() == "mine"
-    assert pyharness("vscode", "--force").returncode == 0
+    assert pyharness("vscode", "--overwrite").returncode == 0
     assert written(tmp_path)[0]["version"] == "0.2.0"
 
 

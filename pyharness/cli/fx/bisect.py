@@ -6,24 +6,42 @@ from typing import Any
 
 import click
 
-from pyharness.cli import output
+from pyharness.cli import completers, output
 from pyharness.cli.fx.inputs import inputs_of
+from pyharness.cli.options import json_option
+from pyharness.cli.verb import Verb
 
-_EPILOG = """Names are MODULE:NAME or FILE.py:NAME. Exit status: 1 where a bad pass was found, 0 where all are good, 2
-for what cannot be meant. Example: pyharness fx bisect net.py:Net passes.py:PASSES --folder bad_pass"""
+_EPILOG = "Names are MODULE:NAME or FILE.py:NAME."
+_EXAMPLES = (
+    (
+        "which pass breaks the model, and a folder that shows it",
+        "pyharness fx bisect net.py:Net passes.py:PASSES -o bad_pass",
+    ),
+    ("judged by a function of your own", "pyharness fx bisect net.py:Net passes.py:PASSES --check checks.py:is_good"),
+)
+_STATUSES = (("0", "all passes are good"), ("1", "a bad pass was found"))
 
 
-@click.command(epilog=_EPILOG)
-@click.argument("model")
-@click.argument("passes")
+@click.command(cls=Verb, epilog=_EPILOG, examples=_EXAMPLES, statuses=_STATUSES)
+@click.argument("model", metavar="MODEL", shell_complete=completers.files)
+@click.argument("passes", metavar="PASSES", shell_complete=completers.files)
 @click.option("--inputs", metavar="NAME", help="A tuple of arguments, a dict by name, or a function that gives one.")
 @click.option("--check", metavar="NAME", help="A function of the transformed GraphModule; false or raising is bad.")
-@click.option("--folder", type=click.Path(file_okay=False), help="Where the script goes; a private one if not given.")
-@click.option("--no-script", is_flag=True, help="Write none.")
+@click.option(
+    "-o",
+    "--output",
+    "folder",
+    type=click.Path(file_okay=False),
+    metavar="FOLDER",
+    help="Where the script goes; a private folder if not given.",
+)
+@click.option("--no-script", is_flag=True, help="Write no script.")
 @click.option("--no-shrink", is_flag=True, help="Do not look for a smaller graph (then there is no script).")
 @click.option("--no-sweep", is_flag=True, help="Only bisect: do not look for a fault that a later pass hides.")
-@click.option("--limit", type=click.IntRange(min=0), default=400, show_default=True, help="Smaller graphs to try.")
-@click.option("--json", "as_json", is_flag=True, help="One JSON object.")
+@click.option(
+    "--limit", type=click.IntRange(min=0), default=400, show_default=True, metavar="N", help="Smaller graphs to try."
+)
+@json_option
 def command(  # noqa: PLR0913  (one for each option)
     *,
     model: str,

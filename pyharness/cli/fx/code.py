@@ -4,18 +4,18 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-import click
-
 from pyharness.cli import output
-from pyharness.cli.fx.program import EPILOG, end, graph_option, program_options, run, sections
+from pyharness.cli.fx.program import end, graph_option, program_verb, run, sections
 from pyharness.report.graph_code import code_lines, code_table
 
 if TYPE_CHECKING:
     from pyharness.cli.fx.program import Program
 
 
-@click.command(epilog=EPILOG)
-@program_options
+@program_verb(
+    ("your line beside each generated one", "pyharness fx code train.py"),
+    ("what a pass made of it, before and after", "pyharness fx code train.py --graph Net@1"),
+)
 @graph_option
 def command(*, program: Program, which: str | None) -> int:
     """Run SCRIPT and print the generated forward of each GraphModule that it makes.

@@ -11,7 +11,9 @@ import click
 
 from pyharness.cli import output
 from pyharness.cli.entry_run import exit_status, run_entry
+from pyharness.cli.options import program_json_option, program_options
 from pyharness.cli.script import command_of
+from pyharness.cli.verb import Verb
 from pyharness.model.compiled import from_json
 from pyharness.model.compiled_text import Manner, report_lines
 from pyharness.model.errors import HarnessError
@@ -21,22 +23,23 @@ if TYPE_CHECKING:
     from pyharness.debugger.launch import Command
     from pyharness.model.compiled import CompileReport
 
-_EPILOG = """What follows -- belongs to the program. Exit status: the program's own; 1 where torch.compile made nothing;
-2 for what cannot be meant."""
+_EPILOG = "What follows -- belongs to the program."
+_EXAMPLES = (
+    ("graphs, graph breaks with your lines, guards, recompilations", "pyharness fx compiled train.py -- --epochs 1"),
+    ("of a program that compiles with another backend", "pyharness fx compiled train.py --replace-backend --guards"),
+)
+_STATUSES = (("the program's", "shown; 128 + N for signal N"), ("1", "torch.compile made nothing"))
 _NOTHING = """Name the backend in the program, torch.compile(model, backend="pyharness"), or have it replace what the \
 program names: --replace-backend."""
 
 
-@click.command(epilog=_EPILOG)
-@click.argument("words", metavar="SCRIPT [-- ARGS]...", nargs=-1, type=click.UNPROCESSED)
-@click.option("-m", "module", metavar="MODULE", help="Run a module instead of a script.")
-@click.option("--python", default="", metavar="PATH", help="The program's interpreter, if not this one.")
-@click.option("--cwd", type=click.Path(exists=True, file_okay=False), help="The program's working folder.")
+@click.command(cls=Verb, runs=True, epilog=_EPILOG, examples=_EXAMPLES, statuses=_STATUSES)
+@program_options
 @click.option(
     "--replace-backend", "replace", is_flag=True, help="Use the backend pyharness whatever the program names."
 )
 @click.option("--guards", is_flag=True, help="Show each guard, and the line that made torch depend on it.")
-@click.option("--json", "as_json", is_flag=True, help="One JSON object; the program's output goes to stderr.")
+@program_json_option
 def command(
     *,
     words: tuple[str, ...],

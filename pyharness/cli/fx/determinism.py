@@ -4,20 +4,40 @@ from __future__ import annotations
 
 import click
 
-from pyharness.cli import output
+from pyharness.cli import completers, output
+from pyharness.cli.options import json_option
+from pyharness.cli.verb import Verb
 
-_EPILOG = """Names are MODULE:NAME or FILE.py:NAME. Exit status: 1 where two runs differ, with --strict also where the
-order of a set is used; 2 for what cannot be meant. Example: pyharness fx determinism passes.py:fuse net.py:Net"""
+_EPILOG = "Names are MODULE:NAME or FILE.py:NAME."
+_EXAMPLES = (
+    ("does the pass give the same code in every run?", "pyharness fx determinism passes.py:fuse net.py:Net"),
+    (
+        "in CI, where harmless loops over sets are to fail as well",
+        "pyharness fx determinism passes.py:fuse net.py:Net --strict",
+    ),
+)
+_STATUSES = (("0", "all runs give the same code"), ("1", "two differ, or with --strict the order of a set is used"))
 
 
-@click.command(epilog=_EPILOG)
-@click.argument("transform")
-@click.argument("model", required=False)
-@click.option("--seeds", type=click.IntRange(min=2), default=4, show_default=True, help="Processes, each with its own.")
-@click.option("--repeats", type=click.IntRange(min=1), default=4, show_default=True, help="Runs in each process.")
-@click.option("--timeout", type=float, default=600.0, show_default=True, help="Seconds for each process.")
+@click.command(cls=Verb, epilog=_EPILOG, examples=_EXAMPLES, statuses=_STATUSES)
+@click.argument("transform", metavar="TRANSFORM", shell_complete=completers.files)
+@click.argument("model", metavar="[MODEL]", required=False, shell_complete=completers.files)
+@click.option(
+    "--seeds",
+    type=click.IntRange(min=2),
+    default=4,
+    show_default=True,
+    metavar="N",
+    help="Processes, each with a hash seed of its own.",
+)
+@click.option(
+    "--repeats", type=click.IntRange(min=1), default=4, show_default=True, metavar="N", help="Runs in each process."
+)
+@click.option(
+    "--timeout", type=float, default=600.0, show_default=True, metavar="SECONDS", help="Patience with each process."
+)
 @click.option("--strict", is_flag=True, help="Fail also for a set that is iterated over without harm so far.")
-@click.option("--json", "as_json", is_flag=True, help="One JSON object.")
+@json_option
 def command(
     *, transform: str, model: str | None, seeds: int, repeats: int, timeout: float, strict: bool, as_json: bool
 ) -> int:

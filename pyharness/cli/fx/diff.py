@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 import click
 
 from pyharness.cli import output
-from pyharness.cli.fx.program import EPILOG, end, program_options, run
+from pyharness.cli.fx.program import end, program_verb, run
 from pyharness.model.errors import UsageError
 from pyharness.model.graph import Chosen
 from pyharness.model.graph_diff import compare
@@ -17,8 +17,10 @@ if TYPE_CHECKING:
     from pyharness.cli.fx.program import Made, Program
 
 
-@click.command(epilog=EPILOG)
-@program_options
+@program_verb(
+    ("what a pass changed in the graph that it recompiled", "pyharness fx diff train.py"),
+    ("two graphs by number", "pyharness fx diff train.py --before 1 --after 2 --whole"),
+)
 @click.option("--before", metavar="GRAPH", help="The first one: GRAPH, or @VERSION of the only graph.")
 @click.option("--after", metavar="GRAPH", help="The second one.")
 @click.option("--whole", is_flag=True, help="Show also what is the same.")

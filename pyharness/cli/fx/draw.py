@@ -9,15 +9,17 @@ import click
 
 from pyharness.cli import output
 from pyharness.cli.files import check_writable, write_file
-from pyharness.cli.fx.program import EPILOG, end, graph_option, program_options, run
+from pyharness.cli.fx.program import end, graph_option, program_verb, run
 from pyharness.report.graph_html import graph_page
 
 if TYPE_CHECKING:
     from pyharness.cli.fx.program import Program
 
 
-@click.command(epilog=EPILOG)
-@program_options
+@program_verb(
+    ("train.graphs.html, to open in a browser", "pyharness fx draw train.py"),
+    ("one graph, to a file of your choice", "pyharness fx draw train.py --graph 1 -o net.html"),
+)
 @graph_option
 @click.option("-o", "--output", "file", metavar="FILE", help="The page; beside you, named after SCRIPT, if not said.")
 def command(*, program: Program, which: str | None, file: str | None) -> int:

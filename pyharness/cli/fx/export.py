@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import click
 
 from pyharness.cli import output
-from pyharness.cli.fx.program import EPILOG, end, graph_option, program_options, run
+from pyharness.cli.fx.program import end, graph_option, program_verb, run
 from pyharness.model.errors import HarnessError, UsageError
 from pyharness.model.styled_line import Line
 
@@ -16,8 +16,13 @@ if TYPE_CHECKING:
     from pyharness.cli.fx.program import Program
 
 
-@click.command(epilog=EPILOG)
-@program_options
+@program_verb(
+    ("a package that imports without the program", "pyharness fx export train.py -o net_package"),
+    (
+        "one of several graphs, of a program that needs its ops",
+        "pyharness fx export train.py --graph 1 -o net_package --import my_ops",
+    ),
+)
 @graph_option
 @click.option("-o", "--output", "folder", metavar="FOLDER", required=True, help="The package to write.")
 @click.option("--import", "imports", metavar="MODULE", multiple=True, help="Import it first: it registers ops.")

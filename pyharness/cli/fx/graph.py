@@ -4,10 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-import click
-
 from pyharness.cli import output
-from pyharness.cli.fx.program import EPILOG, end, graph_option, program_options, run, sections
+from pyharness.cli.fx.program import end, graph_option, program_verb, run, sections
 from pyharness.report.graph_rails import drawing
 
 if TYPE_CHECKING:
@@ -15,8 +13,9 @@ if TYPE_CHECKING:
     from pyharness.model.graph import Chosen
 
 
-@click.command(epilog=EPILOG)
-@program_options
+@program_verb(
+    ("which value goes where", "pyharness fx graph train.py"),
+)
 @graph_option
 def command(*, program: Program, which: str | None) -> int:
     """Run SCRIPT and draw each GraphModule that it makes, with characters: values run on rails from node to use.

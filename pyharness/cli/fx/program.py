@@ -7,13 +7,15 @@ import json
 import tempfile
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, cast
 
 import click
 
 from pyharness.cli import output
 from pyharness.cli.entry_run import exit_status, run_entry
+from pyharness.cli.options import program_json_option, program_options
 from pyharness.cli.script import command_of
+from pyharness.cli.verb import Verb
 from pyharness.model.errors import HarnessError, UsageError
 from pyharness.model.graph import Chosen, made_from_json, select
 from pyharness.model.state import state_dir
@@ -26,9 +28,10 @@ if TYPE_CHECKING:
     from pyharness.debugger.launch import Command
     from pyharness.model.graph import Graph, MadeGraph
 
-EPILOG = """What follows -- belongs to the program. GRAPH is a number or a name of the list that the verb prints, with
-@VERSION behind it for what the GraphModule was before it was recompiled: Model@1. Exit status: the program's own; 1
-where it made no graph; 2 for what cannot be meant."""
+_ALL = "Show also the graphs that torch makes for itself on the way."
+_EPILOG = """What follows -- belongs to the program. GRAPH is a number or a name of the list that the verb prints, with
+@VERSION behind it for what the GraphModule was before it was recompiled: Model@1."""
+_STATUSES = (("the program's", "shown; 128 + N for signal N"), ("1", "the program made no graph"))
 _NONE = """torch.fx.symbolic_trace, pyharness.fx.Tracer, torch.export and torch.compile (once it is called) make some; \
 --all also shows those that torch makes for itself."""
 
@@ -64,9 +67,13 @@ class Made:
         raise UsageError(f"{self.script} made {len(self.graphs)} graphs: {known}.", "Choose one: --graph NUMBER.")
 
 
-def program_options(function: Callable[..., int]) -> Callable[..., int]:
-    """Options that every verb on a program's graphs has; the function gets ``program`` instead of them."""
+def program_verb(*examples: tuple[str, str]) -> Callable[[Callable[..., int]], click.Command]:
+    """A verb on a program's graphs, with the options that all of them have; it gets ``program`` instead of those."""
+    verb = click.command(cls=Verb, runs=True, epilog=_EPILOG, examples=examples, statuses=_STATUSES)
+    return lambda function: verb(_with_program(function))
 
+
+def _with_program(function: Callable[..., int]) -> Callable[..., int]:
     @functools.wraps(function)
     def with_program(
         *,
@@ -81,21 +88,14 @@ def program_options(function: Callable[..., int]) -> Callable[..., int]:
         program = Program(command_of(words, module, python, cwd), everything, as_json)
         return function(program=program, **options)
 
-    for decorate in reversed(_OPTIONS):
-        with_program = decorate(with_program)
-    return with_program
+    with_program = program_json_option(with_program)
+    everything_option = click.option("--all", "everything", is_flag=True, help=_ALL)
+    return cast("Callable[..., int]", program_options(everything_option(with_program)))
 
 
-_OPTIONS: tuple[Callable[..., Any], ...] = (
-    click.argument("words", metavar="SCRIPT [-- ARGS]...", nargs=-1, type=click.UNPROCESSED),
-    click.option("-m", "module", metavar="MODULE", help="Run a module instead of a script."),
-    click.option("--python", default="", metavar="PATH", help="The program's interpreter, if not this one."),
-    click.option("--cwd", type=click.Path(exists=True, file_okay=False), help="The program's working folder."),
-    click.option("--all", "everything", is_flag=True, help="Also the graphs that torch makes for itself on the way."),
-    click.option("--json", "as_json", is_flag=True, help="One JSON object; the program's output goes to stderr."),
+graph_option = click.option(
+    "--graph", "which", metavar="GRAPH", help="Show one graph only: its number or name, @VERSION."
 )
-
-graph_option = click.option("--graph", "which", metavar="GRAPH", help="One graph only: its number or name, @VERSION.")
 
 
 def run(program: Program, export: dict[str, Any] | None = None) -> Made:

@@ -7,15 +7,17 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from pyharness.cli import output
-from pyharness.cli.fx.program import EPILOG, end, graph_option, program_options, run, sections
+from pyharness.cli.fx.program import end, graph_option, program_verb, run, sections
 from pyharness.report.graph_table import headline, table
 
 if TYPE_CHECKING:
     from pyharness.cli.fx.program import Made, Program
 
 
-@click.command(epilog=EPILOG)
-@program_options
+@program_verb(
+    ("every graph that the program makes, node by node", "pyharness fx show train.py"),
+    ("which graphs there are", "pyharness fx show train.py --list"),
+)
 @graph_option
 @click.option("--list", "listing", is_flag=True, help="Only which graphs there are.")
 def command(*, program: Program, which: str | None, listing: bool) -> int:

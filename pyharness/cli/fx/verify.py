@@ -6,22 +6,31 @@ from typing import Any
 
 import click
 
-from pyharness.cli import output
+from pyharness.cli import completers, output
 from pyharness.cli.fx.inputs import inputs_of
+from pyharness.cli.options import json_option
+from pyharness.cli.verb import Verb
 
-_EPILOG = """Names are MODULE:NAME or FILE.py:NAME. Exit status: 1 where the results differ; 2 for what cannot be meant.
-Example: pyharness fx verify net.py:Net passes.py:fuse --inputs net.py:example"""
+_EPILOG = "Names are MODULE:NAME or FILE.py:NAME."
+_EXAMPLES = (
+    ("does the pass keep what the model computes?", "pyharness fx verify net.py:Net passes.py:fuse"),
+    (
+        "on inputs of your choice, to three digits",
+        "pyharness fx verify net.py:Net passes.py:fuse --inputs net.py:inputs --rtol 1e-3",
+    ),
+)
+_STATUSES = (("0", "the results agree"), ("1", "they differ, and the first node that does is named"))
 
 
-@click.command(epilog=_EPILOG)
-@click.argument("original")
-@click.argument("transform")
+@click.command(cls=Verb, epilog=_EPILOG, examples=_EXAMPLES, statuses=_STATUSES)
+@click.argument("original", metavar="ORIGINAL", shell_complete=completers.files)
+@click.argument("transform", metavar="TRANSFORM", shell_complete=completers.files)
 @click.option("--inputs", metavar="NAME", help="A tuple of arguments, a dict by name, or a function that gives one.")
-@click.option("--rtol", type=float, help="Relative tolerance; by dtype as in torch.testing if not given.")
-@click.option("--atol", type=float, help="Absolute tolerance.")
+@click.option("--rtol", type=float, metavar="X", help="Relative tolerance; by dtype as in torch.testing if not given.")
+@click.option("--atol", type=float, metavar="X", help="Absolute tolerance; likewise.")
 @click.option("--train/--eval", "training", default=None, help="Run both in this mode; as they are if not given.")
-@click.option("--seed", type=int, default=0, show_default=True, help="Of the random numbers.")
-@click.option("--json", "as_json", is_flag=True, help="One JSON object.")
+@click.option("--seed", type=int, default=0, show_default=True, metavar="N", help="Of the random numbers.")
+@json_option
 def command(  # noqa: PLR0913  (one for each option)
     *,
     original: str,

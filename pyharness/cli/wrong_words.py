@@ -1,0 +1,52 @@
+"""What click says of words that cannot be meant, in the voice of our own errors: what is wrong, and what to do."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import click
+
+from pyharness.model.errors import UsageError, nearest
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+
+def usage_error(error: click.UsageError, *, behind_dashes: bool = False) -> UsageError:
+    """The same as one sentence with its remedy.
+
+    ``behind_dashes``: the command runs a program, whose own options come behind ``--``.
+    """
+    path = error.ctx.command_path if error.ctx else "pyharness"
+    see = f"See {path} --help."
+    if isinstance(error, click.NoSuchOption):
+        near = nearest(error.option_name, _options(error.ctx))
+        behind = f"Options of the program itself come behind --, as in SCRIPT -- {error.option_name}."
+        return UsageError(
+            f"There is no option {error.option_name}.", " ".join(filter(None, (near, behind if behind_dashes else see)))
+        )
+    if isinstance(error, click.MissingParameter) and error.param is not None:
+        return UsageError(f"{_called(error.param, error.ctx)} is missing.", f"{_usage(error.ctx)}. {see}")
+    if isinstance(error, click.BadParameter) and error.param is not None:
+        return UsageError(f"{_called(error.param, error.ctx)}: {_sentence(error.message)}", see)
+    return UsageError(_sentence(error.format_message()), see)
+
+
+def _options(ctx: click.Context | None) -> Iterator[str]:
+    for param in ctx.command.get_params(ctx) if ctx else ():
+        yield from (*param.opts, *param.secondary_opts) if isinstance(param, click.Option) else ()
+
+
+def _called(param: click.Parameter, ctx: click.Context | None) -> str:
+    if isinstance(param, click.Option):
+        return max(param.opts, key=len)
+    return param.make_metavar(ctx) if ctx else (param.name or "").upper()
+
+
+def _usage(ctx: click.Context | None) -> str:
+    return " ".join([ctx.command_path, *ctx.command.collect_usage_pieces(ctx)]) if ctx else "pyharness VERB"
+
+
+def _sentence(text: str) -> str:
+    text = text.strip()
+    return text if text.endswith((".", "?")) else f"{text}."

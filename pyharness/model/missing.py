@@ -1,0 +1,38 @@
+"""Errors of files and programs that are not there: each offers the nearest that is, or says what to type."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from pyharness.model.errors import UsageError, nearest
+
+_MOST = 2000
+"""Files that are looked at for a near name."""
+
+
+def no_script(script: str, folder: Path | None = None) -> UsageError:
+    """There is no script of that name, seen from ``folder``."""
+    if ((folder or Path()) / script).is_dir():
+        return UsageError(f"{script!r} is a folder.", "Name the script to run, or use -m for a module.")
+    near = nearest(script, _beside(script, folder, ".py"))
+    return UsageError(f"There is no script {script!r}.", near or "Name a Python file, or use -m for a module.")
+
+
+def no_interpreter(python: str) -> UsageError:
+    """There is no such executable."""
+    return UsageError(f"There is no Python interpreter {python!r}.", "Name the executable that runs your program.")
+
+
+def no_folder(folder: Path, wanted: str) -> UsageError:
+    """There is no folder to write ``wanted`` to."""
+    return UsageError(f"There is no folder {str(folder)!r} to write {wanted!r} to.", "Make it, or name another one.")
+
+
+def _beside(file: str, folder: Path | None, suffix: str) -> list[str]:
+    """Names that could be meant instead, as they would be typed."""
+    base = folder or Path()
+    try:
+        found = sorted((base / file).parent.glob(f"*{suffix}"))
+    except OSError:
+        return []
+    return [str(path.relative_to(base)) for path in found[:_MOST] if path.is_relative_to(base)]
