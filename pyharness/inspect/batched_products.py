@@ -10,15 +10,19 @@ from typing import TYPE_CHECKING, Any
 import torch
 
 from pyharness.inspect.gradient_memory import backward_of, measured_bytes
+from pyharness.inspect.linear_head import unit_vectors
 from pyharness.inspect.products import explained
 from pyharness.model.errors import UsageError
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Iterable, Iterator, Sequence
 
     from torch import Tensor
 
+    from pyharness.inspect.linear_head import UnitVectors
     from pyharness.inspect.variables import Variable
+
+    _Rows = Iterable[list[Tensor | None]]
 
 FILL = 64 << 20
 """Bytes of gradients that a batch should have: below, the calls of ops cost more; above, caches do not help."""
@@ -26,14 +30,16 @@ ROWS = 16
 """VJPs that a batch should have at least, if there is memory."""
 MEMORY = 256 << 20
 """Bytes of gradients that a batch has at most, where nothing else was asked for."""
+CACHE = 512 << 10
+"""Bytes of a product's gradients from which on a batch of convolutions was slower than one after the other."""
 
 
 class Products:
     """vᵀJ for batches of v. ``chunk`` is how many fit; ``done`` counts them, ``notes`` says what should be known.
 
-    A batch goes through ``torch.func.vmap``, which knows how to do most ops for all at once. Convolutions it makes into
-    wider ones, which are slower and larger than those of ``torch.autograd.grad(is_grads_batched=True)``; that is also
-    what is tried where ``vmap`` fails, and after it one vector at a time.
+    A batch goes through ``torch.func.vmap``, which knows how to do most ops for all at once, and where that fails
+    through ``torch.autograd.grad(is_grads_batched=True)``; after it one vector at a time. So are convolutions on a
+    processor whose gradients of one vector fill its cache already: a wider one is slower than several.
     """
 
     def __init__(
@@ -45,32 +51,46 @@ class Products:
         self._create_graph = create_graph
         self._outputs = outputs
         self._watched = False
-        backward = backward_of(outputs, inputs)
-        self._ways = (
-            [self._batched, self._one_by_one] if backward.convolves else [self._mapped, self._batched, self._one_by_one]
-        )
-        self.chunk = self._room(backward.most_bytes, memory)
+        self._backward = backward_of(outputs, inputs)
+        self.chunk = self._room(self._backward.most_bytes, memory)
+        wide = self._backward.convolves and self._backward.most_bytes >= CACHE and _on_processor(outputs)
+        self._ways = [self._one_by_one] if wide else [self._mapped, self._batched, self._one_by_one]
 
-    def rows(self, outputs: Sequence[Variable], vectors: Sequence[Tensor]) -> list[Tensor | None]:
-        """For k vectors of each output, (k, *its shape): (k, *shape) of each input; ``None`` for one without use."""
+    @property
+    def at_once(self) -> int:
+        """The most vectors that went in one product."""
+        return min(self.chunk, self.done) if len(self._ways) > 1 else 1
+
+    def unit_vectors(self, output: Variable, batch: int | None) -> UnitVectors:
+        """Those of an output, as products here take them."""
+        return unit_vectors(output, self._backward, batch, create_graph=self._create_graph)
+
+    def run(self, outputs: Sequence[Variable], vectors: Sequence[Tensor]) -> Iterator[list[Tensor | None]]:
+        """For n vectors of each output, (n, *its shape): (k, *shape) of each input, until all n are done.
+
+        ``None`` stands for an input without use.
+        """
         count = len(vectors[0])
         self.done += count
         while count > 1 and len(self._ways) > 1:
             try:
                 with self._noticing_loops():
-                    return self._ways[0](outputs, vectors)
+                    rows = self._ways[0](outputs, vectors)
             except torch.OutOfMemoryError:
                 raise
             except (RuntimeError, NotImplementedError, TypeError, ValueError, AttributeError) as error:
                 self._ways.pop(0)
                 failed = _first_line(error)
+            else:
+                yield from rows
+                return
             if len(self._ways) == 1:
-                rows = self._one_by_one(outputs, vectors)  # where this fails too, that is what is told
+                yield from self._one_by_one(outputs, vectors)  # where this fails too, that is what is told
                 self.notes.append(f"VJPs were run one by one: batched, they fail with {failed!r}.")
-                return rows
-        return self._one_by_one(outputs, vectors)
+                return
+        yield from self._one_by_one(outputs, vectors)
 
-    def _mapped(self, outputs: Sequence[Variable], vectors: Sequence[Tensor]) -> list[Tensor | None]:
+    def _mapped(self, outputs: Sequence[Variable], vectors: Sequence[Tensor]) -> _Rows:
         used: list[bool] = []
 
         def one(*each: Tensor) -> tuple[Tensor, ...]:
@@ -79,17 +99,18 @@ class Products:
             return tuple(gradient for gradient in found if gradient is not None) or each[:1]
 
         found = iter(torch.func.vmap(one)(*vectors))
-        return [next(found) if is_used else None for is_used in used]
+        return [[next(found) if is_used else None for is_used in used]]
 
-    def _batched(self, outputs: Sequence[Variable], vectors: Sequence[Tensor]) -> list[Tensor | None]:
-        return list(self._grad(outputs, vectors, is_grads_batched=True))
+    def _batched(self, outputs: Sequence[Variable], vectors: Sequence[Tensor]) -> _Rows:
+        return [list(self._grad(outputs, vectors, is_grads_batched=True))]
 
-    def _one_by_one(self, outputs: Sequence[Variable], vectors: Sequence[Tensor]) -> list[Tensor | None]:
-        try:
-            rows = [self._grad(outputs, [each[i] for each in vectors]) for i in range(len(vectors[0]))]
-        except RuntimeError as error:
-            raise explained(error) from error
-        return [None if column[0] is None else torch.stack(column) for column in zip(*rows, strict=True)]
+    def _one_by_one(self, outputs: Sequence[Variable], vectors: Sequence[Tensor]) -> _Rows:
+        for each in zip(*vectors, strict=True):
+            try:
+                found = self._grad(outputs, each)
+            except RuntimeError as error:
+                raise explained(error) from error
+            yield [None if row is None else row[None] for row in found]
 
     def _grad(self, outputs: Sequence[Variable], vectors: Sequence[Tensor], **options: Any) -> Sequence[Any]:
         ends: list[Any] = [each.hold for each in outputs]
@@ -154,6 +175,10 @@ class Products:
 
 
 _LOOPED = re.compile(r"batching rule for ([\w:.]+\w)")
+
+
+def _on_processor(outputs: Sequence[Variable]) -> bool:
+    return all(each.tensor.device.type == "cpu" for each in outputs)
 
 
 def _first_line(error: BaseException) -> str:

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import math
-from functools import lru_cache
 from itertools import pairwise
 from typing import TYPE_CHECKING
 
 import torch
 
+from pyharness.inspect.independence import Independence
 from pyharness.inspect.unused import why_no_gradient
 from pyharness.model.errors import UsageError
 
@@ -20,28 +20,23 @@ if TYPE_CHECKING:
     from pyharness.inspect.batched_products import Products
     from pyharness.inspect.variables import Variable
 
-_TOLERANCE = 1e-3
-"""Of a gradient's size, within which a sample counts as not influenced by another."""
-_GOLDEN = 0.6180339887498949
-"""Its multiples modulo 1 lie far apart: so do the weights that samples are told apart by."""
-
 
 def norm(products: Products, outputs: Sequence[Variable], batch: int | None) -> tuple[Tensor, Tensor | None]:
     """‖J‖²_F, 0-dim, and of each sample, (batch,), where samples are said to be independent."""
     total: Tensor | None = None
     used: set[int] = set()
     for output in outputs:
-        for start, stop in _parts(output.numbers // (batch or 1), products.chunk):
-            check = batch is not None and start == 0 and batch > 1
-            vectors = _unit_vectors(output, start, stop, batch)
-            if check:
-                vectors, mixed, amounts = _with_mixture(vectors)
-            rows = products.rows([output], [vectors])
-            used |= {number for number, row in enumerate(rows) if row is not None}
-            if check:
-                rows = [None if row is None else _independent(row, mixed, amounts, output) for row in rows]
-            part = squares(rows, batch).sum(0)
-            total = part if total is None else total + part
+        units = products.unit_vectors(output, batch)
+        independence = Independence(units) if batch is not None and batch > 1 else None
+        for start, stop in _parts(units.count, products.chunk):
+            for rows in products.run([units.start], [units.rows(start, stop)]):
+                used |= {number for number, row in enumerate(rows) if row is not None}
+                if independence:
+                    independence.add(rows)
+                part = squares(rows, batch).sum(0)
+                total = part if total is None else total + part
+        if independence:
+            independence.check(products)
     tell_unused(products, outputs, used)
     assert total is not None  # noqa: S101  (there is an output, with a number in it)
     return (total, None) if batch is None else (total.sum(), total)
@@ -80,45 +75,3 @@ def _parts(count: int, chunk: int) -> Iterator[tuple[int, int]]:
     parts = math.ceil(count / chunk)
     bounds = [round(part * count / parts) for part in range(parts + 1)]
     return pairwise(bounds)
-
-
-def _unit_vectors(output: Variable, start: int, stop: int, batch: int | None) -> Tensor:
-    """(stop - start, *shape): rows of the identity; for independent samples the same for each of them."""
-    tensor = output.tensor
-    shape = tensor.shape[1:] if batch else tensor.shape
-    real = tensor.real.dtype if tensor.is_complex() else tensor.dtype
-    rows = torch.zeros(stop - start, output.numbers // (batch or 1), dtype=real, device=tensor.device)
-    rows.diagonal(start).fill_(1)
-    vectors: Tensor = (
-        torch.view_as_complex(rows.reshape(-1, *shape, 2)) if tensor.is_complex() else rows.reshape(-1, *shape)
-    )
-    return vectors[:, None].expand(-1, batch, *shape) if batch else vectors
-
-
-def _with_mixture(vectors: Tensor) -> tuple[Tensor, Tensor, Tensor]:
-    """One more, a mixture of the others in other amounts for each sample; the weights of the others, and of samples."""
-    count, samples = vectors.shape[:2]
-    mixed, amounts = (_weights(each).to(vectors.device, vectors.dtype) for each in (count, samples))
-    one = torch.mv(vectors[:, 0].reshape(count, -1).T, mixed).reshape(vectors.shape[2:])  # they are alike for all
-    amounts = amounts.reshape(-1, *[1] * one.dim())
-    return torch.cat([vectors, (one * amounts)[None]]), mixed, amounts
-
-
-@lru_cache(maxsize=8)
-def _weights(count: int) -> Tensor:
-    return torch.cos(2 * math.pi * _GOLDEN * torch.arange(count, dtype=torch.float64, device="cpu"))
-
-
-def _independent(rows: Tensor, mixed: Tensor, amounts: Tensor, output: Variable) -> Tensor:
-    """The rows without the one more; ``UsageError`` where that is not the mixture of the others."""
-    rows, last = rows[:-1], rows[-1].detach()
-    mixed, amounts = mixed.to(rows.dtype), amounts.to(rows.dtype).reshape(-1, *[1] * (last.dim() - 1))
-    expected = torch.mv(rows.detach().reshape(len(rows), -1).T, mixed).reshape(last.shape) * amounts
-    tolerance = max(_TOLERANCE, 30 * torch.finfo(last.dtype).eps)
-    size, difference = torch.linalg.vector_norm(expected), torch.linalg.vector_norm(expected - last)
-    if difference > tolerance * size:
-        raise UsageError(
-            f"The samples of {output.name} influence one another (batch norm in training?): per_sample does not hold.",
-            "model.eval(), or leave per_sample out: J is then of all outputs by all inputs.",
-        )
-    return rows

@@ -27,11 +27,15 @@ class Backward:
     most_bytes: int
     """All gradients together: no VJP holds more at a time, but for what its ops need inside."""
     convolves: bool
+    goals: frozenset[Any]
+    """Nodes of the inputs."""
+    leads: frozenset[Any]
+    """Those from which an input is reached, the inputs' own among them."""
 
 
 def backward_of(outputs: Sequence[Variable], inputs: Sequence[Variable]) -> Backward:
     """As far as the graph tells without running it."""
-    goals = {_node(each) for each in inputs}
+    goals = frozenset(_node(each) for each in inputs)
     leads: set[Any] = set()
     total, convolves = sum(each.tensor.nbytes for each in inputs), False
     for node in _from_inputs(list({_node(each) for each in outputs})):
@@ -39,7 +43,7 @@ def backward_of(outputs: Sequence[Variable], inputs: Sequence[Variable]) -> Back
             leads.add(node)
             total += sum(map(_bytes_of, getattr(node, "_input_metadata", ())))
             convolves |= "Conv" in node.name()
-    return Backward(total, convolves)
+    return Backward(total, convolves, goals, frozenset(leads))
 
 
 def measured_bytes(run: Callable[[], object]) -> int:

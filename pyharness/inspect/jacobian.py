@@ -93,7 +93,7 @@ def _result(
         outputs=sum(each.numbers for each in what.outputs),
         inputs=sum(each.numbers for each in what.inputs),
         vjps=products.done,
-        chunk=min(products.chunk, products.done),
+        chunk=products.at_once,
         per_sample=per_sample,
         probes=probes,
         standard_error=standard_error,

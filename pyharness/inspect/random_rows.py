@@ -80,11 +80,11 @@ def estimate(products: Products, outputs: Sequence[Variable], draw: Draw, stop: 
     while more := stop.next(done, mean, error):
         for start in range(0, more, products.chunk):
             count = min(products.chunk, more - start)
-            rows = products.rows(outputs, [draw.vectors(count, each) for each in outputs])
-            used |= {number for number, row in enumerate(rows) if row is not None}
-            if not sampled:
-                tell_unused(products, outputs, used)
-            sampled.append(squares(rows, batch))
+            for rows in products.run(outputs, [draw.vectors(count, each) for each in outputs]):
+                used |= {number for number, row in enumerate(rows) if row is not None}
+                if not sampled:
+                    tell_unused(products, outputs, used)
+                sampled.append(squares(rows, batch))
         done += more
         values = torch.cat([each.detach() if batch is None else each.detach().sum(1) for each in sampled])
         mean, error = float(values.mean()), _standard_error(values)

@@ -103,6 +103,53 @@ def test_samples_that_do_influence_one_another_are_found(mlp, x):
         jacobian_norm(lambda x: mlp(x).sum(0), x, per_sample=True)
 
 
+def test_the_last_row_of_the_last_batch_is_looked_at_too(mlp, x):
+    def f(x):
+        y = mlp(x)
+        return torch.cat([y[:, :9], y[:, 9:] + 1e-2 * y[[2, 0, 1, 3, 4], 9:]], 1)
+
+    with pytest.raises(UsageError, match="influence one another"):
+        jacobian_norm(f, x, per_sample=True, memory=20_000)
+    assert jacobian_norm(mlp, x, per_sample=True, memory=20_000).chunk < 9, "or that was one batch"
+
+
+HEADS = {
+    "bias": lambda x, w: torch.addmm(torch.ones(3, dtype=x.dtype), x.tanh(), w),
+    "bias that depends by x": lambda x, w: torch.addmm(x.sum(), x.tanh(), w),
+    "no bias": lambda x, w: x.tanh() @ w,
+    "scaled": lambda x, w: torch.addmm(torch.ones(3, dtype=x.dtype), x.tanh(), w, alpha=2, beta=3),
+    "weights that depend by x": lambda x, w: x.tanh() @ (w * x.sum()),
+    "only the weights do": lambda x, w: torch.ones(5, 4, dtype=x.dtype) @ (w * x.sum()),
+    "nothing before": lambda x, w: x @ w,
+}
+
+
+@pytest.mark.parametrize("name", HEADS)
+@pytest.mark.parametrize("by", ["x", "x and w"])
+def test_a_last_linear_layer_is_passed_by_only_where_it_may_be(name, by):
+    x, w = (torch.randn(shape, dtype=torch.float64, generator=seeded(0)) for shape in ((5, 4), (4, 3)))
+    f, given = (HEADS[name], (x, w)) if by == "x and w" else (lambda x: HEADS[name](x, w), (x,))
+    whole = torch.autograd.functional.jacobian(f, given)
+    expected = sum(each.square().sum().item() for each in whole)
+    for memory in (None, 2_000):
+        assert float(jacobian_norm(f, given, memory=memory)) == pytest.approx(expected)
+
+
+def test_a_hook_on_the_output_of_a_last_linear_layer_is_called(mlp, x):
+    y = mlp(x.requires_grad_())
+    y.register_hook(lambda gradient: 3 * gradient)
+    assert float(jacobian_norm(y, x)) == pytest.approx(9 * truth(mlp, x))
+
+
+def test_wide_convolutions_are_run_one_by_one():
+    torch.manual_seed(0)
+    layers = (nn.Conv2d(1, 8, 3), nn.ReLU(), nn.AdaptiveAvgPool2d(2), nn.Flatten(), nn.Linear(32, 4))
+    module, x = nn.Sequential(*layers).double(), torch.randn(2, 1, 64, 64, dtype=torch.float64)
+    found = jacobian_norm(module, x, per_sample=True)
+    assert (found.chunk, found.vjps, found.notes) == (1, 5, ())
+    assert float(found) == pytest.approx(truth(module, x))
+
+
 @pytest.mark.parametrize("distribution", ["rademacher", "gaussian"])
 def test_the_estimate_is_unbiased_and_its_bars_cover_the_truth(mlp, x, distribution):
     true, generator = truth(mlp, x), seeded(1)
