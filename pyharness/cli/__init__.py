@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import signal
 import sys
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import click
 
@@ -39,6 +39,8 @@ _EXAMPLES = (
     ("where does the first NaN come from?", "pyharness run --nan train.py"),
 )
 _EPILOG = "Each verb has --help with examples and its exit status; docs/cli.md has all of it on one page."
+COMPLETE = "_PYHARNESS_COMPLETE"
+"""Set by a shell that completes: what it wants to know."""
 _JSON = "pyharness.json"
 _BUG = "This is a bug in pyharness. PYHARNESS_TRACEBACK=1 shows where."
 
@@ -75,25 +77,24 @@ def command() -> None:
 
 def main() -> None:
     """Entry point of ``pyharness``."""
+    from pyharness.cli import streams
+
     signal.signal(signal.SIGINT, _ended)
     signal.signal(signal.SIGTERM, _ended)
+    streams.prepare()
     status = run(sys.argv[1:])
     sys.exit(status)
 
 
 def run(arguments: Sequence[str]) -> int:
     """Run one command line; its exit status."""
-    if "_PYHARNESS_COMPLETE" in os.environ:
-        from pyharness.cli import bash_completion
-
-        bash_completion.register()
     try:
-        return _status(command.main(list(arguments), prog_name="pyharness", standalone_mode=False))
+        return _run(list(arguments))
+    except click.exceptions.Exit as end:
+        return end.exit_code
     except (KeyboardInterrupt, click.Abort):
         return ExitStatus.INTERRUPTED
-    except click.UsageError as error:
-        return _failed(usage_error(error))
-    except HarnessError as error:
+    except (click.UsageError, HarnessError) as error:
         return _failed(error)
     except BrokenPipeError:  # the reader of our output has seen enough
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
@@ -104,15 +105,23 @@ def run(arguments: Sequence[str]) -> int:
         return _failed(HarnessError(f"{type(error).__name__}: {error}", _BUG))
 
 
-def _failed(error: HarnessError) -> int:
+def _run(arguments: list[str]) -> int:
+    asked = os.environ.get(COMPLETE)
+    if asked:  # a shell asks what could come next
+        from pyharness.cli import shells
+
+        return shells.answer(command, asked)
+    with command.make_context("pyharness", arguments) as ctx:
+        value = command.invoke(ctx)
+        return value if isinstance(value, int) else ExitStatus.OK
+
+
+def _failed(error: click.UsageError | HarnessError) -> int:
     from pyharness.cli import output
 
+    error = usage_error(error) if isinstance(error, click.UsageError) else error
     output.error(error.message, error.remedy)
     return error.exit_code
-
-
-def _status(value: Any) -> int:
-    return value if isinstance(value, int) else 0
 
 
 def _ended(number: int, _frame: object) -> None:

@@ -7,12 +7,10 @@ from pathlib import Path
 
 import click
 
-from pyharness.cli import output
+from pyharness.cli import output, shells
 from pyharness.cli.verb import Verb
 from pyharness.model.errors import UsageError
 
-SHELLS = ("bash", "zsh", "fish")
-_VARIABLE = "_PYHARNESS_COMPLETE"
 _EXAMPLES = (
     ("for bash, from now on", "pyharness completion bash > ~/.local/share/bash-completion/completions/pyharness"),
     ("for zsh", "pyharness completion zsh > ~/.zfunc/_pyharness"),
@@ -24,24 +22,20 @@ shell then asks `pyharness` itself for each word, which imports no torch."""
 
 
 @click.command(cls=Verb, epilog=_EPILOG, examples=_EXAMPLES, statuses=(("0", "printed"),))
-@click.argument("shell", metavar="[bash|zsh|fish]", required=False, type=click.Choice(SHELLS))
+@click.argument("shell", metavar="[bash|zsh|fish]", required=False, type=click.Choice(shells.SHELLS))
 def command(shell: str | None) -> None:
     """Print what makes a shell complete pyharness: verbs, options, running programs, places, session files.
 
     Without an argument it is for the shell that $SHELL names.
     """
-    from click import shell_completion
-
     from pyharness import cli
-    from pyharness.cli import bash_completion
 
-    bash_completion.register()
-    completion = shell_completion.get_completion_class(shell or _own())
-    if completion is None:
-        raise UsageError("Which shell?", f"pyharness completion {'|'.join(SHELLS)}.")
-    output.write(completion(cli.command, {}, "pyharness", _VARIABLE).source().strip())
+    text = shells.script(cli.command, shell or _own())
+    if not text:
+        raise UsageError("Which shell?", f"pyharness completion {'|'.join(shells.SHELLS)}.")
+    output.write(text)
 
 
 def _own() -> str:
     name = Path(os.environ.get("SHELL", "")).name
-    return name if name in SHELLS else ""
+    return name if name in shells.SHELLS else ""

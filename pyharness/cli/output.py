@@ -9,6 +9,8 @@ import sys
 import threading
 from typing import IO, TYPE_CHECKING, Any
 
+from pyharness.model.errors import HarnessError
+
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
@@ -22,7 +24,12 @@ _PATIENCE = 1.0
 def write(text: str) -> None:
     """A line, or several, to stdout."""
     progress.clear()
-    print(text, flush=True)
+    try:
+        print(text, flush=True)
+    except BrokenPipeError:
+        raise
+    except OSError as error:
+        raise HarnessError(f"Standard output cannot be written: {error.strerror}.", "Is there room?") from error
 
 
 def write_json(data: Any) -> None:
@@ -60,7 +67,7 @@ class _Progress:
     def __call__(self, text: str) -> None:
         """Something that can take a second begins."""
         self.clear()
-        if not sys.stderr.isatty():
+        if not _can_move(sys.stderr):
             return
         self._timer = threading.Timer(_PATIENCE, self._show, (text,))
         self._timer.daemon = True
@@ -80,7 +87,8 @@ class _Progress:
     def _show(self, text: str) -> None:
         with self._lock:
             self._shown = True
-            sys.stderr.write(f"\r\x1b[K{_styled(f'… {text}', 'faint')}")
+            shown = f"… {text}"[: shutil.get_terminal_size().columns - 1]
+            sys.stderr.write(f"\r\x1b[K{_styled(shown, 'faint' if _colours(sys.stderr) else '')}")
             sys.stderr.flush()
 
 
@@ -99,7 +107,7 @@ class _Status:
     @staticmethod
     def wanted() -> bool:
         """Whether anybody would see it."""
-        return sys.stderr.isatty() and os.environ.get("TERM", "dumb") != "dumb"
+        return _can_move(sys.stderr)
 
     def __call__(self, text: str) -> None:
         """Replace the note."""
@@ -122,6 +130,11 @@ class _Status:
 
 
 status = _Status()
+
+
+def _can_move(stream: IO[str]) -> bool:
+    """Whether it is a terminal on which what was written can be taken back."""
+    return stream.isatty() and os.environ.get("TERM", "dumb") != "dumb"
 
 
 def _colours(stream: IO[str]) -> bool:

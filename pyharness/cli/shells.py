@@ -1,11 +1,24 @@
-"""Completion in bash where words have colons: bash breaks ``native:f`` into three, and replaces the last alone."""
+"""How shells complete: by click's scripts, and in bash by ours, as bash breaks ``native:f`` into three words."""
 
 from __future__ import annotations
 
 import os
-from typing import ClassVar
+from typing import TYPE_CHECKING, ClassVar
 
-from click.shell_completion import BashComplete, add_completion_class, split_arg_string
+from click.shell_completion import (
+    BashComplete,
+    add_completion_class,
+    get_completion_class,
+    shell_complete,
+    split_arg_string,
+)
+
+from pyharness.cli import COMPLETE
+
+if TYPE_CHECKING:
+    import click
+
+SHELLS = ("bash", "zsh", "fish")
 
 # What was typed goes as it is; of the answers, what stands before the last colon is there already. A place that goes on
 # (`py:train.py:`, `examples/`) gets no space behind it.
@@ -48,6 +61,15 @@ class Bash(BashComplete):
         return words[1:], incomplete
 
 
-def register() -> None:
-    """Let click use it, here and when bash asks."""
-    add_completion_class(Bash, "bash")
+add_completion_class(Bash, "bash")
+
+
+def script(command: click.Command, shell: str) -> str:
+    """What ``shell`` reads in order to complete; empty for a shell that is none of ``SHELLS``."""
+    completion = get_completion_class(shell)
+    return completion(command, {}, "pyharness", COMPLETE).source().strip() if completion else ""
+
+
+def answer(command: click.Command, asked: str) -> int:
+    """Answer what the script of a shell asks; its exit status."""
+    return shell_complete(command, {}, "pyharness", COMPLETE, asked)
