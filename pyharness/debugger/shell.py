@@ -240,16 +240,21 @@ class Shell:
     def go(self, request: m.Request) -> m.Stopped | None:
         """Do what the client asks and wait for the next stop; ``None`` at the program's end."""
         self.catch_up()
+        if self.exit_code is None:
+            self.begin(request)
+        self.pump(lambda: self.machine.focus is not None)
+        return self.machine.focus if self.exit_code is None else None
+
+    def begin(self, request: m.Request) -> None:
+        """Do what the client asks; where that cannot even begin, the program still stands where it did."""
         focus = self.machine.focus
         try:
             with self.excused():
-                self.perform(self.machine.request(request, self.breakpoints.names) if self.exit_code is None else [])
+                self.perform(self.machine.request(request, self.breakpoints.names))
         except HarnessError:
             if focus is not None and not self.lost:
                 self.machine.stays(focus)
             raise
-        self.pump(lambda: self.machine.focus is not None)
-        return self.machine.focus if self.exit_code is None else None
 
     def catch_up(self) -> None:
         """Handle what came while the program stood: it may have been killed, or a debugger may."""
