@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
 AREA = Area("extension")
 _TAG = re.compile(r"\.((?:cpython|pypy|graalpy|cp)[^.]*|abi3[^.]*)\.so$")
-_NAME_ONE = "Build it first, or name it: --extension PATH|MODULE."
+_NAME_ONE = "Build it first (`pyharness init` adds a debug build), or name it: --extension PATH|MODULE."
 
 
 @machine_checks.add(AREA, "extensions")

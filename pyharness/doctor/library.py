@@ -24,7 +24,7 @@ _INDEXES = (".gdb_index", ".debug_names")
 _LARGE = 16 << 20
 """Bytes of ``.debug_info`` that gdb does not read at once."""
 _NDEBUG = re.compile(rb"\0NDEBUG(?: [^\0]*)?\0")
-_DEBUG_BUILD = "Rebuild it with `-O0 -g` at the end of the compiler's options"
+_DEBUG_BUILD = "`pyharness init` adds a debug build beside yours; or rebuild it with `-O0 -g` behind all other options"
 _MAP = "Rebuild it here, or tell gdb: `set substitute-path FROM TO`."
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import importlib
+import os
 import re
 import sys
 from dataclasses import dataclass, field
@@ -53,11 +54,18 @@ class Project:
         return name if len(names) == 1 and "*" not in (name := next(iter(names))) else ""
 
 
+def check_folder(root: Path) -> None:
+    """``UsageError`` where there is no such folder, ``HarnessError`` where it cannot be looked into."""
+    if os.access(root, os.F_OK) and not os.access(root, os.R_OK | os.X_OK):
+        raise HarnessError(f"{root} cannot be read.", "Ask its owner for the permission, or copy the project.")
+    if not os.access(root, os.F_OK) or not root.is_dir():
+        known = [one.name for one in os.scandir(root.parent)] if os.access(root.parent, os.R_OK | os.X_OK) else []
+        raise UsageError(f"There is no folder {str(root)!r}.", nearest(root.name, known) or "Name your project's.")
+
+
 def project_in(root: Path, kind: str = "") -> Project:
     """The project of a folder, of that kind where it is several; ``UsageError`` where it is none."""
-    if not root.is_dir():
-        known = [one.name for one in root.parent.iterdir() if one.is_dir()] if root.parent.is_dir() else []
-        raise UsageError(f"There is no folder {str(root)!r}.", nearest(root.name, known) or "Name your project's.")
+    check_folder(root)
     if kind and kind not in KINDS:
         raise UsageError(f"There is no kind {kind!r}.", nearest(kind, KINDS) or f"It is {', '.join(KINDS)}.")
     found = {one.kind: one for one in _all(root.resolve())}
