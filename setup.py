@@ -1,4 +1,8 @@
-"""Lets pip build the extension with CMake; PYHARNESS_BUILD chooses debug, release (the default) or asan."""
+"""Lets pip build the extension with CMake.
+
+In the environment, PYHARNESS_BUILD chooses debug, release (the default) or asan; PYHARNESS_EXAMPLE_OPS=OFF leaves the
+example ops out.
+"""
 
 from __future__ import annotations
 
@@ -12,7 +16,6 @@ from setuptools import Extension, setup
 from setuptools.command.build_ext import build_ext
 
 ROOT = Path(__file__).resolve().parent
-MODULES = ("_C", "_engine", "_guard", "_trap")
 # Apart from CMake's build folders, and fresh: what an earlier run left there would end up in the wheel.
 STAGING = ROOT / "build" / "setuptools"
 DRIVER = runpy.run_path(str(ROOT / "cmake" / "build.py"))
@@ -39,7 +42,7 @@ class CMakeBuild(build_ext):
 
 shutil.rmtree(STAGING, ignore_errors=True)
 setup(
-    ext_modules=[Extension(f"pyharness.{name}", sources=[]) for name in MODULES],
+    ext_modules=[Extension(f"pyharness.{name}", sources=[]) for name in DRIVER["MODULES"]],
     cmdclass={"build_ext": CMakeBuild},
     options={"build": {"build_base": str(STAGING)}, "bdist_wheel": {"bdist_dir": str(STAGING / "wheel")}},
 )

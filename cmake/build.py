@@ -1,6 +1,7 @@
 """Configures, builds and activates a preset: ``cmake/build.py debug|release|asan|tsan [--inactive]``.
 
-The one driver of CMake: the Makefile runs it, setup.py imports it.
+The one driver of CMake: the Makefile runs it, setup.py imports it. ``PYHARNESS_EXAMPLE_OPS=OFF`` in the environment
+leaves the example ops out.
 """
 
 from __future__ import annotations
@@ -22,7 +23,8 @@ if TYPE_CHECKING:
 ROOT = Path(__file__).resolve().parent.parent
 PRESETS = ("debug", "release", "asan", "tsan")
 SUFFIX = str(sysconfig.get_config_var("EXT_SUFFIX"))
-TRAP = f"_trap{sysconfig.get_config_var('EXT_SUFFIX')}"
+EXAMPLE_OPS = os.environ.get("PYHARNESS_EXAMPLE_OPS", "ON").upper() not in {"OFF", "NO", "0"}
+MODULES = (*(["_C"] if EXAMPLE_OPS else []), "_engine", "_guard", "_trap")
 
 
 def check_preset(preset: str) -> str:
@@ -63,14 +65,29 @@ def build(preset: str) -> Path:
     folder = ROOT / "build" / check_preset(preset)
     cmake, ninja = tool("cmake"), tool("ninja")
     with sole_builder(folder):
-        run(cmake, "--preset", preset, f"-DPYHARNESS_PYTHON={sys.executable}", f"-DCMAKE_MAKE_PROGRAM={ninja}")
+        run(cmake, "--preset", preset, *definitions(ninja))
         run(cmake, "--build", "--preset", preset)
+        remove_unwanted(folder)
     return folder
+
+
+def definitions(ninja: str) -> Iterator[str]:
+    """What the presets leave open."""
+    yield f"-DPYHARNESS_PYTHON={sys.executable}"
+    yield f"-DPYHARNESS_EXAMPLE_OPS={'ON' if EXAMPLE_OPS else 'OFF'}"
+    yield f"-DCMAKE_MAKE_PROGRAM={ninja}"
+
+
+def remove_unwanted(folder: Path) -> None:
+    """An earlier build's example ops would be loaded still."""
+    if not EXAMPLE_OPS:
+        (folder / f"_C{SUFFIX}").unlink(missing_ok=True)
 
 
 def modules(folder: Path) -> list[Path]:
     """The extension modules that a build made."""
-    return sorted(folder.glob(f"_*{SUFFIX}"))
+    made = (folder / f"{name}{SUFFIX}" for name in MODULES)
+    return [module for module in made if module.exists()]
 
 
 def link(target: Path, place: Path) -> None:
@@ -82,6 +99,7 @@ def link(target: Path, place: Path) -> None:
 
 def activate(folder: Path) -> None:
     """Make a build the one that ``import pyharness._C`` loads from this tree, and that editors index."""
+    remove_unwanted(ROOT / "pyharness")
     for module in modules(folder):
         link(module, ROOT / "pyharness" / module.name)
     link(folder / "compile_commands.json", ROOT / "compile_commands.json")

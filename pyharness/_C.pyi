@@ -2,4 +2,6 @@
 
 from typing import Any
 
+torch_version: str
+
 def build_info() -> dict[str, Any]: ...

@@ -4,6 +4,7 @@
 PYBIND11_MODULE(TORCH_EXTENSION_NAME, m) {
   m.doc() =
       "Watches the autograd engine; use the typed wrappers in pyharness.native.";
+  m.attr("torch_version") = PYHARNESS_TORCH_VERSION; // compiled against
   pyharness::engine::bind_breakpoints(m);
   pyharness::engine::bind_chains(m);
   pyharness::engine::bind_nan(m);

@@ -19,9 +19,9 @@ else:
         "libraries": os.path.join(os.path.dirname(os.path.realpath(torch.__file__)), "lib"),  # noqa: PTH118, PTH120
     }
     try:
-        from pyharness.native import build_info
+        from pyharness.native.build import described
 
-        answer["harness"] = str(build_info())
+        answer["harness"] = described()
     except ImportError as error:
         answer["harness_error"] = f"pyharness cannot be imported: {error}"
     except Exception as error:  # noqa: BLE001  (as above)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from pathlib import Path
 
-from pyharness.native.load import load
+from pyharness.native.load import load, without_example_ops
 
 
 @dataclass(frozen=True)
@@ -37,3 +37,11 @@ def build_info() -> BuildInfo:
     """How the loaded ``pyharness._C`` was built; imports torch; ``HarnessError`` where there is no usable build."""
     module = load()
     return BuildInfo(**module.build_info(), file=str(Path(str(module.__file__)).resolve()))
+
+
+def described() -> str:
+    """The loaded extension in a line: ``build_info()``, or, where there are no example ops, the torch it is for."""
+    engine = load("_engine")
+    if without_example_ops():
+        return f"without example ops, torch {engine.torch_version}, {Path(str(engine.__file__)).resolve()}"
+    return str(build_info())

@@ -19,7 +19,12 @@ if TYPE_CHECKING:
 
 _OF_TORCH = ("_C", "_engine")
 _PACKAGE = Path(__file__).resolve().parent.parent
-_REMEDY = "Run `make debug-build` in the source tree, or reinstall pyharness for this Python and torch."
+_SUFFIX = str(sysconfig.get_config_var("EXT_SUFFIX"))
+_WITH_OPS = "Nothing else needs them. To have them, build again without PYHARNESS_EXAMPLE_OPS=OFF."
+_REMEDY = (
+    "Build it for this Python and torch: `make debug-build` in the source tree, elsewhere "
+    "`pip install --force-reinstall --no-cache-dir --no-deps` and what pyharness was installed from."
+)
 
 
 def load(name: str = "_C") -> ModuleType:
@@ -31,9 +36,15 @@ def load(name: str = "_C") -> ModuleType:
         module = importlib.import_module(f"pyharness.{name}")
     except ImportError as error:
         raise _unusable(name, error) from error
-    if name == "_C":
-        _check_torch(module.build_info()["torch_version"])
+    if name in _OF_TORCH:
+        _check_torch(name, getattr(module, "torch_version", None) or _torch_version())
     return module
+
+
+def without_example_ops() -> bool:
+    """Whether the modules are built for this Python, but ``_C``, the example ops, is left out."""
+    _choose_build()
+    return _is_built("_engine") and not _is_built("_C")
 
 
 def _choose_build() -> None:
@@ -54,12 +65,18 @@ def _require_torch() -> None:
         ) from error
 
 
+def _is_built(name: str) -> bool:
+    folders = importlib.import_module("pyharness").__path__
+    return any((Path(folder) / f"{name}{_SUFFIX}").exists() for folder in folders)
+
+
 def _unusable(name: str, error: ImportError) -> HarnessError:
-    suffix = str(sysconfig.get_config_var("EXT_SUFFIX"))
-    if not (_PACKAGE / f"{name}{suffix}").exists():
+    if name == "_C" and without_example_ops():
+        return HarnessError("This pyharness is built without its example ops (pyharness.ops).", _WITH_OPS)
+    if not _is_built(name):
         others = sorted(path.name for path in _PACKAGE.glob(f"{name}.*.so"))
         there = f" (only {', '.join(others)})" if others else ""
-        return HarnessError(f"pyharness.{name} is not built for this Python: no {name}{suffix}{there}.", _REMEDY)
+        return HarnessError(f"pyharness.{name} is not built for this Python: no {name}{_SUFFIX}{there}.", _REMEDY)
     return HarnessError(
         f"pyharness.{name} does not load with torch {_torch_version()}, probably it is built for another: {error}",
         _REMEDY,
@@ -73,8 +90,8 @@ def _torch_version() -> str:
         return "(not installed)"
 
 
-def _check_torch(built: str) -> None:
+def _check_torch(name: str, built: str) -> None:
     """Patch releases of torch keep its C++ interface; minor ones do not."""
     running = _torch_version()
     if built.split(".")[:2] != running.split(".")[:2]:
-        raise HarnessError(f"pyharness._C is built for torch {built}, but torch {running} is running.", _REMEDY)
+        raise HarnessError(f"pyharness.{name} is built for torch {built}, but torch {running} is running.", _REMEDY)
