@@ -2,109 +2,59 @@
 
 from __future__ import annotations
 
-import importlib
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from pyharness.fx.backend_report import compile_report
-    from pyharness.fx.bisecting.find import bisect
-    from pyharness.fx.bisecting.passes import BisectError
-    from pyharness.fx.edit import EditError, reload
-    from pyharness.fx.exporting import Exported, ExportError, export
-    from pyharness.fx.files import MaterializeError
-    from pyharness.fx.hashseeds.determinism import determinism
-    from pyharness.fx.materializing import Materialized, materialize
-    from pyharness.fx.remembered import remember
-    from pyharness.fx.tags import tag, tagged, tags_of
-    from pyharness.fx.tracer import CannotTraceError, Tracer, trace
-    from pyharness.fx.transforms import (
-        NotInvertibleError,
-        Probed,
-        Transform,
-        TransformError,
-        breakpoint_before,
-        inline,
-        inverse,
-        invert,
-        probe,
-        replace,
-        transform,
+    from pyharness.fx.backend_report import compile_report as compile_report
+    from pyharness.fx.bisecting.find import bisect as bisect
+    from pyharness.fx.bisecting.passes import BisectError as BisectError
+    from pyharness.fx.edit import EditError as EditError
+    from pyharness.fx.edit import reload as reload
+    from pyharness.fx.exporting import Exported as Exported
+    from pyharness.fx.exporting import ExportError as ExportError
+    from pyharness.fx.exporting import export as export
+    from pyharness.fx.files import MaterializeError as MaterializeError
+    from pyharness.fx.hashseeds.determinism import determinism as determinism
+    from pyharness.fx.materializing import Materialized as Materialized
+    from pyharness.fx.materializing import materialize as materialize
+    from pyharness.fx.remembered import remember as remember
+    from pyharness.fx.tags import tag as tag
+    from pyharness.fx.tags import tagged as tagged
+    from pyharness.fx.tags import tags_of as tags_of
+    from pyharness.fx.tracer import CannotTraceError as CannotTraceError
+    from pyharness.fx.tracer import Tracer as Tracer
+    from pyharness.fx.tracer import trace as trace
+    from pyharness.fx.transforms import NotInvertibleError as NotInvertibleError
+    from pyharness.fx.transforms import Probed as Probed
+    from pyharness.fx.transforms import Transform as Transform
+    from pyharness.fx.transforms import TransformError as TransformError
+    from pyharness.fx.transforms import breakpoint_before as breakpoint_before
+    from pyharness.fx.transforms import inline as inline
+    from pyharness.fx.transforms import inverse as inverse
+    from pyharness.fx.transforms import invert as invert
+    from pyharness.fx.transforms import probe as probe
+    from pyharness.fx.transforms import replace as replace
+    from pyharness.fx.transforms import transform as transform
+    from pyharness.fx.verifying.verify import verify as verify
+else:
+    from pyharness.model.first_use import on_first_use
+
+    __getattr__, __dir__, __all__ = on_first_use(
+        __name__,
+        {
+            "backend_report": "compile_report",
+            "bisecting.find": "bisect",
+            "bisecting.passes": "BisectError",
+            "edit": "EditError reload",
+            "exporting": "export Exported ExportError",
+            "files": "MaterializeError",
+            "hashseeds.determinism": "determinism",
+            "materializing": "materialize Materialized",
+            "remembered": "remember",
+            "tags": "tag tagged tags_of",
+            "tracer": "CannotTraceError trace Tracer",
+            "transforms": "breakpoint_before inline inverse invert NotInvertibleError probe Probed replace transform "
+            "Transform TransformError",
+            "verifying.verify": "verify",
+        },
     )
-    from pyharness.fx.verifying.verify import verify
-
-__all__ = [
-    "BisectError",
-    "CannotTraceError",
-    "EditError",
-    "ExportError",
-    "Exported",
-    "MaterializeError",
-    "Materialized",
-    "NotInvertibleError",
-    "Probed",
-    "Tracer",
-    "Transform",
-    "TransformError",
-    "bisect",
-    "breakpoint_before",
-    "compile_report",
-    "determinism",
-    "export",
-    "inline",
-    "inverse",
-    "invert",
-    "materialize",
-    "probe",
-    "reload",
-    "remember",
-    "replace",
-    "tag",
-    "tagged",
-    "tags_of",
-    "trace",
-    "transform",
-    "verify",
-]
-
-_HOME = {
-    "NotInvertibleError": "transforms",
-    "Probed": "transforms",
-    "Transform": "transforms",
-    "TransformError": "transforms",
-    "breakpoint_before": "transforms",
-    "inline": "transforms",
-    "inverse": "transforms",
-    "invert": "transforms",
-    "probe": "transforms",
-    "replace": "transforms",
-    "transform": "transforms",
-    "BisectError": "bisecting.passes",
-    "bisect": "bisecting.find",
-    "EditError": "edit",
-    "ExportError": "exporting",
-    "Exported": "exporting",
-    "export": "exporting",
-    "MaterializeError": "files",
-    "Materialized": "materializing",
-    "CannotTraceError": "tracer",
-    "Tracer": "tracer",
-    "remember": "remembered",
-    "tag": "tags",
-    "tagged": "tags",
-    "tags_of": "tags",
-    "trace": "tracer",
-    "compile_report": "backend_report",
-    "materialize": "materializing",
-    "reload": "edit",
-    "determinism": "hashseeds.determinism",
-    "verify": "verifying.verify",
-}
-
-
-def __getattr__(name: str) -> Any:
-    """Import on first use: the harness loads parts of this package while torch itself is still being imported."""
-    if name not in _HOME:
-        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-    value = getattr(importlib.import_module(f"{__name__}.{_HOME[name]}"), name)
-    globals()[name] = value
-    return value

@@ -2,34 +2,27 @@
 
 from __future__ import annotations
 
-import importlib
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from pyharness.inspect.capturing import Capture, capture
-    from pyharness.inspect.jacobian import jacobian_norm
-    from pyharness.inspect.norm import JacobianNorm
-    from pyharness.inspect.products import vjp
-    from pyharness.inspect.record import Record
-    from pyharness.inspect.statistics import TensorStatistics
+    from pyharness.inspect.capturing import Capture as Capture
+    from pyharness.inspect.capturing import capture as capture
+    from pyharness.inspect.jacobian import jacobian_norm as jacobian_norm
+    from pyharness.inspect.norm import JacobianNorm as JacobianNorm
+    from pyharness.inspect.products import vjp as vjp
+    from pyharness.inspect.record import Record as Record
+    from pyharness.inspect.statistics import TensorStatistics as TensorStatistics
+else:
+    from pyharness.model.first_use import on_first_use
 
-__all__ = ["Capture", "JacobianNorm", "Record", "TensorStatistics", "capture", "jacobian_norm", "vjp"]
-
-_HOME = {
-    "Capture": "capturing",
-    "JacobianNorm": "norm",
-    "Record": "record",
-    "TensorStatistics": "statistics",
-    "capture": "capturing",
-    "jacobian_norm": "jacobian",
-    "vjp": "products",
-}
-
-
-def __getattr__(name: str) -> Any:
-    """Import on first use: nothing here is needed before the program has imported torch."""
-    if name not in _HOME:
-        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-    value = getattr(importlib.import_module(f"{__name__}.{_HOME[name]}"), name)
-    globals()[name] = value
-    return value
+    __getattr__, __dir__, __all__ = on_first_use(
+        __name__,
+        {
+            "capturing": "Capture capture",
+            "jacobian": "jacobian_norm",
+            "norm": "JacobianNorm",
+            "products": "vjp",
+            "record": "Record",
+            "statistics": "TensorStatistics",
+        },
+    )

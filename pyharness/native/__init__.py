@@ -2,36 +2,30 @@
 
 from __future__ import annotations
 
-import importlib
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
-from pyharness.native.build import BuildInfo, build_info
-from pyharness.native.load import load
-from pyharness.native.trap_guard import healed_traps, install_trap_guard
+from pyharness.native.build import BuildInfo as BuildInfo
+from pyharness.native.build import build_info as build_info
+from pyharness.native.load import load as load
+from pyharness.native.trap_guard import healed_traps as healed_traps
+from pyharness.native.trap_guard import install_trap_guard as install_trap_guard
 
 if TYPE_CHECKING:
     from pyharness.native.breakpoints import Breakpoint as Breakpoint
     from pyharness.native.breakpoints import Hit as Hit
     from pyharness.native.breakpoints import breakpoint as breakpoint  # noqa: A004
     from pyharness.native.breakpoints import include_dir as include_dir
+else:
+    from pyharness.model.first_use import on_first_use
 
-__all__ = [
-    "Breakpoint",
-    "BuildInfo",
-    "Hit",
-    "breakpoint",
-    "build_info",
-    "healed_traps",
-    "include_dir",
-    "install_trap_guard",
-    "load",
-]
-
-_LAZY = ("Breakpoint", "Hit", "breakpoint", "include_dir")
-"""Of ``breakpoints``, which most programs that load something of ours do not need."""
-
-
-def __getattr__(name: str) -> Any:  # PEP 562
-    if name in _LAZY:
-        return getattr(importlib.import_module("pyharness.native.breakpoints"), name)
-    raise AttributeError(f"module 'pyharness.native' has no attribute {name!r}")
+    __getattr__, __dir__, __all__ = on_first_use(
+        __name__,
+        {
+            "breakpoints": "Breakpoint breakpoint Hit include_dir",
+        },
+        "BuildInfo",
+        "build_info",
+        "healed_traps",
+        "install_trap_guard",
+        "load",
+    )
