@@ -82,12 +82,12 @@ def main() -> None:
     signal.signal(signal.SIGINT, _ended)
     signal.signal(signal.SIGTERM, _ended)
     streams.prepare()
-    status = run(sys.argv[1:])
+    status = execute(sys.argv[1:])
     sys.exit(status)
 
 
-def run(arguments: Sequence[str]) -> int:
-    """Run one command line; its exit status."""
+def execute(arguments: Sequence[str]) -> int:
+    """Run one command line; its exit status. (A verb's module would take the name `run` away.)"""
     try:
         return _run(list(arguments))
     except click.exceptions.Exit as end:

@@ -22,6 +22,15 @@ def check_writable(file: str) -> None:
         raise UsageError(f"{file} cannot be written: no permission.", "Name a file that you may write.")
 
 
+def check_new_folder(folder: str) -> None:
+    """The same of a folder that is to be written, and may be there."""
+    path = Path(folder)
+    if path.exists() and not path.is_dir():
+        raise UsageError(f"{folder!r} is a file.", "Name a folder to write.")
+    if not path.parent.is_dir():
+        raise no_folder(path.parent, path.name)
+
+
 def write_file(file: str, text: str, advice: str) -> Line:
     """Write it; a line that says so, and what to do with it."""
     try:

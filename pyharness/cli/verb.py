@@ -52,7 +52,8 @@ class Verb(click.Command):
         try:
             return super().make_context(info_name, args, parent, **extra)
         except click.UsageError as error:
-            wrong = usage_error(error, behind_dashes=self._runs)
+            path = " ".join(filter(None, (parent.command_path if parent else "", info_name)))
+            wrong = usage_error(error, path, behind_dashes=self._runs)
             if wants_json:
                 output.write_json(self._failure(wrong))
             raise wrong from error

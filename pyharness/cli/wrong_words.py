@@ -12,13 +12,13 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
 
-def usage_error(error: click.UsageError, *, behind_dashes: bool = False) -> UsageError:
+def usage_error(error: click.UsageError, path: str = "pyharness", *, behind_dashes: bool = False) -> UsageError:
     """The same as one sentence with its remedy.
 
-    ``behind_dashes``: the command runs a program, whose own options come behind ``--``.
+    ``path``: the command, where the error does not know. ``behind_dashes``: the command runs a program, whose own
+    options come behind ``--``.
     """
-    path = error.ctx.command_path if error.ctx else "pyharness"
-    see = f"See {path} --help."
+    see = f"See {error.ctx.command_path if error.ctx else path} --help."
     if isinstance(error, click.NoSuchOption):
         near = nearest(error.option_name, _options(error.ctx))
         behind = f"Options of the program itself come behind --, as in SCRIPT -- {error.option_name}."
@@ -34,13 +34,14 @@ def usage_error(error: click.UsageError, *, behind_dashes: bool = False) -> Usag
 
 def _options(ctx: click.Context | None) -> Iterator[str]:
     for param in ctx.command.get_params(ctx) if ctx else ():
-        yield from (*param.opts, *param.secondary_opts) if isinstance(param, click.Option) else ()
+        if isinstance(param, click.Option) and not param.hidden:
+            yield from (*param.opts, *param.secondary_opts)
 
 
 def _called(param: click.Parameter, ctx: click.Context | None) -> str:
     if isinstance(param, click.Option):
         return max(param.opts, key=len)
-    return param.make_metavar(ctx) if ctx else (param.name or "").upper()
+    return param.make_metavar(ctx).strip("[]") if ctx else (param.name or "").upper()
 
 
 def _usage(ctx: click.Context | None) -> str:
@@ -48,5 +49,5 @@ def _usage(ctx: click.Context | None) -> str:
 
 
 def _sentence(text: str) -> str:
-    text = text.strip()
+    text = text.strip().replace("is not a valid integer range", "is no whole number")
     return text if text.endswith((".", "?")) else f"{text}."

@@ -110,7 +110,9 @@ def _answer(door: socket.socket, pid: int, seconds: float) -> dict[str, Any]:
             f"Native code keeps the GIL. Wait until it returns. {_native(pid)}",
         ) from None
     except ValueError:
-        raise HarnessError(f"Process {pid} ended meanwhile.") from None
+        raise HarnessError(
+            f"Process {pid} ended meanwhile.", "Start it again; `pyharness run` gives it a handle to attach to."
+        ) from None
 
 
 def _packages() -> dict[str, str]:

@@ -18,6 +18,8 @@ if TYPE_CHECKING:
     from pyharness.debugger.python_side import PythonSide
     from pyharness.model.where import Where
 
+_TRACE = "torch.fx.symbolic_trace and torch.compile with the backend pyharness make some."
+
 
 @dataclass
 class _Bound:
@@ -171,7 +173,7 @@ class Breakpoints:
         if where.is_native_op:
             return self._op_not_reached(where)
         if not self._maps:
-            return UsageError(f"There is no {where}: the program made no torch.fx GraphModule.")
+            return UsageError(f"There is no {where}: the program made no torch.fx GraphModule.", _TRACE)
         known = [name for source_map in self._maps.values() for name in names(source_map, where.kind)]
         remedy = (
             nearest(where.name, known) or f"Its graphs have, for example: {', '.join(list(dict.fromkeys(known))[:6])}"
@@ -201,5 +203,5 @@ def executable_line(file: str, line: int) -> int:
         return line
     after = [number for number in lines if number >= line]
     if not after:
-        raise UsageError(f"{file}:{line} is behind the last line of code ({lines[-1]}).")
+        raise UsageError(f"{file}:{line} is behind the last line of code ({lines[-1]}).", "Name a line with code.")
     return after[0]

@@ -67,7 +67,8 @@ class Command:
             ) from error
         except (SyntaxError, ValueError) as error:
             line = getattr(error, "lineno", None)
-            raise UsageError(f"{self.script} does not compile: {error}", f"See line {line}." if line else "") from error
+            remedy = f"See line {line}." if line else "Name a Python file."
+            raise UsageError(f"{self.script} does not compile: {error}", remedy) from error
 
 
 class Launched:

@@ -349,7 +349,7 @@ class NativeSide:
         for number, lwp in self.thread_ids.items():
             if lwp == thread:
                 return f"{command} --thread {number}"
-        raise HarnessError(f"gdb does not know thread {thread} of the program.")
+        raise HarnessError(f"gdb does not know thread {thread} of the program.", "It may have ended: look at another.")
 
     def _call(self, name: str, request: dict[str, Any] | None = None) -> Any:
         return json.loads(str(self._values(name, request or {})["json"]))

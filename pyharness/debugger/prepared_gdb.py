@@ -47,4 +47,6 @@ class PreparedGdb:
                 native.close()
             self._made.set_exception(error)
         except Exception as error:  # noqa: BLE001  (whoever needs gdb waits for an answer)
-            self._made.set_exception(HarnessError(f"gdb cannot be used: {type(error).__name__}: {error}"))
+            self._made.set_exception(
+                HarnessError(f"gdb cannot be used: {type(error).__name__}: {error}", "`pyharness doctor` looks at gdb.")
+            )

@@ -199,7 +199,7 @@ class Program:
             raise self._ended()
 
     def _ended(self) -> HarnessError:
-        return HarnessError(f"The program has ended (exit code {self.exit_code}).")
+        return HarnessError(f"The program has ended (exit code {self.exit_code}).", "Start it again.")
 
     def _describe(self, stopped: Stopped, origin: Frame | None) -> Stop:
         place: dict[str, Any] = {}

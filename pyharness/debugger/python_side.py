@@ -122,7 +122,9 @@ class PythonSide:
     def request_of(self, thread: int, command: str, arguments: Message | None = None) -> Message:
         """A request about a thread that debugpy has stopped before."""
         if thread not in self._dap_thread:
-            raise HarnessError(f"Thread {thread} does not stand in Python code.")
+            raise HarnessError(
+                f"Thread {thread} does not stand in Python code.", "Step out to Python, or ask in C++: native:EXPR."
+            )
         return self.request(command, {**(arguments or {}), "threadId": self._dap_thread[thread]})
 
     def post(self, command: str, arguments: Message) -> None:

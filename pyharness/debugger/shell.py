@@ -133,7 +133,9 @@ class Shell:
         elif kind == "child":
             self.client("child", message)
         elif kind == "failed":
-            raise HarnessError(f"Python cannot be debugged in this program: {message['error']}")
+            raise HarnessError(
+                f"Python cannot be debugged in this program: {message['error']}", "`pyharness doctor` looks at debugpy."
+            )
         elif kind == "op":
             self.process.answer({"go": True, "stop": self._op_stops.announced(message)})
         else:
@@ -177,7 +179,9 @@ class Shell:
             )
         elif kind == "process" and body.get("systemProcessId") != self.process.pid:
             # debugpy takes no token in this direction: make sure that nobody else connected to the adapter's port.
-            raise HarnessError(f"Another process ({body.get('systemProcessId')}) connected in the program's place.")
+            raise HarnessError(
+                f"Another process ({body.get('systemProcessId')}) connected in the program's place.", "Start again."
+            )
         elif kind == "initialized":
             self.configure()
         elif kind == "terminated":  # said when the program has gone, and never by an adapter that was killed

@@ -171,7 +171,7 @@ class Capture(Mapping[Key, "Record"]):
 
     def _unknown(self, path: str) -> UsageError:
         if path in self.unseen:
-            return UsageError(f"{path!r} was not captured: it is {self.unseen[path]}.")
+            return UsageError(f"{path!r} was not captured: it is {self.unseen[path]}.", "Capture the module around it.")
         watched = {each for target in self._selection.targets if target.wanted for each in target.paths}
         if path in watched:
             return UsageError(

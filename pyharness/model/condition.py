@@ -48,7 +48,7 @@ def compile_condition(text: str, variables: Sequence[str] | None = None) -> Cond
     """
     shown = text.strip()
     if len(shown) > _MOST_TEXT:
-        raise UsageError(f"A condition has at most {_MOST_TEXT} characters, this one {len(shown)}.")
+        raise UsageError(f"A condition has at most {_MOST_TEXT} characters, this one {len(shown)}.", "Say it shorter.")
     try:
         tree = ast.parse(shown, mode="eval")
     except SyntaxError as error:
@@ -59,5 +59,5 @@ def compile_condition(text: str, variables: Sequence[str] | None = None) -> Cond
     try:
         compiler.number(tree.body)
     except RecursionError as error:
-        raise UsageError("The condition is nested too deeply.") from error
+        raise UsageError("The condition is nested too deeply.", "Say it with fewer parentheses.") from error
     return Condition(shown, compiler.code.finished())

@@ -133,7 +133,10 @@ def check_python(condition: str) -> None:
     try:
         compile(condition, "<condition>", "eval")
     except SyntaxError as error:
-        raise UsageError(f"The condition {condition!r} is no Python expression: {error.msg}.") from error
+        raise UsageError(
+            f"The condition {condition!r} is no Python expression: {error.msg}.",
+            'Quote the whole place for the shell: "PLACE if CONDITION".',
+        ) from error
 
 
 def _bare(place: str) -> str:

@@ -136,9 +136,9 @@ def breakpoint(  # noqa: A001  (the name is what one looks for)
     """
     breakpoint_actions.check(action)
     if nth < 0:
-        raise UsageError(f"nth is {nth}; the first match is 1, and 0 is each.")
+        raise UsageError(f"nth is {nth}; the first match is 1, and 0 is each.", "Give 0 or more.")
     if not (op or module or node or site):
-        raise UsageError("A native breakpoint needs one of op, node, module and site.")
+        raise UsageError("A native breakpoint needs one of op, node, module and site.", 'Name one: op="aten::mul".')
     if site and (op or node or module):
         raise UsageError("A place in a kernel has no op, node or module.", "Write a condition on its variables.")
     made = Breakpoint(_described(op=op, module=module, node=node, site=site, when=when), action)

@@ -25,7 +25,7 @@ class Document:
         try:
             self.root = Table(self, (), _toml.loads(text))
         except ValueError as error:  # TOMLDecodeError
-            raise UsageError(f"{name} is not TOML: {error}") from error
+            raise UsageError(f"{name} is not TOML: {error}", "docs/sessions.md has a session to begin with.") from error
 
     def line_of(self, path: KeyPath) -> int:
         """1-based line on which the value at ``path`` begins.
@@ -154,7 +154,7 @@ def read(file: str) -> Document:
         known = {entry.name: entry for entry in path.parent.glob("*.toml")}
         raise UsageError(f"There is no session file {file!r}.", nearest(path.name, known)) from error
     except (OSError, UnicodeDecodeError) as error:
-        raise UsageError(f"{file} cannot be read: {error}") from error
+        raise UsageError(f"{file} cannot be read: {error}", "Name a TOML file.") from error
 
 
 def _has(data: Any, path: KeyPath) -> bool:

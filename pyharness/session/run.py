@@ -95,7 +95,9 @@ class _Play:
 
     def _step(self, program: Program, step: Step) -> None:
         if program.exit_code is not None:
-            raise HarnessError(f"{step.named} was not done: {_ended(program)}.")
+            raise HarnessError(
+                f"{step.named} was not done: {_ended(program)}.", "End the steps before, or let the program run longer."
+            )
         stop = self._move(program, step)
         if stop is None:
             self._no_stop(program, step)
@@ -130,7 +132,9 @@ class _Play:
         for each in step.expects:
             self._check(Checked(each.step, each.line, expect.check_ended(each)))
         if step.prints or step.stack:
-            raise HarnessError(f"Nothing to look at after {step.named}: {_ended(program)}.")
+            raise HarnessError(
+                f"Nothing to look at after {step.named}: {_ended(program)}.", "Look at a stop before that."
+            )
 
     def _check(self, checked: Checked) -> None:
         self._checked.append(checked)

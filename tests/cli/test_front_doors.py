@@ -16,7 +16,7 @@ from pyharness.model.errors import HarnessError
 
 def test_help_lists_the_verbs_and_imports_none(environment):
     code = (
-        "import sys; from pyharness import cli; cli.run(['--help']);"
+        "import sys; from pyharness import cli; cli.execute(['--help']);"
         "print([name for name in ('torch', 'rich', 'debugpy', 'json', 'pyharness.debugger') if name in sys.modules])"
     )
     result = subprocess.run([sys.executable, "-c", code], env=environment, capture_output=True, text=True, check=True)
@@ -25,7 +25,7 @@ def test_help_lists_the_verbs_and_imports_none(environment):
 
 
 def test_a_mistyped_verb_offers_the_nearest(capsys):
-    assert cli.run(["stpe"]) == 2
+    assert cli.execute(["stpe"]) == 2
     assert "Did you mean step" in capsys.readouterr().err
 
 
@@ -52,7 +52,7 @@ def test_version_imports_no_torch_and_needs_no_gdb(pyharness, environment, tmp_p
 
 
 def test_gdb_script_is_a_file(capsys):
-    assert cli.run(["gdb-script"]) == 0
+    assert cli.execute(["gdb-script"]) == 0
     assert Path(capsys.readouterr().out.strip()).is_file()
 
 
@@ -71,17 +71,17 @@ def failing(monkeypatch):
 
 def test_a_harness_error_is_its_message_and_remedy(failing, capsys):
     failing(HarnessError("It broke.", "Mend it."))
-    assert cli.run(["step"]) == 1
+    assert cli.execute(["step"]) == 1
     assert capsys.readouterr().err == "pyharness: It broke.\nMend it.\n"
 
 
 def test_an_unexpected_error_is_called_a_bug_and_its_traceback_can_be_had(failing, capsys, monkeypatch):
     failing(KeyError("x"))
-    assert cli.run(["step"]) == 1
+    assert cli.execute(["step"]) == 1
     assert "bug in pyharness" in capsys.readouterr().err
     monkeypatch.setenv("PYHARNESS_TRACEBACK", "1")
     with pytest.raises(KeyError):
-        cli.run(["step"])
+        cli.execute(["step"])
 
 
 def test_a_reader_that_leaves_is_no_error(environment):

@@ -49,7 +49,7 @@ def run(tmp_path, monkeypatch, capsys):
     monkeypatch.syspath_prepend(str(tmp_path))
 
     def go(*words):
-        status = cli.run(["fx", "bisect", *words])
+        status = cli.execute(["fx", "bisect", *words])
         return status, *capsys.readouterr()
 
     return go

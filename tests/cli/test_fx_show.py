@@ -42,7 +42,7 @@ def everything(tmp_path_factory):
 
 def test_help_teaches_and_imports_no_torch(environment):
     code = (
-        "import sys; from pyharness import cli; cli.run(['fx', '--help']);"
+        "import sys; from pyharness import cli; cli.execute(['fx', '--help']);"
         "print([name for name in ('torch', 'rich', 'pyharness.debugger') if name in sys.modules])"
     )
     done = subprocess.run([sys.executable, "-c", code], env=environment, capture_output=True, text=True, check=True)
@@ -52,7 +52,7 @@ def test_help_teaches_and_imports_no_torch(environment):
 
 @pytest.mark.parametrize("verb", VERBS)
 def test_each_verb_has_help(verb, capsys):
-    assert cli.run(["fx", verb, "--help"]) == 0
+    assert cli.execute(["fx", verb, "--help"]) == 0
     assert f"Usage: pyharness fx {verb}" in capsys.readouterr().out
 
 
@@ -103,7 +103,7 @@ def test_modules_are_known_whoever_traced(everything):
 
 @pytest.mark.usefixtures("kept")
 def test_a_version_before_and_a_table(capsys):
-    assert cli.run(["fx", "show", str(PROGRAM), "--graph", "Net@1"]) == 0
+    assert cli.execute(["fx", "show", str(PROGRAM), "--graph", "Net@1"]) == 0
     head, columns, *rows = capsys.readouterr().out.split("\n")
     assert head == "1 Net: torch.fx, 10 nodes, version 1 of 2"
     assert columns.split() == ["node", "op", "target", "module", "shape", "line", "origin"]
@@ -120,7 +120,7 @@ def test_a_version_before_and_a_table(capsys):
 )
 @pytest.mark.usefixtures("kept")
 def test_what_is_not_there_is_said_with_what_is(which, message, capsys):
-    assert cli.run(["fx", "show", str(PROGRAM), "--graph", which]) == 2
+    assert cli.execute(["fx", "show", str(PROGRAM), "--graph", which]) == 2
     assert message in capsys.readouterr().err
 
 
@@ -160,5 +160,5 @@ def test_a_program_without_graphs(pyharness, tmp_path, text, status, message):
     ],
 )
 def test_what_cannot_be_meant(words, message, capsys):
-    assert cli.run(["fx", "show", *words]) == 2
+    assert cli.execute(["fx", "show", *words]) == 2
     assert message in capsys.readouterr().err

@@ -60,7 +60,7 @@ def run(tmp_path, monkeypatch, capsys):
         monkeypatch.delitem(__import__("sys").modules, name, raising=False)
 
     def runs(*words):
-        status = cli.run(["fx", "verify", *words])
+        status = cli.execute(["fx", "verify", *words])
         return status, *capsys.readouterr()
 
     yield runs

@@ -21,7 +21,7 @@ def shown(kept, capsys):
     del kept
 
     def run(*words):
-        assert cli.run(["fx", words[0], PROGRAM, *map(str, words[1:])]) == 0
+        assert cli.execute(["fx", words[0], PROGRAM, *map(str, words[1:])]) == 0
         return capsys.readouterr().out
 
     return run
@@ -69,7 +69,7 @@ def test_a_transform_that_renames_changes_nothing(shown):
 
 def test_which_two_must_be_known(kept, capsys):
     del kept
-    assert cli.run(["fx", "diff", PROGRAM, "--before", "Net@1", "--after", "Nat"]) == 2
+    assert cli.execute(["fx", "diff", PROGRAM, "--before", "Net@1", "--after", "Nat"]) == 2
     assert "Did you mean Net" in capsys.readouterr().err
 
 
@@ -94,7 +94,7 @@ def test_a_page_is_written_and_named(shown, tmp_path):
 
 def test_a_page_that_cannot_be_written_is_said_before_the_program_runs(kept, capsys, tmp_path):
     del kept
-    assert cli.run(["fx", "draw", PROGRAM, "-o", str(tmp_path / "no" / "page.html")]) == 2
+    assert cli.execute(["fx", "draw", PROGRAM, "-o", str(tmp_path / "no" / "page.html")]) == 2
     assert "There is no folder" in capsys.readouterr().err
 
 
@@ -112,5 +112,5 @@ def test_a_graph_becomes_a_package(pyharness, tmp_path):
     ("words", "message"), [(["--graph", "Net@1"], "Leave @VERSION away"), ([], "--output is missing")]
 )
 def test_an_export_that_cannot_be_meant(words, message, capsys):
-    assert cli.run(["fx", "export", PROGRAM, *words, *(["-o", "mine"] if words else [])]) == 2
+    assert cli.execute(["fx", "export", PROGRAM, *words, *(["-o", "mine"] if words else [])]) == 2
     assert message in capsys.readouterr().err

@@ -29,7 +29,7 @@ def test_a_pass_that_iterates_a_set_is_found_twice():
 def test_the_command_line(capsys):
     """Nodes hash by address: the hash seed alone would leave their order as it is."""
     words = ["fx", "determinism", f"{FILE}:by_nodes", f"{FILE}:Model", "--seeds", "2", "--json"]
-    assert cli.run(words) == 1
+    assert cli.execute(words) == 1
     found = json.loads(capsys.readouterr().out)
     assert found["difference"]["first"] != found["difference"]["second"]
     assert [each["line"] for each in found["sets"]] == [mark("nodes", FILE)]

@@ -8,12 +8,13 @@ from typing import TYPE_CHECKING
 import click
 
 from pyharness.cli import output
+from pyharness.cli.files import check_new_folder
 from pyharness.cli.fx.program import end, graph_option, program_verb, run
 from pyharness.model.errors import HarnessError, UsageError
 from pyharness.model.styled_line import Line
 
 if TYPE_CHECKING:
-    from pyharness.cli.fx.program import Program
+from pyharness.cli.fx.program import Program
 
 
 @program_verb(
@@ -35,6 +36,7 @@ def command(*, program: Program, which: str | None, folder: str, imports: tuple[
     """
     if which and "@" in which:
         raise UsageError("Only what a graph is at the end can be exported.", "Leave @VERSION away.")
+    check_new_folder(folder)
     to = str(Path(folder).absolute())
     wanted = {"graph": which or "", "to": to, "imports": list(imports), "overwrite": overwrite}
     made = run(program, wanted)

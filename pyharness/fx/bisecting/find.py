@@ -73,7 +73,9 @@ def _values(module: GraphModule, inputs: Any, kwargs: Mapping[str, Any]) -> Valu
         bound = inspect.signature(module.forward).bind(*args, **kwargs)
     except TypeError as error:
         if args or kwargs:
-            raise UsageError(f"The module does not take these inputs: {error}.") from error
+            raise UsageError(
+                f"The module does not take these inputs: {error}.", "Give what its forward takes."
+            ) from error
         return Values((), {})
     return Values(bound.args, bound.kwargs)
 

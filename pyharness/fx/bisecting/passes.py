@@ -77,7 +77,7 @@ def passes_of(given: Any) -> tuple[Pass, ...]:
     else:
         raise UsageError(f"A {type(given).__name__} is no list of passes.", "Give a list, or a dict of name and pass.")
     if not named:
-        raise UsageError("There are no passes to look through.")
+        raise UsageError("There are no passes to look through.", "Give a list with at least one.")
     return tuple(Pass(name, call, _takes(name, call)) for name, call in _apart(named))
 
 
@@ -110,7 +110,10 @@ def _name(call: Any) -> str:
 def _takes(name: str, call: Any) -> Takes:
     """By the annotation of the first parameter, else by its name; a GraphModule where neither says it."""
     if not callable(call):
-        raise UsageError(f"The pass {name} is a {type(call).__name__}, which cannot be called.")
+        raise UsageError(
+            f"The pass {name} is a {type(call).__name__}, which cannot be called.",
+            "A pass is a function of a GraphModule.",
+        )
     try:
         parameters = list(inspect.signature(call).parameters.values())
     except (TypeError, ValueError):

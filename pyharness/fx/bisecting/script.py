@@ -101,7 +101,9 @@ class Writer:
         try:
             (self._folder / name).write_text(text, encoding="utf-8")
         except OSError as error:
-            raise BisectError(f"{self._folder / name} cannot be written: {error.strerror}.") from error
+            raise BisectError(
+                f"{self._folder / name} cannot be written: {error.strerror}.", "Name another folder."
+            ) from error
 
 
 def _shipped(name: str) -> str:

@@ -70,7 +70,9 @@ def _check(target: Path, *, overwrite: bool) -> None:
     if not target.name.isidentifier() or keyword.iskeyword(target.name):
         raise UsageError(f"{target.name!r} cannot be imported.", f"Call the folder {identifier(target.name)!r}.")
     if not target.parent.is_dir():
-        raise UsageError(f"There is no folder {str(target.parent)!r} to write {target.name!r} to.")
+        raise UsageError(
+            f"There is no folder {str(target.parent)!r} to write {target.name!r} to.", "Make it, or name another one."
+        )
     if target.exists() and (not target.is_dir() or any(target.iterdir())) and not overwrite:
         raise UsageError(f"{str(target)!r} is there already.", "Name another folder, or pass overwrite=True.")
     if target.exists() and overwrite and not (target / "state.pt").is_file() and any(target.iterdir()):

@@ -58,7 +58,10 @@ class Forward:
         if name not in known:
             if hasattr(builtins, name):
                 return name
-            raise ExportError(f"{self._who(line)} uses {name!r}, which nothing defines.")
+            raise ExportError(
+                f"{self._who(line)} uses {name!r}, which nothing defines.",
+                "Recompile the GraphModule, or export one that was not edited by hand.",
+            )
         try:
             return (
                 literal(known[name], self._imports)
@@ -83,7 +86,10 @@ class Forward:
         except NoCodeError as error:
             user = next((node.name for node in self._module.graph.nodes if str(node.target).split(".")[0] == name), "")
             who = f"node {user}" if user else "the generated code"
-            raise ExportError(f"{who} reads self.{name}, which has no code: {error}.") from None
+            raise ExportError(
+                f"{who} reads self.{name}, which has no code: {error}.",
+                "Replace the node, or define what it uses in a module that imports.",
+            ) from None
 
     def _lines(self, function: ast.FunctionDef) -> Iterator[str]:
         arguments = ast.unparse(function.args)
@@ -104,7 +110,7 @@ class Forward:
 def _function(code: str) -> ast.FunctionDef:
     found = [each for each in ast.parse(code).body if isinstance(each, ast.FunctionDef) and each.name == "forward"]
     if not found:
-        raise ExportError("The generated code has no forward.")
+        raise ExportError("The generated code has no forward.", "Recompile the GraphModule.")
     return found[-1]
 
 

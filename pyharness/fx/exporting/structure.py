@@ -188,13 +188,18 @@ class Structure:
                 hooks = f"{type(module).__name__} has {field[1:].replace('_', ' ')}"
                 raise ExportError(f"{self._user(where)}: its {hooks}, which are no code.", "Remove them first.")
         if "_extra_state" in module.state_dict() and where:
-            raise ExportError(f"{self._user(where)}: {type(module).__name__} has extra state of its own.")
+            raise ExportError(
+                f"{self._user(where)}: {type(module).__name__} has extra state of its own.",
+                "Inline the module, or leave its call out of the graph.",
+            )
 
     def _check_tensors(self) -> None:
         for path, tensor in _tensors(self._root):
             if type(tensor) not in _TENSORS or tensor.is_meta or tensor.layout != torch.strided:
                 what = f"a {type(tensor).__name__} on {tensor.device}"
-                raise ExportError(f"{self._user(path)}: {path} is {what}, which has no plain values.")
+                raise ExportError(
+                    f"{self._user(path)}: {path} is {what}, which has no plain values.", "Make it a plain tensor first."
+                )
 
     def _user(self, path: str) -> str:
         """The node that uses what lies at ``path``."""

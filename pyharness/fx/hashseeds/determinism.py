@@ -87,7 +87,10 @@ def _run(references: list[str], seed: int, *, repeats: int, folder: Path, timeou
         raise HarnessError(f"{references[0]} did not end within {timeout:g} s.", "Give it a larger timeout.") from error
     if not answer.exists():
         said = ended.stderr.strip().splitlines()
-        raise HarnessError(f"{references[0]} ended its process with {ended.returncode}: {said[-1] if said else ''}")
+        raise HarnessError(
+            f"{references[0]} ended its process with {ended.returncode}: {said[-1] if said else ''}",
+            "It is to return, not to exit.",
+        )
     data: dict[str, Any] = json.loads(answer.read_text(encoding="utf-8"))
     if "error" in data:
         kind = UsageError if data["usage"] else HarnessError

@@ -12,6 +12,8 @@ from typing import TYPE_CHECKING, Any
 
 from pyharness.model.errors import HarnessError, UsageError, nearest
 
+_FORM = "Write MODULE:NAME or FILE.py:NAME."
+
 if TYPE_CHECKING:
     from types import ModuleType
 
@@ -26,14 +28,14 @@ def resolve(reference: str) -> Any:
     """
     place, _, name = reference.rpartition(":")
     if not place or not name:
-        raise UsageError(f"{reference!r} names no object.", "Write MODULE:NAME or FILE.py:NAME.")
+        raise UsageError(f"{reference!r} names no object.", _FORM)
     module = _of_file(Path(place).absolute()) if place.endswith(".py") else _of_name(place)
     value: Any = module
     for part in name.split("."):
         if not hasattr(value, part):
-            raise UsageError(
-                f"{place} has no {name!r}.", nearest(part, [each for each in dir(value) if each[0] != "_"])
-            )
+            known = [each for each in dir(value) if each[0] != "_"]
+            remedy = nearest(part, known) or (f"It has {', '.join(known[:5])}." if known else "It defines nothing.")
+            raise UsageError(f"{place} has no {name!r}.", remedy)
         value = getattr(value, part)
     return value
 
@@ -89,13 +91,16 @@ def _name(thing: Any) -> str:
 @functools.cache
 def _of_file(path: Path) -> ModuleType:
     if not path.is_file():
-        raise UsageError(f"There is no file {str(path)!r}.")
+        raise UsageError(
+            f"There is no file {str(path)!r}.",
+            nearest(path.name, (each.name for each in path.parent.glob("*.py"))) or _FORM,
+        )
     if str(path.parent) not in sys.path:
         sys.path.insert(0, str(path.parent))  # as Python does for a script
     name = path.stem if path.stem not in sys.modules else f"_pyharness_{path.stem}"
     spec = importlib.util.spec_from_file_location(name, path)
     if spec is None or spec.loader is None:
-        raise UsageError(f"{str(path)!r} is no Python file.")
+        raise UsageError(f"{str(path)!r} is no Python file.", _FORM)
     module = importlib.util.module_from_spec(spec)
     sys.modules[name] = module
     try:
@@ -107,4 +112,5 @@ def _of_file(path: Path) -> ModuleType:
 
 
 def _failed(name: str, error: Exception) -> HarnessError:
-    return HarnessError(f"{name} cannot be imported: {type(error).__name__}: {error}")
+    message = f"{name} cannot be imported: {type(error).__name__}: {error}"
+    return HarnessError(message, "Python could not import it either: mend it first.")

@@ -96,7 +96,9 @@ def _bound(called: GraphModule, call: Node) -> dict[Node, Any]:
         values = called.graph.process_inputs(*bound.arguments.values())  # flat, where the graph has packed inputs
         return dict(zip(inputs, values, strict=True))
     except (TypeError, ValueError) as error:
-        raise TransformError(f"{call.name} does not call {call.target} as it is defined: {error}.") from error
+        raise TransformError(
+            f"{call.name} does not call {call.target} as it is defined: {error}.", "Leave that call out."
+        ) from error
 
 
 def _only_checks(hook: Any) -> bool:

@@ -82,7 +82,9 @@ def domains() -> list[tuple[str, int, str]]:
 def _keys(form: Any, *, in_place: bool) -> Iterator[Hashable]:
     if not isinstance(form, str):
         if not callable(form):
-            raise UsageError(f"{form!r} is no function, no method's name and no class of modules.")
+            raise UsageError(
+                f"{form!r} is no function, no method's name and no class of modules.", "Give one of these."
+            )
         yield form
         return
     for name in (form, f"{form}_") if in_place else (form,):

@@ -39,7 +39,10 @@ def nodes_at(graph: Graph, where: Where) -> list[Node]:
     if not found:
         known = [*(node.name for node in nodes), *filter(None, map(_module, nodes)), *map(target_of, nodes)]
         if callable(where):
-            raise UsageError(f"No node is one for {getattr(where, '__name__', 'the function')}.")
+            raise UsageError(
+                f"No node is one for {getattr(where, '__name__', 'the function')}.",
+                "Print the graph to see what there is.",
+            )
         raise UsageError(f"The graph has no node {str(where)!r}.", nearest(str(where), known))
     return found
 

@@ -137,7 +137,9 @@ def _is_meant(match: Match, names: list[str], where: Any) -> bool:
 def _nothing(module: GraphModule, pattern: GraphModule, *, limited: bool) -> UsageError:
     absent = missing(module, pattern)
     if absent:
-        return UsageError(f"The pattern is nowhere: the graph has no {', '.join(absent)}.")
+        return UsageError(
+            f"The pattern is nowhere: the graph has no {', '.join(absent)}.", "Write it with what the graph calls."
+        )
     remedy = "Its calls are all there, but not so connected, or a value inside of it is used elsewhere, too."
     return UsageError("The pattern is nowhere" + (" that `where` means." if limited else "."), remedy)
 
@@ -149,7 +151,10 @@ def _substitute(graph: Graph, match: Match, new: Graph, replaced: dict[Node, Nod
     with graph.inserting_before(match.nodes[-1].next):
         results = _copied(graph, new, known, match)
     if len(results) != len(match.results):
-        raise UsageError(f"The pattern returns {len(match.results)} values and what is to replace it {len(results)}.")
+        raise UsageError(
+            f"The pattern returns {len(match.results)} values and what is to replace it {len(results)}.",
+            "Return as many.",
+        )
     for old, made in zip(match.results, results, strict=True):
         old.replace_all_uses_with(made)
         replaced[old] = made

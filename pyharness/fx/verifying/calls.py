@@ -151,12 +151,16 @@ def bound(module: GraphModule, args: tuple[Any, ...], kwargs: Mapping[str, Any])
     if has_pytree(module.graph):
         values = pytree.tree_leaves((args, dict(kwargs))) if kwargs else module.graph.process_inputs(*args)
         if len(values) != len(inputs):
-            raise UsageError(f"The graph takes {len(inputs)} values, not {len(values)}.")
+            raise UsageError(
+                f"The graph takes {len(inputs)} values, not {len(values)}.", "Give one for each placeholder."
+            )
         return dict(zip(inputs, values, strict=True))
     try:
         call = inspect.signature(module.forward).bind(*args, **kwargs)
     except TypeError as error:
-        raise UsageError(f"The graph cannot be called with these inputs: {error}.") from error
+        raise UsageError(
+            f"The graph cannot be called with these inputs: {error}.", "Give what its forward takes."
+        ) from error
     call.apply_defaults()
     return {node: call.arguments[str(node.target).lstrip("*")] for node in inputs}
 

@@ -90,7 +90,10 @@ def _is_current(module: GraphModule) -> bool:
 def _checked(*functions: Callable[..., Any]) -> Sequence[torch.nn.Module]:
     for each in functions:
         if not callable(each):
-            raise UsageError(f"verify takes modules and functions, not {type(each).__name__}.")
+            raise UsageError(
+                f"verify takes modules and functions, not {type(each).__name__}.",
+                "Call a tensor's maker, not the tensor.",
+            )
     modules = [each for each in functions if isinstance(each, torch.nn.Module)]
     for module in modules:
         for name, tensor in tensors_of(module).items():
