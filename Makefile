@@ -25,6 +25,7 @@ $(SETUP)/system: scripts/system-packages.sh
 	@touch $@
 
 $(SETUP)/venv: requirements.txt $(SETUP)/system
+	test -e $(VENV) || rm -f $(VENV) # a link that docker/devcontainer.sh made leads nowhere outside of its container
 	test -x $(BIN)/python || $(PYTHON) -m venv $(VENV)
 	$(BIN)/python -m pip install --quiet -r requirements.txt
 	@touch $@
