@@ -87,7 +87,7 @@ def main() -> None:
 
 
 def execute(arguments: Sequence[str]) -> int:
-    """Run one command line; its exit status. (A verb's module would take the name `run` away.)"""
+    """Run one command line; its exit status."""
     try:
         return _run(list(arguments))
     except click.exceptions.Exit as end:

@@ -14,7 +14,7 @@ from pyharness.model.errors import HarnessError, UsageError
 from pyharness.model.styled_line import Line
 
 if TYPE_CHECKING:
-from pyharness.cli.fx.program import Program
+    from pyharness.cli.fx.program import Program
 
 
 @program_verb(
