@@ -24,6 +24,7 @@ if TYPE_CHECKING:
 _VENVS = (".venv", "venv", "env")
 _CHOSEN = "${command:python.interpreterPath}"
 _STYLES: dict[State, Style] = {"written": "good", "merged": "good", "unchanged": "faint", "kept": "warn"}
+_MOST_OPS = 4
 _EXAMPLES = (
     ("what would it add to the project in this folder?", "pyharness init --dry-run"),
     ("add it, and stop in this op", "pyharness init --op my_ops::rms_norm"),
@@ -111,6 +112,10 @@ def _lines(made: Plan) -> Iterator[Line]:
     if made.op:
         at = f"{made.op.file}:{made.op.line}"
         yield Line(f"stops in {made.op.function or 'a lambda'} ({at}), which {made.op.full_name} runs")
+    others = [op.full_name for op in made.ops if op is not made.op][:_MOST_OPS]
+    if others:
+        more = ", ..." if len(made.ops) > len(others) + 1 else ""
+        yield Line(f"other ops: {', '.join(others)}{more}; --op NAME stops in one of them", "faint")
     yield Line("")
     width = max(len(change.name) for change in made.changes)
     for change in made.changes:

@@ -15,8 +15,8 @@ _HEAD = """#!/bin/sh
 # Made by `pyharness init`, yours to change. PYHARNESS_PYTHON, CC and CXX choose what it builds with.
 set -eu
 cd "$(dirname "$0")/.."
-python=${{PYHARNESS_PYTHON:-{python}}}
-python=$(command -v "$python") || {{ echo "There is no $python: set PYHARNESS_PYTHON." >&2; exit 1; }}
+named=${{PYHARNESS_PYTHON:-{python}}}
+python=$(command -v "$named") || {{ echo "There is no $named: set PYHARNESS_PYTHON." >&2; exit 1; }}
 case $python in /*) ;; *) python=$PWD/$python ;; esac
 "$python" -c 'import torch' 2>/dev/null ||
   {{ echo "$python cannot import torch: activate your environment, or set PYHARNESS_PYTHON." >&2; exit 1; }}

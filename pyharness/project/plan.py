@@ -203,5 +203,5 @@ def _next(op: Op | None, script: str, python: str) -> list[str]:
     return [
         build,
         f"pyharness session run {FOLDER}/{session_files.file_name(op)}.toml",
-        f"pyharness step {script} --at {op.place} --stack",
+        f"pyharness step {script} --at {op.place} --stack --kill",
     ]

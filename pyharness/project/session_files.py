@@ -42,7 +42,6 @@ ph-program {script}
 ph-break {place}
 ph-run
 ph-bt
-info locals
 kill
 """
 

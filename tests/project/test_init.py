@@ -30,7 +30,7 @@ def test_it_adds_its_files_and_run_again_changes_nothing(project, pyharness, kin
     assert result.returncode == 0, result.stderr
     assert f": {kind} (" in result.stdout
     assert "stops in shears::shear_cpu" in result.stdout
-    assert result.stdout.rstrip().endswith("--at native:shears::shear_cpu --stack")
+    assert result.stdout.rstrip().endswith("--at native:shears::shear_cpu --stack --kill")
     after = contents(root)
     assert set(after) - set(before) == OWN | VSCODE
     assert {name: after[name] for name in before} == before

@@ -1,0 +1,92 @@
+"""The debug build that ``pyharness init`` writes: made for real, debuggable whatever flags the project asks for."""
+
+import json
+import os
+import subprocess
+import sys
+
+import pytest
+from project_files import OP, ROOT
+
+from pyharness.doctor.library import library
+from pyharness.doctor.registry import Area
+from pyharness.ingdb.elf import open_elf
+
+FIRST = next(number for number, line in enumerate(OP.splitlines(), 1) if "@first" in line)
+LIBRARIES = {"setuptools": "lib/shears/_C*.so", "jit": "torch_extensions/*/*.so"}
+
+
+@pytest.fixture
+def build(tmp_path):
+    """Make the debug build of a project; its library."""
+
+    def make(root, kind):
+        environment = {**os.environ, "PYHARNESS_PYTHON": sys.executable, "PYTHONPATH": str(ROOT)}
+        for name in ("TORCH_EXTENSIONS_DIR", "CFLAGS", "CXXFLAGS", "CXX", "CC"):
+            environment.pop(name, None)
+        command = ["sh", root / "debugging/build.sh"]
+        done = subprocess.run(command, cwd=tmp_path, env=environment, capture_output=True, text=True, check=False)
+        assert done.returncode == 0, done.stdout + done.stderr
+        (made,) = (root / "build/pyharness-debug").glob(LIBRARIES[kind])
+        return made
+
+    return make
+
+
+@pytest.mark.parametrize("kind", LIBRARIES)
+def test_the_debug_build_stops_in_their_kernel(project, pyharness, build, kind):
+    root = project(kind)
+    release = root / "build/lib/shears/_C.so"
+    release.parent.mkdir(parents=True)
+    release.write_bytes(b"the release build")
+    assert pyharness("init", root).returncode == 0
+    made = build(root, kind)
+    assert release.read_bytes() == b"the release build"
+    found = {one.check: one.state for one in library(Area("extension"), open_elf(str(made)))}
+    assert {found[name] for name in ("debug-info", "symbols", "optimized", "asserts", "sources")} == {"ok"}, found
+    assert not list(root.glob("*.egg-info"))
+    if kind == "setuptools":
+        assert (made.parent / "__init__.py").resolve() == root / "shears/__init__.py", "a breakpoint in theirs holds"
+        assert_a_session_stops(root, pyharness)
+    else:
+        assert_plain_gdb_stops(root)
+
+
+def assert_a_session_stops(root, pyharness):
+    played = pyharness("session", "run", root / "debugging/shear.toml", "--json")
+    assert played.returncode == 0, played.stdout + played.stderr
+    (stop,) = json.loads(played.stdout)["stops"]
+    assert (stop["language"], stop["function"].rpartition("::")[2], stop["line"]) == ("native", "shear_cpu", FIRST)
+    assert stop["printed"]["by"] == "0.5"
+    assert any(frame["file"] == str(root / "debugging/call_shear.py") for frame in stop["stack"])
+
+
+def assert_plain_gdb_stops(root):
+    environment = {**os.environ, "PYHARNESS_PYTHON": sys.executable, "PYTHONPATH": str(ROOT)}
+    command = ["gdb", "-nx", "-batch", "-x", "debugging/shear.gdb"]
+    done = subprocess.run(command, cwd=root, env=environment, capture_output=True, text=True, timeout=120, check=False)
+    assert "shears::shear_cpu" in done.stdout, done.stdout + done.stderr
+    assert f"shear.cpp:{FIRST}" in done.stdout
+    assert "call_shear.py" in done.stdout
+
+
+def test_an_interpreter_without_torch_is_named(project, pyharness, tmp_path):
+    root = project("cmake")
+    assert pyharness("init", root).returncode == 0
+    lonely = tmp_path / "python3"
+    lonely.write_text("#!/bin/sh\nexit 1\n")
+    lonely.chmod(0o755)
+    environment = {"PATH": f"{tmp_path}:{os.environ['PATH']}"}
+    done = subprocess.run(
+        ["sh", root / "debugging/build.sh"], env=environment, capture_output=True, text=True, check=False
+    )
+    assert (done.returncode, done.stderr) == (
+        1,
+        f"{lonely} cannot import torch: activate your environment, or set PYHARNESS_PYTHON.\n",
+    )
+    assert not (root / "build").exists()
+    environment["PYHARNESS_PYTHON"] = "no-such-python"
+    done = subprocess.run(
+        ["sh", root / "debugging/build.sh"], env=environment, capture_output=True, text=True, check=False
+    )
+    assert (done.returncode, done.stderr) == (1, "There is no no-such-python: set PYHARNESS_PYTHON.\n")
