@@ -17,6 +17,7 @@ from pyharness.debugger.op_stops import OpStops
 from pyharness.debugger.prepared_gdb import PreparedGdb
 from pyharness.debugger.python_side import PythonSide
 from pyharness.gdbmi.client import GdbError, GdbLostError
+from pyharness.model import user_code
 from pyharness.model.errors import DebuggerLostError, HarnessError
 
 if TYPE_CHECKING:
@@ -51,6 +52,7 @@ class Shell:
         command.check()
         self._crashes = crashes
         self._included = included
+        user_code.include(included)
         self._progress = progress
         self._events: Events = events or queue.SimpleQueue()
         self.client: Callable[[str, Any], None] = lambda _source, _item: None

@@ -8,6 +8,7 @@ from __future__ import annotations
 import hashlib
 import itertools
 import json
+import os
 import re
 from contextlib import suppress
 from dataclasses import dataclass
@@ -20,7 +21,7 @@ from pyharness.ingdb.function_name import bare_name
 from pyharness.ingdb.line_table import line_table
 from pyharness.ingdb.native_names import demangled
 from pyharness.model.state import state_dir, write_private
-from pyharness.model.user_code import is_user_source
+from pyharness.model.user_code import included, is_user_source
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -93,7 +94,7 @@ def _at(elf: Elf, bias: int) -> list[UserFunction]:
 
 @lru_cache(maxsize=64)
 def _rows(elf: Elf) -> list[_Row]:
-    cache = state_dir("symbols") / f"functions-{_identity(elf)}.json"
+    cache = state_dir("symbols") / f"functions-{_identity(elf)}{_patterns()}.json"
     rows = _kept(cache)
     if rows is None:
         rows = [_Row(bare_name(demangled(row.linkage_name.encode())), *row[1:]) for row in compute(elf)]
@@ -116,6 +117,12 @@ def _identity(elf: Elf) -> str:
         return elf.build_id
     status = Path(elf.path).stat()
     return hashlib.sha256(f"{elf.path}\0{status.st_size}\0{status.st_mtime_ns}".encode()).hexdigest()
+
+
+def _patterns() -> str:
+    """What else than the user's own was asked for decides what is found."""
+    patterns = os.pathsep.join(sorted(included()))
+    return f"-{hashlib.sha256(patterns.encode()).hexdigest()[:8]}" if patterns else ""
 
 
 def _kept(cache: Path) -> list[_Row] | None:

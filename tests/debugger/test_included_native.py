@@ -1,0 +1,59 @@
+"""Libraries that are not the user's, debugged all the same: torch itself, built with debug information."""
+
+import os
+import subprocess
+
+import pytest
+
+import pyharness
+from pyharness.model import user_code
+
+SOURCE = """int scaled(int value) {
+  int more = value * 2 + 1;
+  return more;
+}
+"""
+SCRIPT = """import ctypes
+library = ctypes.CDLL({library!r})
+number = library.scaled(3)
+print(number)
+"""
+
+
+@pytest.fixture
+def torch_like(tmp_path, monkeypatch):
+    """A script whose library lies, and was compiled, where torch's do."""
+    monkeypatch.setenv("PYHARNESS_INCLUDE", "")
+    source = tmp_path / "aten/src/ATen/native/Scaled.c"
+    library = tmp_path / "torch/lib/libtorch_cpu.so"
+    for file in (source, library):
+        file.parent.mkdir(parents=True)
+    source.write_text(SOURCE)
+    subprocess.run(["cc", "-g", "-O0", "-shared", "-fPIC", "-o", library, source], check=True)
+    script = tmp_path / "script.py"
+    script.write_text(SCRIPT.format(library=str(library)))
+    return script
+
+
+def into(script, include):
+    with pyharness.debug(str(script), stdout=subprocess.DEVNULL, include=include) as program:
+        assert program.run_to(f"py:{script}:3") is not None
+        return program.into_native().frame
+
+
+def test_torch_is_stepped_over_unless_its_sources_and_its_binary_are_included(torch_like):
+    assert (into(torch_like, ()).language, into(torch_like, ["*/aten/src/*"]).language) == ("python", "python")
+    frame = into(torch_like, ["*/aten/src/ATen/native/*", "*/libtorch_cpu.so"])
+    assert (frame.language, frame.function, frame.line) == ("native", "scaled", 2)
+
+
+def test_what_is_included_is_that_of_the_program_and_of_the_environment(monkeypatch):
+    monkeypatch.setenv("PYHARNESS_INCLUDE", "")
+    monkeypatch.setattr(user_code, "_FROM_OUTSIDE", "*/c10/*")
+    user_code.include(["*/aten/*"])
+    user_code.include(["*/torch/nn/*.py"])
+    assert os.environ["PYHARNESS_INCLUDE"] == "*/c10/*:*/torch/nn/*.py"
+    assert user_code.is_user_source("/src/pytorch/c10/core/Device.cpp")
+    assert not user_code.is_user_source("/src/pytorch/aten/src/ATen/Context.cpp")
+    assert user_code.is_user_python("/v/lib/python3.11/site-packages/torch/nn/functional.py")
+    assert not user_code.is_user_binary("/v/torch/lib/libtorch_cpu.so")
