@@ -64,9 +64,9 @@ _SETUPTOOLS = """
 """
 _CMAKE = """
 "$python" -c 'import torch; print(torch.utils.cmake_prefix_path)' > "$debug/torch"
-cmake -S . -B "$debug/cmake" -DCMAKE_BUILD_TYPE=Debug -DCMAKE_PREFIX_PATH="$(cat "$debug/torch")" \\
+cmake -S {source} -B "$debug/cmake" -DCMAKE_BUILD_TYPE=Debug -DCMAKE_PREFIX_PATH="$(cat "$debug/torch")" \\
   -DPython_EXECUTABLE="$python" -DPython3_EXECUTABLE="$python"{options}
-cmake --build "$debug/cmake" --parallel "${{MAX_JOBS:-2}}"
+cmake --build "$debug/cmake" --parallel "${{MAX_JOBS:-$(nproc)}}"
 """
 _SCIKIT = """
 "$python" -c 'import scikit_build_core' ||
@@ -90,16 +90,17 @@ def text(project: Project, python: str, script: str) -> str:
     """
     name = re.sub(r"[^\w.-]", "_", project.name)
     head = _HEAD.format(name=name, folder=FOLDER, python=shlex.quote(python))
-    return head + _body(project.kind, project.options, script)
+    return head + _body(project, script)
 
 
-def _body(kind: Kind, options: tuple[str, ...], script: str) -> str:
-    if kind == "setuptools":
+def _body(project: Project, script: str) -> str:
+    if project.kind == "setuptools":
         return _SETUPTOOLS + _LINKS
-    if kind == "scikit-build-core":
+    if project.kind == "scikit-build-core":
         return _SCIKIT + _LINKS
-    if kind == "cmake":
-        return _CMAKE.format(options="".join(f' \\\n  "{option}"' for option in options))
+    if project.kind == "cmake":
+        options = "".join(f' \\\n  "{option}"' for option in project.options)
+        return _CMAKE.format(source=shlex.quote(project.cmake_folder), options=options)
     return _JIT.format(script=shlex.quote(script))
 
 

@@ -7,7 +7,7 @@ import textwrap
 from typing import TYPE_CHECKING
 
 from pyharness.project.build_script import FOLDER
-from pyharness.project.samples import FILL_IN, TENSOR, arguments
+from pyharness.project.samples import FILL_IN, TENSOR, arguments, of_cxx
 
 if TYPE_CHECKING:
     from pyharness.project.jit_calls import JitCall
@@ -69,7 +69,7 @@ import torch
 def text(project: Project, op: Op) -> str:
     """The whole file."""
     given = arguments(op)
-    head = _HEAD.format(name=_called(op), advice=_advice(given))
+    head = _HEAD.format(name=op.python_name, advice=_advice(given))
     call = _call(op, given)
     if project.kind == "jit":  # importing it is the build
         call = f'if __name__ == "__main__":\n{textwrap.indent(call, "    ")}'
@@ -79,10 +79,6 @@ def text(project: Project, op: Op) -> str:
 def to_fill_in(op: Op) -> list[str]:
     """Arguments for which nothing could be guessed."""
     return [one.name for one in arguments(op) if FILL_IN in one.value]
-
-
-def _called(op: Op) -> str:
-    return f"torch.ops.{op.namespace}.{op.name}" if op.via == "torch" else op.name
 
 
 def _advice(given: list[Argument]) -> str:
@@ -99,7 +95,7 @@ def _loading(project: Project, op: Op) -> str:
         call = jit_call(project, op)
         place = f'str(PROJECT / "{call.folder}")' if call.folder else "str(PROJECT)"
         return _JIT.format(folder=FOLDER, folder_of_module=place, extension=_jit(call, op))
-    if op.via == "torch":
+    if op.via != "pybind11":
         return _TORCH.format(folder=FOLDER)
     module = op.namespace or project.module
     pattern = json.dumps(f"{module}.*so" if module else "*.so")
@@ -126,7 +122,7 @@ def _jit(call: JitCall, op: Op) -> str:
             "from torch.utils.cpp_extension import load",
             "",
             f"# As {call.file}:{call.line} does; its include folders and flags belong here too.",
-            f"extension = load({name}, [{names}], is_python_module={op.via != 'torch'})",
+            f"extension = load({name}, [{names}], is_python_module={op.via == 'pybind11'})",
         ]
     else:
         lines = [f"import {call.module}", "", f"extension = ...  # put in what makes {call.file}:{call.line} load it"]
@@ -136,5 +132,9 @@ def _jit(call: JitCall, op: Op) -> str:
 def _call(op: Op, given: list[Argument]) -> str:
     lines = [f"{one.name} = {one.value}" for one in given]
     words = ", ".join(f"{one.name}={one.name}" if one.by_name else one.name for one in given)
-    owner = f"torch.ops.{op.namespace}" if op.via == "torch" else "extension"
-    return "\n".join([*lines, f"print({owner}.{op.name}({words}))"]) + "\n"
+    if op.via == "class":
+        name, _, method = op.python_name.rpartition(".")
+        made = f"{name}({', '.join(of_cxx(kind) for kind in op.constructor)})"
+        return "\n".join([f"made = {made}", *lines, f"print(made.{method}({words}))"]) + "\n"
+    called = op.python_name if op.via == "torch" else f"extension.{op.name}"
+    return "\n".join([*lines, f"print({called}({words}))"]) + "\n"

@@ -93,6 +93,15 @@ def split(tokens: Tokens, start: int, end: int) -> list[tuple[int, int]]:
     return [*ranges, (begin, end)] if begin < end else ranges
 
 
+def before_angles(tokens: Tokens, index: int, start: int) -> int:
+    """Where the name stands whose template arguments end at ``index``; ``index`` itself where none do."""
+    depth = 0
+    while index > start and (depth or tokens.items[index].text == ">"):
+        depth += {">": 1, "<": -1}.get(tokens.items[index].text, 0)
+        index -= 1
+    return index
+
+
 class _Scan:
     """Goes through a file's declarations, into namespaces and classes, not into functions."""
 
@@ -171,7 +180,7 @@ class _Scan:
         parts: list[str] = []
         index = at - 1
         while index >= start:
-            index = self._before_angles(index, start)
+            index = before_angles(self._tokens, index, start)
             if self._items[index].kind != "name":
                 break
             parts.insert(0, self._items[index].text)
@@ -179,13 +188,6 @@ class _Scan:
                 break
             index -= 2
         return "::".join(parts), self._items[max(at - 1, start)].line
-
-    def _before_angles(self, index: int, start: int) -> int:
-        depth = 0
-        while index > start and (depth or self._items[index].text == ">"):
-            depth += {">": 1, "<": -1}.get(self._items[index].text, 0)
-            index -= 1
-        return index
 
     def _parameter(self, start: int, end: int) -> Parameter:
         texts = self._tokens.texts(start, end)

@@ -43,6 +43,8 @@ class Project:
     """The extensions, as they are imported; ``*`` in what only running the build could tell."""
     options: tuple[str, ...] = ()
     """``-D`` options that its own build gives to CMake."""
+    cmake_folder: str = "."
+    """Where its top CMakeLists.txt is."""
     jit: tuple[JitCall, ...] = ()
     also: tuple[Kind, ...] = field(default=())
     """Other kinds that it is as well."""
@@ -83,16 +85,19 @@ def _all(root: Path) -> Iterator[Project]:
     metadata = _metadata(root)
     name = str(metadata.get("project", {}).get("name", "")) or root.name
     backend = str(metadata.get("build-system", {}).get("build-backend", ""))
-    cmake = _cmake(root)
     setup = setup_file.read(root)
+    folder = _cmake_folder(root, below=bool(setup and setup.runs_cmake))
+    cmake = _cmake(folder)
     if backend.startswith("scikit_build_core") and cmake is not None:
         yield Project(root, name, "scikit-build-core", f"pyproject.toml names {backend}", modules=_targets(cmake))
     if setup and setup.builds_extensions:
         yield Project(root, setup.name or name, "setuptools", setup.why, modules=setup.modules)
     if cmake is not None and (_uses_torch(cmake) or (setup and setup.runs_cmake)):
         options = setup.options if setup else ()
-        why = "CMakeLists.txt finds Torch" if _uses_torch(cmake) else "setup.py runs CMake"
-        yield Project(root, name, "cmake", why, modules=_targets(cmake), options=options)
+        at = folder.relative_to(root).as_posix()
+        file = (folder / "CMakeLists.txt").relative_to(root).as_posix()
+        why = f"{file} finds Torch" if _uses_torch(cmake) else "setup.py runs CMake"
+        yield Project(root, name, "cmake", why, modules=_targets(cmake), options=options, cmake_folder=at)
     if calls := tuple(jit_calls.calls(root)):
         first = calls[0]
         yield Project(root, name, "jit", f"{first.file}:{first.line} calls {first.function}()", jit=calls)
@@ -108,6 +113,15 @@ def _metadata(root: Path) -> dict[str, Any]:
     except (ValueError, OSError) as error:
         raise HarnessError(f"{file} cannot be read: {error}.", "Mend it: pip cannot read it either.") from error
     return {name: value for name, value in data.items() if isinstance(value, dict)}
+
+
+def _cmake_folder(root: Path, *, below: bool) -> Path:
+    """Where the top CMakeLists.txt is: here, or where setup.py runs CMake the first below that finds Torch."""
+    if below and not (root / "CMakeLists.txt").is_file():
+        for path in sorted(files(root, ("CMakeLists.txt",)), key=lambda path: len(path.parts)):
+            if _uses_torch([(one.name, one.arguments) for one in commands(text_of(path))]):
+                return path.parent
+    return root
 
 
 def _cmake(root: Path) -> list[tuple[str, tuple[str, ...]]] | None:

@@ -43,11 +43,20 @@ class Op:
     in_tests: bool
     unique: bool
     """Whether no other function of the project has this name, so that a breakpoint by name stops in this one only."""
+    constructor: tuple[str, ...] = ()
+    """Of a method: the C++ types that its class is made from."""
 
     @property
     def full_name(self) -> str:
         """As a person says it."""
-        return f"{self.namespace}::{self.name}" if self.via == "torch" else f"{self.namespace}.{self.name}".lstrip(".")
+        joint = "." if self.via == "pybind11" else "::"
+        return f"{self.namespace}{joint}{self.name}" if self.namespace else self.name
+
+    @property
+    def python_name(self) -> str:
+        """As Python writes it."""
+        owner = {"torch": f"torch.ops.{self.namespace}.", "class": f"torch.classes.{self.namespace}."}
+        return f"{owner.get(self.via, '')}{self.name}"
 
     @property
     def place(self) -> str:
@@ -93,7 +102,7 @@ def ops_of(sources: list[Source], module: str = "") -> list[Op]:
     """
     found = [_Found(source, one) for source in sources for one in registrations(source.cxx)]
     ops = [*_torch_ops([one for one in found if one.registration.via == "torch"], sources, module)]
-    ops += [_op(one, one.registration, sources, module) for one in found if one.registration.via == "pybind11"]
+    ops += [_op(one, one.registration, sources, module) for one in found if one.registration.via != "torch"]
     return sorted(ops, key=_rank)
 
 
@@ -144,6 +153,7 @@ def _op(found: _Found, one: Registration, sources: list[Source], module: str, na
         key=one.key,
         in_tests=found.source.in_tests,
         unique=function is not None and _is_unique(function, sources),
+        constructor=one.constructor,
     )
 
 

@@ -1,12 +1,12 @@
-"""Where a C++ file tells torch or Python of a function: ``TORCH_LIBRARY``, ``RegisterOperators``, pybind11."""
+"""Where a C++ file tells torch or Python of a function: ``TORCH_LIBRARY``, torch's classes, pybind11."""
 
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Literal
 
-from pyharness.project.cxx_functions import split
+from pyharness.project.cxx_functions import before_angles, split
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from pyharness.project.cxx_functions import Block, CxxFile
     from pyharness.project.cxx_tokens import Tokens
 
-Via = Literal["torch", "pybind11"]
+Via = Literal["torch", "pybind11", "class"]
 _CALLS = {"def", "impl", "op"}
 _MODULE = re.compile(r"(?:^|::|\b)module_?$")
 _LIBRARY = re.compile(r"Library$")
@@ -40,6 +40,8 @@ class Registration:
     line: int
     lambda_line: int = 0
     """Of the first statement of a lambda that is registered in place."""
+    constructor: tuple[str, ...] = ()
+    """Of a class's method: the types that the class is made from; ``name`` is ``Class.method`` then."""
 
 
 def registrations(file: CxxFile) -> Iterator[Registration]:
@@ -53,11 +55,14 @@ def registrations(file: CxxFile) -> Iterator[Registration]:
 
 
 def _call(file: CxxFile, dot: int) -> Iterator[Registration]:
-    receiver = _receiver(file.tokens, dot)
+    root, receiver = _receiver(file.tokens, dot)
     if receiver == _REGISTRY:
         yield from _registered(file.tokens, dot + 2)
         return
     block = next((one for one in reversed(file.blocks) if one.start <= dot < one.end), None)
+    if receiver == "class_":
+        yield from _method(file.tokens, root, dot, block)
+        return
     if block and receiver != block.arguments[-1]:
         return
     via, namespace, key = _of_block(block) if block else _of_parameter(file, dot, receiver)
@@ -65,17 +70,39 @@ def _call(file: CxxFile, dot: int) -> Iterator[Registration]:
         yield from _registration(file.tokens, dot + 2, via, namespace, key)
 
 
-def _receiver(tokens: Tokens, dot: int) -> str:
-    """Whose method is called, the first of a chain: ``m`` of ``m.def(...).def(...)``."""
+def _receiver(tokens: Tokens, dot: int) -> tuple[int, str]:
+    """Whose method is called, the first of a chain: ``m`` of ``m.def(...).def(...)``; a call's bracket and its name."""
     index = dot - 1
     while index > 1 and tokens.items[index].text == ")":
         opened = tokens.partner.get(index, 0)
         if opened < 2:
-            return ""
+            return 0, ""
         if tokens.items[opened - 2].text != ".":
-            return tokens.items[opened - 1].text
+            return opened, tokens.items[before_angles(tokens, opened - 1, 0)].text
         index = opened - 3
-    return tokens.items[index].text
+    return index, tokens.items[index].text
+
+
+def _method(tokens: Tokens, root: int, dot: int, block: Block | None) -> Iterator[Registration]:
+    """Of ``m.class_<T>("Name")`` or ``torch::class_<T>("ns", "Name")``; pybind11's classes are none of torch's."""
+    names = [_string(tokens, *one) for one in split(tokens, root + 1, tokens.partner.get(root, root))]
+    namespace = block.arguments[0] if block and "TORCH_LIBRARY" in block.macro else names[0] if len(names) > 1 else ""
+    if not namespace or not all(names):
+        return
+    made_from = _constructor(tokens, root, dot)
+    for one in _registration(tokens, dot + 2, "class", namespace, ""):
+        yield replace(one, name=f"{names[-1]}.{one.name}", constructor=made_from)
+
+
+def _constructor(tokens: Tokens, start: int, end: int) -> tuple[str, ...]:
+    """The types of ``torch::init<...>`` between the class and its method."""
+    at = next((at for at in range(start, end - 1) if tokens.items[at].text == "init"), None)
+    if at is None or tokens.items[at + 1].text != "<":
+        return ()
+    close = next((index for index in range(at, end) if tokens.items[index].text == ">"), at + 1)
+    while before_angles(tokens, close, at) > at and close < end:  # up to the one that closes the first
+        close += 1
+    return tuple("".join(tokens.texts(*one)) for one in split(tokens, at + 2, close))
 
 
 def _of_block(block: Block) -> tuple[Via, str, str]:

@@ -86,17 +86,18 @@ def _of_parameters(op: Op) -> Iterator[Argument]:
     for number, parameter in enumerate(op.parameters, 1):
         name = parameter.name if parameter.name and parameter.name not in taken else f"argument_{number}"
         taken.add(name)
-        yield Argument(name, _of_cxx(parameter.type))
+        yield Argument(name, of_cxx(parameter.type))
 
 
-def _of_cxx(kind: str) -> str:
+def of_cxx(kind: str) -> str:
+    """A value of a C++ type; ``...`` where nothing can be guessed."""
     kind = re.sub(r"\b\w+::", "", kind)
     if _OPTIONAL.fullmatch(kind):
         return "None"
     if kind in _LISTS:
         return f"[{_VALUES[_LISTS[kind]]}]"
     if inside := _LIST.fullmatch(kind):
-        return f"[{_of_cxx(inside[1].partition(',')[0])}]"
+        return f"[{of_cxx(inside[1].partition(',')[0])}]"
     return _VALUES[_SCHEMA_TYPE[kind]] if kind in _SCHEMA_TYPE else FILL_IN
 
 

@@ -89,4 +89,4 @@ def _where(op: Op) -> str:
 
 
 def _caller(op: Op) -> str:
-    return f"torch.ops.{op.namespace}.{op.name}" if op.via == "torch" else f"{op.name} of the extension"
+    return op.python_name if op.via != "pybind11" else f"{op.name} of the extension"

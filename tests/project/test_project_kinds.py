@@ -52,6 +52,8 @@ def test_a_setup_that_runs_cmake_where_it_likes_is_built_by_cmake_with_its_optio
     found = kinds.project_in(root)
     assert (found.kind, found.modules) == ("cmake", ("shears",))
     assert found.options == ("-DROTOR_PYTHON=ON", "-DPYTHON_EXECUTABLE=$python")
+    (root / "CMakeLists.txt").rename(write(root / "lib", {"top.cpp": ""}) / "CMakeLists.txt")
+    assert (kinds.project_in(root).cmake_folder, found.cmake_folder) == ("lib", ".")
     write(root, {"setup.py": RUNS_CMAKE.replace('"build/fixed"', "self.build_temp")})
     assert kinds.project_in(root).kind == "setuptools"
 

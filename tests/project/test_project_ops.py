@@ -64,6 +64,28 @@ def test_a_method_of_a_class_and_a_submodule_are_no_ops():
     assert ops(text) == []
 
 
+TORCH_CLASS = """
+struct Rotor : torch::CustomClassHolder { Tensor turn(Tensor x, int64_t n) {
+  return x;  // @turn
+} };
+TORCH_LIBRARY(rotors, m) {
+  m.class_<Rotor>("Rotor")
+      .def(torch::init<double, std::vector<int64_t>>(), "", {torch::arg("speed")})
+      .def("turn", &Rotor::turn)
+      .def_pickle([](int x) { return x; });
+}
+"""
+
+
+def test_a_method_of_a_class_of_torchs():
+    (op,) = ops(TORCH_CLASS)
+    assert (op.full_name, op.python_name) == ("rotors::Rotor.turn", "torch.classes.rotors.Rotor.turn")
+    assert (op.constructor, op.line) == (("double", "std::vector<int64_t>"), line_of(TORCH_CLASS, "turn"))
+    elsewhere = TORCH_CLASS.replace("m.class_<Rotor>(", 'static auto r = torch::class_<Rotor>("n", ')
+    (other,) = ops(elsewhere)
+    assert other.full_name == "rotors::Rotor.turn", "the library around it says the namespace"
+
+
 def test_a_lambda_is_stopped_in_by_its_line():
     text = 'TORCH_LIBRARY(n, m) {\n  m.def("f(Tensor x) -> Tensor", [](at::Tensor x) {\n    return x;\n  });\n}'
     (op,) = ops(text)

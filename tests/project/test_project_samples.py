@@ -59,6 +59,14 @@ def test_the_program_is_python_for_every_kind(project, kind):
     assert ("libraries" in text) == (kind != "jit")
 
 
+def test_a_class_is_made_before_its_method_is_called(tmp_path):
+    text = """struct Rotor { Tensor turn(Tensor x) { return x; } };
+    auto made = torch::class_<Rotor>("rotors", "Rotor").def(torch::init<double, bool>()).def("turn", &Rotor::turn);"""
+    found = kinds.project_in(write(tmp_path, {"CMakeLists.txt": FILES["cmake"]["CMakeLists.txt"]}))
+    script = call_script.text(found, op_of(text))
+    assert "made = torch.classes.rotors.Rotor(0.5, False)\nx = torch.rand(4, 4)\nprint(made.turn(x))" in script
+
+
 def test_what_cannot_be_guessed_is_named(tmp_path):
     text = 'int f(Mine x, int y) { return 1; } PYBIND11_MODULE(lib, m) { m.def("f", &f); }'
     found = kinds.project_in(write(tmp_path, {"setup.py": FILES["setuptools"]["setup.py"]}))
