@@ -15,7 +15,7 @@ from pyharness.cli.options import python_option
 from pyharness.cli.verb import Verb
 from pyharness.model import handles
 from pyharness.model.errors import UsageError
-from pyharness.model.missing import no_interpreter, no_script
+from pyharness.model.missing import check_script, no_interpreter
 
 if TYPE_CHECKING:
     from pyharness.model.handles import Handle
@@ -95,8 +95,8 @@ def command(*, name: str, python: str, nan: bool, listing: bool, as_json: bool, 
 def _check(words: tuple[str, ...]) -> None:
     if not words or words == ("-m",):
         raise UsageError("Which script?", "pyharness run SCRIPT [ARGS], or pyharness run -m MODULE [ARGS].")
-    if words[0] != "-m" and not Path(words[0]).is_file():
-        raise no_script(words[0])
+    if words[0] != "-m":
+        check_script(words[0])
 
 
 def _free(name: str) -> str:

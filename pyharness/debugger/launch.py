@@ -17,7 +17,7 @@ from typing import IO, TYPE_CHECKING, Any
 
 from pyharness.debugger.child_processes import ChildProcesses
 from pyharness.model.errors import HarnessError, UsageError
-from pyharness.model.missing import no_interpreter, no_script
+from pyharness.model.missing import check_script, no_interpreter
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
@@ -56,15 +56,9 @@ class Command:
             raise no_interpreter(self.python)
         if self.module:
             return
-        path = Path(self.cwd or ".") / self.script
-        if not path.is_file():
-            raise no_script(self.script, Path(self.cwd or "."))
+        path = check_script(self.script, Path(self.cwd or "."))
         try:
             compile(path.read_bytes(), str(path), "exec", dont_inherit=True)
-        except OSError as error:
-            raise UsageError(
-                f"{self.script} cannot be read: {error.strerror}.", "Python could not read it either: see to its mode."
-            ) from error
         except (SyntaxError, ValueError) as error:
             line = getattr(error, "lineno", None)
             remedy = f"See line {line}." if line else "Name a Python file."

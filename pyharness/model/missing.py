@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from pathlib import Path
 
 from pyharness.model.errors import UsageError, nearest
@@ -10,12 +11,19 @@ _MOST = 2000
 """Files that are looked at for a near name."""
 
 
-def no_script(script: str, folder: Path | None = None) -> UsageError:
-    """There is no script of that name, seen from ``folder``."""
-    if ((folder or Path()) / script).is_dir():
-        return UsageError(f"{script!r} is a folder.", "Name the script to run, or use -m for a module.")
-    near = nearest(script, _beside(script, folder, ".py"))
-    return UsageError(f"There is no script {script!r}.", near or "Name a Python file, or use -m for a module.")
+def check_script(script: str, folder: Path | None = None) -> Path:
+    """The file that ``script`` is, seen from ``folder``; ``UsageError`` where there is none that could be run."""
+    path = (folder or Path()) / script
+    if path.is_dir():
+        raise UsageError(f"{script!r} is a folder.", "Name the script to run, or use -m for a module.")
+    if not path.is_file():
+        near = nearest(script, _beside(script, folder, ".py"))
+        raise UsageError(f"There is no script {script!r}.", near or "Name a Python file, or use -m for a module.")
+    if not os.access(path, os.R_OK):
+        raise UsageError(
+            f"{script} cannot be read: no permission.", "Python could not read it either: see to its mode."
+        )
+    return path
 
 
 def no_interpreter(python: str) -> UsageError:

@@ -1,0 +1,171 @@
+"""What cannot be meant, verb by verb: one clear error with its remedy, a status that is not 0, and nothing started."""
+
+import json
+import os
+import shlex
+import shutil
+import subprocess
+import sys
+
+import pytest
+
+from pyharness import cli
+
+CASES = {
+    "nope": "See pyharness --help",
+    "stpe": "Did you mean step",
+    "--nope": "There is no option --nope",
+    "fx shwo x.py": "Did you mean show",
+    "session rum x": "Did you mean run",
+    "step": "Which script?",
+    "step okay.py": "Did you mean ok.py",
+    "step folder": "is a folder",
+    "step binary.py": "does not compile",
+    "step ok.py --ovre": "Did you mean --over",
+    "step ok.py --epochs 3": "behind --, as in SCRIPT -- --epochs",
+    "step ok.py --at": "requires an argument",
+    "step ok.py --at nix:x": "A place is",
+    "step ok.py --at ph:ok.py:1": "Did you mean py",
+    "step ok.py --at py:okay.py:1": "Did you mean ok.py",
+    "step ok.py --at 'fx:a if ('": "Quote the whole place",
+    "step ok.py --cwd nix": "does not exist",
+    "step ok.py --python nix": "no Python interpreter",
+    "step ok.py --print x": "Put --at WHERE",
+    "run": "Which script?",
+    "run okay.py": "Did you mean ok.py",
+    "run folder": "is a folder",
+    "run --python nix ok.py": "no Python interpreter",
+    "run --name 7 ok.py": "cannot be a handle",
+    "run --lst": "Did you mean --list",
+    "trace": "Which script?",
+    "trace okay.py": "Did you mean ok.py",
+    "trace ok.py --html folder": "is a folder",
+    "trace ok.py --html nix/a.html": "There is no folder 'nix'",
+    "trace ok.py --limit x": "no whole number",
+    "trace ok.py --by x": "'module', 'op', 'node'",
+    "trace ok.py --regions --shapes": "does not go with",
+    "fx show okay.py": "Did you mean ok.py",
+    "fx code folder": "is a folder",
+    "fx graph binary.py": "does not compile",
+    "fx diff": "Which script?",
+    "fx draw ok.py -o folder": "is a folder",
+    "fx draw ok.py -o nix/a.html": "There is no folder 'nix'",
+    "fx export ok.py": "--output is missing",
+    "fx export ok.py -o ok.py": "is a file",
+    "fx export ok.py -o nix/a": "There is no folder 'nix'",
+    "fx compiled okay.py": "Did you mean ok.py",
+    "fx verify a.py:b": "TRANSFORM is missing",
+    "fx verify okay.py:x ok.py:x": "Did you mean ok.py",
+    "fx verify ok.py:nix ok.py:x": "ok.py has no 'nix'",
+    "fx verify ok ok": "FILE.py:NAME",
+    "fx verify binary.py:x ok.py:x": "cannot be imported",
+    "fx bisect okay.py:x ok.py:x": "Did you mean ok.py",
+    "fx determinism okay.py:x": "Did you mean ok.py",
+    "fx determinism ok.py:x --seeds 1": "not in the range",
+    "session run emty.toml": "Did you mean empty.toml",
+    "session run folder": "cannot be read",
+    "session run binary.toml": "cannot be read",
+    "session run empty.toml": "no [program] table",
+    "session check emty.toml": "Did you mean empty.toml",
+    "stack": "PID|NAME|CORE is missing",
+    "stack 99999999": "There is no process",
+    "stack surely-nothing-is-called-so": "No process of yours",
+    "stack folder/": "is no file",
+    "stack nix/core": "cannot be read",
+    "stack ./empty.toml": "is not a core file",
+    "stack ./binary.py": "is not a core file",
+    "attach 99999999": "There is no process",
+    "attach surely-nothing-is-called-so": "No process of yours",
+    "doctor 99999999": "There is no process",
+    "doctor surely-nothing-is-called-so": "No process of yours",
+    "doctor --extension nix.so": "There is no extension",
+    "doctor --project nix": "does not exist",
+    "vscode nix": "does not exist",
+    "vscode ok.py": "is a file",
+    "vscode --script nix.py": "Name it relative",
+    "dap --port 99999999": "not in the range",
+    "gdb-script nix": "unexpected extra argument",
+    "completion csh": "'bash', 'zsh', 'fish'",
+}
+
+
+@pytest.fixture
+def here(tmp_path, monkeypatch):
+    """A folder with what is easily mistaken for something else."""
+    (tmp_path / "ok.py").write_text("x = 1\n")
+    (tmp_path / "empty.toml").touch()
+    (tmp_path / "folder").mkdir()
+    for name in ("binary.py", "binary.toml"):
+        (tmp_path / name).write_bytes(bytes(range(256)) * 4)
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("PYHARNESS_HOME", str(tmp_path / "state"))
+    return tmp_path
+
+
+def is_one_clear_error(err):
+    message, _, remedy = err.removeprefix("pyharness: ").partition("\n")
+    assert err.startswith("pyharness: ")
+    assert message
+    assert remedy.strip(), f"no remedy: {err}"
+    assert "Traceback" not in err
+    assert "bug in pyharness" not in err
+    return message
+
+
+@pytest.mark.usefixtures("here")
+@pytest.mark.parametrize(("line", "expected"), CASES.items(), ids=CASES)
+def test_one_clear_error_with_its_remedy(line, expected, capsys):
+    assert cli.execute(shlex.split(line)) in {1, 2}
+    out, err = capsys.readouterr()
+    is_one_clear_error(err)
+    assert expected in err
+    assert out == ""
+
+
+SCRIPTED = ["step okay.py", "step ok.py --ovre", "trace ok.py --limit x", "fx show okay.py", "fx verify a.py:b"]
+SCRIPTED += ["session run emty.toml", "session check empty.toml", "stack 99999999", "doctor 99999999", "run --lst"]
+
+
+@pytest.mark.usefixtures("here")
+@pytest.mark.parametrize("line", SCRIPTED)
+def test_with_json_the_error_is_an_object_too(line, capsys):
+    first, *others = line.split()
+    others.insert(first in {"fx", "session"}, "--json")
+    assert cli.execute([first, *others]) == 2
+    out, err = capsys.readouterr()
+    error = json.loads(out)["error"]
+    assert err == f"pyharness: {error['message']}\n{error['remedy']}\n"
+
+
+@pytest.mark.usefixtures("here")
+@pytest.mark.parametrize("line", ["attach {}", "stack {}"])
+def test_without_gdb(line, monkeypatch, capsys):
+    monkeypatch.setenv("PATH", "")
+    assert cli.execute(shlex.split(line.format(os.getppid()))) == 1
+    assert "gdb was not found" in is_one_clear_error(capsys.readouterr().err)
+
+
+def test_what_may_not_be_read_or_written(here, environment):
+    """Root may: it gives that up, as ``powerless`` gives up tracing."""
+    before = []
+    if os.geteuid() == 0:
+        if shutil.which("setpriv") is None:
+            pytest.skip("root may read everything, and there is no setpriv to give that up")
+        before = ["setpriv", "--bounding-set", "-dac_override,-dac_read_search"]
+    for name, mode in {"ok.py": 0, "empty.toml": 0, "folder": 0o500}.items():
+        (here / name).chmod(mode)
+    code = "import sys; from pyharness import cli; [print(cli.execute(line.split())) for line in sys.argv[1:]]"
+    lines = [
+        "step ok.py",
+        "run ok.py",
+        "session check empty.toml",
+        "trace binary.py --html folder/x.html",
+        "vscode folder",
+    ]
+    command = [*before, sys.executable, "-c", code, *lines]
+    done = subprocess.run(command, env=environment, cwd=here, capture_output=True, text=True, check=True)
+    (here / "folder").chmod(0o700)
+    assert done.stdout.split() == ["2", "2", "2", "2", "1"], done.stderr
+    for expected in ("ok.py cannot be read", "empty.toml cannot be read", "you may write", "launch.json cannot be written"):
+        assert expected in done.stderr
+    assert "bug in pyharness" not in done.stderr
