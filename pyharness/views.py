@@ -38,7 +38,7 @@ def graph_of(module: GraphModule, inputs: Sequence[Any] | None = None) -> Graph:
     """
     from torch.fx import GraphModule
 
-    from pyharness.fx.snapshot import snapshot
+    from pyharness.fx.graphs.snapshot import snapshot
 
     if not isinstance(module, GraphModule):
         raise UsageError(f"This is no torch.fx.GraphModule, but a {type(module).__name__}.", "Trace it first.")
@@ -84,7 +84,7 @@ def _shapes(module: GraphModule, graph: Graph, inputs: Sequence[Any]) -> dict[st
 
     import torch
 
-    from pyharness.fx.observed import observed
+    from pyharness.fx.graphs.observed import observed
 
     shapes: dict[str, str] = {}
     twin = copy.deepcopy(module)

@@ -10,14 +10,15 @@ import sys
 from typing import TYPE_CHECKING, Any
 
 from pyharness.debuggee.after_import import after_import
-from pyharness.fx import files, provenance
+from pyharness.fx import provenance
+from pyharness.fx.generated import files
 from pyharness.model.source_map import SUFFIX
 
 if TYPE_CHECKING:
     from collections.abc import Callable
     from types import ModuleType
 
-    from pyharness.fx.files import GeneratedFile
+    from pyharness.fx.generated.files import GeneratedFile
 
 _FX = "torch.fx"
 _known: dict[str, dict[str, str]] = {}

@@ -9,9 +9,10 @@ import weakref
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
-from pyharness.fx import files, makers
-from pyharness.fx.observed import observed
-from pyharness.fx.snapshot import snapshot
+from pyharness.fx.generated import files
+from pyharness.fx.graphs import makers
+from pyharness.fx.graphs.observed import observed
+from pyharness.fx.graphs.snapshot import snapshot
 from pyharness.model.graph import MadeGraph
 
 if TYPE_CHECKING:

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 from pyharness.debuggee.presentation_items import Child, Group, Line, line_of
 from pyharness.fx import provenance
-from pyharness.fx.mapping import target_of
+from pyharness.fx.generated.mapping import target_of
 from pyharness.model.frames import FxPlace
 from pyharness.model.module_text import module_line
 from pyharness.model.source_map import MappedLine

@@ -8,22 +8,22 @@ if TYPE_CHECKING:
     from pyharness.fx.backend_report import compile_report as compile_report
     from pyharness.fx.bisecting.find import bisect as bisect
     from pyharness.fx.bisecting.passes import BisectError as BisectError
-    from pyharness.fx.edit import EditError as EditError
-    from pyharness.fx.edit import reload as reload
     from pyharness.fx.exporting import Exported as Exported
     from pyharness.fx.exporting import ExportError as ExportError
     from pyharness.fx.exporting import export as export
-    from pyharness.fx.files import MaterializeError as MaterializeError
+    from pyharness.fx.generated.edit import EditError as EditError
+    from pyharness.fx.generated.edit import reload as reload
+    from pyharness.fx.generated.files import MaterializeError as MaterializeError
+    from pyharness.fx.generated.materializing import Materialized as Materialized
+    from pyharness.fx.generated.materializing import materialize as materialize
     from pyharness.fx.hashseeds.determinism import determinism as determinism
-    from pyharness.fx.materializing import Materialized as Materialized
-    from pyharness.fx.materializing import materialize as materialize
-    from pyharness.fx.remembered import remember as remember
-    from pyharness.fx.tags import tag as tag
-    from pyharness.fx.tags import tagged as tagged
-    from pyharness.fx.tags import tags_of as tags_of
-    from pyharness.fx.tracer import CannotTraceError as CannotTraceError
-    from pyharness.fx.tracer import Tracer as Tracer
-    from pyharness.fx.tracer import trace as trace
+    from pyharness.fx.tracing.remembered import remember as remember
+    from pyharness.fx.tracing.tags import tag as tag
+    from pyharness.fx.tracing.tags import tagged as tagged
+    from pyharness.fx.tracing.tags import tags_of as tags_of
+    from pyharness.fx.tracing.tracer import CannotTraceError as CannotTraceError
+    from pyharness.fx.tracing.tracer import Tracer as Tracer
+    from pyharness.fx.tracing.tracer import trace as trace
     from pyharness.fx.transforms import NotInvertibleError as NotInvertibleError
     from pyharness.fx.transforms import Probed as Probed
     from pyharness.fx.transforms import Transform as Transform
@@ -45,14 +45,14 @@ else:
             "backend_report": "compile_report",
             "bisecting.find": "bisect",
             "bisecting.passes": "BisectError",
-            "edit": "EditError reload",
             "exporting": "export Exported ExportError",
-            "files": "MaterializeError",
+            "generated.edit": "EditError reload",
+            "generated.files": "MaterializeError",
+            "generated.materializing": "materialize Materialized",
             "hashseeds.determinism": "determinism",
-            "materializing": "materialize Materialized",
-            "remembered": "remember",
-            "tags": "tag tagged tags_of",
-            "tracer": "CannotTraceError trace Tracer",
+            "tracing.remembered": "remember",
+            "tracing.tags": "tag tagged tags_of",
+            "tracing.tracer": "CannotTraceError trace Tracer",
             "transforms": "breakpoint_before inline inverse invert NotInvertibleError probe Probed replace transform "
             "Transform TransformError",
             "verifying.verify": "verify",

@@ -13,7 +13,8 @@ import torch
 from backend_models import CASES, points
 from fx_models import mark
 
-from pyharness.fx import EditError, compile_report, files, reload
+from pyharness.fx import EditError, compile_report, reload
+from pyharness.fx.generated import files
 from pyharness.model.places import OPS, find
 from pyharness.model.source_map import map_of
 

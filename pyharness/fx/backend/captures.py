@@ -12,8 +12,8 @@ from torch._guards import CompileContext, TracingContext
 
 from pyharness.fx.backend import guards
 from pyharness.fx.backend.naming import function_of
-from pyharness.fx.files import MaterializeError
-from pyharness.fx.materializing import materialize
+from pyharness.fx.generated.files import MaterializeError
+from pyharness.fx.generated.materializing import materialize
 from pyharness.model.compiled import Break, Compilation, CompiledGraph, Place
 from pyharness.model.places import OPS
 from pyharness.model.user_code import is_user_python

@@ -132,6 +132,6 @@ def graph_module(module: torch.nn.Module) -> GraphModule:
     module = copy.deepcopy(module)
     if isinstance(module, GraphModule):
         return module
-    from pyharness.fx.tracer import Tracer
+    from pyharness.fx.tracing.tracer import Tracer
 
     return GraphModule(module, Tracer().trace(module), type(module).__name__)

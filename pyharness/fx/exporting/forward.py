@@ -12,7 +12,7 @@ from torch.utils import _pytree as pytree
 from pyharness.fx.exporting.error import ExportError
 from pyharness.fx.exporting.names import Imports, NoCodeError, literal
 from pyharness.fx.exporting.statements import WIDTH, written
-from pyharness.fx.snapshot import snapshot
+from pyharness.fx.graphs.snapshot import snapshot
 from pyharness.model.source_line import short_path, source_line
 
 if TYPE_CHECKING:

@@ -13,8 +13,8 @@ import torch
 from torch._ops import OpOverload, OpOverloadPacket
 from torch.fx import Graph, GraphModule, Node
 
-from pyharness.fx.mapping import target_of
-from pyharness.fx.tracer import CannotTraceError, Tracer
+from pyharness.fx.generated.mapping import target_of
+from pyharness.fx.tracing.tracer import CannotTraceError, Tracer
 
 if TYPE_CHECKING:
     from collections.abc import Callable

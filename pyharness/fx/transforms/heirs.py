@@ -5,7 +5,7 @@ from __future__ import annotations
 from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
-from pyharness.fx.tags import inherit, is_known
+from pyharness.fx.tracing.tags import inherit, is_known
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

@@ -13,17 +13,17 @@ from torch.fx import GraphModule, Node
 from torch.fx._symbolic_trace import PH
 from torch.fx.node import map_arg
 
-from pyharness.fx.leaves import ModuleRules, is_leaf
 from pyharness.fx.provenance import KEY, of, user_place
-from pyharness.fx.tags import FIELD, inherit, tags_of
-from pyharness.fx.tracer import Tracer
+from pyharness.fx.tracing.leaves import ModuleRules, is_leaf
+from pyharness.fx.tracing.tags import FIELD, inherit, tags_of
+from pyharness.fx.tracing.tracer import Tracer
 from pyharness.fx.transforms.registry import TransformError, transform
 from pyharness.model.errors import UsageError, nearest
 
 if TYPE_CHECKING:
     from torch.fx import Graph
 
-    from pyharness.fx.leaves import Given
+    from pyharness.fx.tracing.leaves import Given
 
 _HOOKS = ("_forward_hooks", "_forward_pre_hooks", "_backward_hooks", "_backward_pre_hooks")
 

@@ -10,7 +10,7 @@ from torch.fx import GraphModule, Node, Proxy
 from torch.fx.node import map_aggregate
 
 from pyharness.fx import provenance
-from pyharness.fx.tags import inherit
+from pyharness.fx.tracing.tags import inherit
 from pyharness.fx.transforms.nodes import nodes_at
 from pyharness.fx.transforms.registry import transform
 from pyharness.fx.transforms.stopping import stop_in_caller

@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING, Any, Concatenate, Generic, ParamSpec, TypeVar,
 from torch import nn
 from torch.fx import Graph, GraphModule
 
-from pyharness.fx import tags
-from pyharness.fx.remembered import remember
+from pyharness.fx.tracing import tags
+from pyharness.fx.tracing.remembered import remember
 from pyharness.fx.transforms.heirs import replacements, settle
 from pyharness.model.errors import HarnessError, UsageError, nearest
 

@@ -12,8 +12,8 @@ from torch.fx import Graph, GraphModule, Node
 from torch.fx.node import map_arg
 
 from pyharness.fx import provenance
-from pyharness.fx.tags import inherit, tag
-from pyharness.fx.tracer import trace
+from pyharness.fx.tracing.tags import inherit, tag
+from pyharness.fx.tracing.tracer import trace
 from pyharness.fx.transforms.matching import Match, matches_of, missing
 from pyharness.fx.transforms.registry import transform
 from pyharness.model.errors import UsageError

@@ -11,7 +11,7 @@ from torch.fx import GraphModule
 from torch.fx.experimental.proxy_tensor import make_fx
 from torch.utils import _pytree as pytree
 
-from pyharness.fx.tracer import Tracer
+from pyharness.fx.tracing.tracer import Tracer
 from pyharness.fx.verifying.differences import differences, is_same
 from pyharness.fx.verifying.values import Leaf, copied, leaves, mapped, snapshot, tensors
 from pyharness.model.errors import UsageError

@@ -6,9 +6,10 @@ from typing import TYPE_CHECKING
 
 from torch.fx import GraphModule
 
-from pyharness.fx import files, provenance
-from pyharness.fx.mapping import target_of
-from pyharness.fx.materializing import materialize
+from pyharness.fx import provenance
+from pyharness.fx.generated import files
+from pyharness.fx.generated.mapping import target_of
+from pyharness.fx.generated.materializing import materialize
 from pyharness.model.errors import HarnessError
 from pyharness.model.verdict import Fault
 

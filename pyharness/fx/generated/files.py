@@ -16,8 +16,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
 
-from pyharness.fx.mapping import lines_of
-from pyharness.fx.old_files import forget_old, keep
+from pyharness.fx.generated.mapping import lines_of
+from pyharness.fx.generated.old_files import forget_old, keep
 from pyharness.model.errors import HarnessError
 from pyharness.model.source_map import SUFFIX, SourceMap, dump_lines
 from pyharness.model.state import state_dir, write_private

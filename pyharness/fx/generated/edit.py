@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING, Any
 
 from torch.fx import GraphModule
 
-from pyharness.fx import files
-from pyharness.fx.mapping import rows
-from pyharness.fx.statements import spans_by_name
+from pyharness.fx.generated import files
+from pyharness.fx.generated.mapping import rows
+from pyharness.fx.generated.statements import spans_by_name
 from pyharness.model.errors import HarnessError, nearest
 from pyharness.model.source_map import SourceMap
 

@@ -6,10 +6,10 @@ from typing import TYPE_CHECKING, Any
 
 import torch
 
-from pyharness.fx import files
-from pyharness.fx.mapping import rows
-from pyharness.fx.statements import Span, spans
-from pyharness.fx.values import described, recorded
+from pyharness.fx.generated import files
+from pyharness.fx.generated.mapping import rows
+from pyharness.fx.generated.statements import Span, spans
+from pyharness.fx.graphs.values import described, recorded
 from pyharness.model.graph import Graph, GraphNode
 
 if TYPE_CHECKING:

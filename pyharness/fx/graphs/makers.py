@@ -17,7 +17,7 @@ INTERNAL = ""
 """The maker of what torch, or a check of ours, makes on its way to something else."""
 
 _PLUMBING = ("fx/", "nn/modules/module.py", "_dynamo/eval_frame.py", "_compile.py", "utils/", "_ops.py")
-_OURS = ("fx/verifying/", "fx/bisecting/", "fx/determinism/", "fx/verify/", "fx/exporting/")
+_OURS = ("fx/verifying/", "fx/bisecting/", "fx/hashseeds/", "fx/exporting/")
 _PATTERNS = ("fx/subgraph_rewriter.py", "fx/passes/utils/matcher")
 _COMPILERS = ("_dynamo/", "_functorch/", "_inductor/", "_export/", "export/", "_higher_order_ops/", "_subclasses/")
 
@@ -58,4 +58,4 @@ def _kind(file: str) -> str:
 @lru_cache(maxsize=1)
 def _roots() -> tuple[str, str]:
     torch = Path(sys.modules["torch"].__file__ or "").parent
-    return f"{torch}{os.sep}", f"{Path(__file__).parent.parent}{os.sep}"
+    return f"{torch}{os.sep}", f"{Path(__file__).parents[2]}{os.sep}"

@@ -9,7 +9,7 @@ import contextlib
 import sys
 from typing import TYPE_CHECKING, Any
 
-from pyharness.fx.values import described
+from pyharness.fx.graphs.values import described
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

@@ -13,9 +13,9 @@ from typing import TYPE_CHECKING, Any
 
 from torch.fx import GraphModule
 
-from pyharness.fx.mapping import target_of
+from pyharness.fx.generated.mapping import target_of
 from pyharness.fx.provenance import KEY
-from pyharness.fx.tags import FIELD
+from pyharness.fx.tracing.tags import FIELD
 
 if TYPE_CHECKING:
     from torch import nn
@@ -61,7 +61,7 @@ def remember(module: GraphModule) -> GraphModule:
 
     Nothing is done where the graph's tracer is somebody else's: torch loads a pickle with it. Returns ``module``.
     """
-    from pyharness.fx.tracer import Tracer
+    from pyharness.fx.tracing.tracer import Tracer
 
     graph = module.graph
     if _is_torchs(graph._tracer_cls):  # noqa: SLF001
@@ -108,6 +108,6 @@ def _is_torchs(tracer: type[Any] | None) -> bool:
 
 
 def _is_ours(tracer: type[Any] | None) -> bool:
-    from pyharness.fx.tracer import Tracer
+    from pyharness.fx.tracing.tracer import Tracer
 
     return tracer is not None and issubclass(tracer, Tracer) and "<locals>" not in tracer.__qualname__

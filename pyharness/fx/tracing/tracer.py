@@ -13,9 +13,10 @@ from typing import TYPE_CHECKING, Any
 import torch.fx
 from torch.fx.proxy import TraceError
 
-from pyharness.fx import leaves as leaf_rules
-from pyharness.fx import provenance, remembered
-from pyharness.fx import tags as node_tags
+from pyharness.fx import provenance
+from pyharness.fx.tracing import leaves as leaf_rules
+from pyharness.fx.tracing import remembered
+from pyharness.fx.tracing import tags as node_tags
 from pyharness.model.errors import HarnessError
 
 if TYPE_CHECKING:
@@ -23,9 +24,9 @@ if TYPE_CHECKING:
 
     from torch import nn
 
-    from pyharness.fx.leaves import Given
     from pyharness.fx.provenance import Provenance
-    from pyharness.fx.tags import Taggers
+    from pyharness.fx.tracing.leaves import Given
+    from pyharness.fx.tracing.tags import Taggers
 
 
 _FX = f"{Path(torch.fx.__file__).parent}{os.sep}"
