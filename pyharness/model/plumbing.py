@@ -45,6 +45,7 @@ _PYTHON = (
     (re.compile(r"/(debugpy|pydevd[^/]*|_pydevd_[^/]*)/|/pyharness/debuggee/"), re.compile(""), "the debugger"),
     (re.compile(r"^<frozen (importlib|zipimport)|/importlib/"), re.compile(""), "import"),
     (re.compile(r"^<frozen runpy>|/runpy\.py$"), re.compile(""), "runpy"),
+    (re.compile(r"-packages/(_?pytest|pluggy|xdist|execnet)/"), re.compile(""), "pytest"),
     (re.compile(r"/threading\.py$"), re.compile(r"(^|\.)_"), "threading"),
     (
         re.compile(r"-packages/torch/_(dynamo|functorch|inductor)/|/pyharness/fx/backend/"),

@@ -83,6 +83,9 @@ def test_native(function, library, file, family):
         ("Thread.run", "/usr/lib/python3.11/threading.py", ""),
         ("_private", "/home/me/train.py", ""),
         ("<module>", None, ""),
+        ("HookCaller.__call__", "/venv/lib/python3.11/site-packages/pluggy/_caller.py", "pytest"),
+        ("pytest_pyfunc_call", "/venv/lib/python3.11/site-packages/_pytest/python.py", "pytest"),
+        ("test_it", "/home/me/pytest/test_it.py", ""),
     ],
 )
 def test_python(function, file, family):
