@@ -106,9 +106,8 @@ def _difference(lines: list[str]) -> Iterator[Line]:
 
 def _lines(made: Plan) -> Iterator[Line]:
     project = made.project
-    yield Line(
-        f"{project.name}: {project.kind} ({project.why}), {made.sources} C++ files, {len(made.ops)} ops", "heading"
-    )
+    read = f"{_count(made.sources, 'C++ file')}, {_count(len(made.ops), 'op')}"
+    yield Line(f"{project.name}: {project.kind} ({project.why}), {read}", "heading")
     if made.op:
         at = f"{made.op.file}:{made.op.line}"
         yield Line(f"stops in {made.op.function or 'a lambda'} ({at}), which {made.op.full_name} runs")
@@ -128,6 +127,10 @@ def _lines(made: Plan) -> Iterator[Line]:
     yield Line("Next:")
     for text in made.next:
         yield Line(f"  {text}", "current")
+
+
+def _count(number: int, noun: str) -> str:
+    return f"{number} {noun}{'' if number == 1 else 's'}"
 
 
 def _what(change: Change, made: Plan) -> str:

@@ -104,6 +104,12 @@ def _body(project: Project, script: str) -> str:
     return _JIT.format(script=shlex.quote(script))
 
 
+def libraries(kind: Kind) -> str:
+    """The folder below which a debug build leaves them, each once."""
+    inside = {"cmake": "cmake", "jit": "torch_extensions"}.get(kind, "lib")
+    return f"{FOLDER}/{inside}"
+
+
 def environment(kind: Kind, folder: str) -> dict[str, str]:
     """What a program of theirs runs with to take the debug build; ``folder`` is how the project's folder is written."""
     debug = f"{folder}/{FOLDER}"

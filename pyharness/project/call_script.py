@@ -6,7 +6,7 @@ import json
 import textwrap
 from typing import TYPE_CHECKING
 
-from pyharness.project.build_script import FOLDER
+from pyharness.project.build_script import FOLDER, libraries
 from pyharness.project.samples import FILL_IN, TENSOR, arguments, of_cxx
 
 if TYPE_CHECKING:
@@ -96,11 +96,11 @@ def _loading(project: Project, op: Op) -> str:
         place = f'str(PROJECT / "{call.folder}")' if call.folder else "str(PROJECT)"
         return _JIT.format(folder=FOLDER, folder_of_module=place, extension=_jit(call, op))
     if op.via != "pybind11":
-        return _TORCH.format(folder=FOLDER)
+        return _TORCH.format(folder=libraries(project.kind))
     module = op.namespace or project.module
     pattern = json.dumps(f"{module}.*so" if module else "*.so")
     name = json.dumps(module) if module else 'libraries[0].name.partition(".")[0]'
-    return _PYBIND.format(folder=FOLDER, pattern=pattern, name=name)
+    return _PYBIND.format(folder=libraries(project.kind), pattern=pattern, name=name)
 
 
 def jit_call(project: Project, op: Op) -> JitCall:
