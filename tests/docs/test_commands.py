@@ -1,0 +1,179 @@
+"""Every command of README and docs is run, and prints what the page shows; every block of code is right."""
+
+from __future__ import annotations
+
+import ast
+import importlib.util
+import json
+import os
+import re
+import shutil
+import signal
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+from pages import ROOT, Block, Command, blocks, commands
+from shown import missing
+
+from pyharness.session.document import Document
+from pyharness.session.parse import plan_of
+
+HERE = Path(__file__).parent
+NOT_RUN = {
+    r"make [a-z]": "a task of CI, or of whoever works on pyharness itself",
+    r"(python3? -m )?pip install\b": "tests/build installs wheels",
+    r"(docker|podman|buildah)\b": "needs a daemon; tests/docker lints and builds what it can",
+    r"(sudo )?(apt-get|sysctl)\b": "changes the machine",
+    r"git clone\b": "needs the network",
+    r"(code|nvim|vim)\b": "an editor",
+}
+"""Commands that begin so, and why they are not for a test."""
+ELSEWHERE = {
+    "PYHARNESS_AT=native:rms_norm_backward_cpu gdb -batch -x scripts/backward.gdb --args python train.py": (
+        "tests/scripts/test_scripts.py::test_a_script_runs_on_another_program_and_place"
+    ),
+    "gdb -batch -x scripts/step_into_kernel.gdb": "tests/scripts/test_scripts.py::test_a_script_runs_as_it_is",
+}
+"""Commands that another test runs in the same form."""
+PID = re.compile(r"(?<![\w.-])4242\b")
+"""The process id of the pages; the program of that id has the handle train-4242."""
+PATIENCE = 120
+
+
+def why_not(command: Command) -> str:
+    """Why it is not run here."""
+    known = next((reason for begin, reason in NOT_RUN.items() if re.match(begin, command.text)), "")
+    return command.block.not_run or known or ELSEWHERE.get(command.text.partition("  #")[0].strip(), "")
+
+
+class Scratch:
+    """A folder as a reader has it who tries the pages: examples and scripts, and a project of their own."""
+
+    def __init__(self, folder: Path) -> None:
+        self.folder = folder
+        shutil.copytree(HERE / "project", folder, dirs_exist_ok=True, ignore=shutil.ignore_patterns("__pycache__"))
+        for name in ("examples", "scripts", "tests", "csrc"):
+            (folder / name).symlink_to(ROOT / name)
+        built = importlib.util.find_spec("pyharness._C").origin  # an extension module, whoever's it is
+        (folder / "my_ops").mkdir()
+        (folder / "my_ops" / Path(built).name).symlink_to(Path(built).resolve())
+        path = os.pathsep.join([str(Path(sys.executable).parent), os.environ["PATH"]])
+        home = {"HOME": str(folder / "home"), "PYHARNESS_HOME": str(folder / "home/state"), "TERM": "dumb"}
+        self.environment = {**os.environ, **home, "PATH": path}
+        self._done: dict[Command, subprocess.CompletedProcess[str]] = {}
+        self._program: subprocess.Popen[str] | None = None
+
+    def run(self, command: Command) -> subprocess.CompletedProcess[str]:
+        """Run it, or what it printed when another page had it."""
+        key = (command.text, command.typed)
+        if key not in self._done:
+            text = command.text
+            if PID.search(text) or "train-4242" in text or re.match(r"pyharness (attach|stack) train", text):
+                text = PID.sub(str(self.program().pid), text)
+            typed = "".join(f"{line}\n" for line in command.typed)
+            self._done[key] = self.call(["bash", "-c", text], input=typed)
+        return self._done[key]
+
+    def call(self, words: list[str], **options: object) -> subprocess.CompletedProcess[str]:
+        """Run words here, their output and errors as one text."""
+        return subprocess.run(
+            words,
+            cwd=self.folder,
+            env=self.environment,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.STDOUT,
+            text=True,
+            timeout=PATIENCE,
+            check=False,
+            **options,
+        )
+
+    def program(self) -> subprocess.Popen[str]:
+        """The program that runs already, under the handle train-4242."""
+        if self._program is None:
+            words = ["pyharness", "run", "--name", "train-4242", "train.py", "--epochs", "0"]
+            self._program = subprocess.Popen(
+                words,
+                cwd=self.folder,
+                env=self.environment,
+                stdout=subprocess.PIPE,
+                stderr=subprocess.STDOUT,
+                text=True,
+            )
+            while self._program.stdout.readline() != "training\n":
+                assert self._program.poll() is None
+        return self._program
+
+    def close(self) -> None:
+        """End the program that runs already."""
+        if self._program:
+            self._program.send_signal(signal.SIGTERM)
+            self._program.communicate(timeout=PATIENCE)
+
+
+@pytest.fixture(scope="module")
+def scratch(tmp_path_factory):
+    scratch = Scratch(tmp_path_factory.mktemp("reader"))
+    yield scratch
+    scratch.close()
+
+
+@pytest.mark.parametrize("command", [each for each in commands() if not why_not(each)], ids=str)
+def test_a_command_does_what_its_page_shows(scratch, command):
+    done = scratch.run(command)
+    told = f"{command}: $ {command.text}\nexit status {done.returncode}\n{done.stdout}"
+    assert done.returncode == command.block.status, told
+    absent = missing(command.shown, done.stdout)
+    assert not absent, f"The page shows a line that was not printed, or not there:\n{absent}\n{told}"
+
+
+def test_what_is_not_run_says_why():
+    left_out = [(command, why_not(command)) for command in commands() if why_not(command)]
+    assert all(len(reason) > 4 for _, reason in left_out)
+    assert len(left_out) < len(commands()), "some are run"
+    for test in ELSEWHERE.values():
+        file, _, name = test.partition("::")
+        functions = [
+            node.name for node in ast.walk(ast.parse((ROOT / file).read_text())) if isinstance(node, ast.FunctionDef)
+        ]
+        assert name in functions, test
+    texts = {command.text.partition("  #")[0].strip() for command in commands()}
+    assert set(ELSEWHERE) <= texts, "a command that is on no page any more"
+
+
+def test_python_blocks_run(scratch, tmp_path):
+    """Those of a page one after the other, with what its sentences give for granted (``python_names.py``)."""
+    scratch.program()
+    told = [[str(block), block.text] for block in blocks("python") if not block.not_run]
+    (tmp_path / "blocks.json").write_text(json.dumps(told))
+    done = scratch.call([sys.executable, str(HERE / "python_blocks.py"), str(tmp_path / "blocks.json")])
+    assert done.returncode == 0, done.stdout
+    assert f"{len(told)} blocks" in done.stdout
+
+
+@pytest.mark.parametrize("block", blocks("toml"), ids=str)
+def test_sessions_parse(scratch, block):
+    if "[[step]]" not in block.text:
+        Document(block.text, str(block))
+        return
+    file = scratch.folder / "sessions" / "page.toml"
+    file.write_text(block.text)
+    assert plan_of(str(file)).steps
+
+
+CONFIGURATIONS = [
+    (block, entry)
+    for block in blocks("json", "jsonc")
+    if '"type": "pyharness"' in block.text and not block.not_run
+    for entry in [json.loads(re.sub(r"^\s*//.*$", "", block.text, flags=re.MULTILINE))]
+]
+
+
+@pytest.mark.parametrize(("block", "entry"), CONFIGURATIONS, ids=str)
+def test_launch_configurations_have_attributes_that_exist(block: Block, entry: dict):
+    debugger = json.loads((ROOT / "vscode/package.json").read_text())["contributes"]["debuggers"][0]
+    known = debugger["configurationAttributes"][entry["request"]]
+    names = {"type", "request", "name", "preLaunchTask", "postDebugTask", "presentation"} | set(known["properties"])
+    assert set(entry) <= names, f"{block}: {sorted(set(entry) - names)} are no attributes"
