@@ -169,6 +169,21 @@ def test_two_inputs_may_be_one_value_but_none_from_inside():
         replace(trace(lambda x: (s := x.sin()) * s), lambda a, b: a.sin() * b, lambda a, b: a.cos() - b)
 
 
+def test_the_order_of_operands_counts_after_the_first_sums_and_products():
+    def sevenfold(x, y, swapped):
+        for index, each in enumerate((torch.sin, torch.cos, torch.tan, torch.exp, torch.log, torch.erf, torch.abs)):
+            x = torch.add(each(y), x) if index in swapped else torch.add(x, each(y))
+        return x
+
+    def pattern(x, y):
+        return sevenfold(x, y, ())
+
+    early, late = trace(lambda x, y: sevenfold(x, y, (0, 5))), trace(lambda x, y: sevenfold(x, y, (6,)))
+    assert targets(replace(early, pattern, torch.sub)) == [torch.sub]
+    with pytest.raises(UsageError, match="Operands of add_6, after the first 6, must be in the graph's order"):
+        replace(late, pattern, torch.sub)
+
+
 def test_a_value_that_others_read_is_no_match():
     def model(x):
         square = x * x

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from torch.fx import Graph, GraphModule, Node
 
 _COMMUTATIVE = (torch.add, torch.mul)
-_MOST_SWAPPED = 6
+MOST_SWAPPED = 6
 """Sums and products of a pattern whose operands are tried both ways: 2^6 patterns."""
 
 
@@ -71,6 +71,12 @@ def missing(module: GraphModule, pattern: GraphModule) -> list[str]:
     return list(dict.fromkeys(target_of(node) for node in calls if node.target not in made))
 
 
+def as_written(pattern: GraphModule) -> list[str]:
+    """The sums and products of ``pattern`` whose operands are looked for in the order of the pattern only."""
+    originals = canonical(pattern)
+    return [originals[copied].name for copied in _swappable(list(originals))[MOST_SWAPPED:]]
+
+
 class _Matcher(SubgraphMatcher):
     """Modules are the same where their classes are (a pattern has other paths), and two inputs may be one node."""
 
@@ -103,7 +109,7 @@ def _matcher(pattern: Graph) -> SubgraphMatcher:
 def _variants(pattern: GraphModule) -> Iterator[Graph]:
     """The pattern with the operands of its sums and products in every order."""
     count = len(_swappable(list(canonical(pattern))))
-    for swaps in itertools.product((False, True), repeat=min(count, _MOST_SWAPPED)):
+    for swaps in itertools.product((False, True), repeat=min(count, MOST_SWAPPED)):
         nodes = list(canonical(pattern))
         for node, swapped in zip(_swappable(nodes), swaps, strict=False):
             if swapped:

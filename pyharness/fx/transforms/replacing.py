@@ -14,7 +14,7 @@ from torch.fx.node import map_arg
 from pyharness.fx import provenance
 from pyharness.fx.tracing.tags import inherit, tag
 from pyharness.fx.tracing.tracer import trace
-from pyharness.fx.transforms.matching import Match, matches_of, missing
+from pyharness.fx.transforms.matching import MOST_SWAPPED, Match, as_written, matches_of, missing
 from pyharness.fx.transforms.registry import transform
 from pyharness.model.errors import UsageError
 
@@ -38,8 +38,9 @@ def replace(
 
     Functions, methods, operators and modules without parameters that compute the same are the same to the pattern
     (``torch.relu(x)``, ``x.relu()``, ``F.relu(x)``, ``nn.ReLU()``), whichever way their arguments are given; operands
-    of sums and products may be in either order; modules with parameters match by class. An input of the pattern stands
-    for any node or constant. A value inside that is used outside is no match; of two that overlap, the first counts.
+    of sums and products may be in either order (of the first six; of more than that as the pattern has them); modules
+    with parameters match by class. An input of the pattern stands for any node or constant. A value inside that is used
+    outside is no match; of two that overlap, the first counts.
 
     Args:
         module: the graph.
@@ -141,6 +142,9 @@ def _nothing(module: GraphModule, pattern: GraphModule, *, limited: bool) -> Usa
             f"The pattern is nowhere: the graph has no {', '.join(absent)}.", "Write it with what the graph calls."
         )
     remedy = "Its calls are all there, but not so connected, or a value inside of it is used elsewhere, too."
+    ordered = as_written(pattern)
+    if ordered:
+        remedy += f" Operands of {', '.join(ordered)}, after the first {MOST_SWAPPED}, must be in the graph's order."
     return UsageError("The pattern is nowhere" + (" that `where` means." if limited else "."), remedy)
 
 
