@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import ctypes
 import importlib.machinery
+import os
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from pyharness.model.user_code import is_user_binary
+from pyharness.model.user_code import included, is_user_binary
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -22,21 +23,46 @@ def loaded() -> list[str]:
 
 
 def install(notify: Callable[[str], None]) -> None:
-    """Call ``notify(path)`` after each load of a library of the user's, as a module or through ``ctypes``."""
+    """Call ``notify(path)`` after each load of a library of the user's, as a module or through ``ctypes``.
+
+    Those that the linker brought are told, too, as far as somebody asked for them: in ``LD_PRELOAD``, or by including a
+    library's code, which an extension (torch's own, say) brings with it.
+    """
+    told: set[str] = set()
+
+    def tell(path: str) -> None:
+        told.add(path)
+        notify(path)
+
+    def tell_of(path: str) -> None:
+        if is_user_binary(path):
+            tell(path)
+        if included():
+            for other in loaded():
+                if other not in told:
+                    tell(other)
+
+    preloaded = [os.path.realpath(name) for name in os.environ.get("LD_PRELOAD", "").replace(":", " ").split()]
+    for path in loaded() if preloaded else ():
+        if path in preloaded:
+            tell(path)
+    _after_each_load(tell_of)
+
+
+def _after_each_load(tell: Callable[[str], None]) -> None:
     loader = importlib.machinery.ExtensionFileLoader
     create_module = loader.create_module
     cdll_init = ctypes.CDLL.__init__
 
     def create_and_tell(self: Any, spec: Any) -> Any:
         module = create_module(self, spec)
-        if is_user_binary(self.path):
-            notify(self.path)
+        tell(self.path)
         return module
 
     def open_and_tell(self: ctypes.CDLL, name: str | None, *args: Any, **kwargs: Any) -> None:
         cdll_init(self, name, *args, **kwargs)
-        if name and is_user_binary(str(name)):
-            notify(str(name))
+        if name:
+            tell(str(name))
 
     loader.create_module = create_and_tell  # type: ignore[method-assign]
     ctypes.CDLL.__init__ = open_and_tell  # type: ignore[method-assign]

@@ -35,15 +35,25 @@ def torch_like(tmp_path, monkeypatch):
     return script
 
 
-def into(script, include):
-    with pyharness.debug(str(script), stdout=subprocess.DEVNULL, include=include) as program:
-        assert program.run_to(f"py:{script}:3") is not None
+def into(script, include=(), line=3, **env):
+    with pyharness.debug(str(script), stdout=subprocess.DEVNULL, include=include, env=env) as program:
+        assert program.run_to(f"py:{script}:{line}") is not None
         return program.into_native().frame
 
 
 def test_torch_is_stepped_over_unless_its_sources_and_its_binary_are_included(torch_like):
     assert (into(torch_like, ()).language, into(torch_like, ["*/aten/src/*"]).language) == ("python", "python")
     frame = into(torch_like, ["*/aten/src/ATen/native/*", "*/libtorch_cpu.so"])
+    assert (frame.language, frame.function, frame.line) == ("native", "scaled", 2)
+
+
+def test_a_library_that_the_linker_brought_before_all_else_is_stepped_into(tmp_path):
+    """As one of torch's files is, compiled with debug information and put in front of what the wheel has."""
+    source, library, script = tmp_path / "scaled.c", tmp_path / "libscaled.so", tmp_path / "script.py"
+    source.write_text(SOURCE)
+    subprocess.run(["cc", "-g", "-O0", "-shared", "-fPIC", "-o", library, source], check=True)
+    script.write_text("import ctypes\nnumber = ctypes.pythonapi.scaled(3)\nprint(number)\n")
+    frame = into(script, line=2, LD_PRELOAD=str(library))
     assert (frame.language, frame.function, frame.line) == ("native", "scaled", 2)
 
 
