@@ -111,7 +111,7 @@ def _lines(made: Plan) -> Iterator[Line]:
     if made.op:
         at = f"{made.op.file}:{made.op.line}"
         yield Line(f"stops in {made.op.function or 'a lambda'} ({at}), which {made.op.full_name} runs")
-    others = [op.full_name for op in made.ops if op is not made.op][:_MOST_OPS]
+    others = [op.name for op in made.ops if op is not made.op][:_MOST_OPS]
     if others:
         more = ", ..." if len(made.ops) > len(others) + 1 else ""
         yield Line(f"other ops: {', '.join(others)}{more}; --op NAME stops in one of them", "faint")
