@@ -50,7 +50,7 @@ def test_raised_where_the_line_is_the_last_of_a_block(how):
     with pytest.raises(NonFiniteError, match="aten::div") as caught:
         getattr(nan_sources, f"last_{how}")()
     assert origin(caught.value.finding) == at(f"last-{how}")
-    if how != "returned":  # there the block raises it
+    if how != "returned" and sys.version_info < (3, 12):  # there the block raises it, as the end of it does since 3.12
         assert at(f"last-{how}") in [(str(entry.path), entry.lineno + 1) for entry in caught.traceback]
     with pyharness.find_nan(action="report") as search:  # the one before has ended
         torch.ones(1).log()
