@@ -15,7 +15,18 @@ if TYPE_CHECKING:
 
 Symptom = Literal["value", "dtype", "shape", "device", "layout", "structure", "error", "state"]
 Kind = Literal[
-    "operands", "argument", "target", "input", "missing", "in-place", "parameter", "mode", "attribute", "error", "value"
+    "operands",
+    "argument",
+    "target",
+    "input",
+    "missing",
+    "in-place",
+    "parameter",
+    "mode",
+    "attribute",
+    "error",
+    "value",
+    "gradient",
 ]
 KINDS: dict[Kind, str] = {
     "operands": "its operands are swapped",
@@ -29,6 +40,7 @@ KINDS: dict[Kind, str] = {
     "attribute": "its module is set up otherwise",
     "error": "it fails",
     "value": "it computes something else from the same inputs",
+    "gradient": "its backward computes something else",
 }
 """What can be wrong with a node, and how a person says it."""
 
@@ -126,6 +138,8 @@ class Verdict:
     """Nodes that would make one even if those before them were right."""
     outputs: tuple[Difference, ...] = ()
     """What differs in the result, in the inputs that were changed in place, and in buffers."""
+    gradients: tuple[Difference, ...] = ()
+    """What differs in the gradients of inputs and parameters, where they were asked for."""
     notes: tuple[str, ...] = ()
 
     def __bool__(self) -> bool:
@@ -143,7 +157,9 @@ class Verdict:
         if self.ok:
             return "equal"
         if self.first is None:
-            return f"different: {self.outputs[0].message}" if self.outputs else "different"
+            found = [each.message for each in self.outputs]
+            found += [f"{each.path}: {each.message}".removeprefix(": ") for each in self.gradients]
+            return f"different: {found[0]}" if found else "different"
         where = f" ({self.first.file}:{self.first.line})" if self.first.file else ""
         return f"first difference at node {self.first.node}{where}: {self.first.reason}"
 

@@ -24,15 +24,17 @@ def verdict_lines(verdict: Verdict) -> Iterator[Line]:
     if verdict.ok:
         yield Line("The transformed graph does what the original does.", "good")
     elif verdict.first is None:
-        yield Line("The results differ, and no node was found that makes the difference.", "bad")
+        what = "gradients" if verdict.gradients else "results"
+        yield Line(f"The {what} differ, and no node was found that makes the difference.", "bad")
     else:
         yield from _fault(verdict.first)
     for other in verdict.others:
         yield Line(f"also wrong: node {other.node}, {other.reason}", "bad")
-    for difference in verdict.outputs[:_SHOWN]:
-        yield from _difference("result", difference)
-    if len(verdict.outputs) > _SHOWN:
-        yield Line(f"  {'':{_TITLE}}  and {len(verdict.outputs) - _SHOWN} more", "faint")
+    for title, found in (("result", verdict.outputs), ("gradient", verdict.gradients)):
+        for difference in found[:_SHOWN]:
+            yield from _difference(title, difference)
+        if len(found) > _SHOWN:
+            yield Line(f"  {'':{_TITLE}}  and {len(found) - _SHOWN} more", "faint")
     for note in verdict.notes:
         yield Line(f"  {'note':{_TITLE}}  {note}", "faint")
 

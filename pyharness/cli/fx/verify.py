@@ -29,6 +29,7 @@ _STATUSES = (("0", "the results agree"), ("1", "they differ, and the first node 
 @click.option("--rtol", type=float, metavar="X", help="Relative tolerance; by dtype as in torch.testing if not given.")
 @click.option("--atol", type=float, metavar="X", help="Absolute tolerance; likewise.")
 @click.option("--train/--eval", "training", default=None, help="Run both in this mode; as they are if not given.")
+@click.option("--gradients", is_flag=True, help="Compare what goes backward, too: to inputs and parameters.")
 @click.option("--seed", type=int, default=0, show_default=True, metavar="N", help="Of the random numbers.")
 @json_option
 def command(  # noqa: PLR0913  (one for each option)
@@ -39,6 +40,7 @@ def command(  # noqa: PLR0913  (one for each option)
     rtol: float | None,
     atol: float | None,
     training: bool | None,
+    gradients: bool,
     seed: int,
     as_json: bool,
 ) -> int:
@@ -54,7 +56,7 @@ def command(  # noqa: PLR0913  (one for each option)
     module = made_by(first)
     args, kwargs = inputs_of(inputs, original)
     transformed = applied(second, module) if is_pass(second) else made_by(second)
-    options: dict[str, Any] = {"rtol": rtol, "atol": atol, "training": training, "seed": seed}
+    options: dict[str, Any] = {"rtol": rtol, "atol": atol, "training": training, "seed": seed, "gradients": gradients}
     verdict = verify(module, transformed, args, kwargs, **options)
     if as_json:
         output.write_json(verdict.to_json())

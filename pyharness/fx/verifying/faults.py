@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from torch.fx import GraphModule
 
@@ -22,18 +22,9 @@ if TYPE_CHECKING:
 
 def fault(root: Root, replay: Replay, cause: Cause) -> Fault:
     """What is known of ``root``."""
-    node = root.node
-    file, line = _line(replay.module, node)
-    module, origin_file, origin_line = provenance.of(node)
-    return Fault(
-        node=node.name,
-        op=node.op,
-        target=target_of(node),
-        module=module,
-        file=file,
-        line=line,
-        origin_file=origin_file,
-        origin_line=origin_line,
+    return placed(
+        replay.module,
+        root.node,
         kind=cause.kind,
         reason=cause.reason,
         difference=replay.measured(root),
@@ -41,6 +32,23 @@ def fault(root: Root, replay: Replay, cause: Cause) -> Fault:
         missing=cause.missing.name if cause.missing else None,
         seen_at=root.users[0].name if root.users else None,
         through=tuple(each.name for each in root.through),
+    )
+
+
+def placed(module: GraphModule, node: Node, **known: Any) -> Fault:
+    """A fault with the places of ``node``; the rest of its fields are ``known``."""
+    file, line = _line(module, node)
+    path, origin_file, origin_line = provenance.of(node)
+    return Fault(
+        node=node.name,
+        op=node.op,
+        target=target_of(node),
+        module=path,
+        file=file,
+        line=line,
+        origin_file=origin_file,
+        origin_line=origin_line,
+        **known,
     )
 
 

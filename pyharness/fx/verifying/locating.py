@@ -49,7 +49,7 @@ class Pair:
     kwargs: Mapping[str, Any]
 
 
-class _Search:
+class Search:
     """One pair of graphs on one set of inputs."""
 
     def __init__(self, pair: Pair, tolerance: Tolerance, state: Kept) -> None:
@@ -129,7 +129,7 @@ def locate(
 ) -> Verdict:
     """The verdict on two whose ``outcomes`` differ by ``found``."""
     try:
-        search = _Search(pair, tolerance, state)
+        search = Search(pair, tolerance, state)
     except Exception as error:  # noqa: BLE001  (the user's code; torch.fx raises what it likes)
         return Verdict(ok=False, outputs=found, notes=(f"no graph to search: {described(error)}",))
     replay = search.best()
@@ -157,7 +157,7 @@ _DREW = (
 )
 
 
-def _notes(search: _Search, outcomes: tuple[Outcome, Outcome], tolerance: Tolerance) -> Iterator[str]:
+def _notes(search: Search, outcomes: tuple[Outcome, Outcome], tolerance: Tolerance) -> Iterator[str]:
     """Where a graph does not do what its module does, so that no node of it can be to blame."""
     for name, run, real in zip(("original", "transformed"), (search.expected, search.actual), outcomes, strict=True):
         result = next(step.result for node, step in run.steps.items() if node.op == "output")
@@ -203,7 +203,7 @@ def _inside(root: Root, replay: Replay, tolerance: Tolerance, state: Kept) -> Fa
 def locate_graphs(pair: Pair, tolerance: Tolerance, state: Kept) -> Fault | None:
     """The first fault of two graphs that are called by others."""
     try:
-        search = _Search(pair, tolerance, state)
+        search = Search(pair, tolerance, state)
     except Exception:  # noqa: BLE001  (as above; the call itself is to blame then)
         return None
     return next(iter(_faults(search.best(), tolerance, state)), None)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 import torch
@@ -20,6 +21,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
 
     from pyharness.fx.verifying.calls import Outcome
+    from pyharness.fx.verifying.keeping import Kept
 
 
 def verify(  # noqa: PLR0913  (one for each thing that can be held equal or not)
@@ -35,6 +37,7 @@ def verify(  # noqa: PLR0913  (one for each thing that can be held equal or not)
     training: bool | None = None,
     seed: int = 0,
     locate: bool = True,
+    gradients: bool = False,
 ) -> Verdict:
     """Call both with copies of ``inputs`` (a tuple, or one value) and ``kwargs``, and compare all that comes of it.
 
@@ -50,7 +53,11 @@ def verify(  # noqa: PLR0913  (one for each thing that can be held equal or not)
     difference; ``locate=False`` leaves that out. Nodes that draw random numbers in another order than in the original
     make no difference: then each is given the numbers of its counterpart.
 
-    Raises ``UsageError`` where the original itself cannot be called so.
+    Where the results agree, ``gradients`` has the same random mixture of them go backward through both, and compares
+    what comes to inputs of floating point and to parameters that both have by name. ``Verdict.first`` is then the node
+    whose backward is the first to differ, seen from the result.
+
+    Raises ``UsageError`` where the original itself cannot be called so, or has no gradients.
     """
     args = inputs if isinstance(inputs, tuple) else tuple(inputs) if isinstance(inputs, list) else (inputs,)
     named = dict(kwargs or {})
@@ -67,10 +74,20 @@ def verify(  # noqa: PLR0913  (one for each thing that can be held equal or not)
         actual = outcome(transformed, args, named, tensors_of(transformed))
         found = tuple(compared(expected, actual, tolerance))
         if not found:
-            return Verdict(ok=True, notes=stale(transformed))
+            agreed = Verdict(ok=True, notes=stale(transformed))
+            return agreed if not gradients else _with_gradients(agreed, pair, tolerance, state, seed, locate=locate)
         if not locate and not drew:
             return Verdict(ok=False, outputs=found)
         return located(pair, (expected, actual), found, tolerance, state)
+
+
+def _with_gradients(
+    agreed: Verdict, pair: Pair, tolerance: Tolerance, state: Kept, seed: int, *, locate: bool
+) -> Verdict:
+    from pyharness.fx.verifying.gradients import gradients_compared
+
+    found = gradients_compared(pair, tolerance, state, seed=seed, locate=locate)
+    return replace(found, notes=(*agreed.notes, *found.notes))
 
 
 def stale(function: object) -> tuple[str, ...]:
