@@ -287,6 +287,9 @@ def load_symbols(library: Library) -> bool:
     if not is_loaded(library):
         gdb.execute(f"sharedlibrary ^{re.escape(_gdb_name(library))}$", to_string=True)
         _current().loaded = None
+        if not is_loaded(library):  # gdb does not find what the program named from its own folder
+            gdb.execute(f'add-symbol-file "{library.path}" -o {library.bias:#x}', to_string=True)
+            _current().loaded = None
     return is_loaded(library)
 
 

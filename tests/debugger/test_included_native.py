@@ -35,8 +35,8 @@ def torch_like(tmp_path, monkeypatch):
     return script
 
 
-def into(script, include=(), line=3, **env):
-    with pyharness.debug(str(script), stdout=subprocess.DEVNULL, include=include, env=env) as program:
+def into(script, include=(), line=3, cwd=None, **env):
+    with pyharness.debug(str(script), stdout=subprocess.DEVNULL, include=include, cwd=cwd, env=env) as program:
         assert program.run_to(f"py:{script}:{line}") is not None
         return program.into_native().frame
 
@@ -55,6 +55,17 @@ def test_a_library_that_the_linker_brought_before_all_else_is_stepped_into(tmp_p
     script.write_text("import ctypes\nnumber = ctypes.pythonapi.scaled(3)\nprint(number)\n")
     frame = into(script, line=2, LD_PRELOAD=str(library))
     assert (frame.language, frame.function, frame.line) == ("native", "scaled", 2)
+
+
+def test_a_library_is_read_that_the_program_named_from_its_own_folder(tmp_path):
+    folder = tmp_path / "the program's"
+    folder.mkdir()
+    (folder / "scaled.c").write_text(SOURCE)
+    subprocess.run(["cc", "-g", "-O0", "-shared", "-fPIC", "-o", "libscaled.so", "scaled.c"], check=True, cwd=folder)
+    script = folder / "script.py"
+    script.write_text(SCRIPT.format(library="./libscaled.so"))
+    frame = into(script, cwd=str(folder))
+    assert (frame.language, frame.function, frame.file) == ("native", "scaled", str(folder / "scaled.c"))
 
 
 def test_what_is_included_is_that_of_the_program_and_of_the_environment(monkeypatch):
