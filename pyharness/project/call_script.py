@@ -79,9 +79,12 @@ def text(project: Project, op: Op) -> str:
     return head + _loading(project, op) + call
 
 
-def to_fill_in(op: Op) -> list[str]:
-    """Arguments for which nothing could be guessed."""
-    return [one.name for one in arguments(op) if FILL_IN in one.value]
+def to_fill_in(project: Project, op: Op) -> list[str]:
+    """What a person has to put in: arguments for which nothing could be guessed, and what loads the extension."""
+    missing = [one.name for one in arguments(op) if FILL_IN in one.value]
+    call = jit_call(project, op) if project.kind == "jit" else None
+    lost = call is not None and not (call.variable or call.maker or call.sources)
+    return [*(["extension"] if lost else []), *missing]
 
 
 def _advice(given: list[Argument]) -> str:
@@ -118,6 +121,8 @@ def _jit(call: JitCall, op: Op) -> str:
     """Their own module does the loading; where it does so in a function, the same call of ``load`` stands here."""
     if call.variable:
         lines = [f"from {call.module} import {call.variable} as extension"]
+    elif call.maker:
+        lines = [f"from {call.module} import {call.maker}", "", f"extension = {call.maker}()"]
     elif call.sources:
         names = ", ".join(f"PROJECT / {json.dumps(source)}" for source in call.sources)
         name = json.dumps(call.name if "*" not in call.name else op.name)

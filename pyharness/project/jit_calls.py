@@ -34,6 +34,8 @@ class JitCall:
     """Those that ``load_inline`` binds."""
     variable: str
     """What the module of the file keeps the extension as; empty inside of a function."""
+    maker: str
+    """A function of the module that takes nothing and returns it; empty where there is none."""
     own_folder: bool
     """Whether it names a ``build_directory``, which then a debug build shares with every other."""
 
@@ -65,7 +67,7 @@ def _of_file(root: Path, path: Path, text: str) -> Iterator[JitCall]:
     except ValueError:
         return
     imported = file.imports_from(_MODULE)
-    variables = dict(_variables(file.tree))
+    variables, makers = dict(_variables(file.tree)), dict(_makers(file.tree))
     for call in file.calls(*(name for name in _FUNCTIONS if name in imported or _MODULE in imported)):
         if not isinstance(call.func, ast.Name | ast.Attribute) or not _is_torchs(call, imported):
             continue
@@ -80,6 +82,7 @@ def _of_file(root: Path, path: Path, text: str) -> Iterator[JitCall]:
             inline="\n".join(file.texts(argument(call, "cpp_sources", 1))) if function == "load_inline" else "",
             functions=tuple(file.texts(argument(call, "functions", 3))),
             variable=variables.get((call.lineno, call.col_offset), ""),
+            maker=makers.get((call.lineno, call.col_offset), ""),
             own_folder=argument(call, "build_directory", 7) is not None,
         )
 
@@ -105,6 +108,23 @@ def _variables(tree: ast.Module) -> Iterator[tuple[tuple[int, int], str]]:
         elif isinstance(node, ast.If | ast.Try | ast.With):
             inside = (node.body, getattr(node, "orelse", []), *(one.body for one in getattr(node, "handlers", [])))
             waiting += [statement for part in inside for statement in part]
+
+
+def _makers(tree: ast.Module) -> Iterator[tuple[tuple[int, int], str]]:
+    """Where a call stands that a function returns, by itself or by a name, and that function."""
+    for function in tree.body:
+        if not isinstance(function, ast.FunctionDef) or len(function.args.args) > len(function.args.defaults):
+            continue
+        inside = list(ast.walk(function))
+        returned = [node.value for node in inside if isinstance(node, ast.Return)]
+        names = {node.id for node in returned if isinstance(node, ast.Name)}
+        for node in inside:
+            by_name = (
+                isinstance(node, ast.Assign) and isinstance(node.targets[0], ast.Name) and node.targets[0].id in names
+            )
+            call = node.value if isinstance(node, ast.Assign) and by_name else node
+            if isinstance(call, ast.Call) and (by_name or call in returned):
+                yield (call.lineno, call.col_offset), function.name
 
 
 def _found(root: Path, path: Path, named: str) -> Iterator[str]:

@@ -24,6 +24,7 @@ _toml = importlib.import_module("tomllib" if sys.version_info >= (3, 11) else "t
 KINDS = ("scikit-build-core", "setuptools", "cmake", "jit")
 Kind = Literal["scikit-build-core", "setuptools", "cmake", "jit"]
 _LIBRARIES = {"add_library", "python_add_library", "python3_add_library", "pybind11_add_module", "nanobind_add_module"}
+_MOST_BELOW, _MOST_OFFERED = 20, 3
 _REMEDY = (
     "It reads setup.py (CppExtension, CUDAExtension), CMakeLists.txt (find_package(Torch)), pyproject.toml "
     "(scikit-build-core) and Python files (torch.utils.cpp_extension.load). Name the folder that has one of them."
@@ -72,12 +73,21 @@ def project_in(root: Path, kind: str = "") -> Project:
         raise UsageError(f"There is no kind {kind!r}.", nearest(kind, KINDS) or f"It is {', '.join(KINDS)}.")
     found = {one.kind: one for one in _all(root.resolve())}
     if not found:
-        raise UsageError(f"{root} is no project that builds a PyTorch extension.", _REMEDY)
+        below = ", ".join(f"`pyharness init {folder}`" for folder in _below(root))
+        remedy = f"There is one below: {below}." if below else _REMEDY
+        raise UsageError(f"{root} is no project that builds a PyTorch extension.", remedy)
     if kind and kind not in found:
         raise UsageError(f"{root} is no {kind} project.", f"It is of kind {' and '.join(found)}.")
     chosen = next(one for name, one in found.items() if not kind or name == kind)
     others = tuple(name for name in found if name != chosen.kind)
     return Project(**{**chosen.__dict__, "also": others})
+
+
+def _below(root: Path) -> list[Path]:
+    """Folders of it that hold a project."""
+    found = dict.fromkeys(path.parent for path in files(root, ("setup.py", "CMakeLists.txt", "pyproject.toml")))
+    nearest_first = sorted((folder for folder in found if folder != root), key=lambda folder: len(folder.parts))
+    return [folder for folder in nearest_first[:_MOST_BELOW] if next(_all(folder.resolve()), None)][:_MOST_OFFERED]
 
 
 def _all(root: Path) -> Iterator[Project]:

@@ -21,6 +21,8 @@ if TYPE_CHECKING:
     from pyharness.project.kinds import Project
 
 FOLDER = "debugging"
+_INLINE = "main.cpp"
+"""What torch calls the file that it writes ``load_inline``'s code to."""
 BUILD = f"{FOLDER}/build.sh"
 TASK = vscode_files.TASK
 _NO_OP = (
@@ -107,7 +109,7 @@ def _sources(project: Project) -> list[Source]:
     kinds.sources(project)
     found = read_sources(project.root, files(project.root, CXX + HEADERS))
     inline = [
-        Source(call.file, read(_bound(call.inline, call.functions)), in_tests=False)
+        Source(_INLINE, read(_bound(call.inline, call.functions)), in_tests=False)
         for call in project.jit
         if call.inline
     ]
@@ -115,9 +117,9 @@ def _sources(project: Project) -> list[Source]:
 
 
 def _bound(text: str, functions: tuple[str, ...]) -> str:
-    """The C++ of ``load_inline`` with the bindings that torch adds to it."""
+    """The C++ of ``load_inline`` as torch writes it: below a line with an ``#include``, with bindings added."""
     calls = "".join(f'm.def("{name}", &{name});' for name in functions)
-    return f"{text}\nPYBIND11_MODULE(TORCH_EXTENSION_NAME, m) {{ {calls} }}\n"
+    return f"\n{text}\nPYBIND11_MODULE(TORCH_EXTENSION_NAME, m) {{ {calls} }}\n"
 
 
 def _chosen(ops: list[Op], named: str) -> Op | None:
@@ -186,7 +188,7 @@ def _notes(project: Project, op: Op | None, script: str, ours: list[Change]) -> 
         )
     if op is None:
         notes.append(_NO_OP)
-    elif missing := call_script.to_fill_in(op):
+    elif missing := call_script.to_fill_in(project, op):
         notes.append(f"{script}: put in {', '.join(missing)}; nothing could be guessed.")
     if op and not op.runs_on_cpu:
         notes.append(f"{op.full_name} seems to run on a device only: put tensors there in {script}.")

@@ -130,6 +130,20 @@ def test_an_op_by_name_and_none_at_all(project, pyharness):
     assert not (root / "debugging/shear.toml").exists()
 
 
+def test_code_inside_of_python(pyharness, tmp_path):
+    """As torch writes it: the line of a stop is one further down than in the string."""
+    text = """from torch.utils.cpp_extension import load_inline
+SOURCE = "at::Tensor tilt(at::Tensor x) {\\n  return x;\\n}"
+tilts = load_inline("tilts", [SOURCE], functions=["tilt"])
+"""
+    root = write(tmp_path / "inline", {"tilts.py": text})
+    shown = json.loads(pyharness("init", root, "--json").stdout)
+    assert (shown["op"]["function"], shown["op"]["file"], shown["op"]["line"]) == ("tilt", "main.cpp", 3)
+    script = (root / "debugging/call_tilt.py").read_text()
+    assert "from tilts import tilts as extension" in script
+    assert 'if __name__ == "__main__":\n    x = torch.rand(4, 4)\n    print(extension.tilt(x))' in script
+
+
 @pytest.mark.parametrize(
     ("files", "message", "remedy", "status"),
     [

@@ -86,6 +86,13 @@ def test_what_is_no_such_project(tmp_path, files, message):
     assert "CppExtension" in raised.value.remedy
 
 
+def test_a_project_further_down_is_offered(tmp_path):
+    write(tmp_path, {"ext/a/setup.py": SETUP, "docs/setup.py": "", "train.py": ""})
+    with pytest.raises(UsageError, match="is no project") as raised:
+        kinds.project_in(tmp_path)
+    assert raised.value.remedy == f"There is one below: `pyharness init {tmp_path}/ext/a`."
+
+
 def test_a_folder_that_is_not_there_offers_its_neighbours(tmp_path):
     (tmp_path / "rotor").mkdir()
     with pytest.raises(UsageError, match="no folder") as raised:

@@ -73,14 +73,26 @@ def test_what_cannot_be_guessed_is_named(tmp_path):
     script = call_script.text(found, op_of(text))
     assert "put in x, which it could not guess" in script
     assert "x = ...\ny = 2\nprint(extension.f(x, y))" in script
-    assert call_script.to_fill_in(op_of(text)) == ["x"]
+    assert call_script.to_fill_in(found, op_of(text)) == ["x"]
 
 
 def test_a_loader_inside_of_a_function_is_called_again(tmp_path):
-    inside = "from torch.utils.cpp_extension import load\ndef get():\n    return load('rotor', ['op.cpp'])\n"
+    inside = "from torch.utils.cpp_extension import load\ndef get(n):\n    return load('rotor', ['op.cpp'])\n"
     root = write(tmp_path, {"rotor.py": inside, "op.cpp": OP})
     script = call_script.text(kinds.project_in(root), op_of(OP))
     assert 'extension = load("rotor", [PROJECT / "op.cpp"], is_python_module=False)' in script
     unknown = write(tmp_path / "b", {"rotor.py": inside.replace("['op.cpp']", "sources"), "op.cpp": OP})
     script = call_script.text(kinds.project_in(unknown), op_of(OP))
     assert "import rotor\n\nextension = ...  # put in what makes rotor.py:3 load it" in script
+    assert call_script.to_fill_in(kinds.project_in(unknown), op_of(OP)) == ["extension"]
+
+
+@pytest.mark.parametrize(
+    "body", ["return load('rotor', ['op.cpp'])", "made = load('rotor', ['op.cpp'])\n    return made"]
+)
+def test_a_function_that_returns_the_extension_is_called(tmp_path, body):
+    inside = f"from torch.utils.cpp_extension import load\ndef get(verbose=False):\n    {body}\n"
+    root = write(tmp_path, {"src/rotor.py": inside, "op.cpp": OP})
+    script = call_script.text(kinds.project_in(root), op_of(OP))
+    assert 'sys.path.insert(0, str(PROJECT / "src"))' in script
+    assert "from rotor import get\n\nextension = get()" in script
