@@ -18,7 +18,7 @@ import pyharness.inspect
 class Attention(nn.Module):
     def __init__(self) -> None:
         super().__init__()
-        self.weight = nn.Linear(8, 8)
+        self.weight = nn.Linear(4, 4)
 
     def forward(self, x: torch.Tensor) -> torch.Tensor:
         return self.weight(x) + x
@@ -27,11 +27,11 @@ class Attention(nn.Module):
 class Net(nn.Module):
     def __init__(self) -> None:
         super().__init__()
-        self.encoder, self.decoder, self.head = Attention(), Attention(), nn.Linear(8, 4)
+        self.encoder, self.decoder, self.head = Attention(), Attention(), nn.Sequential(nn.Linear(4, 4), nn.ReLU())
 
-    def forward(self, x: torch.Tensor, y: torch.Tensor | None = None, scale: float = 1.0) -> torch.Tensor:
-        seen = self.decoder(self.decoder(torch.tanh(self.encoder(x)) * scale))
-        return self.head(torch.mul(seen, 1.0) if y is None else seen + y)
+    def forward(self, x: torch.Tensor, y: torch.Tensor | float = 0.0, scale: float = 1.0) -> torch.Tensor:
+        seen = self.decoder(self.decoder(torch.tanh(self.encoder(x))))
+        return self.head(seen * scale + y)
 
 
 def keep(module: fx.GraphModule) -> fx.GraphModule:
@@ -54,6 +54,7 @@ def given() -> dict[str, Any]:
     """The names, anew for each page."""
     torch.manual_seed(0)
     model = Net()
+    inputs = torch.randn(2, 4, requires_grad=True)
     return {
         "__name__": "__main__",
         "torch": torch,
@@ -62,14 +63,17 @@ def given() -> dict[str, Any]:
         "Path": Path,
         "pyharness": pyharness,
         "model": model,
-        "x": torch.randn(2, 8),
-        "y": torch.randn(2, 8),
+        "x": torch.randn(2, 4),
+        "y": torch.randn(2, 4),
+        "inputs": inputs,
+        "outputs": inputs.sin(),
+        "v": torch.ones(2, 4),
         "gm": fx.symbolic_trace(model),
         "Attention": Attention,
         "fuse": keep,
         "fold": keep,
         "quantize": swap,
-        "transformed": swap(fx.symbolic_trace(model)),
+        "transformed": keep(fx.symbolic_trace(model)),
         "my_pass": swap,
         "cost": lambda _node: {"cost": 1},
         "swap": flip,
