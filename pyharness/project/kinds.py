@@ -6,7 +6,7 @@ import importlib
 import os
 import re
 import sys
-from dataclasses import dataclass, field
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, Literal
 
 from pyharness.model.errors import HarnessError, UsageError, nearest
@@ -47,7 +47,7 @@ class Project:
     cmake_folder: str = "."
     """Where its top CMakeLists.txt is."""
     jit: tuple[JitCall, ...] = ()
-    also: tuple[Kind, ...] = field(default=())
+    also: tuple[Kind, ...] = ()
     """Other kinds that it is as well."""
 
     @property
@@ -80,7 +80,7 @@ def project_in(root: Path, kind: str = "") -> Project:
         raise UsageError(f"{root} is no {kind} project.", f"It is of kind {' and '.join(found)}.")
     chosen = next(one for name, one in found.items() if not kind or name == kind)
     others = tuple(name for name in found if name != chosen.kind)
-    return Project(**{**chosen.__dict__, "also": others})
+    return replace(chosen, also=others)
 
 
 def _below(root: Path) -> list[Path]:

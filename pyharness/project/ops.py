@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from pyharness.project.cxx_functions import read
@@ -78,6 +78,26 @@ class Source:
     in_tests: bool
 
 
+class _Functions:
+    """All functions of a project, by their last name."""
+
+    def __init__(self, sources: list[Source]) -> None:
+        self._by_name: dict[str, list[tuple[Source, Function]]] = {}
+        for source in sources:
+            for function in source.cxx.functions:
+                self._by_name.setdefault(function.name.rpartition("::")[2], []).append((source, function))
+
+    def definition(self, name: str, near: Source | None = None) -> tuple[Source, Function] | None:
+        """The one that is meant: that of the same file before others, one for the CPU before a device's."""
+        wanted = name.split("::")
+        fits = [fit for fit in self._by_name.get(wanted[-1], []) if _means(wanted, fit[1].name.split("::"))]
+        return min(fits, key=lambda fit: (fit[0] is not near, fit[0].file.endswith(".cu")), default=None)
+
+    def is_unique(self, function: Function) -> bool:
+        """Whether gdb, which lets namespaces be left out, can mean this one only."""
+        return len(self._by_name[function.name.rpartition("::")[2]]) == 1
+
+
 @dataclass(frozen=True)
 class _Found:
     """A registration and the file that it is in."""
@@ -101,8 +121,9 @@ def ops_of(sources: list[Source], module: str = "") -> list[Op]:
     ``module`` is the name of the extension, which ``TORCH_EXTENSION_NAME`` stands for.
     """
     found = [_Found(source, one) for source in sources for one in registrations(source.cxx)]
-    ops = [*_torch_ops([one for one in found if one.registration.via == "torch"], sources, module)]
-    ops += [_op(one, one.registration, sources, module) for one in found if one.registration.via != "torch"]
+    functions = _Functions(sources)
+    ops = list(_torch_ops([one for one in found if one.registration.via == "torch"], functions, module))
+    ops += [_op(one, functions, module) for one in found if one.registration.via != "torch"]
     return sorted(ops, key=_rank)
 
 
@@ -111,7 +132,7 @@ def _rank(op: Op) -> tuple[bool, ...]:
     return (op.in_tests, not op.line, not op.runs_on_cpu, not tensors)
 
 
-def _torch_ops(found: list[_Found], sources: list[Source], module: str) -> Iterator[Op]:
+def _torch_ops(found: list[_Found], functions: _Functions, module: str) -> Iterator[Op]:
     """Ops of the dispatcher: definitions joined with their implementations."""
     defined = {one.registration.name: one for one in reversed(found) if one.registration.schema}
     spaces = dict.fromkeys(one.registration.namespace for one in found if one.registration.namespace)
@@ -122,23 +143,23 @@ def _torch_ops(found: list[_Found], sources: list[Source], module: str) -> Itera
         space = one.registration.namespace or known or (next(iter(spaces)) if len(spaces) == 1 else "")
         of_op.setdefault((space, name), []).append(one)
     for (space, _name), same in of_op.items():
-        best = min(same, key=lambda one: _suitable(one.registration, sources))
+        best = min(same, key=lambda one: _suitable(one.registration, functions))
         schema = next((one.registration.schema for one in same if one.registration.schema), "")
-        op = _op(best, best.registration, sources, module, space)
-        yield Op(**{**op.__dict__, "schema": schema})
+        yield replace(_op(best, functions, module, space), schema=schema)
 
 
-def _suitable(one: Registration, sources: list[Source]) -> tuple[bool, bool, bool]:
+def _suitable(one: Registration, functions: _Functions) -> tuple[bool, bool, bool]:
     """The CPU's kernel before one for all devices, that before a device's; a name without a function last."""
-    named = bool(one.lambda_line or any(_definition(name, sources) for name in one.functions))
+    named = bool(one.lambda_line or any(functions.definition(name) for name in one.functions))
     return (not named, bool(_DEVICE.search(one.key)), one.key not in _CPU)
 
 
-def _op(found: _Found, one: Registration, sources: list[Source], module: str, namespace: str = "") -> Op:
+def _op(found: _Found, functions: _Functions, module: str, namespace: str = "") -> Op:
+    one = found.registration
     space = namespace or one.namespace
     if _MACRO_NAMESPACE.fullmatch(space):
         space = module
-    hit = next((hit for name in one.functions if (hit := _definition(name, sources, found.source))), None)
+    hit = next((hit for name in one.functions if (hit := functions.definition(name, found.source))), None)
     source, function = hit or (found.source, None)
     at = (function.body_line if function else one.lambda_line) or 0
     return Op(
@@ -152,27 +173,9 @@ def _op(found: _Found, one: Registration, sources: list[Source], module: str, na
         parameters=function.parameters if function else (),
         key=one.key,
         in_tests=found.source.in_tests,
-        unique=function is not None and _is_unique(function, sources),
+        unique=function is not None and functions.is_unique(function),
         constructor=one.constructor,
     )
-
-
-def _is_unique(function: Function, sources: list[Source]) -> bool:
-    """Whether gdb, which lets namespaces be left out, can mean this one only."""
-    name = function.name.rpartition("::")[2]
-    return sum(one.name.rpartition("::")[2] == name for source in sources for one in source.cxx.functions) == 1
-
-
-def _definition(name: str, sources: list[Source], near: Source | None = None) -> tuple[Source, Function] | None:
-    """The definition of a function: that of the same file before others, one for the CPU before a device's."""
-    wanted = name.split("::")
-    fits = [
-        (source, function)
-        for source in sources
-        for function in source.cxx.functions
-        if _means(wanted, function.name.split("::"))
-    ]
-    return min(fits, key=lambda fit: (fit[0] is not near, fit[0].file.endswith(".cu")), default=None)
 
 
 def _means(wanted: list[str], defined: list[str]) -> bool:
