@@ -140,7 +140,7 @@ class _Python:
             found = dict(string_items(self._values, held)).get(name) if held else None
             if found is not None:
                 descriptor = self._values.type_of(found)[1][0]
-                if descriptor == "_collections._tuplegetter":
+                if descriptor in {"_collections._tuplegetter", "collections._tuplegetter"}:  # until 3.11; since 3.12
                     return self._field(address, found)
                 return None if descriptor in _DESCRIPTORS else found
         return None
