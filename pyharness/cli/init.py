@@ -13,6 +13,7 @@ from pyharness.cli import launch_json, output
 from pyharness.cli.options import json_option
 from pyharness.cli.verb import Verb
 from pyharness.model.styled_line import Line
+from pyharness.project.kinds import KINDS
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -30,7 +31,7 @@ _EXAMPLES = (
     ("add it, and stop in this op", "pyharness init --op my_ops::rms_norm"),
 )
 _STATUSES = (("0", "written, or there already"), ("1", "a file cannot be read or written: nothing was changed"))
-_KINDS = "scikit-build-core, setuptools, cmake or jit"
+_KIND = f"How to build it, where it is several: {', '.join(KINDS)}."
 
 
 @click.command(cls=Verb, examples=_EXAMPLES, statuses=_STATUSES)
@@ -38,7 +39,7 @@ _KINDS = "scikit-build-core, setuptools, cmake or jit"
 @click.option(
     "--op", default="", metavar="NAME", help="Stop in this op; without it, in the first that runs on the CPU."
 )
-@click.option("--kind", default="", metavar="KIND", help=f"How to build it, where it is several: {_KINDS}.")
+@click.option("--kind", type=click.Choice(KINDS), metavar="KIND", help=_KIND)
 @click.option("--dry-run", is_flag=True, help="Show what would change, as a unified diff; write nothing.")
 @click.option("--vscode/--no-vscode", default=True, help="Whether to add to .vscode; the default is yes.")
 @click.option("--stock", is_flag=True, help="Add what Microsoft's extensions need too, as `pyharness vscode` does.")
@@ -48,7 +49,7 @@ def command(  # noqa: PLR0913  (one for each option)
     folder: Path,
     *,
     op: str,
-    kind: str,
+    kind: str | None,
     dry_run: bool,
     vscode: bool,
     stock: bool,
@@ -66,7 +67,7 @@ def command(  # noqa: PLR0913  (one for each option)
     kinds.check_folder(folder)
     more = launch_json.lists(launch_json.Project(_in_vscode(folder), build=plan.TASK)) if stock else {}
     python = _interpreter(folder)
-    choices = plan.Choices(kind, op, vscode, overwrite, python, _in_vscode(folder), _named(python), more)
+    choices = plan.Choices(kind or "", op, vscode, overwrite, python, _in_vscode(folder), _named(python), more)
     made = plan.plan(folder, choices)
     difference = [line for change in made.changes for line in changes.diff(change)]
     if not dry_run:
