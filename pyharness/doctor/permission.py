@@ -15,7 +15,6 @@ if TYPE_CHECKING:
     from pyharness.model.diagnosis import Diagnosis
 
 AREA = Area("permission to trace")
-_ALLOW = "For those, `sudo sysctl -w kernel.yama.ptrace_scope=0` until the next boot, or attach as root."
 
 
 @machine_checks.add(AREA, "ptrace")
@@ -36,7 +35,8 @@ def judged(answer: dict[str, int], rules: TracingRules) -> Iterator[Diagnosis]:
         yield AREA.ok("ptrace-others", f"So can other processes {_whose(rules)}.")
     elif rules.yama == 1:
         seen = "Programs that pyharness did not start cannot be attached to (kernel.yama.ptrace_scope is 1)."
-        yield AREA.warning("ptrace-others", seen, f"`pyharness run` and `pyharness step` start such as can. {_ALLOW}")
+        start = "`pyharness run` and `pyharness step` start such as can."
+        yield AREA.warning("ptrace-others", seen, f"{start} For those, {rules.loosened()}")
     else:
         reason, remedy = rules.reason(others)
         yield AREA.problem("ptrace-others", f"gdb may not attach to a program beside it: {reason}.", remedy)
