@@ -1,4 +1,4 @@
-"""Writes the pages of docs/reference, and the tables of docs/sessions.md, from the code that they are about.
+"""Writes docs/reference from the code, the tables of docs/sessions.md, and docs/limits.md from all other pages.
 
 Usage: python scripts/reference [--check]. With --check nothing is written: it fails where a page is not what the code
 says, or where a public name has no docstring.
@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING
 import cli
 import gdb_commands
 import launch
+import limits
 import python_api
 import session
 from python_names import PAGES
@@ -22,7 +23,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
 DOCS = Path(__file__).parents[2] / "docs"
-_NOTE = "<!-- Written by `python scripts/reference` from the code; changes belong there. -->"
+_NOTE = "<!-- Written by `python scripts/reference` from where it is said first; changes belong there. -->"
 _MAKERS: dict[str, Callable[[], Iterator[str]]] = {
     "cli": cli.page,
     "gdb": gdb_commands.page,
@@ -34,6 +35,7 @@ _MAKERS: dict[str, Callable[[], Iterator[str]]] = {
 def texts() -> dict[Path, str]:
     """Each file and what it is to hold."""
     pages = {DOCS / "reference" / f"{name}.md": _page(maker()) for name, maker in _MAKERS.items()}
+    pages[DOCS / "limits.md"] = _page(limits.page())
     sessions = DOCS / "sessions.md"
     return {**pages, sessions: session.filled(sessions.read_text(encoding="utf-8"))}
 
@@ -53,7 +55,7 @@ def main() -> int:
         return 0
     complaints = [f"{path.relative_to(DOCS.parent)} is stale: run `python scripts/reference`" for path in stale]
     complaints += [f"{name} has no docstring" for page in PAGES for name in python_api.undocumented(page)]
-    print("\n".join(complaints) or f"{len(_MAKERS) + 1} pages are what the code says")
+    print("\n".join(complaints) or f"{len(_MAKERS) + 2} pages are what the code says")
     return 1 if complaints else 0
 
 

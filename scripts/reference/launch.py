@@ -23,8 +23,8 @@ def page() -> Iterator[str]:
         "# Launch attributes",
         "",
         f"What a configuration of type `{debugger['type']}` may say, in `.vscode/launch.json`",
-        "([VS Code](../vscode.md)), and in the `launch` and `attach` requests of any other client of [the debug adapter](../dap.md). An",
-        "attribute that does not exist is refused, with the nearest that does.",
+        "([VS Code](../vscode.md)), and in the `launch` and `attach` requests of any other client of",
+        "[the debug adapter](../dap.md). An attribute that does not exist is refused, with the nearest that does.",
         "",
     )
     for request, attributes in debugger["configurationAttributes"].items():
