@@ -47,11 +47,6 @@ def run_entry(
             _end(process)
 
 
-def exit_status(code: int) -> int:
-    """What a shell says of it: 128 + N for signal N."""
-    return 128 - code if code < 0 else code
-
-
 @contextlib.contextmanager
 def _deaf_to_ctrl_c() -> Iterator[None]:
     """It goes to the program as well, whose end we wait for. A handler is not inherited; SIG_IGN would be."""

@@ -11,9 +11,10 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from pyharness.cli import output
-from pyharness.cli.entry_run import exit_status, run_entry
+from pyharness.cli.entry_run import run_entry
 from pyharness.model import trace_file
 from pyharness.model.errors import HarnessError
+from pyharness.model.exit_status import of_program
 from pyharness.model.state import state_dir
 from pyharness.report.units import number
 
@@ -34,7 +35,7 @@ def run(command: Command, request: dict[str, Any], *, to_stderr: bool) -> tuple[
         counter = folder / "count"
         code = run_entry("recorded.py", command, folder, request, to_stderr=to_stderr, so_far=lambda: _counted(counter))
         output.progress("reading the trace")
-        return _trace(folder, code), exit_status(code)
+        return _trace(folder, code), of_program(code)
 
 
 def _counted(counter: Path) -> str:
@@ -67,5 +68,5 @@ def _without_trace(code: int) -> HarnessError:
             f"The program ended with exit status {code} and left no trace: os._exit, perhaps, or exec.",
             "A trace is written when Python ends; sys.exit and exceptions are fine.",
         )
-    error.exit_code = exit_status(code) or 1
+    error.exit_code = of_program(code) or 1
     return error

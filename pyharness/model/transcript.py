@@ -7,6 +7,8 @@ import signal
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
+from pyharness.model.exit_status import of_program
+
 if TYPE_CHECKING:
     from pyharness.model.stops import Stop
 
@@ -99,7 +101,7 @@ class Transcript:
             return 1
         if self.exit_code is None or self.exit_code_expected:
             return 0
-        return 128 - self.exit_code if self.exit_code < 0 else self.exit_code
+        return of_program(self.exit_code)
 
     def to_json(self, *, raw: bool = False) -> dict[str, Any]:
         """The object that ``--json`` prints; ``raw`` keeps what differs from run to run: addresses and thread ids."""

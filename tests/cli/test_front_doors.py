@@ -84,12 +84,6 @@ def test_an_unexpected_error_is_called_a_bug_and_its_traceback_can_be_had(failin
         cli.execute(["step"])
 
 
-def test_a_reader_that_leaves_is_no_error(environment):
-    command = f"{sys.executable} -m pyharness step --help | true; exit ${{PIPESTATUS[0]}}"
-    result = subprocess.run(["bash", "-c", command], env=environment, capture_output=True, text=True, check=False)
-    assert "Traceback" not in result.stderr
-
-
 def test_progress_is_for_terminals_only(capsys, monkeypatch):
     monkeypatch.setattr(output, "_PATIENCE", 0)
     output.progress("attaching")

@@ -10,13 +10,14 @@ from typing import TYPE_CHECKING
 import click
 
 from pyharness.cli import output
-from pyharness.cli.entry_run import exit_status, run_entry
+from pyharness.cli.entry_run import run_entry
 from pyharness.cli.options import program_json_option, program_options
 from pyharness.cli.script import command_of
 from pyharness.cli.verb import Verb
 from pyharness.model.compiled import from_json
 from pyharness.model.compiled_text import Manner, report_lines
 from pyharness.model.errors import HarnessError
+from pyharness.model.exit_status import of_program
 from pyharness.model.state import state_dir
 
 if TYPE_CHECKING:
@@ -76,11 +77,11 @@ def _run(program: Command, *, replace: bool, to_stderr: bool) -> tuple[CompileRe
             "compiled.py", program, folder, request, to_stderr=to_stderr, so_far=lambda: "the program runs"
         )
         try:
-            return from_json(json.loads((folder / "compiled.json").read_bytes())), exit_status(code)
+            return from_json(json.loads((folder / "compiled.json").read_bytes())), of_program(code)
         except FileNotFoundError:
             error = HarnessError(
-                f"The program ended with exit status {exit_status(code)} and left no report.",
+                f"The program ended with exit status {of_program(code)} and left no report.",
                 "It is written when Python ends; sys.exit and exceptions are fine, os._exit and signals are not.",
             )
-            error.exit_code = exit_status(code) or 1
+            error.exit_code = of_program(code) or 1
             raise error from None

@@ -12,11 +12,12 @@ from typing import TYPE_CHECKING, Any, cast
 import click
 
 from pyharness.cli import output
-from pyharness.cli.entry_run import exit_status, run_entry
+from pyharness.cli.entry_run import run_entry
 from pyharness.cli.options import program_json_option, program_options
 from pyharness.cli.script import command_of
 from pyharness.cli.verb import Verb
 from pyharness.model.errors import HarnessError, UsageError
+from pyharness.model.exit_status import of_program
 from pyharness.model.graph import Chosen, made_from_json, select
 from pyharness.model.state import state_dir
 from pyharness.model.styled_line import Line
@@ -117,7 +118,7 @@ def run(program: Program, export: dict[str, Any] | None = None) -> Made:
         )
         graphs = _read(folder / "graphs.json", code)
         exported = json.loads((folder / "export.json").read_bytes()) if export and graphs else {}
-    status = exit_status(code)
+    status = of_program(code)
     if not graphs:
         ended = f" It ended with exit status {status}." if status else ""
         error = HarnessError(f"{program.command.script} made no GraphModule.{ended}", _NONE)
@@ -147,7 +148,7 @@ def _read(file: Path, code: int) -> tuple[MadeGraph, ...]:
     try:
         return tuple(made_from_json(each) for each in json.loads(file.read_bytes()))
     except FileNotFoundError:
-        status = exit_status(code)
+        status = of_program(code)
         how = f"signal {-code} killed it" if code < 0 else f"exit status {code}, os._exit perhaps, or exec"
         error = HarnessError(f"The program left no graphs: {how}.", "They are written when Python ends.")
         error.exit_code = status or 1

@@ -1,0 +1,87 @@
+"""Output that is not a wide UTF-8 terminal with colours: pipes that close, ASCII, no stream at all, Ctrl-C."""
+
+import os
+import signal
+import subprocess
+import sys
+
+import pytest
+
+from pyharness.model.exit_status import ExitStatus, of_program
+
+SIGNS = "from pyharness.cli import output; output.write('a → b … c · d │ e ↔ é')"
+
+
+@pytest.fixture
+def shell(environment, tmp_path):
+    """Run a line of bash in which ``pyharness`` is ours, with what is added to the environment."""
+
+    def run(line, **more):
+        words = ["bash", "-c", f'pyharness() {{ "{sys.executable}" -m pyharness "$@"; }}; {line}']
+        words = ["env", *(f"{name}={value}" for name, value in more.items()), *words]
+        return subprocess.run(words, env=environment, cwd=tmp_path, capture_output=True, text=True, check=False)
+
+    return run
+
+
+def test_a_reader_that_leaves_is_no_error(shell):
+    done = shell("pyharness gdb-script | true; echo ${PIPESTATUS[0]}; pyharness --help | true; echo ${PIPESTATUS[0]}")
+    assert done.stderr == ""
+    assert set(map(int, done.stdout.split())) <= {ExitStatus.OK, ExitStatus.UNREAD}
+
+
+def test_a_pipe_that_nobody_reads_any_more(environment):
+    reading, writing = os.pipe()
+    os.close(reading)
+    command = [sys.executable, "-m", "pyharness", "step", "--help"]
+    done = subprocess.run(command, env=environment, stdout=writing, stderr=subprocess.PIPE, check=False)
+    os.close(writing)
+    assert (done.returncode, done.stderr) == (ExitStatus.UNREAD, b"")
+
+
+def test_a_full_disk_is_said(shell):
+    done = shell("pyharness gdb-script > /dev/full")
+    assert done.returncode == 1
+    assert "Standard output cannot be written: No space left" in done.stderr
+
+
+def test_closed_streams(shell):
+    assert shell("pyharness gdb-script >&-").returncode == 0
+    assert shell("pyharness nope 2>&-").returncode == 2
+
+
+@pytest.mark.parametrize("more", [{"LC_ALL": "C"}, {"PYTHONIOENCODING": "latin-1"}, {"PYTHONIOENCODING": "ascii"}])
+def test_other_encodings_get_plain_signs(environment, more):
+    code = f"from pyharness.cli import streams; streams.prepare(); {SIGNS}"
+    command = [sys.executable, "-c", code]
+    done = subprocess.run(command, env={**environment, **more}, capture_output=True, check=True)
+    encoding = more.get("PYTHONIOENCODING", "utf-8")
+    shown = done.stdout.decode(encoding).strip()
+    signs = {"utf-8": "a → b … c · d │ e ↔ é", "latin-1": "a -> b ... c · d | e ? é"}
+    assert shown == signs.get(encoding, "a -> b ... c - d | e ? ?")
+
+
+@pytest.mark.parametrize(
+    ("more", "coloured"), [({"TERM": "xterm"}, True), ({"NO_COLOR": "1"}, False), ({"TERM": "dumb"}, False)]
+)
+def test_colour_is_for_terminals_that_want_it(shell, more, coloured):
+    done = shell(f"script -qec '{sys.executable} -m pyharness nope' /dev/null", **{"TERM": "xterm", **more})
+    assert ("\x1b[" in done.stdout) is coloured, done.stdout
+    assert "There is no verb" in done.stdout
+
+
+def test_ctrl_c_leaves_nothing_and_no_traceback(started, tmp_path):
+    """In our own process, where a pass of the user's runs; programs of their own are tested with their verbs."""
+    (tmp_path / "net.py").write_text("import sys, time\nprint('begun', flush=True)\ntime.sleep(300)\n")
+    process = started("fx", "verify", "net.py:Net", "net.py:fuse")
+    assert process.stdout.readline() == "begun\n"
+    os.killpg(process.pid, signal.SIGINT)
+    out, err = process.communicate(timeout=60)
+    assert (process.returncode, out, err) == (ExitStatus.INTERRUPTED, "", "")
+    with pytest.raises(ProcessLookupError):
+        os.killpg(process.pid, 0)
+
+
+def test_statuses_are_those_of_a_shell():
+    assert [status.value for status in ExitStatus] == [0, 1, 2, 130, 141, 143]
+    assert [of_program(code) for code in (0, 3, -11)] == [0, 3, 139]
