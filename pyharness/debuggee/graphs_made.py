@@ -24,9 +24,11 @@ if TYPE_CHECKING:
 
 _MOST = 50
 """Versions of one GraphModule that are kept: the first one and the latest."""
+_HANDED_ON = "pyharness_handed_on"
+"""In ``GraphModule.meta``: which one it is, for the copy that torch compiles in place of it (AOT's backward)."""
 
 
-@dataclass
+@dataclass(eq=False)
 class _Made:
     """One GraphModule; it lives no longer because of us, unless it is to be exported."""
 
@@ -68,6 +70,8 @@ class GraphsMade:
         """Keep what ``module`` is now; ``maker`` names one that was handed to somebody after all."""
         made = self._made(module)
         made.maker = made.maker or maker
+        if maker:
+            module.meta[_HANDED_ON] = self._all.index(made)
         made.add(snapshot(module))
         if maker:
             for name, inner in module.named_modules():
@@ -91,6 +95,10 @@ class GraphsMade:
         if made is None:
             made = self._of[module] = _Made(makers.maker(sys._getframe(depth)), module if self._keep else None)
             self._all.append(made)
+        number = getattr(module, "meta", {}).get(_HANDED_ON)  # not there yet while it is made
+        if not made.maker and number is not None:
+            made = self._of[module] = self._all[number]
+            made.module = module if self._keep else None
         return made
 
     def _follow_init(self, cls: Any) -> None:

@@ -85,6 +85,9 @@ def test_every_maker_is_named_and_torchs_own_graphs_are_left_out(everything):
         ("GraphModule-3", "torch.compile", 1),
         ("GraphModule-4", "AOT forward", everything[4]["version"]),
         ("GraphModule-5", "AOT backward", everything[5]["version"]),
+        ("Linear.forward 1/0 captured", "torch.compile", 2),
+        ("Linear.forward 1/0 forward", "AOT forward", everything[7]["version"]),
+        ("Linear.forward 1/0 backward", "AOT backward", everything[8]["version"]),
     ]
 
 

@@ -43,5 +43,6 @@ if "--compile" in sys.argv:
     program = torch.export.export(Net(), (torch.ones(2, 3),))
     compiled = torch.compile(Net(), backend="aot_eager")
     compiled(torch.ones(2, 3))["sum"].backward()
+    torch.compile(nn.Linear(3, 1), backend="pyharness")(torch.ones(2, 3)).sum().backward()
 if "--fail" in sys.argv:
     raise ValueError("mine")
