@@ -77,7 +77,7 @@ def _explained(pid: int, text: str) -> gdb.GdbError:
     except gdb.GdbError as reason:
         return reason
     if "not permitted" not in text and "denied" not in text:
-        return gdb.GdbError(f"gdb cannot attach to {pid}: {text}\nIs it a program of this machine that you may debug?")
+        return gdb.GdbError(f"gdb cannot attach to {pid}: {text}\n`pyharness doctor` says what keeps it from that.")
     return gdb.GdbError(f"No permission to attach to process {pid}.\n{_permission_remedy(pid)}")
 
 
