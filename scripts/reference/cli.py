@@ -19,7 +19,7 @@ def page() -> Iterator[str]:
     yield from (
         "# Command line",
         "",
-        "What `pyharness VERB --help` says, in one place. Examples, JSON and exit statuses are in",
+        "What `pyharness VERB --help` says, in one place. JSON, exit statuses side by side and completion are in",
         "[The command line](../cli.md).",
         "",
     )
@@ -34,12 +34,25 @@ def _command(command: click.Command, ctx: click.Context, level: int) -> Iterator
     yield from table(("option", "says"), _options(command, ctx))
     if command.epilog:
         yield from prose(inspect.cleandoc(command.epilog))
+    yield from _taught(command)
     if isinstance(command, click.Group):
         for name in command.list_commands(ctx):
             below = command.get_command(ctx, name)
             if below is not None and not below.hidden:
                 inner = click.Context(below, info_name=name, parent=ctx, terminal_width=100)
                 yield from _command(below, inner, min(level + 1, 4))
+
+
+def _taught(command: click.Command) -> Iterator[str]:
+    """Tables, examples and exit status, which verbs of ours have."""
+    for title, rows in getattr(command, "sections", ()):
+        yield from table((title, "is"), [(code(form), cell(means)) for form, means in rows])
+    examples = getattr(command, "examples", ())
+    if examples:
+        yield from fenced([line for does, typed in examples for line in (f"# {does}", typed)])
+    yield from table(
+        ("exit status", "when"), [(cell(status), cell(when)) for status, when in getattr(command, "statuses", ())]
+    )
 
 
 def _options(command: click.Command, ctx: click.Context) -> Iterator[tuple[str, str]]:
