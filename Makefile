@@ -59,11 +59,12 @@ tsan-test: setup ## run the tests of what watches many threads (TESTS=PATH for o
 stress-test: debug-build ## record 10^7 events from 8 threads, and start and stop recordings meanwhile (minutes)
 	PYHARNESS_STRESS=63 $(BIN)/python -m pytest -n 0 --timeout 1200 tests/native/test_record_threads.py tests/native/test_record_ring.py
 
-lint: debug-build ## formatting, ruff, mypy --strict, clang-format, clang-tidy
+lint: debug-build ## formatting, ruff, mypy --strict, clang-format, hadolint, clang-tidy
 	$(BIN)/ruff format --check
 	$(BIN)/ruff check
 	$(BIN)/mypy
 	$(BIN)/clang-format --dry-run -Werror $(NATIVE_FILES)
+	$(BIN)/hadolint docker/*Dockerfile
 	$(BIN)/python scripts/clang_tidy.py
 
 format: setup ## rewrite the sources in the project's format
