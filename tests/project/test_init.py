@@ -23,10 +23,10 @@ def contents(root):
 
 
 @pytest.mark.parametrize("kind", FILES)
-def test_it_adds_its_files_and_run_again_changes_nothing(project, pyharness, kind):
+def test_it_adds_its_files_and_run_again_changes_nothing(project, typed, kind):
     root = project(kind)
     before = contents(root)
-    result = pyharness("init", root)
+    result = typed("init", root)
     assert result.returncode == 0, result.stderr
     assert f": {kind} (" in result.stdout
     assert "stops in shears::shear_cpu" in result.stdout
@@ -35,29 +35,29 @@ def test_it_adds_its_files_and_run_again_changes_nothing(project, pyharness, kin
     assert set(after) - set(before) == OWN | VSCODE
     assert {name: after[name] for name in before} == before
     assert not (root / "setup_was_run").exists()
-    again = pyharness("init", root)
+    again = typed("init", root)
     assert again.returncode == 0
     assert contents(root) == after
     assert "written" not in again.stdout
     assert subprocess.run(["sh", "-n", root / "debugging/build.sh"], check=False).returncode == 0
     assert str(root.parent) not in "".join(after[name].decode() for name in OWN | VSCODE), "it can be committed"
-    assert pyharness("session", "check", root / "debugging/shear.toml").returncode == 0
+    assert typed("session", "check", root / "debugging/shear.toml").returncode == 0
 
 
-def test_a_dry_run_shows_a_patch_and_writes_nothing(project, pyharness, tmp_path):
+def test_a_dry_run_shows_a_patch_and_writes_nothing(project, typed, tmp_path):
     root = write(project("setuptools"), {".vscode/launch.json": LAUNCH})
     before = contents(root)
-    shown = pyharness("init", root, "--dry-run")
+    shown = typed("init", root, "--dry-run")
     assert shown.returncode == 0, shown.stderr
     assert contents(root) == before
     made = write(tmp_path / "patched", {name: text.decode() for name, text in before.items()})
     subprocess.run(["patch", "-s", "-p1", "-d", made], input=shown.stdout, text=True, check=True)
-    assert pyharness("init", root).returncode == 0
+    assert typed("init", root).returncode == 0
     assert contents(made) == contents(root)
-    assert pyharness("init", root, "--dry-run").stdout == "Nothing would change.\n"
+    assert typed("init", root, "--dry-run").stdout == "Nothing would change.\n"
 
 
-def test_what_is_theirs_stays(project, pyharness):
+def test_what_is_theirs_stays(project, typed):
     """Comments, formatting and entries of theirs, a file of theirs by a name of ours, permissions and links."""
     root = write(
         project("setuptools"),
@@ -70,7 +70,7 @@ def test_what_is_theirs_stays(project, pyharness):
     (root / ".vscode/launch.json").symlink_to("../settings/launch.json")
     (root / "settings/launch.json").chmod(0o600)
     tasks = (root / ".vscode/tasks.json").read_text()
-    result = pyharness("init", root)
+    result = typed("init", root)
     assert result.returncode == 0, result.stderr
     assert (root / "debugging/call_shear.py").read_text() == "print('mine')\n"
     assert "Kept as they are, though init would write them otherwise: debugging/call_shear.py" in result.stdout
@@ -80,30 +80,30 @@ def test_what_is_theirs_stays(project, pyharness):
     assert launch.endswith("], // all of them\n}\n")
     assert (root / ".vscode/launch.json").is_symlink()
     assert stat.S_IMODE((root / "settings/launch.json").stat().st_mode) == 0o600
-    assert pyharness("init", root, "--overwrite").returncode == 0
+    assert typed("init", root, "--overwrite").returncode == 0
     assert "torch.ops.shears.shear" in (root / "debugging/call_shear.py").read_text()
 
 
-def test_as_json(project, pyharness):
+def test_as_json(project, typed):
     root = project("cmake")
-    shown = json.loads(pyharness("init", root, "--json", "--dry-run").stdout)
+    shown = json.loads(typed("init", root, "--json", "--dry-run").stdout)
     assert (shown["project"]["kind"], shown["dry_run"]) == ("cmake", True)
     assert shown["op"]["name"] == "shears::shear"
     assert (shown["op"]["file"], shown["op"]["place"]) == ("csrc/shear.cpp", "native:shears::shear_cpu")
     assert {one["file"] for one in shown["files"] if one["state"] == "written"} == OWN | VSCODE
     assert any(line.startswith("+++ b/debugging/build.sh") for line in shown["diff"])
-    written = json.loads(pyharness("init", root, "--json", "--no-vscode").stdout)
+    written = json.loads(typed("init", root, "--json", "--no-vscode").stdout)
     assert {one["file"] for one in written["files"]} == OWN
     assert written["next"][0].endswith("sh debugging/build.sh")
-    error = pyharness("init", root / "nowhere", "--json")
+    error = typed("init", root / "nowhere", "--json")
     assert (error.returncode, "message" in json.loads(error.stdout)["error"]) == (2, True)
 
 
-def test_launch_configurations_run_the_debug_build(project, pyharness):
+def test_launch_configurations_run_the_debug_build(project, typed):
     root = project("setuptools")
     (root / ".venv/bin").mkdir(parents=True)
     (root / ".venv/bin/python").symlink_to("/bin/false")
-    assert pyharness("init", root, "--stock").returncode == 0
+    assert typed("init", root, "--stock").returncode == 0
     launch = jsonc.loads((root / ".vscode/launch.json").read_text())
     ours = [one for one in launch["configurations"] if one["type"] == "pyharness"]
     assert [one["name"] for one in ours] == ["pyharness: shear", "pyharness: this file, debug build"]
@@ -115,29 +115,29 @@ def test_launch_configurations_run_the_debug_build(project, pyharness):
     assert [one["id"] for one in launch["inputs"]] == ["program", "rank", "core"]
 
 
-def test_an_op_by_name_and_none_at_all(project, pyharness):
+def test_an_op_by_name_and_none_at_all(project, typed):
     root = write(project("cmake"), {"csrc/other.cpp": OP.replace("shear", "tilt"), "csrc/none.cpp": ""})
-    named = json.loads(pyharness("init", root, "--op", "tilts::tilt", "--json", "--dry-run").stdout)
+    named = json.loads(typed("init", root, "--op", "tilts::tilt", "--json", "--dry-run").stdout)
     assert named["op"]["function"] == "tilts::tilt_cpu"
-    wrong = pyharness("init", root, "--op", "sheer")
+    wrong = typed("init", root, "--op", "sheer")
     assert (wrong.returncode, wrong.stderr.count("Did you mean shear")) == (2, 1), wrong.stderr
     (root / "csrc/other.cpp").unlink()
     (root / "csrc/shear.cpp").write_text("int f() { return 1; }")
-    none = pyharness("init", root)
+    none = typed("init", root)
     assert none.returncode == 0
     assert "No op was found" in none.stdout
     assert "--at native:FUNCTION" in none.stdout
     assert not (root / "debugging/shear.toml").exists()
 
 
-def test_code_inside_of_python(pyharness, tmp_path):
+def test_code_inside_of_python(typed, tmp_path):
     """As torch writes it: the line of a stop is one further down than in the string."""
     text = """from torch.utils.cpp_extension import load_inline
 SOURCE = "at::Tensor tilt(at::Tensor x) {\\n  return x;\\n}"
 tilts = load_inline("tilts", [SOURCE], functions=["tilt"])
 """
     root = write(tmp_path / "inline", {"tilts.py": text})
-    shown = json.loads(pyharness("init", root, "--json").stdout)
+    shown = json.loads(typed("init", root, "--json").stdout)
     assert (shown["op"]["function"], shown["op"]["file"], shown["op"]["line"]) == ("tilt", "main.cpp", 3)
     script = (root / "debugging/call_tilt.py").read_text()
     assert "from tilts import tilts as extension" in script
@@ -157,10 +157,10 @@ tilts = load_inline("tilts", [SOURCE], functions=["tilt"])
         ({**FILES["cmake"], "pyproject.toml": "["}, "pyproject.toml cannot be read", "Mend it", 1),
     ],
 )
-def test_what_cannot_be_done_is_one_error_and_changes_nothing(pyharness, tmp_path, files, message, remedy, status):
+def test_what_cannot_be_done_is_one_error_and_changes_nothing(typed, tmp_path, files, message, remedy, status):
     root = write(tmp_path / "broken", files)
     before = contents(root)
-    result = pyharness("init", root)
+    result = typed("init", root)
     assert (result.returncode, result.stdout) == (status, "")
     assert result.stderr.startswith("pyharness: ")
     assert message in result.stderr
