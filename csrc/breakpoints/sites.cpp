@@ -92,8 +92,9 @@ int collect(dl_phdr_info* library, std::size_t /*size*/, void* to) {
 struct Armed {
   explicit Armed(std::vector<Breakpoint*> those)
       : breakpoints(std::move(those)) {
-    if (breakpoints.size() == 1 && breakpoints.front()->condition) {
-      only = &*breakpoints.front()->condition;
+    if (breakpoints.size() == 1) {
+      const auto& condition = breakpoints.front()->condition;
+      only = condition ? &*condition : nullptr;
     }
   }
 
