@@ -26,7 +26,7 @@ void let_sent_error_out() {
 
 } // namespace
 
-#if PY_VERSION_HEX < 0x030C0000
+#ifdef PYHARNESS_PYTHON_FRAMES
 
 namespace {
 
@@ -38,6 +38,7 @@ struct Waiting {
   PyObject* error = nullptr;
   PyFrameObject* frame = nullptr;
   bool frame_told_opcodes = false;
+  bool frame_had_trace = false;
   Py_tracefunc trace = nullptr; // a debugger's
   PyObject* trace_argument = nullptr;
 #if PY_VERSION_HEX >= 0x030B0000
@@ -47,11 +48,21 @@ struct Waiting {
 
 thread_local Waiting waiting;
 
+void set_flag(PyFrameObject* frame, const char* name, PyObject* value) {
+  PyObject_SetAttrString(reinterpret_cast<PyObject*>(frame), name, value);
+}
+
 void set_opcodes(PyFrameObject* frame, bool told) {
-  PyObject_SetAttrString(
-      reinterpret_cast<PyObject*>(frame),
-      "f_trace_opcodes",
-      told ? Py_True : Py_False);
+  set_flag(frame, "f_trace_opcodes", told ? Py_True : Py_False);
+}
+
+// Since 3.13 a frame tells its instructions only where it has one.
+bool has_trace(PyFrameObject* frame) {
+  PyObject* trace =
+      PyObject_GetAttrString(reinterpret_cast<PyObject*>(frame), "f_trace");
+  const bool has = trace != Py_None;
+  Py_XDECREF(trace);
+  return has;
 }
 
 bool tells_opcodes(PyFrameObject* frame) {
@@ -67,6 +78,9 @@ PyObject* put_back() {
   const Waiting was = waiting;
   waiting = {};
   set_opcodes(was.frame, was.frame_told_opcodes);
+  if (!was.frame_had_trace) {
+    set_flag(was.frame, "f_trace", Py_None);
+  }
   PyEval_SetTrace(was.trace, was.trace_argument);
   Py_XDECREF(was.trace_argument);
   Py_DECREF(was.frame);
@@ -74,6 +88,14 @@ PyObject* put_back() {
 }
 
 #if PY_VERSION_HEX >= 0x030B0000
+
+_Py_CODEUNIT*& instruction_of(_PyInterpreterFrame* frame) {
+#if PY_VERSION_HEX >= 0x030D0000
+  return frame->instr_ptr;
+#else
+  return frame->prev_instr;
+#endif
+}
 
 // A number of the exception table, and where the next one begins:
 // Objects/exception_handling_notes.txt of CPython 3.11.
@@ -109,11 +131,12 @@ std::int64_t handler_of(PyCodeObject* code, const _Py_CODEUNIT* instruction) {
 // handler, as the last call in a `with` has.
 bool blame_caller(PyFrameObject* frame, _Py_CODEUNIT* caller) {
   auto* running = frame->f_frame;
-  auto* code = running->f_code;
-  if (handler_of(code, running->prev_instr) != handler_of(code, caller)) {
+  auto* code = described(running).code;
+  auto*& at = instruction_of(running);
+  if (handler_of(code, at) != handler_of(code, caller)) {
     return false;
   }
-  running->prev_instr = caller;
+  at = caller;
   return true;
 }
 
@@ -156,11 +179,15 @@ void raise_in_python(PyObject* error) {
       error,
       frame,
       tells_opcodes(frame),
+      has_trace(frame),
       state->c_tracefunc,
       state->c_traceobj};
 #if PY_VERSION_HEX >= 0x030B0000
-  waiting.instruction = frame->f_frame->prev_instr;
+  waiting.instruction = instruction_of(frame->f_frame);
 #endif
+  if (!waiting.frame_had_trace) {
+    set_flag(frame, "f_trace", Py_True);
+  }
   set_opcodes(frame, true);
   PyEval_SetTrace(&raise_now, nullptr);
 }

@@ -7,9 +7,9 @@
 namespace pyharness::engine {
 
 // `error` is an exception class that is called without arguments. It is raised
-// on this thread when the native code has returned: up to Python 3.11 at the
-// same line, from 3.12 on where the interpreter next looks for such errors,
-// which is the end of a call or the turn of a loop. Needs the GIL.
+// on this thread when the native code has returned: at the same line, or, where
+// frames cannot be read (python_frames.h), where the interpreter next looks for
+// such errors, which is the end of a call or the turn of a loop. Needs the GIL.
 void raise_in_python(PyObject* error);
 
 // Takes back what has not been raised yet. Needs the GIL.
