@@ -83,7 +83,7 @@ def to_fill_in(project: Project, op: Op) -> list[str]:
     """What a person has to put in: arguments for which nothing could be guessed, and what loads the extension."""
     missing = [one.name for one in arguments(op) if FILL_IN in one.value]
     call = jit_call(project, op) if project.kind == "jit" else None
-    lost = call is not None and not (call.variable or call.maker or call.sources)
+    lost = call is not None and not (call.sources or (call.importable and (call.variable or call.maker)))
     return [*(["extension"] if lost else []), *missing]
 
 
@@ -119,9 +119,9 @@ def jit_call(project: Project, op: Op) -> JitCall:
 
 def _jit(call: JitCall, op: Op) -> str:
     """Their own module does the loading; where it does so in a function, the same call of ``load`` stands here."""
-    if call.variable:
+    if call.variable and call.importable:
         lines = [f"from {call.module} import {call.variable} as extension"]
-    elif call.maker:
+    elif call.maker and call.importable:
         lines = [f"from {call.module} import {call.maker}", "", f"extension = {call.maker}()"]
     elif call.sources:
         names = ", ".join(f"PROJECT / {json.dumps(source)}" for source in call.sources)
@@ -133,13 +133,14 @@ def _jit(call: JitCall, op: Op) -> str:
             f"extension = load({name}, [{names}], is_python_module={op.via == 'pybind11'})",
         ]
     else:
-        lines = [f"import {call.module}", "", f"extension = ...  # put in what makes {call.file}:{call.line} load it"]
+        lines = [*([f"import {call.module}", ""] if call.importable else [])]
+        lines += [f"extension = ...  # put in what makes {call.file}:{call.line} load it"]
     return "\n".join(lines)
 
 
 def _call(op: Op, given: list[Argument]) -> str:
-    lines = [f"{one.name} = {one.value}" for one in given]
-    words = ", ".join(f"{one.name}={one.name}" if one.by_name else one.name for one in given)
+    lines = [f"{one.variable} = {one.value}" for one in given]
+    words = ", ".join(one.passed for one in given)
     if op.via == "class":
         name, _, method = op.python_name.rpartition(".")
         made = f"{name}({', '.join(of_cxx(kind) for kind in op.constructor)})"

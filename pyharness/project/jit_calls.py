@@ -51,6 +51,11 @@ class JitCall:
         parts = Path(self.file).with_suffix("").parts[bool(self.folder) :]
         return ".".join(parts[:-1] if parts[-1] == "__init__" else parts)
 
+    @property
+    def importable(self) -> bool:
+        """Whether an ``import`` statement can name that module."""
+        return all(part.isidentifier() for part in self.module.split("."))
+
 
 def calls(root: Path) -> Iterator[JitCall]:
     """All of them, those outside of tests first."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import keyword
 import re
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
@@ -13,6 +14,7 @@ if TYPE_CHECKING:
 
 TENSOR = "torch.rand(4, 4)"
 FILL_IN = "..."
+_TAKEN = {"torch", "extension", "made", "print", "libraries", "library"}
 _VALUES = {
     "Tensor": TENSOR,
     "int": "2",
@@ -51,6 +53,19 @@ class Argument:
     value: str
     """``...`` where nothing can be guessed."""
     by_name: bool = False
+
+    @property
+    def variable(self) -> str:
+        """A name that Python takes, and that the script does not use itself."""
+        return f"{self.name}_" if keyword.iskeyword(self.name) or self.name in _TAKEN else self.name
+
+    @property
+    def passed(self) -> str:
+        """As it stands in the call."""
+        if not self.by_name:
+            return self.variable
+        plain = not keyword.iskeyword(self.name)
+        return f"{self.name}={self.variable}" if plain else f'**{{"{self.name}": {self.variable}}}'
 
 
 def arguments(op: Op) -> list[Argument]:

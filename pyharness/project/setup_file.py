@@ -17,6 +17,8 @@ if TYPE_CHECKING:
 _TORCH = ("CppExtension", "CUDAExtension", "SyclExtension")
 _RUNNERS = {"run", "check_call", "check_output", "call", "Popen", "spawn", "system"}
 _CHOSEN_BY_US = re.compile(r"-DCMAKE_(BUILD_TYPE|INSTALL_PREFIX|(LIBRARY|RUNTIME|ARCHIVE)_OUTPUT_DIRECTORY.*)\b")
+_PLAIN_OPTION = re.compile(r"-D\w+(:\w+)?=(\$python|[^\"`\\;$])*")
+"""One that means the same between a shell's double quotes."""
 _INTERPRETER = "$python"
 """In an option, where setup.py writes ``sys.executable``; the build script's variable."""
 
@@ -86,7 +88,7 @@ def _options(file: PythonFile) -> Iterator[str]:
             continue
         for part in node.elts:
             text = file.text(_with_interpreter(part)) if isinstance(part, ast.Constant | ast.JoinedStr) else UNKNOWN
-            if re.fullmatch(r"-D\w+(:\w+)?=[^\"`\\;]*", text) and UNKNOWN not in text and not _CHOSEN_BY_US.match(text):
+            if _PLAIN_OPTION.fullmatch(text) and UNKNOWN not in text and not _CHOSEN_BY_US.match(text):
                 yield text
 
 

@@ -21,7 +21,8 @@ from setuptools import Extension, setup
 class Build(build_ext):
     def run(self):
         options = ["-DCMAKE_BUILD_TYPE=Release", f"-DCMAKE_INSTALL_PREFIX={self.build_lib}", "-DROTOR_PYTHON=ON",
-                   f"-DPYTHON_EXECUTABLE={sys.executable}", f"-DROTOR_ARCH={os.environ['ARCH']}"]
+                   f"-DPYTHON_EXECUTABLE={sys.executable}", f"-DROTOR_ARCH={os.environ['ARCH']}",
+                   "-DROTOR_EVIL=$(touch evil)", "-DROTOR_QUOTE=a\\"b"]
         if "CUDA_HOME" in os.environ:
             options.append("-DROTOR_CUDA=ON")
         subprocess.run(["cmake", ".", *options], cwd="build/fixed")

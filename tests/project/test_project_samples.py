@@ -67,6 +67,22 @@ def test_a_class_is_made_before_its_method_is_called(tmp_path):
     assert "made = torch.classes.rotors.Rotor(0.5, False)\nx = torch.rand(4, 4)\nprint(made.turn(x))" in script
 
 
+def test_names_that_python_does_not_take(tmp_path):
+    schema = "f(Tensor in, float lambda, *, int torch, bool is) -> Tensor"
+    op = op_of(f'TORCH_LIBRARY(n, m) {{ m.def("{schema}", [](int x) {{ return x; }}); }}')
+    found = kinds.project_in(write(tmp_path, {"CMakeLists.txt": FILES["cmake"]["CMakeLists.txt"]}))
+    script = call_script.text(found, op)
+    compile(script, "call.py", "exec")
+    assert 'torch.ops.n.f(in_, lambda_, torch=torch_, **{"is": is_})' in script
+
+
+def test_a_file_that_cannot_be_imported_by_its_name(tmp_path):
+    inside = "from torch.utils.cpp_extension import load\nmade = load('rotor', ['op.cpp'])\n"
+    script = call_script.text(kinds.project_in(write(tmp_path, {"my-ops.py": inside, "op.cpp": OP})), op_of(OP))
+    compile(script, "call.py", "exec")
+    assert 'extension = load("rotor", [PROJECT / "op.cpp"]' in script
+
+
 def test_what_cannot_be_guessed_is_named(tmp_path):
     text = 'int f(Mine x, int y) { return 1; } PYBIND11_MODULE(lib, m) { m.def("f", &f); }'
     found = kinds.project_in(write(tmp_path, {"setup.py": FILES["setuptools"]["setup.py"]}))
