@@ -12,6 +12,7 @@ import torch
 from pyharness.inspect.gradient_memory import backward_of, measured_bytes
 from pyharness.inspect.linear_head import unit_vectors
 from pyharness.inspect.products import explained
+from pyharness.inspect.sample_wise import keeps_samples_apart
 from pyharness.model.errors import UsageError
 
 if TYPE_CHECKING:
@@ -64,6 +65,10 @@ class Products:
     def unit_vectors(self, output: Variable, batch: int | None) -> UnitVectors:
         """Those of an output, as products here take them."""
         return unit_vectors(output, self._backward, batch, create_graph=self._create_graph)
+
+    def keeps_apart(self, output: Variable, batch: int) -> bool:
+        """Whether the graph alone shows that the samples of a batch are independent."""
+        return batch == 1 or keeps_samples_apart(output, self._backward, batch)
 
     def run(self, outputs: Sequence[Variable], vectors: Sequence[Tensor]) -> Iterator[list[Tensor | None]]:
         """For n vectors of each output, (n, *its shape): (k, *shape) of each input, until all n are done.

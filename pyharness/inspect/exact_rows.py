@@ -27,7 +27,7 @@ def norm(products: Products, outputs: Sequence[Variable], batch: int | None) -> 
     used: set[int] = set()
     for output in outputs:
         units = products.unit_vectors(output, batch)
-        independence = Independence(units) if batch is not None and batch > 1 else None
+        independence = Independence(units) if batch is not None and not products.keeps_apart(output, batch) else None
         for start, stop in _parts(units.count, products.chunk):
             for rows in products.run([units.start], [units.rows(start, stop)]):
                 used |= {number for number, row in enumerate(rows) if row is not None}
