@@ -12,6 +12,7 @@ _DIFFERS = (
     (re.compile(r"(?:[\w.@+~-]*/)+(?=[\w.@+~-])"), ""),  # folders
     (re.compile(r"0x[0-9a-f…]+"), "ADDRESS"),
     (re.compile(r"_[0-9a-f]{16}\b"), "_HASH"),
+    (re.compile(r"(?<=[a-z])_\d+\b"), ""),  # mul_1: which of two is the second may be chance
     (re.compile(r"-?\d[\d,]*(?:\.\d+)?(?:e[-+]?\d+)?"), "0"),
     (re.compile(r"\b0 (?:ns|us|ms|s|B|KiB|MiB|GiB)\b"), "0 UNITS"),
     (re.compile(r"(?<![\w.])nan\b"), "0"),

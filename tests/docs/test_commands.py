@@ -30,22 +30,59 @@ NOT_RUN = {
     r"(code|nvim|vim)\b": "an editor",
 }
 """Commands that begin so, and why they are not for a test."""
+_EXAMPLES = "tests/fx/test_transforms_examples.py::test_an_example_says_what_it_should"
+_SESSIONS = "tests/cli/test_step_native.py::test_the_example_sessions_hold"
 ELSEWHERE = {
+    "python examples/fx/provenance.py": _EXAMPLES,
+    "python examples/fx/inlining.py": _EXAMPLES,
+    "python examples/fx/rewrite_pattern.py": _EXAMPLES,
+    "pyharness fx bisect examples/fx/bad_pass.py:Net examples/fx/bad_pass.py:PASSES -o bad": _EXAMPLES,
+    "pyharness fx determinism passes.py:scale_all net.py:Net": "tests/fx/test_determinism.py::test_the_command_line",
+    "pyharness fx show examples/resnet18.py -- --steps 1": (
+        "tests/cli/test_fx_show.py::test_one_graph_is_exactly_the_object_of_its_nodes"
+    ),
+    "pyharness fx compiled examples/compiled.py": (
+        "tests/cli/test_fx_compiled.py::test_the_json_has_graphs_breaks_guards_and_recompilations"
+    ),
+    (
+        "pyharness step examples/compiled.py --at fx:blocks.1 --into-native --at fx:rms_norm_backward --into-native "
+        "--stack --out"
+    ): _SESSIONS,
+    "pyharness session run examples/sessions/transformer.toml": _SESSIONS,
+    "pyharness step examples/gradient_penalty.py --at native:RmsNorm::backward --stack --full": (
+        "tests/session/test_session_call_chain.py::"
+        "test_each_frame_from_the_backward_to_the_call_of_grad_is_there_and_named"
+    ),
+    "pyharness step train.py --at native:rms_norm_backward_cpu --stack --json": (
+        "tests/cli/test_step_native.py::test_from_a_generated_line_into_cpp_and_out_on_the_next_line"
+    ),
+    "pyharness run --nan normalized.py": "tests/cli/test_run_nan.py::test_a_bad_value_ends_it_and_is_reported",
+    "pyharness trace train.py --html trace.html -- --epochs 1": (
+        "tests/cli/test_trace_command.py::test_the_tables_say_what_took_the_time"
+    ),
+    "pyharness doctor": "tests/doctor/test_doctor_command.py::test_text_and_no_problem",
+    "gdb -batch -x scripts/step_into_kernel.gdb": "tests/scripts/test_scripts.py::test_a_script_runs_as_it_is",
     "PYHARNESS_AT=native:rms_norm_backward_cpu gdb -batch -x scripts/backward.gdb --args python train.py": (
         "tests/scripts/test_scripts.py::test_a_script_runs_on_another_program_and_place"
     ),
-    "gdb -batch -x scripts/step_into_kernel.gdb": "tests/scripts/test_scripts.py::test_a_script_runs_as_it_is",
 }
-"""Commands that another test runs in the same form."""
+"""Commands that another test runs in this form, or on a program of its own: run here where EVERY is set."""
+EVERY = "PYHARNESS_EVERY_COMMAND"
 PID = re.compile(r"(?<![\w.-])4242\b")
 """The process id of the pages; the program of that id has the handle train-4242."""
-PATIENCE = 120
+PATIENCE = 170
 
 
 def why_not(command: Command) -> str:
     """Why it is not run here."""
     known = next((reason for begin, reason in NOT_RUN.items() if re.match(begin, command.text)), "")
-    return command.block.not_run or known or ELSEWHERE.get(command.text.partition("  #")[0].strip(), "")
+    elsewhere = {} if os.environ.get(EVERY) else ELSEWHERE
+    return command.block.not_run or known or elsewhere.get(plain(command), "")
+
+
+def plain(command: Command) -> str:
+    """Without the page's remark behind it."""
+    return command.text.partition("  #")[0].strip()
 
 
 class Scratch:
@@ -140,8 +177,7 @@ def test_what_is_not_run_says_why():
             node.name for node in ast.walk(ast.parse((ROOT / file).read_text())) if isinstance(node, ast.FunctionDef)
         ]
         assert name in functions, test
-    texts = {command.text.partition("  #")[0].strip() for command in commands()}
-    assert set(ELSEWHERE) <= texts, "a command that is on no page any more"
+    assert set(ELSEWHERE) <= set(map(plain, commands())), "a command that is on no page any more"
 
 
 def test_python_blocks_run(scratch, tmp_path):
