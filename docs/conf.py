@@ -4,6 +4,12 @@ from __future__ import annotations
 
 import re
 from pathlib import Path
+from typing import TYPE_CHECKING
+
+from pygments.lexers.data import JsonLexer
+
+if TYPE_CHECKING:
+    from sphinx.application import Sphinx
 
 _PACKAGE = Path(__file__).parent.parent / "pyharness" / "__init__.py"
 
@@ -30,3 +36,8 @@ pygments_dark_style = "github-dark"
 copybutton_prompt_text = "$ "
 copybutton_only_copy_prompt_lines = True
 copybutton_copy_empty_lines = False
+
+
+def setup(app: Sphinx) -> None:
+    """Colour JSON with comments, which VS Code's files are."""
+    app.add_lexer("jsonc", JsonLexer)

@@ -9,6 +9,7 @@ import textwrap
 from typing import TYPE_CHECKING, Any
 
 from markdown import fenced, indented, prose
+from python_names import with_a_place
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -104,7 +105,10 @@ def _members(value: type) -> list[tuple[str, Any]]:
 
 
 def _ours(value: type) -> list[type]:
-    return [each for each in value.__mro__ if each.__module__.startswith("pyharness")]
+    """The class and those of ours that it derives from, up to the first that has an entry of its own."""
+    ours = [each for each in value.__mro__ if each.__module__.startswith("pyharness")]
+    known = [at for at, each in enumerate(ours) if at and each in with_a_place()]
+    return ours[: known[0]] if known else ours
 
 
 def _doc(value: Any) -> str:

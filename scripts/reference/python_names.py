@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import importlib
 from dataclasses import dataclass
+from functools import cache
 from typing import Any
 
 
@@ -24,6 +25,12 @@ class Page:
         module = importlib.import_module(self.module)
         own = [name for name in module.__all__ if not name.startswith("__")]
         return {name: getattr(module, name) for name in own} | dict(map(_loaded, self.returned))
+
+
+@cache
+def with_a_place() -> frozenset[type]:
+    """The classes that have an entry: what derives from one does not repeat its members."""
+    return frozenset(value for page in PAGES for value in page.names().values() if isinstance(value, type))
 
 
 def _loaded(reference: str) -> tuple[str, Any]:
