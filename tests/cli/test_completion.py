@@ -11,8 +11,6 @@ from pathlib import Path
 import pytest
 from words_program import ROOT, WORDS
 
-from pyharness.debugger import processes
-
 PATIENCE = 60
 
 
@@ -64,7 +62,7 @@ def test_bash_is_offered_verbs_options_places_and_sessions(shell, tmp_path):
     assert bash(shell, tmp_path, *asked) == list(asked.values())
 
 
-def test_handles_and_ids_of_running_programs_are_offered(shell, tmp_path, started):
+def test_handles_and_ids_of_running_programs_are_offered(shell, tmp_path, started, pyharness):
     program = started("run", "--name", "walker-7", WORDS, "wait", stderr=None, stdout=subprocess.PIPE)
     while program.stdout.readline() != "waiting\n":
         assert program.poll() is None
@@ -72,7 +70,9 @@ def test_handles_and_ids_of_running_programs_are_offered(shell, tmp_path, starte
         by_name, by_id = bash(shell, tmp_path, f"pyharness {verb} walk", f"pyharness {verb} {program.pid}")
         assert by_name == ["walker-7"]
         assert str(program.pid) in by_id
-    assert processes.find(str(program.pid)) == program.pid
+    mistyped = pyharness("stack", "walkr-7")
+    assert mistyped.returncode == 2
+    assert "Did you mean walker-7" in mistyped.stderr
     program.communicate("\n", timeout=PATIENCE)
 
 
