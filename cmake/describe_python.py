@@ -17,7 +17,8 @@ def torch_folder() -> Path:
     spec = importlib.util.find_spec("torch")
     if spec is None or spec.origin is None:
         sys.exit(
-            f"{sys.executable} has no torch: run `make setup`, or install torch and build with --no-build-isolation"
+            f"{sys.executable} has no torch, whose headers the build needs: install torch there first, then pyharness. "
+            "What builds in an environment of its own (python -m build, uv) needs --no-isolation, --no-build-isolation."
         )
     return Path(spec.origin).parent
 

@@ -74,7 +74,7 @@ def _unusable(name: str, error: ImportError) -> HarnessError:
     if name == "_C" and without_example_ops():
         return HarnessError("This pyharness is built without its example ops (pyharness.ops).", _WITH_OPS)
     if not _is_built(name):
-        others = sorted(path.name for path in _PACKAGE.glob(f"{name}.*.so"))
+        others = sorted(path.name for path in _PACKAGE.glob(f"{name}.*.so") if path.exists())
         there = f" (only {', '.join(others)})" if others else ""
         return HarnessError(f"pyharness.{name} is not built for this Python: no {name}{_SUFFIX}{there}.", _REMEDY)
     return HarnessError(
