@@ -166,6 +166,11 @@ def test_what_may_not_be_read_or_written(here, environment):
     done = subprocess.run(command, env=environment, cwd=here, capture_output=True, text=True, check=True)
     (here / "folder").chmod(0o700)
     assert done.stdout.split() == ["2", "2", "2", "2", "1"], done.stderr
-    for expected in ("ok.py cannot be read", "empty.toml cannot be read", "you may write", "launch.json cannot be written"):
+    for expected in (
+        "ok.py cannot be read",
+        "empty.toml cannot be read",
+        "you may write",
+        "launch.json cannot be written",
+    ):
         assert expected in done.stderr
     assert "bug in pyharness" not in done.stderr
