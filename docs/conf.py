@@ -21,6 +21,8 @@ extensions = ["myst_parser", "sphinx_copybutton"]
 exclude_patterns = ["requirements.txt"]
 myst_heading_anchors = 4  # the anchors that a code host gives headings: links to them work there and here
 nitpicky = True
+smartquotes = False  # --json is no dash
+highlight_language = "text"
 suppress_warnings = ["myst.header"]  # a page may begin with its second level under a title of its own
 
 html_theme = "furo"

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import torch
-from torch import Tensor, nn
+from torch import Tensor, fx, nn
 
 from pyharness.ops import faulty
 
@@ -18,6 +18,12 @@ class Cubes(nn.Module):
     def forward(self, x: Tensor) -> Tensor:
         """(rows, 3), the same shape out."""
         return faulty.wrong_gradient(torch.tanh(self.weigh(x)))
+
+
+def in_torch(graph: fx.Graph) -> None:
+    """The same without C++: a reference, for ``pyharness fx verify --gradients``."""
+    for node in graph.find_nodes(op="call_function", target=torch.ops.pyharness.faulty_wrong_gradient.default):
+        node.target, node.args = torch.pow, (node.args[0], 3)
 
 
 def example() -> Tensor:
