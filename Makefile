@@ -12,7 +12,7 @@ THREADED := $(wildcard tests/native/test_*_threads.py) tests/breakpoints/test_na
 NATIVE_FILES := $(shell find csrc -name '*.h' -o -name '*.cpp')
 
 .DEFAULT_GOAL := help
-.PHONY: help setup debug-build release-build asan-build test test-vscode asan-test tsan-test stress-test lint format demo vscode docs clean
+.PHONY: help setup debug-build release-build asan-build test test-versions test-vscode asan-test tsan-test stress-test lint format demo vscode docs clean
 
 help: ## list the tasks
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  make %-14s %s\n", $$1, $$2}' $(firstword $(MAKEFILE_LIST))
@@ -45,6 +45,9 @@ asan-build: setup ## build with address and undefined-behaviour sanitizers and m
 
 test: debug-build ## run the tests (TESTS=PATH for some) against the debug build
 	$(BIN)/python -m pytest -n 2 --dist loadfile $(TESTS)
+
+test-versions: setup ## run the tests with other versions of Python and torch (VERSIONS=py3.12-torch2.14 for one pair)
+	$(BIN)/nox -s "tests$(if $(VERSIONS),($(VERSIONS)))"
 
 test-vscode: debug-build ## run the tests in a real VS Code workbench and of the HTML page, headless (needs Node.js 20; installs .vscode-lab)
 	tests/vscode/lab/setup.sh

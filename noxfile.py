@@ -1,0 +1,58 @@
+"""Tests pyharness with other versions of Python and torch: ``nox -s "tests(py3.12-torch2.12)" -- tests/fx`` is one.
+
+Each pair is built from the source distribution, in an environment and a folder of its own (.nox/): the clone keeps its
+builds. ``nox --list`` names the pairs; ``nox --default-venv-backend uv`` shares what the environments have in common.
+"""
+
+from __future__ import annotations
+
+import shutil
+import tarfile
+from pathlib import Path
+
+import nox
+
+# docs/building.md, pyproject.toml and pyharness/doctor/tested.py state these; tests/build/test_versions.py compares.
+PAIRS = (("3.10", "2.13"), ("3.11", "2.13"), ("3.12", "2.14"), ("3.13", "2.13"), ("3.13", "2.15"))
+# Not here: what looks at the clone (.vscode, vscode/, layers) or at other people's programs.
+PARTS = ("breakpoints", "build", "debuggee", "debugger", "fx", "ingdb", "inspect", "native", "ops", "session")
+
+nox.options.error_on_missing_interpreters = True
+
+
+@nox.session
+@nox.parametrize("python,torch", [nox.param(*pair, id="py{}-torch{}".format(*pair)) for pair in PAIRS])
+def tests(session: nox.Session, torch: str) -> None:
+    """Build from the source distribution against one torch, and test in parts, or what is named after ``--``."""
+    session.install("build", "cmake", "ninja", "setuptools>=77", f"torch=={torch}.*")
+    with session.chdir(unpacked(source_distribution(session))):
+        session.install("--no-build-isolation", "--editable", ".[test]", env={"PYHARNESS_BUILD": "debug"})
+        session.run("pyharness", "--version")
+        parts = session.posargs or [f"tests/{part}" for part in PARTS]
+        session.run("pytest", "-n", "2", "--dist", "loadfile", *parts)
+
+
+@nox.session
+def package(session: nox.Session) -> None:
+    """Build a wheel from the source distribution as pip does, in isolation, and check what an index shows of both."""
+    session.install("build", "pip", "setuptools>=77", "torch", "twine")
+    archive = source_distribution(session)
+    session.run("python", "-m", "pip", "wheel", "--no-deps", "--no-cache-dir", "-w", str(archive.parent), str(archive))
+    session.run("twine", "check", "--strict", *map(str, [archive, *archive.parent.glob("*.whl")]))
+
+
+def source_distribution(session: nox.Session) -> Path:
+    """A fresh one."""
+    folder = Path(session.create_tmp())
+    shutil.rmtree(folder)
+    folder.mkdir()
+    session.run("python", "-m", "build", "--no-isolation", "--sdist", "--outdir", str(folder), silent=True)
+    (archive,) = folder.glob("*.tar.gz")
+    return archive
+
+
+def unpacked(archive: Path) -> Path:
+    """The folder beside it with what it holds."""
+    with tarfile.open(archive) as opened:
+        opened.extractall(archive.parent, filter="data")
+    return archive.parent / archive.name.removesuffix(".tar.gz")
