@@ -8,6 +8,7 @@ from __future__ import annotations
 import os
 import re
 from bisect import bisect_right
+from contextlib import suppress
 from dataclasses import dataclass
 from functools import lru_cache
 from pathlib import Path
@@ -287,8 +288,9 @@ def load_symbols(library: Library) -> bool:
     if not is_loaded(library):
         gdb.execute(f"sharedlibrary ^{re.escape(_gdb_name(library))}$", to_string=True)
         _current().loaded = None
-        if not is_loaded(library):  # gdb does not find what the program named from its own folder
-            gdb.execute(f'add-symbol-file "{library.path}" -o {library.bias:#x}', to_string=True)
+        if not is_loaded(library):  # gdb does not find what the program named from its own folder, or in its container
+            with suppress(gdb.error):  # it is gone since it was opened
+                gdb.execute(f'add-symbol-file "{library.elf.path}" -o {library.bias:#x}', to_string=True)
             _current().loaded = None
     return is_loaded(library)
 
