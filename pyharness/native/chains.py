@@ -24,6 +24,11 @@ if TYPE_CHECKING:
 
 _EVALUATED = "<eval_with_key>"
 """How torch.fx names a generated ``forward`` that has no file."""
+_COMPILER = "/torch/_dynamo/convert_frame.py"
+COMPILING = "(compiling)"
+"""Module of what torch.compile runs to compile, within the module whose call made it compile."""
+_WRAPPED = "_orig_mod"
+"""Where torch.compile's module keeps the user's."""
 
 
 def engine() -> Any:
@@ -79,10 +84,14 @@ class ChainReader:
         path: str | None = None
         around: Any = None
         within: str | None = None  # `path`, or what a generated line was made for
+        compiling = False
         for code, instruction, module in reversed(links):
-            if module is not None:
+            if module is not None and not compiling:
                 path, around = self._path(module, path, around), module
                 within = path
+            elif not compiling and code.co_filename.endswith(_COMPILER):
+                compiling = True
+                path = within = f"{path}.{COMPILING}" if path else COMPILING
             call = self._call(code, self._line(code, instruction), path, around)
             within = call.module if call.node is not None else within
             found.append(replace(call, module=within))
@@ -106,7 +115,7 @@ class ChainReader:
         if id(module) not in self._paths:
             names: dict[int, str] = {}
             for name, each in module.named_modules(remove_duplicate=False):
-                names.setdefault(id(each), name)
+                names.setdefault(id(each), ".".join(part for part in name.split(".") if part != _WRAPPED))
             self._paths[id(module)] = names
         return self._paths[id(module)]
 

@@ -59,3 +59,12 @@ def test_a_program_without_torch_is_told_so(run):
     done = run("print('no torch')")
     assert (done.returncode, done.stdout) == (0, "no torch\n")
     assert "torch was not imported" in done.stderr
+
+
+def test_of_compiled_code_the_node_the_module_and_the_users_line_are_told(run):
+    bad = "import torch\n\nclass Log(torch.nn.Module):\n    def forward(self, x):\n        return torch.log(x)\n\n"
+    done = run(f"{bad}torch.compile(torch.nn.Sequential(Log()), backend='pyharness')(-torch.ones(2))")
+    assert done.returncode == 1
+    told = done.stderr.partition("The first NaN was made by aten::log")[2]
+    assert "module 0, fx node log" in told
+    assert "program.py:5" in told.partition("made from")[2].splitlines()[0]
