@@ -63,6 +63,7 @@ ELSEWHERE = {
     "pyharness run --nan logarithm.py": (
         "tests/cli/test_run_nan.py::test_of_compiled_code_the_node_the_module_and_the_users_line_are_told"
     ),
+    "pyharness doctor --extension my_ops._C --json": "tests/doctor/test_doctor_command.py::test_json",
     "pyharness doctor": "tests/doctor/test_doctor_command.py::test_text_and_no_problem",
     "gdb -batch -x scripts/step_into_kernel.gdb": "tests/scripts/test_scripts.py::test_a_script_runs_as_it_is",
     "PYHARNESS_AT=native:rms_norm_backward_cpu gdb -batch -x scripts/backward.gdb --args python train.py": (
