@@ -133,7 +133,7 @@ def test_a_program_that_fails_shows_what_it_made_and_says_so(pyharness):
     assert "1 Net: torch.fx" in done.stdout
     assert "ValueError: mine\n" in done.stderr
     assert "ended with exit status 1: what it made until then is shown." in done.stderr
-    assert "pyharness/" not in done.stderr
+    assert "/pyharness/debuggee/" not in done.stderr
 
 
 @pytest.mark.parametrize(
