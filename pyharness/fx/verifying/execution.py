@@ -96,7 +96,8 @@ class Execution:
             self.steps[node] = step
             self.numbers(node)
             value = self._ran(step)
-            self._keep(node, self.judged(step, value))
+            taken = self.judged(step, value)
+            self._keep(node, taken, step.result if taken is value and not step.writes else None)
         self.left = snapshot(dict(self.module.named_buffers()))
 
     def numbers(self, node: Node) -> None:
@@ -176,9 +177,12 @@ class Execution:
         before = [leaf.value for leaf in known if isinstance(leaf.value, torch.Tensor)]
         return len(now) != len(before) or not all(map(is_same, before, (each.detach() for each in now)))
 
-    def _keep(self, node: Node, value: Any) -> None:
+    def _keep(self, node: Node, value: Any, copy: tuple[Leaf, ...] | None) -> None:
+        """Note the value; ``copy`` is one that was made already."""
         self.values[node] = value
-        self.versions[node] = [Version(node, () if value is POISON else snapshot(value))]
+        if copy is None:
+            copy = () if value is POISON else snapshot(value)
+        self.versions[node] = [Version(node, copy)]
         for place in dict.fromkeys(storage_of(each) for each in tensors(value)):
             if place is not None:
                 self._places.setdefault(place, []).append(node)

@@ -111,17 +111,18 @@ class Search:
 
     def _tried(self, known: Replay | None = None) -> Replay:
         """The simplest explanation of all hypotheses, ``known`` where none is simpler."""
-        found = [known] if known else []
+        found = known
         for rules in HYPOTHESES.values():
             alignment = align(rules, self.expected, self.actual)
             for tolerance in (EXACT, self._tolerance):
-                limit = found[-1].cost - 1 if found else math.inf
+                limit = found.cost - 1 if found else math.inf
                 replay = partial(Replay, alignment=alignment, tolerance=tolerance, shown=self._tolerance, limit=limit)
                 with suppress(TooCostlyError):  # of equals the first stays: the exact one, by names
-                    found.append(self.ran(self.transformed, replay))
-                if found[-1].cost <= 1:
-                    return found[-1]
-        return found[-1]
+                    found = self.ran(self.transformed, replay)  # the one before and its values are let go
+                if found and found.cost <= 1:
+                    return found
+        assert found is not None  # noqa: S101  (the first one has no limit)
+        return found
 
 
 def locate(
