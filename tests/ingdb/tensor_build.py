@@ -1,5 +1,6 @@
 """Compiles the C++ that the tensor tests need, once for each source and torch: kept in the build folder."""
 
+import fcntl
 import hashlib
 import os
 import subprocess
@@ -18,15 +19,21 @@ def compiled(source, suffix, *flags):
     version = f"{torch.__version__} {flags} {sysconfig.get_config_var('py_version')}"
     key = hashlib.sha256(source.read_bytes() + version.encode()).hexdigest()[:16]
     target = ROOT / "build" / "tests" / f"{source.stem}-{key}{suffix}"
-    if not target.exists():
-        target.parent.mkdir(parents=True, exist_ok=True)
-        made = target.with_name(f"{target.stem}.{os.getpid()}{suffix}")
-        includes = [f"-I{folder}" for folder in FOLDERS]
-        command = [os.environ.get("CXX", "c++"), "-std=c++20", "-w", *includes, str(source), *flags, "-o", str(made)]
-        built = subprocess.run(command, capture_output=True, text=True, check=False)
-        assert not built.returncode, f"{' '.join(command)}\n{built.stderr}"
-        made.replace(target)
+    target.parent.mkdir(parents=True, exist_ok=True)
+    with target.with_suffix(".lock").open("w") as lock:  # of two test processes the second waits: it is 15 s of a core
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        if not target.exists():
+            _compile(source, target, flags)
     return target
+
+
+def _compile(source, target, flags):
+    made = target.with_suffix(".part")
+    includes = [f"-I{folder}" for folder in FOLDERS]
+    command = [os.environ.get("CXX", "c++"), "-std=c++20", "-w", *includes, str(source), *flags, "-o", str(made)]
+    built = subprocess.run(command, capture_output=True, text=True, check=False)
+    assert not built.returncode, f"{' '.join(command)}\n{built.stderr}"
+    made.replace(target)
 
 
 def kernel():
