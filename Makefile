@@ -12,7 +12,7 @@ THREADED := $(wildcard tests/native/test_*_threads.py) tests/breakpoints/test_na
 NATIVE_FILES := $(shell find csrc -name '*.h' -o -name '*.cpp')
 
 .DEFAULT_GOAL := help
-.PHONY: help setup debug-build release-build asan-build test test-versions test-vscode asan-test tsan-test stress-test lint format demo vscode docs clean
+.PHONY: help setup debug-build release-build asan-build test test-versions test-vscode asan-test tsan-test stress-test lint lint-python lint-others format demo vscode docs clean
 
 help: ## list the tasks
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  make %-14s %s\n", $$1, $$2}' $(firstword $(MAKEFILE_LIST))
@@ -62,10 +62,16 @@ tsan-test: setup ## run the tests of what watches many threads (TESTS=PATH for o
 stress-test: debug-build ## record 10^7 events from 8 threads, and start and stop recordings meanwhile (minutes)
 	PYHARNESS_STRESS=63 $(BIN)/python -m pytest -n 0 --timeout 1200 tests/native/test_record_threads.py tests/native/test_record_ring.py
 
+# mypy has one thread: what else there is runs beside it.
 lint: debug-build ## formatting, ruff, mypy --strict, clang-format, hadolint, clang-tidy
+	$(MAKE) --no-print-directory --jobs 2 --output-sync lint-python lint-others
+
+lint-python:
 	$(BIN)/ruff format --check
 	$(BIN)/ruff check
 	$(BIN)/mypy
+
+lint-others:
 	$(BIN)/clang-format --dry-run -Werror $(NATIVE_FILES)
 	$(BIN)/hadolint docker/*Dockerfile
 	$(BIN)/python scripts/clang_tidy.py
