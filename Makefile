@@ -44,7 +44,7 @@ asan-build: setup ## build with address and undefined-behaviour sanitizers and m
 	$(BIN)/python cmake/build.py asan
 
 test: debug-build ## run the tests (TESTS=PATH for some) against the debug build
-	$(BIN)/python -m pytest -n 2 --dist loadfile $(TESTS)
+	$(BIN)/python -m pytest -n 3 --dist loadfile $(TESTS)
 
 test-versions: setup ## run the tests with other versions of Python and torch (VERSIONS=py3.12-torch2.14 for one pair)
 	$(BIN)/nox -s "tests$(if $(VERSIONS),($(VERSIONS)))"
