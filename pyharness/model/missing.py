@@ -43,4 +43,4 @@ def _beside(file: str, folder: Path | None, suffix: str) -> list[str]:
         found = sorted((base / file).parent.glob(f"*{suffix}"))
     except OSError:
         return []
-    return [str(path.relative_to(base)) for path in found[:_MOST] if path.is_relative_to(base)]
+    return [str(path.relative_to(base) if path.is_relative_to(base) else path) for path in found[:_MOST]]

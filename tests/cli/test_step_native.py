@@ -11,6 +11,8 @@ from pyharness.native import build_info
 
 KERNEL = str(PROGRAMS / "session_kernel.py")
 SESSIONS = sorted((ROOT / "examples" / "sessions").glob("*.toml"))
+ATEN = ROOT / "build" / "aten" / "libaten_debug.so"
+NEEDS = {"aten": pytest.mark.skipif(not ATEN.exists(), reason="scripts/aten-debug.sh makes it of PyTorch's sources")}
 
 
 def without_debug_info():
@@ -85,7 +87,9 @@ def test_a_misspelt_node_offers_the_nearest(pyharness):
     assert "relu" in result.stderr
 
 
-@pytest.mark.parametrize("session", [pytest.param(path, id=path.stem) for path in SESSIONS])
+@pytest.mark.parametrize(
+    "session", [pytest.param(path, id=path.stem, marks=NEEDS.get(path.stem, ())) for path in SESSIONS]
+)
 def test_the_example_sessions_hold(pyharness, session):
     result = pyharness("session", "run", session)
     assert result.returncode == 0, result.stdout + result.stderr

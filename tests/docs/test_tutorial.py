@@ -29,13 +29,24 @@ def test_the_files_are_those_of_the_example():
 
 
 @pytest.fixture
-def extension(tmp_path):
+def project(tmp_path):
+    """A folder with the tutorial's files."""
+    folder = tmp_path / "project"
+    folder.mkdir()
+    for path in FILES.iterdir():
+        if path.is_file():
+            (folder / path.name).write_bytes(path.read_bytes())
+    return folder
+
+
+@pytest.fixture
+def extension(tmp_path, project):
     """rows.cpp built as our own sources are, with their precompiled header."""
     known = json.loads((ROOT / "build" / "debug" / "compile_commands.json").read_text())
     (entry,) = [each for each in known if each["file"].endswith("csrc/ops/rms_norm.cpp")]
     built = tmp_path / "rows.so"
     words = shlex.split(entry["command"])
-    words[words.index("-o") + 1], words[words.index("-c") + 1] = str(built.with_suffix(".o")), str(FILES / "rows.cpp")
+    words[words.index("-o") + 1], words[words.index("-c") + 1] = str(built.with_suffix(".o")), str(project / "rows.cpp")
     subprocess.run([*words, "-w"], cwd=entry["directory"], check=True, timeout=170)
     libraries = (f"-L{Path(torch.__file__).parent / 'lib'}", "-ltorch_cpu", "-lc10")
     subprocess.run([words[0], "-shared", "-o", str(built), str(built.with_suffix(".o")), *libraries], check=True)
@@ -43,12 +54,7 @@ def extension(tmp_path):
 
 
 @pytest.mark.skipif(os.environ.get("PYHARNESS_BUILD") == "asan", reason="a sanitized debugger is slow, and says more")
-def test_the_commands_print_what_is_said(tmp_path, extension):
-    project = tmp_path / "project"
-    project.mkdir()
-    for path in FILES.iterdir():
-        if path.is_file():
-            (project / path.name).write_bytes(path.read_bytes())
+def test_the_commands_print_what_is_said(project, extension):
     environment = {**os.environ, "PATH": f"{Path(sys.executable).parent}:{os.environ['PATH']}"}
     assert [each.text for each in COMMANDS].count(BUILD) == 1
     for command in COMMANDS:

@@ -39,7 +39,7 @@ def doctor(*arguments, before=()):
     """The command line's exit status, findings and errors."""
     command = [*before, sys.executable, "-m", "pyharness", "doctor", "--json", *map(str, arguments)]
     ended = subprocess.run(command, capture_output=True, text=True, check=False)
-    found = json.loads(ended.stdout)["findings"] if ended.stdout else []
+    found = json.loads(ended.stdout).get("findings", [])  # an error has none
     return ended.returncode, {one["check"]: one for one in found}, ended.stderr
 
 
