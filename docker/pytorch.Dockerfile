@@ -51,5 +51,5 @@ RUN { [ -n "$USE_CUSTOM_DEBINFO" ] || unset USE_CUSTOM_DEBINFO; } && { [ -n "$DE
 # Our extension, compiled against this torch's headers.
 RUN mkdir /tmp/pyharness
 COPY --chown=${USER} . /tmp/pyharness
-RUN pip install --no-cache-dir --no-deps --no-build-isolation --force-reinstall /tmp/pyharness && pyharness --version
+RUN pip install --no-cache-dir --no-deps --no-build-isolation --force-reinstall /tmp/pyharness && python -c "from pyharness.native.load import load; load('_engine')"
 WORKDIR /workspace
