@@ -9,7 +9,7 @@ _ELLIPSIS = "…"
 # In this order: what is left of one is not to be taken for another.
 _DIFFERS = (
     (re.compile(r"\x1b\[[0-9;]*[A-Za-z]"), ""),
-    (re.compile(r"(?:[\w.@+~-]*/)+(?=[\w.@+~-])"), ""),  # folders
+    (re.compile(r"(?:[\w.@+~…-]*/)+(?=[\w.@+~-])"), ""),  # folders
     (re.compile(r"0x[0-9a-f…]+"), "ADDRESS"),
     (re.compile(r"_[0-9a-f]{16}\b"), "_HASH"),
     (re.compile(r"(?<=[a-z])_\d+\b"), ""),  # mul_1: which of two is the second may be chance
