@@ -29,9 +29,9 @@ if TYPE_CHECKING:
     from benchmarks.differentiating.ways import Way
 
 RUNS = 15
-MEMORY_RUNS = 3
+MEMORY_RUNS = 5
 LIMIT = 1.05
-"""Of the fastest other way: what two runs of the same thing differ by."""
+"""Of the fastest other way: what two runs of the same thing differ by, in time and in memory."""
 LARGE = 10_000
 """Numbers in an input from which on the time is that of the products."""
 TRIALS = 1000
@@ -77,12 +77,18 @@ def _agree(case: Case, every: Mapping[str, Way]) -> None:
 
 def _fastest(measured: Mapping[str, list[float]]) -> str:
     """Of the other ways."""
-    return min((name for name in measured if name != ways.OURS), key=lambda name: statistics.median(measured[name]))
+    others = (name for name in measured if name not in {ways.OURS, ways.HELD})
+    return min(others, key=lambda name: statistics.median(measured[name]))
 
 
 def _memory(every: Mapping[str, Way]) -> tuple[list[Row], list[Check]]:
-    """Each run in a process of its own: what one way left behind is no room for another one."""
+    """Each run in a process of its own: what one way left behind is no room for another one.
+
+    Ours is as fast as it can be, or holds to the memory it is given: what takes no more than the fastest other way
+    must be no slower.
+    """
     case = cases.large()
+    every = {**every, ways.HELD: ways.ours_held}
     times = on_the_processor({name: partial(way, case) for name, way in every.items()}, MEMORY_RUNS)
     best = _fastest(times)
     measured = take_turns({name: partial(_peak_in_a_copy, way, case) for name, way in every.items()}, MEMORY_RUNS, 0)
@@ -91,9 +97,11 @@ def _memory(every: Mapping[str, Way]) -> tuple[list[Row], list[Check]]:
         Row(f"{what}: memory", name, statistics.median(each) / (1 << 20), "MiB", len(each))
         for name, each in measured.items()
     ]
+    small = ways.OURS if ratio(measured, ways.OURS, best) <= LIMIT else ways.HELD
     return [*rows_of(what, times), *rows], [
         Check(f"{what}: {ways.OURS} / {best}", ratio(times, ways.OURS, best), LIMIT),
-        Check(f"{what}: memory of {ways.OURS} / {best}", ratio(measured, ways.OURS, best), 1.0),
+        Check(f"{what}: {small} / {best}", ratio(times, small, best), LIMIT),
+        Check(f"{what}: memory of {small} / {best}", ratio(measured, small, best), LIMIT),
     ]
 
 

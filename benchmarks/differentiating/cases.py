@@ -49,7 +49,7 @@ def convolution() -> Case:
         nn.Flatten(),
         nn.Linear(128, 10),
     )
-    return Case("convolution 16x3x32x32", nn.Sequential(*layers), torch.randn(16, 3, 32, 32))
+    return Case("convolution 64x3x32x32", nn.Sequential(*layers), torch.randn(64, 3, 32, 32))
 
 
 class _Mean(nn.Module):

@@ -14,7 +14,11 @@ _STATUS = Path("/proc/self/status")
 
 
 def peak_bytes(call: Callable[[], object]) -> float:
-    """By the kernel's high-water mark of resident memory, which is set back before; freed memory is given back."""
+    """By the kernel's high-water mark of resident memory, which is set back before; freed memory is given back.
+
+    The call is made once before, so that what it loads (code that is not shared yet) does not count.
+    """
+    call()
     ctypes.CDLL(None).malloc_trim(0)
     Path("/proc/self/clear_refs").write_text("5", encoding="ascii")
     before = _kibibytes("VmRSS")

@@ -25,22 +25,23 @@ if TYPE_CHECKING:
 
     _Rows = Iterable[list[Tensor | None]]
 
-FILL = 64 << 20
+FILL = 16 << 20
 """Bytes of gradients that a batch should have: below, the calls of ops cost more; above, caches do not help."""
 ROWS = 16
 """VJPs that a batch should have at least, if there is memory."""
 MEMORY = 256 << 20
 """Bytes of gradients that a batch has at most, where nothing else was asked for."""
 CACHE = 512 << 10
-"""Bytes of a product's gradients from which on a batch of convolutions was slower than one after the other."""
+"""Bytes of a product's gradients from which on a batch of convolutions, or of what loops inside, was slower."""
 
 
 class Products:
     """vᵀJ for batches of v. ``chunk`` is how many fit; ``done`` counts them, ``notes`` says what should be known.
 
     A batch goes through ``torch.func.vmap``, which knows how to do most ops for all at once, and where that fails
-    through ``torch.autograd.grad(is_grads_batched=True)``; after it one vector at a time. So are convolutions on a
-    processor whose gradients of one vector fill its cache already: a wider one is slower than several.
+    through ``torch.autograd.grad(is_grads_batched=True)``; after it one vector at a time. So are convolutions and
+    ops without a batching rule on a processor whose gradients of one vector fill its cache already: there a batch is
+    slower than its parts.
     """
 
     def __init__(
@@ -54,8 +55,10 @@ class Products:
         self._watched = False
         self._backward = backward_of(outputs, inputs)
         self.chunk = self._room(self._backward.most_bytes, memory)
-        wide = self._backward.convolves and self._backward.most_bytes >= CACHE and _on_processor(outputs)
-        self._ways = [self._one_by_one] if wide else [self._mapped, self._batched, self._one_by_one]
+        slower = self._backward.convolves or self._backward.loops
+        wide = slower and self._backward.most_bytes >= CACHE and _on_processor(outputs)
+        # By functions, not methods of this object: in a circle it would keep the graph until garbage is collected.
+        self._ways = [Products._one_by_one] if wide else [Products._mapped, Products._batched, Products._one_by_one]
 
     @property
     def at_once(self) -> int:
@@ -80,7 +83,7 @@ class Products:
         while count > 1 and len(self._ways) > 1:
             try:
                 with self._noticing_loops():
-                    rows = self._ways[0](outputs, vectors)
+                    rows = self._ways[0](self, outputs, vectors)
             except torch.OutOfMemoryError:
                 raise
             except (RuntimeError, NotImplementedError, TypeError, ValueError, AttributeError) as error:

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import re
 import weakref
 from dataclasses import dataclass
+from functools import lru_cache
 from typing import TYPE_CHECKING, Any
 
 import torch
@@ -20,6 +22,11 @@ if TYPE_CHECKING:
     from pyharness.inspect.variables import Variable
 
 
+_WORDS = re.compile(r"(?<=[a-z0-9])(?=[A-Z])")
+_BATCHED = "FuncTorchBatched", "FuncTorchBatchedDecomposition", "CompositeImplicitAutograd"
+_has_kernel: Any = torch._C._dispatch_has_kernel_for_dispatch_key  # noqa: SLF001
+
+
 @dataclass(frozen=True)
 class Backward:
     """What a backward pass from some outputs to some inputs goes through."""
@@ -27,6 +34,8 @@ class Backward:
     most_bytes: int
     """All gradients together: no VJP holds more at a time, but for what its ops need inside."""
     convolves: bool
+    loops: bool
+    """Whether it has an op that torch runs one by one inside of a batch, for want of a batching rule."""
     goals: frozenset[Any]
     """Nodes of the inputs."""
     leads: frozenset[Any]
@@ -37,13 +46,14 @@ def backward_of(outputs: Sequence[Variable], inputs: Sequence[Variable]) -> Back
     """As far as the graph tells without running it."""
     goals = frozenset(_node(each) for each in inputs)
     leads: set[Any] = set()
-    total, convolves = sum(each.tensor.nbytes for each in inputs), False
+    total, names = sum(each.tensor.nbytes for each in inputs), set()
     for node in _from_inputs(list({_node(each) for each in outputs})):
         if node in goals or any(follower in leads for follower, _ in node.next_functions):
             leads.add(node)
             total += sum(map(_bytes_of, getattr(node, "_input_metadata", ())))
-            convolves |= "Conv" in node.name()
-    return Backward(total, convolves, goals, frozenset(leads))
+            names.add(node.name())
+    convolves = any("Conv" in name for name in names)
+    return Backward(total, convolves, any(map(_loops, names)), goals, frozenset(leads))
 
 
 def measured_bytes(run: Callable[[], object]) -> int:
@@ -73,6 +83,14 @@ def _from_inputs(roots: list[Any]) -> list[Any]:
         else:
             order.append(pending.pop()[0])
     return order
+
+
+@lru_cache(maxsize=1024)
+def _loops(name: str) -> bool:
+    """Whether a node's op, if it is of the node's name as most that are long are, has no batching rule."""
+    op = _WORDS.sub("_", name.rstrip("0123456789")).lower()
+    known = [f"aten::{each}" for each in (op, f"_{op}") if hasattr(torch.ops.aten, each)]
+    return bool(known) and not any(_has_kernel(each, key) for each in known for key in _BATCHED)
 
 
 def _bytes_of(metadata: Any) -> int:
