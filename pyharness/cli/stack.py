@@ -50,9 +50,10 @@ def command(target: str, *, as_json: bool, full: bool, variables: bool, thread: 
 
 
 def _resolve(target: str) -> int | Path:
-    """A core file where there is a file of that name, else a process."""
-    if not target.isdigit() and (Path(target).is_file() or "/" in target):
-        return Path(target)
+    """A core file where there is a file of that name, else a process; a script's name is that of who runs it."""
+    path = Path(target)
+    if not target.isdigit() and path.suffix != ".py" and (path.is_file() or "/" in target):
+        return path
     from pyharness.debugger import processes
 
     pid = processes.find(target)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -20,6 +21,8 @@ if TYPE_CHECKING:
 
 _AROUND = 2
 _INDENT = "   "
+_CALLER = re.compile(r"(?<=, called from ).+(?=:\d+$)")
+"""The file in the note of a stop at an op or a node."""
 
 
 @dataclass(frozen=True)
@@ -53,7 +56,7 @@ def _stop_lines(stop: Stop, number: int, manner: Manner) -> Iterator[Line]:
     if frame.fx:
         yield Line(f"{_INDENT}{fx_text(frame.fx)}", "place")
     if stop.note:
-        yield Line(f"{_INDENT}{stop.note}", "bad" if stop.reason == "signal" else "place")
+        yield Line(f"{_INDENT}{_CALLER.sub(_shortened, stop.note)}", "bad" if stop.reason == "signal" else "place")
     for line in _source_lines(frame):
         yield Line(f"{_INDENT}{line.text}", line.style)
     for expression, text in stop.printed.items():
@@ -64,6 +67,10 @@ def _stop_lines(stop: Stop, number: int, manner: Manner) -> Iterator[Line]:
         for text in format_stack(stop.stack, StackStyle(manner.full, manner.color, manner.width)):
             yield Line(f"{_INDENT}{text}")
     yield Line("")
+
+
+def _shortened(path: re.Match[str]) -> str:
+    return short_path(path[0])
 
 
 def _checked_lines(checked: Checked) -> Iterator[Line]:

@@ -73,7 +73,7 @@ CASES = {
     "stack folder/": "is no file",
     "stack nix/core": "cannot be read",
     "stack ./empty.toml": "is not a core file",
-    "stack ./binary.py": "is not a core file",
+    "stack ./binary.py": "No process of yours",
     "attach 99999999": "There is no process",
     "attach surely-nothing-is-called-so": "No process of yours",
     "doctor 99999999": "There is no process",

@@ -245,12 +245,20 @@ def test_the_command_line_in_json():
 
 def test_the_command_line_in_text():
     with waiting(sys.executable, FRAMES) as (_process, said):
-        command = [sys.executable, "-m", "pyharness", "stack", f"{PROGRAMS / FRAMES}"]
-        by_name = subprocess.run(command, capture_output=True, text=True, check=False)
-        command[-1] = str(said["pid"])
+        command = [sys.executable, "-m", "pyharness", "stack", str(said["pid"])]
         done = subprocess.run([*command, "--thread", str(said["pid"])], capture_output=True, text=True, check=True)
         assert f"Thread {said['pid']} " in done.stdout
         assert "sys.stdin.readline()  # @stop" in done.stdout
         assert "frames of interpreter" in done.stdout
         assert "\033[" not in done.stdout
-        assert by_name.stderr, "a path that exists is no core file"
+
+
+def test_a_script_names_the_process_that_runs_it(tmp_path):
+    """It is a file, like a core, and may be called by a path that is none from here."""
+    script = tmp_path / f"{tmp_path.parent.name}_{tmp_path.name}.py"
+    script.symlink_to(PROGRAMS / FRAMES)
+    with waiting(sys.executable, str(script)) as (_process, said):
+        for name in (str(script), "/".join(script.parts[-2:])):
+            command = [sys.executable, "-m", "pyharness", "stack", name, "--json"]
+            done = subprocess.run(command, capture_output=True, text=True, check=True)
+            assert json.loads(done.stdout)["target"] == str(said["pid"])

@@ -28,6 +28,13 @@ def test_a_stop_shows_its_place_source_values_and_stack(tmp_path, monkeypatch):
     assert any("dispatch" in line for line in text(stop, full=True))
 
 
+def test_a_note_names_the_caller_from_here(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    frame = Frame("native", "mul(x)")
+    note = f"mul(float32[2]), hit 1, called from {tmp_path}/a train.py:4"
+    assert "   mul(float32[2]), hit 1, called from a train.py:4" in text(Stop("breakpoint", frame, 1, note=note))
+
+
 def test_addresses_are_left_out_unless_asked_for():
     stop = Stop("step", Frame("native", "f"), 1, printed={"p": "(float *) 0x55d0a1b2c3d0", "q": "0xff"})
     assert "   p = (float *) 0x…" in text(stop)
