@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     from benchmarks.differentiating.cases import Case
     from benchmarks.differentiating.ways import Way
 
-RUNS = 15
+RUNS = 25
 MEMORY_RUNS = 5
 LIMIT = 1.05
 """Of the fastest other way: what two runs of the same thing differ by, in time and in memory."""
