@@ -14,6 +14,7 @@ import breakpoint_build
 
 ROOT = Path(__file__).parents[2]
 PROGRAM = ROOT / "tests" / "programs" / "compiled_training.py"
+TRANSFORMER = PROGRAM.with_name("compiled_transformer.py")
 
 
 @pytest.fixture(scope="session")
@@ -21,8 +22,8 @@ def kernel():
     return str(breakpoint_build.op_kernel())
 
 
-def step(home, *words):
-    command = [sys.executable, "-m", "pyharness", "step", str(PROGRAM), "--json", *words]
+def step(home, *words, program=PROGRAM):
+    command = [sys.executable, "-m", "pyharness", "step", str(program), "--json", *words]
     env = {**os.environ, "PYHARNESS_HOME": str(home), "PYTHONPATH": str(ROOT)}
     done = subprocess.run(command, env=env, capture_output=True, text=True, timeout=150, check=False)
     assert done.returncode == 0, done.stdout + done.stderr
@@ -65,3 +66,19 @@ def test_from_nodes_of_the_forward_and_the_backward_graph_into_a_foreign_kernel_
     assert any(name.endswith("Engine::execute") for name, _ in frames)
     shown = [frame["function"] for frame in inside["stack"] if not frame["plumbing"]]
     assert not [name for name in shown if "run_lowered" in name]
+
+
+def test_the_compiled_transformer(home):
+    """A whole model in two graphs, and kernels behind C++ autograd Functions."""
+    words = ["--at", "fx:swiglu", "--into-native", "--at", "fx:swiglu_backward", "--into-native", "--stack"]
+    forward, into, backward, inside = step(home, *words, program=TRANSFORMER)
+    assert where(forward) == ("python", "forward", "swiglu")
+    assert (forward["fx"]["module"], file_of(forward)) == ("blocks.0.mlp", "Transformer_forward_0_0_forward")
+    assert (where(into), Path(into["file"]).name) == (("native", "swiglu_autograd", None), "swiglu.cpp")
+    assert where(backward) == ("python", "forward", "swiglu_backward")
+    assert (backward["fx"]["module"], file_of(backward)) == ("blocks.2.mlp", "Transformer_forward_0_0_backward")
+    assert backward["fx"]["origin"] == forward["fx"]["origin"], "the same line of the model, in another block"
+    assert where(inside) == ("native", "swiglu_backward_autograd", None)
+    names = [(frame["function"], (frame["fx"] or {}).get("node")) for frame in inside["stack"]]
+    assert ("forward", "swiglu_backward") in names
+    assert any(name.endswith("Engine::execute") for name, _ in names)

@@ -69,6 +69,12 @@ def test_into_the_line_that_calls_backward_lands_in_the_ops_backward(tmp_path):
     assert gdb.status == 0, gdb.text
 
 
+def test_long_values_in_a_locale_of_plain_signs(tmp_path):
+    commands = ["ph-break native:rms_norm_cpu", "ph-run", 'print "é"', "kill"]
+    gdb = Gdb(tmp_path, *commands, program=ROOT / "examples/transformer.py", environment={"LC_ALL": "C"})
+    gdb.has("rms_norm_cpu (input=Tensor float32 [", "…", "weight=Tensor float32 [64]", "…", "$1 = ")
+
+
 @pytest.fixture
 def forever(request):
     """A running program that one word of its command line names."""
