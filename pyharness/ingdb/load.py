@@ -8,6 +8,7 @@ from contextlib import contextmanager, suppress
 from pathlib import Path
 
 MODULES = (
+    "charset",
     "libraries",
     "unwinder",
     "frame_names",
