@@ -109,7 +109,10 @@ def _watchable(session: Session, arguments: Arguments, name: str, reference: int
         return _in_frame(session, watch, shown, name)
     container = session.variables.get(reference)
     if container.frame is None:
-        raise HarnessError(f"{name!r} is nothing that the program has in memory.")
+        raise HarnessError(
+            f"{name!r} is nothing that the program has in memory.",
+            "A tensor, or a variable of a C++ frame can be watched.",
+        )
     return _in_frame(session, watch, container.frame, session.variables.expression(reference, name))
 
 

@@ -78,7 +78,9 @@ def attach_plan(arguments: Arguments) -> Plan:
         raise UsageError("attach needs one of `processId`, `processName` and `handle`.", "See `pyharness run --list`.")
     target = str(next(iter(given.values()))).strip()
     if not target or ("processId" in given and not target.isdecimal()):
-        raise UsageError(f"attach: {next(iter(given))!r} is {target!r}: that names no process.")
+        raise UsageError(
+            f"attach: {next(iter(given))!r} is {target!r}: that names no process.", "See `pyharness run --list`."
+        )
     return _plan(arguments, Attachment(target, children=_children(arguments)))
 
 

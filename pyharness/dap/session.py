@@ -211,7 +211,7 @@ class Session:
         if self.debuggee is None:
             raise HarnessError(_NO_PROGRAM, "Send launch or attach first.")
         if self.debuggee.shell.exit_code is not None:
-            raise HarnessError(f"The program has ended (exit code {self.debuggee.shell.exit_code}).")
+            raise HarnessError(f"The program has ended (exit code {self.debuggee.shell.exit_code}).", "Start it again.")
         return self.debuggee.shell
 
     def python(self) -> PythonSide:

@@ -14,6 +14,8 @@ if TYPE_CHECKING:
     from pyharness.dap.session import Session
     from pyharness.model.dap_wire import Message
 
+_ELSEWHERE = "If it lies in another folder on this side, say so in `pathMappings`."
+
 
 @request("source", needs="program")
 def source(session: Session, arguments: Arguments) -> Message:
@@ -25,10 +27,10 @@ def source(session: Session, arguments: Arguments) -> Message:
     path = Path(only_here or arguments.object("source").text("path"))
     try:
         if not path.is_file():  # a device or a pipe would be read for ever
-            raise HarnessError(f"There is no file {str(path)!r}.")
+            raise HarnessError(f"There is no file {str(path)!r}.", _ELSEWHERE)
         return {"content": path.read_text(encoding="utf-8", errors="replace")}
     except OSError as error:
-        raise HarnessError(f"{path} cannot be read: {error.strerror}.") from error
+        raise HarnessError(f"{path} cannot be read: {error.strerror}.", _ELSEWHERE) from error
 
 
 @request("loadedSources", needs="program", supportsLoadedSourcesRequest=True)

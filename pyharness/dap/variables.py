@@ -154,7 +154,7 @@ def _frame(session: Session, arguments: Arguments) -> ShownFrame:
         return session.frames.get(number)
     stack = whole_stack(session, session.focus().thread)
     if not stack:
-        raise HarnessError("There is no frame to evaluate in.")
+        raise HarnessError("There is no frame to evaluate in.", "Pause the program: its frames are shown then.")
     return next((shown for shown in stack if not shown.frame.plumbing), stack[0])
 
 

@@ -63,7 +63,9 @@ def _one(found: list[Process], has: str, have: str) -> int:
     if len(found) == 1:
         return found[0].pid
     if not found:
-        raise UsageError(f"No process of yours {has}.")
+        raise UsageError(
+            f"No process of yours {has}.", "Name it by its PID, or by its handle: `pyharness run --list` shows those."
+        )
     listed = "\n".join(f"  {one.pid}  {one.command}" for one in found)
     raise UsageError(f"{len(found)} processes {have}", f"{listed}\nName one by its PID.")
 

@@ -19,7 +19,9 @@ def ph_core(argument: str) -> None:
         raise UsageError("Open what?", "Write ph-core FILE.")
     path = Path(argument).expanduser().resolve()
     if not path.is_file():
-        raise UsageError(f"There is no file {argument!r}.")
+        raise UsageError(
+            f"There is no file {argument!r}.", f"Paths begin at {Path.cwd()}; `pyharness doctor` says where cores go."
+        )
     core_file.open_core(str(path))
     for sentence in core_file.lacks():
         gdb.write(f"{sentence}\n")

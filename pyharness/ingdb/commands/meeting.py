@@ -48,7 +48,9 @@ def _say_so() -> None:
 
 def _attach(program: socket.socket) -> None:
     if program.makefile("rb").readline() != _READY:
-        raise HarnessError("The program ended before gdb could attach.")
+        raise HarnessError(
+            "The program ended before gdb could attach.", "What it printed last, above or in its window, says why."
+        )
     try:
         running.attach_to(rendezvous.pid_of(program))
     except (HarnessError, gdb.error) as error:

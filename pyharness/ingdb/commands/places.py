@@ -101,7 +101,7 @@ def _set_native(asked: where.Where) -> int:
         with temporarily("breakpoint pending", "on"):
             gdb.execute(f"break {asked.native_location}{condition}", to_string=True)
     except gdb.error as error:
-        raise UsageError(f"gdb does not take {asked}: {error}") from error
+        raise UsageError(f"gdb does not take {asked}: {error}", where.FORMS) from error
     made = max(gdb.breakpoints(), key=lambda each: each.number)
     _places[made.number] = _Place(asked, made)
     return made.number

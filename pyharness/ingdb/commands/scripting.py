@@ -33,7 +33,9 @@ def interpreter() -> str:
     """Path of the Python to debug."""
     named = os.environ.get("PYHARNESS_PYTHON")
     if named and shutil.which(named) is None:
-        raise UsageError(f"PYHARNESS_PYTHON is {named!r}, which cannot be run.")
+        raise UsageError(
+            f"PYHARNESS_PYTHON is {named!r}, which cannot be run.", "Set it to the Python that runs your program."
+        )
     local = Path(".venv/bin/python")
     found = named or (str(local.absolute()) if local.exists() else shutil.which("python3"))
     if found is None:
