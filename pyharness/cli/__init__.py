@@ -97,7 +97,9 @@ def execute(arguments: Sequence[str]) -> int:
     except (click.UsageError, HarnessError) as error:
         return _failed(error)
     except BrokenPipeError:  # the reader of our output has seen enough
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        from pyharness.cli import output
+
+        output.drop()
         return ExitStatus.UNREAD
     except Exception as error:
         if os.environ.get("PYHARNESS_TRACEBACK"):

@@ -43,6 +43,11 @@ def write_lines(lines: Iterable[Line]) -> None:
     write("\n".join(_styled(line.text, line.style if colour else "") for line in lines))
 
 
+def drop() -> None:
+    """Lose what stdout could not take, and what follows: the interpreter would try, and fail, once more as it ends."""
+    os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+
+
 def terminal() -> tuple[bool, int | None]:
     """Whether stdout takes colour, and its columns where it is a terminal."""
     return _colours(sys.stdout), shutil.get_terminal_size().columns if sys.stdout.isatty() else None
@@ -51,7 +56,10 @@ def terminal() -> tuple[bool, int | None]:
 def error(message: str, remedy: str = "") -> None:
     """What went wrong and what to do about it, to stderr."""
     progress.clear()
-    sys.stdout.flush()
+    try:
+        sys.stdout.flush()
+    except OSError:
+        drop()
     head = _styled("pyharness:", "bad" if _colours(sys.stderr) else "")
     print(f"{head} {message.rstrip()}", *([remedy] if remedy else []), sep="\n", file=sys.stderr, flush=True)
 

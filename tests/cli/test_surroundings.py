@@ -39,8 +39,9 @@ def test_a_pipe_that_nobody_reads_any_more(environment):
     assert (done.returncode, done.stderr) == (ExitStatus.UNREAD, b"")
 
 
-def test_a_full_disk_is_said(shell):
-    done = shell("pyharness gdb-script > /dev/full")
+@pytest.mark.parametrize("unbuffered", ["", "1"])
+def test_a_full_disk_is_said(shell, unbuffered):
+    done = shell("pyharness gdb-script > /dev/full", PYTHONUNBUFFERED=unbuffered)
     assert done.returncode == 1
     assert "Standard output cannot be written: No space left" in done.stderr
 

@@ -175,6 +175,12 @@ def test_other_files(tmp_path, monkeypatch):
     assert everything["python"].state == "ok"  # read from its own files
 
 
+def test_a_chroot_is_read_though_the_kernel_names_its_files_from_outside(tmp_path):
+    change = ["sh", "-c", f'mount --bind / {tmp_path} && exec chroot {tmp_path} "$0" "$@"']
+    with unshared("--mount", command=change) as pid:
+        assert findings(pid)["python"].state == "ok"
+
+
 def test_a_container_is_named(tmp_path):
     from pyharness.doctor import process_namespaces
     from pyharness.doctor.live_process import LiveProcess

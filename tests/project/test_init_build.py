@@ -4,6 +4,7 @@ import json
 import os
 import subprocess
 import sys
+from pathlib import Path
 
 import pytest
 from project_files import OP, ROOT
@@ -13,6 +14,8 @@ from pyharness.doctor.registry import Area
 from pyharness.ingdb.elf import open_elf
 
 FIRST = next(number for number, line in enumerate(OP.splitlines(), 1) if "@first" in line)
+BEGINS = {FIRST - 1, FIRST}
+"""Where gdb has a function begin: with a stack protector, which Debian's Python asks for, at the line that names it."""
 LIBRARIES = {"setuptools": "lib/shears/_C*.so", "jit": "torch_extensions/*/*.so"}
 
 
@@ -56,17 +59,21 @@ def assert_a_session_stops(root, pyharness):
     played = pyharness("session", "run", root / "debugging/shear.toml", "--json")
     assert played.returncode == 0, played.stdout + played.stderr
     (stop,) = json.loads(played.stdout)["stops"]
-    assert (stop["language"], stop["function"].rpartition("::")[2], stop["line"]) == ("native", "shear_cpu", FIRST)
+    assert (stop["language"], stop["function"].rpartition("::")[2]) == ("native", "shear_cpu")
+    assert stop["line"] in BEGINS
     assert stop["printed"]["by"] == "0.5"
     assert any(frame["file"] == str(root / "debugging/call_shear.py") for frame in stop["stack"])
 
 
 def assert_plain_gdb_stops(root):
     environment = {**os.environ, "PYHARNESS_PYTHON": sys.executable, "PYTHONPATH": str(ROOT)}
+    environment["PATH"] = (
+        f"{Path(sys.executable).parent}{os.pathsep}{environment['PATH']}"  # torch looks for ninja there
+    )
     command = ["gdb", "-nx", "-batch", "-x", "debugging/shear.gdb"]
     done = subprocess.run(command, cwd=root, env=environment, capture_output=True, text=True, timeout=120, check=False)
     assert "shears::shear_cpu" in done.stdout, done.stdout + done.stderr
-    assert f"shear.cpp:{FIRST}" in done.stdout
+    assert any(f"shear.cpp:{line}" in done.stdout for line in BEGINS), done.stdout + done.stderr
     assert "call_shear.py" in done.stdout
 
 
