@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
 from pyharness.model.frames import AutogradNode, Frame
-from pyharness.model.plumbing import native_family, python_family
+from pyharness.model.plumbing import DEBUGGER, native_family, python_family
 from pyharness.model.source_map import place_of
 
 if TYPE_CHECKING:
@@ -15,6 +16,8 @@ if TYPE_CHECKING:
     from pyharness.ingdb.python_frames import Loop, PythonFrame
 
     Variables = tuple[tuple[str, str], ...]
+
+_STANDARD_LIBRARY = re.compile(r"/python3\.\d+/(?!(site|dist)-packages/)")
 
 
 @dataclass(frozen=True)
@@ -43,10 +46,31 @@ def merge(
 
     ``nodes`` gives the autograd node that a native frame runs. ``variables`` gives local variables.
     """
+    frames = in_order(native, loops)
+    waits = _of_the_debugger(frames)
     return [
-        _with_variables(_native(frame, nodes) if isinstance(frame, NativeFrame) else _python(frame), frame, variables)
-        for frame in in_order(native, loops)
+        _with_variables(
+            _native(frame, nodes) if isinstance(frame, NativeFrame) else _python(frame, machinery=index in waits),
+            frame,
+            variables,
+        )
+        for index, frame in enumerate(frames)
     ]
+
+
+def _of_the_debugger(frames: Sequence[NativeFrame | PythonFrame]) -> set[int]:
+    """Functions of the standard library that the debugger calls: a thread that it holds waits in threading's."""
+    found: set[int] = set()
+    called_by_it = False
+    for index in reversed(range(len(frames))):
+        frame = frames[index]
+        if isinstance(frame, NativeFrame):
+            continue
+        if called_by_it and _STANDARD_LIBRARY.search(frame.file or ""):
+            found.add(index)
+        else:
+            called_by_it = python_family(frame.function, frame.file) == DEBUGGER
+    return found
 
 
 def in_order(native: Sequence[NativeFrame], loops: Sequence[Loop]) -> list[NativeFrame | PythonFrame]:
@@ -90,9 +114,9 @@ def _native(frame: NativeFrame, nodes: Callable[[NativeFrame], AutogradNode | No
     )
 
 
-def _python(frame: PythonFrame) -> Frame:
+def _python(frame: PythonFrame, *, machinery: bool) -> Frame:
     place = place_of(frame.file, frame.line)
-    machinery = place is None and bool(python_family(frame.function, frame.file))
+    machinery = machinery or (place is None and bool(python_family(frame.function, frame.file)))
     return Frame("python", frame.function, frame.file, frame.line, fx=place, plumbing=machinery)
 
 

@@ -7,6 +7,7 @@ from functools import lru_cache
 
 from pyharness.model.user_code import is_user_binary, is_user_source
 
+DEBUGGER = "the debugger"
 _INTERPRETER = re.compile(r"/(libpython\d[^/]*|(lib64/)?python[\d.]*[a-z]*)$")
 _LIBRARIES = (
     (re.compile(r"/ld-[^/]*\.so|/lib(c|m|dl|rt|pthread|util)[.-][^/]*$|^\["), "libc"),
@@ -17,7 +18,7 @@ _LIBRARIES = (
     (re.compile(r"/lib-dynload/"), "interpreter"),
 )
 _NAMES = (  # the first that matches decides; "" is what a user wants to see
-    (r"pyharness::(breakpoints?|engine)::|pyharness_python_line$", "the debugger"),
+    (r"pyharness::(breakpoints?|engine)::|pyharness_python_line$", DEBUGGER),
     (r"at::native::|at::meta::", ""),
     (r"torch::autograd::Engine::execute$", ""),
     (r"torch::autograd::(?!Function::).*(?<!Engine)::(apply|backward|forward)$", ""),
@@ -42,7 +43,7 @@ _STEM = re.compile(r"[^.-]*")
 _BY_NAME = [(re.compile(pattern), family) for pattern, family in _NAMES]
 
 _PYTHON = (
-    (re.compile(r"/(debugpy|pydevd[^/]*|_pydevd_[^/]*)/|/pyharness/debuggee/"), re.compile(""), "the debugger"),
+    (re.compile(r"/(debugpy|pydevd[^/]*|_pydevd_[^/]*)/|/pyharness/debuggee/"), re.compile(""), DEBUGGER),
     (re.compile(r"^<frozen (importlib|zipimport)|/importlib/"), re.compile(""), "import"),
     (re.compile(r"^<frozen runpy>|/runpy\.py$"), re.compile(""), "runpy"),
     (re.compile(r"-packages/(_?pytest|pluggy|xdist|execnet)/"), re.compile(""), "pytest"),

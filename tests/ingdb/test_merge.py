@@ -42,6 +42,13 @@ def test_names_of_functions_do_not_matter():
     assert names(merged) == ["??", "??", "inner", "??", "??", "outer", "??"]
 
 
+def test_what_the_debugger_calls_to_hold_a_thread_is_its_own():
+    wait = PythonFrame("Event.wait", "/usr/lib/python3.11/threading.py", 622)
+    hold = PythonFrame("do_wait_suspend", "/env/lib/python3.11/site-packages/debugpy/_vendored/pydevd/pydevd.py", 1)
+    frames = (wait, hold, *python("loop"), wait, *python("main"))
+    assert [frame.plumbing for frame in merge([], [Loop(None, frames)])] == [True, True, False, False, False]
+
+
 def test_an_inlined_frame_holds_no_marker():
     inlined = [native("kernel", 100, 140), native("inlined", 140, 140), native("eval", 140, 200)]
     assert names(merge(inlined, [Loop(140, python("f"))])) == ["kernel", "inlined", "eval", "f"]
