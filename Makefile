@@ -25,12 +25,13 @@ $(SETUP)/system: scripts/system-packages.sh
 	@touch $@
 
 $(SETUP)/venv: requirements.txt $(SETUP)/system
-	test -e $(VENV) || rm -f $(VENV) # a link that docker/devcontainer.sh made leads nowhere outside of its container
+	test -e $(VENV) || rm -f $(VENV) # a link that was made in a container leads nowhere outside of it
 	test -x $(BIN)/python || $(PYTHON) -m venv $(VENV)
 	$(BIN)/python -m pip install --quiet -r requirements.txt
 	@touch $@
 
 $(SETUP)/installed: pyproject.toml setup.py $(SETUP)/venv
+	test -e .venv || ln -sfn $(abspath $(VENV)) .venv # the name that .vscode/ and the docs use
 	PYHARNESS_BUILD=debug $(BIN)/python -m pip install --quiet --no-build-isolation --no-deps --editable .
 	@touch $@
 
