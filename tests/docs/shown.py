@@ -10,6 +10,7 @@ _ELLIPSIS = "…"
 _DIFFERS = (
     (re.compile(r"\x1b\[[0-9;]*[A-Za-z]"), ""),
     (re.compile(r"(?:[\w.@+~…-]*/)+(?=[\w.@+~-])"), ""),  # folders
+    (re.compile(r"(?<=frames of ).*"), "OTHERS"),  # whose come first: another Python has them in another order
     (re.compile(r"0x[0-9a-f…]+"), "ADDRESS"),
     (re.compile(r"_[0-9a-f]{16}\b"), "_HASH"),
     (re.compile(r"(?<=[a-z])_\d+\b"), ""),  # mul_1: which of two is the second may be chance
