@@ -99,8 +99,10 @@ def _memory(every: Mapping[str, Way]) -> tuple[list[Row], list[Check]]:
     ]
     small = ways.OURS if ratio(measured, ways.OURS, best) <= LIMIT else ways.HELD
     return [*rows_of(what, times), *rows], [
-        Check(f"{what}: {ways.OURS} / {best}", ratio(times, ways.OURS, best), LIMIT),
-        Check(f"{what}: {small} / {best}", ratio(times, small, best), LIMIT),
+        *(
+            Check(f"{what}: {name} / {best}", ratio(times, name, best), LIMIT)
+            for name in dict.fromkeys((ways.OURS, small))
+        ),
         Check(f"{what}: memory of {small} / {best}", ratio(measured, small, best), LIMIT),
     ]
 

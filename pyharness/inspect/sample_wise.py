@@ -30,7 +30,7 @@ _ELEMENTWISE = """
     LeakyRelu Lerp Log Log1p LogSigmoid MaskedFill Maximum Minimum Mish Mul NativeDropout Neg Pow Reciprocal Relu Round
     Rsqrt Rsub Sigmoid Silu Sin Sinh Softplus Sqrt Sub Tan Tanh Threshold ToCopy Where
 """
-_VIEWS = "Alias ReshapeAlias Squeeze UnsafeView Unsqueeze View"
+_VIEWS = {"Alias", "ReshapeAlias", "Squeeze", "UnsafeView", "Unsqueeze", "View"}
 _REDUCTIONS = "Amax Amin LinalgVectorNorm Logsumexp Max Mean Min Prod Std Sum Var"
 _ALONG = "Cumsum LogSoftmax Softmax"
 _PARTS = "Cat Slice Split SplitWithSizes"
@@ -77,7 +77,7 @@ def _before(
         return
     shape, name = _shape(node, number), _kind(node)
     edges = [(place, _shape(*each)) for place, each in leads]
-    if name in _VIEWS.split():  # elements keep their order
+    if name in _VIEWS:  # elements keep their order
         yield from ((each, stride) for _, each in leads)
         return
     dim, inner = _dimension(shape, stride, batch)
