@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import torch
 
-from pyharness.inspect.gradient_memory import backward_of, measured_bytes
+from pyharness.inspect.gradient_memory import MAPPED, backward_of, keep_freed_memory, measured_bytes
 from pyharness.inspect.linear_head import unit_vectors
 from pyharness.inspect.products import explained
 from pyharness.inspect.sample_wise import keeps_samples_apart
@@ -54,6 +54,8 @@ class Products:
         self._outputs = outputs
         self._watched = False
         self._backward = backward_of(outputs, inputs)
+        if self._backward.most_bytes >= MAPPED and _on_processor(outputs):
+            keep_freed_memory()
         self.chunk = self._room(self._backward.most_bytes, memory)
         slower = self._backward.convolves or self._backward.loops
         wide = slower and self._backward.most_bytes >= CACHE and _on_processor(outputs)

@@ -1,11 +1,14 @@
-"""How much memory one vector-Jacobian product takes: from the graph at once, or by looking at one that runs."""
+"""How much memory one vector-Jacobian product takes: from the graph at once, or by looking at one that runs.
+
+And how the C library is brought to keep it from one product to the next.
+"""
 
 from __future__ import annotations
 
 import re
 import weakref
 from dataclasses import dataclass
-from functools import lru_cache
+from functools import cache, lru_cache
 from typing import TYPE_CHECKING, Any
 
 import torch
@@ -22,6 +25,10 @@ if TYPE_CHECKING:
     from pyharness.inspect.variables import Variable
 
 
+MAPPED = 128 << 10
+"""Bytes of a block that glibc maps by itself, until it has learned of larger ones."""
+_LARGEST = 31 << 20
+"""Bytes, with what is added to them still below the 32 MiB that glibc maps by itself in any case."""
 _WORDS = re.compile(r"(?<=[a-z0-9])(?=[A-Z])")
 _BATCHED = "FuncTorchBatched", "FuncTorchBatchedDecomposition", "CompositeImplicitAutograd"
 _has_kernel: Any = torch._C._dispatch_has_kernel_for_dispatch_key  # noqa: SLF001
@@ -54,6 +61,18 @@ def backward_of(outputs: Sequence[Variable], inputs: Sequence[Variable]) -> Back
             names.add(node.name())
     convolves = any("Conv" in name for name in names)
     return Backward(total, convolves, any(map(_loops, names)), goals, frozenset(leads))
+
+
+@cache
+def keep_freed_memory() -> None:
+    """Have glibc keep what tensors of less than 32 MiB free, for the next ones, instead of giving it back at once.
+
+    Else every gradient of ``MAPPED`` bytes is new to the process: the kernel clears its pages one by one, which can
+    take longer than the product itself. glibc learns the size from the first large block that is freed ("dynamic
+    mmap threshold", mallopt(3)); this one is never touched, so it takes no memory. Where a program has set the
+    threshold, or has another allocator, nothing changes.
+    """
+    torch.empty(_LARGEST, dtype=torch.uint8)
 
 
 def measured_bytes(run: Callable[[], object]) -> int:

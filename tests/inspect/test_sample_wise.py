@@ -6,11 +6,14 @@ import pytest
 import torch
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from jacobians import seeded, truth
 from torch import nn
 
+from pyharness.inspect import jacobian_norm
 from pyharness.inspect.gradient_memory import backward_of
 from pyharness.inspect.sample_wise import keeps_samples_apart
 from pyharness.inspect.variables import Variable
+from pyharness.model.errors import UsageError
 
 BATCH = 2
 WEIGHT = torch.tensor([[0.3, -1.2], [0.7, 0.4]], dtype=torch.float64)
@@ -133,3 +136,50 @@ def test_samples_and_positions_are_told_apart(batch_first):
     """Of a transformer layer that takes positions first, the first dimension does not count samples."""
     layer = nn.TransformerEncoderLayer(8, 2, 16, dropout=0.0, batch_first=batch_first)
     assert said(layer, torch.randn(4, 4, 8)) == batch_first
+
+
+class Relu(torch.autograd.Function):
+    """Of the user's, called as one of torch's nodes is; it shifts the samples."""
+
+    @staticmethod
+    def forward(_ctx, x):
+        return x.roll(1, 0)
+
+    @staticmethod
+    def backward(_ctx, gradient):
+        return gradient.roll(-1, 0)
+
+
+APART = {
+    "elementwise": lambda x: torch.nn.functional.gelu(x * 2 + x.tanh()).exp(),
+    "softmax": lambda x: x.softmax(-1),
+    "reduced": lambda x: x.reshape(4, 2, 2).mean((-1,)).sum(1, keepdim=True),
+    "layer norm": lambda x: nn.functional.layer_norm(x, (4,)),
+    "evaluated batch norm": lambda x: nn.functional.batch_norm(x, torch.zeros(4), torch.ones(4)),
+    "pooled": lambda x: nn.functional.max_pool2d(nn.functional.conv2d(x.view(4, 1, 2, 2), torch.ones(2, 1, 1, 1)), 2),
+}
+TOGETHER = {
+    "softmax of samples": lambda x: x.softmax(0),
+    "added across": lambda x: x + x.sum(0, keepdim=True),
+    "multiplied across": lambda x: x * x[0].exp(),
+    "layer norm of all": lambda x: nn.functional.layer_norm(x.exp(), (4, 4)),
+    "trained batch norm": lambda x: nn.functional.batch_norm(x.exp(), None, None, training=True),
+    "transposed": lambda x: x.T.exp(),
+    "from the left": lambda x: torch.ones(4, 4) @ x.exp(),
+    "of itself": lambda x: x.exp() @ x,
+    "a function of the user's": lambda x: Relu.apply(x.exp()),
+}
+
+
+@pytest.mark.parametrize("name", APART)
+def test_a_norm_of_samples_whose_graph_shows_it_needs_no_product(name):
+    x = torch.randn(4, 4, generator=seeded(0))
+    found = jacobian_norm(APART[name], x, per_sample=True)
+    assert float(found) == pytest.approx(truth(APART[name], x), rel=1e-4)
+    assert found.vjps == found.outputs // 4
+
+
+@pytest.mark.parametrize("name", TOGETHER)
+def test_a_norm_of_samples_that_do_not_stay_apart_is_refused(name):
+    with pytest.raises(UsageError, match="influence one another"):
+        jacobian_norm(TOGETHER[name], torch.randn(4, 4, generator=seeded(0)), per_sample=True)
