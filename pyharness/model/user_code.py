@@ -1,4 +1,4 @@
-"""Which code is the user's own: everything but torch, pybind11, the standard libraries and the debugger itself.
+"""Which code is the user's own: everything but torch, CUDA, pybind11, the standard libraries and the debugger itself.
 
 Whoever debugs one of those says so by patterns (``--include``). They reach gdb and the program in the environment.
 """
@@ -17,14 +17,15 @@ if TYPE_CHECKING:
 _VARIABLE = "PYHARNESS_INCLUDE"
 _FROM_OUTSIDE = os.environ.get(_VARIABLE, "")
 _LIBRARY_SOURCE = re.compile(
-    r"""(^/usr/(include|lib|src)/ | /torch/include/ | /pybind11/ | /include/python3 | /python3\.\d+/Python/
+    r"""(^/usr/(include|lib|src|local/cuda[^/]*)/ | /torch/include/ | /site-packages/nvidia/
+       | /pybind11/ | /include/python3 | /python3\.\d+/Python/
        | ^/(opt/rh|croot|build/python|pytorch)/ | /(aten/src|torch/csrc|c10)/ | ^\.\./sysdeps/ | /sysdeps/
        | ^\./(nptl|csu|elf|io|stdlib|malloc)/ )""",
     re.VERBOSE,
 )
 _LIBRARY_BINARY = re.compile(
     r"""(^(/usr)?/lib(32|64)?/ | /torch/lib/ | /torch/_C\b | /lib-dynload/ | /libpython3 | ^\[ | /numpy(\.libs)?/
-       | /debugpy/ | /\.nv/
+       | /debugpy/ | /\.nv/ | ^/usr/local/cuda | /(site|dist)-packages/(nvidia|triton)/ | /libnccl\.so
        | /bin/python[\d.]*$ | /pyharness/_(trap|guard|engine)\. )""",
     re.VERBOSE,
 )
@@ -58,7 +59,7 @@ def is_user_source(path: str | None) -> bool:
 
 
 def is_user_binary(path: str | None) -> bool:
-    """Whether a shared library can be the user's: not the system's, torch's, Python's or NumPy's."""
+    """Whether a shared library can be the user's: not the system's, torch's, CUDA's, Python's or NumPy's."""
     return bool(path) and (not _LIBRARY_BINARY.search(path or "") or _is_included(path))
 
 

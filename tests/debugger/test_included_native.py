@@ -78,3 +78,17 @@ def test_what_is_included_is_that_of_the_program_and_of_the_environment(monkeypa
     assert not user_code.is_user_source("/src/pytorch/aten/src/ATen/Context.cpp")
     assert user_code.is_user_python("/v/lib/python3.11/site-packages/torch/nn/functional.py")
     assert not user_code.is_user_binary("/v/torch/lib/libtorch_cpu.so")
+
+
+@pytest.mark.parametrize(
+    "library",
+    [
+        "/v/lib/python3.13/site-packages/nvidia/nccl/lib/libnccl.so.2",  # has debug information, as Triton's have
+        "/v/lib/python3.13/site-packages/triton/_C/libtriton.so",
+        "/usr/local/cuda-13.0/lib64/libcudart.so.13",
+        "/conda/envs/one/lib/libnccl.so.2.29.7",
+    ],
+)
+def test_what_torch_brings_for_cuda_is_not_the_users(library):
+    assert not user_code.is_user_binary(library)
+    assert user_code.is_user_binary("/v/lib/python3.13/site-packages/my_ops/_C.cpython-313-x86_64-linux-gnu.so")
