@@ -30,10 +30,14 @@ $(SETUP)/venv: requirements.txt $(SETUP)/system
 	$(BIN)/python -m pip install --quiet -r requirements.txt
 	@touch $@
 
+# An environment elsewhere may have another clone in it: it runs the one that was installed last.
+ifneq ($(file <$(SETUP)/installed),$(CURDIR))
+.PHONY: $(SETUP)/installed
+endif
 $(SETUP)/installed: pyproject.toml setup.py $(SETUP)/venv
 	test -e .venv || ln -sfn $(abspath $(VENV)) .venv # the name that .vscode/ and the docs use
 	PYHARNESS_BUILD=debug $(BIN)/python -m pip install --quiet --no-build-isolation --no-deps --editable .
-	@touch $@
+	@echo '$(CURDIR)' >$@
 
 debug-build: setup ## build for debugging (no optimization, asserts, gdb index) and make it the active build
 	$(BIN)/python cmake/build.py debug

@@ -109,6 +109,26 @@ def test_an_environment_of_the_host_is_left_alone(tmp_path):
     assert not (tmp_path / ".venv").is_symlink()
 
 
+def test_an_environment_gets_the_clone_that_is_worked_in(tmp_path):
+    """The image has one environment, and a container may have several clones: `make` installs the one that it is called in."""
+    environment = tmp_path / "image"
+    python = environment / "bin/python"
+    python.parent.mkdir(parents=True)
+    python.write_text(f'#!/bin/sh\ncase "$*" in *--editable*) basename "$PWD" >>{tmp_path}/installed ;; esac\n')
+    python.chmod(0o755)
+    clones = [tmp_path / name for name in ("one", "two")]
+    for clone in clones:
+        clone.mkdir()
+        for name in ("Makefile", "pyproject.toml", "setup.py", "requirements.txt"):
+            shutil.copy(ROOT / name, clone)
+        (clone / "scripts").mkdir()
+        (clone / "scripts/system-packages.sh").symlink_to(shutil.which("true"))
+    for clone in [clones[0], clones[0], clones[1], clones[1], clones[0]]:
+        subprocess.run(["make", "setup", f"VENV={environment}"], cwd=clone, capture_output=True, check=True)
+        assert (clone / ".venv").resolve() == environment
+    assert (tmp_path / "installed").read_text().split() == ["one", "two", "one"]
+
+
 @pytest.mark.parametrize("file", DOCKERFILES, ids=lambda file: file.name)
 def test_hadolint_has_nothing_to_say(file):
     linter = shutil.which("hadolint") or shutil.which("hadolint", path=ROOT / ".venv/bin")
