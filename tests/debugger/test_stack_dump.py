@@ -96,7 +96,8 @@ def shared_library(path):
 
 def test_a_native_stop_that_holds_the_gil():
     with waiting(sys.executable, GIL) as (_process, said):
-        main, foreign, spinning = dump_stacks(said["pid"])
+        # As they were made; a newer gdb numbers them in another order.
+        main, foreign, spinning = sorted(dump_stacks(said["pid"]), key=lambda thread: thread.lwp)
         assert [main.holds_gil, foreign.holds_gil, spinning.holds_gil] == [True, False, False]
         hold = next(frame for frame in main.frames if frame.function == "hold")
         assert (hold.language, hold.line) == ("python", marks(GIL)["hold"])
