@@ -110,7 +110,7 @@ def test_an_environment_of_the_host_is_left_alone(tmp_path):
 
 
 def test_an_environment_gets_the_clone_that_is_worked_in(tmp_path):
-    """The image has one environment, and a container may have several clones: `make` installs the one that it is called in."""
+    """The image has one environment, a container may have several clones: `make` installs the one it is called in."""
     environment = tmp_path / "image"
     python = environment / "bin/python"
     python.parent.mkdir(parents=True)
