@@ -141,7 +141,7 @@ def test_with_json_the_error_is_an_object_too(line, capsys):
 @pytest.mark.parametrize("line", ["attach {}", "stack {}"])
 def test_without_gdb(line, monkeypatch, capsys):
     monkeypatch.setenv("PATH", "")
-    assert cli.execute(shlex.split(line.format(os.getppid()))) == 1
+    assert cli.execute(shlex.split(line.format(os.getpid()))) == 1
     assert "gdb was not found" in is_one_clear_error(capsys.readouterr().err)
 
 
