@@ -19,7 +19,7 @@ from pyharness.ingdb.symbol_table import HashTable, SymbolTable
 from pyharness.model.errors import HarnessError
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterable, Iterator
 
     from pyharness.ingdb.symbol_table import Symbol
 
@@ -132,7 +132,7 @@ class Elf:
     @property
     def base(self) -> int:
         """Lowest address of the image (0 in a shared library), a page boundary."""
-        return min((part.address & -4096 for part in self.segments if part.type == PT_LOAD), default=0)
+        return base_of(self.segments)
 
     @cached_property
     def build_id(self) -> str:
@@ -217,6 +217,11 @@ def read_segments(data: bytes | mmap.mmap, offset: int, count: int) -> Iterator[
     for index in range(min(count, MAX_HEADERS, (len(data) - offset) // _SEGMENT.size)):
         row = _SEGMENT.unpack_from(data, offset + index * _SEGMENT.size)
         yield Segment(row[0], row[1], row[2], row[3], row[5], row[6])
+
+
+def base_of(segments: Iterable[Segment]) -> int:
+    """Lowest address of an image with these segments, a page boundary."""
+    return min((part.address & -4096 for part in segments if part.type == PT_LOAD), default=0)
 
 
 def build_id_in(notes: bytes) -> str:

@@ -16,7 +16,7 @@ from pathlib import Path
 import gdb
 
 from pyharness.ingdb import memory_map
-from pyharness.ingdb.elf import PT_NOTE, Elf, ElfError, build_id_in, open_elf, read_segments
+from pyharness.ingdb.elf import PT_NOTE, Elf, ElfError, base_of, build_id_in, open_elf, read_segments
 from pyharness.model.user_code import is_user_binary
 
 _PAGE = 4096
@@ -183,11 +183,12 @@ def _is_same(image: memory_map.Image, elf: Elf) -> bool:
     try:
         header = bytes(inferior.read_memory(image.start, _PAGE))
         count, offset = int.from_bytes(header[56:58], "little"), int.from_bytes(header[32:40], "little")
-        notes = [part for part in read_segments(header, offset, count) if part.type == PT_NOTE]
-        base = image.start - elf.base
+        parts = list(read_segments(header, offset, count))
+        base = image.start - base_of(parts)  # what is there may not be position-independent where ``elf`` is
         found = [
-            build_id_in(bytes(inferior.read_memory(base + note.address, min(note.memory_size, _MAX_NOTES))))
-            for note in notes
+            build_id_in(bytes(inferior.read_memory(base + part.address, min(part.memory_size, _MAX_NOTES))))
+            for part in parts
+            if part.type == PT_NOTE
         ]
     except gdb.MemoryError:  # a core without the pages of the file
         return not image.deleted

@@ -2,6 +2,7 @@
 
 import shutil
 import struct
+import subprocess
 import sys
 
 import core_files
@@ -83,9 +84,12 @@ def test_one_whose_threads_are_overwritten(dap, crash, tmp_path):
     assert remedy.startswith("Make the core again")
 
 
-def test_one_of_another_program(dap, crash):
-    message, remedy = refused(dap, crash, program="/bin/sh")
-    assert message == f"{crash} was not made by /bin/sh."
+@pytest.mark.parametrize("kind", ["-pie", "-no-pie"])
+def test_one_of_another_program(dap, crash, tmp_path, kind):
+    program = tmp_path / "other"
+    subprocess.run(["cc", kind, "-x", "c", "-o", program, "-"], input=b"int main() {}", check=True)
+    message, remedy = refused(dap, crash, program=str(program))
+    assert message == f"{crash} was not made by {program}."
     assert "Leave `program` out" in remedy
     assert "python" in remedy
 
