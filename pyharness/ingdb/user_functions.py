@@ -30,7 +30,7 @@ if TYPE_CHECKING:
     from pyharness.ingdb.line_table import Line, LineTable, Sequence
     from pyharness.ingdb.symbol_table import Symbol
 
-_VERSION = 3
+_VERSION = 4
 _MOST_KEPT = 200
 _GENERATED = re.compile(
     rb"^(_GLOBAL__|_Z41__static_initialization_and_destruction_0|__tcf_|_ZT[hvcWH]|_ZZ?N?.*_FUN$|_init$|_fini$|__cxx_global)"
@@ -165,7 +165,7 @@ def _row(elf: Elf, table: LineTable, symbol: Symbol, *, optimized: bool) -> _Row
     begin = _first_line(sequence, symbol)
     if begin is None:
         return None
-    stop = symbol.address if optimized else _after_prologue(elf, sequence, symbol)
+    stop = symbol.address if optimized else _at_own_line(sequence, symbol, _after_prologue(elf, sequence, symbol))
     name, own = symbol.name.decode("utf-8", "replace"), _own_line(sequence, sequence.at(stop))
     at_stop = own or sequence.row(sequence.at(stop))
     return _Row(name, name, begin.file, begin.line, symbol.address, stop, at_stop.line, own is not None)
@@ -176,13 +176,19 @@ def _first_line(sequence: Sequence, symbol: Symbol) -> Line | None:
     index = sequence.at(symbol.address)
     if own := _own_line(sequence, index):
         return own
-    end = symbol.address + symbol.size
     if _LIBRARY_NAME.match(symbol.name) or not symbol.size:
         return None
+    later = _next_own(sequence, symbol, index)
+    return _own_line(sequence, later) if later is not None else None
+
+
+def _next_own(sequence: Sequence, symbol: Symbol, index: int) -> int | None:
+    """The first row of the user's behind ``index`` in that function."""
+    end = symbol.address + symbol.size
     inside = itertools.takewhile(
         lambda later: sequence.addresses[later] < end, range(index + 1, len(sequence.addresses) - 1)
     )
-    return next((own for later in inside if (own := _own_line(sequence, later))), None)
+    return next((later for later in inside if _own_line(sequence, later)), None)
 
 
 def _own_line(sequence: Sequence, index: int) -> Line | None:
@@ -211,6 +217,13 @@ def _after_prologue(elf: Elf, sequence: Sequence, symbol: Symbol) -> int:
         return pc
     following = sequence.addresses[index + 1] if index + 1 < len(sequence.addresses) else pc
     return following if following < symbol.address + symbol.size else pc
+
+
+def _at_own_line(sequence: Sequence, symbol: Symbol, stop: int) -> int:
+    """Past the default arguments of a first call: g++ 14 gives them the line of the header that declares them."""
+    index = sequence.at(stop)
+    later = None if _own_line(sequence, index) else _next_own(sequence, symbol, index)
+    return stop if later is None else sequence.addresses[later]
 
 
 def is_optimized(elf: Elf) -> bool:
