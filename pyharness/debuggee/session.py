@@ -51,7 +51,8 @@ class Session:
         ask = self.conversation.ask
         answer = ask(hello())
         if "debugpy" in answer:
-            tracing.connect(answer["debugpy"]["host"], answer["debugpy"]["port"])
+            debugpy = answer["debugpy"]
+            tracing.connect(debugpy["host"], debugpy["port"], self.conversation.over.is_set)
         if answer.get("children"):
             children.follow(answer["children"], self)
         op_places.start(op_places.stop_by_channel(ask))

@@ -9,15 +9,17 @@ from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Callable, Iterator
     from types import FrameType
 
-_MONITORING = sys.version_info >= (3, 12)
+MONITORING = sys.version_info >= (3, 12)
 """debugpy then uses ``sys.monitoring``, which is every thread's at once."""
 _QUIET = {"PYDEVD_DISABLE_FILE_VALIDATION": "1", "PYDEVD_USE_FRAME_EVAL": "NO"}
 """Frozen modules cannot be stepped into, which it would say on stderr; frames that it evaluates itself stay slow."""
 _mtimes = [0]
 _hooks: list[Any] = []
+_debugger: list[Any] = []
+"""The one that ``connect`` made last. pydevd forgets one that is disposed, however much of it is still starting."""
 
 
 def foreign_debugger() -> str:
@@ -29,10 +31,10 @@ def foreign_debugger() -> str:
     return "debugpy" if "debugpy" in sys.modules else "pydevd"
 
 
-def connect(host: str, port: int) -> None:
+def connect(host: str, port: int, is_over: Callable[[], bool]) -> None:
     """Connect debugpy to its adapter: every thread is traced then, those that run included.
 
-    Returns when the debugger has set its breakpoints, or at ``release``.
+    Returns when the debugger has set its breakpoints, or at ``release``. ``is_over`` says whether that was called.
     """
     with _environment():
         import debugpy
@@ -46,7 +48,8 @@ def connect(host: str, port: int) -> None:
     server._settrace.called = False  # type: ignore[attr-defined]  # it would refuse a second time
     _hooks[:] = [threading._trace_hook]  # type: ignore[attr-defined]
     thread_names.name_debugpys()
-    debugpy.connect((host, port))
+    with _remembered(is_over):
+        debugpy.connect((host, port))
     debugger = pydevd.get_global_debugger()
     if debugger is None:
         return  # released
@@ -54,35 +57,28 @@ def connect(host: str, port: int) -> None:
     debugger.mtime = _mtimes[0] = max(_mtimes[0], debugger.mtime) + 1000
     debugger.set_tracing_for_untraced_contexts(breakpoints_changed=True)
     pydevd_tuning.tune(debugger)
-    if not _MONITORING:
+    if not MONITORING:
         pydevd_tracing.SetTrace(None)
 
 
 def release() -> None:
     """The debugger is gone: have ``connect`` return, and suspended threads go on."""
-    if "pydevd" in sys.modules:
-        import pydevd
-
-        debugger = pydevd.get_global_debugger()
-        if debugger is not None:
-            debugger.ready_to_run = True
-            debugger.dispose_and_kill_all_pydevd_threads(wait=False)
+    for debugger in tuple(_debugger):
+        debugger.ready_to_run = True
+        debugger.dispose_and_kill_all_pydevd_threads(wait=False)
 
 
 def let_go() -> None:
     """Take all tracing away, so that the program runs at full speed and can be connected again."""
     if "pydevd" not in sys.modules:
         return
-    import pydevd
     import pydevd_tracing
     from _pydev_bundle.pydev_monkey import undo_patch_thread_modules
 
-    debugger = pydevd.get_global_debugger()
-    if debugger is not None:
-        _mtimes[0] = max(_mtimes[0], debugger.mtime)
-        debugger.dispose_and_kill_all_pydevd_threads()
+    while _debugger:
+        _end(_debugger.pop())
     undo_patch_thread_modules()
-    if _MONITORING:
+    if MONITORING:
         _stop_monitoring()
         return
     pydevd_tracing.restore_sys_set_trace_func()
@@ -91,6 +87,33 @@ def let_go() -> None:
     for frame in _frames():
         frame.f_trace = _vanish  # a loop that calls nothing comes here too
     sys.settrace(None)
+
+
+@contextmanager
+def _remembered(is_over: Callable[[], bool]) -> Iterator[None]:
+    """The debugger that is made meanwhile: it may be disposed before it is ready, by its reader or by ``release``."""
+    import pydevd
+
+    class Remembered(pydevd.PyDB):  # type: ignore[misc]
+        def __init__(self, *arguments: Any, **options: Any) -> None:
+            super().__init__(*arguments, **options)
+            _debugger[:] = [self]
+            self.ready_to_run = is_over()
+
+    before, pydevd.PyDB = pydevd.PyDB, Remembered
+    try:
+        yield
+    finally:
+        pydevd.PyDB = before
+
+
+def _end(debugger: Any) -> None:
+    """Of its threads those, too, that were not running when it was disposed: for one of them Python waits at exit."""
+    _mtimes[0] = max(_mtimes[0], debugger.mtime)
+    debugger.dispose_and_kill_all_pydevd_threads()
+    for thread in (debugger.reader, debugger.writer, debugger.py_db_command_thread, debugger.check_alive_thread):
+        if thread is not None:
+            thread.do_kill_pydev_thread()
 
 
 def stop_soon() -> None:
@@ -111,6 +134,9 @@ def stop_soon() -> None:
 def _stop_monitoring() -> None:
     from _pydevd_sys_monitoring import pydevd_sys_monitoring
 
+    from pyharness.debuggee import unwound_steps
+
+    unwound_steps.forget()
     pydevd_sys_monitoring.stop_monitoring(all_threads=True)
 
 
