@@ -84,7 +84,7 @@ def test_a_thread_that_waits_for_another(dap):
     ((main, name),) = threads.items()
     assert name == "MainThread"
     frames = {frame["name"]: frame for frame in program.stack(main) if "source" in frame}  # it runs, as far as it can
-    assert list(frames) == ["Thread.join", "join", "<module>"]
+    assert list(frames)[-3:] == ["Thread.join", "join", "<module>"]  # further in it waits in each Python otherwise
     assert frames["join"]["line"] == program.line("join")
     joins = frames["join"]["id"]
     assert program.variables(joins)["worker"]["type"] == "Thread"

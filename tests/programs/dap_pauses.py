@@ -4,6 +4,7 @@ import os
 import sys
 import threading
 import time
+import traceback
 
 import crossing
 
@@ -43,8 +44,16 @@ def holding():
     crossing.wait_holding(descriptor)  # @holding
 
 
+def loop_when_waited_for():
+    main = threading.main_thread().ident
+    joins = threading.Thread.join.__code__
+    while joins not in [frame.f_code for frame, _line in traceback.walk_stack(sys._current_frames()[main])]:
+        pass
+    loop()
+
+
 def join():
-    worker = threading.Thread(target=loop, daemon=True)
+    worker = threading.Thread(target=loop_when_waited_for, daemon=True)
     worker.start()
     worker.join()  # @join
 
