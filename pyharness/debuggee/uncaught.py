@@ -4,6 +4,13 @@ from __future__ import annotations
 
 import sys
 import threading
+from contextlib import contextmanager
+from typing import TYPE_CHECKING
+
+from pyharness.debuggee.tracing import MONITORING
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
 
 
 def stop_at(error: BaseException) -> None:
@@ -18,6 +25,23 @@ def stop_at(error: BaseException) -> None:
     if debugger is None or debugger.pydb_disposed:
         return
     thread = threading.current_thread()
-    stop_on_unhandled_exception(
-        debugger, thread, set_additional_thread_info(thread), (type(error), error, error.__traceback__)
-    )
+    with _unwatched():
+        stop_on_unhandled_exception(
+            debugger, thread, set_additional_thread_info(thread), (type(error), error, error.__traceback__)
+        )
+
+
+@contextmanager
+def _unwatched() -> Iterator[None]:
+    """What debugpy itself runs to stop this thread is no place to stop at: only its own callbacks are exempt."""
+    if not MONITORING:  # its trace function knows its own files
+        yield
+        return
+    from _pydevd_sys_monitoring import pydevd_sys_monitoring
+
+    pydevd_sys_monitoring.start_monitoring()  # so that there is something to stop on this thread
+    pydevd_sys_monitoring.stop_monitoring()
+    try:
+        yield
+    finally:
+        pydevd_sys_monitoring.start_monitoring()

@@ -63,11 +63,12 @@ def test_native_code_calls_back_into_python(debugged):
         assert at(program.out()) == ("python", "main", crossing.line("nothing"))
 
 
-def test_out_of_a_callback_that_raises(debugged):
+@pytest.mark.parametrize("step", ["out", "over", "into"])
+def test_out_of_a_callback_that_raises(debugged, step):
     crossing = debugged("core_crossing.py")
     with crossing.start() as program:
         program.run_to(crossing.at("refuses"))
-        assert at(program.out())[:2] == ("python", "guarded")
+        assert at(getattr(program, step)())[:2] == ("python", "guarded")
         assert program.finish() == 7
 
 

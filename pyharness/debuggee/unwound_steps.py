@@ -1,0 +1,68 @@
+"""Steps that an exception ends: with ``sys.monitoring`` (Python 3.12 on) debugpy sees a function return, not raise."""
+
+from __future__ import annotations
+
+import sys
+import threading
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from types import CodeType, FrameType
+
+_NAME = "pyharness steps"
+_monitoring: Any = getattr(sys, "monitoring", None)
+
+
+def watch() -> None:
+    """From now on a step that an exception takes out of its function ends in the caller, as its return would."""
+    if _monitoring is None or _tool() is not None:
+        return
+    free = [tool for tool in (4, 3) if _monitoring.get_tool(tool) is None]
+    if not free:
+        return  # the program's own tools have them all: such a step runs on, as with debugpy alone
+    _monitoring.use_tool_id(free[0], _NAME)
+    _monitoring.register_callback(free[0], _monitoring.events.PY_UNWIND, _unwound)
+    _monitoring.set_events(free[0], _monitoring.events.PY_UNWIND)
+
+
+def forget() -> None:
+    """No more."""
+    if _monitoring is not None and (tool := _tool()) is not None:
+        _monitoring.set_events(tool, 0)
+        _monitoring.register_callback(tool, _monitoring.events.PY_UNWIND, None)
+        _monitoring.free_tool_id(tool)
+
+
+def _tool() -> int | None:
+    return next((tool for tool in (4, 3) if _monitoring.get_tool(tool) == _NAME), None)
+
+
+def _unwound(_code: CodeType, _offset: int, _error: BaseException) -> None:
+    thread = threading._active.get(threading.get_ident())  # type: ignore[attr-defined]  # makes none for C's threads
+    info = getattr(thread, "additional_info", None)
+    if info is None or info.pydev_step_cmd == -1:
+        return
+    frame = sys._getframe(1)
+    if info.pydev_step_stop is frame and frame.f_back is not None:
+        _step_on(thread, info, frame.f_back)
+
+
+def _step_on(thread: threading.Thread, info: Any, caller: FrameType) -> None:
+    """As debugpy's trace function does where a function ends: a step out stops there, a step over at the next line."""
+    import pydevd
+    from _pydevd_bundle import pydevd_comm_constants as commands
+
+    debugger = pydevd.get_global_debugger()
+    if debugger is None or debugger.pydb_disposed:
+        return
+    out = info.pydev_step_cmd in (commands.CMD_STEP_RETURN, commands.CMD_STEP_RETURN_MY_CODE)
+    if out and not debugger.apply_files_filter(caller, caller.f_code.co_filename, force_check_project_scope=False):
+        debugger.set_suspend(thread, info.pydev_step_cmd, original_step_cmd=info.pydev_original_step_cmd)
+        info.trace_suspend_type = "sys_monitor"
+        debugger.do_wait_suspend(thread, caller, "return", None)
+        return
+    mine = (commands.CMD_STEP_OVER_MY_CODE, commands.CMD_STEP_RETURN_MY_CODE)
+    info.pydev_step_cmd = commands.CMD_STEP_INTO_MY_CODE if info.pydev_step_cmd in mine else commands.CMD_STEP_INTO
+    info.pydev_step_stop = None
+    info.update_stepping_info()
+    debugger.set_trace_for_frame_and_parents(threading.get_ident(), caller)
