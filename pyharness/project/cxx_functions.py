@@ -102,6 +102,34 @@ def before_angles(tokens: Tokens, index: int, start: int) -> int:
     return index
 
 
+def parameters(tokens: Tokens, bracket: int) -> tuple[Parameter, ...]:
+    """Those of a function or a lambda whose parameters the bracket opens."""
+    inside = split(tokens, bracket + 1, tokens.partner.get(bracket, bracket + 1))
+    found = (_parameter(tokens, *one) for one in inside)
+    return tuple(one for one in found if one.type != "void")
+
+
+def _parameter(tokens: Tokens, start: int, end: int) -> Parameter:
+    texts = tokens.texts(start, end)
+    if "=" in texts:
+        end = start + texts.index("=")
+    items = tokens.items
+    last = items[end - 1] if end > start else None
+    words = [token for token in items[start:end] if token.text not in _QUALIFIERS]
+    named = last is not None and last.kind == "name" and len(words) > 1 and items[end - 2].text != "::"
+    return Parameter(_type(items[start : end - named]), last.text if named and last else "")
+
+
+def _type(items: Sequence[Token]) -> str:
+    """As it is written, without qualifiers, and with spaces only where words would run together."""
+    kind, before = "", ""
+    for token in items:
+        if token.text not in _QUALIFIERS:
+            kind += f" {token.text}" if before == token.kind == "name" else token.text
+            before = token.kind
+    return kind
+
+
 class _Scan:
     """Goes through a file's declarations, into namespaces and classes, not into functions."""
 
@@ -166,14 +194,12 @@ class _Scan:
         self, start: int, at: int, brace: int, close: int, scope: tuple[str, ...]
     ) -> Iterator[Function | Block]:
         name, line = self._name(start, at)
-        inside = split(self._tokens, at + 1, self._tokens.partner.get(at, brace))
         if any(block in name for block in _BLOCKS):
+            inside = split(self._tokens, at + 1, self._tokens.partner.get(at, brace))
             yield Block(name, tuple("".join(self._tokens.texts(*one)) for one in inside), brace + 1, close)
         elif name and name not in _NO_FUNCTION:
             body = self._items[brace + 1].line if brace + 1 < close else self._items[brace].line
-            parameters = tuple(self._parameter(*one) for one in inside)
-            parameters = tuple(one for one in parameters if one.type != "void")
-            yield Function("::".join((*scope, name)), line, body, parameters, brace + 1, close)
+            yield Function("::".join((*scope, name)), line, body, parameters(self._tokens, at), brace + 1, close)
 
     def _name(self, start: int, at: int) -> tuple[str, int]:
         """The qualified name that ends before ``at``, without template arguments."""
@@ -188,24 +214,6 @@ class _Scan:
                 break
             index -= 2
         return "::".join(parts), self._items[max(at - 1, start)].line
-
-    def _parameter(self, start: int, end: int) -> Parameter:
-        texts = self._tokens.texts(start, end)
-        if "=" in texts:
-            end = start + texts.index("=")
-        last = self._items[end - 1] if end > start else None
-        words = [token for token in self._items[start:end] if token.text not in _QUALIFIERS]
-        named = last is not None and last.kind == "name" and len(words) > 1 and self._items[end - 2].text != "::"
-        return Parameter(self._type(start, end - named), last.text if named and last else "")
-
-    def _type(self, start: int, end: int) -> str:
-        """As it is written, without qualifiers, and with spaces only where words would run together."""
-        kind, before = "", ""
-        for token in self._items[start:end]:
-            if token.text not in _QUALIFIERS:
-                kind += f" {token.text}" if before == token.kind == "name" else token.text
-                before = token.kind
-        return kind
 
     def _class(
         self, header: Sequence[Token], brace: int, close: int, scope: tuple[str, ...]

@@ -6,12 +6,12 @@ import re
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Literal
 
-from pyharness.project.cxx_functions import before_angles, split
+from pyharness.project.cxx_functions import before_angles, parameters, split
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from pyharness.project.cxx_functions import Block, CxxFile
+    from pyharness.project.cxx_functions import Block, CxxFile, Parameter
     from pyharness.project.cxx_tokens import Tokens
 
 Via = Literal["torch", "pybind11", "class"]
@@ -40,6 +40,8 @@ class Registration:
     line: int
     lambda_line: int = 0
     """Of the first statement of a lambda that is registered in place."""
+    parameters: tuple[Parameter, ...] = ()
+    """Of that lambda."""
     constructor: tuple[str, ...] = ()
     """Of a class's method: the types that the class is made from; ``name`` is ``Class.method`` then."""
 
@@ -135,11 +137,11 @@ def _registration(tokens: Tokens, bracket: int, via: Via, namespace: str, key: s
     if not re.fullmatch(r"\w+(\.\w+)?", name):
         return
     target = arguments[1] if len(arguments) > 1 else (0, 0)
-    body = _lambda_line(tokens, *target)
+    body, taken = _lambda(tokens, *target)
     functions = () if body else tuple(_functions(tokens, *target))
     schema = f"({rest}" if opened else ""
     line = tokens.items[bracket].line
-    yield Registration(via, before or namespace, name, schema, key, functions, line, body)
+    yield Registration(via, before or namespace, name, schema, key, functions, line, body, taken)
 
 
 def _string(tokens: Tokens, start: int, end: int) -> str:
@@ -147,13 +149,17 @@ def _string(tokens: Tokens, start: int, end: int) -> str:
     return "".join(token.text for token in tokens.items[start:end] if token.kind == "string")
 
 
-def _lambda_line(tokens: Tokens, start: int, end: int) -> int:
-    """Where a lambda's first statement is; 0 where the argument is none."""
+def _lambda(tokens: Tokens, start: int, end: int) -> tuple[int, tuple[Parameter, ...]]:
+    """Where a lambda's first statement is, and its parameters; 0 where the argument is none."""
     opener = next((at for at in range(start, end) if tokens.items[at].text == "["), None)
     if opener is None or tokens.items[max(opener - 1, 0)].kind == "name":
-        return 0
+        return 0, ()
     brace = next((at for at in range(opener, end) if tokens.items[at].text == "{"), None)
-    return tokens.items[min(brace + 1, end - 1)].line if brace is not None else 0
+    if brace is None:
+        return 0, ()
+    bracket = tokens.partner.get(opener, opener) + 1
+    taken = parameters(tokens, bracket) if tokens.items[bracket].text == "(" else ()
+    return tokens.items[min(brace + 1, end - 1)].line, taken
 
 
 def _functions(tokens: Tokens, start: int, end: int) -> Iterator[str]:

@@ -6,6 +6,7 @@ from project_files import OP
 from pyharness.project.cxx_functions import read
 from pyharness.project.cxx_tokens import tokens_of
 from pyharness.project.ops import Source, ops_of
+from pyharness.project.samples import of_cxx
 
 
 def ops(*texts, module="", names=()):
@@ -90,6 +91,22 @@ def test_a_lambda_is_stopped_in_by_its_line():
     text = 'TORCH_LIBRARY(n, m) {\n  m.def("f(Tensor x) -> Tensor", [](at::Tensor x) {\n    return x;\n  });\n}'
     (op,) = ops(text)
     assert (op.function, op.place) == ("", "native:csrc/f0.cpp:3")
+
+
+def test_a_lambda_is_called_with_what_it_takes():
+    takes = "[](const std::string& name, int count, std::vector<int> sizes = {1, 2}, bool fast = true)"
+    lambdas = [
+        "[] { return 1; }",
+        "[](void) { return 1; }",
+        f"{takes} {{ return 1; }}",
+        "[](torch::Tensor x) { return x; }",
+    ]
+    module = "".join(f'm.def("f{number}", {one}, py::arg("x"));' for number, one in enumerate(lambdas))
+    found = {op.name: op for op in ops(f"NB_MODULE(lib, m) {{ {module} }}")}
+    assert [one.name for one in found["f2"].parameters] == ["name", "count", "sizes", "fast"]
+    assert [of_cxx(one.type) for one in found["f2"].parameters] == ['""', "2", "[2]", "False"]
+    assert (found["f0"].parameters, found["f1"].parameters) == ((), ())
+    assert next(iter(found)) == "f3", "the one with a tensor to look at comes first"
 
 
 def test_a_name_that_several_functions_have_is_stopped_in_by_its_line():
