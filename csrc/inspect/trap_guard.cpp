@@ -5,6 +5,7 @@
 #include <csrc/inspect/mapping.h>
 #include <csrc/inspect/system_call.h>
 
+#include <pthread.h>
 #include <signal.h>
 #include <sys/mman.h>
 #include <ucontext.h>
@@ -24,7 +25,9 @@ constexpr int kKernel = 0x80; // SI_KERNEL: an int3, not kill() or raise()
 constexpr uintptr_t kPageSize = 4096;
 constexpr size_t kRemembered = 4096;
 
+struct sigaction guard_action;
 struct sigaction previous_action;
+bool guards_at_fork = false;
 std::atomic<bool> installed{false};
 // Where breakpoints were put right: another thread may have run into the same
 // one before, and take its signal only now.
@@ -148,18 +151,37 @@ void on_trap(int signal, siginfo_t* info, void* context) {
   }
 }
 
+bool is_in_place() {
+  struct sigaction action{};
+  return sigaction(SIGTRAP, nullptr, &action) == 0 &&
+      (action.sa_flags & SA_SIGINFO) != 0 && action.sa_sigaction == &on_trap;
+}
+
+void before_fork() {
+  guards_at_fork = is_in_place();
+}
+
+// gdb steps a child once before it lets go of it. Since glibc 2.41 it does so
+// while fork() blocks all signals: for a SIGTRAP that is blocked the kernel
+// puts the default action back.
+void in_child() {
+  if (guards_at_fork && !is_in_place()) {
+    sigaction(SIGTRAP, &guard_action, nullptr);
+  }
+}
+
 } // namespace
 
 bool install_trap_guard() {
   if (installed.exchange(true)) {
     return true;
   }
-  struct sigaction action{};
-  action.sa_sigaction = &on_trap;
-  action.sa_flags = SA_SIGINFO | SA_ONSTACK | SA_RESTART;
-  sigemptyset(&action.sa_mask);
+  guard_action.sa_sigaction = &on_trap;
+  guard_action.sa_flags = SA_SIGINFO | SA_ONSTACK | SA_RESTART;
+  sigemptyset(&guard_action.sa_mask);
   if (sigaction(SIGTRAP, nullptr, &previous_action) == 0 &&
-      sigaction(SIGTRAP, &action, nullptr) == 0) {
+      sigaction(SIGTRAP, &guard_action, nullptr) == 0) {
+    pthread_atfork(&before_fork, nullptr, &in_child);
     return true;
   }
   installed = false;

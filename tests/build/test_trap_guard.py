@@ -115,6 +115,25 @@ def run_guarded(body: str) -> subprocess.CompletedProcess[str]:
     return subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False)
 
 
+FORKS = """
+import ctypes
+lose = ctypes.CFUNCTYPE(None)(lambda: signal.signal(signal.SIGTRAP, signal.SIG_DFL) and None)
+ctypes.CDLL(None)["__register_atfork"](None, None, lose, None)
+install_trap_guard()
+if os.fork() == 0:
+    status = open("/proc/self/status").read().partition("SigCgt:")[2]
+    print(int(status.split()[0], 16) >> signal.SIGTRAP - 1 & 1, flush=True)
+    os._exit(0)
+os.wait()
+"""
+
+
+def test_a_child_whose_handler_was_lost_in_fork_has_it_again():
+    """gdb's one step of a child loses it where fork() blocks all signals, as it does since glibc 2.41."""
+    done = run_guarded(FORKS)
+    assert done.stdout == "1\n", done.stderr
+
+
 def test_a_sent_trap_still_kills():
     assert run_guarded("install_trap_guard()\nos.kill(os.getpid(), signal.SIGTRAP)").returncode == -signal.SIGTRAP
 
