@@ -50,7 +50,7 @@ def test_lines_of_both_languages(dap):
         program.script,
         [
             {"line": line("loop"), "condition": "number % 2  # odd", "hitCondition": "2"},
-            {"line": line("comprehension"), "hitCondition": "> 2"},
+            {"line": line("element"), "hitCondition": "> 1"},
             {"line": line("local"), "logMessage": "local of {number}, {number * 2}"},
             {"line": line("print"), "condition": "a == 4"},
         ],
@@ -64,11 +64,10 @@ def test_lines_of_both_languages(dap):
         ],
     )
     program.client.request("configurationDone")
-    found = met(program, ["number", "n", "", "", "value", "", ""])
+    found = met(program, ["number", "number", "", "", "value", "", ""])
     assert found == [
-        (1, "comprehension", "0"),
-        (1, "comprehension", "1"),
-        (1, "comprehension", "2"),
+        (1, "element", "1"),
+        (1, "element", "2"),
         (4, "scaled", "2"),
         (0, "loop", "3"),
         (4, "scaled", "4"),

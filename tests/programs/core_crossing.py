@@ -28,12 +28,16 @@ def guarded():
         return 0
 
 
+def element(number):
+    return crossing.held(number)  # @element
+
+
 def main():
     a = crossing.held(1)  # @held
     b = crossing.released(2)  # @released
     c = crossing.call(local, 3)  # @call
     d = sum((a, b, c))  # @nothing
-    e = [crossing.held(n) for n in range(3)]  # @comprehension
+    e = [element(n) for n in range(3)]  # @comprehension
     f = fails()  # @fails
     crossing.repeat(6)  # @repeat
     for number in range(6):
