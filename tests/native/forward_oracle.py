@@ -16,6 +16,11 @@ FRAME = re.compile(r'File "(?P<file>[^"]+)", line (?P<line>\d+), in (?P<function
 TARGET = re.compile(r"(\w+)( =|;)")
 
 
+def name_of(function):
+    """What its code is called: with the class or function that it is in since Python 3.11."""
+    return getattr(function.__code__, "co_qualname", function.__code__.co_name)
+
+
 def next_sequence_number():
     """The number that the next node of this thread gets."""
     return torch._C._autograd._get_sequence_nr()

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 import torch
-from forward_oracle import made_by_forward, stack
+from forward_oracle import made_by_forward, name_of, stack
 
 import pyharness
 from pyharness.model.finding_text import finding_lines
@@ -68,7 +68,7 @@ def test_a_recording_names_the_line_and_says_what_it_did_not_see(anchor):
     trace = recording.trace
     (node,) = (event for event in trace.nodes if event.name == NODE)
     assert frames(node) == stack(wanted)
-    assert (node.origin.function, node.module) == ("Anchor.forward", "1")
+    assert (node.origin.function, node.module) == (name_of(Anchor.forward), "1")
     assert node.approximate == anchor.direct
     made_by = trace.events[node.forward]
     assert made_by.name == ("aten::sub" if anchor.direct else "survey::distance")
@@ -100,7 +100,7 @@ def test_the_first_nan_is_in_its_backward(anchor):
         run(anchor, MEETS).sum().backward()
     finding = search.finding
     assert (finding.kind, finding.name, finding.made, finding.values) == ("node", NODE, True, ("nan",))
-    assert (finding.origin.function, finding.module) == ("Anchor.forward", "1")
+    assert (finding.origin.function, finding.module) == (name_of(Anchor.forward), "1")
     assert finding.approximate == anchor.direct
     assert finding.to_json()["approximate"] == anchor.direct
     assert finding.outputs[0].statistics.first == (1, 0)
@@ -115,7 +115,7 @@ def test_the_first_nan_in_its_forward_is_of_the_op_in_it(anchor):
     finding = search.finding
     assert (finding.kind, finding.name) == ("op", "aten::sub")
     assert finding.within == (() if anchor.direct else ("survey::distance",))
-    assert finding.origin.function == "Anchor.forward"
+    assert finding.origin.function == name_of(Anchor.forward)
 
 
 def test_native_breakpoints_at_its_node(anchor):
