@@ -8,6 +8,11 @@ import shutil
 import signal
 
 import pytest
+from hypothesis import HealthCheck, settings
+
+# How fast a busy machine makes up an example says nothing of what is tested.
+settings.register_profile("busy", deadline=None, suppress_health_check=[HealthCheck.too_slow])
+settings.load_profile("busy")
 
 
 @pytest.fixture(scope="session", autouse=True)

@@ -8,6 +8,7 @@ import pytest
 from client_session import ROOT, not_here
 
 HERE = Path(__file__).parent
+pytestmark = pytest.mark.timeout(600)  # installs Node.js and npm, where there is none yet
 
 
 @pytest.fixture(scope="session")

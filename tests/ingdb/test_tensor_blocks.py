@@ -27,13 +27,13 @@ def views(draw):
     return base.as_strided(sizes, strides, draw(st.integers(0, 20)))
 
 
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=150)
 @given(views())
 def test_any_view(view):
     assert b"".join(raw_blocks(read_own, info_of(view))) == bytes_of(view)
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=60)
 @given(views())
 def test_any_view_in_small_pieces(view):
     with pytest.MonkeyPatch.context() as patch:

@@ -12,6 +12,8 @@ from tensor_build import ROOT, offsets_program
 
 from pyharness.ingdb.tensor_layout import MEASURED, TensorLayout, as_numbers, for_version, with_debug_information
 
+pytestmark = pytest.mark.timeout(600)  # compiles the program, where there is none yet
+
 
 @pytest.fixture(scope="module")
 def program():

@@ -88,7 +88,7 @@ def through(steps, x):
     return x.reshape(BATCH, -1) if x.numel() % BATCH == 0 else torch.stack([x.flatten()] * BATCH)
 
 
-@settings(max_examples=300, deadline=None)
+@settings(max_examples=300)
 @given(st.lists(st.tuples(st.sampled_from(sorted(STEPS)), st.integers(0, 3)), min_size=1, max_size=7))
 def test_it_is_never_said_where_it_is_not_so(steps):
     def f(x):

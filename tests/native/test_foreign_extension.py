@@ -16,6 +16,7 @@ sys.path.append(str(Path(__file__).parents[1] / "breakpoints"))
 
 import breakpoint_build
 
+pytestmark = pytest.mark.timeout(600)  # compiles the extension, where there is none yet
 NODE = "torch::autograd::CppNode<survey::Distance>"
 NEAREST = "the op that came next"
 
