@@ -33,6 +33,31 @@ class KeepErrors {
   PyObject* traceback_ = nullptr;
 };
 
+// Nothing that runs meanwhile ends a step or meets a breakpoint: gdb waits for
+// the answer. A trace function never sees the agent, but sys.monitoring sees
+// all code of a thread, and takes its end for a return to the stopped frame.
+class Unwatched {
+ public:
+#if PY_VERSION_HEX >= 0x030C0000 // 3.12, with sys.monitoring
+  Unwatched() : thread_(PyThreadState_Get()) {
+    PyThreadState_EnterTracing(thread_);
+  }
+  ~Unwatched() {
+    PyThreadState_LeaveTracing(thread_);
+  }
+
+ private:
+  PyThreadState* thread_;
+#else
+  Unwatched() = default;
+  ~Unwatched() {}
+
+ public:
+#endif
+  Unwatched(const Unwatched&) = delete;
+  Unwatched& operator=(const Unwatched&) = delete;
+};
+
 void refuse(const char* reason) {
   std::snprintf(
       pyharness_answer,
@@ -43,6 +68,7 @@ void refuse(const char* reason) {
 
 void answer_with_gil() {
   KeepErrors keep;
+  Unwatched unwatched;
   PyObject* answer =
       PyObject_CallFunction(installed_agent, "s", pyharness_request);
   Py_ssize_t size = 0;
