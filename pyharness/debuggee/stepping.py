@@ -14,6 +14,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from pyharness.debuggee.agent import handles
+from pyharness.debuggee.tracing import MONITORING
 from pyharness.model.user_code import is_user_python
 
 if TYPE_CHECKING:
@@ -109,10 +110,13 @@ def _arm(*, callbacks: bool) -> dict[str, Any]:
     if frame is None or "pydevd" not in sys.modules:
         return {"armed": False}
     _set_step(-1, None)  # a pending step would stop in what is called from here
+    import pydevd
     from _pydevd_bundle.pydevd_comm_constants import CMD_STEP_INTO, CMD_STEP_OVER
 
     _trace(frame)
     _set_step(CMD_STEP_INTO if callbacks else CMD_STEP_OVER, None if callbacks else frame)
+    if MONITORING:  # which frames it watches depends on the step
+        pydevd.get_global_debugger().set_trace_for_frame_and_parents(threading.get_ident(), frame)
     return {"armed": True, "depth": _depth(frame), "file": frame.f_code.co_filename, "line": frame.f_lineno}
 
 
@@ -132,7 +136,7 @@ def _trace(frame: FrameType) -> None:
     """
     import pydevd
 
-    if sys.version_info >= (3, 12):
+    if MONITORING:
         pydevd.settrace(suspend=True, trace_only_current_thread=True, patch_multiprocessing=False, stop_at_frame=frame)
         return
     debugger = pydevd.get_global_debugger()
