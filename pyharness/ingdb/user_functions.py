@@ -30,13 +30,15 @@ if TYPE_CHECKING:
     from pyharness.ingdb.line_table import Line, LineTable, Sequence
     from pyharness.ingdb.symbol_table import Symbol
 
-_VERSION = 4
+_VERSION = 5
 _MOST_KEPT = 200
 _GENERATED = re.compile(
     rb"^(_GLOBAL__|_Z41__static_initialization_and_destruction_0|__tcf_|_ZT[hvcWH]|_ZZ?N?.*_FUN$|_init$|_fini$|__cxx_global)"
     rb"|\.(cold|part)\b"
 )
-_LIBRARY_NAME = re.compile(rb"_Z+N?[VKr]*[RO]?(S[tabsiod]|2at|3c10|5torch|6caffe2|8pybind11|9__gnu_cxx|10__cxxabiv1)")
+_LIBRARY_NAME = re.compile(
+    rb"_Z+N?[VKr]*[RO]?(S[tabsiod]|2at|3c10|5torch|6caffe2|8pybind11|8nanobind|9__gnu_cxx|10__cxxabiv1)"
+)
 """Linkage names in the namespaces of the libraries whose templates are instantiated in everybody's code."""
 _LEVEL = re.compile(rb" -O(\d|s|g|z|fast|)(?= |$)")
 _OPTIMIZING = {b"", b"1", b"2", b"3", b"s", b"z", b"g", b"fast"}

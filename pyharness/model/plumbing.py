@@ -35,9 +35,14 @@ _NAMES = (  # the first that matches decides; "" is what a user wants to see
     (r"c10::|torch::(detail|impl|Library|class_)", "torch dispatcher"),
     (r"(at|torch|caffe2)::", "torch"),
     (r"pybind11::|PyInit_", "pybind11"),
+    (r"nanobind::", "nanobind"),
     (r"(std|__gnu_cxx|__cxxabiv1)::|operator (new|delete)", "the C++ library"),
     (r"_?Py[A-Z_]|cfunction_|slot_tp_|method_vectorcall|object_(vacall|isinstance)|type_call", "interpreter"),
     (r"_start$|__libc_start|start_thread$|__?clone3?$|(__GI_)?raise$|__restore_rt$|_dl_", "libc"),
+)
+_SOURCES = (  # a closure's name is without its namespace
+    (re.compile(r"/pybind11/"), "pybind11"),
+    (re.compile(r"/nanobind/"), "nanobind"),
 )
 _STEM = re.compile(r"[^.-]*")
 _BY_NAME = [(re.compile(pattern), family) for pattern, family in _NAMES]
@@ -72,6 +77,9 @@ def native_family(function: str, library: str | None, file: str | None) -> str:
     name = qualified_name(function)
     for pattern, family in _BY_NAME:
         if pattern.match(name):
+            return family
+    for pattern, family in _SOURCES:
+        if file and pattern.search(file):
             return family
     for pattern, family in _LIBRARIES:
         if library and pattern.search(library):

@@ -1,4 +1,4 @@
-"""Which code is the user's own: everything but torch, CUDA, pybind11, the standard libraries and the debugger itself.
+"""Which code is the user's own: all but torch, CUDA, pybind11, nanobind, the standard libraries and the debugger itself.
 
 Whoever debugs one of those says so by patterns (``--include``). They reach gdb and the program in the environment.
 """
@@ -18,7 +18,7 @@ _VARIABLE = "PYHARNESS_INCLUDE"
 _FROM_OUTSIDE = os.environ.get(_VARIABLE, "")
 _LIBRARY_SOURCE = re.compile(
     r"""(^/usr/(include|lib|src|local/cuda[^/]*)/ | /torch/include/ | /site-packages/nvidia/
-       | /pybind11/ | /include/python3 | /python3\.\d+/Python/
+       | /(pybind11|nanobind)/ | /include/python3 | /python3\.\d+/Python/
        | ^/(opt/rh|croot|build/python|pytorch)/ | /(aten/src|torch/csrc|c10)/ | ^\.\./sysdeps/ | /sysdeps/
        | ^\./(nptl|csu|elf|io|stdlib|malloc)/ )""",
     re.VERBOSE,
@@ -54,7 +54,7 @@ def _is_included(path: str | None) -> bool:
 
 
 def is_user_source(path: str | None) -> bool:
-    """Whether a C or C++ source file is the user's: not torch's, pybind11's or the standard library's."""
+    """Whether a C or C++ source file is the user's: not torch's, a binding's or the standard library's."""
     return bool(path) and (not _LIBRARY_SOURCE.search(path or "") or _is_included(path))
 
 
