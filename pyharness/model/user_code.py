@@ -1,4 +1,4 @@
-"""Which code is the user's own: all but torch, CUDA, pybind11, nanobind, the standard libraries and the debugger itself.
+"""Which code is the user's own: all but torch, CUDA, pybind11, nanobind, the standard libraries and the debugger.
 
 Whoever debugs one of those says so by patterns (``--include``). They reach gdb and the program in the environment.
 """
