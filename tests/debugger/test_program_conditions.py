@@ -26,7 +26,7 @@ def test_a_condition_is_tested_in_a_library_that_is_loaded_later(debugged):
     crossing = debugged("core_crossing.py")
     with crossing.start() as program:
         program.run_to("native:held if value == 2")
-        assert program.evaluate("py:n") == "2"
+        assert program.evaluate("py:number") == "2"
 
 
 def test_a_condition_on_a_graph_node(debugged):
