@@ -38,12 +38,18 @@ def test_a_peer_that_is_missing_is_named_and_its_check_does_not_hold():
 
 
 def test_subjects_take_turns():
-    calls = []
-    names = ("a", "b", "c")
-    seconds = interleave({name: lambda name=name: calls.append(name) for name in names}, runs=3, warmups=1)
-    assert {name: len(times) for name, times in seconds.items()} == {"a": 3, "b": 3, "c": 3}
-    rounds = ["".join(calls[start : start + 3]) for start in range(0, len(calls), 3)]
-    assert rounds == ["cab", "abc", "bca", "cab"]
+    def measure():
+        calls = []
+        names = ("a", "b", "c")
+        seconds = interleave({name: lambda name=name: calls.append(name) for name in names}, runs=23, warmups=1)
+        assert {name: len(times) for name, times in seconds.items()} == {"a": 23, "b": 23, "c": 23}
+        return ["".join(calls[start : start + 3]) for start in range(0, len(calls), 3)]
+
+    rounds = measure()
+    assert len(rounds) == 24
+    assert {"".join(sorted(each)) for each in rounds} == {"abc"}, "each once in a round"
+    assert {each[0] for each in rounds} == {each[2] for each in rounds} == {"a", "b", "c"}, "in other orders"
+    assert measure() == rounds, "the same in each run"
 
 
 def test_a_ratio_is_taken_within_a_round():
