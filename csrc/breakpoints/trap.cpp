@@ -38,24 +38,22 @@ class KeepErrors {
 // all code of a thread, and takes its end for a return to the stopped frame.
 class Unwatched {
  public:
-#if PY_VERSION_HEX >= 0x030C0000 // 3.12, with sys.monitoring
-  Unwatched() : thread_(PyThreadState_Get()) {
-    PyThreadState_EnterTracing(thread_);
+  Unwatched() {
+    watch(false);
   }
+  Unwatched(const Unwatched&) = delete;
+  Unwatched& operator=(const Unwatched&) = delete;
   ~Unwatched() {
-    PyThreadState_LeaveTracing(thread_);
+    watch(true);
   }
 
  private:
-  PyThreadState* thread_;
-#else
-  Unwatched() = default;
-  ~Unwatched() {}
-
- public:
+  static void watch([[maybe_unused]] bool on) {
+#if PY_VERSION_HEX >= 0x030C0000 // 3.12, with sys.monitoring
+    auto change = on ? PyThreadState_LeaveTracing : PyThreadState_EnterTracing;
+    change(PyThreadState_Get());
 #endif
-  Unwatched(const Unwatched&) = delete;
-  Unwatched& operator=(const Unwatched&) = delete;
+  }
 };
 
 void refuse(const char* reason) {
