@@ -98,7 +98,8 @@ def _remembered(is_over: Callable[[], bool]) -> Iterator[None]:
         def __init__(self, *arguments: Any, **options: Any) -> None:
             super().__init__(*arguments, **options)
             _debugger[:] = [self]
-            self.ready_to_run = is_over()
+            if is_over():  # else ``release`` sets it, maybe at this moment
+                self.ready_to_run = True
 
     before, pydevd.PyDB = pydevd.PyDB, Remembered
     try:
