@@ -30,6 +30,11 @@ def plain_type(kind: gdb.Type) -> gdb.Type:
     return kind.unqualified()
 
 
+def referred(value: gdb.Value) -> gdb.Value:
+    """What a reference refers to, or the value: of a reference gdb prints the address alone."""
+    return value.referenced_value() if value.type.strip_typedefs().code in _DEREFERENCED else value
+
+
 def type_name(kind: gdb.Type) -> str:
     """The name by which a class is recognised; empty for what has none, such as a pointer."""
     return plain_type(kind).name or ""
@@ -49,7 +54,7 @@ def impl_address(memory: Memory, value: gdb.Value) -> int:
     kind = plain_type(value.type)
     if kind.code == gdb.TYPE_CODE_PTR:
         return _impl_in(memory, type_name(kind.target()), _number(value))
-    place = value.referenced_value().address if value.type.strip_typedefs().code in _DEREFERENCED else value.address
+    place = referred(value).address
     if place is not None:
         return _impl_in(memory, kind.name or "", int(place))
     return _in_register(value)
@@ -57,7 +62,7 @@ def impl_address(memory: Memory, value: gdb.Value) -> int:
 
 def _number(value: gdb.Value) -> int:
     try:
-        return int(value.referenced_value() if value.type.strip_typedefs().code in _DEREFERENCED else value)
+        return int(referred(value))
     except gdb.error as error:
         raise UnreadableError(str(error)) from error
 

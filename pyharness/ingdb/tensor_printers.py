@@ -11,7 +11,7 @@ import gdb.printing
 from pyharness.ingdb import torch_process
 from pyharness.ingdb.python_memory import Memory, UnreadableError
 from pyharness.ingdb.tensor import DEVICES, read_tensor
-from pyharness.ingdb.tensor_address import holds_tensor, impl_address, plain_type, type_name
+from pyharness.ingdb.tensor_address import holds_tensor, impl_address, plain_type, referred, type_name
 from pyharness.ingdb.tensor_format import one_line
 from pyharness.model.dtypes import DTYPES
 from pyharness.model.tensor_text import number
@@ -82,7 +82,7 @@ def register() -> None:
 def text_of(value: gdb.Value) -> str:
     """A member or element: by its printer, else as gdb prints it."""
     printer = find(value)
-    return printer.to_string() if printer else value.format_string(max_elements=MAX_SHOWN)
+    return printer.to_string() if printer else referred(value).format_string(max_elements=MAX_SHOWN)
 
 
 def _tensor(value: gdb.Value) -> str:

@@ -9,7 +9,7 @@ import gdb
 from pyharness.ingdb import ivalue_printers, python_values, tensor_printers, torch_process
 from pyharness.ingdb.python_memory import Memory, UnreadableError
 from pyharness.ingdb.tensor import read_tensor
-from pyharness.ingdb.tensor_address import holds_tensor, impl_address
+from pyharness.ingdb.tensor_address import holds_tensor, impl_address, referred
 from pyharness.ingdb.tensor_format import one_line
 from pyharness.model.tensor import TensorInfo
 
@@ -26,7 +26,7 @@ def value_text(value: gdb.Value) -> str:
     """One line for any value: tensors and torch's small types from memory, all else as gdb prints it."""
     try:
         printer = tensor_printers.find(value)
-        text = printer.to_string() if printer else value.format_string(max_elements=20, max_depth=3)
+        text = printer.to_string() if printer else referred(value).format_string(max_elements=20, max_depth=3)
     except gdb.error as error:
         text = f"<{error}>"
     text = re.sub(r"\s*\n\s*", " ", text)

@@ -13,6 +13,7 @@ from pyharness.ingdb import backtrace, libraries, tensor_values
 from pyharness.ingdb.merge import NativeFrame
 from pyharness.ingdb.python_attributes import attributes, bases, string_items
 from pyharness.ingdb.python_memory import UnreadableError
+from pyharness.ingdb.tensor_address import referred
 from pyharness.ingdb.variables import Item, page
 from pyharness.ingdb.variables_frame import frame_globals, frame_locals, op_tensor
 from pyharness.ingdb.variables_native import native_item
@@ -71,7 +72,7 @@ def _whole(item: Item, value: gdb.Value) -> Item:
     """The item with all of a text that was cut; a tensor's line is its own."""
     if not any(mark in item.variable.value for mark in _CUT) or tensor_values.tensor_of_cxx(value) is not None:
         return item
-    return Item(replace(item.variable, value=value.format_string(max_elements=_WHOLE_ELEMENTS)), item.content)
+    return Item(replace(item.variable, value=referred(value).format_string(max_elements=_WHOLE_ELEMENTS)), item.content)
 
 
 class _Python:

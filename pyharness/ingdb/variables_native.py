@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 import gdb
 
 from pyharness.ingdb import backtrace, tensor_values, variables_node, variables_python, variables_tensor
-from pyharness.ingdb.tensor_address import plain_type
+from pyharness.ingdb.tensor_address import plain_type, referred
 from pyharness.ingdb.variables import Content, Item
 from pyharness.ingdb.variables_assign import assigned
 from pyharness.ingdb.variables_runs import run_of
@@ -30,7 +30,6 @@ _MAX_WALK = 10_000
 _COUNTED = re.compile(r"(?:of length|with) (\d+)")
 _PYTHON_OBJECT = re.compile(r"(?:const )?(?:struct )?(?:PyObject|_object) \*(?: const)?")
 _CLASSES = frozenset({gdb.TYPE_CODE_STRUCT, gdb.TYPE_CODE_UNION})
-_REFERENCES = frozenset({gdb.TYPE_CODE_REF, gdb.TYPE_CODE_RVALUE_REF})
 
 
 def native_item(name: str, value: gdb.Value, evaluate: str | None = None) -> Item:
@@ -93,8 +92,7 @@ def _memory(value: gdb.Value) -> str | None:
 
 def _content(value: gdb.Value, evaluate: str | None) -> Content | None:
     """What a value expands into, ``None`` where it is one line."""
-    if value.type.strip_typedefs().code in _REFERENCES:
-        value = value.referenced_value()
+    value = referred(value)
     run = run_of(value)
     if run is not None:
         return _Elements(run, evaluate)

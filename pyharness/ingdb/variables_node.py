@@ -15,7 +15,7 @@ from pyharness.ingdb.node_inputs import inputs_of
 from pyharness.ingdb.node_origin import origin_of
 from pyharness.ingdb.python_memory import Memory, UnreadableError
 from pyharness.ingdb.saved_tensors import saved_tensors
-from pyharness.ingdb.tensor_address import plain_type
+from pyharness.ingdb.tensor_address import plain_type, referred
 from pyharness.ingdb.variables import Content, Item, Listed
 from pyharness.model.node_variables import created_variable, sequence_variable
 from pyharness.model.tensor_text import name_of
@@ -37,19 +37,12 @@ def node_of_value(value: gdb.Value) -> int:
     try:
         if kind.code == gdb.TYPE_CODE_PTR:
             return node_at(int(value)) if plain_type(kind.target()).code in _CLASSES else 0
+        place = referred(value).address
         if name.startswith(("std::shared_ptr<", "c10::intrusive_ptr<", "std::unique_ptr<")) or name == _EDGE:
-            place = _place(value)
             return node_at(Memory(torch_process.read).pointer(int(place))) if place is not None else 0
-        place = _place(value)
         return node_at(int(place)) if kind.code in _CLASSES and place is not None else 0
     except (gdb.error, UnreadableError):
         return 0
-
-
-def _place(value: gdb.Value) -> gdb.Value | None:
-    """Where a value, or what a reference refers to, lies."""
-    is_reference = value.type.strip_typedefs().code in {gdb.TYPE_CODE_REF, gdb.TYPE_CODE_RVALUE_REF}
-    return value.referenced_value().address if is_reference else value.address
 
 
 def node_at(address: int) -> int:

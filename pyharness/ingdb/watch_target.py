@@ -9,7 +9,7 @@ import gdb
 
 from pyharness.ingdb import tensor_values
 from pyharness.ingdb.settings import temporarily
-from pyharness.ingdb.tensor_address import holds_tensor, plain_type
+from pyharness.ingdb.tensor_address import holds_tensor, plain_type, referred
 from pyharness.model.dtypes import BY_NAME
 from pyharness.model.errors import HarnessError, UsageError
 from pyharness.model.tensor_elements import values
@@ -179,9 +179,7 @@ def _of_value(place: Place, expression: str) -> Target:
     if not place.native:
         raise UsageError(f"This Python frame has no tensor {expression!r}.", _REMEDY)
     try:
-        value = gdb.parse_and_eval(expression)
-        if value.type.code in {gdb.TYPE_CODE_REF, gdb.TYPE_CODE_RVALUE_REF}:
-            value = value.referenced_value()
+        value = referred(gdb.parse_and_eval(expression))
     except gdb.error as error:
         raise UsageError(f"{expression} cannot be evaluated: {error}.".replace("..", "."), _REMEDY) from error
     if value.is_optimized_out or value.address is None:

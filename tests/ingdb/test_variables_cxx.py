@@ -45,6 +45,14 @@ def test_locals_and_arguments_are_apart(look, local):
     assert local["calls"]["evaluate"] == "calls"
 
 
+def test_a_reference_is_what_it_refers_to(look, local):
+    assert local["rate"]["value"] == "2.5"
+    assert local["moved"]["value"] == '"moved"'
+    assert local["first"]["value"].startswith("{value = 1, next = 0x")
+    assert values(look, local["first"])["value"] == "1"
+    assert look.evaluate(LOOK, "rate")["value"] == "2.5"
+
+
 def test_a_vector_in_pages(look, local):
     assert local["numbers"]["indexed"] == 100_000
     assert values(look, local["numbers"], 99_998, 5) == {"[99998]": "99998", "[99999]": "99999"}

@@ -53,6 +53,9 @@ int look(int argument, const std::string& text, Base* base) {
   const char* words = "hello";
   void* anything = &ring;
   Derived derived;
+  const double& rate = derived.price;
+  std::string&& moved = std::string("moved");
+  Node& first = ring;
   Node* wild = reinterpret_cast<Node*>(0x10);
   alignas(16) char garbage[512];
   std::memset(garbage, 0x41, sizeof garbage);
