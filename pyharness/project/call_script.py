@@ -36,7 +36,7 @@ for library in libraries:
         print(error.__cause__ or error)
 
 """
-_PYBIND = """from importlib.util import module_from_spec, spec_from_file_location
+_MODULE = """from importlib.util import module_from_spec, spec_from_file_location
 from pathlib import Path
 
 import torch
@@ -101,12 +101,12 @@ def _loading(project: Project, op: Op) -> str:
         call = jit_call(project, op)
         place = f'str(PROJECT / "{call.folder}")' if call.folder else "str(PROJECT)"
         return _JIT.format(folder=FOLDER, folder_of_module=place, extension=_jit(call, op))
-    if op.via != "pybind11":
+    if op.via != "module":
         return _TORCH.format(folder=libraries(project.kind))
     module = op.namespace or project.module
     pattern = json.dumps(f"{module}.*so" if module else "*.so")
     name = json.dumps(module) if module else 'libraries[0].name.partition(".")[0]'
-    return _PYBIND.format(folder=libraries(project.kind), pattern=pattern, name=name)
+    return _MODULE.format(folder=libraries(project.kind), pattern=pattern, name=name)
 
 
 def jit_call(project: Project, op: Op) -> JitCall:
@@ -130,7 +130,7 @@ def _jit(call: JitCall, op: Op) -> str:
             "from torch.utils.cpp_extension import load",
             "",
             f"# As {call.file}:{call.line} does; its include folders and flags belong here too.",
-            f"extension = load({name}, [{names}], is_python_module={op.via == 'pybind11'})",
+            f"extension = load({name}, [{names}], is_python_module={op.via == 'module'})",
         ]
     else:
         lines = [*([f"import {call.module}", ""] if call.importable else [])]

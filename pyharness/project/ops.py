@@ -49,7 +49,7 @@ class Op:
     @property
     def full_name(self) -> str:
         """As a person says it."""
-        joint = "." if self.via == "pybind11" else "::"
+        joint = "." if self.via == "module" else "::"
         return f"{self.namespace}{joint}{self.name}" if self.namespace else self.name
 
     @property

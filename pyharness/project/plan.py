@@ -26,7 +26,7 @@ _INLINE = "main.cpp"
 BUILD = f"{FOLDER}/build.sh"
 TASK = vscode_files.TASK
 _NO_OP = (
-    "No op was found: no TORCH_LIBRARY, RegisterOperators or PYBIND11_MODULE in the C++ sources. "
+    "No op was found: no TORCH_LIBRARY, RegisterOperators, PYBIND11_MODULE or NB_MODULE in the C++ sources. "
     "`pyharness step YOUR_SCRIPT --at native:FUNCTION --stack` stops in any function of yours."
 )
 

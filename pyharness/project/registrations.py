@@ -1,4 +1,4 @@
-"""Where a C++ file tells torch or Python of a function: ``TORCH_LIBRARY``, torch's classes, pybind11."""
+"""Where a C++ file tells torch or Python of a function: ``TORCH_LIBRARY``, torch's classes, an extension module."""
 
 from __future__ import annotations
 
@@ -14,7 +14,8 @@ if TYPE_CHECKING:
     from pyharness.project.cxx_functions import Block, CxxFile, Parameter
     from pyharness.project.cxx_tokens import Tokens
 
-Via = Literal["torch", "pybind11", "class"]
+Via = Literal["torch", "module", "class"]
+"""A library of the dispatcher, an extension module (pybind11 or nanobind), or a class of torch's."""
 _CALLS = {"def", "impl", "op"}
 _MODULE = re.compile(r"(?:^|::|\b)module_?$")
 _LIBRARY = re.compile(r"Library$")
@@ -109,7 +110,7 @@ def _constructor(tokens: Tokens, start: int, end: int) -> tuple[str, ...]:
 
 def _of_block(block: Block) -> tuple[Via, str, str]:
     if "TORCH_LIBRARY" not in block.macro:
-        return "pybind11", block.arguments[0], ""
+        return "module", block.arguments[0], ""
     key = block.arguments[1] if "IMPL" in block.macro and len(block.arguments) > 2 else ""
     return "torch", block.arguments[0], key
 
@@ -119,7 +120,7 @@ def _of_parameter(file: CxxFile, at: int, receiver: str) -> tuple[Via | None, st
     function = next((one for one in file.functions if one.start <= at < one.end), None)
     kind = next((one.type for one in function.parameters if one.name == receiver), "") if function else ""
     if _MODULE.search(kind):
-        return "pybind11", "", ""
+        return "module", "", ""
     is_library = bool(_LIBRARY.search(kind)) or (kind and file.tokens.items[at + 1].text == "impl")
     return ("torch" if is_library else None), "", ""
 

@@ -89,4 +89,4 @@ def _where(op: Op) -> str:
 
 
 def _caller(op: Op) -> str:
-    return op.python_name if op.via != "pybind11" else f"{op.name} of the extension"
+    return op.python_name if op.via != "module" else f"{op.name} of the extension"
