@@ -102,7 +102,8 @@ def _layout(torch: Any, tensor: Any) -> str:
 def _storage(tensor: Any) -> tuple[int, int]:
     try:
         storage = tensor.untyped_storage()
-        return int(storage.data_ptr()), int(storage.nbytes())
+        in_memory = storage.device.type != "meta"  # a FakeTensor's is meta, too, and warns who asks for its address
+        return int(storage.data_ptr()) if in_memory else 0, int(storage.nbytes())
     except (RuntimeError, NotImplementedError):  # wrappers have none
         return 0, 0
 

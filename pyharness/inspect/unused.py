@@ -102,6 +102,7 @@ def _twin(tensor: Tensor, reached: set[Any]) -> bool:
 
 def _address(tensor: Tensor) -> int | None:
     try:
-        return tensor.untyped_storage().data_ptr() or None
+        storage = tensor.untyped_storage()
+        return None if storage.device.type == "meta" else storage.data_ptr() or None  # a FakeTensor's is meta, too
     except (RuntimeError, NotImplementedError):  # sparse, nested, wrapped: no storage to compare
         return None

@@ -95,10 +95,11 @@ class Copier:
 
 def storage_of(tensor: torch.Tensor) -> int | None:
     """The address of its memory, by which tensors that share it are known; ``None`` where it has none of its own."""
-    if tensor.layout is not torch.strided or tensor.is_nested or tensor.device.type == "meta":
+    if tensor.layout is not torch.strided or tensor.is_nested:
         return None
     try:
-        return tensor.untyped_storage().data_ptr() or None
+        storage = tensor.untyped_storage()
+        return None if storage.device.type == "meta" else storage.data_ptr() or None  # a FakeTensor's is meta, too
     except (RuntimeError, NotImplementedError):  # a subclass that wraps others
         return None
 
