@@ -31,13 +31,14 @@ ALLOWED = {
     "pytest_plugin": ANYTHING,
     "views": ANYTHING,
 }
+STOREYS = ({"binaries", "python", "autograd"}, {"tensors"}, {"stack"}, {"stops", "variables"}, {"mi", "commands"})
+"""The folders of ``ingdb``, each above those that it may import; on the same storey none imports another."""
 STDLIB_ONLY = {"model", "ingdb", "gdbmi"}
 LAZY_TORCH = {"cli", "pytest_plugin", "views", "debugger", "session", "dap", "doctor", "project", "__init__"}
 
 
-def sources():
-    for path in sorted(ROOT.rglob("*.py")):
-        yield pytest.param(path, id=str(path.relative_to(ROOT)))
+def sources(pattern="**/*.py"):
+    return [pytest.param(path, id=str(path.relative_to(ROOT))) for path in sorted(ROOT.glob(pattern))]
 
 
 def imports(tree, *, top_level_only=False):
@@ -79,6 +80,16 @@ def test_processes_that_must_stay_light_do(path):
     if here in LAZY_TORCH:
         top = {name.split(".")[0] for name in imports(tree, top_level_only=True)}
         assert "torch" not in top, "torch is imported lazily"
+
+
+@pytest.mark.parametrize("path", sources("ingdb/*/*.py"))
+def test_the_folders_of_ingdb_stand_one_on_another(path):
+    storey = next(number for number, folders in enumerate(STOREYS) if path.parent.name in folders)
+    allowed = {path.parent.name}.union(*STOREYS[:storey])
+    folders = set().union(*STOREYS)
+    parts = [name.split(".") for name in imports(ast.parse(path.read_text()), top_level_only=True)]  # no types
+    used = {part[2] for part in parts if part[:2] == ["pyharness", "ingdb"] and len(part) > 2} & folders
+    assert used <= allowed, f"ingdb/{path.parent.name} may not import {used - allowed}"
 
 
 def test_what_the_doctor_reads_files_with_runs_outside_of_gdb():

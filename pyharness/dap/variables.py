@@ -75,7 +75,7 @@ def _of_debugpy(session: Session, entry: Message, frame: ShownFrame | None) -> M
 
 
 def of_gdb(session: Session, entry: dict[str, Any], frame: ShownFrame | None) -> Message:
-    """A variable of ``ingdb.mi_variables`` as the protocol has it."""
+    """A variable of ``ingdb.mi.variables`` as the protocol has it."""
     handle = entry.get("handle") or 0
     value = entry["value"] if not entry.get("note") else f"{entry['value']} <{entry['note']}>".strip()
     body: dict[str, Any] = {

@@ -94,7 +94,7 @@ class NativeSide:
             self._gdb.command(f"-gdb-set {setting}")
         self._gdb.command("-gdb-set print frame-arguments none")  # a stop would read every tensor it is given
         self._gdb.console(f"source {LOADER}")
-        self._gdb.console("python from pyharness.ingdb import mi; mi.register()")
+        self._gdb.console("python from pyharness.ingdb.mi import commands; commands.register()")
         # A debugger must not change how a program behaves under signals: all go straight on but the fatal ones.
         self._gdb.console("handle all nostop noprint pass")
         self._gdb.console(f"handle {' '.join(FATAL_SIGNALS)} stop print pass")
@@ -185,7 +185,7 @@ class NativeSide:
         self._call("ph-load-symbols")
 
     def set_breakpoint(self, request: dict[str, Any]) -> dict[str, Any]:
-        """Set a native breakpoint; see ``ingdb.stop_at_functions.set_breakpoint``."""
+        """Set a native breakpoint; see ``ingdb.stops.stop_at_functions.set_breakpoint``."""
         answer: dict[str, Any] = self._call("ph-break", request)
         return answer
 

@@ -1,4 +1,4 @@
-"""Variables of native and Python frames, as gdb reads them from memory; see ``ingdb.mi_variables``."""
+"""Variables of native and Python frames, as gdb reads them from memory; see ``ingdb.mi.variables``."""
 
 from __future__ import annotations
 

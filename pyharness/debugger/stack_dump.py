@@ -59,9 +59,9 @@ def dump_stacks(
 
 
 def ask_gdb(request: dict[str, Any], pid: int | None) -> dict[str, Any]:
-    """Run gdb on a request (see ``ingdb/stack_report.py``); its answer. The process runs on, whatever happens."""
+    """Run gdb on a request (see ``ingdb/stack/report.py``); its answer. The process runs on, whatever happens."""
     reader, writer = os.pipe()
-    code = f"from pyharness.ingdb import stack_report; stack_report.report({request!r}, {writer})"
+    code = f"from pyharness.ingdb.stack import report; report.report({request!r}, {writer})"
     process = subprocess.Popen(
         [find_gdb(), "-nx", "-q", "-batch", *NO_CORE, "-ex", f"source {_LOAD}", "-ex", f"python {code}"],
         stdin=subprocess.DEVNULL,

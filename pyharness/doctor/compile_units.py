@@ -9,12 +9,12 @@ import posixpath
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from pyharness.ingdb.byte_reader import Reader
+from pyharness.ingdb.binaries.byte_reader import Reader
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from pyharness.ingdb.elf import Elf
+    from pyharness.ingdb.binaries.elf import Elf
 
 _COMPILE_UNIT, _SKELETON_UNIT = 0x11, 0x4A
 _NAME, _FOLDER, _PRODUCER, _STRINGS_BASE = 0x03, 0x1B, 0x25, 0x72

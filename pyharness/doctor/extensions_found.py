@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 from pyharness.doctor.machine import answered, is_file_name
 from pyharness.doctor.torch_symbols import uses_torch
-from pyharness.ingdb.elf import ElfError, open_elf
+from pyharness.ingdb.binaries.elf import ElfError, open_elf
 from pyharness.model.user_code import is_user_binary
 
 if TYPE_CHECKING:

@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING
 from pyharness.doctor.machine import answered, machine_checks
 from pyharness.doctor.registry import Area
 from pyharness.doctor.tested import DEBUGPY, PYTHON, parsed
-from pyharness.ingdb.elf import ElfError, open_elf
-from pyharness.ingdb.python_runtime import RUNTIME
+from pyharness.ingdb.binaries.elf import ElfError, open_elf
+from pyharness.ingdb.python.runtime import RUNTIME
 from pyharness.model.errors import HarnessError
 
 if TYPE_CHECKING:

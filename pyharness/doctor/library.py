@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from pyharness.doctor.registry import Area
-    from pyharness.ingdb.elf import Elf
+    from pyharness.ingdb.binaries.elf import Elf
     from pyharness.model.diagnosis import Diagnosis
 
 _OPTION = re.compile(r"(?<!\S)-O(\S*)")

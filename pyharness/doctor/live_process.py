@@ -11,8 +11,8 @@ from typing import TYPE_CHECKING
 from pyharness.debugger import processes
 from pyharness.doctor.registry import Registry
 from pyharness.ingdb import memory_map
-from pyharness.ingdb.elf import Elf, ElfError, open_elf
-from pyharness.ingdb.python_memory import Memory
+from pyharness.ingdb.binaries.elf import Elf, ElfError, open_elf
+from pyharness.ingdb.memory import Memory
 from pyharness.model import handles
 
 if TYPE_CHECKING:

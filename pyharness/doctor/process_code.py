@@ -11,7 +11,7 @@ from pyharness.doctor.live_process import process_checks
 from pyharness.doctor.registry import Area
 from pyharness.doctor.tested import TORCH, parsed
 from pyharness.doctor.torch_symbols import uses_torch
-from pyharness.ingdb.python_runtime import find_python
+from pyharness.ingdb.python.runtime import find_python
 from pyharness.model.errors import HarnessError
 from pyharness.model.user_code import is_user_binary
 
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from pyharness.doctor.live_process import LiveProcess
-    from pyharness.ingdb.elf import Elf
+    from pyharness.ingdb.binaries.elf import Elf
     from pyharness.model.diagnosis import Diagnosis
 
 PYTHON, TORCH_AREA, EXTENSION = Area("Python"), Area("torch"), Area("extension")

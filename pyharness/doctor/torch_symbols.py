@@ -7,7 +7,7 @@ import re
 from typing import TYPE_CHECKING
 
 from pyharness.doctor.dynamic_section import dynamic
-from pyharness.ingdb.elf import Elf, ElfError, open_elf
+from pyharness.ingdb.binaries.elf import Elf, ElfError, open_elf
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

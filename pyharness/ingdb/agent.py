@@ -8,8 +8,9 @@ from typing import TYPE_CHECKING, Any
 
 import gdb
 
-from pyharness.ingdb import backtrace, libraries, safe_point
+from pyharness.ingdb import libraries, safe_point
 from pyharness.ingdb.settings import temporarily
+from pyharness.ingdb.stack import backtrace
 from pyharness.model.errors import HarnessError
 
 if TYPE_CHECKING:

@@ -9,8 +9,9 @@ from pathlib import Path
 
 import gdb
 
-from pyharness.ingdb import libraries, unwinder
+from pyharness.ingdb import libraries
 from pyharness.ingdb.settings import temporarily
+from pyharness.ingdb.stack import unwinder
 
 _NOWHERE = "/nonexistent"
 _YAMA = Path("/proc/sys/kernel/yama/ptrace_scope")

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import gdb
 
-from pyharness.ingdb import backtrace
+from pyharness.ingdb.stack import backtrace
 
 
 def a_stop_is_coming() -> bool:

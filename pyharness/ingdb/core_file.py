@@ -8,9 +8,9 @@ import shlex
 import gdb
 
 from pyharness.ingdb import attach, libraries
-from pyharness.ingdb.elf import PT_LOAD, open_elf
-from pyharness.ingdb.fault_address import Area
+from pyharness.ingdb.binaries.elf import PT_LOAD, open_elf
 from pyharness.ingdb.settings import temporarily
+from pyharness.ingdb.stops.fault_address import Area
 from pyharness.model.errors import HarnessError, UsageError
 
 _ENTRY = re.compile(r"AT_ENTRY\s.*?(0x[0-9a-f]+)")

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 import gdb
 
 from pyharness.ingdb import libraries, native_names
-from pyharness.ingdb.dwarf_cfi import call_frames
+from pyharness.ingdb.binaries.dwarf_cfi import call_frames
 from pyharness.ingdb.settings import temporarily
 
 if TYPE_CHECKING:

@@ -16,7 +16,7 @@ from pathlib import Path
 import gdb
 
 from pyharness.ingdb import memory_map
-from pyharness.ingdb.elf import PT_NOTE, Elf, ElfError, base_of, build_id_in, open_elf, read_segments
+from pyharness.ingdb.binaries.elf import PT_NOTE, Elf, ElfError, base_of, build_id_in, open_elf, read_segments
 from pyharness.model.user_code import is_user_binary
 
 _PAGE = 4096

@@ -10,13 +10,13 @@ from pathlib import Path
 MODULES = (
     "charset",
     "libraries",
-    "unwinder",
-    "frame_names",
-    "tensor_values",
-    "tensor_function",
+    "stack.unwinder",
+    "stack.frame_names",
+    "tensors.values",
+    "tensors.function",
     "commands",
-    "attach_at",
-    "merged_filter",
+    "commands.attach_at",
+    "commands.merged_filter",
 )
 """The modules of this folder that have a ``register()``, in the order in which it is called."""
 

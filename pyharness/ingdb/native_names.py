@@ -9,12 +9,12 @@ from typing import TYPE_CHECKING
 import gdb
 
 from pyharness.ingdb import libraries
-from pyharness.ingdb.dwarf_cfi import call_frames
+from pyharness.ingdb.binaries.dwarf_cfi import call_frames
 from pyharness.ingdb.function_name import bare_name, matches, without_template_arguments
 
 if TYPE_CHECKING:
-    from pyharness.ingdb.elf import Elf
-    from pyharness.ingdb.symbol_table import Symbol
+    from pyharness.ingdb.binaries.elf import Elf
+    from pyharness.ingdb.binaries.symbol_table import Symbol
 
 UNKNOWN = "??"
 """The name of a function that no table names."""

@@ -10,10 +10,10 @@ import struct
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from pyharness.ingdb.python_memory import UnreadableError
+from pyharness.ingdb.memory import UnreadableError
 
 if TYPE_CHECKING:
-    from pyharness.ingdb.python_memory import Memory
+    from pyharness.ingdb.memory import Memory
 
 _MAX_MODULE = 1 << 16
 _UNALLOCATED = (1 << 64) - 1

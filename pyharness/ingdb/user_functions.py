@@ -16,9 +16,9 @@ from functools import lru_cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from pyharness.ingdb.elf import ElfError, open_elf
+from pyharness.ingdb.binaries.elf import ElfError, open_elf
+from pyharness.ingdb.binaries.line_table import line_table
 from pyharness.ingdb.function_name import bare_name
-from pyharness.ingdb.line_table import line_table
 from pyharness.ingdb.native_names import demangled
 from pyharness.model.state import state_dir, write_private
 from pyharness.model.user_code import included, is_user_source
@@ -26,9 +26,9 @@ from pyharness.model.user_code import included, is_user_source
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from pyharness.ingdb.elf import Elf
-    from pyharness.ingdb.line_table import Line, LineTable, Sequence
-    from pyharness.ingdb.symbol_table import Symbol
+    from pyharness.ingdb.binaries.elf import Elf
+    from pyharness.ingdb.binaries.line_table import Line, LineTable, Sequence
+    from pyharness.ingdb.binaries.symbol_table import Symbol
 
 _VERSION = 5
 _MOST_KEPT = 200

@@ -7,7 +7,7 @@ from types import SimpleNamespace
 import pytest
 
 from pyharness.doctor import compile_units, extension, library, torch_symbols
-from pyharness.ingdb.elf import Elf
+from pyharness.ingdb.binaries.elf import Elf
 
 TAG = "cpython-311-x86_64-linux-gnu"
 

@@ -10,9 +10,9 @@ from functools import cache
 from pathlib import Path
 
 from pyharness.ingdb import memory_map
-from pyharness.ingdb.elf import ElfError, open_elf
-from pyharness.ingdb.python_memory import Memory
-from pyharness.ingdb.python_runtime import find_python
+from pyharness.ingdb.binaries.elf import ElfError, open_elf
+from pyharness.ingdb.memory import Memory
+from pyharness.ingdb.python.runtime import find_python
 
 PROGRAMS = Path(__file__).parent.parent / "programs"
 NEWEST = (3, 14)

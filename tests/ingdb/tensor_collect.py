@@ -7,8 +7,12 @@ from pathlib import Path
 
 import gdb
 
-from pyharness.ingdb import autograd_node, native_names, tensor_format, tensor_function, tensor_values, torch_process
-from pyharness.ingdb.tensor_statistics import statistics
+from pyharness.ingdb import native_names, torch_process
+from pyharness.ingdb.autograd import running as autograd_node
+from pyharness.ingdb.tensors import format as tensor_format
+from pyharness.ingdb.tensors import function as tensor_function
+from pyharness.ingdb.tensors import values as tensor_values
+from pyharness.ingdb.tensors.statistics import statistics
 from pyharness.model.tensor_variables import statistics_variables
 
 

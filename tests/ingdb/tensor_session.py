@@ -12,8 +12,9 @@ from tensor_build import ROOT, kernel
 COLLECT = f"source {Path(__file__).with_name('tensor_collect.py')}"
 LOAD = (
     f"source {ROOT}/pyharness/ingdb/load.py",
-    "python from pyharness.ingdb import attach, libraries, tensor_command, tensor_values",
-    "python tensor_values.register(); tensor_command.register(); attach.configure()",
+    "python from pyharness.ingdb import attach, libraries",
+    "python from pyharness.ingdb.commands import tensor; from pyharness.ingdb.tensors import values",
+    "python values.register(); tensor.register(); attach.configure()",
 )
 COMMANDS = (
     *("ph-tensor copy", "ph-tensor impl --stats", "ph-tensor maybe", "ph-tensor matrix", "ph-tensor local --stats"),

@@ -2,8 +2,8 @@
 
 import json
 
-from pyharness.ingdb.merge import NativeFrame, merge
-from pyharness.ingdb.python_frames import Loop, PythonFrame
+from pyharness.ingdb.python.frames import Loop, PythonFrame
+from pyharness.ingdb.stack.merge import NativeFrame, merge
 from pyharness.model.frames import AutogradNode, FxPlace
 
 LIBPYTHON = "/usr/lib/libpython3.11.so.1.0"

@@ -153,7 +153,7 @@ def test_the_fifth_register_is_refused_with_what_holds_the_others(program):
 def test_a_machine_without_debug_registers_refuses_at_once(program):
     thread = program.run_to("capable::steps", "s")
     program.native._gdb.console(
-        "python from pyharness.ingdb import debug_registers; debug_registers.refusal = lambda *_: 'not here'"
+        "python from pyharness.ingdb.stops import debug_registers; debug_registers.refusal = lambda *_: 'not here'"
     )
     with pytest.raises(GdbError) as refused:
         NativeWatch(program.native).watch(thread, "ratio")

@@ -6,9 +6,9 @@ import shutil
 import native_build
 import pytest
 
-from pyharness.ingdb.dwarf_cfi import NAMES, CallFrames
-from pyharness.ingdb.dwarf_expression import ExpressionError, evaluate
-from pyharness.ingdb.elf import open_elf
+from pyharness.ingdb.binaries.dwarf_cfi import NAMES, CallFrames
+from pyharness.ingdb.binaries.dwarf_expression import ExpressionError, evaluate
+from pyharness.ingdb.binaries.elf import open_elf
 
 LIBC = "/lib/x86_64-linux-gnu/libc.so.6"
 NUMBERS = {name: number for number, name in NAMES.items()} | {"ra": 16}

@@ -7,7 +7,7 @@ import pytest
 import torch
 from own_memory import info_of, read_own
 
-from pyharness.ingdb.npy import header, save
+from pyharness.ingdb.tensors.npy import header, save
 from pyharness.model.dtypes import DTYPES
 from pyharness.model.errors import HarnessError
 

@@ -6,10 +6,10 @@ from pathlib import Path
 import pytest
 from python_debuggee import PROGRAMS, interpreters, loaded, marks, python_of, reader, waiting
 
-from pyharness.ingdb.python_layout import UnknownPythonError
-from pyharness.ingdb.python_memory import Memory
-from pyharness.ingdb.python_runtime import find_python
-from pyharness.ingdb.python_threads import Python
+from pyharness.ingdb.memory import Memory
+from pyharness.ingdb.python.layout import UnknownPythonError
+from pyharness.ingdb.python.runtime import find_python
+from pyharness.ingdb.python.threads import Python
 
 PROGRAM = "py_frames.py"
 HERE = str((PROGRAMS / PROGRAM).resolve())

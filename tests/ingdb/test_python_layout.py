@@ -8,10 +8,10 @@ from python_debuggee import interpreters, python_of, waiting
 from python_measure import measure, version_of
 from python_synthetic import Synthetic
 
-from pyharness.ingdb.python_layout import UnknownPythonError, debug_offsets_layout, table_layout
-from pyharness.ingdb.python_memory import Memory
-from pyharness.ingdb.python_tables import OFFSETS
-from pyharness.ingdb.python_threads import Python
+from pyharness.ingdb.memory import Memory
+from pyharness.ingdb.python.layout import UnknownPythonError, debug_offsets_layout, table_layout
+from pyharness.ingdb.python.tables import OFFSETS
+from pyharness.ingdb.python.threads import Python
 
 
 def headers():

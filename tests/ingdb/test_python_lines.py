@@ -6,7 +6,7 @@ import subprocess
 import pytest
 from python_debuggee import interpreters
 
-from pyharness.ingdb.python_lines import line_at
+from pyharness.ingdb.python.lines import line_at
 
 # `co_lines` gives (start, end, line) of every range; argparse and asyncio have every kind of statement.
 TELL = """

@@ -5,8 +5,8 @@ from dataclasses import replace
 import pytest
 from plain_gdb import ROOT, Gdb
 
-from pyharness.ingdb.merge import NativeFrame
-from pyharness.ingdb.stack_tail import StackTails
+from pyharness.ingdb.stack.merge import NativeFrame
+from pyharness.ingdb.stack.tail import StackTails
 
 BASE = 0x7000
 SIZE = 0x40
@@ -128,7 +128,7 @@ def test_what_is_looked_up_elsewhere_is_unwound_each_time():
 COMPARE = """
 python
 import gdb
-from pyharness.ingdb import backtrace
+from pyharness.ingdb.stack import backtrace
 
 def stack():
     return backtrace.merged_stack(gdb.selected_thread())

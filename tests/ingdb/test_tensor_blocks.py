@@ -8,9 +8,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from own_memory import info_of, read_own
 
-from pyharness.ingdb import tensor_blocks
-from pyharness.ingdb.tensor_blocks import raw_blocks
-from pyharness.ingdb.tensor_statistics import statistics
+from pyharness.ingdb.tensors import blocks as tensor_blocks
+from pyharness.ingdb.tensors.blocks import raw_blocks
+from pyharness.ingdb.tensors.statistics import statistics
 from pyharness.model.tensor_elements import leading
 
 

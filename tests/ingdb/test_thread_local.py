@@ -5,7 +5,7 @@ import struct
 import pytest
 from own_memory import Made
 
-from pyharness.ingdb.python_memory import Memory, UnreadableError
+from pyharness.ingdb.memory import Memory, UnreadableError
 from pyharness.ingdb.thread_local import ThreadLocal, address_in_thread, of_accessor
 
 FUNCTION, SLOT = 0x1000, 0x2000

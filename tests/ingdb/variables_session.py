@@ -22,7 +22,7 @@ class Looking:
         for setting in ("pagination off", "confirm off", "debuginfod enabled off"):
             self.gdb.command(f"-gdb-set {setting}")
         self.gdb.console(f"source {ROOT}/pyharness/ingdb/load.py")
-        self.gdb.console("python from pyharness.ingdb import mi; mi.register()")
+        self.gdb.console("python from pyharness.ingdb.mi import commands; commands.register()")
         self.thread = 0
 
     def ask(self, command, **request):

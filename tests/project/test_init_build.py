@@ -11,7 +11,7 @@ from project_files import OP, ROOT
 
 from pyharness.doctor.library import library
 from pyharness.doctor.registry import Area
-from pyharness.ingdb.elf import open_elf
+from pyharness.ingdb.binaries.elf import open_elf
 
 FIRST = next(number for number, line in enumerate(OP.splitlines(), 1) if "@first" in line)
 BEGINS = {FIRST - 1, FIRST}

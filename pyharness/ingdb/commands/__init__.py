@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from pyharness.ingdb import backtrace_command, tensor_command
 from pyharness.ingdb.commands import (
+    backtrace,
     core,
     ending,
     evaluating,
@@ -15,6 +15,7 @@ from pyharness.ingdb.commands import (
     scripting,
     stepping,
     stops,
+    tensor,
 )
 
 
@@ -22,11 +23,11 @@ def register() -> None:
     """Listen to the program; ``load.py`` calls it once per gdb."""
     stops.start()
     ending.start()
-    tensor_command.register()
+    tensor.register()
 
 
 __all__ = [
-    "backtrace_command",
+    "backtrace",
     "core",
     "ending",
     "evaluating",
@@ -39,4 +40,5 @@ __all__ = [
     "scripting",
     "stepping",
     "stops",
+    "tensor",
 ]

@@ -1,0 +1,52 @@
+"""ph-bt: the merged stack in gdb's own terminal."""
+
+from __future__ import annotations
+
+import os
+import shlex
+import sys
+
+import gdb
+
+from pyharness.ingdb.commands.registry import command
+from pyharness.ingdb.stack import backtrace
+from pyharness.model.errors import UsageError, nearest
+from pyharness.model.stack_format import Style, format_threads
+
+_OPTIONS = {"-a": "--all", "-f": "--full", "-l": "--locals"}
+
+
+@command("ph-bt", gdb.COMMAND_STACK)
+def ph_bt(argument: str) -> None:
+    """The stack of both languages: Python frames, native frames, FX nodes, autograd nodes.
+
+    ph-bt [-a|--all] [-f|--full] [-l|--locals] [LIMIT]
+    --all: every thread. --full: also the frames of the interpreter, the dispatcher and pybind11.
+    --locals: local variables of the frames shown. LIMIT: at most so many native frames.
+    """
+    options, limit = _parse(shlex.split(argument))
+    if "--all" in options:
+        threads = backtrace.all_threads(limit, variables="--locals" in options)
+    else:
+        threads = [backtrace.thread_stack(None, limit, variables="--locals" in options)]
+    for line in format_threads(threads, _style("--full" in options)):
+        gdb.write(f"{line}\n")
+
+
+def _parse(words: list[str]) -> tuple[set[str], int]:
+    options, limit = set(), backtrace.MAX_FRAMES
+    for word in words:
+        if word.isdigit() and int(word) > 0:
+            limit = int(word)
+        elif _OPTIONS.get(word, word) in _OPTIONS.values():
+            options.add(_OPTIONS.get(word, word))
+        else:
+            raise UsageError(f"ph-bt has no option {word!r}.", nearest(word, _OPTIONS.values()) or "See help ph-bt.")
+    return options, limit
+
+
+def _style(full: bool) -> Style:  # noqa: FBT001  (a condition, not an option)
+    terminal = sys.__stdout__ is not None and os.isatty(1)
+    width = gdb.parameter("width")
+    color = terminal and bool(gdb.parameter("style enabled"))
+    return Style(full=full, color=color, width=width if terminal and isinstance(width, int) and width else None)

@@ -1,0 +1,1 @@
+"""What the controller asks of gdb beyond what MI has."""

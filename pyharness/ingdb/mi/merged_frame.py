@@ -1,0 +1,70 @@
+"""The frame that a request names: by its thread and its level in the merged stack."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from pyharness.ingdb.mi.commands import select
+from pyharness.ingdb.stack.backtrace import frames_in_order
+from pyharness.ingdb.stack.merge import NativeFrame
+from pyharness.ingdb.variables.expression import evaluate
+from pyharness.ingdb.variables.tensor import TensorContent
+from pyharness.model.errors import HarnessError
+
+if TYPE_CHECKING:
+    import gdb
+
+    from pyharness.ingdb.python.frames import PythonFrame
+    from pyharness.ingdb.python.threads import Python
+    from pyharness.model.tensor import TensorInfo
+
+
+class Place:
+    """A frame of a stopped thread, and those outside of it."""
+
+    def __init__(self, request: dict[str, Any]) -> None:
+        self.thread = select(request)
+        if not self.thread.is_stopped():
+            raise HarnessError(f"Thread {request['thread']} runs.", "Pause it first.")
+        level = int(request.get("level") or 0)
+        frames, self._python = frames_in_order(self.thread) if level else _innermost(self.thread)
+        if level >= len(frames):
+            raise HarnessError(f"Thread {request['thread']} has {len(frames)} frames, none is {level}.")
+        self._level = level
+        self._frames = frames
+        handle = self.native
+        if handle:
+            handle.select()
+
+    @property
+    def native(self) -> gdb.Frame | None:
+        """gdb's frame; ``None`` where the frame is Python's."""
+        frame = self._frames[self._level]
+        handle: gdb.Frame | None = frame.handle if isinstance(frame, NativeFrame) else None
+        return handle
+
+    @property
+    def python(self) -> tuple[PythonFrame | None, Python | None]:
+        """The frame, ``None`` where it is native, and the interpreter, where it can be read."""
+        frame = self._frames[self._level]
+        return None if isinstance(frame, NativeFrame) else frame, self._python
+
+    def python_tensor(self, expression: str) -> TensorInfo | None:
+        """The tensor that a Python expression is in this frame, or in the next Python one outside where it is one."""
+        if len(self._frames) == 1:
+            self._frames, self._python = frames_in_order(self.thread)
+        for frame in self._frames[self._level :]:
+            if isinstance(frame, NativeFrame):
+                continue
+            try:
+                found = evaluate(expression, frame, self._python, self.thread.ptid[1])
+            except HarnessError:
+                continue
+            if isinstance(found.content, TensorContent):
+                return found.content.info
+        return None
+
+
+def _innermost(thread: gdb.InferiorThread) -> tuple[list[NativeFrame | PythonFrame], Python | None]:
+    """Only the newest frame: most questions are about it, and a whole stack takes a while to read."""
+    return frames_in_order(thread, 1)

@@ -1,0 +1,70 @@
+"""Finds the CPython of a process or core: which mapped file holds `_PyRuntime`, and its version and layout."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Protocol
+
+from pyharness.ingdb.memory import UnreadableError
+from pyharness.ingdb.python.layout import UnknownPythonError, debug_offsets_layout, table_layout
+from pyharness.ingdb.python.threads import Python
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from pyharness.ingdb.binaries.elf import Elf
+    from pyharness.ingdb.memory import Memory
+
+RUNTIME, VERSION, SINCE_3_10 = "_PyRuntime", "Py_Version", "PyIter_Send"
+_LARGE = 64 << 20
+"""A file of another name that is larger than this is not searched: no interpreter is, libtorch is."""
+
+
+class LoadedFile(Protocol):
+    """A mapped ELF file; an address in memory is the file's own plus ``bias``."""
+
+    @property
+    def path(self) -> str: ...  # noqa: D102  (a field)
+    @property
+    def bias(self) -> int: ...  # noqa: D102  (a field)
+    @property
+    def elf(self) -> Elf: ...  # noqa: D102  (a field)
+
+
+def find_python(memory: Memory, files: Iterable[LoadedFile]) -> Python | None:
+    """The first CPython among mapped files; ``None`` where there is none.
+
+    `UnknownPythonError` where it is one that cannot be read: too old or new, free-threaded, or not started.
+    """
+    for file in files:
+        if "python" not in file.path and len(file.elf.data) > _LARGE:
+            continue
+        if file.elf.symbol(RUNTIME) is not None:
+            found = {name: file.elf.symbol(name) for name in (RUNTIME, VERSION, SINCE_3_10)}
+            return _python(memory, {name: file.bias + at for name, at in found.items() if at is not None}, file.path)
+    return None
+
+
+def _python(memory: Memory, found: dict[str, int], path: str) -> Python:
+    runtime = found[RUNTIME]
+    try:
+        layout = debug_offsets_layout(memory.read, runtime) or table_layout(_version(memory, found, path))
+    except UnreadableError as error:
+        raise UnknownPythonError(f"The memory of the CPython in {path} cannot be read ({error})") from error
+    python = Python(memory, layout, runtime)
+    if not python.looks_right():
+        version = ".".join(map(str, layout.version))
+        raise UnknownPythonError(
+            f"The CPython {version} in {path} is laid out differently from the release, or has not started yet",
+            "Only the native half of the stack is shown.",
+        )
+    return python
+
+
+def _version(memory: Memory, found: dict[str, int], path: str) -> tuple[int, int]:
+    """`Py_Version` is there since 3.11; before that, `PyIter_Send` came with 3.10."""
+    if VERSION in found:
+        version = memory.unsigned(found[VERSION], 4)
+        return version >> 24, version >> 16 & 0xFF
+    if SINCE_3_10 in found:
+        return 3, 10
+    raise UnknownPythonError(f"The CPython in {path} is older than 3.10", "Only the native half of the stack is shown.")

@@ -1,0 +1,1 @@
+"""The merged stack of native and Python frames."""

@@ -1,0 +1,283 @@
+"""The merged stack of a stopped thread, in gdb: native frames by gdb's unwinding, Python frames from memory."""
+
+from __future__ import annotations
+
+import signal
+from contextlib import contextmanager
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+import gdb
+
+from pyharness.ingdb import libraries, native_names, trap_line
+from pyharness.ingdb.autograd import running as autograd_node
+from pyharness.ingdb.known_functions import innermost
+from pyharness.ingdb.memory import Memory, UnreadableError
+from pyharness.ingdb.python.layout import UnknownPythonError
+from pyharness.ingdb.python.runtime import find_python
+from pyharness.ingdb.python.threads import Python
+from pyharness.ingdb.stack.locals import Variables
+from pyharness.ingdb.stack.merge import NativeFrame, in_order, merge
+from pyharness.ingdb.stack.tail import StackTails
+from pyharness.model.errors import HarnessError
+from pyharness.model.threads import ThreadStack
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator
+
+    from pyharness.ingdb.python.frames import PythonFrame
+    from pyharness.ingdb.python.layout import Layout
+    from pyharness.ingdb.python.threads import PythonThread
+    from pyharness.model.frames import AutogradNode, Frame
+
+MAX_FRAMES = 1000
+
+_WITH_ADDRESS = {signal.SIGSEGV, signal.SIGBUS, signal.SIGILL, signal.SIGFPE}
+_FATAL = {signal.SIGABRT, signal.SIGQUIT, signal.SIGSYS}
+
+_found: dict[tuple[int, int], tuple[Layout, int]] = {}
+"""Layout and `_PyRuntime` of the interpreter, by inferior and pid: neither changes while the program lives."""
+
+
+def merged_stack(thread: gdb.InferiorThread | None = None, limit: int = MAX_FRAMES) -> list[Frame]:
+    """The stack of a stopped thread (the selected one by default), innermost first, at most ``limit`` frames."""
+    return list(thread_stack(thread, limit).frames[:limit])
+
+
+def all_threads(limit: int = MAX_FRAMES, *, variables: bool = False, only: int | None = None) -> list[ThreadStack]:
+    """Every thread (or the ``only`` one, by its LWP), the main one first."""
+    python, note = _python()
+    threads = sorted(gdb.selected_inferior().threads(), key=lambda thread: thread.num)
+    wanted = [thread for thread in threads if only in {None, thread.ptid[1]}]
+    with _same_selection():
+        return [_stack(thread, python, note, limit, variables=variables) for thread in wanted]
+
+
+def thread_stack(
+    thread: gdb.InferiorThread | None = None, limit: int = MAX_FRAMES, *, variables: bool = False
+) -> ThreadStack:
+    """One thread (the selected one by default) with what is to say about it."""
+    thread = thread or gdb.selected_thread()
+    if thread is None:
+        raise HarnessError("No program is being debugged.", "Attach to one with ph-attach, or open a core file.")
+    with _same_selection():
+        return _stack(thread, *_python(), limit, variables=variables)
+
+
+def frames_in_order(
+    thread: gdb.InferiorThread, limit: int = MAX_FRAMES, *, handles: bool = True
+) -> tuple[list[NativeFrame | PythonFrame], Python | None]:
+    """What `merged_stack` shows, as the debugger reads it: for those who look into a frame.
+
+    Without ``handles`` a native frame may have none: ``handle_of`` finds it.
+    """
+    python, _note = _python()
+    with _same_selection():
+        thread.switch()
+        native = list(_native_frames(limit)) if handles else _unwound(thread, limit)
+        loops = [loop for one in _python_threads(python, thread) for loop in one.loops]
+    return in_order(native, loops)[:limit], python
+
+
+def current_python() -> Python | None:
+    """The interpreter of the selected inferior as it is now, ``None`` where there is none to read."""
+    return _python()[0]
+
+
+def handle_of(frame: NativeFrame) -> gdb.Frame:
+    """gdb's own frame for one of the selected thread's."""
+    found: gdb.Frame | None = frame.handle or gdb.newest_frame()
+    while found is not None and frame.handle is None:
+        if (found.pc(), _stack_pointer(found), native_names.name_of(found)[0]) == (frame.pc, frame.sp, frame.function):
+            return found
+        found = found.older()
+    if found is None:
+        raise HarnessError(f"The frame of {frame.function} is gone.", "Ask for the stack again.")
+    return found
+
+
+@contextmanager
+def _same_selection() -> Iterator[None]:
+    """Afterwards the thread and the frame are selected that were so before."""
+    thread = gdb.selected_thread()
+    try:
+        frame = gdb.selected_frame() if thread else None
+    except gdb.error:  # it runs
+        frame = None
+    try:
+        yield
+    finally:
+        if thread and thread.is_valid():
+            thread.switch()
+        if frame and frame.is_valid():
+            frame.select()
+
+
+def read_memory(address: int, size: int) -> bytes:
+    """Memory of the selected inferior; ``OSError`` where there is none."""
+    try:
+        return bytes(gdb.selected_inferior().read_memory(address, size))
+    except (gdb.error, OverflowError) as error:
+        raise OSError(str(error)) from error
+
+
+def _stack(thread: gdb.InferiorThread, python: Python | None, note: str, limit: int, *, variables: bool) -> ThreadStack:
+    if thread.is_running():
+        return ThreadStack(thread.ptid[1], thread.name or "", (), note="it runs")
+    thread.switch()
+    native = list(_native_frames(limit)) if variables else _unwound(thread, limit)
+    known = _python_threads(python, thread)
+    loops = [loop for one in known for loop in one.loops]
+    describe = Variables(python).of if variables else None
+    return ThreadStack(
+        thread.ptid[1],
+        thread.name or "",
+        tuple(_op_named(merge(native, loops, _node_of, describe))),
+        holds_gil=any(one.holds_gil for one in known),
+        signal=_fatal_signal(),
+        note=note,
+    )
+
+
+def _op_named(frames: Iterable[Frame]) -> Iterator[Frame]:
+    """The frames; the first one is the op, where a native breakpoint stopped before or after it."""
+    for index, frame in enumerate(frames):
+        stop = trap_line.current_native() if index == 0 and frame.function == trap_line.FUNCTION else None
+        yield replace(frame, function=stop.name, library=None, plumbing=False) if stop else frame
+
+
+def gil_holders() -> set[int]:
+    """Kernel ids of the threads that hold a GIL now; empty where that cannot be read."""
+    python, _ = _python()
+    try:
+        return python.gil_holders() if python else set()
+    except UnreadableError:
+        return set()
+
+
+def _fatal_signal() -> str:
+    """The signal that ends the program here, as ``SIGSEGV at address 0x0``; empty for a stop of another kind."""
+    try:
+        info = gdb.parse_and_eval("$_siginfo")
+        number = int(info["si_signo"])
+        if number in _WITH_ADDRESS and int(info["si_code"]) > 0:  # not sent by a program
+            address = int(info["_sifields"]["_sigfault"]["si_addr"]) & (1 << 64) - 1
+            return f"{signal.Signals(number).name} at address {address:#x}"
+        return signal.Signals(number).name if number in _WITH_ADDRESS | _FATAL else ""
+    except (gdb.error, ValueError):
+        return ""
+
+
+def _python() -> tuple[Python | None, str]:
+    """The interpreter of the selected inferior as it is now, or why there is none to read."""
+    inferior = gdb.selected_inferior()
+    key = inferior.num, inferior.pid
+    memory = Memory(read_memory)
+    if key in _found and (python := Python(memory, *_found[key])).looks_right():
+        return python, ""
+    try:
+        python_or_none = find_python(memory, _candidates())
+    except UnknownPythonError as error:
+        return None, str(error).replace("\n", " ")
+    if python_or_none is None:
+        return None, "no Python in this process: native frames only"
+    _found[key] = python_or_none.layout, python_or_none.runtime
+    return python_or_none, ""
+
+
+def _candidates() -> Iterator[libraries.Library]:
+    """The files that most likely hold the interpreter, then all: opening hundreds of them takes a while."""
+    for part in ("libpython", "python"):
+        likely = libraries.find_library(part)
+        if likely:
+            yield likely
+    yield from libraries.libraries()
+
+
+def _python_threads(python: Python | None, thread: gdb.InferiorThread) -> list[PythonThread]:
+    """What each interpreter knows of a stopped thread, the one that runs innermost first; read once a stop."""
+    if python is None:
+        return []
+    key = gdb.selected_inferior().num, *thread.ptid
+    if key not in _known_threads:
+        _known_threads[key] = _read_threads(python, thread)
+    return _known_threads[key]
+
+
+def _forget_threads(_event: object) -> None:
+    _known_threads.clear()
+
+
+_known_threads: dict[tuple[int, ...], list[PythonThread]] = {}
+"""By inferior and thread; one that stands runs no Python until gdb lets it go on or calls a function on it."""
+for _changes in ("stop", "inferior_call", "exited", "new_objfile"):  # not `cont`: gdb tells each instruction of a step
+    if hasattr(gdb.events, _changes):
+        getattr(gdb.events, _changes).connect(_forget_threads)
+
+
+def _read_threads(python: Python, thread: gdb.InferiorThread) -> list[PythonThread]:
+    """What they know of it, by ``pthread_self()``, which is the thread's ``fs_base``.
+
+    Kernel ids differ where the program has a namespace of its own; they serve where the register is not to be had.
+    """
+    try:
+        pthread = int(gdb.newest_frame().read_register("fs_base"))
+    except (gdb.error, ValueError):
+        pthread = 0
+    lwp = thread.ptid[1]
+    found = python.threads(lambda native, known: known == pthread if pthread else native == lwp)
+    return sorted(found, key=lambda one: next((loop.marker for loop in one.loops if loop.marker), 1 << 64))
+
+
+def _native_frames(limit: int) -> Iterator[NativeFrame]:
+    """The selected thread's frames as gdb unwinds them; ends where gdb cannot go on."""
+    frame: gdb.Frame | None
+    frame, file, line = innermost()
+    pointer = _stack_pointer(frame)
+    for level in range(limit):
+        if frame is None or (level and frame.pc() == 0):  # the oldest frame's caller
+            return
+        try:
+            older = frame.older()
+        except gdb.error:
+            older = None
+        above = _stack_pointer(older)
+        described = _described(frame, pointer or 0, above if above and pointer and above >= pointer else None)
+        yield described if level else replace(described, file=file, line=line)
+        frame, pointer = older, above
+
+
+def _unwound(thread: gdb.InferiorThread, limit: int) -> list[NativeFrame]:
+    """As `_native_frames`; those that are as they were at the last stop have no handle."""
+    return _tails.complete((*thread.ptid, limit), _native_frames(limit))
+
+
+def _node_of(frame: NativeFrame) -> AutogradNode | None:
+    """The autograd node that a frame of the selected thread runs."""
+    return autograd_node.node_of(frame.handle, frame.function) if frame.handle else None
+
+
+def _kept_registers(frame: NativeFrame) -> tuple[int, ...] | None:
+    """What a caller finds in the registers that its callees restore; ``None`` where one is lost."""
+    try:
+        return tuple(int(frame.handle.read_register(name)) for name in _KEPT)
+    except (gdb.error, ValueError):
+        return None
+
+
+_KEPT = ("rbx", "rbp", "r12", "r13", "r14", "r15")
+_tails = StackTails(_kept_registers, read_memory, autograd_node.frame_runs_node)
+
+
+def _stack_pointer(frame: gdb.Frame | None) -> int | None:
+    try:
+        return int(frame.read_register("rsp")) & (1 << 64) - 1 if frame else None
+    except (gdb.error, ValueError):
+        return None
+
+
+def _described(frame: gdb.Frame, pointer: int, above: int | None) -> NativeFrame:
+    function, library = native_names.name_of(frame)
+    place = frame.find_sal()
+    file = place.symtab.fullname() if place.symtab else None
+    return NativeFrame(frame.pc(), pointer, above, function, file, place.line or None, library, frame)

@@ -1,0 +1,1 @@
+"""Where a thread stops, and why it did."""

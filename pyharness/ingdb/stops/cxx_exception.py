@@ -1,0 +1,114 @@
+"""A C++ exception object: its type and its message, from memory alone.
+
+Layouts: the Itanium C++ ABI, "Exception Handling" (``__cxa_exception``); libstdc++'s ``std::runtime_error`` and
+``std::string``; c10::Error, torch's PyTorchError and pybind11's error_already_set as their headers declare them.
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+
+import gdb
+
+from pyharness.ingdb import cxx_class
+from pyharness.ingdb.memory import Memory, UnreadableError
+from pyharness.ingdb.stack.backtrace import current_python, read_memory
+from pyharness.ingdb.tensors.values import value_text
+
+_WORD = 8
+_UNWIND_HEADER = 32
+_TYPE_BEFORE_HEADER = 80
+"""``__cxa_exception::exceptionType``, or the primary exception of a dependent one, before its unwind header."""
+_DEPENDENT = 1
+_MAX_TEXT = 4096
+_ARGUMENTS = 24
+"""``PyBaseExceptionObject::args``."""
+_MESSAGES_IN_A_STRING = frozenset({"c10::Error", "torch::PyTorchError"})
+_COW_STRINGS = frozenset({"std::runtime_error", "std::logic_error"})
+_TEXT_TYPES = re.compile(r"^(const )?char( const)? ?\*$|^std::(__cxx11::)?(basic_)?string\b")
+
+
+@dataclass(frozen=True)
+class CxxException:
+    """A C++ exception."""
+
+    type: str
+    bases: tuple[str, ...]
+    what: str
+    address: int
+
+
+def thrown(memory: Memory, address: int, info: int) -> CxxException:
+    """The exception object at ``address``, of the type whose ``std::type_info`` is at ``info``."""
+    try:
+        name = cxx_class.demangle(memory.text(memory.pointer(info + _WORD), 2048).removeprefix("*"))
+    except UnreadableError:
+        name = "unknown"
+    found = cxx_class.classes(memory, address)
+    bases = tuple(found[1:]) if found[:1] == [name] else ()
+    try:
+        what = _what(memory, address, name, (name, *bases))
+    except (UnreadableError, gdb.error):
+        what = ""
+    return CxxException(name, bases, what, address)
+
+
+def caught(memory: Memory, header: int) -> CxxException:
+    """The exception whose unwind header ``__cxa_begin_catch`` is given."""
+    address, info = header + _UNWIND_HEADER, memory.pointer(header - _TYPE_BEFORE_HEADER)
+    if memory.unsigned(header, 1) == _DEPENDENT:  # std::rethrow_exception: it only points to the first one
+        address, info = info, memory.pointer(info - _UNWIND_HEADER - _TYPE_BEFORE_HEADER)
+    return thrown(memory, address, info)
+
+
+def _what(memory: Memory, address: int, name: str, classes: tuple[str, ...]) -> str:
+    if _MESSAGES_IN_A_STRING.intersection(classes):
+        return _string(memory, address + _WORD)
+    if _COW_STRINGS.intersection(classes):
+        return memory.text(memory.pointer(address + _WORD), _MAX_TEXT)
+    if "pybind11::error_already_set" in classes:
+        held = memory.pointer(address + _WORD)
+        return _python(memory, memory.pointer(held), memory.pointer(held + _WORD))
+    if "python_error" in classes:
+        return _python(memory, memory.pointer(address + _WORD), memory.pointer(address + 2 * _WORD))
+    return _from_debug_information(address, name)
+
+
+def _string(memory: Memory, address: int) -> str:
+    size = min(memory.unsigned(address + _WORD), _MAX_TEXT)
+    return memory.read(memory.pointer(address), size).decode("utf-8", "replace")
+
+
+def _python(memory: Memory, kind: int, value: int) -> str:
+    """A Python exception on its way through C++, as a traceback ends: ``KeyError: 'x'``."""
+    python = current_python()
+    if python is None or not kind:
+        return "the error that is set in Python"
+    name = memory.text(memory.pointer(kind + python.layout["type.tp_name"]), 200)
+    if not value:
+        return name
+    _, arguments = python.values.sequence(memory.pointer(value + _ARGUMENTS), 3)
+    return f"{name}: {', '.join(python.values.describe(each) for each in arguments)}"
+
+
+def _from_debug_information(address: int, name: str) -> str:
+    """A number or text that was thrown; of a class, its first member that is text."""
+    kind = gdb.lookup_type(name)
+    value = gdb.Value(address).cast(kind.pointer()).dereference()
+    if kind.strip_typedefs().code not in {gdb.TYPE_CODE_STRUCT, gdb.TYPE_CODE_UNION} or _is_text(kind):
+        return _text(value) if _is_text(kind) else value_text(value)
+    for field in kind.fields():
+        if not field.is_base_class and hasattr(field, "bitpos") and field.type and _is_text(field.type):
+            return _text(value[field])
+    return ""
+
+
+def _text(value: gdb.Value) -> str:
+    if value.type.strip_typedefs().code == gdb.TYPE_CODE_PTR:
+        return value.string("utf-8", "replace", -1) if value else ""
+    return _string(Memory(read_memory), int(value.address)) if value.address is not None else ""
+
+
+def _is_text(kind: gdb.Type) -> bool:
+    return bool(_TEXT_TYPES.match(str(kind)) or _TEXT_TYPES.match(str(kind.strip_typedefs())))

@@ -1,0 +1,65 @@
+"""Why a program aborted: the C++ exception that nothing caught, or what glibc was given to say."""
+
+from __future__ import annotations
+
+import gdb
+
+from pyharness.ingdb import libraries
+from pyharness.ingdb.memory import Memory, UnreadableError
+from pyharness.ingdb.stack import backtrace
+from pyharness.ingdb.stops import cxx_exception
+from pyharness.ingdb.thread_local import address_in_thread, of_accessor
+
+_MESSAGE, _MAX_MESSAGE = 4, 1000
+"""``struct abort_msg_s`` of glibc: a size, then the text."""
+_UNWIND_HEADER = 80
+"""Where it lies in libstdc++'s ``__cxa_exception``."""
+_RUNTIME = "libstdc++.so"
+_NEAR = 16
+"""Frames between ``abort`` and what called for the end."""
+
+
+def last_words() -> str:
+    """Of the selected thread, which has aborted; empty where it said nothing."""
+    memory = Memory(backtrace.read_memory)
+    try:
+        return _uncaught(memory) or _abort_message(memory)
+    except UnreadableError:
+        return ""
+
+
+def _uncaught(memory: Memory) -> str:
+    if not _terminates():
+        return ""
+    header = _latest_exception(memory)
+    if not header:
+        return "std::terminate was called without an exception"
+    found = cxx_exception.caught(memory, header + _UNWIND_HEADER)
+    return f"nothing caught {found.type}{f': {found.what}' if found.what else ''}"
+
+
+def _terminates() -> bool:
+    """Whether the C++ runtime has called ``abort``, or a handler that did: its own functions have no names."""
+    stack = backtrace.thread_stack(limit=_NEAR).frames
+    paths = [libraries.path_at(frame.address) for frame in stack if frame.address]
+    callers = [path for path in paths if "/libc.so" not in path]
+    return f"/{_RUNTIME}" in "".join(callers[:1]) or any(frame.function.startswith("std::terminate") for frame in stack)
+
+
+def _latest_exception(memory: Memory) -> int:
+    """``__cxa_eh_globals::caughtExceptions`` of this thread: whoever terminates for an exception catches it before."""
+    library = libraries.find_library(_RUNTIME)
+    accessor = library.elf.symbol("__cxa_get_globals_fast") if library else None
+    if library is None or accessor is None:
+        return 0
+    variable = of_accessor(memory, accessor + library.bias)
+    address = address_in_thread(memory, variable, int(gdb.newest_frame().read_register("fs_base")))
+    return memory.pointer(address) if address else 0
+
+
+def _abort_message(memory: Memory) -> str:
+    """A failed ``assert``, a damaged heap."""
+    library = libraries.find_library("libc.so")
+    symbol = library.elf.symbol("__abort_msg") if library else None
+    message = memory.pointer(symbol + library.bias) if library and symbol else 0
+    return memory.text(message + _MESSAGE, _MAX_MESSAGE).strip() if message else ""

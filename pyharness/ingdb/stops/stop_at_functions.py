@@ -1,0 +1,238 @@
+"""Native breakpoints: at a place that the user names, and, for *into*, at every function of the user's own."""
+
+from __future__ import annotations
+
+import itertools
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import gdb
+
+from pyharness.ingdb import native_names
+from pyharness.ingdb.function_name import matches
+from pyharness.ingdb.known_functions import known_functions
+from pyharness.ingdb.stack import backtrace
+from pyharness.ingdb.stops.planted import Planted
+from pyharness.model.errors import nearest
+from pyharness.model.user_code import is_user_python, is_user_source
+
+if TYPE_CHECKING:
+    from pyharness.model.frames import Frame
+
+_SIGTRAP, _SI_KERNEL = 5, 0x80
+_MAX_ARMED = 20_000
+"""More functions than this make a step slower than a person waits; the rest is left out and counted."""
+
+
+class _Arming:
+    """What stops *into*: planted traps, or breakpoints, kept between steps because making them is the slow part."""
+
+    def __init__(self) -> None:
+        self.planted: Planted | None = None
+        self.breakpoints: dict[int, gdb.Breakpoint] = {}
+        self.enabled: list[gdb.Breakpoint] = []
+        self.skipped = 0
+
+
+_arming = _Arming()
+
+
+def arm(thread: gdb.InferiorThread) -> dict[str, Any]:
+    """Break at all of the user's functions on ``thread``; a later stop elsewhere needs ``disarm``."""
+    functions = known_functions()
+    _arming.skipped = max(0, len(functions) - _MAX_ARMED)
+    for function in functions[:_MAX_ARMED]:
+        stop = _arming.breakpoints.get(function.stop_address)
+        if stop is None or not stop.is_valid():
+            stop = gdb.Breakpoint(f"*{function.stop_address:#x}", internal=True)
+            _arming.breakpoints[function.stop_address] = stop
+        stop.thread = thread.global_num
+        stop.enabled = True
+        _arming.enabled.append(stop)
+    return {"functions": len(_arming.enabled), "left_out": _arming.skipped}
+
+
+def plant(standing: int = 0) -> dict[str, Any]:
+    """As ``arm``, for all threads and without gdb's help, in a program that has a trap guard.
+
+    ``standing`` is where the stepping thread stands: a trap there would stop it before it has moved, or be taken by gdb
+    for an instruction of one byte that it has stepped.
+    """
+    planted = _planted()
+    planted.lift_one(standing)
+    addresses = {function.stop_address for function in known_functions()} - {standing}
+    return {"functions": planted.plant(addresses), "left_out": 0}
+
+
+def plant_at(address: int) -> None:
+    """The same at one place: where a call returns to."""
+    _planted().plant([address])
+
+
+def _planted() -> Planted:
+    """What is planted in the selected program."""
+    pid = gdb.selected_inferior().pid
+    if _arming.planted is None:
+        gdb.events.stop.connect(_put_right)
+    if _arming.planted is None or _arming.planted.pid != pid:
+        _arming.planted = Planted(pid)
+    return _arming.planted
+
+
+class _Return(gdb.Breakpoint):
+    """Where one call returns to: in that frame, not in another run of the same code."""
+
+    def __init__(self, frame: gdb.Frame, thread: gdb.InferiorThread) -> None:
+        super().__init__(f"*{frame.pc():#x}", internal=True)
+        self.thread = thread.global_num
+        self._sp = int(frame.read_register("sp"))
+
+    def stop(self) -> bool:
+        return int(gdb.newest_frame().read_register("sp")) == self._sp
+
+
+def arm_return(thread: gdb.InferiorThread, stdlib: str) -> bool:
+    """Break where native code of the user's goes on, if that called the innermost Python function of theirs."""
+    own = (frame for frame in backtrace.merged_stack(thread) if _is_own(frame, stdlib))
+    callers = itertools.islice(itertools.dropwhile(lambda frame: frame.language == "native", own), 1, 2)
+    caller = next(callers, None)
+    frame: gdb.Frame | None = gdb.newest_frame()
+    while caller and caller.language == "native" and frame:
+        if frame.pc() == caller.address:
+            _arming.enabled.append(_Return(frame, thread))
+            return True
+        frame = frame.older()
+    return False
+
+
+def _is_own(frame: Frame, stdlib: str) -> bool:
+    if frame.language == "native":
+        return is_user_source(frame.file)
+    return not frame.plumbing and is_user_python(frame.file, stdlib)
+
+
+def _put_right(event: gdb.ThreadEvent) -> None:
+    """Put the pc of a thread that hit a trap right at once: whoever lets it go next must find it so, the kernel too.
+
+    gdb has no event of its own for SIGTRAP: a step that ends behind a trap is told apart by the signal's code.
+    """
+    if isinstance(event, gdb.BreakpointEvent) or not _arming.planted:
+        return
+    selected = gdb.selected_thread()
+    if event.inferior_thread:
+        event.inferior_thread.switch()
+    if _arming.planted.address_of(gdb.newest_frame().pc()) is not None and _is_int3():
+        at_trap(lift=False)
+    if selected and selected.is_valid():
+        selected.switch()
+
+
+def _is_int3() -> bool:
+    """Whether the selected thread was stopped by an ``int3``."""
+    try:
+        signal, code = (int(gdb.parse_and_eval(f"$_siginfo.{name}")) for name in ("si_signo", "si_code"))
+    except gdb.error:  # a core file, or a thread that is gone
+        return False
+    return (signal, code) == (_SIGTRAP, _SI_KERNEL)
+
+
+def at_trap(*, lift: bool) -> bool:
+    """Whether the selected thread stands at a planted trap; its pc is then put on the instruction that is there."""
+    planted = _arming.planted
+    address = planted.address_of(gdb.newest_frame().pc()) if planted else None
+    if planted is None or address is None:
+        return False
+    if lift:
+        planted.lift_one(address)
+    gdb.execute(f"set $pc = {address:#x}", to_string=True)
+    return True
+
+
+def disarm() -> None:
+    """Take what stops *into* out of the program again."""
+    if _arming.planted:
+        _arming.planted.lift()
+    for stop in _arming.enabled:
+        if isinstance(stop, _Return):
+            stop.delete()
+        elif stop.is_valid():
+            stop.enabled = False
+    _arming.enabled.clear()
+
+
+def is_armed(number: int) -> bool:
+    """Whether ``number`` is a breakpoint of *into*."""
+    return any(stop.is_valid() and stop.number == number for stop in _arming.enabled)
+
+
+def set_breakpoint(request: dict[str, Any]) -> dict[str, Any]:
+    """Set the user's breakpoint: ``function``, ``file`` and ``line``, or ``address``.
+
+    It may have a ``condition`` (a gdb expression) and ``ignore`` a number of hits.
+
+    Returns ``{"numbers": [...], "places": [[FILE, LINE], ...]}``, or ``{"numbers": [], "hint": TEXT}`` when nothing
+    loaded has it.
+    """
+    specs = _specs(request)
+    if not specs:
+        return {"numbers": [], "hint": _hint(request)}
+    numbers: list[int] = []
+    places: list[tuple[str, int]] = []
+    for spec in specs:
+        stop = gdb.Breakpoint(spec)
+        if request.get("condition"):
+            try:
+                stop.condition = request["condition"]
+            except gdb.error as error:
+                stop.delete()
+                raise gdb.GdbError(f"The condition {request['condition']!r} does not parse: {error}") from error
+        stop.ignore_count = request.get("ignore") or 0
+        numbers.append(stop.number)
+        places += _places(stop)
+    return {"numbers": numbers, "hint": "", "places": places}
+
+
+def _places(stop: gdb.Breakpoint) -> list[tuple[str, int]]:
+    """The source lines where a breakpoint lies; gdb tells them since version 13."""
+    sources = [location.source for location in getattr(stop, "locations", [])]
+    return [(source[0], source[1]) for source in sources if source]
+
+
+def _specs(request: dict[str, Any]) -> list[str]:
+    if request.get("address"):
+        return _by_address(int(request["address"]))
+    return _by_line(request) if request.get("line") else _by_function(request["function"])
+
+
+def _by_address(address: int) -> list[str]:
+    try:
+        gdb.selected_inferior().read_memory(address, 1)
+    except gdb.MemoryError as error:
+        raise gdb.GdbError(f"There is no code at {address:#x}.") from error
+    return [f"*{address:#x}"]
+
+
+def _by_line(request: dict[str, Any]) -> list[str]:
+    """A line of a source file, if the user's code has that file: gdb slides to the next line with code."""
+    wanted = request["file"]
+    name = Path(wanted).name
+    if not any(Path(function.file).name == name for function in known_functions()):
+        return []
+    return [f'-source "{wanted}" -line {request["line"]}']
+
+
+def _by_function(name: str) -> list[str]:
+    """Addresses (after the prologue) of each function of that name; qualified, or just its last part."""
+    matching = [entry for entry in known_functions() if matches(entry.name, name)]
+    if matching:
+        return [f"*{entry.stop_address:#x}" for entry in matching]
+    return [f"*{address:#x}" for address in native_names.address_of_function(name)]
+
+
+def _hint(request: dict[str, Any]) -> str:
+    known = known_functions()
+    if request.get("line"):
+        files = sorted({function.file for function in known})
+        return nearest(Path(request["file"]).name, [Path(file).name for file in files])
+    names = [function.name for function in known]
+    return nearest(request["function"], names) or nearest(request["function"], [name.split("::")[-1] for name in names])

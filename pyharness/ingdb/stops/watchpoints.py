@@ -1,0 +1,151 @@
+"""Data breakpoints: gdb's hardware watchpoints by address, so that they outlive the frame in which they were set."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import gdb
+
+from pyharness.ingdb.settings import temporarily
+from pyharness.ingdb.stops import debug_registers
+from pyharness.model.errors import HarnessError, UsageError
+
+if TYPE_CHECKING:
+    from pyharness.ingdb.stops.watch_target import Target
+
+ACCESS = {"write": gdb.WP_WRITE, "read": gdb.WP_READ, "readWrite": gdb.WP_ACCESS}
+_HARDWARE = {gdb.BP_HARDWARE_WATCHPOINT, gdb.BP_READ_WATCHPOINT, gdb.BP_ACCESS_WATCHPOINT}
+_NO_SOFTWARE = "Watching in software would run every thread one instruction at a time, so it is not done."
+
+
+@dataclass(frozen=True)
+class Hit:
+    """What a watched place held before and after the access."""
+
+    watchpoint: Watchpoint
+    old: bytes
+    new: bytes
+    error: str = ""
+    """Why the condition could not be tested."""
+
+
+class Watchpoint(gdb.Breakpoint):
+    """One data breakpoint; the condition is a gdb expression that may use ``$old`` and ``$value``."""
+
+    def __init__(self, target: Target, access: str, condition: str) -> None:
+        self.target = target
+        self.access = access
+        self._condition = condition
+        self.last = _read(target)
+        # Not a type of the program's: the frame's language may be one that has none.
+        place = f"*(unsigned char (*)[{target.length}]) {target.address:#x}"
+        with temporarily("language", "c++"), temporarily("can-use-hw-watchpoints", "1"):
+            super().__init__(place, gdb.BP_WATCHPOINT, ACCESS[access])
+
+    def stop(self) -> bool:
+        """Whether this access is one to stop at; gdb has tested that a write changed the value."""
+        old, self.last = self.last, _read(self.target)
+        error = ""
+        if self._condition:
+            try:
+                if not _holds(self.target, self._condition, old, self.last):
+                    return False
+            except gdb.error as reason:
+                error = f"the condition cannot be tested: {reason}"
+        _remember(Hit(self, old, self.last, error))
+        return True
+
+
+def _holds(target: Target, condition: str, old: bytes, new: bytes) -> bool:
+    for name, raw in (("old", old), ("value", new)):
+        numbers = target.values(raw)
+        if len(numbers) == 1 and not isinstance(numbers[0], complex):
+            gdb.set_convenience_variable(name, numbers[0])
+    return bool(gdb.parse_and_eval(condition))
+
+
+_watches: dict[int, Watchpoint] = {}
+_hits: dict[int, tuple[tuple[int, int], list[Hit]]] = {}
+"""Of each thread, by LWP: where it stood and what it had accessed there, which may be several."""
+
+
+def _remember(hit: Hit) -> None:
+    frame, lwp = gdb.newest_frame(), gdb.selected_thread().ptid[1]
+    place = frame.pc(), int(frame.read_register("rsp"))
+    before = _hits.get(lwp)
+    others = before[1] if before and before[0] == place else []
+    together = [other for other in others if other.watchpoint is not hit.watchpoint]
+    _hits[lwp] = place, [*(together if len(together) == len(others) else ()), hit]
+
+
+def _read(target: Target) -> bytes:
+    try:
+        return bytes(gdb.selected_inferior().read_memory(target.address, target.length))
+    except gdb.MemoryError as error:
+        message = f"The program has no {target.length} bytes of memory at {target.address:#x}."
+        raise HarnessError(message, "Give the address of something that it has.") from error
+
+
+def watch(target: Target, access: str, condition: str, lwp: int) -> Watchpoint:
+    """Stop whenever ``target`` is accessed, by any thread that is there or comes; ``lwp`` is one that stands."""
+    if access not in ACCESS:
+        raise UsageError(f"{access!r} is no kind of access.", f"One of {', '.join(ACCESS)}.")
+    _check_registers(target)
+    reason = debug_registers.refusal(lwp, target.address)
+    if reason:
+        raise HarnessError(f"This machine gives no hardware watchpoints to debuggers: {reason}.", _NO_SOFTWARE)
+    _check_condition(target, condition)
+    found = Watchpoint(target, access, condition)
+    if found.type not in _HARDWARE:
+        found.delete()
+        raise HarnessError(f"gdb has no hardware watchpoint for {target.name}.", _NO_SOFTWARE)
+    _watches[found.number] = found
+    return found
+
+
+def _check_condition(target: Target, condition: str) -> None:
+    """A typo is found now; names need only exist where the place is accessed."""
+    if not condition:
+        return
+    now = _read(target)
+    try:
+        _holds(target, condition, now, now)
+    except gdb.error as error:
+        if "syntax error" in str(error):
+            remedy = "Give a gdb expression; $value and $old are the new and the old number."
+            raise UsageError(f"The condition {condition!r} does not parse: {error}", remedy) from error
+
+
+def _check_registers(target: Target) -> None:
+    needed = len(debug_registers.pieces(target.address, min(target.length, 64)))
+    used = sum(len(debug_registers.pieces(one.target.address, one.target.length)) for one in active())
+    free = debug_registers.REGISTERS - used
+    if needed <= free:
+        return
+    what = f"{target.name} is {target.length} bytes long"
+    have = f"the processor has {debug_registers.REGISTERS} debug registers of up to 8 aligned bytes"
+    if needed > debug_registers.REGISTERS:
+        raise HarnessError(f"{what}; {have}.", "Watch one element, such as x[0, 0], or one member.")
+    names = ", ".join(one.target.name for one in active())
+    raise HarnessError(f"{what} and needs {needed}; {have}, {free} of them free.", f"Remove one of: {names}.")
+
+
+def active() -> list[Watchpoint]:
+    """The data breakpoints that are set."""
+    return [one for one in _watches.values() if one.is_valid()]
+
+
+def unwatch(numbers: list[int]) -> None:
+    """Remove data breakpoints; one that is gone is fine."""
+    for number in numbers:
+        found = _watches.pop(number, None)
+        if found and found.is_valid():
+            found.delete()
+
+
+def hits_of(lwp: int) -> list[Hit]:
+    """What a thread has accessed where it stands."""
+    if lwp not in _hits:
+        raise HarnessError(f"Thread {lwp} has not come to a data breakpoint.")
+    return _hits[lwp][1]

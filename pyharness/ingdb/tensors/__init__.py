@@ -1,0 +1,1 @@
+"""Tensors of the program, from memory alone."""

@@ -1,0 +1,99 @@
+"""gdb pretty printers for what boxed kernels get: c10::IValue and the containers made of it."""
+
+from __future__ import annotations
+
+import struct
+from typing import TYPE_CHECKING
+
+import gdb
+
+from pyharness.ingdb import torch_process
+from pyharness.ingdb.tensors.address import type_name
+from pyharness.ingdb.tensors.printers import enumerator, items, shows, text_of
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from pyharness.ingdb.tensors.printers import Show
+
+_IVALUE = "c10::IValue"
+_HEAD = 16
+"""vtable and reference counts of every c10::intrusive_ptr_target."""
+_MAX_TEXT = 80
+_INLINE_TUPLE = 3
+
+
+@shows(r"c10::IValue")
+def _ivalue(value: gdb.Value) -> str:
+    tag = enumerator(value["tag"])
+    payload = value["payload"]
+    if tag == "Tensor":
+        return text_of(payload["as_tensor"])
+    content = payload["u"]
+    if tag in _PLAIN:
+        return _PLAIN[tag](content)
+    address = int(content["as_int"])
+    if tag in _HELD:
+        return _HELD[tag](address)
+    return f"<{tag} at {address:#x}>"
+
+
+def held_tensor(value: gdb.Value) -> gdb.Value | None:
+    """The tensor in an IValue, ``None`` where that holds something else or is none."""
+    if type_name(value.type) != _IVALUE or enumerator(value["tag"]) != "Tensor":
+        return None
+    return value["payload"]["as_tensor"]
+
+
+_PLAIN: dict[str, Show] = {
+    "None": lambda _content: "None",
+    "Double": lambda content: repr(float(content["as_double"])),
+    "Int": lambda content: str(int(content["as_int"])),
+    "UInt": lambda content: str(int(content["as_uint"])),
+    "Bool": lambda content: str(bool(content["as_bool"])),
+}
+
+
+def _string(address: int) -> str:
+    data, length = struct.unpack("<QQ", torch_process.read(address + _HEAD, 16))
+    text = (torch_process.read(data, min(length, _MAX_TEXT)) if length else b"").decode("utf-8", "replace")
+    return f"{text!r}{'…' if length > _MAX_TEXT else ''}"
+
+
+def list_elements(address: int) -> tuple[gdb.Value, int]:
+    """The first IValue, and how many, of the ListImpl at ``address``."""
+    first, last = struct.unpack("<QQ", torch_process.read(address + _HEAD, 16))
+    return _ivalues(first), (last - first) // gdb.lookup_type(_IVALUE).sizeof
+
+
+def _tuple_elements(address: int) -> tuple[gdb.Value, int]:
+    """``TupleElements``: a count of up to three that lie here, or 0 and a vector."""
+    count, first, last = struct.unpack("<QQQ", torch_process.read(address + _HEAD, 24))
+    if 0 < count <= _INLINE_TUPLE:
+        return _ivalues(address + _HEAD + 8), count
+    return _ivalues(first), (last - first) // gdb.lookup_type(_IVALUE).sizeof
+
+
+def _ivalues(first: int) -> gdb.Value:
+    return gdb.Value(first).cast(gdb.lookup_type(_IVALUE).pointer())
+
+
+_ELEMENTS = {"GenericList": list_elements, "Tuple": _tuple_elements}
+
+
+def elements(value: gdb.Value) -> tuple[gdb.Value, int] | None:
+    """The first IValue, and how many, of a list or tuple in an IValue; ``None`` where it holds something else."""
+    tag = enumerator(value["tag"])
+    return _ELEMENTS[tag](int(value["payload"]["u"]["as_int"])) if tag in _ELEMENTS else None
+
+
+_HELD: dict[str, Callable[[int], str]] = {
+    "String": _string,
+    "GenericList": lambda address: items(*list_elements(address)),
+    "Tuple": lambda address: items(*_tuple_elements(address)),
+}
+
+
+@shows(r"c10::List<.*>")
+def _c10_list(value: gdb.Value) -> str:
+    return items(*list_elements(int(value["impl_"]["target_"])))

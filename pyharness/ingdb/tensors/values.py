@@ -1,0 +1,111 @@
+"""Any gdb value as one line of text, and any gdb value or address as a tensor."""
+
+from __future__ import annotations
+
+import re
+
+import gdb
+
+from pyharness.ingdb import torch_process
+from pyharness.ingdb.memory import Memory, UnreadableError
+from pyharness.ingdb.python import values as python_values
+from pyharness.ingdb.tensors import ivalue_printers
+from pyharness.ingdb.tensors import printers as tensor_printers
+from pyharness.ingdb.tensors.address import holds_tensor, impl_address, referred
+from pyharness.ingdb.tensors.format import one_line
+from pyharness.ingdb.tensors.reading import read_tensor
+from pyharness.model.tensor import TensorInfo
+
+_PYTHON_TENSORS = frozenset({"torch._C.TensorBase", "torch._C._TensorBase"})
+# The same in every CPython with the GIL, from 3.8 to 3.14: PyObject, and its type's tp_name and tp_base.
+_OB_TYPE, _HEAD, _TP_NAME, _TP_BASE = 8, 16, 24, 256
+_MAX_BASES = 20
+_MAX_LENGTH = 2000
+_PRINTERS = (tensor_printers, ivalue_printers)
+"""Loaded, they know how values look."""
+
+
+def value_text(value: gdb.Value) -> str:
+    """One line for any value: tensors and torch's small types from memory, all else as gdb prints it."""
+    try:
+        printer = tensor_printers.find(value)
+        text = printer.to_string() if printer else referred(value).format_string(max_elements=20, max_depth=3)
+    except gdb.error as error:
+        text = f"<{error}>"
+    text = re.sub(r"\s*\n\s*", " ", text)
+    return text if len(text) <= _MAX_LENGTH else text[:_MAX_LENGTH] + "…"
+
+
+def tensor_of(value: gdb.Value) -> TensorInfo | None:
+    """The tensor that a value is, holds or points to, be it C++ or a ``PyObject *``; ``None`` where it is none."""
+    try:
+        found = tensor_of_cxx(value)
+        if found is not None:
+            return found
+        address = _as_address(value)
+        return tensor_of_python(address) if address else None
+    except (UnreadableError, gdb.error) as error:
+        return TensorInfo(0, state="corrupt", problem=str(error))
+
+
+def tensor_of_cxx(value: gdb.Value) -> TensorInfo | None:
+    """The tensor that a C++ value is, holds or points to; ``None`` where it is none."""
+    try:
+        if holds_tensor(value.type):
+            return tensor_at(impl_address(Memory(torch_process.read), value))
+        inner = tensor_printers.engaged(value)
+        if inner is None:
+            inner = ivalue_printers.held_tensor(value)
+        return tensor_of_cxx(inner) if inner is not None else None
+    except UnreadableError as error:
+        return TensorInfo(0, state="corrupt", problem=str(error))
+
+
+def tensor_at(address: int) -> TensorInfo:
+    """The tensor whose TensorImpl is at ``address``."""
+    return read_tensor(torch_process.read, address, torch_process.tensor_layout())
+
+
+def _as_address(value: gdb.Value) -> int:
+    kind = value.type.strip_typedefs()
+    return int(value) if kind.code in {gdb.TYPE_CODE_PTR, gdb.TYPE_CODE_INT} else 0
+
+
+def tensor_of_python(address: int) -> TensorInfo | None:
+    """The tensor of the Python object at ``address``, ``None`` where that is no tensor."""
+    memory = Memory(torch_process.read)
+    if not _PYTHON_TENSORS.intersection(_type_names(memory, address)):
+        return None
+    return tensor_at(memory.pointer(address + _HEAD + torch_process.tensor_layout().python_tensor))
+
+
+def _type_names(memory: Memory, address: int) -> list[str]:
+    """Names of an object's type and its bases; fewer where that is no object."""
+    found: list[str] = []
+    try:
+        kind = memory.pointer(address + _OB_TYPE)
+        while kind and len(found) < _MAX_BASES:
+            found.append(memory.text(memory.pointer(kind + _TP_NAME), 200))
+            kind = memory.pointer(kind + _TP_BASE)
+    except UnreadableError:
+        pass
+    return found
+
+
+def _python_tensor(values: python_values.Values, address: int, names: tuple[str, ...]) -> str | None:
+    """How a Python tensor looks among the local variables of a Python frame."""
+    if not _PYTHON_TENSORS.intersection(names):
+        return None
+    held = values.memory.pointer(address + _HEAD + torch_process.tensor_layout().python_tensor)
+    return one_line(torch_process.read, tensor_at(held))
+
+
+_registered: list[bool] = []
+
+
+def register() -> None:
+    """Make gdb print tensors, and our stacks show those of Python; once, however often it is called."""
+    if not _registered:
+        _registered.append(True)
+        tensor_printers.register()
+        python_values.hook(_python_tensor)

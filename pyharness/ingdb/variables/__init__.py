@@ -1,0 +1,1 @@
+"""What a client looks at while a thread stands."""
