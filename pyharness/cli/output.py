@@ -55,12 +55,21 @@ def terminal() -> tuple[bool, int | None]:
 
 def error(message: str, remedy: str = "") -> None:
     """What went wrong and what to do about it, to stderr."""
+    _aside("bad", message, remedy)
+
+
+def note(text: str) -> None:
+    """What to know while a program runs, to stderr."""
+    _aside("warn", text)
+
+
+def _aside(style: str, message: str, remedy: str = "") -> None:
     progress.clear()
     try:
         sys.stdout.flush()
     except OSError:
         drop()
-    head = _styled("pyharness:", "bad" if _colours(sys.stderr) else "")
+    head = _styled("pyharness:", style if _colours(sys.stderr) else "")
     print(f"{head} {message.rstrip()}", *([remedy] if remedy else []), sep="\n", file=sys.stderr, flush=True)
 
 

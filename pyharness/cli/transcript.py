@@ -37,7 +37,7 @@ def _play_silently(plan: Plan) -> Transcript:
         if isinstance(entry, Failure):
             output.error(entry.message, entry.remedy)
 
-    return run(plan, show, stdout=_STDERR, progress=output.progress)
+    return run(plan, show, stdout=_STDERR, progress=output.progress, notes=output.note)
 
 
 def _play_aloud(plan: Plan, *, raw: bool) -> Transcript:
@@ -52,4 +52,4 @@ def _play_aloud(plan: Plan, *, raw: bool) -> Transcript:
         else:
             output.write_lines(entry_lines(entry, count, manner))
 
-    return run(plan, show, progress=output.progress)
+    return run(plan, show, progress=output.progress, notes=output.note)

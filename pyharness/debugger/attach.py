@@ -70,12 +70,13 @@ def find(target: str) -> Handle | int:
     return by_pid or pid
 
 
-def attach(
+def attach(  # noqa: PLR0913  (each is a thing a user may want to say)
     target: int | str,
     *,
     children: bool = False,
     include: Sequence[str] = (),
     progress: Callable[[str], None] | None = None,
+    notes: Callable[[str], None] | None = None,
     crashes: bool = False,
     child_wait: float = 10.0,
     seconds: float = 15.0,
@@ -87,6 +88,7 @@ def attach(
         children: Child processes that it starts from now on get a handle each, and tell it to the shell's client.
         include: Path patterns of library code (of torch, say) that steps shall stop in after all.
         progress: Called with a line of text at each phase that can take a second.
+        notes: As for ``debug``.
         crashes: Attach gdb at once where a library of the user's is loaded, so that a crash is a stop.
         child_wait: Seconds that a child waits for a debugger of its own.
         seconds: How long the program may take to answer: native code may keep the GIL.
@@ -97,4 +99,4 @@ def attach(
     """
     told = progress or (lambda _text: None)
     wanted = Attachment(str(target), children, child_wait, seconds=seconds, progress=told)
-    return Program(wanted, include, progress, crashes=crashes)
+    return Program(wanted, include, progress, notes=notes, crashes=crashes)

@@ -164,14 +164,20 @@ class Breakpoints:
 
     def not_reached(self, where: Where) -> HarnessError:
         """The program ended and never came to ``where``: say why, with the nearest names."""
+        if where.is_native_op:
+            return self._op_not_reached(where)
+        return self.missing(where) or HarnessError(
+            f"The program ended without reaching {where}.", "That line or function never ran."
+        )
+
+    def missing(self, where: Where) -> HarnessError | None:
+        """That nothing which is loaded or was made so far has ``where``, with the nearest names."""
         bound = next((entry for entry in self._bound if entry.where == where), _Bound(where))
-        if not bound.pending:
-            return HarnessError(f"The program ended without reaching {where}.", "That line or function never ran.")
+        if where.is_native_op or not bound.pending:
+            return None
         if where.kind == "native":
             remedy = bound.hint or "Is it in a library with debug information (-g) that the program loads?"
             return UsageError(f"No loaded native code has {where}.", remedy)
-        if where.is_native_op:
-            return self._op_not_reached(where)
         if not self._maps:
             return UsageError(f"There is no {where}: the program made no torch.fx GraphModule.", _TRACE)
         known = [name for source_map in self._maps.values() for name in names(source_map, where.kind)]

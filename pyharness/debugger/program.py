@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any, TypeVar
 
@@ -20,11 +21,13 @@ if TYPE_CHECKING:
     from types import TracebackType
     from typing import IO
 
+    from pyharness.debugger.breakpoints import Breakpoints
     from pyharness.debugger.machine import Request, Stopped
     from pyharness.debugger.target import Target
 
 Answer = TypeVar("Answer")
 DEBUGGER_LOST = DebuggerLostError
+_LOG = logging.getLogger("pyharness")
 
 
 class Program:
@@ -39,10 +42,12 @@ class Program:
         included: Sequence[str] = (),
         progress: Callable[[str], None] | None = None,
         *,
+        notes: Callable[[str], None] | None = None,
         crashes: bool = False,
     ) -> None:
         self._command = command
         self._progress = progress or (lambda _text: None)
+        self._notes = notes or _LOG.warning
         command.check()
         self._make_shell: Callable[[], Shell] = lambda: Shell(command, included, self._progress, crashes=crashes)
         self._shell: Shell
@@ -151,10 +156,12 @@ class Program:
     def run_to(self, where: str | Where) -> Stop | None:
         """Run until ``where`` is reached (``fx:``, ``py:`` or ``native:``, with ``if CONDITION``).
 
-        A signal or another stop on the way is returned as it comes. Raises when the program ends before.
+        A signal or another stop on the way is returned as it comes. Raises when the program ends before. Where nothing
+        that the program has loaded or made has such a place, that is noted after a while, and waiting goes on.
         """
         place = self.set_breakpoint(where)
-        stop = self.resume() if self.exit_code is None else None
+        missing = _Missing(place, self._shell.breakpoints, self._notes)
+        stop = self._go("continue", missing) if self.exit_code is None else None
         if stop is None:
             raise self._shell.breakpoints.not_reached(place)
         self.clear_breakpoint(place)
@@ -180,12 +187,12 @@ class Program:
         """Step to the caller: another native frame of the user's, or the next line of their Python."""
         return self._go("out")
 
-    def _go(self, request: Request) -> Stop | None:
+    def _go(self, request: Request, late: Callable[[], None] | None = None) -> Stop | None:
         self._require_alive()
         before, self.stop = self.stop, None
         origin = before.frame if before else None
         try:
-            stopped = self._shell.go(request)
+            stopped = self._shell.go(request, late)
         except HarnessError:
             self.stop = before if self._shell.machine.focus is not None else None  # it could not even begin
             raise
@@ -270,6 +277,23 @@ class Program:
         raise self._ended()
 
 
+class _Missing:
+    """Notes, whenever that has changed, what lacks a place that is waited for."""
+
+    def __init__(self, place: Where, breakpoints: Breakpoints, note: Callable[[str], None]) -> None:
+        self._place = place
+        self._breakpoints = breakpoints
+        self._note = note
+        self._noted = ""
+
+    def __call__(self) -> None:
+        problem = self._breakpoints.missing(self._place)
+        text = f"So far: {problem.message} {problem.remedy}" if problem else ""
+        if text and text != self._noted:
+            self._note(f"Still waiting for {self._place}. {text}")
+        self._noted = text
+
+
 def from_frame(innermost: Frame, merged: Sequence[Frame]) -> list[Frame]:
     """The part of a merged stack from ``innermost`` outwards; further in lies debugpy, which holds the thread."""
     wanted = (innermost.language, innermost.file, innermost.line)
@@ -309,6 +333,7 @@ def debug(  # noqa: PLR0913  (each is a thing a user may want to say)
     stdout: IO[Any] | int | None = None,
     include: Sequence[str] = (),
     progress: Callable[[str], None] | None = None,
+    notes: Callable[[str], None] | None = None,
     crashes: bool = False,
 ) -> Program:
     """Start ``script`` under both debuggers; use it as a context manager.
@@ -323,6 +348,8 @@ def debug(  # noqa: PLR0913  (each is a thing a user may want to say)
         stdout: Where its output goes (as ``subprocess.Popen`` takes it); this process's when ``None``.
         include: Path patterns of library code (of torch, say) that steps shall stop in after all.
         progress: Called with a line of text at each phase that can take a second.
+        notes: Called with what to know while the program runs, such as the nearest names to a place that nothing has;
+            ``None`` is a warning of the logger ``pyharness``, which Python writes to stderr.
         crashes: Attach gdb with the first library of the user's, so that a crash is a stop wherever it comes.
 
     Raises:
@@ -330,4 +357,4 @@ def debug(  # noqa: PLR0913  (each is a thing a user may want to say)
 
     """
     command = Command(script, arguments, module, python, cwd, env or {}, stdout)
-    return Program(command, include, progress, crashes=crashes)
+    return Program(command, include, progress, notes=notes, crashes=crashes)

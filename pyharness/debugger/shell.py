@@ -32,6 +32,8 @@ Events: TypeAlias = "queue.SimpleQueue[tuple[str, Any]]"
 _MAX_STOPS = 1000
 """Stops of other threads that a question waits for."""
 _STOP_SECONDS = 0.1
+_LATE_SECONDS = 10.0
+"""How long nothing comes before a person is told what is waited for: torch loads in less."""
 
 
 class Shell:
@@ -93,10 +95,19 @@ class Shell:
 
     # --- what comes in ------------------------------------------------------------------------------------------------
 
-    def pump(self, done: Callable[[], bool]) -> None:
-        """Handle what comes until ``done`` or the program's end."""
+    def pump(self, done: Callable[[], bool], late: Callable[[], None] | None = None) -> None:
+        """Handle what comes until ``done`` or the program's end; ``late`` is called whenever nothing comes for long."""
         while not done() and self.exit_code is None:
-            self.handle(*self._events.get())
+            event = self._next(_LATE_SECONDS if late else None)
+            if event:
+                self.handle(*event)
+            elif late:
+                late()
+
+    def _next(self, seconds: float | None) -> tuple[str, Any] | None:
+        with suppress(queue.Empty):
+            return self._events.get(timeout=seconds)
+        return None
 
     def handle(self, source: str, item: Any) -> None:
         """Handle one event of the queue."""
@@ -243,12 +254,12 @@ class Shell:
 
     # --- what goes out ------------------------------------------------------------------------------------------------
 
-    def go(self, request: m.Request) -> m.Stopped | None:
-        """Do what the client asks and wait for the next stop; ``None`` at the program's end."""
+    def go(self, request: m.Request, late: Callable[[], None] | None = None) -> m.Stopped | None:
+        """Do what the client asks and wait for the next stop; ``None`` at the program's end. ``late`` is for `pump`."""
         self.catch_up()
         if self.exit_code is None:
             self.begin(request)
-        self.pump(lambda: self.machine.focus is not None)
+        self.pump(lambda: self.machine.focus is not None, late)
         return self.machine.focus if self.exit_code is None else None
 
     def begin(self, request: m.Request) -> None:

@@ -27,22 +27,28 @@ def run(
     *,
     stdout: IO[Any] | int | None = None,
     progress: Callable[[str], None] | None = None,
+    notes: Callable[[str], None] | None = None,
 ) -> Transcript:
     """Play ``plan``; ``watch`` is told of each stop, each expectation, the end and what goes wrong, as they come.
 
-    ``stdout`` is the program's. What goes wrong is the transcript's ``error``, and the program runs on to its end: only
-    an interrupt ends it, and is raised.
+    ``stdout``, ``progress`` and ``notes`` are as for ``debug``. What goes wrong is the transcript's ``error``, and
+    the program runs on to its end: only an interrupt ends it, and is raised.
     """
     play = _Play(plan, watch)
     try:
-        with _start(plan.target, stdout, progress) as program:
+        with _start(plan.target, stdout, progress, notes) as program:
             play.run(program)
     except HarnessError as error:
         play.failed(error)
     return play.transcript()
 
 
-def _start(target: Target, stdout: IO[Any] | int | None, progress: Callable[[str], None] | None) -> Program:
+def _start(
+    target: Target,
+    stdout: IO[Any] | int | None,
+    progress: Callable[[str], None] | None,
+    notes: Callable[[str], None] | None,
+) -> Program:
     return debug(
         target.script,
         *target.arguments,
@@ -53,6 +59,7 @@ def _start(target: Target, stdout: IO[Any] | int | None, progress: Callable[[str
         stdout=stdout,
         include=target.include,
         progress=progress,
+        notes=notes,
         crashes=True,
     )
 
