@@ -33,9 +33,9 @@ class KeepErrors {
   PyObject* traceback_ = nullptr;
 };
 
-// Nothing that runs meanwhile ends a step or meets a breakpoint: gdb waits for
-// the answer. A trace function never sees the agent, but sys.monitoring sees
-// all code of a thread, and takes its end for a return to the stopped frame.
+// Nothing that runs meanwhile ends a step, meets a breakpoint or obeys a pause:
+// gdb waits for the answer. debugpy, which was asked for the pause as well,
+// comes to know of it when the agent lets go of the GIL.
 class Unwatched {
  public:
   Unwatched() {
@@ -48,10 +48,16 @@ class Unwatched {
   }
 
  private:
-  static void watch([[maybe_unused]] bool on) {
-#if PY_VERSION_HEX >= 0x030C0000 // 3.12, with sys.monitoring
+  static void watch(bool on) {
+    PyThreadState* thread = PyThreadState_Get();
+#if PY_VERSION_HEX >= 0x030B0000
     auto change = on ? PyThreadState_LeaveTracing : PyThreadState_EnterTracing;
-    change(PyThreadState_Get());
+    change(thread);
+#else // these functions are new in 3.11, which does this in them
+    thread->tracing += on ? -1 : 1;
+    const bool traced = thread->c_tracefunc != nullptr ||
+        thread->c_profilefunc != nullptr;
+    thread->cframe->use_tracing = thread->tracing == 0 && traced ? 255 : 0;
 #endif
   }
 };

@@ -17,6 +17,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from pyharness.debuggee import agent, op_places
+from pyharness.debuggee.frame_expressions import evaluated
 from pyharness.debuggee.stepping import user_frame
 from pyharness.debuggee.stop_places import Place, Places
 from pyharness.model.user_code import is_user_python
@@ -24,7 +25,7 @@ from pyharness.native.breakpoint_actions import stop_with
 
 if TYPE_CHECKING:
     from collections.abc import Callable
-    from types import CodeType, FrameType
+    from types import FrameType
 
     from pyharness.native.breakpoint_actions import Answer
     from pyharness.native.breakpoints import Hit
@@ -102,11 +103,6 @@ class LineStops:
         return id(frame) in step.frames or (step.into and is_user_file(frame.f_code.co_filename))
 
 
-@lru_cache(maxsize=256)
-def _compiled(condition: str) -> CodeType:
-    return compile(condition, "<condition>", "eval")
-
-
 @lru_cache(maxsize=4096)
 def is_user_file(path: str) -> bool:
     """``is_user_python``, remembered: a tracer asks it for each call."""
@@ -118,8 +114,7 @@ def _holds(place: Place, frame: FrameType) -> tuple[bool, str]:
     if not place.condition:
         return True, ""
     try:
-        # The condition is what the user typed into the debugger, for the program they are debugging.
-        return bool(eval(_compiled(place.condition), frame.f_globals, frame.f_locals)), ""  # noqa: S307
+        return bool(evaluated(place.condition, frame)), ""
     except Exception as error:  # noqa: BLE001  (whatever the user's expression raises)
         return True, f"condition {place.condition!r} failed: {type(error).__name__}: {error}"
 

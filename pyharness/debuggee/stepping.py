@@ -9,16 +9,15 @@ from __future__ import annotations
 import json
 import sys
 import threading
-from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from pyharness.debuggee.agent import handles
+from pyharness.debuggee.frame_expressions import evaluated
 from pyharness.debuggee.tracing import MONITORING
 from pyharness.model.user_code import is_user_python
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
     from types import FrameType
 
 
@@ -59,8 +58,7 @@ def debugpy_request(request: dict[str, Any]) -> dict[str, Any]:
     if debugger is None or debugger.pydb_disposed:
         return {"error": "debugpy is not connected"}
     message = {"seq": 0, "type": "request", "command": request["command"], "arguments": request["arguments"]}
-    with _untraced():
-        debugger.reader.process_net_command_json(debugger, json.dumps(message), send_response=False)
+    debugger.reader.process_net_command_json(debugger, json.dumps(message), send_response=False)
     return {}
 
 
@@ -73,12 +71,10 @@ def evaluate(request: dict[str, Any]) -> dict[str, Any]:
     frame = _frame_at(request["file"], request["line"], request["nth"]) if request.get("file") else user_frame()
     if frame is None:
         return {"error": "this thread runs no Python code of yours"}
-    with _untraced():
-        try:
-            # The expression is what the user typed into the debugger, for the program they are debugging.
-            return {"text": repr(eval(request["expression"], frame.f_globals, frame.f_locals))}  # noqa: S307
-        except Exception as error:  # noqa: BLE001  (whatever the user's expression raises is the answer)
-            return {"error": f"{type(error).__name__}: {error}"}
+    try:
+        return {"text": repr(evaluated(request["expression"], frame))}
+    except Exception as error:  # noqa: BLE001  (whatever the user's expression raises is the answer)
+        return {"error": f"{type(error).__name__}: {error}"}
 
 
 def _frame_at(file: str, line: int, nth: int) -> FrameType | None:
@@ -156,23 +152,6 @@ def _is_traced() -> bool:
 
     its = getattr(pydevd_tracing._last_tracing_func_thread_local, "tracing_func", None)
     return its is not None and sys.gettrace() == its
-
-
-@contextmanager
-def _untraced() -> Iterator[None]:
-    """Neither a pending step nor a breakpoint stops this thread: gdb waits for it."""
-    if "pydevd" not in sys.modules:
-        yield
-        return
-    info = _stepping_info()
-    command, frame = info.pydev_step_cmd, info.pydev_step_stop
-    _set_step(-1, None)
-    info.is_tracing += 1
-    try:
-        yield
-    finally:
-        info.is_tracing -= 1
-        _set_step(command, frame)
 
 
 def _set_step(command: int, frame: FrameType | None) -> None:

@@ -52,6 +52,18 @@ def test_pause(dap, place):
     program.leave()
 
 
+def test_what_is_evaluated_at_a_pause_does_not_pause_itself(dap):
+    """debugpy was asked for the pause, too, and comes to know of it when the expression lets go of the GIL."""
+    program, main = begun(dap, "holding")
+    native, python = paused(program, main)[:2]
+    assert [native["name"], python["name"]] == ["crossing::wait_holding", "holding"]
+    slow = "[__import__('time').sleep(0.2), (lambda: descriptor + 1)() - descriptor][1]"
+    for _ in range(3):
+        assert program.evaluate(slow, python["id"]) == "1"
+    program.client.request("continue", threadId=main)
+    program.leave()
+
+
 def test_a_program_that_stands_cannot_be_paused_and_one_that_runs_cannot_be_looked_at(dap):
     program, main = begun(dap, "loop")
     for command, arguments in (
