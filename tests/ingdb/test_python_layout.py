@@ -31,7 +31,10 @@ def test_tables_are_what_the_headers_say(version):
     assert table == OFFSETS[version]
 
 
-@pytest.mark.parametrize("name", [name for name in interpreters() if name.startswith(("3.13", "3.14"))])
+NONE = pytest.param("", marks=pytest.mark.skip("there is no Python 3.13 or 3.14, which say of themselves"))
+
+
+@pytest.mark.parametrize("name", [name for name in interpreters() if name.startswith(("3.13", "3.14"))] or [NONE])
 def test_what_the_process_says_agrees_with_the_table(name):
     with waiting(interpreters()[name], "py_frames.py") as (process, said), python_of(said["pid"]) as python:
         assert process.poll() is None
