@@ -41,6 +41,7 @@ def test_a_local_hides_a_global_of_its_name():
 def test_the_frame_is_as_it_was():
     frame = stands([1], 2)
     assert evaluated("[(limit := 9) for _ in range(1)]", frame) == [9]
+    assert evaluated("(limit := 9)", frame) == 9
     assert evaluated("limit", frame) == 2
     with pytest.raises(SyntaxError):
         evaluated("limit =", frame)
