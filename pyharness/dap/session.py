@@ -239,7 +239,7 @@ class Session:
         """Stop the program: debugpy stops Python code at its next line; where none comes soon, gdb stops the thread."""
         shell = self.require_program()
         shell.machine.pausing = True
-        shell.python.post("pause", {"threadId": 1})
+        shell.python.post("pause", {"threadId": "*"})
         native = threading.Timer(_PYTHON_PAUSES, self.put, ("call", lambda: self._pause_native(thread)))
         native.daemon = True
         native.start()
@@ -250,7 +250,7 @@ class Session:
             return
 
         def stop(shell: Shell) -> None:
-            shell.python.post("continue", {"threadId": 1})  # forgets the pause that has not come about
+            shell.python.post("continue", {"threadId": "*"})  # forgets the pause that has not come about
             known = Path(f"/proc/{shell.process.pid}/task/{thread}").exists()
             shell.attach().pause(thread if known else shell.process.pid)
 

@@ -1,6 +1,6 @@
 """Runs the user's script as ``python SCRIPT`` would, with the harness beside it.
 
-python -m pyharness.debuggee [--channel FD] [--stops FILE] [-m] SCRIPT [ARGS...]
+python -m pyharness.debuggee [--channel FD --debugpy FD] [--stops FILE] [-m] SCRIPT [ARGS...]
 """
 
 from __future__ import annotations
@@ -13,6 +13,7 @@ import itertools
 import os
 import re
 import signal
+import socket
 import sys
 import sysconfig
 import types
@@ -40,7 +41,7 @@ def main() -> int:
     stop = False
     if options.channel is not None:
         with _not_interrupted():
-            stop = _connect(Channel(options.channel))
+            stop = _connect(Channel(_inherited(options.channel)), _inherited(options.debugpy))
     if options.channel is None:  # no controller: whoever has gdb may name lines, now or at any stop
         from pyharness.debuggee import line_stops
 
@@ -52,6 +53,7 @@ def parse(arguments: list[str]) -> argparse.Namespace:
     """What to run, and how to reach whoever debugs."""
     parser = argparse.ArgumentParser(prog="python -m pyharness.debuggee")
     parser.add_argument("--channel", type=int, metavar="FD")
+    parser.add_argument("--debugpy", type=int, metavar="FD")
     parser.add_argument("--stops", metavar="FILE")
     parser.add_argument("-m", dest="module", action="store_true")
     parser.add_argument("script")
@@ -75,7 +77,13 @@ def _not_interrupted() -> Iterator[None]:
         signal.signal(signal.SIGINT, before)
 
 
-def _connect(channel: Channel) -> bool:
+def _inherited(descriptor: int) -> socket.socket:
+    """The socket that the controller left open for us; no process that we start has it."""
+    os.set_inheritable(descriptor, False)  # noqa: FBT003  (the signature is os's)
+    return socket.socket(fileno=descriptor)
+
+
+def _connect(channel: Channel, link: socket.socket) -> bool:
     """Shake hands with the controller; whether it wants a stop at the script's first line."""
     from pyharness.debuggee import agent, forked, stepping  # noqa: F401  (stepping registers its requests)
 
@@ -91,8 +99,10 @@ def _connect(channel: Channel) -> bool:
     if not answer:
         raise SystemExit(1)  # the controller is gone: nobody waits for this program
     forked.let_children_go()
-    if "debugpy" in answer:
-        _connect_debugpy(answer["debugpy"])
+    if answer.get("debugpy"):
+        from pyharness.debuggee import debugpy_link
+
+        debugpy_link.serve(link)
     if answer.get("children"):
         from pyharness.debuggee import children
 
@@ -129,19 +139,6 @@ def _tell_hints(channel: Channel) -> None:
 
     if hints := op_places.hints():
         _tell(channel, {"type": "op_hints", "hints": hints})
-
-
-def _connect_debugpy(endpoint: dict[str, Any]) -> None:
-    import debugpy
-
-    from pyharness.debuggee import pydevd_tuning, thread_names
-
-    debugpy.configure(subProcess=False)
-    thread_names.name_debugpys()
-    debugpy.connect((endpoint["host"], endpoint["port"]))
-    import pydevd
-
-    pydevd_tuning.tune(pydevd.get_global_debugger())
 
 
 def run(options: argparse.Namespace, *, stop: bool) -> int:

@@ -4,17 +4,18 @@ from __future__ import annotations
 
 import json
 import os
-import socket
 import threading
-from typing import Any
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    import socket
 
 
 class Channel:
     """The debuggee's end of the socket pair: one JSON object a line, each ask with its answer."""
 
-    def __init__(self, descriptor: int) -> None:
-        os.set_inheritable(descriptor, False)  # noqa: FBT003  (the signature is os's)
-        self._socket = socket.socket(fileno=descriptor)
+    def __init__(self, connection: socket.socket) -> None:
+        self._socket = connection
         self._stream = self._socket.makefile("rwb")
         self._lock = threading.Lock()
         self._owner = os.getpid()

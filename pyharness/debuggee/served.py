@@ -86,13 +86,19 @@ class Served:
     def _welcome(self, connection: socket.socket) -> None:
         """Read who comes; one that says nothing only wanted to know whether we live."""
         with suppress(OSError, ValueError, TypeError):
-            stream = connection.makefile("rb")
-            visitor = json.loads(stream.readline(_MAX_GREETING))
+            visitor = json.loads(_line(connection))
             pid, user = peer_of(connection)
-            if user in {0, os.geteuid()}:
-                self._receive(connection, stream, {**visitor, "pid": pid})
+            if user in {0, os.geteuid()} and self._belongs(connection, visitor, pid):
                 return
         connection.close()
+
+    def _belongs(self, connection: socket.socket, visitor: dict[str, Any], pid: int) -> bool:
+        """Whether somebody took the connection: debugpy for the debugger that is here, or a visit of its own."""
+        if "debugpy" in visitor:
+            session = self._session
+            return session is not None and session.takes(connection, str(visitor["debugpy"]))
+        self._receive(connection, connection.makefile("rb"), {**visitor, "pid": pid})
+        return True
 
     def _receive(self, connection: socket.socket, stream: Any, visitor: dict[str, Any]) -> None:
         other = self._other()
@@ -122,6 +128,14 @@ class Served:
         if session.conversation.over.is_set() or has_ended(session.visitor["pid"]):
             session.gone.wait(_LEAVING)
         return None
+
+
+def _line(connection: socket.socket) -> bytes:
+    """The first line, and nothing of what comes behind it: that is read by whom the connection is for."""
+    line = b""
+    while len(line) < _MAX_GREETING and not line.endswith(b"\n") and (byte := connection.recv(1)):
+        line += byte
+    return line
 
 
 def current() -> Served | None:

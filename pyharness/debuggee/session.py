@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import ctypes
 import os
+import queue
+import secrets
 import socket
 import struct
 import sys
@@ -26,7 +28,10 @@ class Session:
 
     def __init__(self, connection: socket.socket, stream: Any, visitor: dict[str, Any]) -> None:
         self.visitor = visitor
-        self.conversation = Conversation(connection, stream, tracing.release)
+        self.key = secrets.token_hex(16)
+        """What a second connection says that is meant for debugpy."""
+        self._debugpy: queue.SimpleQueue[socket.socket | None] = queue.SimpleQueue()
+        self.conversation = Conversation(connection, stream, self._over)
         self.gone = threading.Event()
         """Nothing of it is left."""
         _allow_ptrace(peer_of(connection)[0])
@@ -46,13 +51,23 @@ class Session:
                 tracing.let_go()
                 children.leave(self)
 
+    def takes(self, connection: socket.socket, key: str) -> bool:
+        """Whether ``connection`` is the one for debugpy; then it is debugpy's."""
+        if not secrets.compare_digest(key.encode(), self.key.encode()):
+            return False
+        self._debugpy.put(connection)
+        return True
+
+    def _over(self) -> None:
+        self._debugpy.put(None)
+        tracing.release()
+
     def _shake_hands(self) -> bool:
         """Tell what there is; whether the debugger stayed."""
         ask = self.conversation.ask
-        answer = ask(hello())
-        if "debugpy" in answer:
-            debugpy = answer["debugpy"]
-            tracing.connect(debugpy["host"], debugpy["port"], self.conversation.over.is_set)
+        answer = ask({**hello(), "key": self.key})
+        if answer.get("debugpy") and (link := self._debugpy.get()):
+            tracing.connect(link, self.conversation.over.is_set)
         if answer.get("children"):
             children.follow(answer["children"], self)
         op_places.start(op_places.stop_by_channel(ask))

@@ -9,6 +9,7 @@ from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
+    import socket
     from collections.abc import Callable, Iterator
     from types import FrameType
 
@@ -31,32 +32,32 @@ def foreign_debugger() -> str:
     return "debugpy" if "debugpy" in sys.modules else "pydevd"
 
 
-def connect(host: str, port: int, is_over: Callable[[], bool]) -> None:
-    """Connect debugpy to its adapter: every thread is traced then, those that run included.
+def connect(link: socket.socket, is_over: Callable[[], bool]) -> None:
+    """Have debugpy serve the debugger at the other end: every thread is traced then, those that run included.
 
     Returns when the debugger has set its breakpoints, or at ``release``. ``is_over`` says whether that was called.
     """
     with _environment():
-        import debugpy
         import debugpy.server.api as server
-    import pydevd
     import pydevd_tracing
 
-    from pyharness.debuggee import pydevd_tuning, thread_names
+    from pyharness.debuggee import debugpy_link
 
-    debugpy.configure(subProcess=False)
     server._settrace.called = False  # type: ignore[attr-defined]  # it would refuse a second time
     _hooks[:] = [threading._trace_hook]  # type: ignore[attr-defined]
-    thread_names.name_debugpys()
-    with _remembered(is_over):
-        debugpy.connect((host, port))
-    debugger = pydevd.get_global_debugger()
+
+    def made(debugger: Any) -> None:
+        """Remember one that may be disposed before it is ready, by its reader or by ``release``."""
+        _debugger[:] = [debugger]
+        if is_over():  # else ``release`` sets it, maybe at this moment
+            debugger.ready_to_run = True
+
+    debugger = debugpy_link.serve(link, made)
     if debugger is None:
         return  # released
     # What it remembers of code (has it a breakpoint?) is as old as this number says, and outlives a session.
     debugger.mtime = _mtimes[0] = max(_mtimes[0], debugger.mtime) + 1000
     debugger.set_tracing_for_untraced_contexts(breakpoints_changed=True)
-    pydevd_tuning.tune(debugger)
     if not MONITORING:
         pydevd_tracing.SetTrace(None)
 
@@ -87,25 +88,6 @@ def let_go() -> None:
     for frame in _frames():
         frame.f_trace = _vanish  # a loop that calls nothing comes here too
     sys.settrace(None)
-
-
-@contextmanager
-def _remembered(is_over: Callable[[], bool]) -> Iterator[None]:
-    """The debugger that is made meanwhile: it may be disposed before it is ready, by its reader or by ``release``."""
-    import pydevd
-
-    class Remembered(pydevd.PyDB):  # type: ignore[misc]
-        def __init__(self, *arguments: Any, **options: Any) -> None:
-            super().__init__(*arguments, **options)
-            _debugger[:] = [self]
-            if is_over():  # else ``release`` sets it, maybe at this moment
-                self.ready_to_run = True
-
-    before, pydevd.PyDB = pydevd.PyDB, Remembered
-    try:
-        yield
-    finally:
-        pydevd.PyDB = before
 
 
 def _end(debugger: Any) -> None:

@@ -41,6 +41,7 @@ class Attached:
         child_wait: float | None = None,
     ) -> None:
         self.pid = handle.pid
+        self._handle = handle
         self.exit_code: int | None = None
         self.exit_known = False
         """Whether ``exit_code`` is the program's: only a parent is sure to hear it, and 0 stands for an unknown one."""
@@ -62,6 +63,12 @@ class Attached:
         ]
         for thread in self._threads:
             thread.start()
+
+    def debugpy(self, hello: dict[str, Any]) -> socket.socket:
+        """A second connection to the program, by the key that this conversation was given."""
+        connection = self._handle.connect()
+        connection.sendall(json.dumps({"debugpy": hello["key"]}).encode() + b"\n")
+        return connection
 
     def answer(self, message: dict[str, Any]) -> None:
         """Let the program go on from what it asked."""

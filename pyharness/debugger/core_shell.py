@@ -17,6 +17,7 @@ from pyharness.debugger.shell import Shell
 from pyharness.model.errors import HarnessError
 
 if TYPE_CHECKING:
+    import socket
     from collections.abc import Callable, Iterator
 
     from pyharness.debugger.child_processes import ChildProcesses
@@ -160,7 +161,7 @@ class CorePython(PythonSide):
     """The Python half without a debugpy: it is read from memory, by gdb."""
 
     def __init__(self) -> None:
-        self.names, self.stdlib = {}, ""
+        self.names, self.stdlib, self._link = {}, "", None
         self.deliver = lambda _command, _arguments: {}
 
     @property
@@ -191,6 +192,10 @@ class CoreProcess:
     def children(self) -> ChildProcesses | None:
         """Are not in it."""
         return None
+
+    def debugpy(self, hello: dict[str, Any]) -> socket.socket:
+        """Nobody serves."""
+        raise HarnessError(IMMOBILE, str(hello))
 
     def answer(self, message: dict[str, Any]) -> None:
         """Nobody asks."""

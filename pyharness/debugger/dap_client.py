@@ -1,30 +1,31 @@
-"""The debugpy adapter, spoken to over DAP on its standard input and output."""
+"""debugpy in the user's program, spoken to over DAP on a socket that only the two processes have."""
 
 from __future__ import annotations
 
 import contextlib
 import json
-import os
-import signal
-import subprocess
-import sys
+import socket
 import threading
 from collections import deque
 from typing import TYPE_CHECKING
 
 from pyharness.model.dap_message import Malformed, Message, request
 from pyharness.model.dap_wire import Decoder, encode
-from pyharness.model.errors import DebuggerLostError, HarnessError
+from pyharness.model.errors import HarnessError
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
 _CHUNK = 65536
-ADAPTER = "The debugpy adapter"
+_PATIENCE = 3.0
+"""Seconds that the reading thread may take to end."""
 
 
-class AdapterLostError(DebuggerLostError):
-    """The debugpy adapter is gone."""
+class LinkClosedError(HarnessError):
+    """debugpy hung up; whether its program has ended, or lives on without it, shows in the program."""
+
+    def __init__(self) -> None:
+        super().__init__("debugpy, in the program, ended the connection.", "Is the program ending?")
 
 
 class RequestError(HarnessError):
@@ -38,36 +39,25 @@ class _Pending:
 
 
 class DapClient:
-    """Starts ``python -m debugpy.adapter`` and reads it on a thread of its own.
+    """Speaks DAP on a connected socket, and reads it on a thread of its own.
 
-    ``on_event`` is called on that thread with each DAP event and, with ``None``, once when the adapter ends.
+    ``on_event`` is called on that thread with each DAP event and, with ``None``, once when the other side hangs up.
     """
 
-    def __init__(self, on_event: Callable[[Message | None], None]) -> None:
+    def __init__(self, connection: socket.socket, on_event: Callable[[Message | None], None]) -> None:
+        self._socket = connection
         self._on_event = on_event
         self._lock = threading.Lock()
         self._sequence = 0
         self._pending: dict[int, _Pending] = {}
         self._ended = threading.Event()
         self.transcript: deque[str] = deque(maxlen=2000)
-        self._process = subprocess.Popen(
-            [sys.executable, "-m", "debugpy.adapter"],
-            stdin=subprocess.PIPE,
-            stdout=subprocess.PIPE,
-            stderr=subprocess.DEVNULL,
-            start_new_session=True,  # Ctrl-C in the terminal is for the controller
-        )
         self._reader = threading.Thread(target=self._read, name="pyharness-debugpy", daemon=True)
         self._reader.start()
 
     @property
-    def pid(self) -> int:
-        """Process id of the adapter."""
-        return self._process.pid
-
-    @property
     def alive(self) -> bool:
-        """Whether the adapter still answers."""
+        """Whether debugpy still answers."""
         return not self._ended.is_set()
 
     def post(self, command: str, arguments: Message | None = None) -> _Pending:
@@ -93,46 +83,37 @@ class DapClient:
             )
         response = pending.response
         if response is None:
-            raise AdapterLostError(ADAPTER)
+            raise LinkClosedError
         if not response.get("success"):
             raise RequestError(str(response.get("message") or f"debugpy refused {command!r}"))
         body: Message = response.get("body") or {}
         return body
 
     def close(self) -> None:
-        """End the adapter and wait for it."""
-        stdin = self._process.stdin
-        if stdin:
-            with contextlib.suppress(OSError):
-                stdin.close()
-        try:
-            self._process.wait(timeout=3)
-        except subprocess.TimeoutExpired:
-            with contextlib.suppress(ProcessLookupError):
-                os.killpg(self._process.pid, signal.SIGKILL)
-            self._process.wait()
-        self._reader.join(timeout=3)
-        if self._process.stdout:
-            self._process.stdout.close()
+        """Hang up: debugpy ends its part in the program."""
+        self._hang_up()
+        self._reader.join(_PATIENCE)
+        self._socket.close()
+
+    def _hang_up(self) -> None:
+        with contextlib.suppress(OSError):
+            self._socket.shutdown(socket.SHUT_RDWR)
 
     def _write(self, message: Message, pending: _Pending) -> None:
         self.transcript.append(f"-> {json.dumps(message)}")
-        try:
-            stdin = self._process.stdin
-            if stdin is not None and self.alive:
-                stdin.write(encode(message))
-                stdin.flush()
+        if self.alive:
+            with contextlib.suppress(OSError):
+                self._socket.sendall(encode(message))
                 return
-        except (OSError, ValueError):
-            pass
         pending.answered.set()
 
     def _read(self) -> None:
-        stdout = self._process.stdout
         decoder = Decoder()
-        while stdout is not None and (data := os.read(stdout.fileno(), _CHUNK)):
-            for message in decoder.feed(data):
-                self._take(message)
+        with contextlib.suppress(OSError):
+            while data := self._socket.recv(_CHUNK):
+                for message in decoder.feed(data):
+                    self._take(message)
+        self._hang_up()  # a program that ends waits for that
         self._ended.set()
         with self._lock:
             waiting = list(self._pending.values())

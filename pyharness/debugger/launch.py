@@ -78,11 +78,12 @@ class Launched:
         stem = Path(command.script).stem
         self.children = ChildProcesses(on_message, command.child_wait, stem) if command.children else None
         ours, theirs = socket.socketpair()
+        self._debugpy, debugpys = socket.socketpair()
         self._stream = ours.makefile("rwb")
         self._socket = ours
         self._asked = 0
-        self._process = self._spawn(command, theirs)
-        theirs.close()
+        with theirs, debugpys:
+            self._process = self._spawn(command, theirs.fileno(), debugpys.fileno())
         self.exit_code: int | None = None
         self._threads = [
             threading.Thread(target=self._read, args=(on_message,), name="pyharness-channel", daemon=True),
@@ -92,10 +93,10 @@ class Launched:
             thread.start()
 
     @staticmethod
-    def _spawn(command: Command, theirs: socket.socket) -> subprocess.Popen[bytes]:
+    def _spawn(command: Command, channel: int, debugpy: int) -> subprocess.Popen[bytes]:
         python = command.python or sys.executable
-        descriptor = theirs.fileno()
-        arguments = [python, "-X", "frozen_modules=off", "-m", "pyharness.debuggee", "--channel", str(descriptor)]
+        arguments = [python, "-X", "frozen_modules=off", "-m", "pyharness.debuggee"]
+        arguments += ["--channel", str(channel), "--debugpy", str(debugpy)]
         if command.module:
             arguments.append("-m")
         env = {**os.environ, "PYDEVD_DISABLE_FILE_VALIDATION": "1", **command.env}
@@ -106,7 +107,7 @@ class Launched:
         try:
             return subprocess.Popen(
                 [*arguments, command.script, *command.arguments],
-                pass_fds=[descriptor],
+                pass_fds=[channel, debugpy],
                 cwd=command.cwd,
                 env=env,
                 stdout=command.stdout,
@@ -120,6 +121,11 @@ class Launched:
     def pid(self) -> int:
         """Process id of the program."""
         return self._process.pid
+
+    def debugpy(self, hello: dict[str, Any]) -> socket.socket:
+        """Our end of the pair that the program inherited."""
+        del hello
+        return self._debugpy
 
     def answer(self, message: dict[str, Any]) -> None:
         """Let the program go on from what it asked."""
@@ -158,7 +164,7 @@ class Launched:
         if self.children:
             self.children.close()
             self.children = None
-        for stream in (self._stream, self._socket):
+        for stream in (self._stream, self._socket, self._debugpy):
             with contextlib.suppress(OSError, ValueError):
                 stream.close()
 

@@ -1,4 +1,4 @@
-"""The Python half: debugpy's adapter, and the breakpoints and frames that it knows."""
+"""The Python half: debugpy in the program, and the breakpoints and frames that it knows."""
 
 from __future__ import annotations
 
@@ -13,6 +13,7 @@ from pyharness.model.source_map import place_of
 from pyharness.model.user_code import is_user_python
 
 if TYPE_CHECKING:
+    import socket
     from collections.abc import Callable, Sequence
 
     from pyharness.model.dap_message import Message
@@ -32,7 +33,8 @@ class PythonSide:
     """What the core asks of debugpy, in terms of kernel threads."""
 
     def __init__(self, on_event: Callable[[Message | None], None]) -> None:
-        self._dap = DapClient(on_event)
+        self._on_event = on_event
+        self._link: DapClient | None = None
         self._breakpoints: dict[str, dict[int, str]] = {}
         self._of_source: dict[str, list[Message]] = {}
         self._dap_thread: dict[int, int] = {}
@@ -46,28 +48,29 @@ class PythonSide:
         """How a change of breakpoints is sent; the shell knows when debugpy cannot answer."""
 
     @property
-    def alive(self) -> bool:
-        """Whether the adapter still answers."""
-        return self._dap.alive
+    def _dap(self) -> DapClient:
+        if self._link is None:
+            raise HarnessError("debugpy is not connected yet.", "Wait until the program has started.")
+        return self._link
 
     @property
-    def adapter_pid(self) -> int:
-        """Process id of the adapter."""
-        return self._dap.pid
+    def alive(self) -> bool:
+        """Whether debugpy answers."""
+        return self._link is not None and self._link.alive
 
     @property
     def transcript(self) -> list[str]:
-        """What was said on the DAP channel."""
-        return list(self._dap.transcript)
+        """What was said with debugpy, message by message."""
+        return list(self._link.transcript) if self._link else []
 
-    def listen(self, package: str, included: Sequence[str], stdlib: str) -> None:
-        """Have the adapter wait for the program; ``debugpyWaitingForServer`` then tells where."""
+    def connect(self, connection: socket.socket, package: str, included: Sequence[str], stdlib: str) -> None:
+        """Speak with the debugpy at the other end; the event ``initialized`` tells when it takes breakpoints."""
         self.stdlib = stdlib
-        self._dap.request("initialize", {"adapterID": "pyharness", "pathFormat": "path", "linesStartAt1": True})
+        self._link = DapClient(connection, self._on_event)
+        self._dap.post("initialize", {"adapterID": "pyharness", "pathFormat": "path", "linesStartAt1": True})
         self._dap.post(
             "attach",
             {
-                "listen": {"host": "127.0.0.1", "port": 0},
                 "justMyCode": False,
                 "subProcess": False,
                 "redirectOutput": False,
@@ -158,13 +161,14 @@ class PythonSide:
 
     def disconnect(self) -> None:
         """Leave the program running without debugpy."""
-        if self._dap.alive:
+        if self.alive:
             pending = self._dap.post("disconnect", {"restart": False, "terminateDebuggee": False})
             pending.answered.wait(2)
 
     def close(self) -> None:
-        """End the adapter."""
-        self._dap.close()
+        """Hang up."""
+        if self._link:
+            self._link.close()
 
     def knows(self, thread: int) -> bool:
         """Whether debugpy has stopped this thread before."""

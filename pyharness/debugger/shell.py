@@ -10,7 +10,6 @@ from pyharness.debugger import machine as m
 from pyharness.debugger import processes
 from pyharness.debugger.actions import Actions
 from pyharness.debugger.breakpoints import Breakpoints
-from pyharness.debugger.dap_client import ADAPTER, AdapterLostError
 from pyharness.debugger.launch import PACKAGE
 from pyharness.debugger.native_side import number_of
 from pyharness.debugger.op_stops import OpStops
@@ -61,7 +60,6 @@ class Shell:
         """Takes what comes from other sources than the debuggers, where a front door gave the queue; never at once."""
         self._libraries: list[str] = []
         self._gdb = PreparedGdb(lambda notice: self._events.put(("gdb", notice)))
-        self._disconnected = False
         self.on_libraries: Callable[[NativeSide], None] = lambda _native: None
         """Called when gdb is attached, and when it has read more of the user's libraries."""
         self.held = False
@@ -140,7 +138,8 @@ class Shell:
         kind = message["type"]
         if kind == "hello":
             self._gdb.begin(message.get("agent"), guarded=bool(message.get("guard")))
-            self.python.listen(str(PACKAGE), self._included, message["stdlib"])
+            self.python.connect(self.process.debugpy(message), str(PACKAGE), self._included, message["stdlib"])
+            self.process.answer({"debugpy": True, "libraries": True, **self._offers()})
         elif kind == "ready":
             self.ready = True
         elif kind == "child":
@@ -182,23 +181,12 @@ class Shell:
 
     def _on_debugpy(self, event: dict[str, Any] | None) -> None:
         if event is None:
-            if not (self._disconnected and self._ends()):
-                raise AdapterLostError(ADAPTER)
+            if not self._ends():
+                raise DebuggerLostError("debugpy")
             return
         kind, body = event["event"], event.get("body") or {}
-        if kind == "debugpyWaitingForServer":
-            self.process.answer(
-                {"debugpy": {"host": body["host"], "port": body["port"]}, "libraries": True, **self._offers()}
-            )
-        elif kind == "process" and body.get("systemProcessId") != self.process.pid:
-            # debugpy takes no token in this direction: make sure that nobody else connected to the adapter's port.
-            raise HarnessError(
-                f"Another process ({body.get('systemProcessId')}) connected in the program's place.", "Start again."
-            )
-        elif kind == "initialized":
+        if kind == "initialized":
             self.configure()
-        elif kind == "terminated":  # said when the program has gone, and never by an adapter that was killed
-            self._disconnected = True
         elif kind == "stopped":
             thread = self.python.thread_of(body["threadId"])
             called_back = self._called_back(thread)

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any, Protocol
 
 if TYPE_CHECKING:
+    import socket
     from collections.abc import Callable
 
     from pyharness.debugger.child_processes import ChildProcesses
@@ -22,6 +23,9 @@ class Process(Protocol):
     @property
     def children(self) -> ChildProcesses | None:
         """The door for child processes, where they are to be debugged."""
+
+    def debugpy(self, hello: dict[str, Any]) -> socket.socket:
+        """The connection that debugpy in the program will serve; ``hello`` is the program's first message."""
 
     def answer(self, message: dict[str, Any]) -> None:
         """Let the program go on from what it asked."""

@@ -35,7 +35,7 @@ class UsageError(HarnessError):
 
 
 class DebuggerLostError(HarnessError):
-    """gdb or debugpy's adapter died; the user's program does not end because of that."""
+    """gdb died, or debugpy left the program; the user's program does not end because of that."""
 
     def __init__(self, name: str) -> None:
         super().__init__(f"{name} ended unexpectedly.", "The program was let go and runs on without a debugger.")

@@ -11,9 +11,10 @@ import pytest
 
 sys.path.append(str(Path(__file__).parents[1] / "ingdb"))
 
-import plain_gdb
+sys.path.append(str(Path(__file__).parents[1] / "dap"))
 
-from pyharness.debugger.dap_client import DapClient
+import plain_gdb
+from debugpy_adapter import DebugpyAdapter
 
 PROGRAM = breakpoint_build.PROGRAMS / "op_actions.py"
 marked = partial(plain_gdb.mark, file=PROGRAM)
@@ -65,7 +66,7 @@ class Debugpy:
 
     def __init__(self):
         self._events = queue.Queue()
-        self._client = DapClient(self._events.put)
+        self._client = DebugpyAdapter(self._events.put)
         self.request = self._client.request
 
     def launch(self, *arguments):

@@ -100,7 +100,7 @@ class HarnessProcess:
         return self._process.returncode, errors
 
     def family(self):
-        """Everything that was started, by role: harness, program, gdb, adapter."""
+        """Everything that was started, by role: harness, program, gdb."""
         processes = marked_with(self._environment["PYHARNESS_HOME"])
         return {process.role if process.role != "other" else str(process.pid): process for process in processes}
 

@@ -22,7 +22,7 @@ class Process:
         words = self.command.split()
         if words[0].endswith("gdb"):
             return "gdb"
-        parts = {"program": "pyharness.debuggee", "adapter": "debugpy.adapter", "harness": "step"}
+        parts = {"program": "--channel", "harness": "step"}
         return next((role for role, part in parts.items() if part in words), "other")
 
     def kill(self, number=signal.SIGKILL):

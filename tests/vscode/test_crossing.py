@@ -10,9 +10,10 @@ import pytest
 from miengine import PATIENCE, ROOT, MIEngine, configuration
 
 sys.path.insert(0, str(ROOT / "tests/debugger"))
+sys.path.append(str(ROOT / "tests/dap"))
 import crossing_build
+from debugpy_adapter import DebugpyAdapter
 
-from pyharness.debugger.dap_client import DapClient
 from pyharness.gdbmi.client import GdbError
 
 PROGRAM = ROOT / "tests/programs/core_crossing.py"
@@ -37,7 +38,7 @@ class PythonHalf:
 
     def __init__(self):
         self.events = queue.Queue()
-        self.client = DapClient(self.events.put)
+        self.client = DebugpyAdapter(self.events.put)
 
     def event(self, name):
         """The next event of that name."""
