@@ -1,4 +1,4 @@
-"""debugpy connected to an adapter that says nothing, and a debugger that is gone before it is ready.
+"""debugpy connected to somebody who says nothing, and a debugger that is gone before it is ready.
 
 python left_early.py WHEN
 """
@@ -20,9 +20,9 @@ def until(condition):
         time.sleep(0.01)
 
 
-def session(address):
+def session(link):
     with suppress(OSError):  # as the session: it would tell it
-        tracing.connect(*address, over.is_set)
+        tracing.connect(link, over.is_set)
     tracing.let_go()
     returned.set()
 
@@ -43,11 +43,11 @@ def starts_its_threads_late(debugger):
     debugger.start_auxiliary_daemon_threads = late
 
 
-with socket.create_server(("127.0.0.1", 0)) as adapter:
+link, peer = socket.socketpair()
+with link, peer:
     if when == "before it connects":
         leave()
-    quiet_thread.start(session, adapter.getsockname())
-    peer, _ = adapter.accept()
+    quiet_thread.start(session, link)
     if when != "before it connects":
         until(
             lambda: (
@@ -57,10 +57,9 @@ with socket.create_server(("127.0.0.1", 0)) as adapter:
         debugger = tracing._debugger[0]
         if when == "its threads start":
             starts_its_threads_late(debugger)
-        if when == "the adapter ended":
+        if when == "it hung up":
             peer.close()
             until(lambda: debugger.pydb_disposed)
         leave()
     assert returned.wait(20), "connect does not return"
-    peer.close()
 print("ends")
