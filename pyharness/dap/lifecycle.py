@@ -74,7 +74,7 @@ def _check_free(session: Session, arguments: Arguments) -> None:
     token = arguments.text("token", "")
     session.accepted = session.accepted or session.authorized(token)
     if not session.accepted:
-        wrong = "That is not this server's token." if token else "Another client uses this server."
+        wrong = "That is not this server's token." if token else "This server asks for a token."
         raise HarnessError(wrong, "Give the token that the server printed in the attribute `token`.")
     if session.debuggee is not None:
         raise HarnessError("A program is being debugged already.", "End it first: one session, one program.")

@@ -14,11 +14,14 @@ from typing import TYPE_CHECKING
 from pyharness.dap import handlers  # noqa: F401  (registers every request)
 from pyharness.dap.connection import Connection
 from pyharness.dap.session import Session
+from pyharness.model.errors import UsageError
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
 _LOOPBACK = "127.0.0.1"
+_VARIABLE = "PYHARNESS_TOKEN"
+_LENGTH = 24
 
 
 def serve_stdio() -> None:
@@ -33,19 +36,17 @@ def serve_stdio() -> None:
 
 @dataclass
 class Server:
-    """Listens on a port; the first client is served, others beside it need the token."""
+    """Listens on a port; a client debugs once it has given the token."""
 
     port: int
     token: str = ""
 
     def __post_init__(self) -> None:
-        self.token = self.token or secrets.token_urlsafe(24)
+        self.token = self.token or _chosen() or secrets.token_urlsafe(_LENGTH)
         self._socket = socket.create_server((_LOOPBACK, self.port), backlog=8)
         self.port = self._socket.getsockname()[1]
         self._lock = threading.Lock()
         self._sessions: list[Session] = []
-        self._first: Session | None = None
-        """The client that debugs without the token, as long as it is here."""
 
     def serve(self, announce: Callable[[dict[str, object]], None], *, once: bool = False) -> None:
         """Accept clients, each on a thread of its own, until interrupted."""
@@ -78,7 +79,7 @@ class Server:
 
         client = Connection(stream.fileno(), stream.fileno(), hang_up, forgiving=False)
         door: dict[str, object] = {"debugServer": self.port, "token": self.token}
-        session = Session(client, lambda token: self._may(session, token), door)
+        session = Session(client, self._may, door)
         with self._lock:
             self._sessions.append(session)
         try:
@@ -88,14 +89,18 @@ class Server:
                 self._sessions.remove(session)
             stream.close()
 
-    def _may(self, session: Session, token: str) -> bool:
-        """Whether a client may debug: it has the token, or is the first that asks of those here."""
-        if token:
-            return secrets.compare_digest(token.encode("utf-8", "replace"), self.token.encode())
-        with self._lock:
-            if self._first not in self._sessions:
-                self._first = session
-            return self._first is session
+    def _may(self, token: str) -> bool:
+        """Whether a client may debug."""
+        return secrets.compare_digest(token.encode("utf-8", "replace"), self.token.encode())
+
+
+def _chosen() -> str:
+    """The token that the environment names, for clients whose configuration is written beforehand."""
+    token = os.environ.get(_VARIABLE, "")
+    if token and len(token) < _LENGTH:
+        short = f"${_VARIABLE} has {len(token)} characters: others could guess it."
+        raise UsageError(short, f"Give it {_LENGTH} or more.")
+    return token
 
 
 def _is_mine(stream: socket.socket) -> bool:

@@ -42,7 +42,8 @@ def child_of(asked, client, script, *marks, native=()):
 
 @pytest.mark.parametrize("way", ["fork", "spawn"])
 def test_a_child_is_debugged_in_both_languages_beside_its_parent(dap, way):
-    parent, asked = launched(dap.tcp(), "dap_children.py", way, subProcess="debug")
+    client = dap.tcp()
+    parent, asked = launched(client, "dap_children.py", way, subProcess="debug", token=dap.token)
     parent.configure(native=("held",))
     at_parent = parent.stood()
     assert parent.evaluate("value", at_parent.frame) == "1"

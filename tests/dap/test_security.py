@@ -1,7 +1,10 @@
-"""Who may debug through a port: clients of this machine, the first one or those with the token, and no web page."""
+"""Who may debug through a port: a client of this user that has the token; nobody else, and no web page."""
 
 import json
+import os
 import socket
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
@@ -15,7 +18,8 @@ REFUSED = "Give the token that the server printed"
 @pytest.fixture
 def first(dap):
     """A client that debugs, of a server that others can reach too."""
-    program = Debugging(dap.tcp(), TARGET).launch("inner")
+    client = dap.tcp()
+    program = Debugging(client, TARGET).launch("inner", token=dap.token)
     program.stood()
     return program
 
@@ -90,16 +94,27 @@ def test_a_second_client_with_the_token_debugs_beside_the_first(dap, first):
     assert first.client.request("threads")["threads"]
 
 
-def test_the_next_client_is_the_first_one_when_that_has_left(dap, first):
-    first.leave()
-    assert Debugging(dap.connect(), TARGET).launch("inner").stood().function == "inner"
-
-
-def test_a_first_client_with_a_wrong_token_is_refused(dap):
+@pytest.mark.parametrize(("token", "answer"), [({}, REFUSED), ({"token": GUESS}, "not this server's token")])
+def test_an_only_client_needs_the_token(dap, token, answer):
     program = Debugging(dap.tcp(), TARGET)
     program.initialize()
-    assert "not this server's token" in program.client.refused("launch", program=TARGET, token=GUESS)
+    assert answer in program.client.refused("launch", program=TARGET, **token)
     assert dap.token not in program.client.story()
+
+
+def test_the_environment_can_name_the_token(dap):
+    chosen = GUESS * 5
+    client = dap.tcp(PYHARNESS_TOKEN=chosen)
+    assert Debugging(client, TARGET).launch("inner", token=chosen).stood().function == "inner"
+    assert dap.token == chosen
+
+
+def test_a_token_that_can_be_guessed_is_refused():
+    command = [sys.executable, "-m", "pyharness", "dap", "--port", "0"]
+    environment = {**os.environ, "PYHARNESS_TOKEN": "x" * 23}
+    done = subprocess.run(command, env=environment, capture_output=True, text=True, check=False)
+    assert (done.returncode, done.stdout) == (2, "")
+    assert "$PYHARNESS_TOKEN has 23 characters" in done.stderr
 
 
 @pytest.mark.parametrize(

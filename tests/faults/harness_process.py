@@ -105,6 +105,10 @@ class HarnessProcess:
         return {process.role if process.role != "other" else str(process.pid): process for process in processes}
 
     def abandon(self):
-        for process in self.family().values():
+        family = marked_with(self._environment["PYHARNESS_HOME"])
+        for process in family:
             process.kill()
+        for process in family:
+            if process.pid != self.pid:  # which is our child, and waited for below
+                process.wait_for_end()
         self._process.communicate(timeout=PATIENCE)

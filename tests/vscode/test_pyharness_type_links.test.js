@@ -47,8 +47,8 @@ for (const type of ['pyharness', 'debugpy'])
   test(`debugServer connects type ${type}`, { workspace: served }, async bench => {
     const server = spawn(PYTHON, ['-m', 'pyharness', 'dap', '--port', '0'], { cwd: repository });
     try {
-      const { port } = JSON.parse(await new Promise(resolve => server.stdout.once('data', resolve)));
-      const configuration = { name: 'served', type, request: 'launch', program: '${workspaceFolder}/transformer.py', debugServer: port };
+      const { port, token } = JSON.parse(await new Promise(resolve => server.stdout.once('data', resolve)));
+      const configuration = { name: 'served', type, request: 'launch', program: '${workspaceFolder}/transformer.py', debugServer: port, token };
       fs.mkdirSync(path.join(served, '.vscode'), { recursive: true });
       fs.writeFileSync(path.join(served, '.vscode/launch.json'), JSON.stringify({ version: '0.2.0', configurations: [configuration] }));
       await bench.breakpoint(`transformer.py:${lineOf(path.join(served, 'transformer.py'), CALL)}`);
