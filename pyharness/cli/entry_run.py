@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
     from pyharness.debugger.launch import Command
 
-ENTRIES = Path(__file__).resolve().parent.parent / "debuggee"
+START = Path(__file__).resolve().parent.parent / "debuggee" / "start.py"
 _EVERY = 0.25
 """Seconds between two looks at how far it is."""
 _STDERR = 2
@@ -29,7 +29,7 @@ _PATIENCE = 5.0
 def run_entry(
     entry: str, command: Command, folder: Path, request: dict[str, Any], *, to_stderr: bool, so_far: Callable[[], str]
 ) -> int:
-    """Run ``python ENTRY FOLDER REQUEST SCRIPT ARGS`` to its end; its code as ``subprocess`` has it.
+    """Run ``python START ENTRY FOLDER REQUEST SCRIPT ARGS`` to its end; its code as ``subprocess`` has it.
 
     ``to_stderr``: its output is not to be mixed with ours. ``so_far``: what a terminal is told meanwhile.
     """
@@ -37,7 +37,7 @@ def run_entry(
     python = shutil.which(command.python or sys.executable) or sys.executable
     with _deaf_to_ctrl_c():
         process = subprocess.Popen(
-            [python, str(ENTRIES / entry), str(folder), json.dumps(request), *words],
+            [python, str(START), entry, str(folder), json.dumps(request), *words],
             cwd=command.cwd,
             stdout=_STDERR if to_stderr else None,
         )

@@ -10,6 +10,7 @@ from typing import Any
 
 from pyharness.model import jsonc
 from pyharness.project.jsonc_merge import Wanted
+from pyharness.project.own_command import own_command
 
 FOLDER = "${workspaceFolder}"
 _GDB_HALF = "gdb half"
@@ -33,7 +34,7 @@ class Project:
     @property
     def load(self) -> Entry:
         """The command that brings ours into gdb, wherever pyharness is installed."""
-        question = f"['{self.python}', '-m', 'pyharness', 'gdb-script']"
+        question = own_command(self.python, "gdb-script")
         text = (
             f"python import subprocess; gdb.execute('source ' + subprocess.check_output({question}, text=True).strip())"
         )

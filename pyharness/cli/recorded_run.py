@@ -33,7 +33,7 @@ def run(command: Command, request: dict[str, Any], *, to_stderr: bool) -> tuple[
         folder = Path(name)
         request = {**request, "progress": output.status.wanted()}
         counter = folder / "count"
-        code = run_entry("recorded.py", command, folder, request, to_stderr=to_stderr, so_far=lambda: _counted(counter))
+        code = run_entry("trace", command, folder, request, to_stderr=to_stderr, so_far=lambda: _counted(counter))
         output.progress("reading the trace")
         return _trace(folder, code), of_program(code)
 

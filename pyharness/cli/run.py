@@ -20,8 +20,7 @@ from pyharness.model.missing import check_script, no_interpreter
 if TYPE_CHECKING:
     from pyharness.model.handles import Handle
 
-ENTRY = Path(__file__).resolve().parent.parent / "debuggee" / "entry.py"
-NAN_ENTRY = ENTRY.with_name("nan_entry.py")
+START = Path(__file__).resolve().parent.parent / "debuggee" / "start.py"
 _WITH_VALUE = {"--name", "--python"}
 
 
@@ -88,8 +87,7 @@ def command(*, name: str, python: str, nan: bool, listing: bool, as_json: bool, 
     if interpreter is None:
         raise no_interpreter(python)
     sys.stdout.flush()
-    entry = str(NAN_ENTRY if nan else ENTRY)
-    os.execv(interpreter, [interpreter, entry, name, *words])  # noqa: S606  (a list of arguments, no shell)
+    os.execv(interpreter, [interpreter, str(START), "nan" if nan else "run", name, *words])  # noqa: S606  (a list of arguments, no shell)
 
 
 def _check(words: tuple[str, ...]) -> None:

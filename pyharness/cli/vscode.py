@@ -14,7 +14,10 @@ from pyharness.model.errors import HarnessError, UsageError
 
 _CHOSEN = "${command:python.interpreterPath}"
 _VENVS = (".venv", "venv", "env")
-_HAS_PYHARNESS = "import importlib.util, sys; sys.exit(importlib.util.find_spec('pyharness') is None)"
+_HAS_PYHARNESS = (
+    "import sys; sys.path[:] = filter(None, sys.path); "  # what lies in the current folder is not installed
+    "from importlib.util import find_spec; sys.exit(find_spec('pyharness') is None)"
+)
 
 _EXAMPLES = (
     ("F5 builds, then runs train.py under both debuggers", "pyharness vscode --script train.py --build build"),

@@ -21,6 +21,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NoReturn
 
+from pyharness.debuggee import apart
 from pyharness.debuggee.channel import Channel
 from pyharness.model.errors import HarnessError
 
@@ -99,10 +100,12 @@ def _connect(channel: Channel, link: socket.socket) -> bool:
     if not answer:
         raise SystemExit(1)  # the controller is gone: nobody waits for this program
     forked.let_children_go()
-    if answer.get("debugpy"):
+    if "debugpy" in answer:
         from pyharness.debuggee import debugpy_link
 
-        debugpy_link.serve(link)
+        apart.make_importable(answer["debugpy"])
+        with apart.FromInstalled():
+            debugpy_link.serve(link)
     if answer.get("children"):
         from pyharness.debuggee import children
 
@@ -192,7 +195,7 @@ def _their_part(trace: types.TracebackType | None) -> types.TracebackType | None
 
 def _load_file(script: str, module: types.ModuleType) -> CodeType:
     path = Path(script).absolute()
-    sys.path[0] = str(path.parent)
+    apart.put_first(str(path.resolve().parent))
     module.__file__ = str(path)
     module.__dict__["__builtins__"] = __builtins__
     module.__spec__ = None
@@ -203,7 +206,7 @@ def _load_file(script: str, module: types.ModuleType) -> CodeType:
 
 
 def _load_module(name: str, module: types.ModuleType) -> CodeType:
-    sys.path[0] = str(Path.cwd())
+    apart.put_first(str(Path.cwd()))
     spec = importlib.util.find_spec(name)
     if spec is not None and spec.submodule_search_locations is not None:
         spec = importlib.util.find_spec(f"{name}.__main__")
@@ -222,4 +225,5 @@ def _print_syntax_error(error: SyntaxError) -> NoReturn:
 
 
 if __name__ == "__main__":
+    apart.leave_folder()
     sys.exit(main())

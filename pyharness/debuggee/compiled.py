@@ -1,6 +1,6 @@
 """What ``pyharness fx compiled`` runs: the user's script, and at its end what torch.compile made of it, as data.
 
-python COMPILED.py FOLDER REQUEST [-m] SCRIPT [ARGS...]      REQUEST: a JSON object, ``{"replace": false}``
+python START.py compiled FOLDER REQUEST [-m] SCRIPT [ARGS...]      REQUEST: a JSON object, ``{"replace": false}``
 
 FOLDER gets ``compiled.json`` at the end, also after an exception or ``sys.exit``: ``CompileReport.to_json``.
 """
@@ -16,7 +16,6 @@ from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
-_PACKAGES = Path(__file__).resolve().parents[2]
 _EVERY = ">=0:pyharness"
 """For each compilation: this backend, as ``TORCH_COMPILE_OVERRIDE_BACKENDS`` says it."""
 
@@ -53,11 +52,3 @@ def _write(folder: Path, owner: int) -> None:
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # impatience shall not cost the report
     with suppress(OSError):  # the program may have taken the folder away, and must end as it would
         write_private(folder / "compiled.json", json.dumps(compile_report().to_json()).encode())
-
-
-if __name__ == "__main__":
-    sys.path[0] = str(_PACKAGES)  # not this folder; `run` puts the script's there
-    from pyharness.debuggee.entry import make_importable
-
-    make_importable({"pyharness": str(_PACKAGES)})
-    sys.exit(main())

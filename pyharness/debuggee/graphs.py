@@ -1,6 +1,6 @@
 """What ``pyharness fx`` runs: the user's script, of which each GraphModule that it makes is kept as data.
 
-python GRAPHS.py FOLDER REQUEST [-m] SCRIPT [ARGS...]      REQUEST: a JSON object, see ``Request``
+python START.py graphs FOLDER REQUEST [-m] SCRIPT [ARGS...]      REQUEST: a JSON object, see ``Request``
 
 FOLDER gets ``graphs.json`` at the end, also after an exception or ``sys.exit``: a list of ``MadeGraph.to_json``.
 """
@@ -22,8 +22,6 @@ if TYPE_CHECKING:
 
     from pyharness.debuggee.graphs_made import GraphsMade
     from pyharness.model.graph import MadeGraph
-
-_PACKAGES = Path(__file__).resolve().parents[2]
 
 
 def main() -> int:
@@ -101,11 +99,3 @@ class _Collected:
         except Exception as error:  # noqa: BLE001  (the program's exit status stands; whoever asked is told)
             return {"message": f"{type(error).__name__}: {error}", "remedy": "", "exit_code": 1}
         return {"folder": str(done.folder), "name": done.name, "files": list(done.files)}
-
-
-if __name__ == "__main__":
-    sys.path[0] = str(_PACKAGES)  # not this folder; `run` puts the script's there
-    from pyharness.debuggee.entry import make_importable
-
-    make_importable({"pyharness": str(_PACKAGES)})
-    sys.exit(main())

@@ -57,6 +57,8 @@ def mapped() -> str:
     return next((path for path in paths if "/libpython" in path), os.path.realpath(sys.executable))
 
 
+packages = {name: package(name) for name in ("pyharness", "torch", "debugpy")}
+sys.path.insert(0, "")  # the person's own modules may lie in the current folder
 print(
     "pyharness-doctor: "
     + json.dumps(
@@ -68,7 +70,7 @@ print(
             "suffix": sysconfig.get_config_var("EXT_SUFFIX") or "",
             "gil": not sysconfig.get_config_var("Py_GIL_DISABLED"),
             "debug": hasattr(sys, "gettotalrefcount"),
-            "packages": {name: package(name) for name in ("pyharness", "torch", "debugpy")},
+            "packages": packages,
             "modules": {name: origin(name) for name in modules},
             "installed": sorted(installed()),
         }

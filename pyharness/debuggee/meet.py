@@ -15,7 +15,7 @@ import sys
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from pyharness.debuggee import agent, generated, side_by_side, stepping  # noqa: F401  (stepping registers its requests)
+from pyharness.debuggee import agent, apart, generated, side_by_side, stepping  # noqa: F401  (stepping registers its requests)
 from pyharness.model import rendezvous
 from pyharness.model.errors import HarnessError
 
@@ -31,6 +31,7 @@ def main() -> int:
     """Meet gdb, then become the script."""
     from pyharness.debuggee.__main__ import run
 
+    apart.leave_folder()
     options = _parse(sys.argv[1:])
     agent.start()
     generated.install(lambda _entry: None)

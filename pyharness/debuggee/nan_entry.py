@@ -1,18 +1,16 @@
 """What ``pyharness run --nan`` becomes: the user's script under a handle, ended at its first bad value.
 
-python NAN_ENTRY.py NAME [-m] SCRIPT [ARGS...]
+python START.py nan NAME [-m] SCRIPT [ARGS...]
 """
 
 from __future__ import annotations
 
 import sys
-from pathlib import Path
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from pyharness.native.find_nan import NanSearch
 
-_PACKAGES = Path(__file__).resolve().parents[2]
 FOUND = 1
 """Exit status where a bad value was found, whatever the program made of it."""
 
@@ -68,11 +66,3 @@ class Watched:
             return 0
         report(search.finding)
         return FOUND
-
-
-if __name__ == "__main__":
-    sys.path[0] = str(_PACKAGES)  # not this folder; `run` puts the script's there
-    from pyharness.debuggee.entry import make_importable
-
-    make_importable({"pyharness": str(_PACKAGES)})
-    sys.exit(main())

@@ -1,6 +1,6 @@
 """What ``pyharness trace`` runs: the user's script, recorded from its import of torch to the end of the process.
 
-python RECORDED.py FOLDER OPTIONS [-m] SCRIPT [ARGS...]      OPTIONS: a JSON object, see ``Request``
+python START.py trace FOLDER OPTIONS [-m] SCRIPT [ARGS...]      OPTIONS: a JSON object, see ``Request``
 
 FOLDER gets ``trace.json`` at the end (also after an exception or ``sys.exit``), ``error.json`` where recording failed,
 and meanwhile ``count``: how many events there are so far.
@@ -25,7 +25,6 @@ if TYPE_CHECKING:
     from pyharness.model.trace import Trace
 
 _TORCH = "torch"
-_PACKAGES = Path(__file__).resolve().parents[2]
 _EVERY = 0.2
 """Seconds between two counts."""
 
@@ -162,11 +161,3 @@ class Recorded:
         while self._source and not self._ended.is_set():
             os.pwrite(counter, b"%20d" % self._source.count, 0)
             self._ended.wait(_EVERY)
-
-
-if __name__ == "__main__":
-    sys.path[0] = str(_PACKAGES)  # not this folder; `run` puts the script's there
-    from pyharness.debuggee.entry import make_importable
-
-    make_importable({"pyharness": str(_PACKAGES)})
-    sys.exit(main())

@@ -13,7 +13,7 @@ import sysconfig
 import threading
 from typing import TYPE_CHECKING, Any
 
-from pyharness.debuggee import children, generated, libraries, op_places, quiet_thread, tracing
+from pyharness.debuggee import apart, children, generated, libraries, op_places, quiet_thread, tracing
 from pyharness.debuggee.conversation import Conversation
 from pyharness.model.errors import HarnessError
 
@@ -40,7 +40,9 @@ class Session:
         """Do the handshake, call ``on_ready``, and stay until the debugger leaves."""
         with quiet_thread.hidden_from_pydevd():
             try:
-                if self._shake_hands():
+                with apart.FromInstalled():
+                    stays = self._shake_hands()
+                if stays:
                     on_ready()
                 self.conversation.over.wait()
             except Exception as error:  # noqa: BLE001  (nothing of ours may end as a traceback of the program's)
@@ -66,7 +68,8 @@ class Session:
         """Tell what there is; whether the debugger stayed."""
         ask = self.conversation.ask
         answer = ask({**hello(), "key": self.key})
-        if answer.get("debugpy") and (link := self._debugpy.get()):
+        if "debugpy" in answer and (link := self._debugpy.get()):
+            apart.make_importable(answer["debugpy"])
             tracing.connect(link, self.conversation.over.is_set)
         if answer.get("children"):
             children.follow(answer["children"], self)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import threading
 from contextlib import suppress
 from pathlib import Path
@@ -13,6 +14,15 @@ def name_this() -> None:
     """The calling thread is a debugger's."""
     with suppress(OSError):  # without /proc it is only listed
         Path(f"/proc/self/task/{threading.get_native_id()}/comm").write_text(NAME, encoding="ascii")
+
+
+def all_as_json() -> str:
+    """The calling thread's LWP, and LWP → name of every thread that Python knows; debuggers' have an empty name."""
+    names = {
+        thread.native_id: "" if getattr(thread, "is_pydev_daemon_thread", False) else thread.name
+        for thread in threading.enumerate()
+    }
+    return json.dumps([threading.get_native_id(), names])
 
 
 def name_debugpys() -> None:

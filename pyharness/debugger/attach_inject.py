@@ -2,16 +2,14 @@
 
 from __future__ import annotations
 
-import importlib.util
 import json
 import os
 import secrets
 import socket
 import struct
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from pyharness.debugger.launch import PACKAGE
+from pyharness.debugger.launch import PACKAGE, packages
 from pyharness.debugger.stack_dump import ask_gdb
 from pyharness.model import handles
 from pyharness.model.errors import HarnessError
@@ -41,21 +39,29 @@ def name_main_thread(ident):
     main._tstate_lock.acquire()
     getattr(threading, "_shutdown_locks", set()).discard(lock)
 def begin():
-    name_main_thread({main_thread})
-    import json, socket, sys
+    import sys
+    if sys.version_info[:2] < {oldest!r}:
+        message = "it runs Python %d.%d; needed is %d.%d or newer" % (sys.version_info[:2] + {oldest!r})
+        return answer(lambda: dict(error="RuntimeError: " + message))
+    apart = dict(__name__="_pyharness_apart", __file__={apart!r})
+    with open(apart["__file__"], "rb") as file:
+        exec(compile(file.read(), apart["__file__"], "exec"), apart)
+    with apart["FromInstalled"]():
+        apart["make_importable"]({packages!r})
+        name_main_thread({main_thread})
+        answer(start)
+def start():
+    from pyharness.debuggee import late
+    return late.start({home!r})
+def answer(ask):
+    import json, socket
     door = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
     try:
         door.connect("\\0" + {door!r})
     except OSError:
         return  # whoever asked is not there any more
     try:
-        if sys.version_info[:2] < {oldest!r}:
-            raise RuntimeError("it runs Python %d.%d; needed is %d.%d or newer" % (sys.version_info[:2] + {oldest!r}))
-        from importlib.util import module_from_spec, spec_from_file_location
-        spec = spec_from_file_location("_pyharness_late", {late!r})
-        late = module_from_spec(spec)
-        spec.loader.exec_module(late)
-        answer = late.start({packages!r}, {home!r})
+        answer = ask()
     except BaseException as error:
         answer = dict(error="%s: %s" % (type(error).__name__, error))
     try:
@@ -79,8 +85,8 @@ def inject(pid: int, seconds: float) -> Handle:
             door=name,
             main_thread=MAIN_THREAD,
             oldest=_OLDEST,
-            late=str(PACKAGE / "debuggee" / "late.py"),
-            packages=_packages(),
+            apart=str(PACKAGE / "debuggee" / "apart.py"),
+            packages=packages(),
             home=str(state_dir("run")),
         )
         ask_gdb({"pid": pid, "core": None, "parent": os.getpid(), "code": f"exec({code!r}, {{}})"}, pid)
@@ -113,15 +119,6 @@ def _answer(door: socket.socket, pid: int, seconds: float) -> dict[str, Any]:
         raise HarnessError(
             f"Process {pid} ended meanwhile.", "Start it again; `pyharness run` gives it a handle to attach to."
         ) from None
-
-
-def _packages() -> dict[str, str]:
-    """Where our Python half and debugpy are."""
-    spec = importlib.util.find_spec("debugpy")
-    found = {"pyharness": str(PACKAGE.parent)}
-    if spec is not None and spec.origin is not None:
-        found["debugpy"] = str(Path(spec.origin).parent.parent)
-    return found
 
 
 def _native(pid: int) -> str:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import importlib.util
 import json
 import os
 import shutil
@@ -23,6 +24,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
 
 PACKAGE = Path(__file__).parent.parent
+START = PACKAGE / "debuggee" / "start.py"
 
 
 @dataclass(frozen=True)
@@ -95,13 +97,11 @@ class Launched:
     @staticmethod
     def _spawn(command: Command, channel: int, debugpy: int) -> subprocess.Popen[bytes]:
         python = command.python or sys.executable
-        arguments = [python, "-X", "frozen_modules=off", "-m", "pyharness.debuggee"]
+        arguments = [python, "-X", "frozen_modules=off", str(START), "debug"]
         arguments += ["--channel", str(channel), "--debugpy", str(debugpy)]
         if command.module:
             arguments.append("-m")
         env = {**os.environ, "PYDEVD_DISABLE_FILE_VALIDATION": "1", **command.env}
-        # The program's own folder comes first on its path (as Python has it); ours is found behind everything else.
-        env["PYTHONPATH"] = os.pathsep.join(filter(None, [env.get("PYTHONPATH", ""), str(PACKAGE.parent)]))
         # It hears of Ctrl-C from the script's first line on: what comes before is ours, and we end it (see debuggee).
         before = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
         try:
@@ -179,6 +179,15 @@ class Launched:
         on_exit(self._process.wait())
 
 
+def packages() -> dict[str, str]:
+    """Where our Python half and debugpy are, for a program whose Python has none."""
+    spec = importlib.util.find_spec("debugpy")
+    found = {"pyharness": str(PACKAGE.parent)}
+    if spec is not None and spec.origin is not None:
+        found["debugpy"] = str(Path(spec.origin).parent.parent)
+    return found
+
+
 def _descendants(pid: int) -> list[int]:
     """The processes that ``pid`` started, and those that they did, as far as they are in this process group."""
     found: list[int] = []
@@ -190,9 +199,9 @@ def _descendants(pid: int) -> list[int]:
 
 
 def missing_in(python: str) -> HarnessError:
-    """The program ended before it said hello: most often its Python lacks a package of ours."""
+    """The error of a program that ended before it said hello: its Python is too old, or something ended it."""
     python = python or sys.executable
     return HarnessError(
         "The program ended before the harness could connect to it.",
-        f"Does {python} have pyharness and debugpy? Try: {python} -m pip install pyharness",
+        f"Is {python} a Python 3.10 or newer, and what did it say? `pyharness doctor --python {python}` looks at it.",
     )

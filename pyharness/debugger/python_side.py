@@ -19,10 +19,7 @@ if TYPE_CHECKING:
     from pyharness.model.dap_message import Message
 
 _LIBRARIES = ("torch", "functorch", "torchgen", "debugpy", "_distutils_hack")
-_WHO = (
-    "(lambda t: __import__('json').dumps([t.get_native_id(), {u.native_id: '' if getattr(u, 'is_pydev_daemon_thread', "
-    "False) else u.name for u in t.enumerate()}]))(__import__('threading'))"
-)
+_WHO = "__import__('pyharness.debuggee.thread_names', fromlist=['all_as_json']).all_as_json()"
 """The LWP of the thread that evaluates it, and the name of each thread that Python knows, as JSON."""
 _PATIENCE = 2.0
 _FINDERS = "__editable___*"

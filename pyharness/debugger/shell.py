@@ -10,7 +10,7 @@ from pyharness.debugger import machine as m
 from pyharness.debugger import processes
 from pyharness.debugger.actions import Actions
 from pyharness.debugger.breakpoints import Breakpoints
-from pyharness.debugger.launch import PACKAGE
+from pyharness.debugger.launch import PACKAGE, packages
 from pyharness.debugger.native_side import number_of
 from pyharness.debugger.op_stops import OpStops
 from pyharness.debugger.prepared_gdb import PreparedGdb
@@ -139,7 +139,7 @@ class Shell:
         if kind == "hello":
             self._gdb.begin(message.get("agent"), guarded=bool(message.get("guard")))
             self.python.connect(self.process.debugpy(message), str(PACKAGE), self._included, message["stdlib"])
-            self.process.answer({"debugpy": True, "libraries": True, **self._offers()})
+            self.process.answer({"debugpy": packages(), "libraries": True, **self._offers()})
         elif kind == "ready":
             self.ready = True
         elif kind == "child":

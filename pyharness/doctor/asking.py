@@ -15,6 +15,7 @@ if TYPE_CHECKING:
 MARK = "pyharness-doctor: "
 """What the line of the answer begins with: programs say other things as well."""
 _SECONDS = 60
+_APART = "import sys; sys.path[:] = filter(None, sys.path)\n"
 
 
 def ask(command: Sequence[str], folder: Path | None = None, remedy: str = "") -> dict[str, Any]:
@@ -48,5 +49,5 @@ def _ending(ended: subprocess.CompletedProcess[str]) -> str:
 
 
 def source(name: str) -> str:
-    """The text of a file of ``debuggee/``, for ``python -c``: so that its folder is not on the program's path."""
-    return (Path(__file__).resolve().parent.parent / "debuggee" / name).read_text(encoding="utf-8")
+    """The text of a file of ``debuggee/``, for ``python -c``: neither its folder nor the current one is on the path."""
+    return _APART + (Path(__file__).resolve().parent.parent / "debuggee" / name).read_text(encoding="utf-8")

@@ -6,6 +6,8 @@ import json
 import re
 from typing import TYPE_CHECKING
 
+from pyharness.project.own_command import CODE
+
 if TYPE_CHECKING:
     from pyharness.project.ops import Op
 
@@ -35,7 +37,7 @@ set pagination off
 set confirm off
 python import os, subprocess
 python interpreter = os.environ.setdefault("PYHARNESS_PYTHON", {python})
-python ours = subprocess.check_output([interpreter, "-m", "pyharness", "gdb-script"], text=True).strip()
+python ours = subprocess.check_output([interpreter, "-c", "{code}", "gdb-script"], text=True).strip()
 python gdb.execute(f"source {{ours}}")
 ph-program {script}
 
@@ -73,6 +75,7 @@ def gdb_script(op: Op, name: str, script: str, folder: str, python: str) -> str:
         script=script,
         place=op.place,
         python=json.dumps(python),
+        code=CODE,
     )
 
 

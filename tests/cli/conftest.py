@@ -56,8 +56,8 @@ def started(environment, tmp_path):
 def graphs_of_program(tmp_path_factory):
     """What ``fx_graphs.py`` makes, from one run of it."""
     folder = tmp_path_factory.mktemp("graphs")
-    entry = ROOT / "pyharness" / "debuggee" / "graphs.py"
-    command = [sys.executable, entry, folder, "{}", ROOT / "tests" / "programs" / "fx_graphs.py"]
+    start = ROOT / "pyharness" / "debuggee" / "start.py"
+    command = [sys.executable, start, "graphs", folder, "{}", ROOT / "tests" / "programs" / "fx_graphs.py"]
     environment = {**os.environ, "PYHARNESS_HOME": str(folder / "state")}
     subprocess.run(list(map(str, command)), env=environment, capture_output=True, timeout=90, check=True)
     return folder / "graphs.json"

@@ -61,7 +61,7 @@ def after_initialize(client, _folder):
 
 
 def launching(client, folder):
-    hold = "import os, sys\nif 'pyharness.debuggee' in sys.orig_argv:\n    print('starting', flush=True)\n"
+    hold = "import os, sys\nif '--channel' in sys.orig_argv:\n    print('starting', flush=True)\n"
     (folder / "sitecustomize.py").write_text(f"{hold}    open(os.environ['PAUSES']).read()\n")
     begun(client, folder, env={"PYTHONPATH": f"{folder}{os.pathsep}{os.environ['PYTHONPATH']}"})
     says(client, "starting")

@@ -13,7 +13,7 @@ def named(phase):
 def starting(pyharness, tmp_path):
     (tmp_path / "sitecustomize.py").write_text(
         "import os, sys\n"
-        "if 'pyharness.debuggee' in sys.orig_argv:\n"
+        "if '--channel' in sys.orig_argv:\n"
         "    print('starting', flush=True)\n"
         "    open(os.environ['PAUSES']).read()\n"
     )

@@ -4,10 +4,11 @@ import signal
 import sys
 
 import pytest
-from harness_process import PROGRAMS, STANDS
+from harness_process import PROGRAMS, STANDS, at
 from slow_gdb import SlowGdb
 
 ENDS = PROGRAMS / "fault_ends.py"
+LINES = PROGRAMS / "plain_lines.py"
 
 
 def attaching(pyharness, tmp_path, moment, *words):
@@ -64,22 +65,20 @@ def test_a_crash_without_gdb_is_the_end(pyharness):
 
 
 def test_before_it_connects(pyharness, tmp_path):
-    (tmp_path / "sitecustomize.py").write_text(
-        "import os, sys\nif 'pyharness.debuggee' in sys.orig_argv: os._exit(9)\n"
-    )
+    (tmp_path / "sitecustomize.py").write_text("import os, sys\nif '--channel' in sys.orig_argv: os._exit(9)\n")
     path = f"{tmp_path}:{pyharness.environment['PYTHONPATH']}"
     status, errors = pyharness("step", STANDS, "--at", "native:held", PYTHONPATH=path).end()
     assert status == 1
     assert "pyharness: The program ended before the harness could connect to it." in errors
 
 
-def test_under_a_python_that_lacks_debugpy(pyharness, tmp_path):
+def test_a_python_that_lacks_debugpy_is_brought_ours(pyharness, tmp_path):
     python = tmp_path / "python"
     python.write_text(f'#!/bin/sh\nexec {sys.executable} -S -E "$@"\n')
     python.chmod(0o755)
-    status, errors = pyharness("step", STANDS, "--python", python, "--at", "native:held").end()
-    assert status == 1
-    assert f"Try: {python} -m pip install pyharness" in errors
+    harness = pyharness("step", LINES, "--python", python, "--at", at("inner", LINES), "--over")
+    assert harness.end() == (3, "")
+    assert "2  step · python · inner" in harness.said
 
 
 def test_at_its_first_line(pyharness, tmp_path):

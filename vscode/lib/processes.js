@@ -3,6 +3,7 @@
 const fs = require('node:fs');
 const path = require('node:path');
 
+const START = '/pyharness/debuggee/start.py';
 const OURS = /(^|\/)(debugpy|lsp_server\.py|run-jedi-language-server\.py|get_output_via_markers\.py)|^pyharness(\/|$)/;
 
 /** Python programs, the newest first: `{pid, name, command}`. Debuggers and language servers are left out. */
@@ -26,18 +27,18 @@ function read(proc, pid) {
 function program(words) {
   const TAKES_VALUE = new Set(['-X', '-W', '--check-hash-based-pycs']);
   for (let at = 1; at < words.length; at++) {
-    if (words[at] === '-m') return words[at + 1] === 'pyharness.debuggee' ? inside(words) : words[at + 1] ?? '';
+    if (words[at] === '-m') return words[at + 1] === 'pyharness.debuggee' ? inside(words.slice(at + 1)) : words[at + 1] ?? '';
     if (words[at] === '-c') return '-c';
     if (TAKES_VALUE.has(words[at])) at++;
-    else if (!words[at].startsWith('-')) return words[at];
+    else if (!words[at].startsWith('-')) return words[at].endsWith(START) ? inside(words.slice(at + 1)) : words[at];
   }
   return '(interactive)';
 }
 
 /** The program that runs under the harness: what follows its own options. */
 function inside(words) {
-  const rest = words.slice(words.indexOf('pyharness.debuggee') + 1);
-  return rest.filter((word, at) => !word.startsWith('-') && !['--channel'].includes(rest[at - 1]))[0] ?? '';
+  const rest = words.slice(words[0] === 'run' || words[0] === 'nan' ? 2 : 1);
+  return rest.filter((word, at) => !word.startsWith('-') && !['--channel', '--debugpy'].includes(rest[at - 1]))[0] ?? '';
 }
 
 /** Clock ticks from boot to its start: field 22; the name in field 2 may hold spaces and parentheses. */

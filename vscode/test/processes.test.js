@@ -25,6 +25,8 @@ const runs = [
   ['python train.py --epochs 1', 'train.py'], ['python -m pytest -x', 'pytest'], ['python -X dev -u train.py', 'train.py'],
   ['python -c pass', '-c'], ['python', '(interactive)'], ['python -X frozen_modules=off -m pyharness.debuggee --channel 5 train.py -x', 'train.py'],
   ['python -m pyharness.debuggee --channel 5 -m pytest', 'pytest'],
+  ['python -X frozen_modules=off /x/pyharness/debuggee/start.py debug --channel 5 --debugpy 6 train.py -x', 'train.py'],
+  ['python /x/pyharness/debuggee/start.py run train-1 train.py --out 3', 'train.py'],
 ];
 for (const [line, name] of runs) test(`"${line}" runs ${name}`, () => assert.equal(program(line.split(' ')), name));
 

@@ -73,9 +73,7 @@ def _run(program: Command, *, replace: bool, to_stderr: bool) -> tuple[CompileRe
     program.check()
     with tempfile.TemporaryDirectory(dir=state_dir("compiled")) as name:  # mode 0700
         folder, request = Path(name), {"replace": replace}
-        code = run_entry(
-            "compiled.py", program, folder, request, to_stderr=to_stderr, so_far=lambda: "the program runs"
-        )
+        code = run_entry("compiled", program, folder, request, to_stderr=to_stderr, so_far=lambda: "the program runs")
         try:
             return from_json(json.loads((folder / "compiled.json").read_bytes())), of_program(code)
         except FileNotFoundError:

@@ -109,7 +109,7 @@ def run(program: Program, export: dict[str, Any] | None = None) -> Made:
         folder = Path(name)
         request = {"everything": program.everything, "export": export}
         code = run_entry(
-            "graphs.py",
+            "graphs",
             program.command,
             folder,
             request,

@@ -37,7 +37,8 @@ def _let_others_import_site() -> None:
 
 def _run_the_next() -> None:
     """The ``sitecustomize`` that this one hides, as Python would have run it."""
-    spec = PathFinder.find_spec(__name__, [path for path in sys.path if path != _HERE])
+    sys.path[:] = [path for path in sys.path if path != _HERE]  # the program's is as without us
+    spec = PathFinder.find_spec(__name__, sys.path)
     if spec is not None and spec.loader is not None:
         module = module_from_spec(spec)
         sys.modules[__name__] = module

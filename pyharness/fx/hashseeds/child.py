@@ -22,9 +22,12 @@ _SPREAD = 0x9E3779B97F4A7C15
 """2**64 divided by the golden ratio: multiples of it spread over all bits (Knuth, TAOCP 3, 6.4)."""
 
 
-def main(answer: str, seed: str, repeats: str, transform: str, model: str = "") -> None:
-    """Write a JSON object to the file ``answer``."""
-    Path(answer).write_text(json.dumps(_found(int(seed), int(repeats), transform, model)), encoding="utf-8")
+def main() -> int:
+    """Write a JSON object to the file that the command line names first."""
+    answer, seed, repeats, transform, *model = sys.argv[1:]
+    found = _found(int(seed), int(repeats), transform, "".join(model))
+    Path(answer).write_text(json.dumps(found), encoding="utf-8")
+    return 0
 
 
 def _found(seed: int, repeats: int, transform: str, model: str) -> dict[str, Any]:
@@ -70,7 +73,3 @@ def _shake(salt: int) -> None:
 
     for cls in (Node, torch.nn.Module):
         cls.__hash__ = shaken  # type: ignore[method-assign]
-
-
-if __name__ == "__main__":
-    main(*sys.argv[1:])

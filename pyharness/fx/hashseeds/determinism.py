@@ -24,6 +24,8 @@ REPEATS = 4
 _TOGETHER = 2
 """Processes at a time."""
 
+_START = Path(__file__).parents[2] / "debuggee" / "start.py"
+
 
 def determinism(
     transform: str | Callable[..., Any],
@@ -77,10 +79,8 @@ def _reference(thing: str | Callable[..., Any]) -> str:
 def _run(references: list[str], seed: int, *, repeats: int, folder: Path, timeout: float) -> dict[str, Any]:
     """What one process found."""
     answer = folder / f"{seed}.json"
-    package = str(Path(__file__).parents[3])
-    path = os.pathsep.join(filter(None, (package, os.environ.get("PYTHONPATH", ""))))
-    environment = {**os.environ, "PYTHONHASHSEED": str(seed), "PYTHONPATH": path}
-    command = [sys.executable, "-m", "pyharness.fx.hashseeds.child", str(answer), str(seed), str(repeats), *references]
+    environment = {**os.environ, "PYTHONHASHSEED": str(seed)}
+    command = [sys.executable, str(_START), "hashseeds", str(answer), str(seed), str(repeats), *references]
     try:
         ended = subprocess.run(command, env=environment, capture_output=True, text=True, timeout=timeout, check=False)
     except subprocess.TimeoutExpired as error:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import shlex
+from pathlib import Path
 
 import gdb
 
@@ -13,6 +14,7 @@ from pyharness.ingdb.commands.registry import command
 from pyharness.model.errors import HarnessError, UsageError
 
 _RUNNER = "pyharness.debuggee"
+_START = str(Path(__file__).resolve().parents[2] / "debuggee" / "start.py")
 _OPTIONS_WITH_VALUE = {"-W", "-X", "--check-hash-based-pycs"}
 
 
@@ -20,7 +22,7 @@ _OPTIONS_WITH_VALUE = {"-W", "-X", "--check-hash-based-pycs"}
 def ph_run(_argument: str) -> None:
     """Start the program with the harness beside it and run to the first place; torch's symbols are not read.
 
-    Give gdb the plain command line (`gdb --args python train.py`): `-m pyharness.debuggee` is put in by itself.
+    Give gdb the plain command line (`gdb --args python train.py`): what runs the harness is put in by itself.
     """
     start(program_arguments())
     try:
@@ -66,15 +68,15 @@ def attach_to(pid: int) -> None:
 
 
 def with_harness(arguments: str) -> str:
-    """Python's arguments with ``-m pyharness.debuggee`` before the script, unless it is there already."""
+    """Python's arguments with the file that starts the harness before the script, unless it is there already."""
     words = shlex.split(arguments)
     if not words:
         raise UsageError("There is no program to run.", "Write `gdb --args python SCRIPT`, or `set args SCRIPT`.")
-    if _RUNNER in words:
+    if _RUNNER in words or _START in words:
         return arguments
     index = 0
     while index < len(words) and words[index].startswith("-") and words[index] != "-m":
         if words[index].startswith("-c"):
             raise UsageError("A program given with -c has no lines to stop at.", "Write it into a file.")
         index += 2 if words[index] in _OPTIONS_WITH_VALUE else 1
-    return shlex.join([*words[:index], "-m", _RUNNER, *words[index:]])
+    return shlex.join([*words[:index], _START, "debug", *words[index:]])

@@ -1,0 +1,141 @@
+"""Keeps the debugger's imports and the program's apart: neither finds a file that was meant for the other.
+
+The program's folder comes first on its path: a ``json.py`` in it is its ``json``. The debugger in the program imports
+``json`` too, and means Python's. So it never looks into the program's folder; and what it imported under a name that
+the program's folder has as well is forgotten, so that the program finds its own. This file itself imports only what
+Python has imported before any program.
+"""
+
+from __future__ import annotations
+
+import os
+import sys
+from _frozen_importlib_external import BYTECODE_SUFFIXES, SOURCE_SUFFIXES, PathFinder
+from _imp import extension_suffixes
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Collection, Sequence
+    from importlib.machinery import ModuleSpec
+    from types import ModuleType
+
+_path = os.path
+_SUFFIXES = (*SOURCE_SUFFIXES, *BYTECODE_SUFFIXES, *extension_suffixes())
+_PYTHON = _path.dirname(os.__file__)
+_INSTALLED = ("site-packages", "dist-packages")
+_OURS = {"debugpy", "pydevd", "pyharness"}
+"""In a program that is debugged, these are the debugger's."""
+
+
+class _Kept:
+    """What this process remembers for the one time that the program's folder comes on its path."""
+
+    at_start: Collection[str] | None = None
+    """What Python itself had imported: no file of the program's can take its place. ``None`` where nobody noted it."""
+
+
+class Only:
+    """Finds a few packages in their folder, behind everything else: what lies beside them stays unseen."""
+
+    def __init__(self, packages: dict[str, str]) -> None:
+        self._packages = packages
+
+    def find_spec(
+        self, name: str, path: Sequence[str] | None = None, target: ModuleType | None = None
+    ) -> ModuleSpec | None:
+        """As ``importlib.abc.MetaPathFinder.find_spec``."""
+        del path
+        folder = self._packages.get(name)
+        return PathFinder.find_spec(name, [folder], target) if folder else None
+
+
+class FromInstalled:
+    """Import, on the thread that enters it, what is installed, whatever the program's folders have.
+
+    For a program that runs already. Where a folder of its has the name, it is forgotten on exit.
+    """
+
+    def __init__(self) -> None:
+        import _thread
+
+        self._current_thread = _thread.get_ident
+        self._thread = _thread.get_ident()
+        self._programs = {folder for folder in sys.path if not _is_installed(folder)}
+        self._before = frozenset(sys.modules)
+
+    def __enter__(self) -> None:
+        sys.meta_path.insert(0, self)
+
+    def __exit__(self, *_: object) -> None:
+        sys.meta_path.remove(self)
+        for folder in self._programs:
+            _forget(set(sys.modules).difference(self._before), folder or os.getcwd())  # noqa: PTH109
+
+    def find_spec(
+        self, name: str, path: Sequence[str] | None = None, target: ModuleType | None = None
+    ) -> ModuleSpec | None:
+        """As ``importlib.abc.MetaPathFinder.find_spec``."""
+        if path is not None or self._current_thread() != self._thread:
+            return None
+        path = [folder for folder in sys.path if folder not in self._programs]  # debugpy adds one meanwhile
+        if spec := PathFinder.find_spec(name, path, target):
+            return spec
+        for finder in sys.meta_path:
+            if finder not in {self, PathFinder} and (spec := finder.find_spec(name, None, target)):
+                return spec
+        raise ModuleNotFoundError(f"No module named {name!r}", name=name)
+
+
+def begin(at_start: Collection[str]) -> None:
+    """Note what Python had imported before a program of ours, whose path is still without the script's folder."""
+    _Kept.at_start = at_start
+
+
+def make_importable(packages: dict[str, str]) -> None:
+    """Let ``import NAME`` find each package in its folder, where the program has none of that name."""
+    if not any(isinstance(finder, Only) for finder in sys.meta_path):
+        sys.meta_path.append(Only(packages))
+
+
+def leave_folder() -> None:
+    """Take the folder that Python put first off the path, until the script's comes there (``python -m`` puts one)."""
+    if not _is_safe():
+        del sys.path[0]
+
+
+def put_first(folder: str) -> None:
+    """Make ``folder`` the first on the program's path, as Python does for its script."""
+    if _is_safe():
+        return
+    sys.path.insert(0, folder)
+    if _Kept.at_start is not None:
+        _forget(set(sys.modules).difference(_Kept.at_start), folder)
+
+
+def _forget(imported: Collection[str], folder: str) -> None:
+    """Forget what has a namesake in ``folder``; whoever has imported it already keeps it."""
+    for name in {name.partition(".")[0] for name in imported}.intersection(_modules_in(folder)) - _OURS:
+        file = getattr(sys.modules.get(name), "__file__", None)
+        if file is None or not file.startswith(_path.join(folder, "")):
+            for known in [each for each in sys.modules if each.partition(".")[0] == name]:
+                del sys.modules[known]
+
+
+def _modules_in(folder: str) -> set[str]:
+    """What can be imported from ``folder``: modules, and folders with an ``__init__``."""
+    try:
+        entries = os.listdir(folder)  # noqa: PTH208  (pathlib may be the program's own)
+    except OSError:
+        return set()
+    files = {name[: -len(end)] for name in entries for end in _SUFFIXES if name.endswith(end)}
+    return files | {name for name in entries if _path.isfile(_path.join(folder, name, "__init__.py"))}
+
+
+def _is_installed(folder: str) -> bool:
+    """Whether ``folder`` is Python's own, or one of installed packages."""
+    return _PYTHON in {folder, _path.dirname(folder)} or _path.basename(folder) in _INSTALLED
+
+
+def _is_safe() -> bool:
+    """Whether Python was told to put no folder of the script's on the path (``-P``, ``-I``, PYTHONSAFEPATH)."""
+    return bool(getattr(sys.flags, "safe_path", False))

@@ -1,0 +1,38 @@
+"""Starts one of our programs around the user's script, apart from the current folder.
+
+python START.py PROGRAM [ARGS...]      PROGRAM: a key of ``PROGRAMS``
+"""
+
+import os.path
+import sys
+
+_AT_START = frozenset(sys.modules)
+PROGRAMS = {
+    "debug": "debuggee.__main__",
+    "run": "debuggee.entry",
+    "nan": "debuggee.nan_entry",
+    "trace": "debuggee.recorded",
+    "graphs": "debuggee.graphs",
+    "compiled": "debuggee.compiled",
+    "hashseeds": "fx.hashseeds.child",
+}
+"""What the controller calls each program → its module in ``pyharness``."""
+
+
+def main() -> int:
+    """Take this folder off the path, where Python has put it, and run the program."""
+    packages = os.path.realpath(os.path.join(__file__, "../../.."))  # noqa: PTH118  (pathlib may be the program's own)
+    if not getattr(sys.flags, "safe_path", False):
+        del sys.path[0]
+    sys.path.insert(0, packages)
+    from pyharness.debuggee import apart
+
+    sys.path.remove(packages)
+    apart.begin(_AT_START)
+    from importlib import import_module
+
+    return int(import_module(f"pyharness.{PROGRAMS[sys.argv.pop(1)]}").main())
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,11 @@
+"""How a project's files run ``pyharness``: whatever lies in the current folder, nothing of it is run."""
+
+from __future__ import annotations
+
+# `python -m pyharness` would import a ``json.py`` of the folder that it is run in.
+CODE = "import sys; sys.path[:] = filter(None, sys.path); from pyharness.cli import main; main()"
+
+
+def own_command(python: str, *arguments: str) -> list[str]:
+    """The words of ``pyharness ARGUMENTS``, run by ``python``."""
+    return [python, "-c", CODE, *arguments]
