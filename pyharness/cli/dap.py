@@ -10,7 +10,7 @@ from pyharness.cli.verb import Verb
 
 _EPILOG = """Without --port it speaks DAP on standard input and output, as editors start an adapter. With --port it
 listens on 127.0.0.1 alone and first prints one line of JSON: host, port and token. A client gives the token in the
-attribute `token` of its launch or attach. It is a new one each time, or that of PYHARNESS_TOKEN (24 characters or more)."""
+attribute `token` of its launch or attach. It is a new one each time, or PYHARNESS_TOKEN's (24 characters or more)."""
 
 _EXAMPLES = (
     ("on standard input and output, as editors start an adapter", "pyharness dap"),
