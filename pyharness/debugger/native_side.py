@@ -94,7 +94,8 @@ class NativeSide:
             self._gdb.command(f"-gdb-set {setting}")
         self._gdb.command("-gdb-set print frame-arguments none")  # a stop would read every tensor it is given
         self._gdb.console(f"source {LOADER}")
-        self._gdb.console("python from pyharness.ingdb.mi import commands; commands.register()")
+        self._gdb.console("python from pyharness.ingdb.mi import alone, commands; commands.register()")
+        self._gdb.console(f"python alone.watch({os.getpid()}, guarded={self._guarded})")
         # A debugger must not change how a program behaves under signals: all go straight on but the fatal ones.
         self._gdb.console("handle all nostop noprint pass")
         self._gdb.console(f"handle {' '.join(FATAL_SIGNALS)} stop print pass")

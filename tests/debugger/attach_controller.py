@@ -33,6 +33,8 @@ with pyharness.attach(target) as program:
     program.run_to(place[0])
     if state == "stepping":
         program.into_native()
+    if state == "deaf":  # gdb is busy, and hears nothing of our end
+        program._shell.native._gdb.post('-interpreter-exec console "python import time; time.sleep(600)"')
     if state == "armed":
         program._shell.perform(program._shell.machine.request("into", ()))
     stay()

@@ -1,5 +1,7 @@
 """A controller that is killed, wherever it is: the program runs on, at full speed, and the next debugger is let in."""
 
+import os
+import select
 import subprocess
 import sys
 from pathlib import Path
@@ -39,6 +41,23 @@ def test_the_program_outlives_its_debugger(running, controller, state):
     with pyharness.attach("walker") as program:
         program.run_to(walker.at("released"))
     walker.ends_free()
+
+
+def test_a_gdb_that_hears_nothing_ends_soon(running, controller):
+    walker = running("attach_loop.py", "native", handle="walker")
+    process = controller("walker", "deaf", "native:tick")
+    (gdb,) = children(process.pid)
+    ended = os.pidfd_open(gdb)
+    process.kill()
+    process.wait()
+    assert select.select([ended], [], [], 20)[0]
+    os.close(ended)
+    walker.ends_free()
+
+
+def children(pid):
+    found = Path(f"/proc/{pid}/task").glob("*/children")
+    return [int(number) for listed in found for number in listed.read_text().split()]
 
 
 def test_it_runs_on_by_itself(running, controller):
