@@ -19,6 +19,7 @@ AREAS = (
     "torch",
     "extension",
     "state_folder",
+    "left_behind",
     "editor",
     "environment",
 )
