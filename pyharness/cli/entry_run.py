@@ -8,22 +8,39 @@ import shutil
 import signal
 import subprocess
 import sys
+import tempfile
 import time
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from pyharness.cli import output
+from pyharness.model.exit_status import of_program
+from pyharness.model.state import StateError, check_room, state_dir, temporary_dir
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
     from pyharness.debugger.launch import Command
+    from pyharness.model.errors import HarnessError
 
 START = Path(__file__).resolve().parent.parent / "debuggee" / "start.py"
 _EVERY = 0.25
 """Seconds between two looks at how far it is."""
 _STDERR = 2
 _PATIENCE = 5.0
+
+
+@contextlib.contextmanager
+def exchange(part: str) -> Iterator[Path]:
+    """A private folder in which the program hands over what it made; ``part`` is that of the state folder."""
+    try:
+        folder = state_dir(part)
+        check_room(folder)
+    except StateError as error:
+        output.note(f"{error.message} {error.remedy} Until then generated files go with the program.")
+        folder = temporary_dir()
+    with tempfile.TemporaryDirectory(dir=folder) as name:  # mode 0700
+        yield Path(name)
 
 
 def run_entry(
@@ -45,6 +62,17 @@ def run_entry(
             return _wait(process, so_far)
         finally:
             _end(process)
+
+
+def left_nothing(folder: Path, code: int, usual: HarnessError) -> HarnessError:
+    """The error of a program that ended with ``code`` and left no file in ``folder``: ``usual``, or a full disk's."""
+    error = usual
+    try:
+        check_room(folder)
+    except StateError as full:
+        error = full
+    error.exit_code = of_program(code) or 1
+    return error
 
 
 @contextlib.contextmanager

@@ -6,19 +6,18 @@ import contextlib
 import gc
 import json
 import signal
-import tempfile
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from pyharness.cli import output
-from pyharness.cli.entry_run import run_entry
+from pyharness.cli.entry_run import exchange, left_nothing, run_entry
 from pyharness.model import trace_file
 from pyharness.model.errors import HarnessError
 from pyharness.model.exit_status import of_program
-from pyharness.model.state import state_dir
 from pyharness.report.units import number
 
 if TYPE_CHECKING:
+    from pathlib import Path
+
     from pyharness.debugger.launch import Command
     from pyharness.model.trace import Trace
 
@@ -29,8 +28,7 @@ def run(command: Command, request: dict[str, Any], *, to_stderr: bool) -> tuple[
     ``request``: the fields of ``pyharness.debuggee.recorded.Request``.
     """
     command.check()
-    with tempfile.TemporaryDirectory(dir=state_dir("traces")) as name:  # mode 0700
-        folder = Path(name)
+    with exchange("traces") as folder:
         request = {**request, "progress": output.status.wanted()}
         counter = folder / "count"
         code = run_entry("trace", command, folder, request, to_stderr=to_stderr, so_far=lambda: _counted(counter))
@@ -53,20 +51,17 @@ def _trace(folder: Path, code: int) -> Trace:
     try:
         return trace_file.load((folder / "trace.json").read_bytes())
     except FileNotFoundError:
-        raise _without_trace(code) from None
+        raise left_nothing(folder, code, _without_trace(code)) from None
 
 
 def _without_trace(code: int) -> HarnessError:
     if code < 0:
         name = signal.Signals(-code).name
-        error = HarnessError(
+        return HarnessError(
             f"{name} killed the program: its trace died with it.",
             "A trace is written at the end of a program; sys.exit and exceptions are fine.",
         )
-    else:
-        error = HarnessError(
-            f"The program ended with exit status {code} and left no trace: os._exit, perhaps, or exec.",
-            "A trace is written when Python ends; sys.exit and exceptions are fine.",
-        )
-    error.exit_code = of_program(code) or 1
-    return error
+    return HarnessError(
+        f"The program ended with exit status {code} and left no trace: os._exit, perhaps, or exec.",
+        "A trace is written when Python ends; sys.exit and exceptions are fine.",
+    )

@@ -16,6 +16,7 @@ from pyharness.cli.verb import Verb
 from pyharness.model import handles
 from pyharness.model.errors import UsageError
 from pyharness.model.missing import check_script, no_interpreter
+from pyharness.model.state import state_dir
 
 if TYPE_CHECKING:
     from pyharness.model.handles import Handle
@@ -79,6 +80,7 @@ def command(*, name: str, python: str, nan: bool, listing: bool, as_json: bool, 
     belongs to it, and needs no --, as with `python`.
     """
     if listing:
+        state_dir("run")  # says why there can be none
         _print(handles.live(), as_json=as_json)
         return
     _check(words)

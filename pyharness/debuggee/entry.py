@@ -7,10 +7,6 @@ from __future__ import annotations
 
 import signal
 import sys
-from typing import TYPE_CHECKING
-
-if TYPE_CHECKING:
-    from pyharness.debuggee.served import Served
 
 
 def main() -> int:
@@ -19,32 +15,45 @@ def main() -> int:
 
     name, *arguments = sys.argv[1:]
     options = parse(arguments)
-    here = _listen(name, arguments)
-    print(f"pyharness: handle {name} (pid {here.handle.pid})", file=sys.stderr, flush=True)
+    _listen(name, arguments)
     try:
         status = run(options, stop=False)
     except SystemExit as ended:
-        here.exits(_code_of(ended))
+        _exits(_code_of(ended))
         raise
     if status == INTERRUPTED:  # Python dies of the signal then, once it has cleaned up: shells look at that
-        here.exits(-signal.SIGINT)
+        _exits(-signal.SIGINT)
         sys.excepthook = lambda *_: None
         raise KeyboardInterrupt
-    here.exits(status)
+    _exits(status)
     return status
 
 
-def _listen(name: str, arguments: list[str]) -> Served:
-    from pyharness.debuggee.served import Served
+def _listen(name: str, arguments: list[str]) -> None:
+    """Say under which handle debuggers find the program; without a folder for that it runs all the same."""
+    from pyharness.debuggee import served
     from pyharness.model.errors import HarnessError
+    from pyharness.model.state import StateError
 
     try:
-        here = Served(name, " ".join(arguments))
+        here = served.Served(name, " ".join(arguments))
+    except StateError as error:
+        served.follow()
+        print(f"pyharness: no handle: {error.message} {error.remedy}", file=sys.stderr, flush=True)
+        return
     except HarnessError as error:
         print(f"pyharness: {error}", file=sys.stderr)
         raise SystemExit(error.exit_code) from None
     here.start()
-    return here
+    print(f"pyharness: handle {name} (pid {here.handle.pid})", file=sys.stderr, flush=True)
+
+
+def _exits(code: int) -> None:
+    """Tell a debugger, if one has come, how the program ends."""
+    from pyharness.debuggee import served
+
+    if here := served.current():
+        here.exits(code)
 
 
 def _code_of(ended: SystemExit) -> int:

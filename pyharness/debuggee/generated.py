@@ -56,6 +56,7 @@ def _follow(fx: ModuleType) -> None:
 
 def _follow_recompile(cls: Any) -> None:
     original = cls.recompile
+    told: list[str] = []
 
     @functools.wraps(original)
     def recompile(self: Any) -> Any:
@@ -63,8 +64,10 @@ def _follow_recompile(cls: Any) -> None:
             return original(self)
         try:
             return files.recompiled(self, lambda: original(self), None)
-        except files.MaterializeError as error:  # a full disk must not end the user's program
-            print(f"pyharness: {error}", file=sys.stderr)
+        except files.MaterializeError as error:  # a full disk must not end the user's program, nor fill its stderr
+            if not told:
+                told.append(error.message)
+                print(f"pyharness: {error.message}. {error.remedy}", file=sys.stderr, flush=True)
             return original(self)
 
     recompile.__pyharness__ = True  # type: ignore[attr-defined]

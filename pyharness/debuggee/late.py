@@ -15,6 +15,8 @@ def start(home: str) -> dict[str, Any]:
     from pyharness.model.handles import default_name
 
     here = served.current()
+    if here is not None and not here.handle.alive:  # its folder was a debugger's temporary one
+        here.move(home)
     if here is None:
         words = getattr(sys, "orig_argv", [sys.executable])[1:]
         script = next((word for word in words if not word.startswith("-")), "program")

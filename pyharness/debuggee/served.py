@@ -6,6 +6,7 @@ import atexit
 import json
 import os
 import select
+import socket
 import threading
 from contextlib import suppress
 from typing import TYPE_CHECKING, Any
@@ -16,7 +17,6 @@ from pyharness.model import handles
 from pyharness.model.process_state import has_ended
 
 if TYPE_CHECKING:
-    import socket
     from collections.abc import Callable
 
 _MAX_GREETING = 4096
@@ -38,13 +38,17 @@ class Served:
     def start(self) -> None:
         """Let debuggers come from now on."""
         _current[:] = [self]
-        if not _followed:
-            _followed.append(self._owner)
-            generated.install(lambda entry: tell({"type": "generated", **entry}))
-            libraries.install(lambda path: tell({"type": "library", "path": path}))
+        follow()
         forked.let_children_go()
         atexit.register(self.end)
-        quiet_thread.start(self._accept)
+        quiet_thread.start(self._accept, self._listener)
+
+    def move(self, folder: str) -> None:
+        """Listen in ``folder`` from now on: the one before has gone."""
+        before, handle = self._listener, self.handle
+        self.handle, self._listener = handles.listen(handle.name, handle.command, handle.parent, folder)
+        before.shutdown(socket.SHUT_RDWR)  # its thread ends
+        quiet_thread.start(self._accept, self._listener)
 
     def end(self) -> None:
         """The program ends: nobody shall come any more."""
@@ -75,11 +79,12 @@ class Served:
             select.select([hung_up], [], [], seconds)
             self._on_ready = _nothing
 
-    def _accept(self) -> None:
+    def _accept(self, listener: socket.socket) -> None:
         while True:
             try:
-                connection = self._listener.accept()[0]
+                connection = listener.accept()[0]
             except OSError:
+                listener.close()
                 return
             quiet_thread.start(self._welcome, connection)
 
@@ -136,6 +141,14 @@ def _line(connection: socket.socket) -> bytes:
     while len(line) < _MAX_GREETING and not line.endswith(b"\n") and (byte := connection.recv(1)):
         line += byte
     return line
+
+
+def follow() -> None:
+    """Note what the program generates and loads from now on, for whoever debugs it now or comes later."""
+    if not _followed:
+        _followed.append(os.getpid())
+        generated.install(lambda entry: tell({"type": "generated", **entry}))
+        libraries.install(lambda path: tell({"type": "library", "path": path}))
 
 
 def current() -> Served | None:

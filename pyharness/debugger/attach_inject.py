@@ -13,7 +13,7 @@ from pyharness.debugger.launch import PACKAGE, packages
 from pyharness.debugger.stack_dump import ask_gdb
 from pyharness.model import handles
 from pyharness.model.errors import HarnessError
-from pyharness.model.state import state_dir
+from pyharness.model.state import working_dir
 
 if TYPE_CHECKING:
     from pyharness.model.handles import Handle
@@ -87,7 +87,7 @@ def inject(pid: int, seconds: float) -> Handle:
             oldest=_OLDEST,
             apart=str(PACKAGE / "debuggee" / "apart.py"),
             packages=packages(),
-            home=str(state_dir("run")),
+            home=str(working_dir("run")),
         )
         ask_gdb({"pid": pid, "core": None, "parent": os.getpid(), "code": f"exec({code!r}, {{}})"}, pid)
         answer = _answer(door, pid, seconds)

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 from pyharness.doctor.machine import machine_checks
 from pyharness.doctor.registry import Area
 from pyharness.model import jsonc
+from pyharness.model.folders import home_folder
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -47,11 +48,9 @@ def executable(_machine: Machine) -> Iterator[Diagnosis]:
 
 
 def _installed() -> list[str]:
-    return [entry.name for folder in _FOLDERS if (Path.home() / folder).is_dir() for entry in _entries(folder)]
-
-
-def _entries(folder: str) -> list[Path]:
-    return sorted((Path.home() / folder).iterdir())
+    home = home_folder()
+    folders = [home / folder for folder in _FOLDERS] if home else []
+    return [entry.name for folder in folders if folder.is_dir() for entry in sorted(folder.iterdir())]
 
 
 def _extensions(installed: list[str]) -> Diagnosis:

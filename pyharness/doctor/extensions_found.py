@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 from pyharness.doctor.machine import answered, is_file_name
 from pyharness.doctor.torch_symbols import uses_torch
 from pyharness.ingdb.binaries.elf import ElfError, open_elf
+from pyharness.model.folders import home_folder
 from pyharness.model.user_code import is_user_binary
 
 if TYPE_CHECKING:
@@ -79,7 +80,7 @@ def _is_own(folder: Path) -> bool:
 
 def _loaded_at_run_time(project: Path) -> Iterator[str]:
     """What ``torch.utils.cpp_extension.load`` built: its folders lie in a cache, its build files name the sources."""
-    cache = Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache")
+    cache = Path(os.environ.get("XDG_CACHE_HOME") or (home_folder() or Path("/")) / ".cache")
     root = Path(os.environ.get("TORCH_EXTENSIONS_DIR") or cache / "torch_extensions")
     for build in [*root.glob("*/build.ninja"), *root.glob("*/*/build.ninja")]:
         if f"{project}/" in build.read_text(encoding="utf-8", errors="replace"):

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from pyharness.doctor.live_process import process_checks
 from pyharness.doctor.registry import Area
-from pyharness.model.state import state_dir
+from pyharness.model.state import StateError, state_dir
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -35,10 +35,17 @@ def namespaces(process: LiveProcess) -> Iterator[Diagnosis]:
     inner = (process.status.get("NSpid", "").split() or [str(process.pid)])[-1]
     number = f", and is process {inner} there" if "processes" in other else ""
     seen = f"It lives in a container, or in a part of one: it sees other {' and '.join(other)}{number}"
-    if process.same_file(_PACKAGE) and process.same_file(state_dir()):
+    if process.same_file(_PACKAGE) and _same_state(process):
         yield AREA.ok("namespaces", f"{seen}; but pyharness and its state folder are the same there, so all works.")
     else:
         yield AREA.warning("namespaces", f"{seen}; pyharness's files are not the same there.", _remedy(process, inner))
+
+
+def _same_state(process: LiveProcess) -> bool:
+    try:
+        return process.same_file(state_dir())
+    except StateError:
+        return False
 
 
 def _remedy(process: LiveProcess, inner: str) -> str:

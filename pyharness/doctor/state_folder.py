@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from pyharness.doctor.machine import machine_checks
 from pyharness.doctor.registry import Area
-from pyharness.model.state import state_dir
+from pyharness.model.state import StateError, state_dir
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -28,9 +28,8 @@ def folder(_machine: Machine) -> Iterator[Diagnosis]:
     """Where it is, and what is wrong with it."""
     try:
         path = state_dir()
-    except OSError as error:
-        seen = f"The folder for pyharness's files cannot be made: {error.strerror} ({error.filename})."
-        yield AREA.problem("state-folder", seen, _ELSEWHERE)
+    except StateError as error:
+        yield AREA.problem("state-folder", error.message, _ELSEWHERE)
         return
     yield _private(path)
     yield _room(path)

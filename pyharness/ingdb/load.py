@@ -33,7 +33,7 @@ def _bytecode_kept() -> Iterator[None]:
     before = sys.dont_write_bytecode, sys.pycache_prefix
     if sys.dont_write_bytecode or not os.access(Path(_ROOT) / "pyharness", os.W_OK):
         state = importlib.import_module("pyharness.model.state")
-        with suppress(OSError):
+        with suppress(state.StateError):
             sys.dont_write_bytecode, sys.pycache_prefix = False, str(state.state_dir("bytecode"))
     try:
         yield

@@ -20,7 +20,7 @@ from pyharness.ingdb.binaries.elf import ElfError, open_elf
 from pyharness.ingdb.binaries.line_table import line_table
 from pyharness.ingdb.function_name import bare_name
 from pyharness.ingdb.native_names import demangled
-from pyharness.model.state import state_dir, write_private
+from pyharness.model.state import StateError, state_dir, write_private
 from pyharness.model.user_code import included, is_user_source
 
 if TYPE_CHECKING:
@@ -96,11 +96,12 @@ def _at(elf: Elf, bias: int) -> list[UserFunction]:
 
 @lru_cache(maxsize=64)
 def _rows(elf: Elf) -> list[_Row]:
-    cache = state_dir("symbols") / f"functions-{_identity(elf)}{_patterns()}.json"
-    rows = _kept(cache)
+    name = f"functions-{_identity(elf)}{_patterns()}.json"
+    rows = _kept(name)
     if rows is None:
         rows = [_Row(bare_name(demangled(row.linkage_name.encode())), *row[1:]) for row in compute(elf)]
-        with suppress(OSError):  # a full disk only costs time
+        with suppress(OSError, StateError):  # a full disk only costs time
+            cache = state_dir("symbols") / name
             write_private(cache, json.dumps({"version": _VERSION, "functions": rows}).encode())
             _forget_oldest(cache.parent)
     return rows
@@ -127,14 +128,14 @@ def _patterns() -> str:
     return f"-{hashlib.sha256(patterns.encode()).hexdigest()[:8]}" if patterns else ""
 
 
-def _kept(cache: Path) -> list[_Row] | None:
+def _kept(name: str) -> list[_Row] | None:
     """What an earlier session computed; ``None`` where there is nothing or something else."""
     try:
-        data = json.loads(cache.read_bytes())
+        data = json.loads((state_dir("symbols") / name).read_bytes())
         if data["version"] != _VERSION:
             return None
         return [_checked(row) for row in data["functions"]]
-    except (OSError, ValueError, KeyError, TypeError):
+    except (OSError, StateError, ValueError, KeyError, TypeError):
         return None
 
 

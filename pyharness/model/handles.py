@@ -14,7 +14,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from pyharness.model.errors import UsageError
-from pyharness.model.state import state_dir, write_private
+from pyharness.model.folders import current_folder
+from pyharness.model.state import StateError, state_dir, state_errors, write_private
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -95,32 +96,46 @@ def listen(name: str, command: str, parent: str = "", where: str = "") -> tuple[
     """Become the program with this handle: its card, and the socket on which debuggers come.
 
     In the folder ``where`` of whoever debugs, if this process may write there, else in its own user's.
-    ``UsageError`` where another program has the name.
+    ``UsageError`` where another program has the name, ``StateError`` where the folder cannot be used.
     """
     folder = Path(where) if where and os.access(where, os.W_OK | os.X_OK) else state_dir("run")
     pid = os.getpid()
-    handle = Handle(name, pid, start_of(pid), place(), command, str(Path.cwd()), sys.executable, parent, str(folder))
+    here = str(current_folder() or "")
+    handle = Handle(name, pid, start_of(pid), place(), command, here, sys.executable, parent, str(folder))
     before = _read(folder / f"{name}{_CARD}")
     if before is not None and before.alive is not False:
         raise UsageError(f"There is a program {name!r} already: process {before.pid}.", "Choose another --name.")
     handle.remove()
+    with state_errors():
+        return handle, _bound(handle, folder)
+
+
+def _bound(handle: Handle, folder: Path) -> socket.socket:
     listener = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
     try:
         with _short(folder) as short:
-            listener.bind(f"{short}/{name}{_SOCKET}")
-        (folder / f"{name}{_SOCKET}").chmod(0o600)  # the folder is private before that
+            listener.bind(f"{short}/{handle.name}{_SOCKET}")
+        (folder / f"{handle.name}{_SOCKET}").chmod(0o600)  # the folder is private before that
         listener.listen(8)
-        write_private(folder / f"{name}{_CARD}", json.dumps(asdict(handle)).encode())
+        write_private(folder / f"{handle.name}{_CARD}", json.dumps(asdict(handle)).encode())
     except OSError:
         listener.close()
+        handle.remove()
         raise
-    return handle, listener
+    return listener
 
 
 def live() -> list[Handle]:
-    """Every program that listens now, oldest first; what is left of programs that were killed is taken away."""
+    """Every program that listens now, oldest first; what is left of programs that were killed is taken away.
+
+    None where there can be no folder of them.
+    """
+    try:
+        folder = state_dir("run")
+    except StateError:
+        return []
     found = []
-    for path in state_dir("run").glob(f"*{_CARD}"):
+    for path in folder.glob(f"*{_CARD}"):
         handle = _read(path)
         if handle is None:
             continue

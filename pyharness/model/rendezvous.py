@@ -16,7 +16,7 @@ from contextlib import contextmanager, suppress
 from typing import TYPE_CHECKING, Literal
 
 from pyharness.model.errors import HarnessError
-from pyharness.model.state import state_dir
+from pyharness.model.state import state_dir, state_errors
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -43,7 +43,7 @@ def meet(
     ``AbandonedError`` once the descriptor ``hung_up`` has no other end.
     """
     folder = state_dir("meetings", hashlib.sha256(key.encode()).hexdigest()[:16])
-    with _locked(folder):
+    with state_errors(), _locked(folder):
         waiting = _connect(folder, OTHER[role])
         if waiting is not None:
             return waiting

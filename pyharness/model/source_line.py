@@ -7,6 +7,8 @@ import re
 from functools import lru_cache
 from pathlib import Path
 
+from pyharness.model.folders import current_folder, home_folder
+
 MAX_SOURCE = 8 << 20
 _PACKAGES = re.compile(r"^.*/(?:site|dist)-packages/")
 _STDLIB = re.compile(r"^.*/lib/python3\.\d+/")
@@ -36,7 +38,7 @@ def source_line(path: str | None, line: int | None) -> str:
 
 def short_path(path: str) -> str:
     """The path as a person says it: from this folder, from its package, or from home."""
-    here, home = f"{Path.cwd()}/", f"{Path.home()}/"
+    here, home = (f"{folder or ''}/" for folder in (current_folder(), home_folder()))
     for start, instead in ((_PACKAGES, ""), (_STDLIB, ""), (here, ""), (home, "~/")):
         if isinstance(start, str):
             if path.startswith(start) and len(start) > 2:

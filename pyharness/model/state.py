@@ -1,25 +1,88 @@
-"""Where pyharness keeps its files: one private directory."""
+"""Where pyharness keeps its files: one private directory, or a temporary one where that cannot be used."""
 
 from __future__ import annotations
 
+import atexit
 import os
+import shutil
 import tempfile
+from contextlib import contextmanager
+from functools import cache
 from pathlib import Path
+from typing import TYPE_CHECKING
+
+from pyharness.model.errors import HarnessError
+from pyharness.model.folders import home_folder
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+_A_PAGE = 4096
+"""Bytes: less than that fits into what a file system has set aside already."""
+
+
+class StateError(HarnessError):
+    """The private folder cannot be made, read or written."""
+
+    def __init__(self, why: str) -> None:
+        super().__init__(
+            f"The folder for pyharness's files cannot be used: {why}.", "Name a folder of yours in $PYHARNESS_HOME."
+        )
 
 
 def state_dir(*parts: str) -> Path:
     """``$PYHARNESS_HOME`` or ``$XDG_CACHE_HOME/pyharness`` (``~/.cache/pyharness``), made with mode 0700.
 
-    ``parts`` name a folder below it, made likewise.
+    ``parts`` name a folder below it, made likewise. ``StateError`` where that cannot be.
     """
-    home = os.environ.get("PYHARNESS_HOME")
-    cache = os.environ.get("XDG_CACHE_HOME")
-    path = Path(home) if home else (Path(cache) if cache else Path.home() / ".cache") / "pyharness"
-    path.mkdir(mode=0o700, parents=True, exist_ok=True)
-    for part in parts:
-        path /= part
-        path.mkdir(mode=0o700, exist_ok=True)
+    with state_errors():
+        path = _root()
+        path.mkdir(mode=0o700, parents=True, exist_ok=True)
+        for part in parts:
+            path /= part
+            path.mkdir(mode=0o700, exist_ok=True)
     return path
+
+
+def working_dir(*parts: str) -> Path:
+    """``state_dir`` where a file can be written in it now, else ``temporary_dir``: for what only this process needs."""
+    try:
+        path = state_dir(*parts)
+        check_room(path)
+    except StateError:
+        path = temporary_dir()
+    return path
+
+
+def check_room(path: Path) -> None:
+    """``StateError`` where no file can be written in the folder ``path``: it may not be, or the disk is full."""
+    with state_errors(), tempfile.TemporaryFile(dir=path, buffering=0) as file:
+        file.write(bytes(_A_PAGE))
+
+
+@cache
+def temporary_dir() -> Path:
+    """A private folder among the system's temporary ones, which goes when this process ends."""
+    with state_errors():
+        path = Path(tempfile.mkdtemp(prefix="pyharness-"))  # mode 0700
+    owner = os.getpid()
+
+    def remove() -> None:
+        if os.getpid() == owner:  # not in a forked child
+            shutil.rmtree(path, ignore_errors=True)
+
+    atexit.register(remove)
+    return path
+
+
+@contextmanager
+def state_errors() -> Iterator[None]:
+    """Turns what the file system refuses into a ``StateError``."""
+    try:
+        yield
+    except OSError as error:
+        where = f" ({error.filename})" if error.filename else ""
+        raise StateError(f"{error.strerror or error}{where}") from error
 
 
 def write_private(path: Path, data: bytes) -> None:
@@ -32,3 +95,14 @@ def write_private(path: Path, data: bytes) -> None:
     except BaseException:
         Path(temporary).unlink(missing_ok=True)
         raise
+
+
+def _root() -> Path:
+    if named := os.environ.get("PYHARNESS_HOME"):
+        return Path(named)
+    if cache_home := os.environ.get("XDG_CACHE_HOME"):
+        return Path(cache_home) / "pyharness"
+    home = home_folder()
+    if home is None:
+        raise StateError("this user has no home folder")
+    return home / ".cache" / "pyharness"

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Literal
 
 from pyharness.model.condition import compile_condition
 from pyharness.model.errors import UsageError, nearest
+from pyharness.model.folders import current_folder
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -125,7 +126,8 @@ def _native_op(kind: str, name: str, word: str, condition: str) -> Where:
 
 def folders_of(*scripts: str) -> list[Path]:
     """Where files are looked for: here, and beside the scripts, whose neighbours are named by their bare names."""
-    return list(dict.fromkeys([Path.cwd(), *(Path(script).resolve().parent for script in scripts if script)]))
+    found = [current_folder(), *(Path(script).resolve().parent for script in scripts if script)]
+    return list(dict.fromkeys(filter(None, found)))
 
 
 def check_python(condition: str) -> None:

@@ -191,10 +191,19 @@ def test_the_entry_point_is_found_and_a_forked_process_goes_on(late):
     assert done.stdout.splitlines() == ["['0/0', '0/1']", "['0/0']"], done.stderr
 
 
-def test_a_folder_that_cannot_be_written_is_said_and_the_program_runs(tmp_path, monkeypatch, capfd, afresh):
+def test_a_folder_that_cannot_be_written_is_said_and_the_program_runs(tmp_path, capfd, afresh):
+    (tmp_path / "file").write_text("")
+    below = {"folder": str(tmp_path / "file" / "below")}
+    compiled = torch.compile(lambda x: x.sin() * 3, backend="pyharness", options=below)
+    assert torch.equal(compiled(points(2)), points(2).sin() * 3)
+    assert afresh()[0].graphs == ()
+    assert "has no file" in capfd.readouterr().err
+
+
+def test_where_the_private_folder_cannot_be_written_the_file_is_a_temporary_one(tmp_path, monkeypatch, capfd, afresh):
     (tmp_path / "file").write_text("")
     monkeypatch.setenv("PYHARNESS_HOME", str(tmp_path / "file"))
     compiled = torch.compile(lambda x: x.sin() * 3, backend="pyharness")
     assert torch.equal(compiled(points(2)), points(2).sin() * 3)
-    assert afresh()[0].graphs == ()
-    assert "has no file" in capfd.readouterr().err
+    assert "/pyharness-" in afresh()[0].graphs[0].file
+    assert capfd.readouterr().err == ""

@@ -3,14 +3,12 @@
 from __future__ import annotations
 
 import json
-import tempfile
-from pathlib import Path
 from typing import TYPE_CHECKING
 
 import click
 
 from pyharness.cli import output
-from pyharness.cli.entry_run import run_entry
+from pyharness.cli.entry_run import exchange, left_nothing, run_entry
 from pyharness.cli.options import program_json_option, program_options
 from pyharness.cli.script import command_of
 from pyharness.cli.verb import Verb
@@ -18,7 +16,6 @@ from pyharness.model.compiled import from_json
 from pyharness.model.compiled_text import Manner, report_lines
 from pyharness.model.errors import HarnessError
 from pyharness.model.exit_status import of_program
-from pyharness.model.state import state_dir
 
 if TYPE_CHECKING:
     from pyharness.debugger.launch import Command
@@ -71,15 +68,14 @@ def command(
 
 def _run(program: Command, *, replace: bool, to_stderr: bool) -> tuple[CompileReport, int]:
     program.check()
-    with tempfile.TemporaryDirectory(dir=state_dir("compiled")) as name:  # mode 0700
-        folder, request = Path(name), {"replace": replace}
+    with exchange("compiled") as folder:
+        request = {"replace": replace}
         code = run_entry("compiled", program, folder, request, to_stderr=to_stderr, so_far=lambda: "the program runs")
         try:
             return from_json(json.loads((folder / "compiled.json").read_bytes())), of_program(code)
         except FileNotFoundError:
-            error = HarnessError(
+            usual = HarnessError(
                 f"The program ended with exit status {of_program(code)} and left no report.",
                 "It is written when Python ends; sys.exit and exceptions are fine, os._exit and signals are not.",
             )
-            error.exit_code = of_program(code) or 1
-            raise error from None
+            raise left_nothing(folder, code, usual) from None

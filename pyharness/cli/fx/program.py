@@ -4,27 +4,25 @@ from __future__ import annotations
 
 import functools
 import json
-import tempfile
 from dataclasses import dataclass, field
-from pathlib import Path
 from typing import TYPE_CHECKING, Any, cast
 
 import click
 
 from pyharness.cli import output
-from pyharness.cli.entry_run import run_entry
+from pyharness.cli.entry_run import exchange, left_nothing, run_entry
 from pyharness.cli.options import program_json_option, program_options
 from pyharness.cli.script import command_of
 from pyharness.cli.verb import Verb
 from pyharness.model.errors import HarnessError, UsageError
 from pyharness.model.exit_status import of_program
 from pyharness.model.graph import Chosen, made_from_json, select
-from pyharness.model.state import state_dir
 from pyharness.model.styled_line import Line
 from pyharness.report.graph_table import headline
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
+    from pathlib import Path
 
     from pyharness.debugger.launch import Command
     from pyharness.model.graph import Graph, MadeGraph
@@ -105,8 +103,7 @@ def run(program: Program, export: dict[str, Any] | None = None) -> Made:
     ``export``: see ``pyharness.debuggee.graphs.Request``; what was written is then in ``Made.exported``.
     """
     program.command.check()
-    with tempfile.TemporaryDirectory(dir=state_dir("graphs")) as name:  # mode 0700
-        folder = Path(name)
+    with exchange("graphs") as folder:
         request = {"everything": program.everything, "export": export}
         code = run_entry(
             "graphs",
@@ -148,8 +145,6 @@ def _read(file: Path, code: int) -> tuple[MadeGraph, ...]:
     try:
         return tuple(made_from_json(each) for each in json.loads(file.read_bytes()))
     except FileNotFoundError:
-        status = of_program(code)
         how = f"signal {-code} killed it" if code < 0 else f"exit status {code}, os._exit perhaps, or exec"
-        error = HarnessError(f"The program left no graphs: {how}.", "They are written when Python ends.")
-        error.exit_code = status or 1
-        raise error from None
+        usual = HarnessError(f"The program left no graphs: {how}.", "They are written when Python ends.")
+        raise left_nothing(file.parent, code, usual) from None

@@ -19,7 +19,7 @@ from pyharness.fx.bisecting.names import Names
 from pyharness.fx.bisecting.passes import BisectError
 from pyharness.fx.exporting import export
 from pyharness.model.bad_pass import Script
-from pyharness.model.state import state_dir
+from pyharness.model.state import StateError, state_dir
 
 if TYPE_CHECKING:
     from torch.fx import GraphModule
@@ -36,7 +36,10 @@ _UNSTEADY_ATTEMPTS = 100
 def folder_for(name: str, folder: str | os.PathLike[str] | None) -> Path:
     """Where the script goes: a folder of the user's, else one of the private state folder's, by the pass's name."""
     plain = re.sub(r"\W+", "_", name)[:60].strip("_") or "pass"
-    path = Path(folder).absolute() if folder is not None else state_dir("bisect") / plain
+    try:
+        path = Path(folder).absolute() if folder is not None else state_dir("bisect") / plain
+    except StateError as error:
+        raise BisectError(error.message, "Name another folder=.") from error
     try:
         path.mkdir(mode=0o700, parents=True, exist_ok=True)
     except OSError as error:

@@ -20,7 +20,7 @@ from pyharness.fx.generated.mapping import lines_of
 from pyharness.fx.generated.old_files import forget_old, keep
 from pyharness.model.errors import HarnessError
 from pyharness.model.source_map import SUFFIX, SourceMap, dump_lines
-from pyharness.model.state import state_dir, write_private
+from pyharness.model.state import StateError, state_dir, temporary_dir, write_private
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
@@ -113,21 +113,34 @@ def write(text: str, graph: str, lines: tuple[MappedLine, ...], folder: Path | N
     """Write ``text`` and its map; nothing is written where both are there already.
 
     The name holds the class and a hash of text and map, so that it is the same in every run, and two models with the
-    same code but other sources do not share a map. ``path`` writes to that file instead.
+    same code but other sources do not share a map. Where the private folder cannot be written, a temporary one takes
+    its place. ``path`` writes to that file instead.
     """
     try:
         dumped = dump_lines(lines)
-        path = path or str(_folder(folder) / _file_name(graph, text, dumped))
-        source_map = SourceMap(path, graph, lines)
-        with _writing:
-            _write_once(Path(path + SUFFIX), source_map.dump(dumped))
-            _write_once(Path(path), text)
-    except (OSError, UnicodeError) as error:
+        if path:
+            return _written(Path(path), text, graph, lines, dumped)
+        name = _file_name(graph, text, dumped)
+        try:
+            return _written(_folder(folder) / name, text, graph, lines, dumped)
+        except (OSError, StateError):
+            if folder is not None:
+                raise
+            return _written(temporary_dir() / name, text, graph, lines, dumped)
+    except (OSError, UnicodeError, StateError) as error:
+        why = error.message.removesuffix(".") if isinstance(error, StateError) else str(error)
         raise MaterializeError(
-            f"the generated code of {graph} has no file: {error}", "Set PYHARNESS_HOME to a folder that you can write."
+            f"the generated code of {graph} has no file: {why}", "Set PYHARNESS_HOME to a folder that you can write."
         ) from error
-    GENERATED.add(path)
-    return GeneratedFile(path, text, source_map)
+
+
+def _written(path: Path, text: str, graph: str, lines: tuple[MappedLine, ...], dumped: str) -> GeneratedFile:
+    source_map = SourceMap(str(path), graph, lines)
+    with _writing:
+        _write_once(Path(f"{path}{SUFFIX}"), source_map.dump(dumped))
+        _write_once(path, text)
+    GENERATED.add(str(path))
+    return GeneratedFile(str(path), text, source_map)
 
 
 class _Name(dict[str, Any]):

@@ -43,6 +43,8 @@ def materialize(
 ) -> Materialized:
     """Give ``module.forward`` a file in ``folder`` (the private state folder when ``None``), nested GraphModules too.
 
+    Where the private folder cannot be written, the file lies in a temporary one, which goes with the process.
+
     The module is recompiled, and from now on every ``recompile()`` of it gives the new code a file of its own. A
     deep copy or an unpickled one starts without. An ``ExportedProgram`` has no code that runs: its ``.module()`` is
     made, materialized, and is ``Materialized.module`` of the answer. Files are named after ``name``, or after the

@@ -1,0 +1,223 @@
+"""No folder for our files: nowhere, not to be written, full. Programs run all the same, one line says what lacks."""
+
+import os
+import shutil
+import subprocess
+import sys
+
+import pytest
+from words_program import PROGRAMS
+
+sys.path.insert(0, str(PROGRAMS))
+
+from fills_disk import fill
+
+TRACED = PROGRAMS / "fx_plain.py"
+COMPILED = PROGRAMS / "compiled_plain.py"
+PLAIN = "import os, sys\nprint(sys.argv[1:], os.environ.get('HOME'))\nsys.exit(7)\n"
+PATIENCE = 120
+
+
+def nowhere(_folder):
+    return {"XDG_CACHE_HOME": "/proc/nope"}, []
+
+
+def a_file(folder):
+    (folder / "file").touch()
+    return {"PYHARNESS_HOME": str(folder / "file")}, []
+
+
+def not_writable(folder):
+    """Root may write anywhere: it gives that up."""
+    before = ["setpriv", "--bounding-set", "-dac_override"] if os.geteuid() == 0 else []
+    if before and shutil.which("setpriv") is None:
+        pytest.skip("root may write anywhere, and there is no setpriv to give that up")
+    (folder / "cache").mkdir(mode=0o500)
+    return {"XDG_CACHE_HOME": str(folder / "cache")}, before
+
+
+def not_writable_any_more(folder):
+    """It is there from earlier days, with all that is in it."""
+    variables, before = not_writable(folder)
+    for name in ("run", "generated", "graphs", "traces", "compiled", "symbols"):
+        (folder / "state" / name).mkdir(parents=True, mode=0o500)
+    (folder / "state").chmod(0o500)
+    return {**variables, "PYHARNESS_HOME": str(folder / "state")}, before
+
+
+def homeless(_folder):
+    """A user of whom the machine knows nothing but the number, as in many containers."""
+    before = ["unshare", "--user", "--map-user=54321", "env", "-u", "HOME"]
+    if subprocess.run([*before, "true"], check=False).returncode:
+        pytest.skip("no user without a name can be made here (unshare --user)")
+    return {}, before
+
+
+FOLDERS = {each.__name__: each for each in (nowhere, a_file, not_writable, not_writable_any_more, homeless)}
+
+
+@pytest.fixture(params=[*FOLDERS, "full"])
+def folderless(request, tmp_path_factory, environment):
+    """Run ``pyharness ...`` where it has no folder for its files."""
+    folder = tmp_path_factory.mktemp("folder")
+    if request.param == "full":
+        disk = request.getfixturevalue("disk")
+        fill(disk)
+        variables, before = {"PYHARNESS_HOME": str(disk)}, []
+    else:
+        variables, before = FOLDERS[request.param](folder)
+    known = {name: value for name, value in environment.items() if name != "PYHARNESS_HOME"}
+    temporary = tmp_path_factory.mktemp("temporary")
+
+    def run(*words, **more):
+        command = [*before, sys.executable, "-m", "pyharness", *map(str, words)]
+        env = {**known, **variables, "TMPDIR": str(temporary), **more}
+        return subprocess.run(command, env=env, cwd="/", capture_output=True, text=True, check=False, timeout=PATIENCE)
+
+    run.temporary = temporary
+    return run
+
+
+@pytest.fixture
+def disk(tmp_path_factory):
+    """A small file system, with our folders on it."""
+    disk = tmp_path_factory.mktemp("disk")
+    if subprocess.run(["mount", "-t", "tmpfs", "-o", "size=64k,mode=0700", "tmpfs", disk], check=False).returncode:
+        pytest.skip("no small file system can be mounted here")
+    try:
+        for name in ("run", "generated", "graphs", "traces", "compiled", "symbols"):
+            (disk / name).mkdir()
+        yield disk
+    finally:
+        subprocess.run(["umount", "--lazy", disk], check=True)
+
+
+def is_one_warning(line):
+    assert line.startswith("pyharness: no handle")
+    assert "$PYHARNESS_HOME" in line
+    assert "bug" not in line
+
+
+@pytest.fixture
+def plain(tmp_path):
+    script = tmp_path / "plain.py"
+    script.write_text(PLAIN)
+    return script
+
+
+def test_run_runs_the_program(folderless, plain):
+    done = folderless("run", plain, "an argument")
+    assert (done.returncode, done.stdout.split("]")[0]) == (7, "['an argument'")
+    (line,) = done.stderr.splitlines()
+    is_one_warning(line)
+
+
+@pytest.mark.parametrize("option", [[], ["--nan"]], ids=["plain", "nan"])
+def test_what_the_program_generates_runs_and_leaves_nothing(folderless, option):
+    done = folderless("run", *option, TRACED)
+    assert (done.returncode, done.stdout) == (0, "ran\n"), done.stderr
+    first, *others = done.stderr.splitlines()
+    is_one_warning(first)
+    assert [line.partition("(")[0] for line in others] == (["pyharness: no NaN or Inf was made "] if option else [])
+    assert not list(folderless.temporary.glob("pyharness-*"))
+
+
+def test_a_name_that_is_taken_or_wrong_is_still_an_error(folderless, plain):
+    done = folderless("run", "--name", "7", plain)
+    assert (done.returncode, done.stdout) == (2, "")
+    assert "cannot be a handle" in done.stderr
+
+
+@pytest.mark.parametrize("folderless", ["nowhere", "a_file", "not_writable", "homeless"], indirect=True)
+def test_the_list_of_handles_says_why_there_are_none(folderless):
+    done = folderless("run", "--list")
+    assert (done.returncode, done.stdout) == (1, "")
+    assert "PYHARNESS_HOME" in done.stderr
+    assert "bug" not in done.stderr
+
+
+def test_step_stops_in_python_and_in_generated_code(folderless):
+    done = folderless("step", TRACED, "--at", "fx:linear", "--over")
+    assert done.returncode == 0, done.stderr
+    assert "fx: linear ← linear" in done.stdout
+    assert "no file" not in done.stderr
+    assert not list(folderless.temporary.glob("pyharness-*"))
+
+
+@pytest.mark.parametrize("folderless", ["nowhere", "full"], indirect=True)
+@pytest.mark.parametrize(
+    ("words", "said"),
+    [
+        (("fx", "show", TRACED), "linear"),
+        (("trace", TRACED), "linear"),
+        (("fx", "compiled", COMPILED), "captured"),
+    ],
+    ids=["fx show", "trace", "fx compiled"],
+)
+def test_what_runs_a_program_shows_what_it_made(folderless, words, said):
+    done = folderless(*words)
+    assert done.returncode == 0, done.stderr
+    assert said in done.stdout
+    (line,) = done.stderr.splitlines()
+    assert line.startswith("pyharness: The folder for pyharness's files cannot be used: ")
+    assert not list(folderless.temporary.glob("pyharness-*"))
+
+
+@pytest.fixture
+def sleeping():
+    """A process that any user may look at."""
+    with subprocess.Popen([sys.executable, "-c", "print('on', flush=True); input()"], **PIPES) as process:
+        assert process.stdout.readline() == "on\n"
+        yield process
+        process.kill()
+
+
+PIPES = {"stdin": subprocess.PIPE, "stdout": subprocess.PIPE, "text": True}
+
+
+@pytest.mark.parametrize("folderless", ["nowhere", "a_file", "not_writable_any_more", "full"], indirect=True)
+def test_a_process_is_found_without_handles(folderless, sleeping):
+    done = folderless("stack", sleeping.pid)
+    assert done.returncode == 0, done.stderr
+    assert "<module>" in done.stdout
+    done = folderless("attach", sleeping.pid)
+    assert "bug" not in done.stderr
+    assert done.returncode == 0, done.stderr
+
+
+def test_doctor_says_what_is_wrong_with_it(folderless, sleeping):
+    done = folderless("doctor")
+    assert "bug" not in done.stderr
+    assert "PYHARNESS_HOME" in done.stdout
+    done = folderless("doctor", sleeping.pid)
+    assert "bug" not in done.stderr
+    assert str(sleeping.pid) in done.stdout
+
+
+def test_a_disk_that_fills_while_the_program_runs(pyharness, disk):
+    """What is generated later lies elsewhere; what was made for us is lost, and that is said as it is."""
+    filling, there = PROGRAMS / "fills_disk.py", {"PYHARNESS_HOME": str(disk)}
+    done = pyharness("run", filling, disk, env={**os.environ, **there})
+    assert (done.returncode, done.stdout) == (0, "ran\nran\n")
+    assert [line.rpartition("-")[0] for line in done.stderr.splitlines()] == ["pyharness: handle fills_disk"]
+    for verb in (("fx", "show"), ("trace",), ("fx", "compiled")):
+        (disk / "filling").unlink()
+        done = pyharness(*verb, filling, "--", disk, env={**os.environ, **there})
+        assert (done.returncode, done.stdout) == (1, "ran\nran\n")
+        assert "No space left" in done.stderr
+        assert len(done.stderr.splitlines()) == 2
+
+
+def test_without_any_folder_the_program_runs_from_memory():
+    """Not even a temporary one: there is nothing to write to on the whole machine."""
+    hide = 'mount -t tmpfs -o ro tmpfs /tmp && mount -t tmpfs -o ro tmpfs /var/tmp && exec "$0" "$@"'
+    alone = ["unshare", "--mount", "--", "sh", "-c", hide]
+    if subprocess.run([*alone, "true"], check=False).returncode:
+        pytest.skip("no folder can be hidden here (unshare --mount)")
+    command = [*alone, sys.executable, "-m", "pyharness", "run", str(TRACED)]
+    env = {**os.environ, "PYHARNESS_HOME": "/proc/nope"}
+    done = subprocess.run(command, env=env, cwd="/proc", capture_output=True, text=True, check=False)
+    assert (done.returncode, done.stdout) == (0, "ran\n"), done.stderr
+    first, second = done.stderr.splitlines()
+    is_one_warning(first)
+    assert second.startswith("pyharness: the generated code of Net has no file: ")
