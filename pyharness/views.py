@@ -52,7 +52,7 @@ def show(
     """Print the nodes of ``module`` as a table, its generated code beside the user's lines, or a drawing."""
     if view not in _VIEWS:
         raise UsageError(f"There is no view {view!r}.", nearest(view, _VIEWS) or f"Views: {', '.join(_VIEWS)}.")
-    output.write_lines(_VIEWS[view](graph_of(module, inputs), output.terminal()[1]))
+    output.write_lines(_VIEWS[view](graph_of(module, inputs), output.columns()))
 
 
 def diff(before: GraphModule | Graph, after: GraphModule | Graph, *, whole: bool = False) -> GraphDiff:
@@ -66,7 +66,7 @@ def diff(before: GraphModule | Graph, after: GraphModule | Graph, *, whole: bool
     second = after if isinstance(after, Graph) else graph_of(after)
     found = compare(first, second)
     titles = (f"{first.name}, before", f"{second.name}, after")
-    output.write_lines(side_by_side(found, titles, width=output.terminal()[1], whole=whole))
+    output.write_lines(side_by_side(found, titles, width=output.columns(), whole=whole))
     return found
 
 

@@ -6,6 +6,7 @@ import os
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from pyharness.model.visible import visible
 from pyharness.model.where import SHAPES
 
 if TYPE_CHECKING:
@@ -30,7 +31,7 @@ def running(_ctx: click.Context, _param: click.Parameter, incomplete: str) -> li
     from click.shell_completion import CompletionItem
 
     found = [(name, line) for name, line in _programs() if name.startswith(incomplete)]
-    return [CompletionItem(name, help=line) for name, line in found[:_MOST]]
+    return [CompletionItem(name, help=visible(line)) for name, line in found[:_MOST]]
 
 
 def running_or_file(ctx: click.Context, param: click.Parameter, incomplete: str) -> list[CompletionItem]:
@@ -76,6 +77,8 @@ def _paths(incomplete: str, suffix: str) -> list[str]:
     try:
         with os.scandir(Path(folder or ".").expanduser()) as entries:
             for entry in entries:
+                if visible(entry.name) != entry.name:  # a shell would write it to the terminal
+                    continue
                 if entry.name.startswith(begin) and (begin or not entry.name.startswith(".")):
                     if entry.is_dir():
                         found.append(f"{folder}{entry.name}/")

@@ -62,7 +62,7 @@ def command(process: str | None, *, extensions: tuple[str, ...], project: Path, 
     if as_json:
         output.write_json(diagnosis.report(found))
     else:
-        output.write_lines(diagnosis_text.lines(found, output.terminal()[1]))
+        output.write_lines(diagnosis_text.lines(found, output.columns()))
     return ExitStatus.FAILED if diagnosis.worst(found) == "problem" else ExitStatus.OK
 
 

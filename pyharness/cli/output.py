@@ -1,4 +1,7 @@
-"""The one place that prints: plain text into files and pipes, colour and progress on a terminal."""
+"""The one place that prints: plain text into files and pipes, colour and progress on a terminal.
+
+Nothing that comes from a program or a file is obeyed by the terminal: what is not ours is made visible here.
+"""
 
 from __future__ import annotations
 
@@ -10,19 +13,24 @@ import threading
 from typing import IO, TYPE_CHECKING, Any
 
 from pyharness.model.errors import HarnessError
+from pyharness.model.styled_line import Line, painted
+from pyharness.model.visible import visible, visible_json
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-    from pyharness.model.styled_line import Line
+    from pyharness.model.styled_line import Style
 
-_SGR = {"heading": "1;36", "place": "35", "current": "1", "faint": "2", "good": "32", "warn": "33", "bad": "31"}
 _PATIENCE = 1.0
 """Seconds after which a terminal is told what takes so long."""
 
 
 def write(text: str) -> None:
     """A line, or several, to stdout."""
+    _print(visible(text))
+
+
+def _print(text: str) -> None:
     progress.clear()
     try:
         print(text, flush=True)
@@ -34,13 +42,13 @@ def write(text: str) -> None:
 
 def write_json(data: Any) -> None:
     """One JSON object to stdout."""
-    write(json.dumps(data, ensure_ascii=False, indent=2))
+    _print(visible_json(json.dumps(data, ensure_ascii=False, indent=2)))
 
 
 def write_lines(lines: Iterable[Line]) -> None:
     """Lines to stdout, coloured by their style on a terminal."""
     colour = _colours(sys.stdout)
-    write("\n".join(_styled(line.text, line.style if colour else "") for line in lines))
+    _print("\n".join(painted(line, colour=colour) for line in lines))
 
 
 def drop() -> None:
@@ -48,9 +56,9 @@ def drop() -> None:
     os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
 
 
-def terminal() -> tuple[bool, int | None]:
-    """Whether stdout takes colour, and its columns where it is a terminal."""
-    return _colours(sys.stdout), shutil.get_terminal_size().columns if sys.stdout.isatty() else None
+def columns() -> int | None:
+    """Those of stdout, where it is a terminal."""
+    return shutil.get_terminal_size().columns if sys.stdout.isatty() else None
 
 
 def error(message: str, remedy: str = "") -> None:
@@ -63,14 +71,15 @@ def note(text: str) -> None:
     _aside("warn", text)
 
 
-def _aside(style: str, message: str, remedy: str = "") -> None:
+def _aside(style: Style, message: str, remedy: str = "") -> None:
     progress.clear()
     try:
         sys.stdout.flush()
     except OSError:
         drop()
-    head = _styled("pyharness:", style if _colours(sys.stderr) else "")
-    print(f"{head} {message.rstrip()}", *([remedy] if remedy else []), sep="\n", file=sys.stderr, flush=True)
+    head = _on_stderr("pyharness:", style)
+    shown = visible("\n".join([message.rstrip(), *([remedy] if remedy else [])]))
+    print(f"{head} {shown}", file=sys.stderr, flush=True)
 
 
 class _Progress:
@@ -104,8 +113,8 @@ class _Progress:
     def _show(self, text: str) -> None:
         with self._lock:
             self._shown = True
-            shown = f"… {text}"[: shutil.get_terminal_size().columns - 1]
-            sys.stderr.write(f"\r\x1b[K{_styled(shown, 'faint' if _colours(sys.stderr) else '')}")
+            shown = visible(f"… {text}")[: shutil.get_terminal_size().columns - 1]
+            sys.stderr.write(f"\r\x1b[K{_on_stderr(shown, 'faint')}")
             sys.stderr.flush()
 
 
@@ -128,7 +137,7 @@ class _Status:
 
     def __call__(self, text: str) -> None:
         """Replace the note."""
-        text = f"… {text}"
+        text = visible(f"… {text}")
         self._draw(f"{text:>{self._width}}")
         self._width = max(self._width, len(text))
 
@@ -141,8 +150,7 @@ class _Status:
     def _draw(text: str) -> None:
         column = shutil.get_terminal_size().columns - len(text)
         if column > 0 and text:
-            shown = _styled(text, "faint" if _colours(sys.stderr) else "")
-            sys.stderr.write(f"\x1b7\x1b[{column + 1}G{shown}\x1b8")
+            sys.stderr.write(f"\x1b7\x1b[{column + 1}G{_on_stderr(text, 'faint')}\x1b8")
             sys.stderr.flush()
 
 
@@ -158,5 +166,5 @@ def _colours(stream: IO[str]) -> bool:
     return stream.isatty() and not os.environ.get("NO_COLOR") and os.environ.get("TERM") != "dumb"
 
 
-def _styled(text: str, style: str) -> str:
-    return f"\x1b[{_SGR[style]}m{text}\x1b[0m" if style and text else text
+def _on_stderr(text: str, style: Style) -> str:
+    return painted(Line(text, style), colour=_colours(sys.stderr))

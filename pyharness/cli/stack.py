@@ -45,8 +45,7 @@ def command(target: str, *, as_json: bool, full: bool, variables: bool, thread: 
     if as_json:
         output.write_json({"target": str(where), "threads": [one.to_json() for one in threads]})
         return
-    color, width = output.terminal()
-    output.write("\n".join(format_threads(threads, Style(full=full, color=color, width=width))))
+    output.write_lines(format_threads(threads, Style(full=full, width=output.columns())))
 
 
 def _resolve(target: str) -> int | Path:

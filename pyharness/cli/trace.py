@@ -101,7 +101,7 @@ def command(  # noqa: PLR0913  (one for each option)
     if as_json:
         output.write_json(trace.to_json())
     else:
-        manner = tables.Manner(by or tables.Manner.by, limit, shapes, memory, output.terminal()[1])
+        manner = tables.Manner(by or tables.Manner.by, limit, shapes, memory, output.columns())
         output.write_lines([*tables.lines(trace, manner), *written])
     return status
 

@@ -41,7 +41,7 @@ def _play_silently(plan: Plan) -> Transcript:
 
 
 def _play_aloud(plan: Plan, *, raw: bool) -> Transcript:
-    manner = Manner(plan.full, raw, *output.terminal())
+    manner = Manner(plan.full, raw, output.columns())
     count = 0
 
     def show(entry: Entry) -> None:

@@ -23,6 +23,7 @@ from pyharness.dap.tables import Frames, Variables
 from pyharness.debugger.launch import missing_in
 from pyharness.model.dap_wire import Malformed
 from pyharness.model.errors import DebuggerLostError, HarnessError, nearest
+from pyharness.model.visible import visible
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -169,7 +170,7 @@ class Session:
         except HarnessError as error:
             self.client.refuse(message, error.message, error.remedy)
         except Exception as error:  # noqa: BLE001  (one bad request must not end a debugging session)
-            traceback.print_exc(file=sys.stderr)
+            print(visible(traceback.format_exc()), file=sys.stderr)
             self.client.refuse(message, f"{type(error).__name__}: {error}", "This is a bug in pyharness.")
         else:
             self.client.respond(message, body)

@@ -9,10 +9,10 @@ user typed.
 from __future__ import annotations
 
 import json
-import sys
 from typing import TYPE_CHECKING, Any
 
 from pyharness.model.errors import nearest
+from pyharness.model.visible import say
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -42,10 +42,9 @@ def start() -> dict[str, int] | None:
     try:
         from pyharness import _trap
     except ImportError as error:
-        print(
-            f"pyharness: native half not loaded ({error}); gdb cannot stop this program at Python lines.\n"
-            "Build it with `make debug-build`, or install pyharness for this Python.",
-            file=sys.stderr,
+        say(
+            f"native half not loaded ({error}); gdb cannot stop this program at Python lines.\n"
+            "Build it with `make debug-build`, or install pyharness for this Python."
         )
         return None
     _trap.set_agent(answer)

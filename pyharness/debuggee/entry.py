@@ -34,18 +34,19 @@ def _listen(name: str, arguments: list[str]) -> None:
     from pyharness.debuggee import served
     from pyharness.model.errors import HarnessError
     from pyharness.model.state import StateError
+    from pyharness.model.visible import say
 
     try:
         here = served.Served(name, " ".join(arguments))
     except StateError as error:
         served.follow()
-        print(f"pyharness: no handle: {error.message} {error.remedy}", file=sys.stderr, flush=True)
+        say(f"no handle: {error.message} {error.remedy}")
         return
     except HarnessError as error:
-        print(f"pyharness: {error}", file=sys.stderr)
+        say(str(error))
         raise SystemExit(error.exit_code) from None
     here.start()
-    print(f"pyharness: handle {name} (pid {here.handle.pid})", file=sys.stderr, flush=True)
+    say(f"handle {name} (pid {here.handle.pid})")
 
 
 def _exits(code: int) -> None:

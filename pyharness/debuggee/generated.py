@@ -13,6 +13,7 @@ from pyharness.debuggee.after_import import after_import
 from pyharness.fx import provenance
 from pyharness.fx.generated import files
 from pyharness.model.source_map import SUFFIX
+from pyharness.model.visible import say
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -67,7 +68,7 @@ def _follow_recompile(cls: Any) -> None:
         except files.MaterializeError as error:  # a full disk must not end the user's program, nor fill its stderr
             if not told:
                 told.append(error.message)
-                print(f"pyharness: {error.message}. {error.remedy}", file=sys.stderr, flush=True)
+                say(f"{error.message}. {error.remedy}")
             return original(self)
 
     recompile.__pyharness__ = True  # type: ignore[attr-defined]

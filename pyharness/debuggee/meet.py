@@ -18,6 +18,7 @@ from typing import TYPE_CHECKING
 from pyharness.debuggee import agent, apart, generated, side_by_side, stepping  # noqa: F401  (stepping registers its requests)
 from pyharness.model import rendezvous
 from pyharness.model.errors import HarnessError
+from pyharness.model.visible import say
 
 if TYPE_CHECKING:
     import socket
@@ -39,7 +40,7 @@ def main() -> int:
         try:
             gdb = _meet(options.key, options.within)
         except HarnessError as error:
-            print(f"pyharness: {error}", file=sys.stderr)
+            say(str(error))
             return error.exit_code
         side_by_side.adapt(gdb)
     return run(options, stop=False)
@@ -68,7 +69,7 @@ def _meet(key: str, within: float) -> side_by_side.Gdb:
 
 
 def _say_so() -> None:
-    print(f"pyharness: waiting for gdb to attach to {os.getpid()}", file=sys.stderr, flush=True)
+    say(f"waiting for gdb to attach to {os.getpid()}")
 
 
 def _let_attach(gdb: socket.socket) -> None:

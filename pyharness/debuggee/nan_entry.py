@@ -5,7 +5,6 @@ python START.py nan NAME [-m] SCRIPT [ARGS...]
 
 from __future__ import annotations
 
-import sys
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
@@ -43,26 +42,28 @@ class Watched:
     def begin(self) -> None:
         """torch is there: look from now on."""
         from pyharness.model.errors import HarnessError
+        from pyharness.model.visible import say
         from pyharness.native.find_nan import find_nan
 
         try:
             self._search = find_nan(action="raise").__enter__()
         except HarnessError as error:
-            print(f"pyharness: {error}", file=sys.stderr)
+            say(str(error))
             raise SystemExit(error.exit_code) from None
 
     def end(self) -> int:
         """Say what was found; the exit status for it, 0 for nothing."""
+        from pyharness.model.visible import say
         from pyharness.native.find_nan import report
 
         search, self._search = self._search, None
         if search is None:
-            print("pyharness: torch was not imported, so no op ran.", file=sys.stderr)
+            say("torch was not imported, so no op ran.")
             return 0
         search.end()
         if search.finding is None:
             checked = f"{search.checked:,} ops and autograd nodes of the main thread"
-            print(f"pyharness: no NaN or Inf was made ({checked} were checked).", file=sys.stderr)
+            say(f"no NaN or Inf was made ({checked} were checked).")
             return 0
         report(search.finding)
         return FOUND

@@ -15,6 +15,7 @@ from pyharness.debuggee.after_import import after_import
 from pyharness.debuggee.agent import handles
 from pyharness.model import places, source_map
 from pyharness.model.errors import HarnessError, UsageError
+from pyharness.model.visible import say
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
@@ -156,4 +157,4 @@ def _open_door() -> None:
         _apply()
     except HarnessError as error:  # the module is not built: the program runs all the same
         if _wanted:
-            print(f"pyharness: no native breakpoints: {error}", file=sys.stderr)
+            say(f"no native breakpoints: {error}")

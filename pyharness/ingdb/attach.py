@@ -9,7 +9,7 @@ from pathlib import Path
 
 import gdb
 
-from pyharness.ingdb import libraries
+from pyharness.ingdb import libraries, terminal
 from pyharness.ingdb.settings import temporarily
 from pyharness.ingdb.stack import unwinder
 
@@ -42,7 +42,7 @@ def attach(pid: int, *, non_stop: bool, symbols: bool = True) -> None:
     if symbols:
         libraries.load_user_symbols()
     for path in libraries.replaced_libraries():
-        gdb.write(f"{path} was rebuilt after the program loaded it: start the program anew to debug its code.\n")
+        terminal.write(f"{path} was rebuilt after the program loaded it: start the program anew to debug its code.")
 
 
 def configure(*, non_stop: bool = False) -> None:

@@ -32,8 +32,8 @@ def finding_lines(finding: Finding, *, width: int | None = None) -> Iterator[Lin
         yield from _tensors(title, tensors)
     yield Line(f"  {'thread':{_TITLE}}  {_thread(finding)}", "faint")
     yield Line("  stack", "faint")
-    for text in format_stack(finding.stack, Style(width=width)):
-        yield Line(f"  {text}")
+    for line in format_stack(finding.stack, Style(width=width)):
+        yield line.behind("  ")
 
 
 def _what(finding: Finding) -> str:

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 from pyharness.model.plumbing import native_family, python_family, qualified_name
 from pyharness.model.source_line import short_path, source_line
+from pyharness.model.styled_line import Line, in_parts
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
@@ -20,7 +21,6 @@ MAX_PLACE = 44
 MAX_TEXT = 80
 _MIN_TEXT = 12
 _HEAD, _TAIL = 150, 50
-_COLORS = {"python": "34", "native": "36", "dim": "2", "fx": "33", "title": "1"}
 
 
 @dataclass(frozen=True)
@@ -29,55 +29,50 @@ class Style:
 
     full: bool = False
     """Show every frame; otherwise machinery is folded."""
-    color: bool = False
     width: int | None = None
     """Cut source text so that a line fits this many columns; ``None`` for no limit."""
-
-    def paint(self, text: str, kind: str) -> str:
-        """``text`` in the colour of ``kind``, if there is any of it and colours are wanted."""
-        return f"\033[{_COLORS[kind]}m{text}\033[0m" if self.color and text else text
 
 
 PLAIN = Style()
 
 
-def format_threads(threads: Iterable[ThreadStack], style: Style = PLAIN) -> Iterator[str]:
+def format_threads(threads: Iterable[ThreadStack], style: Style = PLAIN) -> Iterator[Line]:
     """Every thread with a title; threads whose stacks look the same (a pool's idle workers) are told once."""
-    groups: dict[tuple[str, ...], list[ThreadStack]] = {}
+    groups: dict[tuple[str, str, tuple[Line, ...]], list[ThreadStack]] = {}
     for thread in threads:
-        key = thread.signal, thread.note, *format_stack(thread.frames, style)
+        key = thread.signal, thread.note, tuple(format_stack(thread.frames, style))
         groups.setdefault(key, []).append(thread)
-    for number, ((_signal, note, *lines), alike) in enumerate(groups.items()):
+    for number, ((_signal, note, lines), alike) in enumerate(groups.items()):
         if number:
-            yield ""
-        yield style.paint(_title(alike), "title")
+            yield Line("")
+        yield Line(_title(alike), "title")
         if note:
-            yield style.paint(f"  ({note})", "dim")
+            yield Line(f"  ({note})", "dim")
         yield from lines
 
 
-def format_stack(frames: Sequence[Frame], style: Style = PLAIN) -> list[str]:
+def format_stack(frames: Sequence[Frame], style: Style = PLAIN) -> list[Line]:
     """The lines of one stack, innermost frame first."""
     if not frames:
-        return ["  (no frames)"]
+        return [Line("  (no frames)")]
     shown = [frame for position, frame in enumerate(frames) if _shown(position, frame, style)]
     widths = (_width(map(function_text, shown), MAX_FUNCTION), _width(map(place_text, shown), MAX_PLACE))
-    lines: list[str] = []
-    for visible, group in groupby(enumerate(frames), lambda item: _shown(item[0], item[1], style)):
+    lines: list[Line] = []
+    for told, group in groupby(enumerate(frames), lambda item: _shown(item[0], item[1], style)):
         members = [frame for _position, frame in group]
-        if visible:
+        if told:
             lines += [line for frame in members for line in _frame_lines(frame, widths, style)]
         else:
-            lines.append(style.paint(f"          {_folded(members)}", "dim"))
-    return lines if style.full else _shortened(lines, style)
+            lines.append(Line(f"          {_folded(members)}", "dim"))
+    return lines if style.full else _shortened(lines)
 
 
-def _shortened(lines: list[str], style: Style) -> list[str]:
+def _shortened(lines: list[Line]) -> list[Line]:
     """A recursion that has run away is told by its two ends."""
     cut = len(lines) - _HEAD - _TAIL
     if cut <= 0:
         return lines
-    return [*lines[:_HEAD], style.paint(f"          … {cut} more lines", "dim"), *lines[-_TAIL:]]
+    return [*lines[:_HEAD], Line(f"          … {cut} more lines", "dim"), *lines[-_TAIL:]]
 
 
 def _shown(position: int, frame: Frame, style: Style) -> bool:
@@ -110,16 +105,18 @@ def _family(frame: Frame) -> str:
     return native_family(frame.function, frame.library, frame.file) or "native code"
 
 
-def _frame_lines(frame: Frame, widths: tuple[int, int], style: Style) -> Iterator[str]:
+def _frame_lines(frame: Frame, widths: tuple[int, int], style: Style) -> Iterator[Line]:
     language, notes = frame.language, _notes(frame)
     head = f"  {language}  {function_text(frame):<{widths[0]}}"
     place = f"  {place_text(frame):<{widths[1]}}"
     taken = len(head) + len(place) + (len(notes) + 2 if notes else 0)
     text = _cut(source_line(frame.file, frame.line), style.width and style.width - taken - 2)
-    line = style.paint(head, language) + place + style.paint(f"  {text}" if text else "", "dim")
-    yield (line + style.paint(f"  {notes}" if notes else "", "fx")).rstrip()
+    behind = f"  {text}" if text else "", f"  {notes}" if notes else ""
+    if not any(behind):
+        head, place = (head, place.rstrip()) if place.strip() else (head.rstrip(), "")
+    yield in_parts((head, language), (place, ""), (behind[0], "dim"), (behind[1], "fx"))
     for name, value in frame.variables:
-        yield f"              {name} = {value}"
+        yield Line(f"              {name} = {value}")
 
 
 def _cut(text: str, room: int | None) -> str:

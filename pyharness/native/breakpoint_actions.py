@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from pyharness.model.errors import UsageError, nearest
 from pyharness.model.user_code import is_user_python
+from pyharness.model.visible import say
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -49,7 +50,7 @@ def act(action: Action, hit: Hit) -> Answer:
         case "debugpy":
             _debugpy(hit)
         case _:
-            print(f"pyharness: {line_of(hit)}", file=sys.stderr, flush=True)
+            say(line_of(hit))
     return None
 
 
@@ -125,9 +126,9 @@ def _pdb(hit: Hit) -> None:
 
     frame = user_frame(hit.frame)
     if frame is None:
-        print(f"pyharness: {line_of(hit)} (no Python here: pdb has nothing to show)", file=sys.stderr, flush=True)
+        say(f"{line_of(hit)} (no Python here: pdb has nothing to show)")
         return
-    print(f"pyharness: {line_of(hit)}", file=sys.stderr, flush=True)
+    say(line_of(hit))
     debugger = pdb.Pdb(nosigint=True)
     debugger.reset()
     callers = [frame]
@@ -145,7 +146,7 @@ def _debugpy(hit: Hit) -> None:
     """As ``debugpy.breakpoint()`` in the frame that called: it stops as soon as that frame's next line runs."""
     frame = user_frame(hit.frame)
     if "debugpy" not in sys.modules or frame is None:
-        print(f"pyharness: {line_of(hit)} (debugpy is not loaded)", file=sys.stderr, flush=True)
+        say(f"{line_of(hit)} (debugpy is not loaded)")
         return
     import pydevd
 

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any, Literal
 from pyharness.model.errors import HarnessError, UsageError, nearest
 from pyharness.model.finding import Finding, NonFiniteError
 from pyharness.model.finding_text import finding_lines
+from pyharness.model.styled_line import painted
 from pyharness.model.trace import origin_of
 from pyharness.native import raw_finding
 from pyharness.native.chains import engine
@@ -158,7 +159,7 @@ def find_nan(
 
 def report(finding: Finding) -> None:
     """Print it to stderr."""
-    print(*(line.text for line in finding_lines(finding)), sep="\n", file=sys.stderr, flush=True)
+    print(*(painted(line, colour=False) for line in finding_lines(finding)), sep="\n", file=sys.stderr, flush=True)
 
 
 def _check(action: object, values: Sequence[str], limit: float | None) -> None:

@@ -33,8 +33,6 @@ class Manner:
     """Plumbing frames too."""
     raw: bool = False
     """Addresses as they are."""
-    color: bool = False
-    """Stacks in colour; every other line says its style."""
     width: int | None = None
     """Columns that a line of a stack may take; ``None`` for no limit."""
 
@@ -64,8 +62,8 @@ def _stop_lines(stop: Stop, number: int, manner: Manner) -> Iterator[Line]:
         yield from _valued(f"{_INDENT}{expression} = ", shown, "bad" if text.startswith("<error") else "")
     if stop.stack:
         yield Line(f"{_INDENT}stack", "faint")
-        for text in format_stack(stop.stack, StackStyle(manner.full, manner.color, manner.width)):
-            yield Line(f"{_INDENT}{text}")
+        for line in format_stack(stop.stack, StackStyle(manner.full, manner.width)):
+            yield line.behind(_INDENT)
     yield Line("")
 
 

@@ -115,7 +115,7 @@ def test_a_crash(tmp_path):
     (thread,) = dump_stacks(core)
     assert thread.signal == "SIGSEGV at address 0x8"
     assert [(f.function, f.line) for f in thread.frames if f.file == str(script)] == [("crash", 3), ("<module>", 4)]
-    assert f"{thread.lwp}  SIGSEGV at address 0x8" in next(format_threads([thread]))
+    assert f"{thread.lwp}  SIGSEGV at address 0x8" in next(format_threads([thread])).text
 
 
 def test_one_thread_and_its_locals():

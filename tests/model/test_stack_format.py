@@ -1,11 +1,21 @@
 """Stacks as text."""
 
+from pyharness.model import stack_format
 from pyharness.model.frames import AutogradNode, Frame, FxPlace
-from pyharness.model.stack_format import Style, format_stack, format_threads
+from pyharness.model.stack_format import Style
+from pyharness.model.styled_line import painted
 from pyharness.model.threads import ThreadStack, thread_from_json
 
 DISPATCH = Frame("native", "c10::Dispatcher::call(X)", library="/t/torch/lib/libtorch_cpu.so", plumbing=True)
 EVAL = Frame("native", "_PyEval_EvalFrameDefault", library="/usr/lib/libpython3.11.so.1.0", plumbing=True)
+
+
+def format_stack(*arguments):
+    return [line.text for line in stack_format.format_stack(*arguments)]
+
+
+def format_threads(*arguments):
+    return [line.text for line in stack_format.format_threads(*arguments)]
 
 
 def stack(tmp_path):
@@ -63,8 +73,9 @@ def test_variables_come_under_their_frame():
 
 
 def test_colours_only_when_asked(tmp_path):
-    assert "\033[" not in "".join(format_stack(stack(tmp_path)))
-    assert "\033[" in "".join(format_stack(stack(tmp_path), Style(color=True)))
+    lines = stack_format.format_stack(stack(tmp_path))
+    assert [painted(line, colour=False) for line in lines] == [line.text for line in lines]
+    assert painted(lines[0], colour=True).startswith("\033[36m  native  mine::kernel")
 
 
 def test_threads_that_look_the_same_are_told_once():

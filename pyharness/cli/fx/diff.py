@@ -38,7 +38,7 @@ def command(*, program: Program, before: str | None, after: str | None, whole: b
     if program.as_json:
         output.write_json({"before": first.title, "after": second.title, **diff.to_json()})
     else:
-        width = output.terminal()[1]
+        width = output.columns()
         output.write_lines(side_by_side(diff, (first.title, second.title), width=width, whole=whole))
     return end(made)
 

@@ -126,7 +126,7 @@ def run(program: Program, export: dict[str, Any] | None = None) -> Made:
 
 def sections(chosen: Sequence[Chosen], view: Callable[[Graph, int | None], Iterator[Line]]) -> Iterator[Line]:
     """A heading and a view of each graph."""
-    width = output.terminal()[1]
+    width = output.columns()
     for number, each in enumerate(chosen):
         if number:
             yield Line("")

@@ -20,7 +20,7 @@ def _greet() -> None:
 
         children.greet(children.name_of_started())
     except Exception as error:  # noqa: BLE001  (the user's program runs in any case)
-        print(f"pyharness: this process cannot be debugged: {error}", file=sys.stderr)
+        print(f"pyharness: this process cannot be debugged: {ascii(str(error))[1:-1]}", file=sys.stderr)
     finally:
         sys.path.remove(str(Path(__file__).parents[3]))
 

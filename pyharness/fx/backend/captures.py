@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import sys
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
@@ -17,6 +16,7 @@ from pyharness.fx.generated.materializing import materialize
 from pyharness.model.compiled import Break, Compilation, CompiledGraph, Place
 from pyharness.model.places import OPS
 from pyharness.model.user_code import is_user_python
+from pyharness.model.visible import say
 
 if TYPE_CHECKING:
     from types import CodeType
@@ -66,7 +66,7 @@ class Capture:
         try:
             made = materialize(module, folder or None, name=title)
         except MaterializeError as error:  # the program can do without
-            print(f"pyharness: {error}", file=sys.stderr)
+            say(str(error))
             return
         count = sum(node.op in OPS for node in module.graph.nodes)
         self.graphs.append(CompiledGraph(kind, str(made.file), count))

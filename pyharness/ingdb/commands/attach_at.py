@@ -10,7 +10,7 @@ from functools import partial
 
 import gdb
 
-from pyharness.ingdb import attach, native_names, processes
+from pyharness.ingdb import attach, native_names, processes, terminal
 from pyharness.ingdb.commands import library_watch, stops, trap
 from pyharness.ingdb.commands.registry import command
 from pyharness.ingdb.function_name import matches
@@ -74,5 +74,5 @@ def _run_to(wanted: dict[int, str]) -> None:
     if pc not in wanted:
         raise HarnessError("The program stopped before it called that.", gdb.execute("frame", to_string=True).strip())
     thread = gdb.selected_thread()
-    gdb.write(f"Thread {thread.num if thread else 0} is at {wanted[pc]}\n")
+    terminal.write(f"Thread {thread.num if thread else 0} is at {wanted[pc]}")
     gdb.flush()

@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-import os
 import shlex
-import sys
 
 import gdb
 
+from pyharness.ingdb import terminal
 from pyharness.ingdb.commands.registry import command
 from pyharness.ingdb.stack import backtrace
 from pyharness.model.errors import UsageError, nearest
@@ -29,8 +28,7 @@ def ph_bt(argument: str) -> None:
         threads = backtrace.all_threads(limit, variables="--locals" in options)
     else:
         threads = [backtrace.thread_stack(None, limit, variables="--locals" in options)]
-    for line in format_threads(threads, _style("--full" in options)):
-        gdb.write(f"{line}\n")
+    terminal.write_lines(format_threads(threads, _style("--full" in options)))
 
 
 def _parse(words: list[str]) -> tuple[set[str], int]:
@@ -46,7 +44,5 @@ def _parse(words: list[str]) -> tuple[set[str], int]:
 
 
 def _style(full: bool) -> Style:  # noqa: FBT001  (a condition, not an option)
-    terminal = sys.__stdout__ is not None and os.isatty(1)
     width = gdb.parameter("width")
-    color = terminal and bool(gdb.parameter("style enabled"))
-    return Style(full=full, color=color, width=width if terminal and isinstance(width, int) and width else None)
+    return Style(full=full, width=width if terminal.is_terminal() and isinstance(width, int) and width else None)

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import gdb
 
-from pyharness.ingdb import core_file
+from pyharness.ingdb import core_file, terminal
 from pyharness.ingdb.commands import stops
 from pyharness.ingdb.commands.registry import command
 from pyharness.model.errors import UsageError
@@ -24,5 +24,5 @@ def ph_core(argument: str) -> None:
         )
     core_file.open_core(str(path))
     for sentence in core_file.lacks():
-        gdb.write(f"{sentence}\n")
+        terminal.write(sentence)
     stops.report()

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import gdb
 
-from pyharness.ingdb import agent
+from pyharness.ingdb import agent, terminal
 from pyharness.ingdb.commands.registry import command
 from pyharness.ingdb.trap_line import current_line
 from pyharness.model.errors import UsageError
@@ -26,4 +26,4 @@ def ph_print(argument: str) -> None:
     answer = agent.call({"do": "evaluate", "expression": argument.removeprefix(_PYTHON)})
     if "error" in answer:
         raise UsageError(answer["error"])
-    gdb.write(f"{answer['text']}\n")
+    terminal.write(answer["text"])

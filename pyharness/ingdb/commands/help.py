@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import gdb
 
+from pyharness.ingdb import terminal
 from pyharness.ingdb.commands.registry import command
 
 
@@ -18,4 +19,4 @@ def ph_help(argument: str) -> None:
     width = max(map(len, names), default=0) + 2
     for name in names:
         summary = gdb.execute(f"help {name}", to_string=True).partition("\n")[0]
-        gdb.write(f"{name:<{width}}{summary}\n")
+        terminal.write(f"{name:<{width}}{summary}")

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 import gdb
 
+from pyharness.ingdb import terminal
 from pyharness.ingdb.commands import crossing, running
 from pyharness.ingdb.commands.registry import command
 from pyharness.model import rendezvous
@@ -42,7 +43,7 @@ def ph_meet(argument: str) -> None:
 
 
 def _say_so() -> None:
-    gdb.write("Waiting for the program.\n")
+    terminal.write("Waiting for the program.")
     gdb.flush()
 
 

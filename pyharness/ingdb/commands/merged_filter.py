@@ -19,6 +19,7 @@ from pyharness.ingdb.stack.merge import NativeFrame
 from pyharness.model.errors import HarnessError
 from pyharness.model.plumbing import native_family, python_family
 from pyharness.model.source_map import place_of
+from pyharness.model.visible import visible
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -29,7 +30,7 @@ _NAME = "pyharness-merged"
 
 
 class _Native(FrameDecorator):
-    """A frame of gdb's with the whole path of its file: clients open it by that."""
+    """A frame of gdb's, which prints names as they are, with the whole path of its file: clients open it by that."""
 
     def __init__(self, frame: NativeFrame) -> None:
         super().__init__(frame.handle)
@@ -37,7 +38,7 @@ class _Native(FrameDecorator):
 
     def function(self) -> str:
         """Without parameters."""
-        return bare_name(self._frame.function)
+        return visible(bare_name(self._frame.function))
 
     def filename(self) -> str | None:
         """The source's absolute path; the library where there is none."""
@@ -54,11 +55,11 @@ class _Python(FrameDecorator):
 
     def function(self) -> str:
         """As Python calls it."""
-        return self._frame.function
+        return visible(self._frame.function)
 
     def filename(self) -> str | None:
         """The source's path."""
-        return self._frame.file
+        return visible(self._frame.file) if self._frame.file else None
 
     def line(self) -> int | None:
         """The line that runs."""

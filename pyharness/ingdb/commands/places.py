@@ -8,7 +8,7 @@ from typing import Any
 
 import gdb
 
-from pyharness.ingdb import agent
+from pyharness.ingdb import agent, terminal
 from pyharness.ingdb.commands import trap
 from pyharness.ingdb.commands.arguments import scripts
 from pyharness.ingdb.commands.registry import command
@@ -48,7 +48,7 @@ def ph_break(argument: str) -> None:
     asked = where.parse(argument, where.folders_of(*scripts()))
     trap.watch()
     number = _set_native(asked) if asked.kind == "native" else _set_python(asked)
-    gdb.write(f"Breakpoint {number} at {asked}{_state(_places[number])}\n")
+    terminal.write(f"Breakpoint {number} at {asked}{_state(_places[number])}")
 
 
 def set_places() -> dict[int, list[Any]]:
@@ -116,13 +116,13 @@ def _live() -> dict[int, _Place]:
 
 def _list() -> None:
     if not _live():
-        gdb.write(f"No places. {where.FORMS}\n")
+        terminal.write(f"No places. {where.FORMS}")
     for number, place in _places.items():
         hits = place.breakpoint.hit_count
         reached = f"  reached {hits} time{'s' if hits != 1 else ''}" if hits else ""
         off = "" if place.breakpoint.enabled else "  (disabled)"
         condition = f" if {place.where.condition}" if place.where.condition else ""
-        gdb.write(f"{number}  {place.where}{condition}{reached}{off}\n")
+        terminal.write(f"{number}  {place.where}{condition}{reached}{off}")
 
 
 def _state(place: _Place) -> str:

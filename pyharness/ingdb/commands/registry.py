@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 import gdb
 
 from pyharness.model.errors import HarnessError
+from pyharness.model.visible import visible
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -32,7 +33,7 @@ class _Command(gdb.Command):
         try:
             self._handler(expand(argument.strip()))
         except (HarnessError, gdb.error) as error:
-            raise gdb.GdbError(str(error)) from error
+            raise gdb.GdbError(visible(str(error))) from error
 
 
 def expand(argument: str) -> str:

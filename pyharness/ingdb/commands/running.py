@@ -7,7 +7,7 @@ from pathlib import Path
 
 import gdb
 
-from pyharness.ingdb import attach, processes
+from pyharness.ingdb import attach, processes, terminal
 from pyharness.ingdb.commands import library_watch, places, stops, trap
 from pyharness.ingdb.commands.arguments import program_arguments
 from pyharness.ingdb.commands.registry import command
@@ -30,7 +30,7 @@ def ph_run(_argument: str) -> None:
     except stops.ProgramEndedError as ended:
         if ended.remedy:  # places that were asked for and never reached
             raise
-        gdb.write(f"{ended}\n")
+        terminal.write(str(ended))
     else:
         stops.report()
 
@@ -57,7 +57,7 @@ def ph_attach(argument: str) -> None:
     pid = processes.find(argument)
     attach_to(pid)
     places.set_places()
-    gdb.write(f"Attached to {pid}: {processes.command_line(pid)}\n")
+    terminal.write(f"Attached to {pid}: {processes.command_line(pid)}")
 
 
 def attach_to(pid: int) -> None:

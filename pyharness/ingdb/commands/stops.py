@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 import gdb
 
+from pyharness.ingdb import terminal
 from pyharness.ingdb.commands import places
 from pyharness.ingdb.settings import temporarily
 from pyharness.ingdb.trap_line import PythonLine, current_line
@@ -70,7 +71,7 @@ def interrupted() -> bool:
 def report(note: str = "") -> None:
     """Print where the program stopped, and why where that needs saying."""
     for line in _lines(note):
-        gdb.write(f"{line}\n")
+        terminal.write(line)
 
 
 def _lines(note: str) -> Iterator[str]:
@@ -107,7 +108,7 @@ def _on_stop(event: gdb.StopEvent) -> None:
     if python is not None:
         linecache.checkcache(python.file)
         for line in describe(python):
-            gdb.write(f"{line}\n")
+            terminal.write(line)
 
 
 def _on_exit(event: gdb.ExitedEvent) -> None:

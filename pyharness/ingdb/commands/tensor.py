@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import re
 import shlex
 from dataclasses import dataclass
@@ -11,7 +10,7 @@ from typing import TYPE_CHECKING
 
 import gdb
 
-from pyharness.ingdb import torch_process, trap_line
+from pyharness.ingdb import terminal, torch_process, trap_line
 from pyharness.ingdb.commands.registry import COMMANDS, command
 from pyharness.ingdb.memory import UnreadableError
 from pyharness.ingdb.python import locals as python_locals
@@ -120,12 +119,12 @@ def ph_tensor(argument: str) -> None:
     found = _statistics(info) if request.stats else None
     if request.json:
         shown = tensor_format.to_json(torch_process.read, info, found, request.shown)
-        gdb.write(json.dumps(shown) + "\n")
+        terminal.write_json(shown)
     else:
         for line in tensor_format.describe(torch_process.read, info, found, EDGE, request.shown):
-            gdb.write(line + "\n")
+            terminal.write(line)
     if request.save:
-        gdb.write(npy.save(torch_process.read, info, str(Path(request.save).expanduser())) + "\n")
+        terminal.write(npy.save(torch_process.read, info, str(Path(request.save).expanduser())))
 
 
 def _statistics(info: TensorInfo) -> Statistics | None:

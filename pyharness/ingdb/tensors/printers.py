@@ -15,6 +15,7 @@ from pyharness.ingdb.tensors.format import one_line
 from pyharness.ingdb.tensors.reading import DEVICES, read_tensor
 from pyharness.model.dtypes import DTYPES
 from pyharness.model.tensor_text import number
+from pyharness.model.visible import visible
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -63,6 +64,17 @@ def find(value: gdb.Value) -> Printer | None:
     return Printer(value, show) if show else None
 
 
+class _OnTerminal(Printer):
+    """A printer for gdb itself, which prints text as it is."""
+
+    def __init__(self, printer: Printer) -> None:
+        super().__init__(printer._value, printer._show)  # noqa: SLF001  (of its own class)
+
+    def to_string(self) -> str:
+        """The text, with nothing in it that a terminal obeys."""
+        return visible(super().to_string())
+
+
 class _Printers:
     """What gdb keeps in its list of printers; ``disable pretty-printer global pyharness`` turns it off."""
 
@@ -71,7 +83,8 @@ class _Printers:
     subprinters = None
 
     def __call__(self, value: gdb.Value) -> Printer | None:
-        return find(value)
+        found = find(value)
+        return _OnTerminal(found) if found else None
 
 
 def register() -> None:

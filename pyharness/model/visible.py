@@ -1,0 +1,25 @@
+"""Makes visible what a terminal would obey: the text of a program or a file may be anything."""
+
+from __future__ import annotations
+
+import re
+import sys
+
+_OBEYED = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069\ud800-\udfff]")
+"""Control characters but newline and tab, what turns the direction of text, line separators, lone surrogates."""
+
+
+def visible(text: str) -> str:
+    """``text`` with each character that a terminal obeys, or cannot show, as Python's ``repr`` writes it."""
+    return _OBEYED.sub(lambda match: match[0].encode("unicode_escape").decode("ascii"), text)
+
+
+def visible_json(text: str) -> str:
+    """The same JSON, with such characters written as JSON writes them."""
+    return _OBEYED.sub(lambda match: f"\\u{ord(match[0]):04x}", text)
+
+
+def say(text: str) -> None:
+    """A note of ours on the stderr of a program, beside its own output."""
+    if sys.stderr is not None:
+        print(f"pyharness: {visible(text)}", file=sys.stderr, flush=True)

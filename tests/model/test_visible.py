@@ -1,0 +1,78 @@
+"""What a terminal would obey is shown as it is written."""
+
+import ast
+import json
+from pathlib import Path
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from pyharness.model.styled_line import Line, in_parts, painted
+from pyharness.model.visible import visible, visible_json
+
+PACKAGE = Path(__file__).parents[2] / "pyharness"
+DOORS = {
+    "cli/output.py",
+    "model/visible.py",
+    "native/find_nan.py",
+    "ingdb/terminal.py",
+}
+"""Who writes to a terminal."""
+NOT_TERMINALS = {
+    "cli/lazy_group.py": "its own help",
+    "cli/dap.py": "one line of JSON, ASCII",
+    "dap/session.py": "an editor's log, made visible",
+    "debuggee/interpreter_report.py": "JSON for the doctor",
+    "debuggee/torch_report.py": "JSON for the doctor",
+    "doctor/ptrace_attempt.py": "JSON for the doctor",
+    "ingdb/checkup.py": "JSON for the doctor",
+    "debuggee/site/sitecustomize.py": "any Python, before anything of ours can be imported",
+}
+
+
+@pytest.mark.parametrize(
+    ("text", "shown"),
+    [
+        ("\x1b[31mred", r"\x1b[31mred"),
+        ("\x9b31m \x7f \r", r"\x9b31m \x7f \r"),
+        ("a\u202eb\u2066c\u061c", r"a\u202eb\u2066c\u061c"),
+        ("\udcff", r"\udcff"),
+        ("é → 日本 👍\t\n", "é → 日本 👍\t\n"),
+    ],
+)
+def test_what_is_obeyed_and_what_is_not(text, shown):
+    assert visible(text) == shown
+
+
+@given(st.text(st.characters()))
+def test_nothing_is_left_that_moves_a_terminal_and_json_means_the_same(text):
+    assert all(char.isprintable() or char in "\t\n" or ord(char) > 0x9F for char in visible(text))
+    visible(text).encode()
+    dumped = visible_json(json.dumps({text: text}, ensure_ascii=False))
+    assert json.loads(dumped) == {text: text}
+    dumped.encode()
+
+
+def test_our_colours_stay_and_others_do_not():
+    line = in_parts(("a\x1b[2J", "python"), ("b", ""))
+    assert painted(line, colour=True) == "\x1b[34ma\\x1b[2J\x1b[0mb"
+    assert painted(line, colour=False) == "a\\x1b[2Jb"
+    assert painted(line.behind("  "), colour=True).startswith("  \x1b[34m")
+    assert painted(Line("\x1b[8m", "bad"), colour=True) == "\x1b[31m\\x1b[8m\x1b[0m"
+
+
+def prints(tree):
+    """Calls that write to the terminal."""
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Call):
+            name = ast.unparse(node.func)
+            if name in {"print", "click.echo", "gdb.write", "sys.stdout.write", "sys.stderr.write"}:
+                yield name
+
+
+@pytest.mark.parametrize("path", sorted(PACKAGE.rglob("*.py")), ids=lambda path: str(path.relative_to(PACKAGE)))
+def test_nobody_else_writes_to_a_terminal(path):
+    name = str(path.relative_to(PACKAGE))
+    if name not in DOORS | set(NOT_TERMINALS) and "folder" not in path.parts:
+        assert not list(prints(ast.parse(path.read_text()))), "write by cli/output.py, say() or ingdb/terminal.py"
