@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 from pyharness.dap.registry import request
 from pyharness.debugger.native_edit import NativeEdit
+from pyharness.model.code_lines import check_line
 from pyharness.model.errors import HarnessError
 
 if TYPE_CHECKING:
@@ -51,6 +52,7 @@ def _native(session: Session, shown: ShownFrame, text: str) -> list[Message]:
 def goto_targets(session: Session, arguments: Arguments) -> Message:
     """The line, if the frame can go on there."""
     focus, line = session.focus(), arguments.integer("line")
+    check_line(line)
     source = arguments.object("source")
     if focus.language == "python":
         return session.require_program().python.request("gotoTargets", {"source": source.values, "line": line})

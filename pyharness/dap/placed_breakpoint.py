@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from pyharness.dap.python_breakpoints import checked_condition, function_name
 from pyharness.model import hit_condition
+from pyharness.model.code_lines import check_in_file, check_line
 from pyharness.model.errors import UsageError
 from pyharness.model.where import Where, check_python, folders_of, parse
 
@@ -18,6 +19,7 @@ if TYPE_CHECKING:
 
 PENDING = "No code that is loaded has it yet."
 _ADDRESS = re.compile(r"0x[0-9a-fA-F]{1,16}|\d{1,20}")
+_END_OF_MEMORY = 1 << 64
 _NATIVE_NAME = re.compile(r"[\w:~<>,* &]+")
 _WITH_KIND = re.compile(r"(fx|op|node|py|native):[^:]")
 
@@ -68,7 +70,10 @@ class PlacedBreakpoint:
 
 def at_line(number: int, path: str, asked: Arguments) -> PlacedBreakpoint:
     """A line of a native source; every function here raises ``UsageError`` for what cannot be meant."""
-    return _placed(number, asked, Where("native", file=path, line=asked.integer("line"), condition=_condition(asked)))
+    line = asked.integer("line")
+    check_line(line)
+    check_in_file(path, line)
+    return _placed(number, asked, Where("native", file=path, line=line, condition=_condition(asked)))
 
 
 def at_address(number: int, asked: Arguments) -> PlacedBreakpoint:
@@ -77,6 +82,8 @@ def at_address(number: int, asked: Arguments) -> PlacedBreakpoint:
     if not _ADDRESS.fullmatch(text):
         raise UsageError(f"{text!r} is no address.")
     address = int(text, 0) + asked.integer("offset", 0)
+    if not 0 <= address < _END_OF_MEMORY:
+        raise UsageError(f"There is no address {address:#x}.")
     return _placed(number, asked, Where("native", name=f"*{address:#x}", condition=_condition(asked)))
 
 

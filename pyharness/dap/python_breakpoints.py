@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING
 
+from pyharness.model.code_lines import check_line
 from pyharness.model.errors import UsageError
 from pyharness.model.hit_condition import checked
 from pyharness.model.where import check_python
@@ -36,6 +37,7 @@ class PythonLines:
     def _entry(self, path: str, asked: Arguments, before: dict[tuple[int, str, str], int]) -> Message | UsageError:
         line, log = asked.integer("line"), asked.text("logMessage", "")
         try:
+            check_line(line)
             condition, hits = checked_condition(asked), checked(asked.text("hitCondition", ""))
         except UsageError as error:
             return error

@@ -117,7 +117,7 @@ def _connect(channel: Channel, link: socket.socket) -> bool:
     from pyharness.debuggee import generated, op_places
 
     op_places.start(op_places.stop_by_channel(channel.ask))
-    atexit.register(_tell_hints, channel)
+    atexit.register(_tell_end, channel, os.getpid(), forked.children_ended())
     generated.install(lambda entry: _tell(channel, {"type": "generated", **entry}))
     return bool(channel.ask({"type": "ready"}).get("stop"))
 
@@ -137,11 +137,15 @@ def _tell(channel: Channel, message: dict[str, Any]) -> None:
     channel.ask(message)
 
 
-def _tell_hints(channel: Channel) -> None:
-    from pyharness.debuggee import op_places
+def _tell_end(channel: Channel, owner: int, before: int) -> None:
+    """Say what the program alone knows: ``before`` is what ``children_ended`` said before the script."""
+    from pyharness.debuggee import forked, op_places
 
-    if hints := op_places.hints():
-        _tell(channel, {"type": "op_hints", "hints": hints})
+    if os.getpid() != owner:  # a forked child
+        return
+    hints, others = op_places.hints(), forked.had_children(before)
+    if hints or others:
+        _tell(channel, {"type": "ended", "op_hints": hints, "children": others})
 
 
 def run(options: argparse.Namespace, *, stop: bool) -> int:

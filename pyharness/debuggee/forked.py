@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import os
+import resource
 import sys
 import threading
+from pathlib import Path
 from typing import Any
 
 _monitoring: Any = getattr(sys, "monitoring", None)
@@ -21,6 +23,18 @@ def let_children_go() -> None:
     if not _registered:
         _registered.append(os.getpid())
         os.register_at_fork(after_in_child=_begin)
+
+
+def children_ended() -> int:
+    """A number that grows with each child process that ends: the memory that they used for the first time."""
+    return resource.getrusage(resource.RUSAGE_CHILDREN).ru_minflt
+
+
+def had_children(before: int) -> bool:
+    """Whether this process started others since ``children_ended`` was ``before``, or has some that run still."""
+    return children_ended() > before or any(
+        listed.read_text(encoding="ascii") for listed in Path("/proc/self/task").glob("*/children")
+    )
 
 
 def _begin() -> None:

@@ -95,7 +95,7 @@ class _Collected:
             module: Any = self._made and self._made.module(number, everything=self._request.everything)
             done = export(module, to, imports=imports, **options)
         except HarnessError as error:
-            return {"message": error.message, "remedy": error.remedy, "exit_code": error.exit_code}
+            return {"message": error.message, "remedy": error.remedy}
         except Exception as error:  # noqa: BLE001  (the program's exit status stands; whoever asked is told)
-            return {"message": f"{type(error).__name__}: {error}", "remedy": "", "exit_code": 1}
+            return {"message": f"{type(error).__name__}: {error}", "remedy": ""}
         return {"folder": str(done.folder), "name": done.name, "files": list(done.files)}

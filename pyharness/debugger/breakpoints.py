@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 from pyharness.gdbmi.client import GdbError
-from pyharness.model.code_lines import runnable_lines
+from pyharness.model.code_lines import executable_line
 from pyharness.model.errors import HarnessError, UsageError, nearest
 from pyharness.model.places import names, statements
 from pyharness.model.source_map import SourceMap, map_of
@@ -18,6 +18,10 @@ if TYPE_CHECKING:
     from pyharness.debugger.python_side import PythonSide
     from pyharness.model.where import Where
 
+_ELSEWHERE = (
+    "That line or function never ran in the program's own process. It started others, in which nothing stops from here:"
+    ' in an editor `"subProcess": "debug"` debugs them too.'
+)
 _TRACE = "torch.fx.symbolic_trace and torch.compile with the backend pyharness make some."
 
 
@@ -49,6 +53,8 @@ class Breakpoints:
         self._ops: list[dict[str, Any]] = []
         self.op_hints: dict[str, str] = {}
         """What the program said, as it ended, of ops that it does not have."""
+        self.other_processes = False
+        """Whether the program said, as it ended, that it had started others."""
         self.on_bound: Callable[[Where], None] = lambda _where: None
         """Called when a place has been found in code that was loaded."""
         self.on_problem: Callable[[Where, HarnessError], None] | None = None
@@ -133,7 +139,8 @@ class Breakpoints:
                 answer = native.set_breakpoint(request)
             except GdbError as error:
                 self._bound.remove(bound)
-                problem = (UsageError if where.condition else HarnessError)(error.message)
+                message, _, remedy = error.message.partition("\n")
+                problem = (UsageError if where.condition else HarnessError)(message, remedy)
                 if self.on_problem is None:
                     raise problem from error
                 self.on_problem(where, problem)
@@ -166,9 +173,8 @@ class Breakpoints:
         """The program ended and never came to ``where``: say why, with the nearest names."""
         if where.is_native_op:
             return self._op_not_reached(where)
-        return self.missing(where) or HarnessError(
-            f"The program ended without reaching {where}.", "That line or function never ran."
-        )
+        never = _ELSEWHERE if self.other_processes else "That line or function never ran."
+        return self.missing(where) or HarnessError(f"The program ended without reaching {where}.", never)
 
     def missing(self, where: Where) -> HarnessError | None:
         """That nothing which is loaded or was made so far has ``where``, with the nearest names."""
@@ -200,14 +206,3 @@ def name_of(where: Where) -> str:
     if where.when:
         return f"{where} when {where.when}"
     return f"{where} if {where.condition}" if where.condition else str(where)
-
-
-def executable_line(file: str, line: int) -> int:
-    """The first line at or after ``line`` that has code, as debuggers slide; an error where there is none."""
-    lines = runnable_lines(file)
-    if not lines:
-        return line
-    after = [number for number in lines if number >= line]
-    if not after:
-        raise UsageError(f"{file}:{line} is behind the last line of code ({lines[-1]}).", "Name a line with code.")
-    return after[0]

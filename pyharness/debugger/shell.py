@@ -151,8 +151,9 @@ class Shell:
         elif kind == "op":
             self.process.answer({"go": True, "stop": self._op_stops.announced(message)})
         else:
-            if kind == "op_hints":
-                self.breakpoints.op_hints = message["hints"]
+            if kind == "ended":
+                self.breakpoints.op_hints = message["op_hints"]
+                self.breakpoints.other_processes = message["children"]
             elif kind == "generated":
                 self.breakpoints.generated(message["file"])
             elif kind == "library":

@@ -1,13 +1,54 @@
-"""Which lines of Python have code: where a debugger can stop."""
+"""Which lines of a source can be stopped at: those that it has, and of Python those that have code."""
 
 from __future__ import annotations
 
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from pyharness.model.errors import UsageError
+
 if TYPE_CHECKING:
     from collections.abc import Iterator
     from types import CodeType
+
+_MOST = (1 << 31) - 1
+"""What debuggers count lines with; they would go on at 0 behind it."""
+
+
+def check_line(line: int) -> None:
+    """Raise ``UsageError`` for what is no line of any file."""
+    if not 0 < line <= _MOST:
+        raise UsageError(f"There is no line {line}.", "Lines are counted from 1.")
+
+
+def check_in_file(file: str, line: int) -> None:
+    """Raise ``UsageError`` where ``file`` can be read and ends before ``line``."""
+    count = line_count(file)
+    if count is not None and line > count:
+        raise UsageError(
+            f"There is no line {line}: {file} has {count} lines.",
+            "Another file of this name is named by more of its path.",
+        )
+
+
+def line_count(file: str) -> int | None:
+    """How many lines a file has; ``None`` where it cannot be read."""
+    try:
+        return len(Path(file).read_bytes().splitlines())
+    except (OSError, ValueError):
+        return None
+
+
+def executable_line(file: str, line: int) -> int:
+    """The first line of Python at or after ``line`` that has code, as debuggers slide; an error where there is none."""
+    check_line(line)
+    lines = runnable_lines(file)
+    if not lines:
+        return line
+    after = [number for number in lines if number >= line]
+    if not after:
+        raise UsageError(f"{file}:{line} is behind the last line of code ({lines[-1]}).", "Name a line with code.")
+    return after[0]
 
 
 def runnable_lines(file: str) -> list[int]:

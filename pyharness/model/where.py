@@ -7,9 +7,11 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal
 
+from pyharness.model.code_lines import check_in_file, check_line, executable_line
 from pyharness.model.condition import compile_condition
 from pyharness.model.errors import UsageError, nearest
 from pyharness.model.folders import current_folder
+from pyharness.model.native_condition import check_native
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -31,8 +33,10 @@ FORMS = (
     "native:FILE:LINE, then maybe `if CONDITION`; op: and node: take `when CONDITION`."
 )
 _CONDITION = re.compile(r"\s+(if|when)\s+")
+_DANGLING = re.compile(r"\s(if|when)$")
 _PYTHON_LINE = re.compile(r"[^:]+\.pyi?:\d+")
 _NATIVE_LINE = re.compile(r".+\.(c|cc|cpp|cxx|cu|cuh|h|hpp|hxx|inc):\d+", re.IGNORECASE)
+_NUMBER = re.compile(r"-?[0-9]{1,4000}")
 _MODULE_PATH = re.compile(r"[A-Za-z_]\w*(\.\w+)+")
 _MOST_NEIGHBOURS = 2000
 """Files looked at for the nearest name to one that does not exist."""
@@ -50,6 +54,10 @@ class Where:
     """In the place's own language: Python for ``fx``, ``op`` and ``py``, a gdb expression for ``native``."""
     when: str = ""
     """Of an ``op`` or a ``node``: tested on its tensors, inside of the program (``model/condition.py``)."""
+
+    def __post_init__(self) -> None:
+        if self.file:
+            check_line(self.line)
 
     @property
     def is_native_op(self) -> bool:
@@ -99,15 +107,32 @@ def parse(text: str, folders: Sequence[Path]) -> Where:
         return Where("op", name=rest, condition=condition)
     file, line = _split(rest)
     if kind == "native":
-        return Where("native", name="" if line else rest, file=file if line else "", line=line, condition=condition)
-    if not line:
+        return _native(rest, file, line, condition, folders)
+    if line is None:
         raise UsageError(f"'py:{rest}' names no line.", "Write py:FILE:LINE, e.g. py:train.py:40.")
-    return Where("py", file=_existing(file, folders), line=line, condition=condition)
+    where = Where("py", file=_existing(file, folders), line=line, condition=condition)
+    executable_line(where.file, line)
+    return where
+
+
+def _native(rest: str, file: str, line: int | None, condition: str, folders: Sequence[Path]) -> Where:
+    check_native(condition)
+    if line is None:
+        return Where("native", name=rest, condition=condition)
+    where = Where("native", file=file, line=line, condition=condition)
+    found = next((path for folder in folders if (path := folder / file).is_file()), None)
+    if found:
+        check_in_file(str(found), line)
+    return where
 
 
 def _apart(text: str) -> tuple[str, str, str]:
     """The place, ``if`` or ``when``, and the condition."""
     found = _CONDITION.search(text)
+    if found is None and (dangling := _DANGLING.search(text)):
+        raise UsageError(
+            f"{text!r} ends with {dangling[1]!r}, and no condition.", f"Write PLACE {dangling[1]} CONDITION."
+        )
     return (text[: found.start()], found[1], text[found.end() :].strip()) if found else (text, "", "")
 
 
@@ -154,12 +179,12 @@ def _bare(place: str) -> str:
     raise UsageError(f"{place!r} is no place to stop at.", f"{nearest(place.partition(':')[0], KINDS)} {FORMS}".strip())
 
 
-def _split(text: str) -> tuple[str, int]:
-    """``FILE:LINE`` apart; line 0 where there is none (``at::native::f`` has colons of its own)."""
+def _split(text: str) -> tuple[str, int | None]:
+    """``FILE:LINE`` apart; ``None`` where there is no line (``at::native::f`` has colons of its own)."""
     file, colon, line = text.rpartition(":")
-    if colon and file and not file.endswith(":") and line.isdigit():
+    if colon and file and not file.endswith(":") and _NUMBER.fullmatch(line):
         return file, int(line)
-    return text, 0
+    return text, None
 
 
 def _existing(file: str, folders: Sequence[Path]) -> str:

@@ -7,6 +7,7 @@ from typing import IO, TYPE_CHECKING, Any, TypeAlias
 
 from pyharness.debugger.program import DEBUGGER_LOST, debug
 from pyharness.model.errors import HarnessError
+from pyharness.model.exit_status import ExitStatus
 from pyharness.model.stops import Stop
 from pyharness.model.transcript import Checked, Ended, Failure, Mismatch, Transcript
 from pyharness.session import expect
@@ -74,8 +75,10 @@ class _Play:
         self._checked: list[Checked] = []
         self._error: Failure | None = None
         self._exit_code: int | None = None
+        self._begun = False
 
     def run(self, program: Program) -> None:
+        self._begun = True
         try:
             self._play(program)
             if not self._plan.kill:
@@ -156,9 +159,13 @@ class _Play:
             self._check(Checked(len(self._plan.steps), self._plan.exit_code_line, (mismatch,)))
 
     def failed(self, error: HarnessError) -> None:
-        """Keep and tell the first error: later ones follow from it."""
+        """Keep and tell the first error: later ones follow from it.
+
+        What was typed may be wrong in it; but the program has run, so that it is no usage error any more.
+        """
         if self._error is None:
-            self._error = Failure(error.message, error.remedy, error.exit_code)
+            status = ExitStatus.FAILED if self._begun else error.exit_code
+            self._error = Failure(error.message, error.remedy, status)
             self._watch(self._error)
 
     def transcript(self) -> Transcript:

@@ -8,6 +8,16 @@ import sys
 import pytest
 from words_program import ROOT
 
+sys.path.insert(0, str(ROOT / "tests" / "debugger"))
+
+import crossing_build
+
+
+@pytest.fixture(scope="session")
+def crossing():
+    """The folder of the test extension."""
+    return str(crossing_build.folder())
+
 
 @pytest.fixture
 def environment(tmp_path):

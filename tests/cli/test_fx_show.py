@@ -123,7 +123,7 @@ def test_a_version_before_and_a_table(capsys):
 )
 @pytest.mark.usefixtures("kept")
 def test_what_is_not_there_is_said_with_what_is(which, message, capsys):
-    assert cli.execute(["fx", "show", str(PROGRAM), "--graph", which]) == 2
+    assert cli.execute(["fx", "show", str(PROGRAM), "--graph", which]) == 1
     assert message in capsys.readouterr().err
 
 

@@ -69,7 +69,7 @@ def test_a_transform_that_renames_changes_nothing(shown):
 
 def test_which_two_must_be_known(kept, capsys):
     del kept
-    assert cli.execute(["fx", "diff", PROGRAM, "--before", "Net@1", "--after", "Nat"]) == 2
+    assert cli.execute(["fx", "diff", PROGRAM, "--before", "Net@1", "--after", "Nat"]) == 1
     assert "Did you mean Net" in capsys.readouterr().err
 
 

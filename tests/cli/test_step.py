@@ -109,7 +109,6 @@ def test_a_module_and_a_working_folder(pyharness, tmp_path):
         (["--print", "x"], "--print comes before the first stop"),
         (["--lr", "3"], "-- --lr"),
         (["--ovre"], "Did you mean --over"),
-        (["--at", "fx:relu"], "made no torch.fx GraphModule"),
     ],
 )
 def test_what_cannot_be_meant_exits_2_with_one_message(pyharness, words, message):

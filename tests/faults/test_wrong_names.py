@@ -1,4 +1,4 @@
-"""What does not exist: one message with the nearest names, exit status 2, and the program runs on to its end."""
+"""What does not exist: one message with the nearest names; status 1 where only the program, which ran, could tell."""
 
 import pytest
 from harness_process import PROGRAMS, STANDS
@@ -23,7 +23,7 @@ FX = PROGRAMS / "fault_graph.py"
 )
 def test_the_nearest_names_are_offered(pyharness, script, where, said, offered):
     status, errors = pyharness("step", script, "--at", where).end()
-    assert status == 2, errors
+    assert status == (2 if where.startswith("py:") or script.name == "fault_standz.py" else 1), errors
     assert errors.startswith("pyharness: ")
     assert said in errors
     assert offered in errors

@@ -91,7 +91,6 @@ def test_a_place_set_at_a_stop_counts_for_frames_that_already_run(tmp_path):
 @pytest.mark.parametrize(
     ("place", "hint"),
     [
-        (f"{PROGRAM.name}:{mark('exit') + 50}", "has no code at or after line"),
         ("fx:blocks.0.norm", "torch.fx generated no code in this run"),
         ("native:nosuch_function", "No library that was loaded has it"),
         (f"{at('inner')} if x > 10", "its condition was never true there"),
@@ -109,6 +108,7 @@ def test_a_place_that_is_never_reached_is_an_error(tmp_path, start, place, hint)
         ("nosuch.py:3", "There is no file 'nosuch.py'"),
         ("py:plain_line.py:3", "Did you mean plain_lines.py"),
         ("py:plain_lines.py", "names no line"),
+        (f"{PROGRAM.name}:{mark('exit') + 50}", "is behind the last line of code"),
         ("forward", "Write fx:forward or native:forward"),
         ("plain_lines.py:3 if x =", "is no Python expression"),
         ("pi:train.py", "Did you mean py"),

@@ -42,7 +42,7 @@ def command(*, program: Program, which: str | None, folder: str, imports: tuple[
     made = run(program, wanted)
     if "message" in made.exported:
         error = HarnessError(made.exported["message"], made.exported["remedy"])
-        error.exit_code = made.exported["exit_code"]
+        error.exit_code = made.status or error.exit_code
         raise error
     if program.as_json:
         output.write_json(made.exported)

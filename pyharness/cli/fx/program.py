@@ -15,7 +15,7 @@ from pyharness.cli.options import program_json_option, program_options
 from pyharness.cli.script import command_of
 from pyharness.cli.verb import Verb
 from pyharness.model.errors import HarnessError, UsageError
-from pyharness.model.exit_status import of_program
+from pyharness.model.exit_status import ExitStatus, of_program
 from pyharness.model.graph import Chosen, made_from_json, select
 from pyharness.model.styled_line import Line
 from pyharness.report.graph_table import headline
@@ -33,6 +33,10 @@ _EPILOG = """What follows -- belongs to the program. GRAPH is a number or a name
 _STATUSES = (("the program's", "shown; 128 + N for signal N"), ("1", "the program made no graph"))
 _NONE = """torch.fx.symbolic_trace, pyharness.fx.Tracer, torch.export and torch.compile (once it is called) make some; \
 --all also shows those that torch makes for itself."""
+
+
+_RAN = "pyharness.ran"
+"""In a command's ``meta``: a program was run."""
 
 
 @dataclass(frozen=True)
@@ -85,7 +89,11 @@ def _with_program(function: Callable[..., int]) -> Callable[..., int]:
         **options: Any,
     ) -> int:
         program = Program(command_of(words, module, python, cwd), everything, as_json)
-        return function(program=program, **options)
+        try:
+            return function(program=program, **options)
+        except UsageError as error:  # what was typed may be wrong in it; but the program has run
+            error.exit_code = ExitStatus.FAILED if click.get_current_context().meta.get(_RAN) else error.exit_code
+            raise
 
     with_program = program_json_option(with_program)
     everything_option = click.option("--all", "everything", is_flag=True, help=_ALL)
@@ -103,6 +111,7 @@ def run(program: Program, export: dict[str, Any] | None = None) -> Made:
     ``export``: see ``pyharness.debuggee.graphs.Request``; what was written is then in ``Made.exported``.
     """
     program.command.check()
+    click.get_current_context().meta[_RAN] = True
     with exchange("graphs") as folder:
         request = {"everything": program.everything, "export": export}
         code = run_entry(

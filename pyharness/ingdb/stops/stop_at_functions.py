@@ -13,6 +13,7 @@ from pyharness.ingdb.function_name import matches
 from pyharness.ingdb.known_functions import known_functions
 from pyharness.ingdb.stack import backtrace
 from pyharness.ingdb.stops.planted import Planted
+from pyharness.model.code_lines import line_count
 from pyharness.model.errors import nearest
 from pyharness.model.user_code import is_user_python, is_user_source
 
@@ -180,6 +181,9 @@ def set_breakpoint(request: dict[str, Any]) -> dict[str, Any]:
     places: list[tuple[str, int]] = []
     for spec in specs:
         stop = gdb.Breakpoint(spec)
+        if stop.pending and request.get("line"):
+            stop.delete()
+            raise _no_such_line(request)
         if request.get("condition"):
             try:
                 stop.condition = request["condition"]
@@ -219,6 +223,18 @@ def _by_line(request: dict[str, Any]) -> list[str]:
     if not any(Path(function.file).name == name for function in known_functions()):
         return []
     return [f'-source "{wanted}" -line {request["line"]}']
+
+
+def _no_such_line(request: dict[str, Any]) -> gdb.GdbError:
+    """Why gdb finds no code at a line of a file that is known, and none behind it."""
+    name, line = Path(request["file"]).name, request["line"]
+    functions = [function for function in known_functions() if Path(function.file).name == name]
+    files = sorted({function.file for function in functions})
+    counts = [f"{file} has {count} lines" for file in files if (count := line_count(file)) is not None and count < line]
+    tables = (gdb.find_pc_line(function.stop_address).symtab for function in functions)
+    last = max((entry.line for table in tables if table for entry in table.linetable()), default=0)
+    behind = "; ".join(counts) or f"{files[0]} has no code behind line {last}"
+    return gdb.GdbError(f"There is no line {line} with code: {behind}.\nName a line with code.")
 
 
 def _by_function(name: str) -> list[str]:

@@ -1,0 +1,121 @@
+"""Places that cannot be meant are told before the program runs: status 2. What only it could tell has status 1."""
+
+import json
+
+import pytest
+from words_program import PROGRAMS, ROOT
+
+from pyharness.model.errors import UsageError
+from pyharness.model.native_condition import check_native
+from pyharness.model.where import Where, parse
+
+WRAPPED = (1 << 32) + 2
+BEFORE = {
+    "py:ran.py:9999": "behind the last line of code (4)",
+    "py:ran.py:0": "There is no line 0.",
+    "py:ran.py:-1": "There is no line -1.",
+    f"py:ran.py:{WRAPPED}": f"There is no line {WRAPPED}.",
+    "py:ran.py:2 if (": "is no Python expression",
+    "py:ran.py:2 if": "no condition",
+    "native:kernel.cpp:0": "There is no line 0.",
+    "native:kernel.cpp:-3": "There is no line -3.",
+    f"native:kernel.cpp:{WRAPPED}": f"There is no line {WRAPPED}.",
+    "native:kernel.cpp:7": "kernel.cpp has 3 lines",
+    "kernel.cpp:7": "kernel.cpp has 3 lines",
+    "native:f if": "no condition",
+    "native:f if (n > 2": "'(' is not closed",
+    "native:f if n > 2)": "')' closes nothing",
+    "native:f if n ==": "nothing comes behind '=='",
+    "native:f if == 2": "nothing comes before '=='",
+    'native:f if name == "a': "a quote is not closed",
+    "native:kernel.cpp:2 if n &&": "nothing comes behind '&&'",
+    "op:aten::mul when nan(": "does not parse",
+    "op:aten::mul when": "no condition",
+    "fx:a if 1 +": "is no Python expression",
+}
+
+
+@pytest.fixture
+def folder(tmp_path):
+    (tmp_path / "ran.py").write_text("import pathlib\npathlib.Path('ran').touch()\nx = 1\nprint(x)\n")
+    (tmp_path / "kernel.cpp").write_text("int f(int n) {\n  return n;\n}\n")
+    return tmp_path
+
+
+@pytest.mark.parametrize(("where", "said"), BEFORE.items(), ids=BEFORE)
+def test_nothing_is_started_for_a_place_that_cannot_be_meant(pyharness, folder, where, said):
+    done = pyharness("step", "ran.py", "--at", where)
+    assert done.returncode == 2
+    assert said in done.stderr
+    assert len(done.stderr.splitlines()) == 2, "one message, one remedy"
+    assert not (folder / "ran").exists()
+
+
+def test_a_session_file_says_it_when_it_is_checked(pyharness, folder):
+    (folder / "it.toml").write_text('[program]\nscript = "ran.py"\n\n[[step]]\nat = "native:kernel.cpp:7"\n')
+    done = pyharness("session", "check", "it.toml")
+    assert done.returncode == 2
+    assert "kernel.cpp has 3 lines" in done.stderr
+
+
+CONDITIONS = [
+    "n > 2 && flag",
+    "*p == 'a'",
+    "s[0] == ')'",
+    "f<int>(3) > 2",
+    "value<int>",
+    "i++",
+    "-x < 3",
+    "!flag",
+    "&x",
+]
+CONDITIONS += ['$_streq(name, "a(\\"")', "*(int*)p", "p->next[n - 1].x == -1", "a::b<c::d>(e) == {1, 2}", "::n", "n"]
+
+
+@pytest.mark.parametrize("condition", CONDITIONS)
+def test_what_gdb_takes_is_no_error(condition):
+    check_native(condition)
+
+
+@pytest.mark.parametrize("line", [0, -1, 1 << 31, WRAPPED])
+def test_there_is_no_such_line_in_any_place(line):
+    for kind in ("py", "native"):
+        with pytest.raises(UsageError, match="There is no line"):
+            Where(kind, file="f", line=line)
+
+
+def test_the_file_that_is_there_counts_and_another_of_its_name_does_not(folder):
+    (folder / "deep").mkdir()
+    (folder / "deep" / "kernel.cpp").write_text("\n" * 40)
+    assert parse("native:deep/kernel.cpp:30", [folder]).line == 30
+    assert parse("native:other/kernel.cpp:30", [folder]).line == 30
+
+
+LATE = {
+    "native:extension.cpp:9999": "extension.cpp has ",
+    "native:no_such_function": "No loaded native code has native:no_such_function",
+    "fx:nothing": "made no torch.fx GraphModule",
+}
+
+
+@pytest.mark.parametrize(("where", "said"), LATE.items(), ids=LATE)
+def test_what_only_the_program_could_tell_is_a_failure(pyharness, environment, crossing, where, said):
+    env = {**environment, "PYTHONPATH": f"{environment['PYTHONPATH']}:{crossing}"}
+    done = pyharness("step", PROGRAMS / "native_once.py", "--at", where, env=env)
+    assert (done.returncode, done.stdout.splitlines()[-1]) == (1, "the program ended with exit code 0")
+    assert said in done.stderr
+    if "9999" in where:
+        count = len((ROOT / "tests" / "debugger" / "extension.cpp").read_bytes().splitlines())
+        assert f"has {count} lines" in done.stderr
+        assert "never ran" not in done.stderr
+
+
+def test_a_line_that_only_other_processes_ran_is_said_to_be_that(pyharness):
+    script = PROGRAMS / "worker_lines.py"
+    line = next(number for number, text in enumerate(script.open(), 1) if text.endswith("# @work\n"))
+    for how in ("fork", "spawn", "none"):
+        done = pyharness("step", script, "--at", f"py:{script}:{line}", "--json", "--", how)
+        assert done.returncode == 1
+        remedy = json.loads(done.stdout)["error"]["remedy"]
+        elsewhere = "never ran in the program's own process" in remedy
+        assert elsewhere is (how != "none"), remedy
