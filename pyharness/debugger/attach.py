@@ -81,7 +81,9 @@ def attach(  # noqa: PLR0913  (each is a thing a user may want to say)
     child_wait: float = 10.0,
     seconds: float = 15.0,
 ) -> Program:
-    """Debug a program that runs already; use it as a context manager, which leaves the program running at its end.
+    """Debug a program that runs already; it runs on when the session ends.
+
+    Use it as files are used: in a ``with`` block, or by itself, to its ``close()``.
 
     Args:
         target: The handle of ``pyharness run``, a process id, or a part of one process's command line.

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import logging
+import weakref
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any, TypeVar
 
+from pyharness.debugger.hold import Hold
 from pyharness.debugger.interrupts import postponed
 from pyharness.debugger.launch import Command, missing_in
 from pyharness.debugger.shell import Shell
@@ -31,7 +33,7 @@ _LOG = logging.getLogger("pyharness")
 
 
 class Program:
-    """A program under both debuggers; made by ``debug``.
+    """A program under both debuggers; made by ``debug`` and ``attach``, in a ``with`` block or without one.
 
     Every method that resumes returns the next ``Stop``, or ``None`` when the program ended.
     """
@@ -50,27 +52,33 @@ class Program:
         self._notes = notes or _LOG.warning
         command.check()
         self._make_shell: Callable[[], Shell] = lambda: Shell(command, included, self._progress, crashes=crashes)
-        self._shell: Shell
-        self._let_go = False
         self.stop: Stop | None = None
         """Where the program stands, ``None`` while it runs and after its end."""
+        self._shell: Shell
+        self._begin()
 
     # --- life ---------------------------------------------------------------------------------------------------------
 
-    def __enter__(self) -> Program:  # noqa: PYI034  (Self is not in 3.10's typing)
+    def _begin(self) -> None:
         """Wait until the program stands before its first line."""
         self._progress("starting the program")
         with postponed():
             self._shell = self._make_shell()
+            del self._make_shell  # it refers to this object, which ends the session as soon as nobody does
+            self._hold = Hold(self._shell, ours=self._command.ours)
+            self._held = weakref.finalize(self, self._hold.give_up)
         try:
             self._shell.pump(lambda: self._shell.ready)
         except BaseException:
-            self._leave()
-            self._shell.close()
+            self.close()
             raise
         if self.exit_code is not None:
-            self._shell.close()
+            self.close()
             raise missing_in(self._command.python)
+
+    def __enter__(self) -> Program:  # noqa: PYI034  (Self is not in 3.10's typing)
+        """Itself, which ``close`` is called of at the end of the block."""
+        self._require_open()
         return self
 
     def __exit__(
@@ -82,16 +90,16 @@ class Program:
         """
         if isinstance(error, DebuggerLostError) and self.exit_code is None:
             self.detach()
-        elif not self._let_go:
-            self._leave()
-        with postponed():
-            self._shell.close()
+        self.close()
 
-    def _leave(self) -> None:
-        if self._command.ours:
-            self.kill()
-        else:
-            self.detach()
+    def close(self) -> None:
+        """End the session: the program with it, unless it was detached, or runs on because it was attached to.
+
+        That happens by itself at the end of a ``with`` block, of this process, or where nothing refers to it any more.
+        """
+        self.stop = None
+        if self._held.detach():
+            self._hold.give_up()
 
     @property
     def pid(self) -> int:
@@ -105,19 +113,13 @@ class Program:
 
     def detach(self) -> None:
         """Leave the program running without any debugger."""
-        if self._let_go:
-            return
-        with postponed():
-            self._detach()
-
-    def _detach(self) -> None:
-        self._let_go = True
-        self.stop = None
-        self._shell.let_go()
+        if not self._hold.given_up:
+            self.stop = None
+            self._hold.detach()
 
     def finish(self) -> int:
         """Detach and wait for the program's end; its exit code, negative for a signal."""
-        if not self._let_go and not self._shell.lost:
+        if not self._hold.given_up and not self._shell.lost:
             self._shell.catch_up()
         if self._shell.exit_code is None:
             self.detach()
@@ -126,9 +128,7 @@ class Program:
 
     def kill(self) -> None:
         """End the program."""
-        self._let_go = True
-        with postponed():
-            self._shell.kill()
+        self._hold.kill()
 
     # --- breakpoints --------------------------------------------------------------------------------------------------
 
@@ -201,9 +201,16 @@ class Program:
                 self.stop = self._describe(stopped, origin)
         return self.stop
 
+    def _require_open(self) -> None:
+        if not self._held.alive:
+            raise HarnessError("This session is closed.", "Begin another: pyharness.debug or pyharness.attach.")
+
     def _require_alive(self) -> None:
+        self._require_open()
         if self.exit_code is not None:
             raise self._ended()
+        if self._hold.given_up:
+            raise HarnessError("The program was let go.", "Attach to it again: pyharness.attach.")
 
     def _ended(self) -> HarnessError:
         return HarnessError(f"The program has ended (exit code {self.exit_code}).", "Start it again.")
@@ -336,7 +343,9 @@ def debug(  # noqa: PLR0913  (each is a thing a user may want to say)
     notes: Callable[[str], None] | None = None,
     crashes: bool = False,
 ) -> Program:
-    """Start ``script`` under both debuggers; use it as a context manager.
+    """Start ``script`` under both debuggers: the program stands before its first line.
+
+    Use it as files are used: in a ``with`` block, which ends it, or by itself, to its ``close()``.
 
     Args:
         script: A Python file, or the name of a module with ``module=True``.

@@ -134,9 +134,7 @@ def test_names_that_mean_nothing(running):
 
 
 def test_a_process_without_python():
-    with subprocess.Popen(["cat"], stdin=subprocess.PIPE) as cat:
-        program = pyharness.attach(cat.pid)
-        with pytest.raises(HarnessError) as refused:
-            program.__enter__()
+    with subprocess.Popen(["cat"], stdin=subprocess.PIPE) as cat, pytest.raises(HarnessError) as refused:
+        pyharness.attach(cat.pid)
     assert "it has no Python in it" in refused.value.message
     assert "pyharness attach" in refused.value.remedy
