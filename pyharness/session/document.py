@@ -4,45 +4,43 @@ from __future__ import annotations
 
 import importlib
 import sys
+from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from pyharness.model.errors import UsageError, nearest
+from pyharness.session.statements import lines_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
+    from pyharness.session.statements import KeyPath
+
 _toml = importlib.import_module("tomllib" if sys.version_info >= (3, 11) else "tomli")  # the same module, by two names
-KeyPath = tuple[Any, ...]
+_EXAMPLE = "docs/sessions.md has a session to begin with."
+_MOST_BYTES = 1 << 20
 
 
 class Document:
     """A TOML file; ``name`` is how the user called it, for messages."""
 
     def __init__(self, text: str, name: str) -> None:
-        self._lines = text.splitlines()
+        self._text = text
         self.name = name
         try:
             self.root = Table(self, (), _toml.loads(text))
         except ValueError as error:  # TOMLDecodeError
-            raise UsageError(f"{name} is not TOML: {error}", "docs/sessions.md has a session to begin with.") from error
+            raise UsageError(f"{name} is not TOML: {error}", _EXAMPLE) from error
+        except RecursionError as error:
+            raise UsageError(f"{name} is nested too deeply to be read.", _EXAMPLE) from error
+
+    @cached_property
+    def _lines(self) -> dict[KeyPath, int]:
+        return lines_of(self._text, _toml.loads)
 
     def line_of(self, path: KeyPath) -> int:
-        """1-based line on which the value at ``path`` begins.
-
-        The parser keeps no positions, but a file cut off behind a statement is TOML too: the first cut that has the
-        value ends with its statement, and the cut before that ends right before it.
-        """
-        before = 0
-        for count in range(1, len(self._lines) + 1):
-            try:
-                data: Any = _toml.loads("\n".join(self._lines[:count]))
-            except ValueError:
-                continue
-            if _has(data, path):
-                return before + 1
-            before = count
-        return max(1, len(self._lines))
+        """1-based line of the statement that makes the value at ``path``; the last one where none does."""
+        return self._lines.get(path) or max(1, len(self._text.splitlines()))
 
     def error(self, path: KeyPath, message: str, remedy: str = "") -> UsageError:
         """An error about the value at ``path``."""
@@ -149,7 +147,7 @@ def read(file: str) -> Document:
     """The TOML file of that name; an error offers the names beside it."""
     path = Path(file)
     try:
-        return Document(path.read_text(encoding="utf-8"), file)
+        return Document(_text_of(path, file), file)
     except (FileNotFoundError, NotADirectoryError) as error:
         known = {entry.name: entry for entry in path.parent.glob("*.toml")}
         raise UsageError(f"There is no session file {file!r}.", nearest(path.name, known)) from error
@@ -157,15 +155,14 @@ def read(file: str) -> Document:
         raise UsageError(f"{file} cannot be read: {error}", "Name a TOML file.") from error
 
 
-def _has(data: Any, path: KeyPath) -> bool:
-    for part in path:
-        if isinstance(part, int):
-            if not isinstance(data, list) or part >= len(data):
-                return False
-        elif not isinstance(data, dict) or part not in data:
-            return False
-        data = data[part]
-    return True
+def _text_of(path: Path, file: str) -> str:
+    if path.exists() and not path.is_file() and not path.is_dir():  # a device or a pipe would be read for ever
+        raise UsageError(f"{file} is no file.", "Name a TOML file.")
+    with path.open("rb") as stream:
+        data = stream.read(_MOST_BYTES + 1)
+    if len(data) > _MOST_BYTES:
+        raise UsageError(f"{file} is larger than {_MOST_BYTES >> 20} MiB, which no session is.", "Name a session file.")
+    return data.decode().replace("\r\n", "\n")
 
 
 def _offer(key: str, known: Iterable[str]) -> str:
