@@ -118,7 +118,10 @@ def _connect(channel: Channel, link: socket.socket) -> bool:
 
     op_places.start(op_places.stop_by_channel(channel.ask))
     atexit.register(_tell_end, channel, os.getpid(), forked.children_ended())
-    generated.install(lambda entry: _tell(channel, {"type": "generated", **entry}))
+    generated.install(
+        lambda entry: _tell(channel, {"type": "generated", **entry}),
+        lambda why: _tell(channel, {"type": "unfiled", "why": why}),
+    )
     return bool(channel.ask({"type": "ready"}).get("stop"))
 
 

@@ -30,10 +30,11 @@ def known() -> list[dict[str, str]]:
     return list(_known.values())
 
 
-def install(notify: Callable[[dict[str, str]], None]) -> None:
+def install(notify: Callable[[dict[str, str]], None], lost: Callable[[str], None] = say) -> None:
     """Call ``notify({"file", "map"})`` for each file of generated code, before the program can run it.
 
-    Once for each content of a file: torch.compile generates the same code many times.
+    Once for each content of a file: torch.compile generates the same code many times. ``lost`` is told why, for the
+    first code that gets no file.
     """
     told: dict[str, int] = {}
 
@@ -46,16 +47,16 @@ def install(notify: Callable[[dict[str, str]], None]) -> None:
         notify(_known[file.path])
 
     files.LISTENERS.append(tell)
-    after_import(_FX, _follow)
+    after_import(_FX, functools.partial(_follow, lost))
 
 
-def _follow(fx: ModuleType) -> None:
+def _follow(lost: Callable[[str], None], fx: ModuleType) -> None:
     if not hasattr(fx.GraphModule.recompile, "__pyharness__"):
-        _follow_recompile(fx.GraphModule)
+        _follow_recompile(fx.GraphModule, lost)
         _follow_nodes(fx.proxy.TracerBase)
 
 
-def _follow_recompile(cls: Any) -> None:
+def _follow_recompile(cls: Any, lost: Callable[[str], None]) -> None:
     original = cls.recompile
     told: list[str] = []
 
@@ -68,7 +69,7 @@ def _follow_recompile(cls: Any) -> None:
         except files.MaterializeError as error:  # a full disk must not end the user's program, nor fill its stderr
             if not told:
                 told.append(error.message)
-                say(f"{error.message}. {error.remedy}")
+                lost(f"{error.message}. {error.remedy}")
             return original(self)
 
     recompile.__pyharness__ = True  # type: ignore[attr-defined]

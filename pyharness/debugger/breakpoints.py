@@ -22,6 +22,7 @@ _ELSEWHERE = (
     "That line or function never ran in the program's own process. It started others, in which nothing stops from here:"
     ' in an editor `"subProcess": "debug"` debugs them too.'
 )
+_FOLDER = "Set PYHARNESS_HOME to a folder that you can write."
 _TRACE = "torch.fx.symbolic_trace and torch.compile with the backend pyharness make some."
 
 
@@ -55,6 +56,8 @@ class Breakpoints:
         """What the program said, as it ended, of ops that it does not have."""
         self.other_processes = False
         """Whether the program said, as it ended, that it had started others."""
+        self.unfiled = ""
+        """Why generated code of the program has no file: nothing can stop in it."""
         self.on_bound: Callable[[Where], None] = lambda _where: None
         """Called when a place has been found in code that was loaded."""
         self.on_problem: Callable[[Where, HarnessError], None] | None = None
@@ -184,6 +187,8 @@ class Breakpoints:
         if where.kind == "native":
             remedy = bound.hint or "Is it in a library with debug information (-g) that the program loads?"
             return UsageError(f"No loaded native code has {where}.", remedy)
+        if self.unfiled and not self._maps:
+            return HarnessError(f"Nothing can stop at {where}: {self.unfiled.partition('. ')[0]}.", _FOLDER)
         if not self._maps:
             return UsageError(f"There is no {where}: the program made no torch.fx GraphModule.", _TRACE)
         known = [name for source_map in self._maps.values() for name in names(source_map, where.kind)]
@@ -191,6 +196,15 @@ class Breakpoints:
             nearest(where.name, known) or f"Its graphs have, for example: {', '.join(list(dict.fromkeys(known))[:6])}"
         )
         return UsageError(f"No graph of the program has {where}.", remedy)
+
+    def so_far(self, where: Where) -> str:
+        """What lacks a place that is waited for while the program runs on; empty where nothing does."""
+        problem = self.missing(where)
+        if problem is None:
+            return ""
+        if where.is_generated and not self._maps and not self.unfiled:
+            return "So far no graph was made: the program may still import torch, trace or compile."
+        return f"So far: {problem.message} {problem.remedy}"
 
     def _op_not_reached(self, where: Where) -> HarnessError:
         if hint := self.op_hints.get(name_of(where)):

@@ -49,6 +49,15 @@ def check_core(path: Path, *, whole: bool = True) -> Path:
     return path.resolve()
 
 
+def truncated(path: Path) -> UsageError | None:
+    """How much of the core file is missing, if that can be told from its header."""
+    try:
+        check_core(path)
+    except UsageError as error:
+        return error
+    return None
+
+
 def check_program(path: Path) -> None:
     """Raise ``UsageError`` where the file that should have made a core is no executable: a script, perhaps."""
     with _opened(path, _LEAVE_OUT) as stream:
@@ -102,5 +111,5 @@ def _truncated(path: Path, size: int, needed: int) -> UsageError:
     return UsageError(
         f"{path} is damaged or truncated: it has {size:,} bytes of {whole}.",
         "Was the disk full, or the core limited (ulimit -c, ProcessSizeMax of systemd-coredump)? "
-        f"`pyharness stack {path}` shows what is left.",
+        f"`pyharness stack {path}` shows what is left, if anything.",
     )

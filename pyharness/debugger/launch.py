@@ -61,6 +61,10 @@ class Command:
         path = check_script(self.script, Path(self.cwd or "."))
         try:
             compile(path.read_bytes(), str(path), "exec", dont_inherit=True)
+        except (MemoryError, RecursionError) as error:
+            raise UsageError(
+                f"{self.script} does not compile: it is nested too deeply.", "Name a Python file."
+            ) from error
         except (SyntaxError, ValueError) as error:
             line = getattr(error, "lineno", None)
             remedy = f"See line {line}." if line else "Name a Python file."

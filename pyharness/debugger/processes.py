@@ -7,6 +7,7 @@ from pathlib import Path
 
 from pyharness.model import handles
 from pyharness.model.errors import HarnessError, UsageError, nearest
+from pyharness.model.process_state import is_kernel_thread
 
 _PROC = Path("/proc")
 _YAMA = Path("/proc/sys/kernel/yama/ptrace_scope")
@@ -97,6 +98,9 @@ def _name_of(task: Path) -> str:
 def _alive(pid: int) -> int:
     if not (_PROC / str(pid)).exists():
         raise UsageError(f"There is no process {pid}.", "A name works too: a part of its command line.")
+    if is_kernel_thread(pid):
+        name = (_PROC / str(pid) / "comm").read_text(encoding="utf-8", errors="replace").strip()
+        raise UsageError(f"Process {pid} is a thread of the kernel ({name}): it runs no program.", _HOW_TO_NAME)
     return pid
 
 

@@ -294,8 +294,7 @@ class _Missing:
         self._noted = ""
 
     def __call__(self) -> None:
-        problem = self._breakpoints.missing(self._place)
-        text = f"So far: {problem.message} {problem.remedy}" if problem else ""
+        text = self._breakpoints.so_far(self._place)
         if text and text != self._noted:
             self._note(f"Still waiting for {self._place}. {text}")
         self._noted = text

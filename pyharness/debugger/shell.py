@@ -154,6 +154,8 @@ class Shell:
             if kind == "ended":
                 self.breakpoints.op_hints = message["op_hints"]
                 self.breakpoints.other_processes = message["children"]
+            elif kind == "unfiled":
+                self.breakpoints.unfiled = message["why"]
             elif kind == "generated":
                 self.breakpoints.generated(message["file"])
             elif kind == "library":

@@ -11,7 +11,7 @@ from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from pyharness.debugger.core_header import check_core
+from pyharness.debugger.core_header import check_core, truncated
 from pyharness.gdbmi.client import NO_CORE, environment, find_gdb
 from pyharness.model.errors import HarnessError, UsageError, nearest
 from pyharness.model.process_state import is_stopped, let_go_on
@@ -25,6 +25,7 @@ TIMEOUT = 120.0
 """Seconds; a process in an uninterruptible system call cannot be attached to."""
 _LOAD = Path(__file__).parent.parent / "ingdb" / "load.py"
 _PATIENCE = 5.0
+_CUT = "Was the disk full, or the core limited (ulimit -c, ProcessSizeMax of systemd-coredump)? Make it again."
 
 
 class StackDumpError(HarnessError):
@@ -51,11 +52,23 @@ def dump_stacks(
         "variables": variables,
         "parent": os.getpid(),
     }
-    answer = ask_gdb(request, None if isinstance(target, Path) else target)
+    answer = _answer(request, target)
     if thread is not None and not answer["threads"]:
         known = [str(number) for number in answer["known"]]
         raise UsageError(f"There is no thread {thread}.", nearest(str(thread), known) or f"It has {', '.join(known)}.")
     return tuple(thread_from_json(one) for one in answer["threads"])
+
+
+def _answer(request: dict[str, Any], target: int | Path) -> dict[str, Any]:
+    if not isinstance(target, Path):
+        return ask_gdb(request, target)
+    try:
+        return ask_gdb(request, None)
+    except StackDumpError as error:
+        cut = truncated(target)
+        if cut is None:
+            raise
+        raise StackDumpError(f"{cut.message} gdb can make nothing of that.", _CUT) from error
 
 
 def ask_gdb(request: dict[str, Any], pid: int | None) -> dict[str, Any]:

@@ -12,6 +12,7 @@ import gdb
 from pyharness.ingdb import libraries, terminal
 from pyharness.ingdb.settings import temporarily
 from pyharness.ingdb.stack import unwinder
+from pyharness.model.process_state import is_kernel_thread
 
 _NOWHERE = "/nonexistent"
 _YAMA = Path("/proc/sys/kernel/yama/ptrace_scope")
@@ -61,6 +62,8 @@ def check(pid: int) -> None:
     status = _status(pid)
     if not status or status.get("State", "").startswith(("Z", "X")):
         raise gdb.GdbError(f"There is no running process {pid}.\nIt has ended, or the number is a wrong one.")
+    if is_kernel_thread(pid):
+        raise gdb.GdbError(f"Process {pid} is a thread of the kernel: it runs no program.\nName another process.")
     tracer = int(status.get("TracerPid", "0"))
     busy = gdb.selected_inferior().pid
     if busy:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 import shlex
+from pathlib import Path
 
 import gdb
 
@@ -18,6 +19,8 @@ _MAKER = "Leave `program` out: a core file says what made it"
 
 _MAKE_AGAIN = "Make the core again; `gcore PID` makes one of a program that runs."
 _QUOTES = 16
+_CORE = b"\x04\x00"
+"""``ET_CORE`` in an ELF header."""
 
 _opened: dict[int, str] = {}
 """The core file of each inferior that has one."""
@@ -32,8 +35,10 @@ def open_core(path: str, program: str = "") -> None:
     attach.configure()
     try:
         _read(path, program)
-    except (gdb.error, gdb.MemoryError, UnicodeDecodeError) as error:  # names of files may be damaged, too
-        raise HarnessError(f"{path} cannot be opened: {error}", _MAKE_AGAIN) from error
+    except UnicodeDecodeError as error:
+        raise HarnessError(f"{path} is damaged: the name of a file in it is no text.", _MAKE_AGAIN) from error
+    except (gdb.error, gdb.MemoryError) as error:
+        raise HarnessError(_why(path, str(error)), _MAKE_AGAIN) from error
     try:
         gdb.newest_frame().pc()
     except gdb.error:  # gdb makes a thread up where there is none, but no registers
@@ -50,6 +55,18 @@ def _read(path: str, program: str) -> None:
         if executable:
             gdb.execute(f"file {shlex.quote(executable)}", to_string=True)
             gdb.execute(f"core-file {_argument(path)}", to_string=True)
+
+
+def _why(path: str, error: str) -> str:
+    """What keeps gdb from opening it: of a core file that lacks its end, gdb says that it is none."""
+    try:
+        with Path(path).open("rb") as stream:
+            head = stream.read(18)
+    except OSError:
+        head = b""
+    if head[:4] == b"\x7fELF" and head[16:18] == _CORE:
+        return f"{path} is damaged or truncated: gdb can make nothing of what is left."
+    return f"{path} cannot be opened: {error}"
 
 
 def _argument(path: str) -> str:

@@ -55,7 +55,7 @@ def runnable_lines(file: str) -> list[int]:
     """The lines of ``file`` on which a tracer can stop, in order; none where it cannot be read or compiled."""
     try:
         code = compile(Path(file).read_bytes(), file, "exec", dont_inherit=True)
-    except (OSError, SyntaxError, ValueError):
+    except (OSError, SyntaxError, ValueError, MemoryError, RecursionError):
         return []
     return sorted(set(_all_lines(code)))
 

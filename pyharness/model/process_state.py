@@ -7,6 +7,9 @@ import signal
 from contextlib import suppress
 from pathlib import Path
 
+_FLAGS, _PF_KTHREAD = 6, 0x00200000
+"""Of the fields behind the name; of ``include/linux/sched.h``."""
+
 
 def is_stopped(pid: int | None) -> bool:
     """Whether a process is stopped by a signal, as Ctrl-Z stops one; not by a debugger."""
@@ -18,13 +21,24 @@ def has_ended(pid: int | None) -> bool:
     return _state(pid) in {"", "Z", "X"}
 
 
+def is_kernel_thread(pid: int) -> bool:
+    """Whether it is a thread of the kernel's, which has no program."""
+    fields = _fields(pid)
+    return len(fields) > _FLAGS and bool(int(fields[_FLAGS]) & _PF_KTHREAD)
+
+
 def _state(pid: int | None) -> str:
     """The letter that the kernel shows for it; empty where there is no such process."""
+    return next(iter(_fields(pid)), "")
+
+
+def _fields(pid: int | None) -> list[str]:
+    """Those of ``/proc/PID/stat`` that come behind the name, from the state on; none where there is no such process."""
     try:
         status = Path(f"/proc/{pid}/stat").read_text(encoding="utf-8", errors="replace")
     except OSError:
-        return ""
-    return status.rpartition(")")[2].split()[0]
+        return []
+    return status.rpartition(")")[2].split()
 
 
 def let_go_on(pid: int | None, *, stopped_before: bool) -> None:

@@ -159,9 +159,10 @@ def check_python(condition: str) -> None:
     """Raise ``UsageError`` for what is no expression of Python's."""
     try:
         compile(condition, "<condition>", "eval")
-    except SyntaxError as error:
+    except (SyntaxError, ValueError, MemoryError, RecursionError) as error:
+        why = getattr(error, "msg", "") or str(error) or "it is nested too deeply"
         raise UsageError(
-            f"The condition {condition!r} is no Python expression: {error.msg}.",
+            f"The condition {condition!r} is no Python expression: {why}.",
             'Quote the whole place for the shell: "PLACE if CONDITION".',
         ) from error
 

@@ -9,7 +9,7 @@ from pyharness.model.errors import UsageError
 
 def inputs_of(reference: str | None, model: str) -> tuple[tuple[Any, ...], dict[str, Any]]:
     """Arguments by position and by name: of ``reference``, else of ``inputs`` in the file of ``model``."""
-    from pyharness.fx.hashseeds.references import resolve
+    from pyharness.fx.hashseeds.references import is_pass, resolve, theirs
 
     try:
         value = resolve(reference or f"{model.rpartition(':')[0]}:inputs")
@@ -17,7 +17,11 @@ def inputs_of(reference: str | None, model: str) -> tuple[tuple[Any, ...], dict[
         if reference:
             raise
         raise UsageError(f"With which inputs? {error.message}", "Name them: --inputs FILE.py:NAME.") from error
-    value = value() if callable(value) else value
+    if callable(value):
+        if is_pass(value):
+            raise UsageError("The function of the inputs takes arguments.", "Name one that gives them by itself.")
+        with theirs(value):
+            value = value()
     if isinstance(value, dict):
         return (), value
     return (value if isinstance(value, tuple) else (value,)), {}

@@ -12,7 +12,7 @@ import torch
 from torch.fx import Graph, Node
 
 from pyharness.fx.hashseeds.reading import set_iterations
-from pyharness.fx.hashseeds.references import applied, made_by, resolve
+from pyharness.fx.hashseeds.references import applied, is_pass, made_by, resolve
 from pyharness.model.errors import HarnessError, UsageError
 
 if TYPE_CHECKING:
@@ -51,6 +51,8 @@ def _found(seed: int, repeats: int, transform: str, model: str) -> dict[str, Any
 def _code(function: Callable[..., Any], maker: Callable[..., Any] | None, kept: list[object]) -> str:
     torch.manual_seed(0)
     if maker is None:
+        if is_pass(function):
+            raise UsageError("It must be given a GraphModule.", "Say on which model=... it works.")
         result = function()
     else:
         given = made_by(maker)

@@ -7,14 +7,18 @@ import importlib
 import importlib.util
 import inspect
 import sys
+import traceback
+from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from pyharness.model.errors import HarnessError, UsageError, nearest
 
 _FORM = "Write MODULE:NAME or FILE.py:NAME."
+_A_MODEL = "Name a module class, a module, or a function without arguments. Are the two names in the order of --help?"
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
     from types import ModuleType
 
     import torch
@@ -60,11 +64,12 @@ def made_by(maker: Any) -> torch.nn.Module:
     if isinstance(maker, torch.nn.Module):
         return maker
     torch.manual_seed(0)
-    made = maker() if callable(maker) else maker
+    if callable(maker) and is_pass(maker):
+        raise UsageError(f"{_name(maker)} gives no module by itself: it must be given {_needed(maker)}.", _A_MODEL)
+    with theirs(maker):
+        made = maker() if callable(maker) else maker
     if not isinstance(made, torch.nn.Module):
-        raise UsageError(
-            f"{_name(maker)} gives a {type(made).__name__}, no module.", "Name a module class or a function."
-        )
+        raise UsageError(f"{_name(maker)} gives a {type(made).__name__}, no module.", _A_MODEL)
     return made
 
 
@@ -72,16 +77,42 @@ def applied(function: Any, module: torch.nn.Module) -> GraphModule:
     """What a pass makes of a copy of ``module``, which is traced if it is not a GraphModule."""
     from pyharness.fx.bisecting.passes import graph_module, passes_of
 
-    return passes_of([function])[0](graph_module(module))
+    run, given = passes_of([function])[0], graph_module(module)
+    with theirs(function):
+        return run(given)
+
+
+@contextmanager
+def theirs(thing: Any) -> Iterator[None]:
+    """What the user's own code raises is theirs to mend: a ``HarnessError`` with its line."""
+    try:
+        yield
+    except HarnessError:
+        raise
+    except Exception as error:
+        last = traceback.extract_tb(error.__traceback__)[-1]
+        message = f"{_name(thing)} raises {type(error).__name__}: {error} ({last.filename}:{last.lineno})"
+        raise HarnessError(message, "Mend it there: without pyharness it raises, too.") from error
 
 
 def is_pass(function: Any) -> bool:
     """Whether it must be given something."""
     try:
-        parameters = inspect.signature(function).parameters.values()
+        return bool(_required(function))
     except (TypeError, ValueError):
         return True
-    return any(each.default is each.empty and each.kind in {0, 1, 3} for each in parameters)
+
+
+def _required(function: Any) -> list[str]:
+    parameters = inspect.signature(function).parameters.values()
+    return [each.name for each in parameters if each.default is each.empty and each.kind in {0, 1, 3}]
+
+
+def _needed(function: Any) -> str:
+    try:
+        return ", ".join(_required(function))
+    except (TypeError, ValueError):
+        return "something"
 
 
 def _name(thing: Any) -> str:

@@ -1,0 +1,142 @@
+"""What goes wrong is told as what it is: whose code, which part of a file, which process, what lacks."""
+
+import subprocess
+import sys
+
+import pytest
+from words_program import PROGRAMS
+
+from pyharness.model.process_state import is_kernel_thread
+
+NET = """
+import torch
+class Net(torch.nn.Module):
+    def forward(self, x):
+        return torch.relu(x)
+class Wide(Net):
+    def __init__(self, width):
+        super().__init__()
+def fuse(gm):
+    return gm
+def failing(gm):
+    raise ValueError("mine")
+def made():
+    raise KeyError("mine too")
+def wanting(n):
+    return (torch.ones(n),)
+PASSES = [fuse]
+inputs = (torch.ones(2),)
+"""
+FAULTS = {
+    "determinism net.py:Net net.py:fuse": (2, "fuse gives no module by itself: it must be given gm."),
+    "determinism net.py:fuse": (2, "It must be given a GraphModule."),
+    "determinism net.py:failing net.py:Net": (1, "failing raises ValueError: mine"),
+    "verify net.py:fuse net.py:Net": (2, "fuse gives no module by itself: it must be given gm."),
+    "verify net.py:Wide net.py:fuse": (2, "Wide gives no module by itself: it must be given width."),
+    "verify net.py:Net net.py:failing": (1, "failing raises ValueError: mine"),
+    "verify net.py:made net.py:fuse": (1, "made raises KeyError: 'mine too'"),
+    "verify net.py:Net net.py:fuse --inputs net.py:wanting": (2, "The function of the inputs takes arguments."),
+    "verify net.py:Net net.py:fuse --inputs net.py:made": (1, "made raises KeyError: 'mine too'"),
+    "bisect net.py:PASSES net.py:Net": (2, "list gives a list, no module."),
+    "bisect net.py:fuse net.py:Net": (2, "fuse gives no module by itself: it must be given gm."),
+}
+
+
+@pytest.mark.parametrize(("line", "told"), FAULTS.items(), ids=FAULTS)
+def test_arguments_in_the_wrong_order_and_code_that_raises(pyharness, tmp_path, line, told):
+    (tmp_path / "net.py").write_text(NET)
+    done = pyharness("fx", *line.split())
+    assert done.returncode == told[0], done.stderr
+    assert told[1] in done.stderr
+    assert "bug in pyharness" not in done.stderr
+    assert "/pyharness/" not in done.stderr, "no line of ours"
+
+
+@pytest.fixture(scope="module")
+def whole_core(tmp_path_factory):
+    folder = tmp_path_factory.mktemp("cores")
+    code = "print('on', flush=True); input()"
+    pipes = {"stdin": subprocess.PIPE, "stdout": subprocess.PIPE, "text": True}
+    with subprocess.Popen([sys.executable, "-c", code], **pipes) as process:
+        assert process.stdout.readline() == "on\n"
+        made = ["gcore", "-o", str(folder / "core"), str(process.pid)]
+        subprocess.run(made, capture_output=True, check=True)
+        process.kill()
+    return (folder / f"core.{process.pid}").read_bytes()
+
+
+def core_notes(core):
+    """Where the notes of a core lie, and how long they are."""
+    table, count = int.from_bytes(core[32:40], "little"), int.from_bytes(core[56:58], "little")
+    for start in range(table, table + 56 * count, 56):
+        if int.from_bytes(core[start : start + 4], "little") == 4:
+            numbers = [int.from_bytes(core[start + at : start + at + 8], "little") for at in (8, 32)]
+            return numbers[0], numbers[1]
+    raise AssertionError("a core without notes")
+
+
+@pytest.mark.parametrize("part", [17, 64, 2000, 0.01, 0.5])
+def test_a_core_that_lacks_its_end(pyharness, whole_core, tmp_path, part):
+    size = part if isinstance(part, int) else int(len(whole_core) * part)
+    (tmp_path / "core").write_bytes(whole_core[:size])
+    done = pyharness("stack", tmp_path / "core")
+    assert done.returncode in {1, 2}
+    assert f"is damaged or truncated: it has {size:,} bytes of " in done.stderr
+    assert "not a core" not in done.stderr
+    assert "Was the disk full" in done.stderr
+
+
+@pytest.mark.parametrize("byte", [0x00, 0xC9, 0xFF])
+def test_a_core_with_damaged_notes(pyharness, whole_core, tmp_path, byte):
+    start, length = core_notes(whole_core)
+    core = bytearray(whole_core)
+    core[start : start + length] = bytes([byte]) * length
+    (tmp_path / "core").write_bytes(core)
+    done = pyharness("stack", tmp_path / "core")
+    assert done.returncode == 1
+    assert "is damaged" in done.stderr
+    assert "codec" not in done.stderr
+    assert "not a core" not in done.stderr
+
+
+def test_a_name_in_a_core_that_is_no_text(pyharness, whole_core, tmp_path):
+    start, length = core_notes(whole_core)
+    notes = whole_core[start : start + length].replace(b"/lib", b"/l\xc9b")
+    (tmp_path / "core").write_bytes(whole_core[:start] + notes + whole_core[start + length :])
+    done = pyharness("stack", tmp_path / "core")
+    assert "codec" not in done.stderr
+    assert "bug in pyharness" not in done.stderr
+
+
+@pytest.mark.parametrize("verb", ["stack", "attach", "doctor"])
+def test_a_thread_of_the_kernel(pyharness, verb):
+    if not is_kernel_thread(2):
+        pytest.skip("no thread of the kernel is seen in this container")
+    done = pyharness(verb, "2")
+    assert done.returncode == 2
+    assert "Process 2 is a thread of the kernel (" in done.stderr
+    assert "capabilit" not in done.stderr.lower()
+
+
+def test_a_node_of_code_that_has_no_file(environment):
+    """Nothing on the machine can be written: that is told once, and not that no graph was made."""
+    hide = 'mount -t tmpfs -o ro tmpfs /tmp && mount -t tmpfs -o ro tmpfs /var/tmp && exec "$0" "$@"'
+    alone = ["unshare", "--mount", "--", "sh", "-c", hide]
+    if subprocess.run([*alone, "true"], check=False).returncode:
+        pytest.skip("no folder can be hidden here (unshare --mount)")
+    command = [*alone, sys.executable, "-m", "pyharness", "step", str(PROGRAMS / "fx_plain.py"), "--at", "fx:linear"]
+    env = {**environment, "PYHARNESS_HOME": "/proc/nope"}
+    done = subprocess.run(command, env=env, cwd="/proc", capture_output=True, text=True, check=False)
+    assert (done.returncode, done.stdout.splitlines()[0]) == (1, "ran")
+    message, remedy = done.stderr.splitlines()
+    assert message.startswith("pyharness: Nothing can stop at fx:linear: the generated code of Net has no file: ")
+    assert "PYHARNESS_HOME" in remedy
+
+
+def test_a_script_and_a_condition_that_are_nested_too_deeply(pyharness, tmp_path):
+    (tmp_path / "deep.py").write_text("-" * 100_000 + "1\n")
+    (tmp_path / "ok.py").write_text("x = 1\n")
+    for words in (("deep.py", "--at", "py:deep.py:1"), ("ok.py", "--at", f"py:ok.py:1 if {'-' * 20_000}1")):
+        done = pyharness("step", *words)
+        assert done.returncode == 2
+        assert "bug in pyharness" not in done.stderr
