@@ -74,13 +74,13 @@ def is_at_its_start(file: str | None, line: int | None, function: str) -> bool:
 
 
 def is_printed(session: Session, event: Message | None) -> bool:
-    """Whether debugpy only prints something (log points, wrong conditions), which the client then gets.
+    """Whether debugpy only prints something (log points), which the client then gets.
 
-    A stop at a function that was named becomes a breakpoint like others.
+    A stop at a function that was named becomes a breakpoint like others; a condition that raised is the stop's, too.
     """
     kind, body = (event["event"], event.get("body") or {}) if event else ("", {})
     if kind == "stopped" and body.get("reason") == _AT_FUNCTION:
         body["reason"] = "breakpoint"
     if kind == "output" and body.get("category") != "telemetry":
         session.say(body.get("output", ""), category=body.get("category", "console"))
-    return kind == "output"
+    return kind == "output" and not body.get("data")

@@ -33,17 +33,21 @@ def tell(session: Session, stop: Stopped) -> None:
             session.resume("continue")
             return
     placed = session.breakpoints.at(stop.place, frame)
-    due = [each for each in placed if each.due()]
-    for each in due:
+    failed = shell.conditions.at(stop.thread, frame.line if frame else None)
+    due = [each for each in placed if failed or each.due()]
+    for each in due if not failed else ():
         if each.log:
             session.say(f"{_logged(shell, stop, each)}\n", category="stdout")
     stands = numbers + [each.number for each in due if not each.log]
+    if failed and stop.language == "native":  # Python has said it itself
+        session.say(f"{failed}\n", important=True)
     if placed and not stands:
         session.resume("continue")
         return
     hit = {"hitBreakpointIds": stands} if stands else {}
     said = {"reason": _reason(session, stop), "threadId": stop.thread, "allThreadsStopped": bool(shell.immobile)}
-    session.client.event("stopped", {**said, **hit, **_explained(session, shell, stop, frame), **_data(accesses)})
+    why = {"description": "Paused on a condition that raised", "text": failed} if failed else _data(accesses)
+    session.client.event("stopped", {**said, **hit, **_explained(session, shell, stop, frame), **why})
 
 
 def _reason(session: Session, stop: Stopped) -> str:

@@ -17,6 +17,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from pyharness.debuggee import agent, op_places
+from pyharness.debuggee.bounded import told
+from pyharness.debuggee.contained import CONTAINMENT
 from pyharness.debuggee.frame_expressions import evaluated
 from pyharness.debuggee.stepping import user_frame
 from pyharness.debuggee.stop_places import Place, Places
@@ -113,10 +115,15 @@ def _holds(place: Place, frame: FrameType) -> tuple[bool, str]:
     """Whether the person's condition holds here; a condition that fails stops too, with a note."""
     if not place.condition:
         return True, ""
+    CONTAINMENT.enter()
     try:
         return bool(evaluated(place.condition, frame)), ""
-    except Exception as error:  # noqa: BLE001  (whatever the user's expression raises)
-        return True, f"condition {place.condition!r} failed: {type(error).__name__}: {error}"
+    except KeyboardInterrupt:  # Ctrl-C came to the program at this moment: it is the program's
+        raise
+    except BaseException as error:  # noqa: BLE001  (whatever the user's expression raises)
+        return True, f"condition {place.condition!r} failed: {told(error)}"
+    finally:
+        CONTAINMENT.leave()
 
 
 def start(stops_file: str | None = None) -> None:

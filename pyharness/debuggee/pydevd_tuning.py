@@ -5,12 +5,14 @@ from __future__ import annotations
 from typing import Any
 
 from pyharness.debuggee import presentation, unwound_steps
+from pyharness.debuggee.conditions import Conditions
 
 
 def tune(debugger: Any) -> None:
-    """Have pydevd show torch's objects, step as told, and not tell of first steps through a library."""
+    """Have pydevd show torch's objects, step as told, stop where a condition raises, and open no notifications."""
     presentation.register()
     unwound_steps.watch()
+    debugger.handle_breakpoint_condition = Conditions(debugger).hold
     debugger.notify_skipped_step_in_because_of_filters = _nothing  # VS Code would open a notification
 
 

@@ -156,8 +156,9 @@ class Program:
     def run_to(self, where: str | Where) -> Stop | None:
         """Run until ``where`` is reached (``fx:``, ``py:`` or ``native:``, with ``if CONDITION``).
 
-        A signal or another stop on the way is returned as it comes. Raises when the program ends before. Where nothing
-        that the program has loaded or made has such a place, that is noted after a while, and waiting goes on.
+        A signal or another stop on the way is returned as it comes, and so is a condition that raises: the stop's
+        ``condition_failed`` and its ``note`` say so. Raises when the program ends before. Where nothing that the
+        program has loaded or made has such a place, that is noted after a while, and waiting goes on.
         """
         place = self.set_breakpoint(where)
         missing = _Missing(place, self._shell.breakpoints, self._notes)
@@ -223,6 +224,8 @@ class Program:
             place = self._shell.attach().where(stopped.thread)
             frame = Frame("native", place["function"], place["file"], place["line"], library=place["library"])
         stop = Stop(stopped.reason, frame, stopped.thread, note=place.get("note", ""))
+        if stopped.reason == "breakpoint" and (problem := self._shell.conditions.at(stopped.thread, frame.line)):
+            return replace(stop, note=problem, condition_failed=True)
         if stopped.reason == "signal":
             return replace(stop, note=self._shell.signal)
         if stopped.ran_nothing:

@@ -10,6 +10,7 @@ from pyharness.debugger import machine as m
 from pyharness.debugger import processes
 from pyharness.debugger.actions import Actions
 from pyharness.debugger.breakpoints import Breakpoints
+from pyharness.debugger.failed_conditions import FailedConditions
 from pyharness.debugger.launch import PACKAGE, packages
 from pyharness.debugger.native_side import number_of
 from pyharness.debugger.op_stops import OpStops
@@ -72,6 +73,8 @@ class Shell:
         self.native: NativeSide | None = None
         """gdb, once it is attached."""
         self._actions = Actions(self)
+        self.conditions = FailedConditions()
+        """Conditions that could not be tested: their threads stand there."""
         self.signal = ""
         """The latest signal that stopped a thread, by name and meaning."""
         self.exit_code: int | None = None
@@ -190,6 +193,8 @@ class Shell:
         kind, body = event["event"], event.get("body") or {}
         if kind == "initialized":
             self.configure()
+        elif kind == "output":
+            self.conditions.take(body.get("data"))
         elif kind == "stopped":
             thread = self.python.thread_of(body["threadId"])
             called_back = self._called_back(thread)
@@ -220,6 +225,8 @@ class Shell:
         if place and place not in self.breakpoints.names:  # it was removed while this thread came to it
             self.native.resume(thread)
             return
+        if problem := notice.values.get("condition-error"):
+            self.conditions.take_native(thread, place, str(problem))
         if reason == "signal":
             self.signal = f"{notice.values.get('signal-name')}: {notice.values.get('signal-meaning')}"
         standing = self.native.standing(notice, thread) if reason in {"stepped", "arrived"} else "own"

@@ -11,6 +11,7 @@ import subprocess
 import threading
 import time
 from collections import deque
+from dataclasses import replace
 from typing import IO, TYPE_CHECKING
 
 from pyharness.gdbmi.records import Notice, Record, Result, Stream, Value, parse, quote
@@ -21,6 +22,8 @@ if TYPE_CHECKING:
 
 _LOG_LINES = 2000
 _SLICE_SECONDS = 1.0
+_CONDITION = "Error in testing "
+"""How gdb begins to say that a condition cannot be tested: then it stops, and does not say so in the stop itself."""
 _CHANCES = 4
 """Slices that gdb has for an answer when its program has ended."""
 NO_CORE = ("-iex", "maint set internal-error quit yes", "-iex", "maint set internal-error corefile no")
@@ -74,6 +77,8 @@ class GdbClient:
         self._lock = threading.Lock()
         self._ended = threading.Event()
         self._deaf = False
+        self._condition: list[str] | None = None
+        """What gdb has said of a condition that it could not test, until it tells of the stop."""
         self.target_is_gone: Callable[[], bool] = lambda: False
         """Whether the process that gdb debugs has ended."""
         self.transcript: deque[str] = deque(maxlen=_LOG_LINES)
@@ -212,6 +217,16 @@ class GdbClient:
                 if pending.told and record.kind == "error":
                     self._on_notice(Notice("=", "refused", record.values))
         elif isinstance(record, Notice):
-            self._on_notice(record)
-        elif isinstance(record, Stream):
-            pass  # kept in the transcript
+            self._on_notice(self._with_condition(record))
+        elif isinstance(record, Stream) and record.channel == "&":  # others are kept in the transcript only
+            if record.text.startswith(_CONDITION):
+                self._condition = []
+            elif self._condition is not None:
+                self._condition.append(record.text.strip())
+
+    def _with_condition(self, notice: Notice) -> Notice:
+        """A stop with what gdb said before of its condition, as ``condition-error``."""
+        if notice.kind != "stopped" or self._condition is None:
+            return notice
+        said, self._condition = " ".join(self._condition), None
+        return replace(notice, values={**notice.values, "condition-error": said})

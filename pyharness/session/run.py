@@ -118,6 +118,8 @@ class _Play:
         stop = replace(stop, printed=printed, stack=tuple(program.stack()) if wants_stack else ())
         self._stops.append(stop)
         self._watch(stop)
+        if stop.condition_failed:  # the session goes on from there, but not from where it was to
+            self.failed(HarnessError(stop.note, f"{step.named} stopped there, as debuggers do. Correct the condition."))
         for each in step.expects:
             self._check(Checked(each.step, each.line, expect.check(each, stop)))
 

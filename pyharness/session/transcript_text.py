@@ -54,7 +54,10 @@ def _stop_lines(stop: Stop, number: int, manner: Manner) -> Iterator[Line]:
     if frame.fx:
         yield Line(f"{_INDENT}{fx_text(frame.fx)}", "place")
     if stop.note:
-        yield Line(f"{_INDENT}{_CALLER.sub(_shortened, stop.note)}", "bad" if stop.reason == "signal" else "place")
+        yield Line(
+            f"{_INDENT}{_CALLER.sub(_shortened, stop.note)}",
+            "bad" if stop.reason == "signal" or stop.condition_failed else "place",
+        )
     for line in _source_lines(frame):
         yield Line(f"{_INDENT}{line.text}", line.style)
     for expression, text in stop.printed.items():

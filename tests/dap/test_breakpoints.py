@@ -150,3 +150,37 @@ def test_what_cannot_be_meant_is_said_of_each_and_the_others_hold(dap):
     assert program.run_out(stood) == 7
     assert "native:" not in program.output("console")  # what failed was said when it did
     program.leave()
+
+
+def test_a_condition_that_raises_stops_there_and_says_so(dap):
+    program = begun(dap, CROSSING)
+    program.set_lines(
+        program.script,
+        [
+            {"line": program.line("loop"), "condition": "no_such", "hitCondition": "> 9"},
+            {"line": program.line("element"), "condition": "exit(3)", "logMessage": "not this"},
+        ],
+    )
+    program.set_lines(EXTENSION, [{"line": program.native_line("tick"), "condition": "*(int *) 8 == n"}])
+    program.client.request("configurationDone")
+    stood = program.stood()
+    assert stood.function == "crossing::tick"
+    assert "could not be tested: Cannot access memory at address 0x8" in stood.body["text"]
+    program.set_lines(EXTENSION, [])
+    program.client.request("continue", threadId=stood.thread)
+    for count in ("", " (2 times so far)"):
+        stood = program.stood()
+        assert stood.line == program.line("loop")
+        assert stood.body["text"].endswith(f"raised NameError: name 'no_such' is not defined{count}.")
+        assert "The condition 'no_such' at" in stood.body["text"]
+        program.client.request("continue", threadId=stood.thread)
+    program.set_lines(program.script, [])
+    while stood := program.stood_or_ended():
+        program.client.request("continue", threadId=stood.thread)
+    assert program.run_out() == 7
+    said = [event["output"] for event in program.client.events("output") if event["category"] == "important"]
+    assert sum("SystemExit: 3 (the program goes on)" in text for text in said) == 1
+    assert sum("no_such" in text for text in said) >= 2
+    assert sum("0x8" in text for text in said) == 1
+    assert not any("not this" in text for text in said)
+    program.leave()

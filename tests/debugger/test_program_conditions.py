@@ -76,8 +76,44 @@ def test_a_python_condition_that_does_not_compile_is_said(debugged):
     assert error.value.exit_code == 2
 
 
-def test_a_python_condition_that_raises_stops_nowhere(debugged):
+def test_a_python_condition_that_raises_stops_there_and_says_so(debugged):
     crossing = debugged("core_crossing.py")
-    with crossing.start() as program, pytest.raises(HarnessError, match="without reaching"):
-        program.run_to(crossing.at("loop", "no_such_name"))
-    assert program.exit_code == 7
+    with crossing.start() as program:
+        for often in ("", " (2 times so far)"):
+            stop = program.run_to(crossing.at("loop", "no_such_name"))
+            assert stop.condition_failed
+            assert stop.reason == "breakpoint"
+            assert stop.frame.line == crossing.line("loop")
+            problem = "raised NameError: name 'no_such_name' is not defined"
+            assert stop.note == f"The condition 'no_such_name' at {stop.frame.file}:{stop.frame.line} {problem}{often}."
+        assert not program.run_to(crossing.at("loop", "number == 4")).condition_failed
+        assert program.evaluate("number") == "4"
+
+
+@pytest.mark.parametrize(
+    "condition", ["exit(3)", "os._exit(3)", "(_ for _ in ()).throw(GeneratorExit)", "[] < {}", "1 / 0"]
+)
+def test_whatever_a_python_condition_raises_does_not_reach_the_program(debugged, condition):
+    crossing = debugged("core_crossing.py")
+    with crossing.start() as program:
+        assert program.run_to(crossing.at("loop", condition)).condition_failed
+        assert program.finish() == 7
+    assert "Exception ignored" not in crossing.output
+
+
+def test_a_condition_on_a_graph_node_that_raises(debugged):
+    graph = debugged("core_graph.py")
+    with graph.start() as program:
+        stop = program.run_to("fx:add if x")
+        assert stop.condition_failed
+        assert "raised RuntimeError: Boolean value of Tensor" in stop.note
+
+
+def test_a_native_condition_that_cannot_be_tested_stops_there_and_says_so(debugged):
+    crossing = debugged("core_crossing.py")
+    with crossing.start() as program:
+        stop = program.run_to("native:tick if *(int *) 8 == n")
+        assert stop.condition_failed
+        assert stop.frame.function == "crossing::tick"
+        assert "could not be tested: Cannot access memory at address 0x8" in stop.note
+        assert not program.run_to("native:tick if n > 3").condition_failed

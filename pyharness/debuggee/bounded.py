@@ -1,0 +1,179 @@
+"""Runs what a person asks for on a thread of the program: for a limited time, and without harm to the program."""
+
+from __future__ import annotations
+
+import _thread
+import ctypes
+import os
+import threading
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from pyharness.debuggee import quiet_thread
+from pyharness.debuggee.contained import CONTAINMENT
+from pyharness.debuggee.kernel_timer import KernelTimer
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+_AGAIN = 0.25
+"""Seconds after which an expression that caught its end is ended again."""
+
+
+class EndedError(BaseException):
+    """Raised in an expression to end it; no ``Exception``, which a ``__repr__`` may well catch."""
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """What came of it."""
+
+    value: Any = None
+    error: BaseException | None = None
+    prints: str = ""
+
+    @property
+    def problem(self) -> str:
+        """Why there is no value, in a line; empty where there is one."""
+        return "" if self.error is None else told(self.error)
+
+
+def told(error: BaseException) -> str:
+    """An exception in a line, as Python writes it; of one that ended the expression only what it says."""
+    if isinstance(error, EndedError):
+        return str(error)
+    try:
+        text = str(error)
+    except Exception:  # noqa: BLE001  (its __str__ is the user's)
+        text = "<its __str__ raised>"
+    shown = f"{type(error).__name__}: {text}" if text else type(error).__name__
+    return f"{shown} (the program goes on)" if isinstance(error, SystemExit) else shown
+
+
+class Bounds:
+    """The time limit, and what runs under it."""
+
+    def __init__(self) -> None:
+        self.seconds = 5.0
+        self._running: dict[int, _Evaluation] = {}
+        self._pid = os.getpid()
+
+    def run(self, body: Callable[[], Any], seconds: float | None = None) -> Outcome:
+        """Call ``body`` on this thread; never raises. Within another it has the other's time."""
+        ident = _thread.get_ident()
+        if os.getpid() != self._pid:
+            self._pid = os.getpid()
+            self._running.clear()
+        if ident in self._running:
+            return _called(body)
+        evaluation = self._running[ident] = _Evaluation(ident, self.seconds if seconds is None else seconds)
+        prints = CONTAINMENT.enter()
+        try:
+            outcome = evaluation.run(body)
+        finally:
+            self._running.pop(ident, None)
+            CONTAINMENT.leave()
+        return Outcome(outcome.value, outcome.error, prints.text)
+
+    def cancel(self) -> None:
+        """End whatever runs, from any thread."""
+        for evaluation in list(self._running.values()):
+            evaluation.cancel()
+
+
+class _Evaluation:
+    """One that runs, on the thread ``ident``."""
+
+    def __init__(self, ident: int, seconds: float) -> None:
+        self._ident = ident
+        self._seconds = seconds
+        self._why = f"it took longer than {seconds:g} s and was ended"
+        self._lock = _thread.allocate_lock()
+        self._over = False
+        self._timer: KernelTimer | None = None
+        self._done = _thread.allocate_lock()
+        """Held until it is over."""
+
+    def run(self, body: Callable[[], Any]) -> Outcome:
+        try:
+            try:
+                self._arm()
+                return _called(body)
+            finally:
+                self._disarm()
+        except EndedError as error:
+            self._disarm()
+            return Outcome(error=error)
+
+    def cancel(self) -> None:
+        """From another thread."""
+        self._why = "it was interrupted"
+        with self._lock:
+            if self._timer is not None and not self._over:
+                self._timer.start(0, _AGAIN)
+                return
+        self._raise_in_thread()
+
+    def _arm(self) -> None:
+        self._done.acquire()
+        if self._ident == threading.main_thread().ident:
+            try:
+                self._timer = KernelTimer(self._on_time)
+            except (OSError, ValueError, AttributeError):
+                pass
+            else:
+                self._timer.start(self._seconds, _AGAIN)
+                return
+        try:
+            quiet_thread.start(self._watch)
+        except RuntimeError:  # the interpreter shuts down: there are no new threads
+            return
+
+    def _disarm(self) -> None:
+        """Nothing is raised from here on; a second call does nothing."""
+        with self._lock:
+            before, self._over = self._over, True
+        if before:
+            return
+        if self._timer is not None:
+            self._timer.close()
+        else:
+            ctypes.pythonapi.PyThreadState_SetAsyncExc(ctypes.c_ulong(self._ident), None)
+        self._done.release()
+
+    def _on_time(self) -> None:
+        """On the thread itself, from a signal."""
+        if not self._over:
+            raise EndedError(self._why)
+
+    def _watch(self) -> None:
+        """On a thread of ours, where the thread of the expression gets no signals."""
+        patience = self._seconds
+        while not self._done.acquire(timeout=patience):
+            self._raise_in_thread()
+            patience = _AGAIN
+
+    def _raise_in_thread(self) -> None:
+        class EndedHereError(EndedError):
+            """What is raised there is made there, without arguments."""
+
+            def __str__(_self) -> str:  # noqa: N805  (``self`` is the evaluation)
+                return self._why
+
+        with self._lock:
+            if not self._over:
+                ctypes.pythonapi.PyThreadState_SetAsyncExc(
+                    ctypes.c_ulong(self._ident), ctypes.py_object(EndedHereError)
+                )
+
+
+def _called(body: Callable[[], Any]) -> Outcome:
+    try:
+        return Outcome(body())
+    except EndedError:
+        raise
+    except BaseException as error:  # noqa: BLE001  (whatever it raises is the answer, and not the program's)
+        return Outcome(error=error)
+
+
+BOUNDS = Bounds()
