@@ -29,7 +29,7 @@ def completions(session: Session, arguments: Arguments) -> Message:
         return {"targets": []}
     if shown.debugpy is not None:
         asked = {"text": text, "column": column, "frameId": shown.debugpy}
-        return session.require_program().python.request("completions", asked)
+        return session.require_program().python.asking.ask("completions", asked)
     return {"targets": _native(session, shown, text[: max(0, column - 1)])}
 
 

@@ -47,7 +47,7 @@ def _debugpys(session: Session, arguments: Arguments, container: Container) -> l
     asked: Message = {
         key: arguments.values[key] for key in ("filter", "start", "count", "format") if key in arguments.values
     }
-    answer = session.require_program().python.request("variables", {**asked, "variablesReference": container.handle})
+    answer = session.require_program().python.asking.ask("variables", {**asked, "variablesReference": container.handle})
     return [_of_debugpy(session, entry, container.frame) for entry in answer["variables"]]
 
 
@@ -109,7 +109,7 @@ def set_variable(session: Session, arguments: Arguments) -> Message:
         raise HarnessError(f"{name!r} cannot be set: it is what FX has recorded.")
     if container.side == "debugpy":
         asked = {"variablesReference": container.handle, "name": name, "value": value}
-        return _of_debugpy(session, shell.python.request("setVariable", asked), container.frame)
+        return _of_debugpy(session, shell.python.asking.ask("setVariable", asked), container.frame)
     entry = NativeVariables(shell.attach()).assign(container.thread, container.handle, name, value)
     body = of_gdb(session, entry, container.frame)
     return {key: body[key] for key in ("value", "type", "variablesReference")}
@@ -128,7 +128,7 @@ def set_expression(session: Session, arguments: Arguments) -> Message:
             "Python's variables cannot be set at a native stop: the thread may hold the GIL.", "Step back to Python."
         )
     asked = {"frameId": shown.debugpy, "expression": expression, "value": value}
-    return _of_debugpy(session, session.require_program().python.request("setExpression", asked), shown)
+    return _of_debugpy(session, session.require_program().python.asking.ask("setExpression", asked), shown)
 
 
 @request("evaluate", supportsEvaluateForHovers=True, supportsClipboardContext=True, supportsValueFormattingOptions=True)
@@ -140,7 +140,7 @@ def evaluate(session: Session, arguments: Arguments) -> Message:
     if language == "python" and shown.debugpy is not None:
         asked: Message = {"expression": text, "frameId": shown.debugpy, "context": arguments.text("context", "watch")}
         asked |= {key: arguments.values[key] for key in ("format",) if key in arguments.values}
-        answer = session.require_program().python.request("evaluate", asked)
+        answer = session.require_program().python.asking.ask("evaluate", asked)
         return _of_debugpy(session, answer, shown)
     whole = arguments.text("context", "") in _WHOLE
     body = _native(session, shown, language, text, whole=whole)

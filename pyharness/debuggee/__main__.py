@@ -87,6 +87,7 @@ def _inherited(descriptor: int) -> socket.socket:
 def _connect(channel: Channel, link: socket.socket) -> bool:
     """Shake hands with the controller; whether it wants a stop at the script's first line."""
     from pyharness.debuggee import agent, forked, stepping  # noqa: F401  (stepping registers its requests)
+    from pyharness.debuggee.bounded import BOUNDS
 
     hello = {
         "type": "hello",
@@ -99,6 +100,7 @@ def _connect(channel: Channel, link: socket.socket) -> bool:
     answer = channel.ask(hello)
     if not answer:
         raise SystemExit(1)  # the controller is gone: nobody waits for this program
+    BOUNDS.seconds = answer.get("eval_timeout", BOUNDS.seconds)
     forked.let_children_go()
     if "debugpy" in answer:
         from pyharness.debuggee import debugpy_link

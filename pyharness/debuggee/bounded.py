@@ -4,24 +4,33 @@ from __future__ import annotations
 
 import _thread
 import ctypes
+import math
 import os
 import threading
+import time
+from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from pyharness.debuggee import quiet_thread
+from pyharness.debuggee import kernel_timer, quiet_thread
 from pyharness.debuggee.contained import CONTAINMENT
 from pyharness.debuggee.kernel_timer import KernelTimer
+from pyharness.model.evaluation import EVAL_TIMEOUT
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Iterator
 
 _AGAIN = 0.25
 """Seconds after which an expression that caught its end is ended again."""
+_LEAST = 0.02
+"""Seconds that each has, also where those before it have used up their common time."""
 
 
 class EndedError(BaseException):
-    """Raised in an expression to end it; no ``Exception``, which a ``__repr__`` may well catch."""
+    """Raised in an expression to end it; no ``Exception``, which a ``__repr__`` may well catch.
+
+    The answer then is a ``TimeoutError`` or an ``InterruptedError``.
+    """
 
 
 @dataclass(frozen=True)
@@ -39,9 +48,7 @@ class Outcome:
 
 
 def told(error: BaseException) -> str:
-    """An exception in a line, as Python writes it; of one that ended the expression only what it says."""
-    if isinstance(error, EndedError):
-        return str(error)
+    """An exception in a line, as Python writes it."""
     try:
         text = str(error)
     except Exception:  # noqa: BLE001  (its __str__ is the user's)
@@ -54,19 +61,33 @@ class Bounds:
     """The time limit, and what runs under it."""
 
     def __init__(self) -> None:
-        self.seconds = 5.0
+        self.seconds = EVAL_TIMEOUT
+        """What each thing that a person asks for may take."""
         self._running: dict[int, _Evaluation] = {}
+        self._shared: dict[int, float] = {}
+        """By thread: when the time ends that several evaluations have together."""
         self._pid = os.getpid()
 
-    def run(self, body: Callable[[], Any], seconds: float | None = None) -> Outcome:
+    @contextmanager
+    def shared(self) -> Iterator[None]:
+        """All that this thread evaluates meanwhile answers one question, and has the time of one."""
+        ident = _thread.get_ident()
+        self._shared[ident] = time.monotonic() + self.seconds
+        try:
+            yield
+        finally:
+            self._shared.pop(ident, None)
+
+    def run(self, body: Callable[[], Any]) -> Outcome:
         """Call ``body`` on this thread; never raises. Within another it has the other's time."""
         ident = _thread.get_ident()
         if os.getpid() != self._pid:
             self._pid = os.getpid()
             self._running.clear()
         if ident in self._running:
-            return _called(body)
-        evaluation = self._running[ident] = _Evaluation(ident, self.seconds if seconds is None else seconds)
+            return self._running[ident].inner(body)
+        left = self._shared.get(ident, math.inf) - time.monotonic()
+        evaluation = self._running[ident] = _Evaluation(ident, self.seconds, min(max(left, _LEAST), self.seconds))
         prints = CONTAINMENT.enter()
         try:
             outcome = evaluation.run(body)
@@ -84,10 +105,10 @@ class Bounds:
 class _Evaluation:
     """One that runs, on the thread ``ident``."""
 
-    def __init__(self, ident: int, seconds: float) -> None:
+    def __init__(self, ident: int, limit: float, seconds: float) -> None:
         self._ident = ident
         self._seconds = seconds
-        self._why = f"it took longer than {seconds:g} s and was ended"
+        self._why: BaseException = TimeoutError(f"it took longer than {limit:g} s and was ended")
         self._lock = _thread.allocate_lock()
         self._over = False
         self._timer: KernelTimer | None = None
@@ -101,13 +122,20 @@ class _Evaluation:
                 return _called(body)
             finally:
                 self._disarm()
-        except EndedError as error:
+        except EndedError:
             self._disarm()
-            return Outcome(error=error)
+            return Outcome(error=self._why)
+
+    def inner(self, body: Callable[[], Any]) -> Outcome:
+        """What is asked within it, and shows by itself what has become of it."""
+        try:
+            return _called(body)
+        except EndedError:
+            return Outcome(error=self._why)
 
     def cancel(self) -> None:
         """From another thread."""
-        self._why = "it was interrupted"
+        self._why = InterruptedError("it was interrupted")
         with self._lock:
             if self._timer is not None and not self._over:
                 self._timer.start(0, _AGAIN)
@@ -137,14 +165,13 @@ class _Evaluation:
             return
         if self._timer is not None:
             self._timer.close()
-        else:
-            ctypes.pythonapi.PyThreadState_SetAsyncExc(ctypes.c_ulong(self._ident), None)
         self._done.release()
+        _have_raised_what_is_due()
 
     def _on_time(self) -> None:
         """On the thread itself, from a signal."""
         if not self._over:
-            raise EndedError(self._why)
+            raise EndedError
 
     def _watch(self) -> None:
         """On a thread of ours, where the thread of the expression gets no signals."""
@@ -154,17 +181,18 @@ class _Evaluation:
             patience = _AGAIN
 
     def _raise_in_thread(self) -> None:
-        class EndedHereError(EndedError):
-            """What is raised there is made there, without arguments."""
-
-            def __str__(_self) -> str:  # noqa: N805  (``self`` is the evaluation)
-                return self._why
-
         with self._lock:
             if not self._over:
-                ctypes.pythonapi.PyThreadState_SetAsyncExc(
-                    ctypes.c_ulong(self._ident), ctypes.py_object(EndedHereError)
-                )
+                ctypes.pythonapi.PyThreadState_SetAsyncExc(ctypes.c_ulong(self._ident), ctypes.py_object(EndedError))
+
+
+def _have_raised_what_is_due() -> None:
+    """An exception that another thread has set comes at the next jump; to take it back sets CPython 3.11 spinning."""
+    try:
+        for _ in range(16):
+            pass
+    except EndedError:
+        return
 
 
 def _called(body: Callable[[], Any]) -> Outcome:
@@ -177,3 +205,4 @@ def _called(body: Callable[[], Any]) -> Outcome:
 
 
 BOUNDS = Bounds()
+kernel_timer.prepare()

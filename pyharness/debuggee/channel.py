@@ -7,6 +7,9 @@ import os
 import threading
 from typing import TYPE_CHECKING, Any
 
+from pyharness.debuggee import quiet_thread
+from pyharness.debuggee.contained import CONTAINMENT
+
 if TYPE_CHECKING:
     import socket
 
@@ -26,10 +29,16 @@ class Channel:
         """Send ``message`` and wait for the answer.
 
         Returns ``{}`` at once in a forked child (the conversation is the parent's) and when the controller is gone: the
-        program then simply runs on.
+        program then simply runs on. An expression does not wait either: what it loads or generates is told beside it.
         """
         if os.getpid() != self._owner:
             return {}
+        if CONTAINMENT.prints_here() is not None:  # the controller waits for what this thread evaluates
+            quiet_thread.start(self._ask, message)
+            return {}
+        return self._ask(message)
+
+    def _ask(self, message: dict[str, Any]) -> dict[str, Any]:
         with self._lock:
             if not self._open:
                 return {}

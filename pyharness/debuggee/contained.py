@@ -23,10 +23,6 @@ _ENDS = ("_exit", "abort", "execv", "execve")
 _SIGNALS = ("kill", "killpg")
 
 
-class RefusedError(Exception):
-    """An expression would have ended the program, or sent it a signal."""
-
-
 class Prints:
     """What was printed, as far as it is kept."""
 
@@ -129,7 +125,7 @@ class Containment:
 
 
 def _refuse(name: str) -> NoReturn:
-    raise RefusedError(f"{name}() in an expression is not passed on to the program")
+    raise PermissionError(f"{name}() in an expression is not passed on to the program")
 
 
 class _Stream:

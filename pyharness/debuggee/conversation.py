@@ -9,6 +9,7 @@ from contextlib import suppress
 from typing import TYPE_CHECKING, Any
 
 from pyharness.debuggee import quiet_thread
+from pyharness.debuggee.contained import CONTAINMENT
 
 if TYPE_CHECKING:
     import socket
@@ -36,6 +37,12 @@ class Conversation:
         """Send ``message`` and wait for the answer; ``{}`` at once in a forked child, and when the debugger is gone."""
         if os.getpid() != self._owner:
             return {}
+        if CONTAINMENT.prints_here() is not None:  # the debugger waits for what this thread evaluates
+            quiet_thread.start(self._ask, message)
+            return {}
+        return self._ask(message)
+
+    def _ask(self, message: dict[str, Any]) -> dict[str, Any]:
         waiting = _Waiting()
         with self._lock:
             if self.over.is_set():

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import ctypes
 import signal
+from contextlib import suppress
+from functools import lru_cache
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
@@ -40,6 +42,12 @@ class _Action(ctypes.Structure):
     _fields_ = (("handler", ctypes.c_void_p), ("rest", ctypes.c_byte * 144))
 
 
+def prepare() -> None:
+    """Load what it takes, before the program's loads are followed."""
+    with suppress(OSError):
+        _libc()
+
+
 class KernelTimer:
     """Calls ``handler`` on the main thread, which makes it, after some seconds and then in intervals.
 
@@ -47,7 +55,7 @@ class KernelTimer:
     """
 
     def __init__(self, handler: Callable[[], None]) -> None:
-        self._libc: Any = ctypes.CDLL("librt.so.1", use_errno=True)  # which brings libc's, where they are newer there
+        self._libc = _libc()
         self._signal, self._before = self._free_signal()
 
         def on_signal(_number: int, _frame: FrameType | None) -> None:
@@ -83,6 +91,11 @@ class KernelTimer:
         signal.signal(self._signal, signal.SIG_DFL if not self._before.handler else signal.SIG_IGN)
         self._libc.sigaction(int(self._signal), ctypes.byref(self._before), None)
         signal.pthread_sigmask(signal.SIG_SETMASK, self._mask)
+
+
+@lru_cache(maxsize=1)
+def _libc() -> Any:
+    return ctypes.CDLL("librt.so.1", use_errno=True)  # which finds libc's, where the timers are there
 
 
 def _time(seconds: float) -> _Time:

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 from typing import Any
 
-from pyharness.debuggee import presentation, unwound_steps
+from pyharness.debuggee import presentation, pydevd_evaluation, unwound_steps
 from pyharness.debuggee.conditions import Conditions
 
 
 def tune(debugger: Any) -> None:
     """Have pydevd show torch's objects, step as told, stop where a condition raises, and open no notifications."""
     presentation.register()
+    pydevd_evaluation.bound()
     unwound_steps.watch()
     debugger.handle_breakpoint_condition = Conditions(debugger).hold
     debugger.notify_skipped_step_in_because_of_filters = _nothing  # VS Code would open a notification

@@ -14,6 +14,7 @@ import threading
 from typing import TYPE_CHECKING, Any
 
 from pyharness.debuggee import apart, children, generated, libraries, op_places, quiet_thread, tracing
+from pyharness.debuggee.bounded import BOUNDS
 from pyharness.debuggee.conversation import Conversation
 from pyharness.model.errors import HarnessError
 
@@ -68,6 +69,7 @@ class Session:
         """Tell what there is; whether the debugger stayed."""
         ask = self.conversation.ask
         answer = ask({**hello(), "key": self.key})
+        BOUNDS.seconds = answer.get("eval_timeout", BOUNDS.seconds)
         if "debugpy" in answer and (link := self._debugpy.get()):
             apart.make_importable(answer["debugpy"])
             tracing.connect(link, self.conversation.over.is_set)

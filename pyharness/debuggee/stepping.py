@@ -13,12 +13,16 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from pyharness.debuggee.agent import handles
+from pyharness.debuggee.bounded import BOUNDS
 from pyharness.debuggee.frame_expressions import evaluated
 from pyharness.debuggee.tracing import MONITORING
 from pyharness.model.user_code import is_user_python
 
 if TYPE_CHECKING:
     from types import FrameType
+
+_MOST_PRINTS = 4096
+"""Characters: they share the agent's buffer with the answer."""
 
 
 def user_frame() -> FrameType | None:
@@ -64,17 +68,16 @@ def debugpy_request(request: dict[str, Any]) -> dict[str, Any]:
 
 @handles("evaluate")
 def evaluate(request: dict[str, Any]) -> dict[str, Any]:
-    """Evaluate the user's expression: ``{"text": repr}`` or ``{"error": message}``.
+    """Evaluate the user's expression: ``{"text": repr}`` or ``{"error": message}``, and the ``prints`` of either.
 
     In the frame at ``file`` and ``line``, the ``nth`` such one from inside, or else in the innermost user frame.
     """
     frame = _frame_at(request["file"], request["line"], request["nth"]) if request.get("file") else user_frame()
     if frame is None:
         return {"error": "this thread runs no Python code of yours"}
-    try:
-        return {"text": repr(evaluated(request["expression"], frame))}
-    except Exception as error:  # noqa: BLE001  (whatever the user's expression raises is the answer)
-        return {"error": f"{type(error).__name__}: {error}"}
+    outcome = BOUNDS.run(lambda: repr(evaluated(request["expression"], frame)))
+    answer = {"text": str(outcome.value)} if outcome.error is None else {"error": outcome.problem}
+    return {**answer, "prints": outcome.prints[:_MOST_PRINTS]}
 
 
 def _frame_at(file: str, line: int, nth: int) -> FrameType | None:

@@ -11,6 +11,7 @@ from pyharness.debugger.attached import Attached
 from pyharness.debugger.program import Program
 from pyharness.model import handles
 from pyharness.model.errors import UsageError, nearest
+from pyharness.model.evaluation import EVAL_TIMEOUT
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -80,6 +81,7 @@ def attach(  # noqa: PLR0913  (each is a thing a user may want to say)
     crashes: bool = False,
     child_wait: float = 10.0,
     seconds: float = 15.0,
+    eval_timeout: float = EVAL_TIMEOUT,
 ) -> Program:
     """Debug a program that runs already; it runs on when the session ends.
 
@@ -94,6 +96,7 @@ def attach(  # noqa: PLR0913  (each is a thing a user may want to say)
         crashes: Attach gdb at once where a library of the user's is loaded, so that a crash is a stop.
         child_wait: Seconds that a child waits for a debugger of its own.
         seconds: How long the program may take to answer: native code may keep the GIL.
+        eval_timeout: Seconds that an expression may take.
 
     Raises:
         HarnessError: There is no such program, another debugger has it, or it cannot be reached; with the remedy.
@@ -101,4 +104,4 @@ def attach(  # noqa: PLR0913  (each is a thing a user may want to say)
     """
     told = progress or (lambda _text: None)
     wanted = Attachment(str(target), children, child_wait, seconds=seconds, progress=told)
-    return Program(wanted, include, progress, notes=notes, crashes=crashes)
+    return Program(wanted, include, progress, notes=notes, crashes=crashes, eval_timeout=eval_timeout)

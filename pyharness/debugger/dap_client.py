@@ -32,7 +32,9 @@ class RequestError(HarnessError):
     """debugpy refused a request; the message is its own."""
 
 
-class _Pending:
+class Pending:
+    """A request that waits for its response."""
+
     def __init__(self) -> None:
         self.answered = threading.Event()
         self.response: Message | None = None
@@ -49,7 +51,7 @@ class DapClient:
         self._on_event = on_event
         self._lock = threading.Lock()
         self._sequence = 0
-        self._pending: dict[int, _Pending] = {}
+        self._pending: dict[int, Pending] = {}
         self._ended = threading.Event()
         self.transcript: deque[str] = deque(maxlen=2000)
         self._reader = threading.Thread(target=self._read, name="pyharness-debugpy", daemon=True)
@@ -60,9 +62,9 @@ class DapClient:
         """Whether debugpy still answers."""
         return not self._ended.is_set()
 
-    def post(self, command: str, arguments: Message | None = None) -> _Pending:
+    def post(self, command: str, arguments: Message | None = None) -> Pending:
         """Send a request and do not wait: what resumes a thread is answered only when the GIL can be had."""
-        pending = _Pending()
+        pending = Pending()
         with self._lock:
             self._sequence += 1
             message = request(self._sequence, command, arguments)
@@ -74,7 +76,7 @@ class DapClient:
         """Send a request and wait for the response's body."""
         return self.wait(self.post(command, arguments), command, timeout)
 
-    def wait(self, pending: _Pending, command: str, timeout: float = 30.0) -> Message:
+    def wait(self, pending: Pending, command: str, timeout: float = 30.0) -> Message:
         """The body of the response to a request that was posted."""
         if not pending.answered.wait(timeout):
             raise RequestError(
@@ -99,7 +101,7 @@ class DapClient:
         with contextlib.suppress(OSError):
             self._socket.shutdown(socket.SHUT_RDWR)
 
-    def _write(self, message: Message, pending: _Pending) -> None:
+    def _write(self, message: Message, pending: Pending) -> None:
         self.transcript.append(f"-> {json.dumps(message)}")
         if self.alive:
             with contextlib.suppress(OSError):

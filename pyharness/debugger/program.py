@@ -7,12 +7,14 @@ import weakref
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any, TypeVar
 
+from pyharness.debugger.asking import with_prints
 from pyharness.debugger.hold import Hold
 from pyharness.debugger.interrupts import postponed
 from pyharness.debugger.launch import Command, missing_in
 from pyharness.debugger.shell import Shell
 from pyharness.gdbmi.client import GdbError
 from pyharness.model.errors import DebuggerLostError, HarnessError
+from pyharness.model.evaluation import EVAL_TIMEOUT, checked_timeout
 from pyharness.model.frames import Frame, from_json
 from pyharness.model.source_map import map_of
 from pyharness.model.stops import Stop
@@ -46,12 +48,16 @@ class Program:
         *,
         notes: Callable[[str], None] | None = None,
         crashes: bool = False,
+        eval_timeout: float = EVAL_TIMEOUT,
     ) -> None:
+        checked_timeout(eval_timeout)
         self._command = command
         self._progress = progress or (lambda _text: None)
         self._notes = notes or _LOG.warning
         command.check()
-        self._make_shell: Callable[[], Shell] = lambda: Shell(command, included, self._progress, crashes=crashes)
+        self._make_shell: Callable[[], Shell] = lambda: Shell(
+            command, included, self._progress, crashes=crashes, eval_timeout=eval_timeout
+        )
         self.stop: Stop | None = None
         """Where the program stands, ``None`` while it runs and after its end."""
         self._shell: Shell
@@ -258,7 +264,7 @@ class Program:
         answer = self._shell.ask_agent(stop.thread, {"do": "evaluate", "expression": text})
         if "text" not in answer:
             raise HarnessError(f"{text!r} is known neither to gdb nor to Python here.", str(answer.get("error")))
-        return str(answer["text"])
+        return with_prints(str(answer["prints"]), str(answer["text"]))
 
     def stack(self) -> list[Frame]:
         """The stack of the thread that stopped, both languages merged, innermost first."""
@@ -344,6 +350,7 @@ def debug(  # noqa: PLR0913  (each is a thing a user may want to say)
     progress: Callable[[str], None] | None = None,
     notes: Callable[[str], None] | None = None,
     crashes: bool = False,
+    eval_timeout: float = EVAL_TIMEOUT,
 ) -> Program:
     """Start ``script`` under both debuggers: the program stands before its first line.
 
@@ -362,10 +369,11 @@ def debug(  # noqa: PLR0913  (each is a thing a user may want to say)
         notes: Called with what to know while the program runs, such as the nearest names to a place that nothing has;
             ``None`` is a warning of the logger ``pyharness``, which Python writes to stderr.
         crashes: Attach gdb with the first library of the user's, so that a crash is a stop wherever it comes.
+        eval_timeout: Seconds that an expression may take.
 
     Raises:
         HarnessError: The script, its interpreter, gdb or debugpy cannot be used; the error carries the remedy.
 
     """
     command = Command(script, arguments, module, python, cwd, env or {}, stdout)
-    return Program(command, include, progress, notes=notes, crashes=crashes)
+    return Program(command, include, progress, notes=notes, crashes=crashes, eval_timeout=eval_timeout)

@@ -6,7 +6,8 @@ import ast
 import json
 from typing import TYPE_CHECKING, Any
 
-from pyharness.debugger.dap_client import DapClient
+from pyharness.debugger.asking import Asking, with_prints
+from pyharness.debugger.dap_client import DapClient, RequestError
 from pyharness.model.errors import HarnessError
 from pyharness.model.frames import Frame
 from pyharness.model.source_map import place_of
@@ -40,6 +41,8 @@ class PythonSide:
         """debugpy's thread id → LWP."""
         self.names: dict[int, str] = {}
         """LWP → name, empty for debugpy's own, of the threads that Python knew when one was asked last."""
+        self.asking = Asking(lambda: self._dap)
+        """What runs the user's code on a thread that stands."""
         self.stdlib = ""
         self.deliver: Callable[[str, Message], Message] = self.request
         """How a change of breakpoints is sent; the shell knows when debugpy cannot answer."""
@@ -63,7 +66,7 @@ class PythonSide:
     def connect(self, connection: socket.socket, package: str, included: Sequence[str], stdlib: str) -> None:
         """Speak with the debugpy at the other end; the event ``initialized`` tells when it takes breakpoints."""
         self.stdlib = stdlib
-        self._link = DapClient(connection, self._on_event)
+        self._link = DapClient(connection, self._heard)
         self._dap.post("initialize", {"adapterID": "pyharness", "pathFormat": "path", "linesStartAt1": True})
         self._dap.post(
             "attach",
@@ -75,6 +78,10 @@ class PythonSide:
                 "rules": stepping_rules(package, included, stdlib),
             },
         )
+
+    def _heard(self, event: Message | None) -> None:
+        self.asking.heard(event)
+        self._on_event(event)
 
     def configured(self) -> None:
         """Let the program go on from ``debugpy.connect``."""
@@ -150,11 +157,14 @@ class PythonSide:
         return [self.frame_of(entry) for entry in self.raw_frames(thread, levels)]
 
     def evaluate(self, thread: int, expression: str, level: int = 0) -> str:
-        """The ``repr`` of a Python expression in frame ``level`` of a stopped thread."""
+        """The ``repr`` of a Python expression in frame ``level`` of a stopped thread, behind what it printed."""
         frames = self._frames(self._dap_thread[thread], level + 1)
         frame = frames[min(level, len(frames) - 1)]
-        body = self._dap.request("evaluate", {"expression": expression, "frameId": frame["id"], "context": "repl"})
-        return str(body["result"])
+        try:
+            body = self.asking.ask("evaluate", {"expression": expression, "frameId": frame["id"], "context": "repl"})
+        except RequestError as error:
+            raise RequestError(f"{self.asking.printed}{error.message}") from error
+        return with_prints(self.asking.printed, str(body["result"]))
 
     def disconnect(self) -> None:
         """Leave the program running without debugpy."""

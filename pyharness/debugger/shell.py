@@ -9,7 +9,9 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 from pyharness.debugger import machine as m
 from pyharness.debugger import processes
 from pyharness.debugger.actions import Actions
+from pyharness.debugger.asking import StuckError
 from pyharness.debugger.breakpoints import Breakpoints
+from pyharness.debugger.dap_client import RequestError
 from pyharness.debugger.failed_conditions import FailedConditions
 from pyharness.debugger.launch import PACKAGE, packages
 from pyharness.debugger.native_side import number_of
@@ -19,6 +21,7 @@ from pyharness.debugger.python_side import PythonSide
 from pyharness.gdbmi.client import GdbError, GdbLostError
 from pyharness.model import user_code
 from pyharness.model.errors import DebuggerLostError, HarnessError
+from pyharness.model.evaluation import EVAL_TIMEOUT
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
@@ -49,6 +52,7 @@ class Shell:
         progress: Callable[[str], None],
         *,
         crashes: bool = False,
+        eval_timeout: float = EVAL_TIMEOUT,
         events: Events | None = None,
     ) -> None:
         command.check()
@@ -80,6 +84,7 @@ class Shell:
         self.exit_code: int | None = None
         self.python = PythonSide(lambda event: self._events.put(("debugpy", event)))
         self.python.deliver = self._deliver
+        self.python.asking.seconds = eval_timeout
         self.configure: Callable[[], None] = self.python.configured
         """Called when debugpy takes breakpoints; the program goes on once ``python.configured`` was called."""
         self.breakpoints = Breakpoints(self.python)
@@ -132,6 +137,8 @@ class Shell:
         except DebuggerLostError:
             self.lost = True
             raise
+        except (RequestError, StuckError):  # debugpy has answered, or is still connected
+            raise
         except HarnessError:
             if not self._ends():
                 raise
@@ -142,7 +149,8 @@ class Shell:
         if kind == "hello":
             self._gdb.begin(message.get("agent"), guarded=bool(message.get("guard")))
             self.python.connect(self.process.debugpy(message), str(PACKAGE), self._included, message["stdlib"])
-            self.process.answer({"debugpy": packages(), "libraries": True, **self._offers()})
+            told = {"debugpy": packages(), "libraries": True, "eval_timeout": self.python.asking.seconds}
+            self.process.answer({**told, **self._offers()})
         elif kind == "ready":
             self.ready = True
         elif kind == "child":

@@ -16,6 +16,7 @@ _EVALUATES = {
     "handle_breakpoint_expression": ("pydevd.py",),
     "interaction": ("pdb.py",),  # its prompt, and that of IPython's debugger
     "answer": (str(_OURS / "agent.py"),),
+    "hold": (str(_OURS / "conditions.py"),),
     "_holds": (str(_OURS / "line_stops.py"),),
 }
 """Functions below which a debugger runs what its user typed, and the files that they are in."""

@@ -1,0 +1,115 @@
+"""What pydevd runs of the user's for a client (expressions, reprs, properties, completions), under our bounds."""
+
+from __future__ import annotations
+
+import functools
+from typing import TYPE_CHECKING, Any
+
+from pyharness.debuggee.bounded import BOUNDS
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+_MARK = "pyharness_bounded"
+
+
+def bound() -> None:
+    """Put pydevd's functions that run the user's code under our bounds, once for all sessions of the process."""
+    from _pydev_bundle import _pydev_completer
+    from _pydevd_bundle import pydevd_comm, pydevd_suspended_frames, pydevd_vars
+    from _pydevd_bundle.pydevd_process_net_command_json import PyDevJsonCommandProcessor
+    from _pydevd_bundle.pydevd_safe_repr import SafeRepr
+
+    if hasattr(pydevd_vars, _MARK):
+        return
+    setattr(pydevd_vars, _MARK, True)
+    _around(pydevd_comm.InternalThreadCommand, "do_it", _question)
+    _around(pydevd_vars, "evaluate_expression", _evaluated)
+    _around(pydevd_vars, "change_attr_expression", _changed)
+    _around(SafeRepr, "__call__", _text)
+    _around(pydevd_suspended_frames._AbstractVariable, "get_var_data", _shown)
+    for kind in (pydevd_suspended_frames._ObjectVariable, pydevd_suspended_frames._FrameVariable):
+        _around(kind, "get_children_variables", _children)
+    _around(pydevd_suspended_frames._ObjectVariable, "change_variable", _changed)
+    _around(_pydev_completer, "generate_completions", _completions)
+    PyDevJsonCommandProcessor.on_cancel_request = _cancel
+
+
+def _around(holder: Any, name: str, wrapper: Callable[..., Any]) -> None:
+    original = getattr(holder, name)
+
+    @functools.wraps(original)
+    def bounded(*arguments: Any, **named: Any) -> Any:
+        return wrapper(functools.partial(original, *arguments, **named), *arguments, **named)
+
+    setattr(holder, name, bounded)
+
+
+def _question(do: Callable[[], Any], *_arguments: Any, **_named: Any) -> Any:
+    """One request of the client's: whatever it takes to answer it has the time of one expression."""
+    with BOUNDS.shared():
+        return do()
+
+
+def _evaluated(evaluate: Callable[[], Any], debugger: Any, frame: Any, _expression: str, is_exec: bool) -> Any:  # noqa: FBT001
+    """An expression; pydevd would let a ``SystemExit`` through, and it never ends one."""
+    if frame is None or frame.f_code.co_filename.endswith("pydevd_comm.py"):  # without a frame of the program's: ours
+        return evaluate()
+    outcome = BOUNDS.run(evaluate)
+    if outcome.prints:
+        debugger.writer.add_command(debugger.cmd_factory.make_io_message(outcome.prints, 1))
+    if outcome.error is None:
+        return outcome.value
+    error = outcome.error if isinstance(outcome.error, Exception) else _as_exception(outcome.error)
+    if is_exec:
+        raise error
+    from _pydevd_bundle.pydevd_xml import ExceptionOnEvaluate
+
+    return ExceptionOnEvaluate(error, type(error), error.__traceback__)
+
+
+def _as_exception(error: BaseException) -> Exception:
+    """What pydevd takes for an answer, of the same name."""
+    stands_for: type[Exception] = type(type(error).__name__, (Exception,), {"__module__": "builtins"})
+    return stands_for(*error.args).with_traceback(error.__traceback__)
+
+
+def _text(represent: Callable[[], str], *_arguments: Any, **_named: Any) -> str:
+    outcome = BOUNDS.run(represent)
+    return str(outcome.value) if outcome.error is None else f"<{outcome.problem}>"
+
+
+def _shown(show: Callable[[], Any], variable: Any, *_arguments: Any, **_named: Any) -> Any:
+    outcome = BOUNDS.run(show)
+    if outcome.error is None:
+        return outcome.value
+    kind = type(variable.value).__name__
+    return {"name": variable.name, "value": f"<{outcome.problem}>", "type": kind, "variablesReference": 0}
+
+
+def _children(find: Callable[[], Any], *_arguments: Any, **_named: Any) -> Any:
+    outcome = BOUNDS.run(find)
+    if outcome.error is None:
+        return outcome.value
+    raise RuntimeError(outcome.problem)
+
+
+def _changed(change: Callable[[], Any], *_arguments: Any, **_named: Any) -> Any:
+    outcome = BOUNDS.run(change)
+    if isinstance(outcome.error, Exception):
+        raise outcome.error
+    return outcome.value
+
+
+def _completions(complete: Callable[[], Any], *_arguments: Any, **_named: Any) -> Any:
+    return BOUNDS.run(complete).value or []
+
+
+def _cancel(_processor: Any, _debugger: Any, request: Any) -> Any:
+    """The client's ``cancel``, on pydevd's reading thread: whatever runs is ended."""
+    from _pydevd_bundle._debug_adapter.pydevd_base_schema import build_response
+    from _pydevd_bundle.pydevd_comm_constants import CMD_RETURN
+    from _pydevd_bundle.pydevd_net_command import NetCommand
+
+    BOUNDS.cancel()
+    return NetCommand(CMD_RETURN, 0, build_response(request), is_json=True)

@@ -1,0 +1,19 @@
+"""How long an expression may take: one default, and one check, for every front door."""
+
+from __future__ import annotations
+
+from pyharness.model.errors import UsageError
+
+EVAL_TIMEOUT = 5.0
+"""Seconds."""
+_MOST = 86400.0
+
+
+def checked_timeout(seconds: float) -> float:
+    """The time limit that a person asked for; ``UsageError`` where it is none."""
+    if not 0 < seconds <= _MOST:
+        raise UsageError(
+            f"The time limit of an expression cannot be {seconds:g} s.",
+            "Give seconds, e.g. 5; more than 0, a day at most.",
+        )
+    return seconds
