@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from pyharness.cli import completers
+from pyharness.model.evaluation import EVAL_TIMEOUT
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -18,6 +19,14 @@ program_json_option = click.option(
     "--json", "as_json", is_flag=True, help="Print one JSON object; the program's output goes to stderr."
 )
 full_option = click.option("--full", is_flag=True, help="Show the stacks' plumbing frames, too.")
+eval_timeout_option = click.option(
+    "--eval-timeout",
+    type=float,
+    default=EVAL_TIMEOUT,
+    show_default=True,
+    metavar="SECONDS",
+    help="How long an expression may take.",
+)
 raw_option = click.option("--raw", is_flag=True, help="Keep what differs from run to run: addresses and thread ids.")
 python_option = click.option(
     "--python",

@@ -8,10 +8,11 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from pyharness.cli import completers
-from pyharness.cli.options import full_option, program_json_option, program_options, raw_option
+from pyharness.cli.options import eval_timeout_option, full_option, program_json_option, program_options, raw_option
 from pyharness.cli.ordered import ORDER, OrderedCommand
 from pyharness.cli.script import command_of
 from pyharness.model.errors import UsageError
+from pyharness.model.evaluation import checked_timeout
 from pyharness.model.where import SHAPES, folders_of, parse
 from pyharness.session.plan import MOVES, Plan, Step, Target
 
@@ -83,6 +84,7 @@ def _failure(error: HarnessError) -> dict[str, Any]:
 )
 @program_options
 @click.option("--include", multiple=True, metavar="PATTERN", help="Step into library code of this path, too.")
+@eval_timeout_option
 @full_option
 @click.option("--kill", is_flag=True, help="End the program after the last action.")
 @program_json_option
@@ -95,6 +97,7 @@ def command(  # noqa: PLR0913  (one for each option)
     python: str,
     cwd: str | None,
     include: tuple[str, ...],
+    eval_timeout: float,
     *,
     full: bool,
     kill: bool,
@@ -105,7 +108,16 @@ def command(  # noqa: PLR0913  (one for each option)
     from pyharness.cli.transcript import play
 
     typed = command_of(words, module, python, cwd)
-    target = Target(typed.script, tuple(typed.arguments), typed.module, python=python, cwd=cwd, include=include)
+    checked_timeout(eval_timeout)
+    target = Target(
+        typed.script,
+        tuple(typed.arguments),
+        typed.module,
+        python=python,
+        cwd=cwd,
+        include=include,
+        eval_timeout=eval_timeout,
+    )
     plan = Plan(target, _steps(ctx.meta[ORDER], target), full=full, kill=kill)
     return play(plan, as_json=as_json, raw=raw)
 

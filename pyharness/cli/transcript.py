@@ -5,8 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from pyharness.cli import output
-from pyharness.model.stops import Stop
-from pyharness.model.transcript import Failure, Transcript
+from pyharness.model.transcript import Begun, Failure, Transcript
 from pyharness.session.run import run
 from pyharness.session.transcript_text import Manner, entry_lines
 
@@ -46,7 +45,7 @@ def _play_aloud(plan: Plan, *, raw: bool) -> Transcript:
 
     def show(entry: Entry) -> None:
         nonlocal count
-        count += isinstance(entry, Stop)
+        count += isinstance(entry, Begun)
         if isinstance(entry, Failure):
             output.error(entry.message, entry.remedy)
         else:

@@ -32,6 +32,15 @@ class Arguments:
         value: int = self._typed(name, int, default)
         return value
 
+    def number(self, name: str, default: float) -> float:
+        """A number, with a fraction or without."""
+        value = self.values.get(name)
+        if value is None:
+            return default
+        if isinstance(value, bool) or not isinstance(value, (int, float)):
+            raise UsageError(f"{self.request}: {name!r} must be a number.")
+        return value
+
     def flag(self, name: str, *, default: Any = _REQUIRED) -> bool:
         """A truth value."""
         value: bool = self._typed(name, bool, default)

@@ -60,7 +60,15 @@ class Debuggee:
 
     def _start(self, events: Events) -> Shell:
         with self._prepared() as target:
-            return Shell(target, self._plan.include, self._progress, crashes=self._plan.crashes, events=events)
+            plan = self._plan
+            return Shell(
+                target,
+                plan.include,
+                self._progress,
+                crashes=plan.crashes,
+                eval_timeout=plan.eval_timeout,
+                events=events,
+            )
 
     @property
     def stop_on_entry(self) -> bool:

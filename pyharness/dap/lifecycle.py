@@ -109,7 +109,7 @@ def restart(session: Session, arguments: Arguments) -> None:
 
 @request("cancel", needs="client", supportsCancelRequest=True)
 def cancel(_session: Session, _arguments: Arguments) -> None:
-    """Nothing here takes so long that it is better left: requests are handled one by one, each at once."""
+    """Answered in its turn, when what it names has ended: see ``dap/cancelling.py``."""
 
 
 @request("terminate", needs="client", supportsTerminateRequest=True)

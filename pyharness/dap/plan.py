@@ -9,6 +9,7 @@ from pyharness.dap.core_plan import core_of
 from pyharness.debugger.attach import Attachment
 from pyharness.debugger.launch import Command
 from pyharness.model.errors import UsageError
+from pyharness.model.evaluation import EVAL_TIMEOUT, checked_timeout
 
 if TYPE_CHECKING:
     from pyharness.dap.arguments import Arguments
@@ -25,6 +26,7 @@ _EDITORS: tuple[str, ...] = (
 )
 _EDITORS += ("debugServer", "noDebug", "serverReadyAction", "suppressMultipleSessionWarning", "adapterID")
 _COMMON = (*_EDITORS, "token", "connect", "include", "crashes", "plumbing", "subProcess", "justMyCode", "pathMappings")
+_COMMON += ("evalTimeout",)
 LAUNCH = (*_COMMON, "program", "module", "args", "cwd", "env", "python", "stopOnEntry", "console", "coreFile")
 ATTACH = (*_COMMON, "processId", "processName", "handle", "python")
 _CONSOLES = ("internalConsole", "integratedTerminal", "externalTerminal")
@@ -43,6 +45,7 @@ class Plan:
     """Whether anything may stop it: an editor can start a program without."""
     plumbing: bool = False
     console: str = _CONSOLES[0]
+    eval_timeout: float = EVAL_TIMEOUT
 
 
 def launch_plan(arguments: Arguments) -> Plan:
@@ -100,6 +103,7 @@ def _plan(
         debug=debug,
         plumbing=arguments.flag("plumbing", default=False),
         console=console,
+        eval_timeout=checked_timeout(arguments.number("evalTimeout", EVAL_TIMEOUT)),
     )
 
 

@@ -8,11 +8,13 @@ import sys
 import threading
 import traceback
 from collections import deque
+from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from pyharness.dap.arguments import Arguments
 from pyharness.dap.breakpoints import ClientBreakpoints
+from pyharness.dap.cancelling import Cancelling
 from pyharness.dap.children import offer
 from pyharness.dap.data_breakpoints import DataBreakpoints
 from pyharness.dap.native_filters import NativeFilters
@@ -78,6 +80,7 @@ class Session:
         self._told: Stopped | None = None
         self._responding: list[Callable[[], None]] = []
         self._inbox: deque[Message | Malformed | None] = deque()
+        self._cancelling = Cancelling(self._interrupt)
         self._answers: dict[int, Callable[[Message], None]] = {}
         self._lock = threading.Lock()
         self._events: Events = queue.SimpleQueue()
@@ -86,13 +89,24 @@ class Session:
 
     def run(self) -> None:
         """Serve the client until it leaves or its session ends; nothing of it is left behind."""
-        self.client.read(lambda message: self.put("client", message))
+        self.client.read(self._hear)
         try:
             while not self.over:
                 self._turn()
         finally:
             self.release()
             self.client.close()
+
+    def _hear(self, message: Message | Malformed | None) -> None:
+        """What the client says, on the thread that reads it: only the end of an expression cannot wait its turn."""
+        self._cancelling.hear(message)
+        self.put("client", message)
+
+    def _interrupt(self) -> None:
+        debuggee = self.debuggee
+        if debuggee and debuggee.shell.python.alive:
+            with suppress(HarnessError):  # its program has just ended
+                debuggee.shell.python.asking.interrupt()
 
     def put(self, source: str, item: Any) -> None:
         """Hand something to the loop, from any thread; a ``call`` is called there."""
@@ -163,7 +177,8 @@ class Session:
 
     def _on_request(self, message: Message) -> None:
         try:
-            body = self._handled(message)
+            with self._cancelling.handling(message):
+                body = self._handled(message)
         except DebuggerLostError as error:
             self.client.refuse(message, error.message, error.remedy)
             self._lost(error)

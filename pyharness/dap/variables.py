@@ -185,6 +185,8 @@ def _native(session: Session, shown: ShownFrame, language: str, text: str, *, wh
         and language == "python"
     ):
         answer = shell.ask_agent(shown.thread, {"do": "evaluate", "expression": text, **_place(session, shown)})
+        if answer.get("prints"):
+            session.say(answer["prints"], category="stdout")
         if "text" in answer:
             return {"result": str(answer["text"]), "variablesReference": 0}
         raise HarnessError(str(answer.get("error")))

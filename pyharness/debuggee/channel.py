@@ -34,9 +34,12 @@ class Channel:
         if os.getpid() != self._owner:
             return {}
         if CONTAINMENT.prints_here() is not None:  # the controller waits for what this thread evaluates
-            quiet_thread.start(self._ask, message)
+            quiet_thread.start(self._tell_beside, message)
             return {}
         return self._ask(message)
+
+    def _tell_beside(self, message: dict[str, Any]) -> None:
+        self._ask(message)
 
     def _ask(self, message: dict[str, Any]) -> dict[str, Any]:
         with self._lock:

@@ -38,9 +38,12 @@ class Conversation:
         if os.getpid() != self._owner:
             return {}
         if CONTAINMENT.prints_here() is not None:  # the debugger waits for what this thread evaluates
-            quiet_thread.start(self._ask, message)
+            quiet_thread.start(self._tell_beside, message)
             return {}
         return self._ask(message)
+
+    def _tell_beside(self, message: dict[str, Any]) -> None:
+        self._ask(message)
 
     def _ask(self, message: dict[str, Any]) -> dict[str, Any]:
         waiting = _Waiting()

@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any
 
 from pyharness.debuggee.agent import handles
 from pyharness.debuggee.bounded import BOUNDS
+from pyharness.debuggee.contained import CONTAINMENT
 from pyharness.debuggee.frame_expressions import evaluated
 from pyharness.debuggee.tracing import MONITORING
 from pyharness.model.user_code import is_user_python
@@ -75,9 +76,15 @@ def evaluate(request: dict[str, Any]) -> dict[str, Any]:
     frame = _frame_at(request["file"], request["line"], request["nth"]) if request.get("file") else user_frame()
     if frame is None:
         return {"error": "this thread runs no Python code of yours"}
-    outcome = BOUNDS.run(lambda: repr(evaluated(request["expression"], frame)))
+    outcome = BOUNDS.run(lambda: _shown(evaluated(request["expression"], frame)))
     answer = {"text": str(outcome.value)} if outcome.error is None else {"error": outcome.problem}
     return {**answer, "prints": outcome.prints[:_MOST_PRINTS]}
+
+
+def _shown(value: Any) -> str:
+    """Its ``repr``; nothing for ``None`` behind what was printed, as in a console."""
+    printed = CONTAINMENT.prints_here()
+    return "" if value is None and printed and printed.text else repr(value)
 
 
 def _frame_at(file: str, line: int, nth: int) -> FrameType | None:

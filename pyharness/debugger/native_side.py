@@ -10,9 +10,11 @@ import signal
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, TypeVar
 
-from pyharness.gdbmi.client import GdbClient, GdbError
+from pyharness.debugger.asking import GRACE, StuckError
+from pyharness.gdbmi.client import GdbBusyError, GdbClient, GdbError
 from pyharness.gdbmi.records import Notice, quote
 from pyharness.model.errors import HarnessError
+from pyharness.model.evaluation import EVAL_TIMEOUT
 from pyharness.model.process_state import has_ended
 from pyharness.model.user_code import is_user_source
 
@@ -69,6 +71,10 @@ class NativeSide:
         """Of threads that stand and whose stack was read."""
         self._looked_at = False
         """Variables were handed out since they were last forgotten."""
+        self.eval_timeout = EVAL_TIMEOUT
+        """Seconds that an expression may take."""
+        self.on_interrupt: Callable[[], None] = lambda: None
+        """Ends what runs in the program for an expression."""
         self.pid = 0
         self.thread_ids: dict[str, int] = {}
         """gdb's thread number (as MI writes it) → LWP."""
@@ -274,15 +280,29 @@ class NativeSide:
 
     def evaluate(self, thread: int, expression: str, level: int = 0) -> str:
         """The text of a gdb expression."""
-        return str(self._call("ph-evaluate", {"thread": thread, "expression": expression, "level": level}))
+        request = {"thread": thread, "expression": expression, "level": level}
+        return str(self._evaluated("ph-evaluate", request, expression))
 
     def ask_agent(self, thread: int, request: dict[str, Any]) -> dict[str, Any]:
         """Run a request of ours on a stopped thread of the program (``debuggee/agent.py``)."""
         if self._agent is None:
             return {"error": "the program runs without pyharness's native half"}
         arguments = {"thread": thread, "request": request, "addresses": self._agent}
-        answer: dict[str, Any] = self._call("ph-agent", arguments)
+        answer: dict[str, Any] = (
+            self._evaluated("ph-agent", arguments, request["expression"])
+            if request["do"] == "evaluate"
+            else self._call("ph-agent", arguments)
+        )
         return answer
+
+    def _evaluated(self, name: str, request: dict[str, Any], expression: str) -> Any:
+        """What runs an expression of the user's, within the time that one may take; Ctrl-C ends it."""
+        seconds = self.eval_timeout + GRACE
+        try:
+            values = self._gdb.command(_command(name, request), seconds, self.on_interrupt)
+        except GdbBusyError as error:
+            raise StuckError(repr(expression)) from error
+        return json.loads(str(values["json"]))
 
     def forget_variables(self) -> None:
         """Handles are not valid any more."""

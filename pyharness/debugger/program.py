@@ -8,6 +8,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from pyharness.debugger.asking import with_prints
+from pyharness.debugger.dap_client import RequestError
 from pyharness.debugger.hold import Hold
 from pyharness.debugger.interrupts import postponed
 from pyharness.debugger.launch import Command, missing_in
@@ -263,7 +264,10 @@ class Program:
                     raise
         answer = self._shell.ask_agent(stop.thread, {"do": "evaluate", "expression": text})
         if "text" not in answer:
-            raise HarnessError(f"{text!r} is known neither to gdb nor to Python here.", str(answer.get("error")))
+            problem = f"{answer.get('prints', '')}{answer.get('error')}"
+            if language == "python":
+                raise RequestError(problem)
+            raise HarnessError(f"{text!r} is known neither to gdb nor to Python here.", problem)
         return with_prints(str(answer["prints"]), str(answer["text"]))
 
     def stack(self) -> list[Frame]:

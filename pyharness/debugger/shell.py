@@ -332,6 +332,8 @@ class Shell:
             self._progress("attaching gdb")
             prepared = self._gdb.take()
             self.held = True
+            prepared.eval_timeout = self.python.asking.seconds
+            prepared.on_interrupt = self.python.asking.interrupt
             prepared.attach(self.process.pid)
             self.native = prepared
             prepared.load_symbols()

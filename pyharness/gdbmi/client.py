@@ -35,6 +35,13 @@ class GdbError(HarnessError):
     """gdb refused a command; the message is gdb's own."""
 
 
+class GdbBusyError(GdbError):
+    """gdb has not answered a command in time; until it does it can do nothing else."""
+
+    def __init__(self, text: str) -> None:
+        super().__init__(f"gdb has not answered {_name_of(text)} in time, and is busy with it.")
+
+
 class GdbLostError(DebuggerLostError):
     """The gdb process is gone."""
 
@@ -77,6 +84,8 @@ class GdbClient:
         self._lock = threading.Lock()
         self._ended = threading.Event()
         self._deaf = False
+        self._unanswered: _Pending | None = None
+        """What gdb is busy with, since its time was over."""
         self._condition: list[str] | None = None
         """What gdb has said of a condition that it could not test, until it tells of the stop."""
         self.target_is_gone: Callable[[], bool] = lambda: False
@@ -104,15 +113,30 @@ class GdbClient:
         """Whether gdb still answers."""
         return not self._ended.is_set()
 
-    def command(self, text: str, timeout: float | None = 60.0) -> dict[str, Value]:
+    def command(
+        self, text: str, timeout: float | None = 60.0, on_interrupt: Callable[[], None] | None = None
+    ) -> dict[str, Value]:
         """Send one MI command and wait for its answer, at most ``timeout`` seconds.
 
-        Raises ``GdbError`` when gdb refuses it, ``GdbLostError`` when gdb is gone.
+        With ``on_interrupt`` the first Ctrl-C calls that, and the answer is waited for. Raises ``GdbError`` when gdb
+        refuses it, ``GdbBusyError`` when it does not answer in time, or not even an earlier command, ``GdbLostError``
+        when gdb is gone.
         """
+        if self._unanswered is not None and not self._unanswered.answered.is_set():
+            raise GdbBusyError(self._unanswered.text)
         pending = self._send(text)
-        if not self._is_answered(pending, timeout):
-            why = "after the program's end" if self._deaf else f"within {timeout:.0f} s"
-            raise GdbError(f"gdb did not answer {text.split(' ', 1)[0]} {why}.")
+        try:
+            answered = self._is_answered(pending, timeout)
+        except KeyboardInterrupt:
+            if on_interrupt is None:
+                raise
+            on_interrupt()
+            answered = self._is_answered(pending, timeout)
+        if not answered:
+            if self._deaf:
+                raise GdbError(f"gdb did not answer {_name_of(text)} after the program's end.")
+            self._unanswered = pending
+            raise GdbBusyError(text)
         result = pending.result
         if result is None:
             raise GdbLostError("gdb")
@@ -230,3 +254,8 @@ class GdbClient:
             return notice
         said, self._condition = " ".join(self._condition), None
         return replace(notice, values={**notice.values, "condition-error": said})
+
+
+def _name_of(text: str) -> str:
+    """The name of an MI command."""
+    return text.split(" ", 1)[0]

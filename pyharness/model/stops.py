@@ -21,10 +21,10 @@ class Stop:
     """Id of the kernel thread (LWP)."""
     note: str = ""
     """Why a step ended where it did, when it did not end where it was sent."""
-    condition_failed: bool = False
-    """Whether it stands here because the condition of the place raised; ``note`` says what."""
     printed: dict[str, str] = field(default_factory=dict)
     stack: tuple[Frame, ...] = ()
+    condition_failed: bool = False
+    """Whether it stands here because the condition of the place raised; ``note`` says what."""
 
     def to_json(self) -> dict[str, Any]:
         """The object that ``--json`` prints; the keys but ``note`` and ``thread`` are a contract."""

@@ -65,6 +65,21 @@ class Failure:
 
 
 @dataclass(frozen=True)
+class Begun:
+    """A stop before anything is asked there: an expression may take its time."""
+
+    stop: Stop
+
+
+@dataclass(frozen=True)
+class Printed:
+    """An expression that was asked at the latest stop, and its text."""
+
+    expression: str
+    text: str
+
+
+@dataclass(frozen=True)
 class Ended:
     """The program is over."""
 

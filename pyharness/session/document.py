@@ -85,6 +85,13 @@ class Table:
             raise self.error(key, f"{key} must be a whole number, not {str(value).lower()}.")
         return value
 
+    def seconds(self, key: str) -> float | None:
+        """A number, with a fraction or without."""
+        value: float | None = self._take(key, (int, float), "a number of seconds")
+        if isinstance(value, bool):
+            raise self.error(key, f"{key} must be a number of seconds, not {str(value).lower()}.")
+        return value
+
     def flag(self, key: str) -> bool:
         """True or false; false where it is not there."""
         return bool(self._take(key, bool, "true or false"))

@@ -24,6 +24,7 @@ TOP = (
     Key("program", "table", "what to run"),
     Key("step", "list of tables", "the steps, in order"),
     Key("full", _FLAG, "show the stacks' plumbing frames too"),
+    Key("eval_timeout", "number", "seconds that an expression may take, 5 if not given"),
 )
 PROGRAM = (
     Key("script", "string", "the script to run: this or `module`"),

@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from pyharness.model.errors import UsageError, nearest
+from pyharness.model.evaluation import EVAL_TIMEOUT, checked_timeout
 from pyharness.model.where import folders_of
 from pyharness.model.where import parse as parse_where
 from pyharness.session import document
@@ -36,11 +37,19 @@ def plan_of(file: str) -> Plan:
     folder = Path(file).absolute().parent
     exit_code, kill = program.number("exit_code"), program.flag("kill")
     exit_code_line = program.line_of("exit_code") if exit_code is not None else 0
-    target = _target(program, folder)
+    target = replace(_target(program, folder), eval_timeout=_eval_timeout(root))
     steps = _steps(root.tables("step"), Path(file), target)
     full = root.flag("full")
     root.done()
     return Plan(target, steps, full, kill, exit_code, exit_code_line, expecting=True)
+
+
+def _eval_timeout(root: Table) -> float:
+    seconds = root.seconds("eval_timeout")
+    try:
+        return EVAL_TIMEOUT if seconds is None else checked_timeout(seconds)
+    except UsageError as error:
+        raise root.error("eval_timeout", error.message, error.remedy) from error
 
 
 def _target(program: Table, folder: Path) -> Target:

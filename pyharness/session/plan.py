@@ -5,6 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Literal, get_args
 
+from pyharness.model.evaluation import EVAL_TIMEOUT
+
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
@@ -27,6 +29,8 @@ class Target:
     env: Mapping[str, str] = field(default_factory=dict)
     include: tuple[str, ...] = ()
     """Path patterns of library code that steps shall stop in after all."""
+    eval_timeout: float = EVAL_TIMEOUT
+    """Seconds that an expression may take."""
 
 
 @dataclass(frozen=True)

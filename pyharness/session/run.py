@@ -5,11 +5,12 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import IO, TYPE_CHECKING, Any, TypeAlias
 
+from pyharness.debugger.dap_client import RequestError
 from pyharness.debugger.program import DEBUGGER_LOST, debug
 from pyharness.model.errors import HarnessError
 from pyharness.model.exit_status import ExitStatus
 from pyharness.model.stops import Stop
-from pyharness.model.transcript import Checked, Ended, Failure, Mismatch, Transcript
+from pyharness.model.transcript import Begun, Checked, Ended, Failure, Mismatch, Printed, Transcript
 from pyharness.session import expect
 
 if TYPE_CHECKING:
@@ -18,7 +19,8 @@ if TYPE_CHECKING:
     from pyharness.debugger.program import Program
     from pyharness.session.plan import Plan, Step, Target
 
-Entry: TypeAlias = Stop | Checked | Ended | Failure
+Entry: TypeAlias = Begun | Printed | Stop | Checked | Ended | Failure
+_TRACEBACK = "Traceback (most recent call last):\n"
 Watch: TypeAlias = "Callable[[Entry], None]"
 
 
@@ -30,7 +32,9 @@ def run(
     progress: Callable[[str], None] | None = None,
     notes: Callable[[str], None] | None = None,
 ) -> Transcript:
-    """Play ``plan``; ``watch`` is told of each stop, each expectation, the end and what goes wrong, as they come.
+    """Play ``plan``; ``watch`` is told of each stop (before, while and after it is looked at) and what else comes.
+
+    These are expectations, the end and what goes wrong.
 
     ``stdout``, ``progress`` and ``notes`` are as for ``debug``. What goes wrong is the transcript's ``error``, and
     the program runs on to its end: only an interrupt ends it, and is raised.
@@ -62,6 +66,7 @@ def _start(
         progress=progress,
         notes=notes,
         crashes=True,
+        eval_timeout=target.eval_timeout,
     )
 
 
@@ -114,7 +119,11 @@ class _Play:
             return
         asked = dict.fromkeys([*step.prints, *(name for each in step.expects for name in each.printed)])
         wants_stack = step.stack or stop.reason == "signal" or any(each.stack for each in step.expects)
-        printed = {expression: _evaluate(program, expression) for expression in asked}
+        self._watch(Begun(stop))
+        printed: dict[str, str] = {}
+        for expression in asked:
+            printed[expression] = _evaluate(program, expression)
+            self._watch(Printed(expression, printed[expression]))
         stop = replace(stop, printed=printed, stack=tuple(program.stack()) if wants_stack else ())
         self._stops.append(stop)
         self._watch(stop)
@@ -186,10 +195,14 @@ def _evaluate(program: Program, expression: str) -> str:
         return program.evaluate(expression) or "None"  # debugpy's console does not show None
     except DEBUGGER_LOST:
         raise
+    except RequestError as error:  # an exception of Python's, behind what was printed
+        prints, traceback, raised = error.message.rstrip().partition(_TRACEBACK)
+        if not traceback:
+            prints, _, raised = error.message.rstrip().rpartition("\n")
+        separate = "\n" if prints and not prints.endswith("\n") else ""
+        return f"{prints}{separate}<error: {raised.splitlines()[-1].strip() if raised else ''}>"
     except HarnessError as error:
-        lines = [line for line in error.message.splitlines() if line.strip()]
-        python = error.message.startswith("Traceback")
-        return f"<error: {(lines[-1 if python else 0]).strip()}>" if lines else "<error>"
+        return f"<error: {next(iter(error.message.strip().splitlines()), '').strip()}>"
 
 
 def _ended(program: Program) -> str:

@@ -12,7 +12,7 @@ from pyharness.model.stack_format import Style as StackStyle
 from pyharness.model.stack_format import format_stack, function_text, place_text
 from pyharness.model.stops import Stop
 from pyharness.model.styled_line import Line, Style
-from pyharness.model.transcript import Checked, Ended, without_addresses
+from pyharness.model.transcript import Begun, Checked, Ended, Printed, without_addresses
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -37,17 +37,21 @@ class Manner:
     """Columns that a line of a stack may take; ``None`` for no limit."""
 
 
-def entry_lines(entry: Stop | Checked | Ended, number: int, manner: Manner) -> Iterator[Line]:
-    """The lines of one entry; ``number`` is that of the latest stop."""
-    if isinstance(entry, Stop):
-        yield from _stop_lines(entry, number, manner)
+def entry_lines(entry: Begun | Printed | Stop | Checked | Ended, number: int, manner: Manner) -> Iterator[Line]:
+    """The lines of one entry; ``number`` is that of the latest stop, which is told in parts."""
+    if isinstance(entry, Begun):
+        yield from _stop_lines(entry.stop, number)
+    elif isinstance(entry, Printed):
+        yield from _printed_lines(entry, manner)
+    elif isinstance(entry, Stop):
+        yield from _stack_lines(entry, manner)
     elif isinstance(entry, Checked):
         yield from _checked_lines(entry)
     else:
         yield Line(str(entry), "faint" if entry.exit_code in {0, None} else "bad")
 
 
-def _stop_lines(stop: Stop, number: int, manner: Manner) -> Iterator[Line]:
+def _stop_lines(stop: Stop, number: int) -> Iterator[Line]:
     frame = stop.frame
     parts = (stop.reason, frame.language, function_text(frame), place_text(frame))
     yield Line(f"{number}  {' · '.join(filter(None, parts))}", "heading")
@@ -60,9 +64,14 @@ def _stop_lines(stop: Stop, number: int, manner: Manner) -> Iterator[Line]:
         )
     for line in _source_lines(frame):
         yield Line(f"{_INDENT}{line.text}", line.style)
-    for expression, text in stop.printed.items():
-        shown = text if manner.raw else without_addresses(text)
-        yield from _valued(f"{_INDENT}{expression} = ", shown, "bad" if text.startswith("<error") else "")
+
+
+def _printed_lines(printed: Printed, manner: Manner) -> Iterator[Line]:
+    shown = printed.text if manner.raw else without_addresses(printed.text)
+    yield from _valued(f"{_INDENT}{printed.expression} = ", shown, "bad" if "<error: " in printed.text else "")
+
+
+def _stack_lines(stop: Stop, manner: Manner) -> Iterator[Line]:
     if stop.stack:
         yield Line(f"{_INDENT}stack", "faint")
         for line in format_stack(stop.stack, StackStyle(manner.full, manner.width)):

@@ -12,6 +12,7 @@ HEAD = '[program]\nscript = "{WORDS}"\n'
 def test_all_of_a_session_file_is_read(session):
     plan = plan_of(
         session("""full = true
+eval_timeout = 2.5
 [program]
 script = "{WORDS}"
 args = ["3"]
@@ -41,11 +42,12 @@ expect.reason = "step"
     assert first.fields == {"function": "f", "line": 3, "fx.node": "relu"}
     assert first.printed == {"a": "~1"}
     assert first.stack == ({"function": "f"}, {"line": 9})
-    assert (first.step, first.line, second.step, second.line) == (2, 17, 3, 21)
+    assert (first.step, first.line, second.step, second.line) == (2, 18, 3, 22)
     assert plan.target.arguments == ("3",)
     assert plan.target.env == {"A": "b"}
     assert plan.target.include == ("*/nn/*",)
-    assert (plan.exit_code, plan.exit_code_line, plan.full, plan.expecting) == (3, 7, True, True)
+    assert (plan.exit_code, plan.exit_code_line, plan.full, plan.expecting) == (3, 8, True, True)
+    assert plan.target.eval_timeout == 2.5
 
 
 def test_paths_are_relative_to_the_session_file(tmp_path):

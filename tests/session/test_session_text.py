@@ -2,12 +2,15 @@
 
 from pyharness.model.frames import Frame, FxPlace
 from pyharness.model.stops import Stop
-from pyharness.model.transcript import Checked, Ended, Failure, Mismatch, Transcript
+from pyharness.model.transcript import Begun, Checked, Ended, Failure, Mismatch, Printed, Transcript
 from pyharness.session.transcript_text import Manner, entry_lines
 
 
 def text(entry, **manner):
-    return [line.text for line in entry_lines(entry, 1, Manner(**manner))]
+    parts = [entry]
+    if isinstance(entry, Stop):
+        parts[:0] = [Begun(entry), *(Printed(*each) for each in entry.printed.items())]
+    return [line.text for part in parts for line in entry_lines(part, 1, Manner(**manner))]
 
 
 def test_a_stop_shows_its_place_source_values_and_stack(tmp_path, monkeypatch):

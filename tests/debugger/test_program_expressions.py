@@ -1,0 +1,131 @@
+"""Expressions that block, exit, print or read, at stops in both languages: they end, and the program goes on."""
+
+import os
+import signal
+import threading
+
+import pytest
+
+import pyharness
+from pyharness.debugger.asking import StuckError
+from pyharness.model.errors import HarnessError, UsageError
+
+BLOCKING = ["blocks", "taken.acquire()", "waits.forever", "time.sleep(600)", "[1 for _ in iter(int, 1)]"]
+ENDING = [
+    "exit(3)",
+    "sys.exit(3)",
+    "os._exit(3)",
+    "os.abort()",
+    "os.kill(os.getpid(), 9)",
+    "os.execvp('true', ['true'])",
+]
+
+
+def at_look(hostile, program, language):
+    return program.run_to(hostile.at("look") if language == "py" else "native:held")
+
+
+def failed(program, expression):
+    with pytest.raises(HarnessError) as error:
+        program.evaluate(f"py:{expression}")
+    return str(error.value).rstrip()
+
+
+@pytest.mark.parametrize("language", ["py", "native"])
+@pytest.mark.parametrize("thread", ["main", "other"])
+def test_what_blocks_is_ended(debugged, language, thread):
+    hostile = debugged("hostile_values.py")
+    with hostile.start(eval_timeout=0.5) as program:
+        for _ in range(1 + (thread == "other")):
+            at_look(hostile, program, language)
+        assert program.evaluate("py:number") == {"main": "1", "other": "2"}[thread]
+        for expression in BLOCKING[:1] if thread == "other" else BLOCKING:
+            said = program.evaluate(f"py:{expression}") if language == "py" and expression == "blocks" else ""
+            said = said or failed(program, expression)
+            assert "TimeoutError: it took longer than 0.5 s and was ended" in said, expression
+        assert program.evaluate("py:1 + 1") == "2"
+        assert program.finish() == 7
+    assert hostile.output.splitlines()[-1].startswith("read")
+
+
+@pytest.mark.parametrize("language", ["py", "native"])
+def test_what_would_end_the_program_does_not(debugged, language, capfd):
+    hostile = debugged("hostile_values.py")
+    with hostile.start() as program:
+        at_look(hostile, program, language)
+        for expression in ENDING:
+            said = failed(program, expression)
+            assert "SystemExit: 3" in said or "in an expression is not passed on to the program" in said
+        assert "spoken" not in hostile.output
+        assert program.finish() == 7
+    assert "Exception ignored" not in capfd.readouterr().err
+
+
+@pytest.mark.parametrize("language", ["py", "native"])
+def test_input_and_prints_are_not_the_programs(debugged, language):
+    hostile = debugged("hostile_values.py")
+    with hostile.start() as program:
+        at_look(hostile, program, language)
+        assert program.evaluate("py:print('one', 'two')") == "one two"
+        assert program.evaluate("py:[print('first'), number]") == "first\n[None, 1]"
+        assert "spoken by a repr" not in program.evaluate("py:number")
+        assert program.evaluate("py:speaks").endswith("Speaks()")
+        assert "EOFError" in failed(program, "input('? ')")
+        assert failed(program, "[print('before'), 1 / 0]").startswith("before\n")
+        assert program.finish() == 7
+    lines = hostile.output.splitlines()
+    assert len(lines) == 1
+    assert lines[0].startswith("read")
+
+
+@pytest.mark.parametrize("language", ["py", "native"])
+def test_an_expression_may_load_what_the_debugger_is_told_of(debugged, language):
+    hostile = debugged("hostile_values.py")
+    with hostile.start() as program:
+        at_look(hostile, program, language)
+        assert program.evaluate("py:__import__('ctypes').CDLL('libz.so.1') is not None") == "True"
+        assert program.evaluate("py:number") == "1"
+        assert program.finish() == 7
+
+
+@pytest.mark.parametrize("language", ["py", "native"])
+def test_ctrl_c_ends_an_expression_and_nothing_else(debugged, language):
+    hostile = debugged("hostile_values.py")
+    with hostile.start(eval_timeout=600) as program:
+        at_look(hostile, program, language)
+        begun, wrote = os.pipe()
+        interrupter = threading.Thread(target=lambda: os.read(begun, 1) and os.kill(os.getpid(), signal.SIGINT))
+        interrupter.start()
+        expression = f"[open('/proc/{os.getpid()}/fd/{wrote}', 'wb').write(b'x'), time.sleep(600)]"
+        assert "InterruptedError: it was interrupted" in failed(program, expression)
+        interrupter.join()
+        os.close(begun)
+        os.close(wrote)
+        assert program.evaluate("py:number") == "1"
+        assert program.finish() == 7
+
+
+def test_what_cannot_be_interrupted_is_said_and_the_session_goes_on(debugged):
+    hostile = debugged("hostile_values.py")
+    with hostile.start(eval_timeout=0.2) as program:
+        at_look(hostile, program, "py")
+        thread = at_look(hostile, program, "py").thread
+        assert thread != program.pid
+        program.evaluate("py:globals().update(ends=os.pipe()) or 1")
+        descriptors = f"/proc/{program.pid}/fd"
+        write = int(program.evaluate("py:ends[1]"))
+        for expression in ("os.read(ends[0], 1)", "number"):
+            with pytest.raises(StuckError, match=r"'os.read\(ends\[0\], 1\)' did not end in time"):
+                program.evaluate(expression)
+        assert program.stack()[0].function == "look"
+        with open(f"{descriptors}/{write}", "wb") as ends:  # noqa: PTH123
+            ends.write(b"x")
+        assert program.over().frame.line == hostile.line("looked")
+        assert program.evaluate("number") == "7"
+        assert program.finish() == 7
+
+
+@pytest.mark.parametrize("seconds", [0, -1, float("nan"), 1e9])
+def test_a_limit_that_is_none_is_refused(seconds):
+    with pytest.raises(UsageError, match="time limit"):
+        pyharness.debug(__file__, eval_timeout=seconds)
