@@ -8,7 +8,6 @@ import sys
 import threading
 import traceback
 from collections import deque
-from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -104,9 +103,8 @@ class Session:
 
     def _interrupt(self) -> None:
         debuggee = self.debuggee
-        if debuggee and debuggee.shell.python.alive:
-            with suppress(HarnessError):  # its program has just ended
-                debuggee.shell.python.asking.interrupt()
+        if debuggee and not debuggee.shell.immobile:
+            debuggee.shell.interrupt()
 
     def put(self, source: str, item: Any) -> None:
         """Hand something to the loop, from any thread; a ``call`` is called there."""

@@ -11,10 +11,10 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, TypeVar
 
 from pyharness.debugger.asking import GRACE, StuckError
+from pyharness.debugger.native_ending import NativeEnding
 from pyharness.gdbmi.client import GdbBusyError, GdbClient, GdbError
 from pyharness.gdbmi.records import Notice, quote
 from pyharness.model.errors import HarnessError
-from pyharness.model.evaluation import EVAL_TIMEOUT
 from pyharness.model.process_state import has_ended
 from pyharness.model.user_code import is_user_source
 
@@ -43,6 +43,13 @@ _STEPS = {
 _WATCHED = ("wpt", "hw-rwpt", "hw-awpt")
 """What MI calls a watchpoint in a stop: for writes, for reads, for both."""
 FATAL_SIGNALS = ("SIGSEGV", "SIGBUS", "SIGFPE", "SIGILL", "SIGABRT")
+_EXPRESSIONS = {
+    "ph-evaluate": "expression",
+    "ph-evaluate-variable": "expression",
+    "ph-set": "value",
+    "ph-set-variable": "value",
+}
+"""Commands that run C++ of the user's, and where in their requests that is."""
 
 Answer = TypeVar("Answer")
 Standing = Literal["own", "inlined", "other"]
@@ -71,10 +78,10 @@ class NativeSide:
         """Of threads that stand and whose stack was read."""
         self._looked_at = False
         """Variables were handed out since they were last forgotten."""
-        self.eval_timeout = EVAL_TIMEOUT
-        """Seconds that an expression may take."""
+        self.ending = NativeEnding()
+        """Of C++ expressions."""
         self.on_interrupt: Callable[[], None] = lambda: None
-        """Ends what runs in the program for an expression."""
+        """Ends what runs in the program for an expression, in either language."""
         self.pid = 0
         self.thread_ids: dict[str, int] = {}
         """gdb's thread number (as MI writes it) → LWP."""
@@ -233,6 +240,8 @@ class NativeSide:
         if name == "0" and thread in self._interrupted:
             self._interrupted.discard(thread)
             return "pause"
+        if self.ending.is_its_signal(name, thread):
+            return None
         if name == "SIGTRAP":
             return self._trap(thread)
         return None if name in {"0", "SIGSTOP"} else "signal"
@@ -280,8 +289,7 @@ class NativeSide:
 
     def evaluate(self, thread: int, expression: str, level: int = 0) -> str:
         """The text of a gdb expression."""
-        request = {"thread": thread, "expression": expression, "level": level}
-        return str(self._evaluated("ph-evaluate", request, expression))
+        return str(self._call("ph-evaluate", {"thread": thread, "expression": expression, "level": level}))
 
     def ask_agent(self, thread: int, request: dict[str, Any]) -> dict[str, Any]:
         """Run a request of ours on a stopped thread of the program (``debuggee/agent.py``)."""
@@ -289,20 +297,18 @@ class NativeSide:
             return {"error": "the program runs without pyharness's native half"}
         arguments = {"thread": thread, "request": request, "addresses": self._agent}
         answer: dict[str, Any] = (
-            self._evaluated("ph-agent", arguments, request["expression"])
+            json.loads(str(self._evaluated("ph-agent", arguments, request["expression"])["json"]))
             if request["do"] == "evaluate"
             else self._call("ph-agent", arguments)
         )
         return answer
 
-    def _evaluated(self, name: str, request: dict[str, Any], expression: str) -> Any:
-        """What runs an expression of the user's, within the time that one may take; Ctrl-C ends it."""
-        seconds = self.eval_timeout + GRACE
+    def _evaluated(self, name: str, request: dict[str, Any], expression: str) -> dict[str, Value]:
+        """The answer of what runs an expression of the user's; Ctrl-C ends that."""
         try:
-            values = self._gdb.command(_command(name, request), seconds, self.on_interrupt)
+            return self._gdb.command(_command(name, request), self.ending.seconds + GRACE, self.on_interrupt)
         except GdbBusyError as error:
             raise StuckError(repr(expression)) from error
-        return json.loads(str(values["json"]))
 
     def forget_variables(self) -> None:
         """Handles are not valid any more."""
@@ -376,6 +382,9 @@ class NativeSide:
         return json.loads(str(self._values(name, request or {})["json"]))
 
     def _values(self, name: str, request: dict[str, Any]) -> dict[str, Value]:
+        if expression := request.get(_EXPRESSIONS.get(name, "")):
+            with self.ending.limited(self.pid, int(request["thread"]), str(expression)):
+                return self._evaluated(name, request, str(expression))
         return self._gdb.command(_command(name, request))
 
 

@@ -14,6 +14,7 @@ from pyharness.debugger.breakpoints import Breakpoints
 from pyharness.debugger.dap_client import RequestError
 from pyharness.debugger.failed_conditions import FailedConditions
 from pyharness.debugger.launch import PACKAGE, packages
+from pyharness.debugger.native_ending import EndedError
 from pyharness.debugger.native_side import number_of
 from pyharness.debugger.op_stops import OpStops
 from pyharness.debugger.prepared_gdb import PreparedGdb
@@ -137,7 +138,7 @@ class Shell:
         except DebuggerLostError:
             self.lost = True
             raise
-        except (RequestError, StuckError):  # debugpy has answered, or is still connected
+        except (RequestError, StuckError, EndedError):  # debugpy has answered, or is still connected
             raise
         except HarnessError:
             if not self._ends():
@@ -324,6 +325,14 @@ class Shell:
             "Python cannot be asked: another thread stands and holds the GIL.", "Go on: its stop is told next."
         )
 
+    def interrupt(self) -> None:
+        """End the expression that runs, in either language, and nothing else; from any thread."""
+        if self.python.alive:
+            with suppress(HarnessError):  # its program has just ended
+                self.python.asking.interrupt()
+        if self.native:
+            self.native.ending.end()
+
     # --- gdb ----------------------------------------------------------------------------------------------------------
 
     def attach(self) -> NativeSide:
@@ -332,8 +341,8 @@ class Shell:
             self._progress("attaching gdb")
             prepared = self._gdb.take()
             self.held = True
-            prepared.eval_timeout = self.python.asking.seconds
-            prepared.on_interrupt = self.python.asking.interrupt
+            prepared.ending.seconds = self.python.asking.seconds
+            prepared.on_interrupt = self.interrupt
             prepared.attach(self.process.pid)
             self.native = prepared
             prepared.load_symbols()

@@ -6,6 +6,8 @@ from pyharness.model.errors import UsageError
 
 EVAL_TIMEOUT = 5.0
 """Seconds."""
+END_SIGNAL = "SIGWINCH"
+"""Ends a call that gdb makes into the program. One that comes late does nothing to a program that knows no windows."""
 _MOST = 86400.0
 
 

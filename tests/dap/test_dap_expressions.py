@@ -24,12 +24,16 @@ def at_look(dap):
 
 
 @contextmanager
-def begins():
+def begins(language):
     """An expression that blocks, and what waits until it runs."""
     read, write = os.pipe()
     try:
         path = f"/proc/{os.getpid()}/fd/{write}"
-        yield f"py:[open({path!r}, 'wb').write(b'x'), time.sleep(600)]", lambda: os.read(read, 1)
+        blocks = {
+            "python": f"py:[open({path!r}, 'wb').write(b'x'), time.sleep(600)]",
+            "C++": f'native:(long)write((int)open("{path}", 1), "x", 1L) + (int)pause()',
+        }
+        yield blocks[language], lambda: os.read(read, 1)
     finally:
         os.close(read)
         os.close(write)
@@ -50,10 +54,10 @@ def test_values_that_block_or_exit_are_shown_as_such(at_look):
     program.leave()
 
 
-@pytest.mark.parametrize("language", ["python", "native"])
-def test_cancel_ends_an_expression_and_drops_one_that_waits(at_look, language):
-    program, stood = at_look(language, 600)
-    with begins() as (expression, has_begun):
+@pytest.mark.parametrize(("stands", "language"), [("python", "python"), ("native", "python"), ("native", "C++")])
+def test_cancel_ends_an_expression_and_drops_one_that_waits(at_look, stands, language):
+    program, stood = at_look(stands, 600)
+    with begins(language) as (expression, has_begun):
         runs = program.client.post("evaluate", expression=expression, frameId=stood.frame, context="repl")
         has_begun()
         waits = program.client.post("evaluate", expression="py:1/0", frameId=stood.frame, context="repl")
@@ -67,10 +71,10 @@ def test_cancel_ends_an_expression_and_drops_one_that_waits(at_look, language):
     program.leave()
 
 
-@pytest.mark.parametrize("language", ["python", "native"])
-def test_who_leaves_does_not_wait_for_an_expression(at_look, language):
-    program, stood = at_look(language, 600)
-    with begins() as (expression, has_begun):
+@pytest.mark.parametrize(("stands", "language"), [("python", "python"), ("native", "python"), ("native", "C++")])
+def test_who_leaves_does_not_wait_for_an_expression(at_look, stands, language):
+    program, stood = at_look(stands, 600)
+    with begins(language) as (expression, has_begun):
         program.client.post("evaluate", expression=expression, frameId=stood.frame, context="repl")
         has_begun()
         program.leave()

@@ -125,6 +125,32 @@ def test_what_cannot_be_interrupted_is_said_and_the_session_goes_on(debugged):
         assert program.finish() == 7
 
 
+@pytest.mark.parametrize("thread", ["main", "other"])
+def test_a_call_of_cxx_that_blocks_is_ended(debugged, thread):
+    hostile = debugged("hostile_values.py")
+    with hostile.start(eval_timeout=0.5) as program:
+        for _ in range(1 + (thread == "other")):
+            at_look(hostile, program, "native")
+        for _ in range(2):
+            with pytest.raises(HarnessError, match=r"'\(int\)pause\(\)' took longer than 0.5 s and was ended"):
+                program.evaluate("native:(int)pause()")
+            assert program.evaluate("value") == {"main": "1", "other": "2"}[thread]
+        assert program.out().frame.line == hostile.line("looked")
+        assert program.finish() == 7
+
+
+@pytest.mark.parametrize("leave", ["kill", "detach"])
+def test_a_native_stop_with_what_cannot_be_interrupted_can_be_left(debugged, leave):
+    hostile = debugged("hostile_values.py")
+    with hostile.start(eval_timeout=0.2) as program:
+        at_look(hostile, program, "native")
+        at_look(hostile, program, "native")
+        for expression in ("py:os.read(ends[0], 1)", "value"):
+            with pytest.raises(HarnessError, match=r"did not end in time|is busy with it"):
+                program.evaluate(expression.replace("ends[0]", "os.pipe()[0]"))
+        getattr(program, leave)()
+
+
 @pytest.mark.parametrize("seconds", [0, -1, float("nan"), 1e9])
 def test_a_limit_that_is_none_is_refused(seconds):
     with pytest.raises(UsageError, match="time limit"):

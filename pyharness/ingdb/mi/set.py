@@ -7,6 +7,7 @@ from typing import Any
 
 import gdb
 
+from pyharness.ingdb import ending
 from pyharness.ingdb.mi.commands import mi_command
 from pyharness.ingdb.mi.merged_frame import Place
 from pyharness.ingdb.stops import watch_target
@@ -38,4 +39,5 @@ def _set(request: dict[str, Any]) -> Any:
     if place.native is None:
         raise UsageError(f"{expression} is a variable of Python.", "Set it in Python.")
     place.native.select()
-    return {"value": value_text(assigned_variable(expression, value))}
+    with ending.possible():
+        return {"value": value_text(assigned_variable(expression, value))}

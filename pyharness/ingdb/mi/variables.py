@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import gdb
 
+from pyharness.ingdb import ending
 from pyharness.ingdb.memory import UnreadableError
 from pyharness.ingdb.mi import commands as mi
 from pyharness.ingdb.stack import backtrace
@@ -108,7 +109,8 @@ def _set_variable(request: dict[str, Any]) -> Any:
     """``{"handle": N, "name": ..., "value": ...}`` → the variable as it is then."""
     thread, content = _handles.get(request["handle"])
     mi.select({"thread": thread})
-    return _handles.variable(thread, content.assign(request["name"], request["value"])).to_json()
+    with ending.possible():
+        return _handles.variable(thread, content.assign(request["name"], request["value"])).to_json()
 
 
 @_command("ph-evaluate-variable")
@@ -118,7 +120,8 @@ def _evaluate_variable(request: dict[str, Any]) -> Any:
     With ``"whole": true`` its text is not cut to a line.
     """
     frame, python = _frame(request)
-    item = evaluate(request["expression"], frame, python, request["thread"], whole=bool(request.get("whole")))
+    with ending.possible():
+        item = evaluate(request["expression"], frame, python, request["thread"], whole=bool(request.get("whole")))
     return _handles.variable(request["thread"], item).to_json()
 
 
