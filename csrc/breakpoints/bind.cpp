@@ -2,6 +2,7 @@
 // the user's program imports when it likes.
 #include <Python.h>
 
+#include <csrc/breakpoints/memory_limit.h>
 #include <csrc/breakpoints/trap.h>
 
 namespace {
@@ -48,6 +49,20 @@ PyObject* addresses(PyObject* /*module*/, PyObject* /*unused*/) {
       reinterpret_cast<unsigned long long>(&pyharness_python_line));
 }
 
+PyObject* begin_memory_limit(PyObject* /*module*/, PyObject* bytes) {
+  const std::size_t limit = PyLong_AsSize_t(bytes);
+  if (PyErr_Occurred() != nullptr) {
+    return nullptr;
+  }
+  pyharness::breakpoints::begin_memory_limit(limit);
+  Py_RETURN_NONE;
+}
+
+PyObject* end_memory_limit(PyObject* /*module*/, PyObject* /*unused*/) {
+  pyharness::breakpoints::end_memory_limit();
+  Py_RETURN_NONE;
+}
+
 PyMethodDef methods[] = {
     {"python_line",
      python_line,
@@ -66,6 +81,15 @@ PyMethodDef methods[] = {
      METH_NOARGS,
      "Addresses of the agent, its request and its answer, their size, and of "
      "pyharness_python_line."},
+    {"begin_memory_limit",
+     begin_memory_limit,
+     METH_O,
+     "begin_memory_limit(bytes): what this thread allocates fails when the "
+     "process has grown by so much."},
+    {"end_memory_limit",
+     end_memory_limit,
+     METH_NOARGS,
+     "End the limit of this thread."},
     {nullptr, nullptr, 0, nullptr},
 };
 

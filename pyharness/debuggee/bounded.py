@@ -22,6 +22,8 @@ if TYPE_CHECKING:
 
 _AGAIN = 0.25
 """Seconds after which an expression that caught its end is ended again."""
+_MOST_MEMORY = 1 << 30
+"""Bytes by which the process may grow for it."""
 _LEAST = 0.02
 """Seconds that each has, also where those before it have used up their common time."""
 
@@ -47,12 +49,29 @@ class Outcome:
         return "" if self.error is None else told(self.error)
 
 
+@contextmanager
+def _little_memory() -> Iterator[None]:
+    """What Python code allocates here fails beyond the limit, where our native half is there to see to it."""
+    try:
+        from pyharness import _trap
+    except ImportError:
+        yield
+        return
+    _trap.begin_memory_limit(_MOST_MEMORY)
+    try:
+        yield
+    finally:
+        _trap.end_memory_limit()
+
+
 def told(error: BaseException) -> str:
     """An exception in a line, as Python writes it."""
     try:
         text = str(error)
     except Exception:  # noqa: BLE001  (its __str__ is the user's)
         text = "<its __str__ raised>"
+    if isinstance(error, MemoryError) and not text:
+        text = f"it took more than {_MOST_MEMORY >> 30} GiB, or there is no more"
     shown = f"{type(error).__name__}: {text}" if text else type(error).__name__
     return f"{shown} (the program goes on)" if isinstance(error, SystemExit) else shown
 
@@ -90,7 +109,8 @@ class Bounds:
         evaluation = self._running[ident] = _Evaluation(ident, self.seconds, min(max(left, _LEAST), self.seconds))
         prints = CONTAINMENT.enter()
         try:
-            outcome = evaluation.run(body)
+            with _little_memory():
+                outcome = evaluation.run(body)
         finally:
             self._running.pop(ident, None)
             CONTAINMENT.leave()

@@ -5,7 +5,7 @@ from __future__ import annotations
 import functools
 from typing import TYPE_CHECKING, Any
 
-from pyharness.debuggee.bounded import BOUNDS
+from pyharness.debuggee.bounded import BOUNDS, told
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -58,20 +58,24 @@ def _evaluated(evaluate: Callable[[], Any], debugger: Any, frame: Any, _expressi
     outcome = BOUNDS.run(evaluate)
     if outcome.prints:
         debugger.writer.add_command(debugger.cmd_factory.make_io_message(outcome.prints, 1))
-    if outcome.error is None:
-        return outcome.value
-    error = outcome.error if isinstance(outcome.error, Exception) else _as_exception(outcome.error)
-    if is_exec:
-        raise error
     from _pydevd_bundle.pydevd_xml import ExceptionOnEvaluate
 
-    return ExceptionOnEvaluate(error, type(error), error.__traceback__)
+    error = outcome.error
+    if isinstance(outcome.value, ExceptionOnEvaluate) and isinstance(outcome.value.result, MemoryError):
+        error = outcome.value.result
+    if error is None:
+        return outcome.value
+    raised = error if isinstance(error, Exception) and not isinstance(error, MemoryError) else _as_exception(error)
+    if is_exec:
+        raise raised
+    return ExceptionOnEvaluate(raised, type(raised), raised.__traceback__)
 
 
 def _as_exception(error: BaseException) -> Exception:
-    """What pydevd takes for an answer, of the same name."""
+    """What pydevd takes for an answer, of the same name; a traceback would keep the memory that was too much."""
     stands_for: type[Exception] = type(type(error).__name__, (Exception,), {"__module__": "builtins"})
-    return stands_for(*error.args).with_traceback(error.__traceback__)
+    trace = None if isinstance(error, MemoryError) else error.__traceback__
+    return stands_for(told(error).partition(": ")[2]).with_traceback(trace)
 
 
 def _text(represent: Callable[[], str], *_arguments: Any, **_named: Any) -> str:

@@ -105,6 +105,20 @@ def test_ctrl_c_ends_an_expression_and_nothing_else(debugged, language):
         assert program.finish() == 7
 
 
+@pytest.mark.parametrize("language", ["py", "native"])
+@pytest.mark.parametrize(
+    "expression",
+    ["[0] * 10**9", "list(iter(int, 1))", "(lambda kept: [kept.append('x' * 10**6) for _ in iter(int, 1)])([])"],
+)
+def test_what_allocates_without_end_is_ended(debugged, language, expression):
+    hostile = debugged("hostile_values.py")
+    with hostile.start(eval_timeout=600) as program:
+        at_look(hostile, program, language)
+        assert "MemoryError: it took more than 1 GiB" in failed(program, expression)
+        assert program.evaluate("py:number") == "1"
+        assert program.finish() == 7
+
+
 def test_what_cannot_be_interrupted_is_said_and_the_session_goes_on(debugged):
     hostile = debugged("hostile_values.py")
     with hostile.start(eval_timeout=0.2) as program:
