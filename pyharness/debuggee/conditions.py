@@ -1,4 +1,4 @@
-"""Conditions of Python breakpoints: one that raises stops the program, as in pdb and gdb, and says why."""
+"""Conditions and log messages of Python breakpoints: one that raises does not reach the program, and is told."""
 
 from __future__ import annotations
 
@@ -20,11 +20,13 @@ _WITH_HITS = re.compile(r"\(\n(.*)\n\) and __import__\('pyharness\..*", re.DOTAL
 class Conditions:
     """Tests the conditions of one pydevd debugger, in place of its ``handle_breakpoint_condition``.
 
-    pydevd's own takes a condition that raises for one that does not hold, and says nothing of a ``NameError``.
+    One that raises stops the program, as in pdb and gdb. pydevd's own takes it for one that does not hold, and says
+    nothing of a ``NameError``.
     """
 
     def __init__(self, debugger: Any) -> None:
         self._debugger = debugger
+        self._express = debugger.handle_breakpoint_expression
         self._failed: dict[tuple[str, int, str], int] = {}
 
     def hold(self, _info: Any, breakpoint_: Any, frame: FrameType) -> bool:
@@ -43,6 +45,14 @@ class Conditions:
         finally:
             CONTAINMENT.leave()
         return self._fail(breakpoint_, frame, problem)
+
+    def express(self, breakpoint_: Any, info: Any, frame: FrameType) -> None:
+        """What a log point says there, in place of pydevd's ``handle_breakpoint_expression``."""
+        CONTAINMENT.enter()
+        try:
+            self._express(breakpoint_, info, frame)
+        finally:
+            CONTAINMENT.leave()
 
     def _fail(self, breakpoint_: Any, frame: FrameType, problem: str) -> bool:
         """Tell it; a log point, which never stops, tells it ever more rarely."""

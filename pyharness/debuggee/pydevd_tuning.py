@@ -13,7 +13,9 @@ def tune(debugger: Any) -> None:
     presentation.register()
     pydevd_evaluation.bound()
     unwound_steps.watch()
-    debugger.handle_breakpoint_condition = Conditions(debugger).hold
+    conditions = Conditions(debugger)
+    debugger.handle_breakpoint_condition = conditions.hold
+    debugger.handle_breakpoint_expression = conditions.express
     debugger.notify_skipped_step_in_because_of_filters = _nothing  # VS Code would open a notification
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from pyharness.debugger.interrupts import passed_to
 from pyharness.model.errors import HarnessError
 from pyharness.model.evaluation import EVAL_TIMEOUT
 
@@ -45,11 +46,8 @@ class Asking:
         self._prints.clear()
         self._what = repr(arguments["expression"]) if "expression" in arguments else f"The debugger's {command!r}"
         pending = self._running = self._link().post(command, arguments)
-        try:
+        with passed_to(self.interrupt):
             answered = pending.answered.wait(self.seconds + GRACE)
-        except KeyboardInterrupt:
-            self.interrupt()
-            answered = pending.answered.wait(GRACE)
         if not answered:
             raise StuckError(self._what)
         return self._link().wait(pending, command)

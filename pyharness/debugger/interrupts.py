@@ -8,7 +8,7 @@ from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Callable, Iterator
     from types import FrameType
 
 _ENDING = (signal.SIGINT, signal.SIGTERM)
@@ -39,3 +39,26 @@ def postponed() -> Iterator[None]:
             signal.signal(number, handler)
         if came:
             signal.raise_signal(came[0])
+
+
+@contextmanager
+def passed_to(interrupt: Callable[[], None]) -> Iterator[None]:
+    """The first Ctrl-C calls ``interrupt`` and nothing else; one more is as it was before. For blocks that only wait.
+
+    On any other thread than the main one this does nothing.
+    """
+    before = signal.getsignal(signal.SIGINT)
+    if threading.current_thread() is not threading.main_thread() or not callable(before):
+        yield
+        return
+
+    def first(_number: int, _frame: FrameType | None) -> None:
+        signal.signal(signal.SIGINT, before)
+        interrupt()
+
+    signal.signal(signal.SIGINT, first)
+    try:
+        yield
+    finally:
+        if signal.getsignal(signal.SIGINT) is first:
+            signal.signal(signal.SIGINT, before)

@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, TypeVar
 
 from pyharness.debugger.asking import GRACE, StuckError
+from pyharness.debugger.interrupts import passed_to
 from pyharness.debugger.native_ending import NativeEnding
 from pyharness.gdbmi.client import GdbBusyError, GdbClient, GdbError
 from pyharness.gdbmi.records import Notice, quote
@@ -306,7 +307,8 @@ class NativeSide:
     def _evaluated(self, name: str, request: dict[str, Any], expression: str) -> dict[str, Value]:
         """The answer of what runs an expression of the user's; Ctrl-C ends that."""
         try:
-            return self._gdb.command(_command(name, request), self.ending.seconds + GRACE, self.on_interrupt)
+            waits = passed_to(self.on_interrupt)
+            return self._gdb.command(_command(name, request), self.ending.seconds + GRACE, waits)
         except GdbBusyError as error:
             raise StuckError(repr(expression)) from error
 

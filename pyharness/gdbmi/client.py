@@ -19,6 +19,7 @@ from pyharness.model.errors import DebuggerLostError, HarnessError
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
+    from contextlib import AbstractContextManager
 
 _LOG_LINES = 2000
 _SLICE_SECONDS = 1.0
@@ -114,23 +115,17 @@ class GdbClient:
         return not self._ended.is_set()
 
     def command(
-        self, text: str, timeout: float | None = 60.0, on_interrupt: Callable[[], None] | None = None
+        self, text: str, timeout: float | None = 60.0, waits: AbstractContextManager[None] | None = None
     ) -> dict[str, Value]:
         """Send one MI command and wait for its answer, at most ``timeout`` seconds.
 
-        With ``on_interrupt`` the first Ctrl-C calls that, and the answer is waited for. Raises ``GdbError`` when gdb
-        refuses it, ``GdbBusyError`` when it does not answer in time, or not even an earlier command, ``GdbLostError``
-        when gdb is gone.
+        ``waits`` is entered for the waiting alone. Raises ``GdbError`` when gdb refuses it, ``GdbBusyError`` when it
+        does not answer in time, or not even an earlier command, ``GdbLostError`` when gdb is gone.
         """
         if self._unanswered is not None and not self._unanswered.answered.is_set():
             raise GdbBusyError(self._unanswered.text)
         pending = self._send(text)
-        try:
-            answered = self._is_answered(pending, timeout)
-        except KeyboardInterrupt:
-            if on_interrupt is None:
-                raise
-            on_interrupt()
+        with waits or contextlib.nullcontext():
             answered = self._is_answered(pending, timeout)
         if not answered:
             if self._deaf:

@@ -157,6 +157,7 @@ def test_a_condition_that_raises_stops_there_and_says_so(dap):
     program.set_lines(
         program.script,
         [
+            {"line": program.line("held"), "logMessage": "leaves with {exit(3)}"},
             {"line": program.line("loop"), "condition": "no_such", "hitCondition": "> 9"},
             {"line": program.line("element"), "condition": "exit(3)", "logMessage": "not this"},
         ],
