@@ -4,11 +4,9 @@ from __future__ import annotations
 
 import _thread
 import ctypes
-import math
 import os
 import threading
-import time
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -20,12 +18,10 @@ from pyharness.model.evaluation import EVAL_TIMEOUT
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
-_AGAIN = 0.25
-"""Seconds after which an expression that caught its end is ended again."""
+_AGAIN = 0.1
+"""Seconds after which an expression that caught its end, or came after it, is ended."""
 _MOST_MEMORY = 1 << 30
 """Bytes by which the process may grow for it."""
-_LEAST = 0.02
-"""Seconds that each has, also where those before it have used up their common time."""
 
 
 class EndedError(BaseException):
@@ -82,20 +78,21 @@ class Bounds:
     def __init__(self) -> None:
         self.seconds = EVAL_TIMEOUT
         """What each thing that a person asks for may take."""
-        self._running: dict[int, _Evaluation] = {}
-        self._shared: dict[int, float] = {}
-        """By thread: when the time ends that several evaluations have together."""
+        self._running: dict[int, _Time] = {}
+        self._shared: dict[int, _Time] = {}
+        """By thread: of several evaluations together."""
         self._pid = os.getpid()
 
     @contextmanager
     def shared(self) -> Iterator[None]:
         """All that this thread evaluates meanwhile answers one question, and has the time of one."""
         ident = _thread.get_ident()
-        self._shared[ident] = time.monotonic() + self.seconds
+        time = self._shared[ident] = _Time(ident, self.seconds)
         try:
             yield
         finally:
             self._shared.pop(ident, None)
+            time.end()
 
     def run(self, body: Callable[[], Any]) -> Outcome:
         """Call ``body`` on this thread; never raises. Within another it has the other's time."""
@@ -105,45 +102,87 @@ class Bounds:
             self._running.clear()
         if ident in self._running:
             return self._running[ident].inner(body)
-        left = self._shared.get(ident, math.inf) - time.monotonic()
-        evaluation = self._running[ident] = _Evaluation(ident, self.seconds, min(max(left, _LEAST), self.seconds))
+        if ident in self._shared:
+            return self._bounded(self._shared[ident], body)
+        time = _Time(ident, self.seconds)
+        try:
+            return self._bounded(time, body)
+        finally:
+            time.end()
+
+    def _bounded(self, time: _Time, body: Callable[[], Any]) -> Outcome:
+        time.begin()
+        self._running[time.ident] = time
         prints = CONTAINMENT.enter()
         try:
             with _little_memory():
-                outcome = evaluation.run(body)
+                outcome = time.run(body)
         finally:
-            self._running.pop(ident, None)
+            self._running.pop(time.ident, None)
             CONTAINMENT.leave()
         return Outcome(outcome.value, outcome.error, prints.text)
 
     def cancel(self) -> None:
         """End whatever runs, from any thread."""
-        for evaluation in list(self._running.values()):
-            evaluation.cancel()
+        for time in list(self._running.values()):
+            time.cancel()
 
 
-class _Evaluation:
-    """One that runs, on the thread ``ident``."""
+class _Time:
+    """The time of one question, on the thread ``ident``; it ends what runs when it is over, and again and again."""
 
-    def __init__(self, ident: int, limit: float, seconds: float) -> None:
-        self._ident = ident
+    def __init__(self, ident: int, seconds: float) -> None:
+        self.ident = ident
         self._seconds = seconds
-        self._why: BaseException = TimeoutError(f"it took longer than {limit:g} s and was ended")
+        self._why: BaseException = TimeoutError(f"it took longer than {seconds:g} s and was ended")
         self._lock = _thread.allocate_lock()
-        self._over = False
+        self._inside = False
+        """The thread runs the user's code: only there may anything be raised."""
+        self._has_begun = self._is_cancelled = False
         self._timer: KernelTimer | None = None
-        self._done = _thread.allocate_lock()
-        """Held until it is over."""
+        self._over = _thread.allocate_lock()
+        """Held from the beginning to the end."""
+
+    def begin(self) -> None:
+        """From now on it passes; a second call does nothing."""
+        if self._has_begun:
+            return
+        self._has_begun = True
+        self._over.acquire()
+        if self.ident == threading.main_thread().ident:
+            try:
+                self._timer = KernelTimer(self._on_time)
+            except (OSError, ValueError, AttributeError):
+                pass
+            else:
+                self._timer.start(self._seconds, _AGAIN)
+                return
+        with suppress(RuntimeError):  # the interpreter shuts down: there are no new threads
+            quiet_thread.start(self._watch)
+
+    def end(self) -> None:
+        """The question is answered."""
+        with self._lock:
+            timer, self._timer = self._timer, None
+        if timer is not None:
+            timer.close()
+        if self._has_begun:
+            self._over.release()
 
     def run(self, body: Callable[[], Any]) -> Outcome:
+        """What comes of the user's code."""
+        if self._is_cancelled:
+            return Outcome(error=self._why)
         try:
             try:
-                self._arm()
+                self._inside = True
                 return _called(body)
             finally:
-                self._disarm()
+                self._leave()
         except EndedError:
-            self._disarm()
+            while self._inside:
+                with suppress(EndedError):
+                    self._leave()
             return Outcome(error=self._why)
 
     def inner(self, body: Callable[[], Any]) -> Outcome:
@@ -155,55 +194,34 @@ class _Evaluation:
 
     def cancel(self) -> None:
         """From another thread."""
-        self._why = InterruptedError("it was interrupted")
+        self._why, self._is_cancelled = InterruptedError("it was interrupted"), True
         with self._lock:
-            if self._timer is not None and not self._over:
+            if self._timer is not None:
                 self._timer.start(0, _AGAIN)
                 return
         self._raise_in_thread()
 
-    def _arm(self) -> None:
-        self._done.acquire()
-        if self._ident == threading.main_thread().ident:
-            try:
-                self._timer = KernelTimer(self._on_time)
-            except (OSError, ValueError, AttributeError):
-                pass
-            else:
-                self._timer.start(self._seconds, _AGAIN)
-                return
-        try:
-            quiet_thread.start(self._watch)
-        except RuntimeError:  # the interpreter shuts down: there are no new threads
-            return
-
-    def _disarm(self) -> None:
-        """Nothing is raised from here on; a second call does nothing."""
+    def _leave(self) -> None:
         with self._lock:
-            before, self._over = self._over, True
-        if before:
-            return
-        if self._timer is not None:
-            self._timer.close()
-        self._done.release()
+            self._inside = False
         _have_raised_what_is_due()
 
     def _on_time(self) -> None:
         """On the thread itself, from a signal."""
-        if not self._over:
+        if self._inside:
             raise EndedError
 
     def _watch(self) -> None:
         """On a thread of ours, where the thread of the expression gets no signals."""
         patience = self._seconds
-        while not self._done.acquire(timeout=patience):
+        while not self._over.acquire(timeout=patience):
             self._raise_in_thread()
             patience = _AGAIN
 
     def _raise_in_thread(self) -> None:
         with self._lock:
-            if not self._over:
-                ctypes.pythonapi.PyThreadState_SetAsyncExc(ctypes.c_ulong(self._ident), ctypes.py_object(EndedError))
+            if self._inside:
+                ctypes.pythonapi.PyThreadState_SetAsyncExc(ctypes.c_ulong(self.ident), ctypes.py_object(EndedError))
 
 
 def _have_raised_what_is_due() -> None:
