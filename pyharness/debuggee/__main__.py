@@ -149,8 +149,7 @@ def _tell_end(channel: Channel, owner: int, before: int) -> None:
     if os.getpid() != owner:  # a forked child
         return
     hints, others = op_places.hints(), forked.had_children(before)
-    if hints or others:
-        _tell(channel, {"type": "ended", "op_hints": hints, "children": others})
+    _tell(channel, {"type": "ended", "op_hints": hints, "children": others})
 
 
 def run(options: argparse.Namespace, *, stop: bool) -> int:

@@ -54,6 +54,8 @@ class Served:
         """The program ends: nobody shall come any more."""
         if os.getpid() == self._owner:
             self.handle.remove()
+            if session := self._session:
+                session.conversation.tell({"type": "ends"})
 
     def exits(self, code: int) -> None:
         """Tell a debugger the exit code, which only a parent hears otherwise."""

@@ -36,6 +36,8 @@ Events: TypeAlias = "queue.SimpleQueue[tuple[str, Any]]"
 _MAX_STOPS = 1000
 """Stops of other threads that a question waits for."""
 _STOP_SECONDS = 0.1
+_LEAVING_SECONDS = 5.0
+"""How long a program may take to end after debugpy has left it without a word."""
 _LATE_SECONDS = 10.0
 """How long nothing comes before a person is told what is waited for: torch loads in less."""
 
@@ -72,6 +74,8 @@ class Shell:
         """gdb may have stopped the program: only SIGKILL reaches it."""
         self.ready = False
         """The program stands before its first line."""
+        self._ending = False
+        """The program has said that it ends: what leaves it from then on is not lost, however long the end takes."""
         self.lost = False
         """A debugger has died, and that was raised."""
         self.machine = m.Machine()
@@ -147,6 +151,7 @@ class Shell:
     def _on_program(self, message: dict[str, Any]) -> None:
         """The program asks and waits; ``hello`` and ``ready`` are answered later, by what they wait for."""
         kind = message["type"]
+        self._ending = self._ending or kind in {"ended", "ends"}
         if kind == "hello":
             self._gdb.begin(message.get("agent"), guarded=bool(message.get("guard")))
             self.python.connect(self.process.debugpy(message), str(PACKAGE), self._included, message["stdlib"])
@@ -196,7 +201,7 @@ class Shell:
 
     def _on_debugpy(self, event: dict[str, Any] | None) -> None:
         if event is None:
-            if not self._ends():
+            if not self._ending and not self._ends(_LEAVING_SECONDS):
                 raise DebuggerLostError("debugpy")
             return
         kind, body = event["event"], event.get("body") or {}
@@ -246,15 +251,17 @@ class Shell:
         of_op = self._op_stops.place_of(number_of(notice), thread)
         return self.breakpoints.place_of_number[int(str(notice.values["bkptno"]))] if of_op is None else of_op
 
-    def _ends(self) -> bool:
+    def _ends(self, seconds: float = 1.0) -> bool:
         """Whether the program is over: a debugger that ends because of that is not lost."""
         try:
             while True:
-                source, item = self._events.get(timeout=1.0)
+                source, item = self._events.get(timeout=seconds)
                 if source == "exit":
                     self.exit_code = item
                     return True
-                if source not in {"program", "debugpy", "gdb"}:
+                if source == "program":  # it waits for the answer before it can end
+                    self._on_program(item)
+                elif source not in {"debugpy", "gdb"}:
                     self.client(source, item)
         except queue.Empty:
             return False

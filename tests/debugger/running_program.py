@@ -44,6 +44,11 @@ class Running:
         self._process.stdin.write(text)
         self._process.stdin.flush()
 
+    def hang_up(self):
+        """Its input ends."""
+        self._process.stdin.close()
+        self._process.stdin = None
+
     def at(self, mark):
         return f"py:{self.script}:{line_of(mark, self.script)}"
 
