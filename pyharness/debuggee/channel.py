@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from pyharness.debuggee import quiet_thread
 from pyharness.debuggee.contained import CONTAINMENT
+from pyharness.model.json_lines import parsed
 
 if TYPE_CHECKING:
     import socket
@@ -57,6 +58,6 @@ class Channel:
         self._stream.write(json.dumps({**message, "id": self._asked}).encode() + b"\n")
         self._stream.flush()
         while True:
-            answer = json.loads(self._stream.readline())
-            if answer["id"] == self._asked:
-                return dict(answer)
+            answer = parsed(self._stream.readline())
+            if answer.get("id") == self._asked:
+                return answer

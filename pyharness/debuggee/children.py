@@ -16,6 +16,8 @@ from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
+from pyharness.model.json_lines import parsed
+
 VARIABLE = "PYHARNESS_CHILDREN"
 """Holds ``{"socket": NAME, "wait": SECONDS, "parent": HANDLE}`` for every process that is started from here on."""
 SITE = str(Path(__file__).parent / "site")
@@ -120,7 +122,7 @@ def _connection(name: str) -> socket.socket | None:
 
 def _configured() -> dict[str, Any] | None:
     try:
-        told: dict[str, Any] = json.loads(os.environ[VARIABLE])
+        told = parsed(os.environ[VARIABLE])
     except (KeyError, ValueError):
         return None
     return told if isinstance(told, dict) and isinstance(told.get("socket"), str) else None

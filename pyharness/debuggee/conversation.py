@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 from pyharness.debuggee import quiet_thread
 from pyharness.debuggee.contained import CONTAINMENT
+from pyharness.model.json_lines import parsed
 
 if TYPE_CHECKING:
     import socket
@@ -84,7 +85,7 @@ class Conversation:
         reads.release()
         with suppress(OSError, ValueError, KeyError, TypeError):
             for line in self._stream:
-                answer = json.loads(line)
+                answer = parsed(line)
                 if waiting := self._waiting.pop(answer["id"], None):
                     waiting.answer = answer
                     waiting.answered.set()

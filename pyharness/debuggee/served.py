@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any
 from pyharness.debuggee import forked, generated, libraries, quiet_thread, tracing
 from pyharness.debuggee.session import Session, peer_of
 from pyharness.model import handles
+from pyharness.model.json_lines import parsed
 from pyharness.model.process_state import has_ended
 
 if TYPE_CHECKING:
@@ -93,7 +94,7 @@ class Served:
     def _welcome(self, connection: socket.socket) -> None:
         """Read who comes; one that says nothing only wanted to know whether we live."""
         with suppress(OSError, ValueError, TypeError):
-            visitor = json.loads(_line(connection))
+            visitor = parsed(_line(connection))
             pid, user = peer_of(connection)
             if user in {0, os.geteuid()} and self._belongs(connection, visitor, pid):
                 return

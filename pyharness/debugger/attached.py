@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any
 
 from pyharness.debugger.child_processes import ChildProcesses
 from pyharness.model.errors import HarnessError
+from pyharness.model.json_lines import parsed
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -132,7 +133,7 @@ class Attached:
             ) from None
         finally:
             self._socket.settimeout(None)
-        first: dict[str, Any] = json.loads(line or b"{}")
+        first = parsed(line or b"{}")
         if first.get("type") == "busy":
             raise HarnessError(
                 f"Process {handle.pid} is being debugged already, by {first['name']} (pid {first['pid']}).",
@@ -149,9 +150,9 @@ class Attached:
     def _read(self, on_message: Callable[[dict[str, Any]], None]) -> None:
         self._asked = self.hello["id"]
         on_message(self.hello)
-        with contextlib.suppress(OSError, ValueError):
+        with contextlib.suppress(OSError, ValueError, KeyError):
             for line in self._stream:
-                message = json.loads(line)
+                message = parsed(line)
                 if message["type"] == "exit":
                     self.exit_code, self.exit_known = message["code"], True
                     continue

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import os
 import secrets
 import select
@@ -11,6 +10,8 @@ import struct
 import threading
 from contextlib import suppress
 from typing import TYPE_CHECKING, Any
+
+from pyharness.model.json_lines import parsed
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -72,7 +73,7 @@ class ChildProcesses:
         raw = caller.getsockopt(socket.SOL_SOCKET, socket.SO_PEERCRED, struct.calcsize("3i"))
         pid, user, _group = struct.unpack("3i", raw)
         with suppress(OSError, ValueError):
-            message = json.loads(caller.recv(_MAX_MESSAGE))
+            message = parsed(caller.recv(_MAX_MESSAGE))
             if user in {0, os.geteuid()} and message.get("type") == "child":
                 self._callers[pid] = caller
                 self._on_message({**message, "pid": pid})

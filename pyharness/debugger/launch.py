@@ -18,6 +18,7 @@ from typing import IO, TYPE_CHECKING, Any
 
 from pyharness.debugger.child_processes import ChildProcesses
 from pyharness.model.errors import HarnessError, UsageError
+from pyharness.model.json_lines import parsed
 from pyharness.model.missing import check_script, no_interpreter
 
 if TYPE_CHECKING:
@@ -173,9 +174,9 @@ class Launched:
                 stream.close()
 
     def _read(self, on_message: Callable[[dict[str, Any]], None]) -> None:
-        with contextlib.suppress(OSError, ValueError):
+        with contextlib.suppress(OSError, ValueError, KeyError):
             for line in self._stream:
-                message = json.loads(line)
+                message = parsed(line)
                 self._asked = message["id"]
                 on_message(message)
 

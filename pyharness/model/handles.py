@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Any
 
 from pyharness.model.errors import UsageError
 from pyharness.model.folders import current_folder
+from pyharness.model.json_lines import parsed
 from pyharness.model.state import StateError, state_dir, state_errors, write_private
 
 if TYPE_CHECKING:
@@ -171,7 +172,7 @@ def from_json(data: dict[str, Any]) -> Handle:
 def _read(card: Path) -> Handle | None:
     """The handle of a card; one that somebody moved or spoiled counts as none."""
     try:
-        handle = from_json(json.loads(card.read_bytes()))
+        handle = from_json(parsed(card.read_bytes()))
     except (OSError, ValueError, TypeError):
         return None
     return handle if (handle.folder, handle.name + _CARD) == (str(card.parent), card.name) else None

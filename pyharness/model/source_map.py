@@ -8,6 +8,7 @@ from functools import cached_property, lru_cache
 from pathlib import Path
 
 from pyharness.model.frames import FxPlace
+from pyharness.model.json_lines import parsed
 
 SUFFIX = ".map.json"
 """A map lies beside its file: ``forward_1a2b.py`` has ``forward_1a2b.py.map.json``."""
@@ -68,8 +69,8 @@ def dump_lines(lines: tuple[MappedLine, ...]) -> str:
 
 def load(text: str) -> SourceMap:
     """Read what ``SourceMap.dump`` wrote; ``ValueError`` where it is something else."""
-    data = json.loads(text)
-    if not isinstance(data, dict) or data.get("version") != 1:
+    data = parsed(text)
+    if data.get("version") != 1:
         raise ValueError("not a pyharness source map of version 1")
     return SourceMap(data["file"], data["graph"], tuple(MappedLine(**entry) for entry in data["lines"]))
 

@@ -1,0 +1,74 @@
+"""What comes over a socket: greetings of visitors, and answers to a program's questions. It is taken or hung up on."""
+
+import contextlib
+import json
+import socket
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from pyharness.debuggee.channel import Channel
+from pyharness.debuggee.conversation import Conversation
+from pyharness.debuggee.served import Served
+
+json_values = st.recursive(
+    st.none() | st.booleans() | st.integers() | st.floats() | st.text(max_size=8),
+    lambda inner: (
+        st.lists(inner, max_size=3)
+        | st.dictionaries(st.sampled_from(["id", "name", "debugpy", "type"]) | st.text(max_size=6), inner, max_size=4)
+    ),
+    max_leaves=8,
+)
+lines = st.lists(st.binary(max_size=60) | json_values.map(lambda value: json.dumps(value).encode() + b"\n"), max_size=4)
+
+
+@given(said=lines.map(b"".join))
+def test_a_channel(said):
+    """A controller that talks nonsense lets the program run on."""
+    ours, theirs = socket.socketpair()
+    with ours, theirs:
+        channel = Channel(theirs)
+        ours.sendall(said)
+        ours.shutdown(socket.SHUT_WR)
+        assert isinstance(channel.ask({"type": "hello"}), dict)
+        assert channel.ask({"type": "ready"}) == {}
+
+
+@given(said=lines.map(b"".join))
+def test_a_conversation(said):
+    ours, theirs = socket.socketpair()
+    with ours, theirs:
+        conversation = Conversation(theirs, theirs.makefile("rb"), lambda: None)
+        ours.sendall(said)
+        ours.shutdown(socket.SHUT_WR)
+        assert isinstance(conversation.ask({"type": "hello"}), dict)
+        assert conversation.over.wait(10)
+        conversation.hang_up()
+
+
+@pytest.fixture(scope="module")
+def served():
+    here = Served("fuzzed", "nothing")
+    here.start()
+    yield here
+    here.end()
+
+
+@given(said=lines.map(b"".join).filter(lambda said: not is_visitor(said)))
+def test_a_greeting(served, said):
+    """One that is no debugger's is hung up on without a word, and the next is let in."""
+    with served.handle.connect() as stranger:
+        stranger.sendall(said)
+        stranger.shutdown(socket.SHUT_WR)
+        stranger.settimeout(10)
+        with contextlib.suppress(ConnectionResetError):  # not all that was said was read
+            assert stranger.recv(100) == b""
+
+
+def is_visitor(said):
+    try:
+        greeting = json.loads(said.partition(b"\n")[0])
+    except ValueError:
+        return False
+    return isinstance(greeting, dict) and "debugpy" not in greeting
