@@ -2,6 +2,7 @@
 // handler does is async-signal-safe and, up to handing a trap on, without libc.
 #include <csrc/inspect/trap_guard.h>
 
+#include <csrc/inspect/guarded_call.h>
 #include <csrc/inspect/mapping.h>
 #include <csrc/inspect/system_call.h>
 
@@ -120,7 +121,8 @@ bool survive(const siginfo_t& info, ucontext_t* context) {
   greg_t* registers = context->uc_mcontext.gregs;
   switch (info.si_code) {
     case kKernel:
-      return survive_breakpoint(&registers[REG_RIP]);
+      return return_from_call(context) ||
+          survive_breakpoint(&registers[REG_RIP]);
     case TRAP_TRACE:
     case TRAP_BRKPT: // a step over a system call
       return survive_step(&registers[REG_EFL]);
@@ -182,6 +184,7 @@ bool install_trap_guard() {
   if (sigaction(SIGTRAP, nullptr, &previous_action) == 0 &&
       sigaction(SIGTRAP, &guard_action, nullptr) == 0) {
     pthread_atfork(&before_fork, nullptr, &in_child);
+    allow_guarded_calls();
     return true;
   }
   installed = false;

@@ -153,10 +153,11 @@ class Session:
             self.say(f"{error}\n", important=True)
 
     def _lost(self, error: DebuggerLostError) -> None:
-        """A debugger has died: the program, which is none of its business, runs on."""
-        self.say(f"{error}\n", important=True)
+        """A debugger has died: the program, which is none of its business, is let go."""
         if self.debuggee:
             self.debuggee.detach()
+            error.remedy = self.debuggee.shell.fate()
+        self.say(f"{error}\n", important=True)
         self.end()
 
     # --- the client ---------------------------------------------------------------------------------------------------
@@ -178,7 +179,7 @@ class Session:
             with self._cancelling.handling(message):
                 body = self._handled(message)
         except DebuggerLostError as error:
-            self.client.refuse(message, error.message, error.remedy)
+            self.client.refuse(message, error.message)
             self._lost(error)
         except HarnessError as error:
             self.client.refuse(message, error.message, error.remedy)

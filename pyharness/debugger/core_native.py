@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from pyharness.gdbmi.records import Notice, Value
 
 IMMOBILE = "A core file cannot run, and nothing in it can be changed: start the program itself for that."
+REOPEN = "Open the core file again."
 _ALIVE = {"SIGSTOP", "SIGTRAP", "SIGINT"}
 """What stops a program for the one who makes a core of it; it does not die of these."""
 
@@ -28,7 +29,7 @@ class CoreLostError(DebuggerLostError):
 
     def __init__(self) -> None:
         super().__init__("gdb")
-        self.remedy = "Open the core file again."
+        self.remedy = REOPEN
 
 
 @dataclass(frozen=True)

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 from pyharness.debugger import machine as m
 from pyharness.debugger.breakpoints import Breakpoints
 from pyharness.debugger.core_header import check_core, check_program
-from pyharness.debugger.core_native import IMMOBILE, CoreLostError, CoreNative
+from pyharness.debugger.core_native import IMMOBILE, REOPEN, CoreLostError, CoreNative
 from pyharness.debugger.python_side import PythonSide
 from pyharness.debugger.shell import Shell
 from pyharness.model.errors import HarnessError
@@ -106,6 +106,10 @@ class CoreShell(Shell):
     def excused(self) -> Iterator[None]:
         """Nothing can end here."""
         yield
+
+    def fate(self) -> str:
+        """A core file is as it was."""
+        return REOPEN
 
     def perform(self, actions: list[m.Action]) -> None:
         """There are no actions."""

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any, Literal, TypeVar
 from pyharness.debugger.asking import GRACE, StuckError
 from pyharness.debugger.interrupts import passed_to
 from pyharness.debugger.native_ending import NativeEnding
-from pyharness.gdbmi.client import GdbBusyError, GdbClient, GdbError
+from pyharness.gdbmi.client import GdbBusyError, GdbClient, GdbError, GdbLostError
 from pyharness.gdbmi.records import Notice, quote
 from pyharness.model.errors import HarnessError
 from pyharness.model.process_state import has_ended
@@ -83,6 +83,8 @@ class NativeSide:
         """Of C++ expressions."""
         self.on_interrupt: Callable[[], None] = lambda: None
         """Ends what runs in the program for an expression, in either language."""
+        self.calls_unguarded = False
+        """gdb died while it was asked for what may call a function of the program, which has no guard."""
         self.pid = 0
         self.thread_ids: dict[str, int] = {}
         """gdb's thread number (as MI writes it) → LWP."""
@@ -309,6 +311,9 @@ class NativeSide:
         try:
             waits = passed_to(self.on_interrupt)
             return self._gdb.command(_command(name, request), self.ending.seconds + GRACE, waits)
+        except GdbLostError:
+            self.calls_unguarded = not self._guarded
+            raise
         except GdbBusyError as error:
             raise StuckError(repr(expression)) from error
 

@@ -95,8 +95,8 @@ class Program:
 
         One that was attached to runs on.
         """
-        if isinstance(error, DebuggerLostError) and self.exit_code is None:
-            self.detach()
+        if isinstance(error, DebuggerLostError):
+            self.left_by(error)
         self.close()
 
     def close(self) -> None:
@@ -123,6 +123,14 @@ class Program:
         if not self._hold.given_up:
             self.stop = None
             self._hold.detach()
+
+    def left_by(self, error: DebuggerLostError) -> None:
+        """A debugger died: leave the program running, and have ``error`` say what became of it."""
+        if self._hold.given_up:
+            return
+        if self.exit_code is None:
+            self.detach()
+        error.remedy = self._shell.fate()
 
     def finish(self) -> int:
         """Detach and wait for the program's end; its exit code, negative for a signal."""

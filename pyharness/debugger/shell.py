@@ -23,6 +23,7 @@ from pyharness.gdbmi.client import GdbError, GdbLostError
 from pyharness.model import user_code
 from pyharness.model.errors import DebuggerLostError, HarnessError
 from pyharness.model.evaluation import EVAL_TIMEOUT
+from pyharness.model.transcript import Ended
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
@@ -378,6 +379,18 @@ class Shell:
         self.close_gdb()
         self.python.disconnect()
         self.process.let_go()
+
+    def fate(self) -> str:
+        """What became of the program that a debugger has left, once it was let go."""
+        if self.exit_code is not None or self._ends():
+            ended = str(Ended(self.exit_code))
+            return f"{ended[0].upper()}{ended[1:]}."
+        if self.native and self.native.calls_unguarded:
+            return (
+                "The program was let go and runs, but gdb was evaluating an expression in it: it will crash when that"
+                " is done, because pyharness's native half, which would guard it, is not built for its Python."
+            )
+        return "The program was let go and runs on without a debugger."
 
     def kill(self) -> None:
         """End the program and the debuggers: a traced program is gone only when its tracer knows."""

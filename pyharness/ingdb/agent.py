@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import gdb
 
-from pyharness.ingdb import libraries, safe_point
+from pyharness.ingdb import guarded_call, libraries, safe_point
 from pyharness.ingdb.settings import temporarily
 from pyharness.ingdb.stack import backtrace
 from pyharness.model.errors import HarnessError
@@ -92,9 +92,9 @@ def _text(address: int) -> str:
 def _call(function: str, *, alone: bool | None) -> int:
     """Call ``int function(void)``; ``alone`` keeps other threads where they are, ``None`` is as gdb does anyway."""
     locking = nullcontext() if alone is None else temporarily("scheduler-locking", "on" if alone else "off")
-    with locking, temporarily("unwindonsignal", "on"):
+    with locking:
         try:
-            return int(gdb.parse_and_eval(f"((int (*)(void)) {_address(function):#x})()"))
+            return guarded_call.call(_address(function))
         except gdb.error as error:
             raise HarnessError(f"The call into the program did not return: {error}") from error
 

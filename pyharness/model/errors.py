@@ -35,10 +35,13 @@ class UsageError(HarnessError):
 
 
 class DebuggerLostError(HarnessError):
-    """gdb died, or debugpy left the program; the user's program does not end because of that."""
+    """gdb died, or debugpy left the program; the user's program shall not end because of that.
+
+    What became of it is the remedy as soon as somebody has looked.
+    """
 
     def __init__(self, name: str) -> None:
-        super().__init__(f"{name} ended unexpectedly.", "The program was let go and runs on without a debugger.")
+        super().__init__(f"{name} ended unexpectedly.", "The program is let go; look whether it runs.")
 
 
 def nearest(name: str, known: Iterable[str], count: int = 3) -> str:

@@ -98,6 +98,7 @@ class _Play:
         try:
             program.finish()
         except DEBUGGER_LOST as error:  # told once; the program is then waited for without it
+            program.left_by(error)
             self.failed(error)
             program.finish()
 
@@ -105,6 +106,9 @@ class _Play:
         try:
             for step in self._plan.steps:
                 self._step(program, step)
+        except DEBUGGER_LOST as error:
+            program.left_by(error)
+            self.failed(error)
         except HarnessError as error:
             self.failed(error)
 

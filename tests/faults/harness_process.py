@@ -49,6 +49,15 @@ class HarnessProcess:
                 return self
             assert line, f"{text!r} never came:\n{self.said}\n{self._process.stderr.read()}"
 
+    def until_error(self, text):
+        """Read what it writes to stderr until a line has ``text``; that line."""
+        seen = ""
+        while line := self._process.stderr.readline():
+            seen += line
+            if text in line:
+                return line
+        pytest.fail(f"{text!r} never came:\n{seen}")
+
     def until_standing(self):
         """Wait for the pause after the next stop."""
         return self.until("standing in")

@@ -64,6 +64,18 @@ def status(pid):
     return None if letter in "ZX" else (letter, int(fields["TracerPid"]))
 
 
+def wait_for_read(process):
+    """Wait until a thread of it reads a pipe that has nothing: only the kernel knows."""
+    while not any("pipe_read" in _text(task) for task in Path(f"/proc/{process.pid}/task").glob("*/wchan")):
+        assert status(process.pid), f"{process} has ended"
+
+
+def _text(path):
+    with contextlib.suppress(OSError):
+        return path.read_text()
+    return ""
+
+
 def stopped(process):
     """Whether any thread of it is held: by a signal (T) or by a tracer (t)."""
     letters = set()

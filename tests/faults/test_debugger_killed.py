@@ -2,9 +2,13 @@
 
 import pytest
 from harness_process import PROGRAMS, STANDS, at
+from processes import wait_for_read
 from slow_gdb import SlowGdb
 
 LINES = PROGRAMS / "plain_lines.py"
+EXPRESSIONS = pytest.mark.parametrize(
+    "expression", ["py:sys.stdin.readline()", "crossing::wait_holding(0)"], ids=["python", "C++"]
+)
 
 
 def strike(harness):
@@ -15,11 +19,19 @@ def strike(harness):
 
 def assert_lived_on(harness):
     """One error was shown; the program did all its work, without a debugger."""
-    status, errors = harness.end()
-    assert status == 1
-    assert errors == "pyharness: gdb ended unexpectedly.\nThe program was let go and runs on without a debugger.\n"
+    fates = {"The program was let go and runs on without a debugger.", "The program ended with exit code 7."}
+    assert told(harness) in fates
     assert "total64" in "".join(harness.said.split())  # two processes write to one pipe
     assert "the program ended with exit code 7" in harness.said
+
+
+def told(harness):
+    """What the one error said of the program."""
+    status, errors = harness.end()
+    assert status != 0
+    first, rest = errors.split("\n", 1)
+    assert first == "pyharness: gdb ended unexpectedly."
+    return rest.rstrip("\n")
 
 
 @pytest.mark.parametrize("action", ["--over", "--at=native:held"])
@@ -65,6 +77,50 @@ def test_while_it_is_asked_something(pyharness):
     harness.answer()
     harness.until_standing().go_on()  # gdb was not needed for the answer
     assert_lived_on(harness)
+
+
+@EXPRESSIONS
+def test_while_a_native_stop_is_asked_something(pyharness, expression):
+    harness = pyharness("step", STANDS, "--at", "native:held", "--print", expression).until("first")
+    wait_for_read(harness.family()["program"])
+    strike(harness)
+    harness.answer()
+    assert_lived_on(harness)
+
+
+@EXPRESSIONS
+def test_after_a_native_stop_was_asked_something(pyharness, expression):
+    harness = pyharness("step", STANDS, "--at", "native:held", "--print", expression, "--over", paused=True)
+    harness.until("first").answer().until_standing()
+    strike(harness)
+    harness.go_on()
+    assert_lived_on(harness)
+
+
+@EXPRESSIONS
+def test_without_a_guard_it_may_crash_and_that_is_said(pyharness, tmp_path, expression):
+    (tmp_path / "sitecustomize.py").write_text("import sys; sys.modules['pyharness._guard'] = None\n")
+    path = f"{tmp_path}:{pyharness.environment['PYTHONPATH']}"
+    harness = pyharness("step", STANDS, "--at", "native:held", "--print", expression, PYTHONPATH=path).until("first")
+    program = harness.family()["program"]
+    wait_for_read(program)
+    strike(harness)
+    assert "it will crash" in harness.until_error("The program was let go")
+    harness.answer()
+    program.wait_for_end()
+    harness.end()
+    assert "the program was ended by SIGSEGV" in harness.said
+
+
+def test_a_program_that_has_crashed_is_told_to_have_ended(pyharness, tmp_path):
+    (tmp_path / "crashes.py").write_text("import crossing\ncrossing.crash()\n")
+    harness = pyharness("step", tmp_path / "crashes.py", "--at", "native:crash", "--over", paused=True)
+    harness.until_standing().go_on().until_standing()
+    program = harness.family()["program"]
+    strike(harness)
+    program.wait_for_end()
+    harness.go_on()
+    assert told(harness).startswith("The program was ended by SIGSEGV")
 
 
 @pytest.mark.parametrize("moment", ["before", "after"])

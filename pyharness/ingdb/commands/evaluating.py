@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import gdb
 
-from pyharness.ingdb import agent, terminal
+from pyharness.ingdb import agent, expressions, terminal
 from pyharness.ingdb.commands.registry import command
 from pyharness.ingdb.trap_line import current_line
 from pyharness.model.errors import UsageError
@@ -21,7 +21,7 @@ def ph_print(argument: str) -> None:
     if not argument:
         raise UsageError("Print what?", "Write ph-print EXPR.")
     if not argument.startswith(_PYTHON) and current_line() is None:
-        gdb.execute(f"print {argument}")
+        expressions.called(f"print {argument}", gdb.execute)
         return
     answer = agent.call({"do": "evaluate", "expression": argument.removeprefix(_PYTHON)})
     if "error" in answer:

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 import gdb
 
-from pyharness.ingdb import terminal, torch_process, trap_line
+from pyharness.ingdb import expressions, terminal, torch_process, trap_line
 from pyharness.ingdb.commands.registry import COMMANDS, command
 from pyharness.ingdb.memory import UnreadableError
 from pyharness.ingdb.python import locals as python_locals
@@ -90,7 +90,7 @@ def find_tensor(expression: str) -> TensorInfo:
         address = int(expression, 0)
         return tensor_values.tensor_of_python(address) or tensor_values.tensor_at(address)
     try:
-        value = gdb.parse_and_eval(expression)
+        value = expressions.evaluate(expression)
         found = tensor_values.tensor_of(value)
         problem = f"{expression} is no tensor but {tensor_values.value_text(value)}."
     except gdb.error as error:

@@ -12,7 +12,17 @@ from typing import TYPE_CHECKING, Any
 
 import gdb
 
-from pyharness.ingdb import agent, attach, call_gate, ending, libraries, native_names, torch_process, trap_line
+from pyharness.ingdb import (
+    agent,
+    attach,
+    call_gate,
+    ending,
+    expressions,
+    libraries,
+    native_names,
+    torch_process,
+    trap_line,
+)
 from pyharness.ingdb.known_functions import innermost, is_within_own
 from pyharness.ingdb.stack import backtrace
 from pyharness.ingdb.stops import stop_at_functions
@@ -247,7 +257,7 @@ def _evaluate(request: dict[str, Any]) -> Any:
     if address := trap_line.tensor_address(request["expression"]):
         return one_line(torch_process.read, tensor_values.tensor_at(address))
     with ending.possible():
-        return tensor_values.value_text(gdb.parse_and_eval(request["expression"]))
+        return tensor_values.value_text(expressions.evaluate(request["expression"]))
 
 
 @mi_command("ph-agent")

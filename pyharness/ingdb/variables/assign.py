@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import gdb
 
+from pyharness.ingdb import expressions
 from pyharness.ingdb.writable import need_a_process
 from pyharness.model.errors import HarnessError
 
@@ -28,6 +29,6 @@ def assigned_variable(name: str, expression: str) -> gdb.Value:
 
 def _evaluated(assignment: str, expression: str) -> gdb.Value:
     try:
-        return gdb.parse_and_eval(assignment)
+        return expressions.evaluate(assignment)
     except gdb.error as error:
         raise HarnessError(f"Cannot set it to {expression!r}: {error}.".replace("..", "."), _REMEDY) from error

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 import gdb
 
-from pyharness.ingdb import libraries
+from pyharness.ingdb import expressions, libraries
 from pyharness.ingdb.memory import UnreadableError
 from pyharness.ingdb.python.attributes import attributes, bases, string_items
 from pyharness.ingdb.stack import backtrace
@@ -62,7 +62,7 @@ def _native(expression: str, frame: NativeFrame, *, whole: bool) -> Item:
     if item := op_tensor(frame.handle, expression):
         return item
     try:
-        value = gdb.parse_and_eval(expression)
+        value = expressions.evaluate(expression)
         item = native_item(expression, value, expression)
         return _whole(item, value) if whole else item
     except gdb.error as error:
