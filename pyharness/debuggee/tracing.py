@@ -8,6 +8,8 @@ import threading
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
+from pyharness.debuggee import left_behind
+
 if TYPE_CHECKING:
     import socket
     from collections.abc import Callable, Iterator
@@ -43,6 +45,7 @@ def connect(link: socket.socket, is_over: Callable[[], bool]) -> None:
 
     from pyharness.debuggee import debugpy_link
 
+    left_behind.clear()
     server._settrace.called = False  # type: ignore[attr-defined]  # it would refuse a second time
     _hooks[:] = [threading._trace_hook]  # type: ignore[attr-defined]
 
@@ -67,6 +70,7 @@ def release() -> None:
     for debugger in tuple(_debugger):
         debugger.ready_to_run = True
         debugger.dispose_and_kill_all_pydevd_threads(wait=False)
+        left_behind.clear(debugger)
 
 
 def let_go() -> None:
@@ -77,7 +81,10 @@ def let_go() -> None:
     from _pydev_bundle.pydev_monkey import undo_patch_thread_modules
 
     while _debugger:
-        _end(_debugger.pop())
+        debugger = _debugger.pop()
+        _end(debugger)
+        left_behind.clear(debugger)
+    left_behind.wait_until_left()
     undo_patch_thread_modules()
     if MONITORING:
         _stop_monitoring()
@@ -87,13 +94,17 @@ def let_go() -> None:
     pydevd_tracing.set_trace_to_threads(_vanish, create_dummy_thread=False)
     for frame in _frames():
         frame.f_trace = _vanish  # a loop that calls nothing comes here too
-    sys.settrace(None)
+    _settrace(None)
 
 
 def _end(debugger: Any) -> None:
     """Of its threads those, too, that were not running when it was disposed: for one of them Python waits at exit."""
+    from _pydevd_bundle.pydevd_constants import get_global_debugger, set_global_debugger
+
     _mtimes[0] = max(_mtimes[0], debugger.mtime)
     debugger.dispose_and_kill_all_pydevd_threads()
+    if get_global_debugger() is debugger:  # another thread disposes it, and has not come to this yet
+        set_global_debugger(None)
     for thread in (debugger.reader, debugger.writer, debugger.py_db_command_thread, debugger.check_alive_thread):
         if thread is not None:
             thread.do_kill_pydev_thread()
@@ -124,12 +135,24 @@ def _stop_monitoring() -> None:
 
 
 def _vanish(_frame: FrameType, _event: str, _argument: Any) -> None:
-    """A trace function that removes itself: what a thread is traced by, only that thread can take away for certain."""
-    sys.settrace(None)
+    """A trace function that removes itself: what a thread is traced by, only that thread can take away for certain.
+
+    It may come to that when the next debugger is there, whose own functions stay.
+    """
     frame: FrameType | None = sys._getframe(1)
     while frame is not None:
-        frame.f_trace = None
+        if frame.f_trace is _vanish or not _debugger:
+            frame.f_trace = None
         frame = frame.f_back
+    if sys.gettrace() is _vanish:
+        _settrace(None)
+
+
+def _settrace(function: Any) -> None:
+    """``sys.settrace``, without pydevd's warning to the program not to use it."""
+    import pydevd_tracing
+
+    (pydevd_tracing.TracingFunctionHolder._original_tracing or sys.settrace)(function)
 
 
 def _frames() -> Iterator[FrameType]:
