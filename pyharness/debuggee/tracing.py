@@ -9,6 +9,7 @@ from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
 from pyharness.debuggee import left_behind
+from pyharness.debuggee.bounded import BOUNDS
 
 if TYPE_CHECKING:
     import socket
@@ -66,11 +67,12 @@ def connect(link: socket.socket, is_over: Callable[[], bool]) -> None:
 
 
 def release() -> None:
-    """The debugger is gone: have ``connect`` return, and suspended threads go on."""
+    """The debugger is gone: have ``connect`` return, suspended threads go on, and its expressions end."""
     for debugger in tuple(_debugger):
         debugger.ready_to_run = True
         debugger.dispose_and_kill_all_pydevd_threads(wait=False)
         left_behind.clear(debugger)
+    BOUNDS.cancel()
 
 
 def let_go() -> None:

@@ -7,6 +7,7 @@ does it: it then depends on gdb's life.
 from __future__ import annotations
 
 import struct
+import threading
 from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
@@ -19,6 +20,8 @@ from pyharness.ingdb.settings import temporarily
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
+UNDER_WAY = threading.Event()
+"""Set while a thread of the program is called."""
 _LIBRARY = "_guard."
 """How the file name of the library with the guard begins."""
 _SYMBOL = b"pyharness_guarded_calls"
@@ -121,9 +124,11 @@ def _noted(guard: _Guard, *, is_expression: bool = False) -> Iterator[_Noted]:
     raw = _CALL.pack(0, 0, 0, is_expression, system_call, *registers.values(), 0, 0)
     memory.write_memory(address, raw)
     memory.write_memory(address + _THREAD, struct.pack("<Q", lwp))
+    UNDER_WAY.set()
     try:
         yield _Noted(number, address, registers, system_call)
     finally:
+        UNDER_WAY.clear()
         if _stands(registers["rip"], registers["rsp"]):
             memory.write_memory(address + _THREAD, struct.pack("<Q", 0))
 

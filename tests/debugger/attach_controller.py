@@ -4,6 +4,7 @@ python attach_controller.py TARGET STATE [PLACE]
 """
 
 import sys
+import threading
 
 import pyharness
 from pyharness.debugger.shell import Shell
@@ -35,6 +36,9 @@ with pyharness.attach(target) as program:
         program.into_native()
     if state == "deaf":  # gdb is busy, and hears nothing of our end
         program._shell.native._gdb.post('-interpreter-exec console "python import time; time.sleep(600)"')
+    if state == "evaluating":
+        threading.Thread(target=stay, daemon=True).start()
+        program.evaluate(place[1])
     if state == "armed":
         program._shell.perform(program._shell.machine.request("into", ()))
     stay()

@@ -67,3 +67,22 @@ def test_it_runs_on_by_itself(running, controller):
     process.wait()
     code, output, errors = walker.end()
     assert (code, errors.count("\n")) == (7, 1), output + errors
+
+
+LONG = "print('asked', flush=True) or __import__('threading').Event().wait()"
+BUSY = "print('asked', flush=True) or [0 for _ in iter(int, 1)]"
+
+
+@pytest.mark.parametrize("expression", [LONG, BUSY], ids=["waits", "computes"])
+@pytest.mark.parametrize("where", ["@released", "native:tick"], ids=["python", "native"])
+def test_an_expression_holds_the_program_no_longer_than_its_debugger_lives(running, controller, where, expression):
+    walker = running("attach_loop.py", "native", handle="walker")
+    place = walker.at(where[1:]) if where.startswith("@") else where
+    text = expression if where.startswith("@") else f"py:{expression}"
+    process = controller("walker", "evaluating", place, text)
+    walker.until("asked")
+    process.kill()
+    process.wait()
+    with pyharness.attach("walker") as program:
+        program.run_to(walker.at("released"))
+    walker.ends_free()

@@ -13,6 +13,8 @@ import threading
 import time
 from contextlib import suppress
 
+from pyharness.ingdb import guarded_call
+
 _IN_ORDER = 0.8
 """Seconds that gdb has for its own way: it detaches, which takes every breakpoint out of the program."""
 _STEP = 0.4
@@ -30,7 +32,9 @@ def _watch(harness: int, patience: float) -> None:
         ends.register(os.pidfd_open(harness), select.POLLIN)
     ends.poll()
     time.sleep(_IN_ORDER)
-    for number in (signal.SIGINT, signal.SIGTERM):  # give up what it does; detach and end
+    # Give up what it does; detach and end. A guarded call that is given up would leave Python in the middle of what no
+    # thread runs any more: its thread comes back by itself when gdb is gone.
+    for number in () if guarded_call.UNDER_WAY.is_set() else (signal.SIGINT, signal.SIGTERM):
         os.kill(os.getpid(), number)
         time.sleep(_STEP * patience)
     os.kill(os.getpid(), signal.SIGKILL)
