@@ -103,11 +103,11 @@ def _connect(channel: Channel, link: socket.socket) -> bool:
     BOUNDS.seconds = answer.get("eval_timeout", BOUNDS.seconds)
     forked.let_children_go()
     if "debugpy" in answer:
-        from pyharness.debuggee import debugpy_link
+        from pyharness.debuggee import debugpy_link, tracing
 
         apart.make_importable(answer["debugpy"])
         with apart.FromInstalled():
-            debugpy_link.serve(link)
+            debugpy_link.serve(link, tracing.note)
     if answer.get("children"):
         from pyharness.debuggee import children
 

@@ -46,6 +46,8 @@ def connect(link: socket.socket, is_over: Callable[[], bool]) -> None:
 
     from pyharness.debuggee import debugpy_link
 
+    if _debugger:  # of the session that the program was started with, or of one whose end was not seen
+        let_go()
     left_behind.clear()
     server._settrace.called = False  # type: ignore[attr-defined]  # it would refuse a second time
     _hooks[:] = [threading._trace_hook]  # type: ignore[attr-defined]
@@ -64,6 +66,11 @@ def connect(link: socket.socket, is_over: Callable[[], bool]) -> None:
     debugger.set_tracing_for_untraced_contexts(breakpoints_changed=True)
     if not MONITORING:
         pydevd_tracing.SetTrace(None)
+
+
+def note(debugger: Any) -> None:
+    """Remember the debugger of the session that the program is started with, for the one that comes after it."""
+    _debugger[:] = [debugger]
 
 
 def release() -> None:
