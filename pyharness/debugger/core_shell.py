@@ -9,9 +9,11 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from pyharness.debugger import machine as m
+from pyharness.debugger.asking import Asking
 from pyharness.debugger.breakpoints import Breakpoints
 from pyharness.debugger.core_header import check_core, check_program
 from pyharness.debugger.core_native import IMMOBILE, REOPEN, CoreLostError, CoreNative
+from pyharness.debugger.failed_conditions import FailedConditions
 from pyharness.debugger.python_side import PythonSide
 from pyharness.debugger.shell import Shell
 from pyharness.model.errors import HarnessError
@@ -22,6 +24,7 @@ if TYPE_CHECKING:
 
     from pyharness.debugger.child_processes import ChildProcesses
     from pyharness.debugger.core_native import CoreContents
+    from pyharness.debugger.dap_client import DapClient
     from pyharness.debugger.native_side import NativeSide
     from pyharness.debugger.shell import Events
 
@@ -63,6 +66,7 @@ class CoreShell(Shell):
         self.configure: Callable[[], None] = lambda: None
         self.held, self.ready, self.lost = False, False, False
         self.exit_code: int | None = None
+        self.conditions = FailedConditions()
         core.progress(f"reading {Path(core.path).name}")
         self._core = CoreNative(lambda notice: self._events.put(("gdb", notice)))
         self.native: NativeSide | None = self._core
@@ -166,6 +170,7 @@ class CorePython(PythonSide):
 
     def __init__(self) -> None:
         self.names, self.stdlib, self._link = {}, "", None
+        self.asking = Asking(_nobody)
         self.deliver = lambda _command, _arguments: {}
 
     @property
@@ -216,6 +221,10 @@ class CoreProcess:
 
     def close(self) -> None:
         """Nothing is open."""
+
+
+def _nobody() -> DapClient:
+    raise HarnessError(IMMOBILE)
 
 
 def _meaning(contents: CoreContents) -> str:

@@ -126,6 +126,6 @@ def test_a_generated_line_stops_once_and_threads_without_python_stop_too(pyharne
 
 def test_what_is_never_reached_says_why(pyharness, extension):
     result = pyharness("step", EAGER, "--at", "op:walk::weigthed", "--", extension)
-    assert result.returncode == 2
+    assert result.returncode == 1
     assert "There is no op 'walk::weigthed'." in result.stderr
     assert "Did you mean walk::weighted?" in result.stderr

@@ -203,7 +203,7 @@ def test_a_module_in_another_folder(pyharness, tmp_path):
         (
             "import os, shutil; shutil.rmtree(os.environ['PYHARNESS_HOME'])",
             1,
-            "The program ended with exit status 0 and left no trace: os._exit, perhaps",
+            "The folder for pyharness's files cannot be used: No such file or directory",
         ),
         ("import os; os._exit(0)", 1, "The program ended with exit status 0 and left no trace: os._exit, perhaps"),
     ],

@@ -40,7 +40,9 @@ class Adapters:
         self.listening.append(process)
         told = json.loads(process.stdout.readline())
         self.port, self.token = told["port"], told["token"]
-        return self.connect()
+        client = self.connect()
+        client.token = {"token": self.token}
+        return client
 
     def connect(self):
         """One more client of the adapter that listens."""

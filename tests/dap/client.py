@@ -32,6 +32,8 @@ class Client:
         self._responses = {}
         self._events = defaultdict(deque)
         self.capabilities = None
+        self.token = {}
+        """The attribute of a launch where the adapter asks for one."""
         self.faults = []
         """Breaches of the protocol by the adapter."""
         self.transcript = []

@@ -22,6 +22,7 @@ def begun(client, folder, *words, **arguments):
     environment = {"PAUSES": str(pauses), **arguments.pop("env", {})}
     program = Debugging(client, SCRIPT)
     program.initialize()
+    arguments |= client.token
     client.post("launch", program=program.script, args=list(words), env=environment, **arguments)
     return program
 
