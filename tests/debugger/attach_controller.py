@@ -28,7 +28,7 @@ if state in {"hello", "ready", "initialized"}:  # before that is handled
 
     Shell.handle = handle_until
 
-with pyharness.attach(target) as program:
+with pyharness.attach(target, eval_timeout=600) as program:
     if state == "running":
         stay()
     program.run_to(place[0])

@@ -65,6 +65,7 @@ def session():
 
 
 @pytest.mark.slow
+@pytest.mark.timeout(60 * RUNS)
 def test_each_next_session_is_as_on_a_fresh_program(running):
     walker = running("attach_loop.py", "native", handle="walker")
     deaths = [

@@ -69,8 +69,8 @@ def test_it_runs_on_by_itself(running, controller):
     assert (code, errors.count("\n")) == (7, 1), output + errors
 
 
-LONG = "print('asked', flush=True) or __import__('threading').Event().wait()"
-BUSY = "print('asked', flush=True) or [0 for _ in iter(int, 1)]"
+LONG = "__import__('os').write(1, b'asked\\n') and __import__('threading').Event().wait()"
+BUSY = "__import__('os').write(1, b'asked\\n') and [0 for _ in iter(int, 1)]"
 
 
 @pytest.mark.parametrize("expression", [LONG, BUSY], ids=["waits", "computes"])
