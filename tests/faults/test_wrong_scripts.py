@@ -62,3 +62,11 @@ def test_the_program_sees_its_own_name_and_arguments(pyharness, tmp_path):
     _, _, said = run(pyharness, tmp_path, text, "--at", f"py:{tmp_path / 'it.py'}:2", "--", "a", "--at", "b c")
     script = str(tmp_path / "it.py")
     assert f"{[script, 'a', '--at', 'b c']} __main__ {script} {tmp_path}\n" in said
+
+
+def test_a_program_that_closes_every_file_ends_quietly(pyharness, tmp_path):
+    """Daemons do; the debugger's sockets are among them."""
+    text = "import os, sys\nx = 1\nos.closerange(3, 1000)\nprint('end', flush=True)\nsys.exit(4)\n"
+    status, errors, said = run(pyharness, tmp_path, text, "--at", f"py:{tmp_path / 'it.py'}:2")
+    assert (status, errors) == (4, "")
+    assert "end\n" in said
