@@ -36,6 +36,10 @@ with pyharness.attach(target, eval_timeout=600) as program:
         program.into_native()
     if state == "deaf":  # gdb is busy, and hears nothing of our end
         program._shell.native._gdb.post('-interpreter-exec console "python import time; time.sleep(600)"')
+    if state == "halting":  # gdb has sent the signal by which it halts a thread, and has not seen it come
+        halt = "import gdb, os, signal, time; os.kill(gdb.selected_inferior().pid, signal.SIGSTOP); "
+        halt += "signal.pthread_sigmask(signal.SIG_BLOCK, range(1, 65)); time.sleep(600)"
+        program._shell.native._gdb.post(f'-interpreter-exec console "python {halt}"')
     if state == "evaluating":
         threading.Thread(target=stay, daemon=True).start()
         program.evaluate(place[1])

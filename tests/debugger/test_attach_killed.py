@@ -31,10 +31,14 @@ def controller():
         process.communicate()
 
 
-@pytest.mark.parametrize("state", ["hello", "initialized", "ready", "running", "python", "native", "stepping"])
+@pytest.mark.parametrize(
+    "state", ["hello", "initialized", "ready", "running", "python", "native", "halting", "stepping"]
+)
 def test_the_program_outlives_its_debugger(running, controller, state):
     walker = running("attach_loop.py", "native", handle="walker")
-    place = {"native": "native:tick", "stepping": walker.at("released")}.get(state, walker.at("repeat"))
+    place = {"native": "native:tick", "halting": "native:tick", "stepping": walker.at("released")}.get(
+        state, walker.at("repeat")
+    )
     process = controller("walker", state, place)
     process.kill()
     process.wait()

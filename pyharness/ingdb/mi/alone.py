@@ -9,6 +9,7 @@ from __future__ import annotations
 import os
 import select
 import signal
+import subprocess
 import threading
 import time
 from contextlib import suppress
@@ -18,6 +19,8 @@ from pyharness.ingdb import guarded_call
 _IN_ORDER = 0.8
 """Seconds that gdb has for its own way: it detaches, which takes every breakpoint out of the program."""
 _STEP = 0.4
+_NULL = subprocess.DEVNULL
+_PROGRAM: list[int] = []
 
 
 def watch(harness: int, *, guarded: bool) -> None:
@@ -37,4 +40,18 @@ def _watch(harness: int, patience: float) -> None:
     for number in () if guarded_call.UNDER_WAY.is_set() else (signal.SIGINT, signal.SIGTERM):
         os.kill(os.getpid(), number)
         time.sleep(_STEP * patience)
+    _wake_afterwards()
     os.kill(os.getpid(), signal.SIGKILL)
+
+
+def attached(program: int) -> None:
+    """This is the process that must not stay halted: gdb halts threads by a signal, which may still be on its way."""
+    _PROGRAM[:] = [program]
+
+
+def _wake_afterwards() -> None:
+    """Have the program go on when this gdb is gone: whoever is killed can do nothing then, so a shell does."""
+    for program in _PROGRAM:
+        words = ["sh", "-c", f"sleep 0.1; kill -CONT {program}; sleep 0.4; kill -CONT {program}"]
+        with suppress(OSError):
+            subprocess.Popen(words, stdin=_NULL, stdout=_NULL, stderr=_NULL, start_new_session=True)

@@ -24,6 +24,7 @@ from pyharness.ingdb import (
     trap_line,
 )
 from pyharness.ingdb.known_functions import innermost, is_within_own
+from pyharness.ingdb.mi import alone
 from pyharness.ingdb.stack import backtrace
 from pyharness.ingdb.stops import stop_at_functions
 from pyharness.ingdb.tensors import values as tensor_values
@@ -97,6 +98,7 @@ def select(request: dict[str, Any]) -> gdb.InferiorThread:
 @mi_command("ph-attach")
 def _attach(request: dict[str, Any]) -> Any:
     _wake_at_the_end(request["pid"])
+    alone.attached(request["pid"])
     attach.attach(request["pid"], non_stop=True)
     return [thread.ptid[1] for thread in gdb.selected_inferior().threads()]
 
