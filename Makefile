@@ -12,7 +12,7 @@ THREADED := $(wildcard tests/native/test_*_threads.py) tests/breakpoints/test_na
 NATIVE_FILES := $(shell find csrc -name '*.h' -o -name '*.cpp')
 
 .DEFAULT_GOAL := help
-.PHONY: help setup debug-build release-build asan-build test test-versions test-vscode asan-test tsan-test stress-test fuzz-test lint lint-python lint-others format demo vscode docs clean
+.PHONY: help setup debug-build release-build asan-build test test-versions test-vscode asan-test tsan-test stress-test fault-test fuzz-test lint lint-python lint-others format demo vscode docs clean
 
 help: ## list the tasks
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  make %-14s %s\n", $$1, $$2}' $(firstword $(MAKEFILE_LIST))
@@ -66,6 +66,9 @@ tsan-test: setup ## run the tests of what watches many threads (TESTS=PATH for o
 
 stress-test: debug-build ## record 10^7 events from 8 threads, and start and stop recordings meanwhile (minutes)
 	PYHARNESS_STRESS=63 $(BIN)/python -m pytest -n 0 --timeout 1200 tests/native/test_record_threads.py tests/native/test_record_ring.py
+
+fault-test: debug-build ## kill each part of a session in each phase, three times (docs/faults.md; half an hour)
+	PYHARNESS_FAULT_TURN=all PYHARNESS_FAULT_TIMES=3 $(BIN)/python -m pytest -n 2 tests/faults/test_fault_table.py
 
 fuzz-test: debug-build ## make up 10^5 inputs of each kind: places, files, messages (EXAMPLES=N for another number; an hour)
 	PYHARNESS_EXAMPLES=$(or $(EXAMPLES),100000) $(BIN)/python -m pytest -n 2 --timeout 7200 tests/fuzz

@@ -67,8 +67,11 @@ class Attached:
 
     def debugpy(self, hello: dict[str, Any]) -> socket.socket:
         """A second connection to the program, by the key that this conversation was given."""
-        connection = self._handle.connect()
-        connection.sendall(json.dumps({"debugpy": hello["key"]}).encode() + b"\n")
+        try:
+            connection = self._handle.connect()
+            connection.sendall(json.dumps({"debugpy": hello["key"]}).encode() + b"\n")
+        except OSError as error:
+            raise HarnessError(f"Process {self.pid} hung up: {error.strerror}.", "Is it ending?") from error
         return connection
 
     def answer(self, message: dict[str, Any]) -> None:

@@ -1,0 +1,186 @@
+"""One cell of the fault table: a program, its debugger in a process of its own, and the strike."""
+
+import contextlib
+import os
+import select
+import signal
+import subprocess
+import sys
+import threading
+from pathlib import Path
+
+import fault_phases
+from fault_phases import PHASES, SCRIPT
+from processes import marked_with, status
+
+import pyharness
+
+PATIENCE = 60
+DEBUGGER = Path(fault_phases.__file__)
+
+
+class Struck:
+    """The program's input stays open until ``ends_right``; everything carries the state folder in its environment."""
+
+    def __init__(self, door, phase, folder, environment):
+        self.door, self.phase = door, PHASES[phase]
+        self._name = phase
+        self._environment = environment
+        self._orders = folder / "orders"
+        os.mkfifo(self._orders)
+        self.said = ""
+        self._told = threading.Condition()
+        self._input, self._output = os.pipe(), os.pipe()
+        self.program = self._run_by_itself() if door == "attach" else None
+        target = self.program.pid if self.program else SCRIPT
+        command = [sys.executable, DEBUGGER, door, target, phase, self._orders]
+        self.debugger = self._start(command)
+        for end in (self._input[0], self._output[1]):
+            os.close(end)
+        self._reader = threading.Thread(target=self._read, daemon=True)
+        self._reader.start()
+
+    def _start(self, command):
+        return subprocess.Popen(
+            [*map(str, command)],
+            stdin=self._input[0],
+            stdout=self._output[1],
+            stderr=subprocess.STDOUT,
+            start_new_session=True,
+            env=self._environment,
+        )
+
+    def _run_by_itself(self):
+        front = [sys.executable, "-m", "pyharness", "run", "--name", "struck"]
+        return self._start([*front, SCRIPT, self.phase.word])
+
+    def _read(self):
+        while data := os.read(self._output[0], 1 << 16):
+            with self._told:
+                self.said += data.decode(errors="replace")
+                self._told.notify_all()
+        os.close(self._output[0])
+
+    def until(self, *words):
+        """Wait until one of the words was said, by the program or by its debugger."""
+        with self._told:
+            came = self._told.wait_for(lambda: any(word in self.said for word in words), PATIENCE)
+        assert came, f"none of {words} came:\n{self.story()}"
+
+    def bring(self):
+        """Wait until the debugger is in the phase; a program that blocks on its way there is fed."""
+        with self.feeding():
+            self.until("standing" if self.phase.then is None else "going")
+        if "Python expression" in self._name:
+            self.until("doing an expression")
+        return self
+
+    @contextlib.contextmanager
+    def feeding(self):
+        """A line now and then for a program that reads, meanwhile."""
+        enough = threading.Event()
+
+        def feed():
+            while not enough.wait(0.1):
+                self.feed()
+
+        feeder = threading.Thread(target=feed, daemon=True)
+        feeder.start()
+        try:
+            yield
+        finally:
+            enough.set()
+            feeder.join()
+
+    @property
+    def family(self):
+        """Live processes by role."""
+        roles = {}
+        for process in marked_with(self._environment["PYHARNESS_HOME"]):
+            if process.pid == self.debugger.pid:
+                roles["harness"] = process
+            elif process.role == "gdb":
+                roles["gdb"] = process
+            elif self.program is None or process.pid == self.program.pid:
+                roles["program"] = process
+        return roles
+
+    def strike(self, part):
+        """Let it die, and wait until it has; a program that is traced is gone when its tracer knows."""
+        if part == "terminal":
+            os.killpg(self.debugger.pid, signal.SIGHUP)
+            self.debugger.wait(PATIENCE)
+            return
+        victim = self.family[part]
+        victim.kill()
+        if part == "harness":
+            self.debugger.wait(PATIENCE)
+        elif part == "gdb":
+            victim.wait_for_end()
+
+    def go_on(self):
+        """Whoever waits for an order or for input gets it, until the debugger has ended."""
+        with contextlib.suppress(OSError):
+            descriptor = os.open(self._orders, os.O_WRONLY | os.O_NONBLOCK)
+            os.write(descriptor, b"\n")
+            os.close(descriptor)
+
+    def feed(self):
+        """A line for a program that reads."""
+        with contextlib.suppress(OSError):
+            os.write(self._input[1], b"\n")
+
+    def debugger_ended(self):
+        """Wait for the debugger's end; what it said of it."""
+        while self.debugger.poll() is None:
+            self.feed()
+            with contextlib.suppress(subprocess.TimeoutExpired):
+                self.debugger.wait(0.2)
+        return self.debugger.returncode
+
+    def alone(self, spared=()):
+        """Wait until nothing but what is spared is left of it."""
+        for role, process in self.family.items():
+            if role not in spared:
+                process.wait_for_end()
+
+    def next_session(self):
+        """A debugger that comes now finds a fresh program: it stops where it is told to, and steps to the next line."""
+        with self.feeding(), pyharness.attach(self.family["program"].pid) as program:
+            stop = program.run_to(fault_phases.py("python"))
+            assert (stop.reason, stop.frame.line) == ("breakpoint", fault_phases.marked("python"))
+            assert program.over().frame.line == fault_phases.marked("native")
+            assert program.run_to("native:held").frame.function == "crossing::held"
+            assert program.out().frame.file == str(SCRIPT)
+
+    def ends_right(self, left="None"):
+        """The program comes to its own end with all its work right, and with what is ``left`` of a debugger in it."""
+        process = self.family["program"]
+        self.hang_up()
+        process.wait_for_end()
+        self._reader.join(PATIENCE)
+        assert f"right, left: {left}" in self.said, self.story()
+        if self.program:
+            assert self.program.wait(PATIENCE) == 7, self.story()
+
+    def hang_up(self):
+        """The program's input ends."""
+        with contextlib.suppress(OSError):
+            os.close(self._input[1])
+
+    def story(self):
+        """What was said and what there is, for a test that fails."""
+        states = {role: (process, status(process.pid)) for role, process in self.family.items()}
+        return f"{self.said}\n{states}"
+
+    def end(self):
+        """Let nothing be left by the test."""
+        self.hang_up()
+        for process in marked_with(self._environment["PYHARNESS_HOME"]):
+            process.kill()
+        for child in (self.debugger, self.program):
+            if child:
+                child.wait(PATIENCE)
+        with contextlib.suppress(OSError):
+            select.select([self._output[0]], [], [], 0)
+        self._reader.join(PATIENCE)
