@@ -4,6 +4,7 @@ import contextlib
 import os
 import select
 import signal
+import time
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -74,6 +75,13 @@ def _text(path):
     with contextlib.suppress(OSError):
         return path.read_text()
     return ""
+
+
+def wait_until_it_runs(process):
+    """Wait until no thread of it is held: who is woken goes on a moment after whoever held it has gone."""
+    ends = time.monotonic() + PATIENCE
+    while stopped(process):
+        assert time.monotonic() < ends, f"{process} stays held"
 
 
 def stopped(process):

@@ -2,7 +2,7 @@
 
 import pytest
 from phases import PHASES, asking_in_native_code, named, starting
-from processes import stopped
+from processes import wait_until_it_runs
 
 
 @pytest.mark.parametrize("phase", PHASES, ids=named)
@@ -15,7 +15,7 @@ def test_the_program_runs_on(pyharness, tmp_path, phase):
         harness.hang_up()
     if "gdb" in family:
         family["gdb"].wait_for_end()
-    assert not stopped(family["program"])
+    wait_until_it_runs(family["program"])
     if phase is not asking_in_native_code:
         harness.hang_up()
     for process in family.values():

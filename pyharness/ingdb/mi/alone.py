@@ -45,7 +45,7 @@ def _watch(harness: int, patience: float) -> None:
 
 
 def attached(program: int) -> None:
-    """This is the process that must not stay halted: gdb halts threads by a signal, which may still be on its way."""
+    """Note the process that must not stay halted: gdb halts threads by a signal, which may still be on its way."""
     _PROGRAM[:] = [program]
 
 
