@@ -6,6 +6,7 @@
 
 #include <array>
 #include <cstdio>
+#include <cstdlib>
 #include <ctime>
 
 #include <unistd.h>
@@ -31,11 +32,14 @@ constexpr std::array kDomains = {PYMEM_DOMAIN_MEM, PYMEM_DOMAIN_OBJ};
 std::array<PyMemAllocatorEx, kDomains.size()> originals;
 
 std::size_t resident() {
-  long pages = 0;
+  long pages = 0; // the second number
   std::FILE* file = std::fopen("/proc/self/statm", "re");
   if (file != nullptr) {
-    if (std::fscanf(file, "%*s %ld", &pages) != 1) {
-      pages = 0;
+    std::array<char, 128> text{};
+    if (std::fgets(text.data(), text.size(), file) != nullptr) {
+      char* second = nullptr;
+      std::strtol(text.data(), &second, 10);
+      pages = std::strtol(second, nullptr, 10);
     }
     std::fclose(file);
   }
