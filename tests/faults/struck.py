@@ -28,6 +28,7 @@ class Struck:
         self._environment = environment
         self._orders = folder / "orders"
         os.mkfifo(self._orders)
+        self._order = os.open(self._orders, os.O_RDWR)  # what is written waits there for whoever opens it later
         self.said = ""
         self._told = threading.Condition()
         self._input, self._output = os.pipe(), os.pipe()
@@ -119,11 +120,8 @@ class Struck:
             victim.wait_for_end()
 
     def go_on(self):
-        """Whoever waits for an order or for input gets it, until the debugger has ended."""
-        with contextlib.suppress(OSError):
-            descriptor = os.open(self._orders, os.O_WRONLY | os.O_NONBLOCK)
-            os.write(descriptor, b"\n")
-            os.close(descriptor)
+        """Give the debugger the order for which it waits, or will wait in a moment."""
+        os.write(self._order, b"\n")
 
     def feed(self):
         """A line for a program that reads."""
@@ -184,3 +182,4 @@ class Struck:
         with contextlib.suppress(OSError):
             select.select([self._output[0]], [], [], 0)
         self._reader.join(PATIENCE)
+        os.close(self._order)
