@@ -13,6 +13,7 @@ ANYTHING = {"native", "fx", "inspect", "debuggee", "gdbmi", "debugger", "dap", "
 ANYTHING |= {"doctor", "project"}
 ALLOWED = {
     "model": set(),
+    "protocol": set(),
     "native": {"fx"},
     "ops": {"native"},
     "fx": {"native"},
@@ -33,7 +34,7 @@ ALLOWED = {
 }
 STOREYS = ({"binaries", "python", "autograd"}, {"tensors"}, {"stack"}, {"stops", "variables"}, {"mi", "commands"})
 """The folders of ``ingdb``, each above those that it may import; on the same storey none imports another."""
-STDLIB_ONLY = {"model", "ingdb", "gdbmi"}
+STDLIB_ONLY = {"model", "protocol", "ingdb", "gdbmi"}
 LAZY_TORCH = {"cli", "pytest_plugin", "views", "debugger", "session", "dap", "doctor", "project", "__init__"}
 
 
@@ -67,7 +68,9 @@ def test_imports_follow_the_layer_table(path):
             continue
         if not (ROOT / parts[1]).exists() and not (ROOT / f"{parts[1]}.py").exists():
             continue
-        assert parts[1] in ALLOWED[here] | {here, "model"}, f"{here} may not import {name}"
+        assert parts[1] in ALLOWED[here] | {here, *({"model", "protocol"} if here != "model" else ())}, (
+            f"{here} may not import {name}"
+        )
 
 
 @pytest.mark.parametrize("path", sources())

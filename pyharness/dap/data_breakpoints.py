@@ -8,17 +8,18 @@ from dataclasses import asdict, dataclass
 from typing import TYPE_CHECKING, Any, cast
 
 from pyharness.dap.registry import request
-from pyharness.debugger.native_watch import NativeWatch, WatchTarget
+from pyharness.debugger.native_watch import NativeWatch
 from pyharness.model import hit_condition
 from pyharness.model.errors import HarnessError
+from pyharness.protocol.mi import WatchTarget
 
 if TYPE_CHECKING:
     from pyharness.dap.arguments import Arguments
     from pyharness.dap.session import Session
     from pyharness.dap.tables import ShownFrame
-    from pyharness.debugger.native_watch import Access, WatchHit
     from pyharness.debugger.shell import Shell
     from pyharness.model.dap_wire import Message
+    from pyharness.protocol.mi import Access, WatchHit
 
 _ACCESS = ("write", "read", "readWrite")
 _ITEM = re.compile(r"(.+?)\[[^\[\]]*\]", re.DOTALL)

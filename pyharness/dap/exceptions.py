@@ -14,8 +14,8 @@ from pyharness.model.errors import HarnessError, UsageError, nearest
 if TYPE_CHECKING:
     from pyharness.dap.arguments import Arguments
     from pyharness.dap.session import Session
-    from pyharness.debugger.native_exceptions import CxxException
     from pyharness.model.dap_wire import Message
+    from pyharness.protocol.mi import CxxException
 
 _TYPE = "patterns of types, or of a base's, e.g. ValueError, torch.*Error"
 _CXX_TYPES = "patterns of types, or of a base's, e.g. c10::*Error, std::bad_alloc"

@@ -14,8 +14,8 @@ from pyharness.model.errors import HarnessError, UsageError
 if TYPE_CHECKING:
     from pyharness.dap.arguments import Arguments
     from pyharness.dap.session import Session
-    from pyharness.debugger.native_code import Instruction, Module
     from pyharness.model.dap_wire import Message
+    from pyharness.protocol.mi import Instruction, Module
 
 _MOST_BYTES = 1 << 20
 _MOST_INSTRUCTIONS = 10_000

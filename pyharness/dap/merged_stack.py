@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from pyharness.dap.tables import ShownFrame
 from pyharness.debugger.program import from_frame
-from pyharness.model.frames import from_json
 
 if TYPE_CHECKING:
+    from collections.abc import Iterable
+
     from pyharness.dap.session import Session
     from pyharness.debugger.shell import Shell
     from pyharness.model.frames import Frame
@@ -37,8 +38,8 @@ def _read(session: Session, thread: int) -> list[ShownFrame]:
     return _numbered(thread, shell.native.stack_of_running(thread)) if shell.native else []
 
 
-def _numbered(thread: int, entries: list[dict[str, Any]]) -> list[ShownFrame]:
-    return [ShownFrame(thread, level, from_json(entry)) for level, entry in enumerate(entries)]
+def _numbered(thread: int, frames: Iterable[Frame]) -> list[ShownFrame]:
+    return [ShownFrame(thread, level, frame) for level, frame in enumerate(frames)]
 
 
 def _merged(shell: Shell, thread: int) -> list[ShownFrame]:
@@ -46,7 +47,7 @@ def _merged(shell: Shell, thread: int) -> list[ShownFrame]:
     python = python_frames(shell, thread)
     if shell.native is None or not python:
         return python
-    whole = [from_json(entry) for entry in shell.native.stack_of_running(thread)]
+    whole = shell.native.stack_of_running(thread)
     merged = from_frame(python[0].frame, whole)
     first = len(whole) - len(merged)
     waiting = list(python)

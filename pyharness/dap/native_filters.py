@@ -10,8 +10,8 @@ from pyharness.debugger.native_side import FATAL_SIGNALS
 from pyharness.debugger.native_signals import NativeSignals
 
 if TYPE_CHECKING:
-    from pyharness.debugger.native_exceptions import CxxException
     from pyharness.debugger.native_side import NativeSide
+    from pyharness.protocol.mi import CxxException
 
 
 class NativeFilters:

@@ -105,9 +105,9 @@ def scopes(session: Session, arguments: Arguments) -> Message:
             found.append({**entry, "variablesReference": session.variables.add(container)})
     elif shown.level >= 0:
         for scope in NativeVariables(shell.attach()).scopes(shown.thread, shown.level):
-            container = Container("gdb", scope["handle"], shown)
-            hint = {"Arguments": "arguments", "Locals": "locals", "Registers": "registers"}.get(scope["name"])
-            entry = {"name": scope["name"], "expensive": bool(scope.get("expensive"))}
+            container = Container("gdb", scope.handle, shown)
+            hint = {"Arguments": "arguments", "Locals": "locals", "Registers": "registers"}.get(scope.name)
+            entry = {"name": scope.name, "expensive": scope.expensive}
             found.append(
                 {
                     **entry,
@@ -123,6 +123,6 @@ def _fx_scope(session: Session, frame: Frame) -> list[Message]:
         return []
     source_map = map_of(frame.file) if frame.file else None
     rows = fx_scope(frame.fx, source_map.at(frame.line) if source_map and frame.line else None)
-    variables = [of_gdb(session, row.to_json(), None) for row in rows]
+    variables = [of_gdb(session, row, None) for row in rows]
     reference = session.variables.add(Container("ready", variables=tuple(variables)))
     return [{"name": "FX", "variablesReference": reference, "expensive": False}]

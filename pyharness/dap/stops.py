@@ -13,9 +13,9 @@ if TYPE_CHECKING:
     from pyharness.dap.placed_breakpoint import PlacedBreakpoint
     from pyharness.dap.session import Session
     from pyharness.debugger.machine import Stopped
-    from pyharness.debugger.native_watch import WatchHit
     from pyharness.debugger.shell import Shell
     from pyharness.model.frames import Frame
+    from pyharness.protocol.mi import WatchHit
 
 _REASONS = {"signal": "exception"}
 _BRACES = re.compile(r"\{([^{}]+)\}")
@@ -79,7 +79,7 @@ def _explained(session: Session, shell: Shell, stop: Stopped, frame: Frame | Non
         return {"description": f"Paused on {found.kind} of {found.type}", "text": text} if found else {}
     note = ""
     if frame and stop.ran_nothing:
-        note = why_nothing(session.stepped_from, frame, shell.armed.get("functions", 0))
+        note = why_nothing(session.stepped_from, frame, shell.armed.functions)
     if not note:
         return {}
     session.say(f"{note}\n")

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Literal
 
 from pyharness.dap.merged_stack import whole_stack
 from pyharness.dap.registry import request
@@ -19,7 +19,9 @@ if TYPE_CHECKING:
     from pyharness.dap.tables import ShownFrame
     from pyharness.debugger.machine import Stopped
     from pyharness.model.dap_wire import Message
+    from pyharness.model.variable import Variable
 
+_KINDS: dict[str, Literal["named", "indexed"]] = {"named": "named", "indexed": "indexed"}
 _NUMBER = re.compile(r"-?\d{1,40}")
 _WHOLE = ("clipboard", "repl")
 """Contexts of `evaluate` in which a value is wanted, and not a line of a view."""
@@ -53,7 +55,7 @@ def _debugpys(session: Session, arguments: Arguments, container: Container) -> l
 
 def _gdbs(session: Session, arguments: Arguments, container: Container) -> list[Message]:
     start, count = arguments.integer("start", 0), arguments.integer("count", 0)
-    kind = arguments.text("filter", "") or None
+    kind = _KINDS.get(arguments.text("filter", ""))
     known = NativeVariables(session.require_program().attach())
     entries = known.children(container.thread, container.handle, start, count or _PAGE, kind)
     shown = [of_gdb(session, entry, container.frame) for entry in entries]
@@ -74,22 +76,24 @@ def _of_debugpy(session: Session, entry: Message, frame: ShownFrame | None) -> M
     return entry
 
 
-def of_gdb(session: Session, entry: dict[str, Any], frame: ShownFrame | None) -> Message:
-    """A variable of ``ingdb.mi.variables`` as the protocol has it."""
-    handle = entry.get("handle") or 0
-    value = entry["value"] if not entry.get("note") else f"{entry['value']} <{entry['note']}>".strip()
+def of_gdb(session: Session, entry: Variable, frame: ShownFrame | None) -> Message:
+    """A variable as the debug adapter protocol has it."""
+    container = Container("gdb", entry.handle, frame)
     body: dict[str, Any] = {
-        "name": entry["name"],
-        "value": value,
-        "type": entry.get("type") or "",
-        "variablesReference": session.variables.add(Container("gdb", handle, frame)) if handle else 0,
+        "name": entry.name,
+        "value": f"{entry.value} <{entry.note}>".strip() if entry.note else entry.value,
+        "type": entry.type,
+        "variablesReference": session.variables.add(container) if entry.handle else 0,
     }
-    names = {"named": "namedVariables", "indexed": "indexedVariables", "memory": "memoryReference"}
-    body |= {there: entry[here] for here, there in names.items() if entry.get(here)}
-    if entry.get("evaluate"):
-        body["evaluateName"] = entry["evaluate"]
-    if entry.get("link"):
-        body["valueLocationReference"] = session.variables.add_link(entry["link"])
+    optional = {
+        "namedVariables": entry.named,
+        "indexedVariables": entry.indexed,
+        "memoryReference": entry.memory,
+        "evaluateName": entry.evaluate,
+    }
+    body |= {key: value for key, value in optional.items() if value}
+    if entry.link:
+        body["valueLocationReference"] = session.variables.add_link(entry.link)
     return body
 
 

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from pyharness.debugger import machine as m
+from pyharness.protocol.mi import Armed
 
 if TYPE_CHECKING:
     from pyharness.debugger.native_side import NativeSide
@@ -16,8 +17,8 @@ class Actions:
 
     def __init__(self, shell: Shell) -> None:
         self._shell = shell
-        self.armed: dict[str, Any] = {}
-        """What the last *into* armed: the number of ``functions``."""
+        self.armed = Armed()
+        """What the last *into* armed."""
         self._stepping_into = 0
         """The thread that *into* has armed."""
         self._depth: dict[int, int] = {}
@@ -47,7 +48,7 @@ class Actions:
                 case m.Python(thread, command):
                     shell.python.resume(thread, command)
                 case m.Arm(thread) if shell.native is None and not has_libraries:
-                    self.armed, self._stepping_into = {}, thread  # nothing to arm, unless a library comes
+                    self.armed, self._stepping_into = Armed(), thread  # nothing to arm, unless a library comes
                 case m.Disarm() if shell.native is None:
                     self._stepping_into = 0
                 case m.ArmReturn(_) if shell.native is None:
@@ -77,10 +78,10 @@ class Actions:
     def _leave(self, native: NativeSide, thread: int, *, pending: bool) -> None:
         """Run on to the user's code that called: their native frame, or the next line of their Python."""
         caller = native.caller(thread)
-        if caller["language"] == "native":
-            native.finish(thread, caller["level"])
+        if caller.language == "native":
+            native.finish(thread, caller.level)
             return
-        if caller["language"] == "python" and not pending:
+        if caller.language == "python" and not pending:
             self._depth.pop(thread, None)
             self._shell.ask_agent(thread, {"do": "arm_next_line"})
         native.resume(thread)

@@ -10,6 +10,7 @@ from pyharness.model.code_lines import executable_line
 from pyharness.model.errors import HarnessError, UsageError, nearest
 from pyharness.model.places import names, statements
 from pyharness.model.source_map import SourceMap, map_of
+from pyharness.protocol.mi import Break
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -135,11 +136,9 @@ class Breakpoints:
             where = bound.where
             if where.kind != "native" or not bound.pending:
                 continue
-            request = {"function": where.name, "file": where.file, "line": where.line, "condition": where.condition}
-            if where.name.startswith("*"):
-                request["address"] = int(where.name[1:], 16)
+            address = int(where.name[1:], 16) if where.name.startswith("*") else 0
             try:
-                answer = native.set_breakpoint(request)
+                answer = native.ask(Break(where.name, where.file, where.line, address, where.condition))
             except GdbError as error:
                 self._bound.remove(bound)
                 message, _, remedy = error.message.partition("\n")
@@ -148,9 +147,7 @@ class Breakpoints:
                     raise problem from error
                 self.on_problem(where, problem)
                 continue
-            bound.numbers = list(answer["numbers"])
-            bound.hint = str(answer["hint"])
-            bound.lines = [(str(file), int(line)) for file, line in answer.get("places", [])]
+            bound.numbers, bound.hint, bound.lines = list(answer.numbers), answer.hint, list(answer.places)
             self.place_of_number.update(dict.fromkeys(bound.numbers, name_of(where)))
             if bound.numbers:
                 self.on_bound(where)

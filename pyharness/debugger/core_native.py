@@ -7,14 +7,16 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from pyharness.debugger.native_side import NativeSide
-from pyharness.debugger.native_signals import NativeSignals, SignalStop
+from pyharness.debugger.native_signals import NativeSignals
 from pyharness.gdbmi.client import GdbError, GdbLostError
 from pyharness.model.errors import DebuggerLostError, HarnessError
+from pyharness.protocol.mi import OpenCore
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
     from pyharness.gdbmi.records import Notice, Value
+    from pyharness.protocol.mi import Command, CoreContents, SignalStop
 
 IMMOBILE = "A core file cannot run, and nothing in it can be changed: start the program itself for that."
 REOPEN = "Open the core file again."
@@ -33,19 +35,12 @@ class CoreLostError(DebuggerLostError):
 
 
 @dataclass(frozen=True)
-class CoreContents:
-    """What is in a core file."""
+class OpenedCore:
+    """A core file that gdb has open."""
 
-    pid: int
-    """Of the process that it was."""
-    threads: dict[int, str]
-    """LWP → the kernel's name, empty where the core has none."""
-    thread: int
-    """The one that the core was made for."""
+    contents: CoreContents
     signal: SignalStop | None
     """What the program died of; ``None`` where it lived on."""
-    lacks: tuple[str, ...]
-    """What of the program is not here any more, a sentence each."""
 
 
 class CoreNative(NativeSide):
@@ -54,17 +49,15 @@ class CoreNative(NativeSide):
     def __init__(self, on_notice: Callable[[Notice | None], None]) -> None:
         super().__init__(on_notice, None, guarded=False)
 
-    def open(self, path: str, program: str) -> CoreContents:
+    def open(self, path: str, program: str) -> OpenedCore:
         """Read a core file; ``HarnessError`` says what is wrong with it."""
         try:
-            found = self._call("ph-open-core", {"path": path, "program": program})
+            contents = self.ask(OpenCore(path, program))
         except GdbError as error:
             message, _, remedy = error.message.partition("\n")
             raise HarnessError(message, remedy) from error
         self.refresh_threads()
-        threads = {int(lwp): name for lwp, name in found["threads"].items()}
-        died_of = self._died_of(found["thread"])
-        return CoreContents(found["pid"], threads, found["thread"], died_of, tuple(found["lacks"]))
+        return OpenedCore(contents, self._died_of(contents.thread))
 
     def _died_of(self, thread: int) -> SignalStop | None:
         with suppress(GdbError):  # no signal
@@ -80,8 +73,8 @@ class CoreNative(NativeSide):
         del command, thread, options
         raise HarnessError(IMMOBILE)
 
-    def _values(self, name: str, request: dict[str, Any]) -> dict[str, Value]:
+    def _said(self, command: Command[Any], line: str) -> dict[str, Value]:
         try:
-            return super()._values(name, request)
+            return super()._said(command, line)
         except GdbLostError as error:
             raise CoreLostError from error

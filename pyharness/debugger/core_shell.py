@@ -17,13 +17,14 @@ from pyharness.debugger.failed_conditions import FailedConditions
 from pyharness.debugger.python_side import PythonSide
 from pyharness.debugger.shell import Shell
 from pyharness.model.errors import HarnessError
+from pyharness.protocol.mi import Armed
 
 if TYPE_CHECKING:
     import socket
     from collections.abc import Callable, Iterator
 
     from pyharness.debugger.child_processes import ChildProcesses
-    from pyharness.debugger.core_native import CoreContents
+    from pyharness.debugger.core_native import OpenedCore
     from pyharness.debugger.dap_client import DapClient
     from pyharness.debugger.native_side import NativeSide
     from pyharness.debugger.shell import Events
@@ -72,12 +73,13 @@ class CoreShell(Shell):
         self.native: NativeSide | None = self._core
         try:
             self._core.prepare()
-            self._contents = self._core.open(str(Path(core.path).resolve()), core.program)
+            opened = self._core.open(str(Path(core.path).resolve()), core.program)
         except BaseException:
             self._core.close()
             raise
-        self.signal = _meaning(self._contents)
-        self.machine = CoreMachine(self._contents)
+        self._contents = opened.contents
+        self.signal = f"{opened.signal.name}: {opened.signal.text}" if opened.signal else ""
+        self.machine = CoreMachine(opened)
         self.python: PythonSide = CorePython()
         self.breakpoints = Breakpoints(self.python)
         self.process = CoreProcess(self._contents.pid)
@@ -119,9 +121,9 @@ class CoreShell(Shell):
         """There are no actions."""
 
     @property
-    def armed(self) -> dict[str, Any]:
+    def armed(self) -> Armed:
         """Nothing: no step is made."""
-        return {}
+        return Armed()
 
     def ask_agent(self, thread: int, request: dict[str, Any]) -> dict[str, Any]:
         """Nobody is there to be asked."""
@@ -152,9 +154,9 @@ class CoreShell(Shell):
 class CoreMachine(m.Machine):
     """Stands at the one stop that there is, once the client has configured."""
 
-    def __init__(self, contents: CoreContents) -> None:
+    def __init__(self, opened: OpenedCore) -> None:
         super().__init__()
-        self._stop = m.Stopped(contents.thread, "native", "signal" if contents.signal else "pause")
+        self._stop = m.Stopped(opened.contents.thread, "native", "signal" if opened.signal else "pause")
 
     def request(self, kind: m.Request, places: object = ()) -> list[m.Action]:
         """The first lets the client see it; any other is refused."""
@@ -225,7 +227,3 @@ class CoreProcess:
 
 def _nobody() -> DapClient:
     raise HarnessError(IMMOBILE)
-
-
-def _meaning(contents: CoreContents) -> str:
-    return f"{contents.signal.name}: {contents.signal.text}" if contents.signal else ""

@@ -18,12 +18,16 @@ from pyharness.gdbmi.records import Notice, quote
 from pyharness.model.errors import HarnessError
 from pyharness.model.process_state import has_ended
 from pyharness.model.user_code import is_user_source
+from pyharness.protocol import mi
+from pyharness.protocol.codec import MalformedError
+from pyharness.protocol.mi.command import Running
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Container
+    from collections.abc import Callable, Container, Iterable
 
     from pyharness.debugger.machine import NativeReason
     from pyharness.gdbmi.records import Value
+    from pyharness.model.frames import Frame
 
 LOADER = Path(__file__).parent.parent / "ingdb" / "load.py"
 _SETTINGS = (
@@ -44,13 +48,6 @@ _STEPS = {
 _WATCHED = ("wpt", "hw-rwpt", "hw-awpt")
 """What MI calls a watchpoint in a stop: for writes, for reads, for both."""
 FATAL_SIGNALS = ("SIGSEGV", "SIGBUS", "SIGFPE", "SIGILL", "SIGABRT")
-_EXPRESSIONS = {
-    "ph-evaluate": "expression",
-    "ph-evaluate-variable": "expression",
-    "ph-set": "value",
-    "ph-set-variable": "value",
-}
-"""Commands that run C++ of the user's, and where in their requests that is."""
 
 Answer = TypeVar("Answer")
 Standing = Literal["own", "inlined", "other"]
@@ -75,7 +72,7 @@ class NativeSide:
         """Threads that are to be told as paused."""
         self.reason_of_number: dict[int, NativeReason] = {}
         """gdb's number of a watchpoint or an exception's breakpoint → what a stop at it is."""
-        self._callers: dict[int, dict[str, Any] | None] = {}
+        self._callers: dict[int, mi.Caller | None] = {}
         """Of threads that stand and whose stack was read."""
         self._looked_at = False
         """Variables were handed out since they were last forgotten."""
@@ -122,7 +119,7 @@ class NativeSide:
         self._gdb.target_is_gone = lambda: has_ended(pid)
         self._settling = queue.SimpleQueue()
         try:
-            self._call("ph-attach", {"pid": pid})
+            self.ask(mi.Attach(pid))
         except GdbError as error:
             message, _, remedy = error.message.partition("\n")
             raise HarnessError(message, remedy) from error
@@ -150,14 +147,13 @@ class NativeSide:
             missing.discard(str(notice.values.get("thread-id", "")))
         self._settling = None
 
-    def stack_of_running(self, thread: int) -> list[dict[str, Any]]:
+    def stack_of_running(self, thread: int) -> tuple[Frame, ...]:
         """As ``stack``, for a thread that gdb does not hold (debugpy does); empty when it cannot be held."""
-        return self._held(thread, lambda: self.stack(thread)) or []
+        return self._held(thread, lambda: self.stack(thread)) or ()
 
     def arm_return(self, thread: int, stdlib: str) -> bool:
         """Stop where native code of the user's goes on, if it called the Python function that debugpy holds."""
-        answer = self._held(thread, lambda: self._call("ph-arm-return", {"thread": thread, "stdlib": stdlib}))
-        return bool(answer and answer["armed"])
+        return bool(self._held(thread, lambda: self.ask(mi.ArmReturn(thread, stdlib))))
 
     def _held(self, thread: int, ask: Callable[[], Answer]) -> Answer | None:
         """The answer about a running thread, which is held meanwhile; ``None`` when it cannot be held in time."""
@@ -189,7 +185,7 @@ class NativeSide:
 
     def refresh_threads(self) -> None:
         """Read which LWP each of gdb's threads is."""
-        self.thread_ids = self._call("ph-threads")
+        self.thread_ids = self.ask(mi.Threads())
 
     def lwp_of(self, number: str) -> int:
         """The LWP of gdb's thread ``number``."""
@@ -199,34 +195,28 @@ class NativeSide:
 
     def load_symbols(self) -> None:
         """Read the symbols of the user's libraries that were loaded since."""
-        self._call("ph-load-symbols")
+        self.ask(mi.LoadSymbols())
 
-    def set_breakpoint(self, request: dict[str, Any]) -> dict[str, Any]:
-        """Set a native breakpoint; see ``ingdb.stops.stop_at_functions.set_breakpoint``."""
-        answer: dict[str, Any] = self._call("ph-break", request)
-        return answer
-
-    def delete(self, numbers: list[int]) -> None:
+    def delete(self, numbers: Iterable[int]) -> None:
         """Delete breakpoints by number."""
-        if numbers:
-            self._call("ph-delete", {"numbers": numbers})
+        if found := tuple(numbers):
+            self.ask(mi.Delete(found))
 
-    def arm(self, thread: int) -> dict[str, Any]:
+    def arm(self, thread: int) -> mi.Armed:
         """Break at all of the user's functions on ``thread``."""
         self._armed_thread = thread
-        answer: dict[str, Any] = self._call("ph-arm", {"thread": thread, "guarded": self._guarded})
-        return answer
+        return self.ask(mi.Arm(thread, guarded=self._guarded))
 
     def disarm(self) -> None:
         """Undo ``arm``."""
         self._armed_thread = 0
-        self._call("ph-disarm")
+        self.ask(mi.Disarm())
 
     def reason_of(self, notice: Notice, thread: int, user_breakpoints: Container[int]) -> NativeReason | None:
         """What a ``*stopped`` record means for the machine; ``None`` for one that means nothing to it."""
         if thread in self._passing:
             self._passing.discard(thread)
-            self._call("ph-pass", {"again": bool(self._armed_thread)})
+            self.ask(mi.PassTraps(again=bool(self._armed_thread)))
             self.resume(thread)
             return None
         reason = str(notice.values.get("reason", ""))
@@ -252,8 +242,8 @@ class NativeSide:
     def _trap(self, thread: int) -> NativeReason | None:
         """A trap that ``arm`` planted, for its thread; another thread passes it, one instruction while it is lifted."""
         if thread == self._armed_thread:
-            return "arrived" if self._call("ph-trap", {"thread": thread, "lift": False})["ours"] else "signal"
-        if not self._call("ph-trap", {"thread": thread, "lift": True})["ours"]:
+            return "arrived" if self.ask(mi.Trap(thread, lift=False)) else "signal"
+        if not self.ask(mi.Trap(thread, lift=True)):
             return "signal"
         if not self._armed_thread:  # it is lifted since
             self.resume(thread)
@@ -262,10 +252,9 @@ class NativeSide:
         self._resume("-exec-step-instruction", thread)
         return None
 
-    def where(self, thread: int) -> dict[str, Any]:
-        """Function, file, line of a stopped thread, and whether that is the user's code."""
-        answer: dict[str, Any] = self._call("ph-where", {"thread": thread})
-        return answer
+    def where(self, thread: int) -> mi.Location:
+        """Where a stopped thread stands."""
+        return self.ask(mi.Where(thread))
 
     def standing(self, notice: Notice, thread: int) -> Standing:
         """In whose code a thread stopped; gdb mostly says so in the ``*stopped`` record itself."""
@@ -276,41 +265,36 @@ class NativeSide:
         if isinstance(frame, dict) and not file:
             return "other"
         found = self.where(thread)
-        return "own" if found["user"] else "inlined" if found["inlined"] else "other"
+        return "own" if found.user else "inlined" if found.inlined else "other"
 
-    def caller(self, thread: int) -> dict[str, Any]:
+    def caller(self, thread: int) -> mi.Caller:
         """Who called the user's native code on a stopped thread."""
-        answer: dict[str, Any] = self._callers.get(thread) or self._call("ph-caller", {"thread": thread})
-        return answer
+        return self._callers.get(thread) or self.ask(mi.FindCaller(thread))
 
-    def stack(self, thread: int) -> list[dict[str, Any]]:
-        """The merged stack of a stopped thread, as ``Frame.to_json`` writes it."""
-        answer = self._call("ph-stack", {"thread": thread})
-        self._callers[thread] = answer["caller"]
-        frames: list[dict[str, Any]] = answer["frames"]
-        return frames
+    def stack(self, thread: int) -> tuple[Frame, ...]:
+        """The merged stack of a stopped thread, innermost frame first."""
+        answer = self.ask(mi.Stack(thread))
+        self._callers[thread] = answer.caller
+        return answer.frames
 
     def evaluate(self, thread: int, expression: str, level: int = 0) -> str:
         """The text of a gdb expression."""
-        return str(self._call("ph-evaluate", {"thread": thread, "expression": expression, "level": level}))
+        return self.ask(mi.Evaluate(thread, expression, level))
 
-    def ask_agent(self, thread: int, request: dict[str, Any]) -> dict[str, Any]:
+    def ask_agent(self, thread: int, request: dict[str, Any]) -> mi.AgentReply:
         """Run a request of ours on a stopped thread of the program (``debuggee/agent.py``)."""
         if self._agent is None:
-            return {"error": "the program runs without pyharness's native half"}
-        arguments = {"thread": thread, "request": request, "addresses": self._agent}
-        answer: dict[str, Any] = (
-            json.loads(str(self._evaluated("ph-agent", arguments, request["expression"])["json"]))
-            if request["do"] == "evaluate"
-            else self._call("ph-agent", arguments)
-        )
-        return answer
+            return mi.AgentReply({"error": "the program runs without pyharness's native half"})
+        command = mi.AskAgent(thread, request)
+        if request["do"] != "evaluate":
+            return self.ask(command)
+        return _answer(command, self._evaluated(_line(command), request["expression"]))
 
-    def _evaluated(self, name: str, request: dict[str, Any], expression: str) -> dict[str, Value]:
-        """The answer of what runs an expression of the user's; Ctrl-C ends that."""
+    def _evaluated(self, line: str, expression: str) -> dict[str, Value]:
+        """What gdb says to a command that runs an expression of the user's; Ctrl-C ends that."""
         try:
             waits = passed_to(self.on_interrupt)
-            return self._gdb.command(_command(name, request), self.ending.seconds + GRACE, waits)
+            return self._gdb.command(line, self.ending.seconds + GRACE, waits)
         except GdbLostError:
             self.calls_unguarded = not self._guarded
             raise
@@ -322,23 +306,28 @@ class NativeSide:
         if not self._looked_at:  # a step of a front end that shows no variables need not wait for this
             return
         self._looked_at = False
-        self._gdb.post(_command("ph-forget-variables", {}))
+        self._gdb.post(_line(mi.ForgetVariables()))
 
-    def ask(self, name: str, request: dict[str, Any]) -> Any:
-        """The answer of one of our MI commands (``debugger/native_*.py`` know them)."""
-        return self._call(name, request)
+    def ask(self, command: mi.Command[Answer]) -> Answer:
+        """The answer of one of our MI commands (``protocol.mi``)."""
+        return _answer(command, self._said(command, _line(command)))
 
-    def ask_about(self, thread: int, name: str, request: dict[str, Any]) -> Any:
+    def ask_about(self, thread: int, command: mi.Command[Answer]) -> Answer:
         """As ``ask``, about a thread that gdb holds, or that debugpy does: gdb then holds it meanwhile."""
         self._looked_at = True
-        request = {"thread": thread, **request}
-        values = self._values(name, {**request, "standing": thread})
-        if "runs" not in values:
-            return json.loads(str(values["json"]))
-        answer = self._held(thread, lambda: self._call(name, request))
-        if answer is None:
+        said = self._said(command, f"{_line(command)} standing {thread}")
+        if "runs" not in said:
+            return _answer(command, said)
+        held = self._held(thread, lambda: [self.ask(command)])
+        if held is None:
             raise HarnessError(f"Thread {thread} cannot be held to look into it.", "Try again, or pause it.")
-        return answer
+        return held[0]
+
+    def _said(self, command: mi.Command[Any], line: str) -> dict[str, Value]:
+        if not isinstance(command, Running):
+            return self._gdb.command(line)
+        with self.ending.limited(self.pid, command.thread, command.code):
+            return self._evaluated(line, command.code)
 
     def resume(self, thread: int) -> None:
         """Let one thread run on."""
@@ -385,19 +374,18 @@ class NativeSide:
                 return f"{command} --thread {number}"
         raise HarnessError(f"gdb does not know thread {thread} of the program.", "It may have ended: look at another.")
 
-    def _call(self, name: str, request: dict[str, Any] | None = None) -> Any:
-        return json.loads(str(self._values(name, request or {})["json"]))
 
-    def _values(self, name: str, request: dict[str, Any]) -> dict[str, Value]:
-        if expression := request.get(_EXPRESSIONS.get(name, "")):
-            with self.ending.limited(self.pid, int(request["thread"]), str(expression)):
-                return self._evaluated(name, request, str(expression))
-        return self._gdb.command(_command(name, request))
-
-
-def _command(name: str, request: dict[str, Any]) -> str:
+def _line(command: mi.Command[Any]) -> str:
     """One of our MI commands, as its line."""
-    return f"-{name} {quote(json.dumps(request))}"
+    return f"-{command.tag} {quote(json.dumps(command.to_json()))}"
+
+
+def _answer(command: mi.Command[Answer], said: dict[str, Value]) -> Answer:
+    """The answer in what gdb said; a ``GdbError`` where it is none: gdb has loaded another version of pyharness."""
+    try:
+        return command.read_answer(json.loads(str(said["json"])))
+    except (MalformedError, ValueError, KeyError) as error:
+        raise GdbError(f"gdb's half of pyharness said what this half does not know: {error}") from error
 
 
 def number_of(notice: Notice) -> int:

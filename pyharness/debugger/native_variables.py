@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Literal
+
+from pyharness.protocol import mi
 
 if TYPE_CHECKING:
     from pyharness.debugger.native_side import NativeSide
-
-    Entry = dict[str, Any]
+    from pyharness.model.variable import Scope, Variable
 
 
 class NativeVariables:
@@ -16,26 +17,20 @@ class NativeVariables:
     def __init__(self, native: NativeSide) -> None:
         self._native = native
 
-    def scopes(self, thread: int, level: int) -> list[Entry]:
+    def scopes(self, thread: int, level: int) -> tuple[Scope, ...]:
         """The scopes of a frame."""
-        found: list[Entry] = self._native.ask_about(thread, "ph-scopes", {"level": level})
-        return found
+        return self._native.ask_about(thread, mi.Scopes(thread, level))
 
-    def children(self, thread: int, handle: int, start: int, count: int, kind: str | None = None) -> list[Entry]:
+    def children(
+        self, thread: int, handle: int, start: int, count: int, kind: Literal["named", "indexed"] | None = None
+    ) -> tuple[Variable, ...]:
         """Some of the variables behind a handle; ``kind``: only those that are ``named``, or ``indexed``."""
-        request = {"handle": handle, "start": start, "count": count, "filter": kind}
-        found: list[Entry] = self._native.ask_about(thread, "ph-children", request)
-        return found
+        return self._native.ask_about(thread, mi.Children(handle, start, count, kind))
 
-    def evaluate(self, thread: int, level: int, expression: str, *, whole: bool = False) -> Entry:
+    def evaluate(self, thread: int, level: int, expression: str, *, whole: bool = False) -> Variable:
         """One variable, in the language of its frame; ``whole``: with more than a line of its value."""
-        request = {"level": level, "expression": expression, "whole": whole}
-        found: Entry = self._native.ask_about(thread, "ph-evaluate-variable", request)
-        return found
+        return self._native.ask_about(thread, mi.EvaluateVariable(thread, level, expression, whole))
 
-    def assign(self, thread: int, handle: int, name: str, value: str) -> Entry:
+    def assign(self, thread: int, handle: int, name: str, value: str) -> Variable:
         """Set one of the variables behind a handle; the variable as it is then."""
-        found: Entry = self._native.ask_about(
-            thread, "ph-set-variable", {"handle": handle, "name": name, "value": value}
-        )
-        return found
+        return self._native.ask_about(thread, mi.SetVariable(thread, handle, name, value))

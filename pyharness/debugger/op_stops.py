@@ -5,6 +5,8 @@ from __future__ import annotations
 import json
 from typing import TYPE_CHECKING, Any
 
+from pyharness.protocol.mi import Break
+
 if TYPE_CHECKING:
     from pyharness.debugger.shell import Shell
 
@@ -26,7 +28,7 @@ class OpStops:
             return False
         native = shell.attach()
         if not self._trap:
-            (self._trap,) = native.set_breakpoint({"address": message["trap"]})["numbers"]
+            (self._trap,) = native.ask(Break(address=message["trap"])).numbers
             shell.breakpoints.place_of_number[self._trap] = ""
         self._at[message["thread"]] = place
         return True

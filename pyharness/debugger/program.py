@@ -16,7 +16,7 @@ from pyharness.debugger.shell import Shell
 from pyharness.gdbmi.client import GdbError
 from pyharness.model.errors import DebuggerLostError, HarnessError
 from pyharness.model.evaluation import EVAL_TIMEOUT, checked_timeout
-from pyharness.model.frames import Frame, from_json
+from pyharness.model.frames import Frame
 from pyharness.model.source_map import map_of
 from pyharness.model.stops import Stop
 from pyharness.model.where import Where, folders_of, parse
@@ -232,19 +232,19 @@ class Program:
         return HarnessError(f"The program has ended (exit code {self.exit_code}).", "Start it again.")
 
     def _describe(self, stopped: Stopped, origin: Frame | None) -> Stop:
-        place: dict[str, Any] = {}
+        note = ""
         if stopped.language == "python":
             frame = self._shell.python.stack(stopped.thread, 8)[0]
         else:
             place = self._shell.attach().where(stopped.thread)
-            frame = Frame("native", place["function"], place["file"], place["line"], library=place["library"])
-        stop = Stop(stopped.reason, frame, stopped.thread, note=place.get("note", ""))
+            frame, note = Frame("native", place.function, place.file, place.line, library=place.library), place.note
+        stop = Stop(stopped.reason, frame, stopped.thread, note=note)
         if stopped.reason == "breakpoint" and (problem := self._shell.conditions.at(stopped.thread, frame.line)):
             return replace(stop, note=problem, condition_failed=True)
         if stopped.reason == "signal":
             return replace(stop, note=self._shell.signal)
         if stopped.ran_nothing:
-            return replace(stop, note=why_nothing(origin, frame, self._shell.armed.get("functions", 0)))
+            return replace(stop, note=why_nothing(origin, frame, self._shell.armed.functions))
         return stop
 
     # --- looking ------------------------------------------------------------------------------------------------------
@@ -284,12 +284,11 @@ class Program:
 
     def _stack(self, stop: Stop) -> list[Frame]:
         if stop.frame.language == "native":
-            return [from_json(entry) for entry in self._shell.attach().stack(stop.thread)]
+            return list(self._shell.attach().stack(stop.thread))
         frames = self._shell.python.stack(stop.thread)
         if self._shell.native is None:
             return frames
-        merged = [from_json(entry) for entry in self._shell.native.stack_of_running(stop.thread)]
-        return from_frame(frames[0], merged) or frames
+        return from_frame(frames[0], self._shell.native.stack_of_running(stop.thread)) or frames
 
     def transcripts(self) -> dict[str, list[str]]:
         """What was said with each debugger, for a bug report."""

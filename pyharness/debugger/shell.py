@@ -31,6 +31,7 @@ if TYPE_CHECKING:
     from pyharness.debugger.native_side import NativeSide
     from pyharness.debugger.target import Process, Target
     from pyharness.gdbmi.records import Notice
+    from pyharness.protocol.mi import Armed
 
 Events: TypeAlias = "queue.SimpleQueue[tuple[str, Any]]"
 """What comes in: its source (``program``, ``debugpy``, ``gdb``, ``exit`` or a front door's own), and the item."""
@@ -314,18 +315,19 @@ class Shell:
         self._actions.perform(actions, has_libraries=bool(self._libraries))
 
     @property
-    def armed(self) -> dict[str, Any]:
-        """What the last *into* armed: the number of ``functions``."""
+    def armed(self) -> Armed:
+        """What the last *into* armed."""
         return self._actions.armed
 
     def ask_agent(self, thread: int, request: dict[str, Any]) -> dict[str, Any]:
         """Ask the agent on a stopped thread, once every other thread that ran into a trap of ours has passed it."""
         native = self.attach()
         for _ in range(_MAX_STOPS):
-            answer = native.ask_agent(thread, request)
-            if "later" not in answer:
+            reply = native.ask_agent(thread, request)
+            if not reply.later:
+                answer: dict[str, Any] = reply.answer
                 return answer
-            if answer["holder"] in self.machine.waiting:
+            if reply.holder in self.machine.waiting:
                 break
             with suppress(queue.Empty):
                 self.handle(*self._events.get(timeout=_STOP_SECONDS))

@@ -6,7 +6,6 @@ Instructions before an address are found from the start of the function that the
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import gdb
@@ -14,6 +13,7 @@ import gdb
 from pyharness.ingdb import libraries, native_names
 from pyharness.ingdb.binaries.dwarf_cfi import call_frames
 from pyharness.ingdb.settings import temporarily
+from pyharness.protocol.mi import Instruction
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -22,21 +22,6 @@ _FARTHEST_FUNCTION = 1 << 20
 _FARTHEST_PADDING = 4096
 _TARGET = re.compile(r"^(?:call|j\w+)\s.*?\b0x([0-9a-f]+)$")
 _INVALID = "(bad)"
-
-
-@dataclass(frozen=True)
-class Instruction:
-    """One instruction; ``symbol``, ``file`` and ``line`` are empty where nothing is known."""
-
-    address: int
-    bytes: str
-    """In hex."""
-    text: str
-    symbol: str = ""
-    file: str = ""
-    line: int = 0
-    valid: bool = True
-    """Whether there is an instruction: at the edges of memory there is none."""
 
 
 def disassemble(address: int, instruction_offset: int, count: int) -> list[Instruction]:

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, fields
-from typing import TYPE_CHECKING, Any
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from pyharness.model.frames import FxPlace
@@ -32,10 +32,6 @@ class Variable:
     note: str | None = None
     """Why it cannot be shown, or not all of it."""
 
-    def to_json(self) -> dict[str, Any]:
-        """The object that the debuggers exchange."""
-        return {field.name: getattr(self, field.name) for field in fields(self)}
-
 
 @dataclass(frozen=True)
 class Scope:
@@ -48,15 +44,6 @@ class Scope:
     """Not to be opened unasked."""
     count: int | None = None
     """How many variables, ``None`` where counting them is the work."""
-
-    def to_json(self) -> dict[str, Any]:
-        """The object that the debuggers exchange."""
-        return {field.name: getattr(self, field.name) for field in fields(self)}
-
-
-def variable_from_json(data: dict[str, Any]) -> Variable:
-    """The variable that ``Variable.to_json`` wrote."""
-    return Variable(**data)
 
 
 def fx_scope(place: FxPlace, entry: MappedLine | None = None) -> list[Variable]:

@@ -8,6 +8,7 @@ import subprocess
 import tensor_build
 
 from pyharness.debugger.native_side import NativeSide
+from pyharness.protocol.mi import Break
 
 PROGRAMS = tensor_build.ROOT / "tests/programs"
 SOURCE = PROGRAMS / "native_capable.cpp"
@@ -80,7 +81,7 @@ class Attached:
 
     def run_to(self, function, letter):
         """Tell the program ``letter`` and stop in ``function``; the thread."""
-        numbers = self.native.set_breakpoint({"function": function})["numbers"]
+        numbers = self.native.ask(Break(function)).numbers
         assert numbers, self.story()
         self.say(letter)
         reason, thread, _ = self.stop(numbers)

@@ -9,6 +9,7 @@ from mi_session import PROGRAMS, SOURCE, Attached, capable, line_of
 from pyharness.debugger.native_code import NativeCode
 from pyharness.debugger.native_edit import NativeEdit
 from pyharness.gdbmi.client import GdbError
+from pyharness.protocol.mi import Break
 
 
 @pytest.fixture
@@ -25,16 +26,16 @@ def edit(program):
 def next_line(program, thread):
     program.native.step(thread, "next")
     assert program.stop()[0] == "stepped"
-    return program.native.where(thread)["line"]
+    return program.native.where(thread).line
 
 
 def test_a_jump_forward_skips_and_one_back_runs_again(program, edit):
     thread = program.run_to("capable::steps", "s")
     assert next_line(program, thread) == line_of("steps_second")
     assert edit.jump(thread, str(SOURCE), line_of("steps_third"), check=True)
-    assert program.native.where(thread)["line"] == line_of("steps_second")
+    assert program.native.where(thread).line == line_of("steps_second")
     edit.jump(thread, str(SOURCE), line_of("steps_third"))
-    assert program.native.where(thread)["line"] == line_of("steps_third")
+    assert program.native.where(thread).line == line_of("steps_third")
     edit.set(thread, "second", "100")
     assert next_line(program, thread) == line_of("steps_return")
     assert program.native.evaluate(thread, "third") == "104"
@@ -84,21 +85,21 @@ def test_a_jump_needs_the_beginning_of_a_line(program, edit):
 
 def test_a_step_of_one_instruction_and_a_breakpoint_at_one(program):
     thread = program.run_to("capable::steps", "s")
-    pc = program.native.stack(thread)[0]["address"]
+    pc = program.native.stack(thread)[0].address
     code = NativeCode(program.native).disassemble(pc, 6)
     for command, entry in (("stepi", code[1]), ("nexti", code[2])):
         program.native.step(thread, command)
         assert program.stop()[0] == "stepped"
-        assert program.native.stack(thread)[0]["address"] == entry.address
-    numbers = program.native.set_breakpoint({"address": code[5].address})["numbers"]
+        assert program.native.stack(thread)[0].address == entry.address
+    numbers = program.native.ask(Break(address=code[5].address)).numbers
     program.native.resume(thread)
     assert program.stop(numbers)[0] == "breakpoint"
-    assert program.native.stack(thread)[0]["address"] == code[5].address
+    assert program.native.stack(thread)[0].address == code[5].address
 
 
 def test_a_breakpoint_that_ignores_hits(program):
     thread = program.run_to("capable::steps", "s")
-    numbers = program.native.set_breakpoint({"function": "capable::count", "ignore": 2})["numbers"]
+    numbers = program.native.ask(Break("capable::count", ignore=2)).numbers
     program.native.resume(thread)
     program.say("ccc")
     assert program.stop(numbers)[0] == "breakpoint"
@@ -109,7 +110,7 @@ def test_a_breakpoint_that_ignores_hits(program):
 def test_an_instruction_breakpoint_where_no_code_is_says_so(program):
     program.run_to("capable::steps", "s")
     with pytest.raises(GdbError, match="no code at 0x10"):
-        program.native.set_breakpoint({"address": 0x10})
+        program.native.ask(Break(address=0x10))
 
 
 def test_values_are_set(program, edit):

@@ -31,7 +31,7 @@ def address_of(program, name):
 
 
 def pc_of(program):
-    return program.native.stack(program.thread)[0]["address"]
+    return program.native.stack(program.thread)[0].address
 
 
 def objdump():
@@ -65,7 +65,7 @@ def test_a_window_slides_over_the_same_instructions(program, code, instruction_o
 
 def test_an_offset_in_bytes(program, code):
     first, second = code.disassemble(pc_of(program), 2)
-    assert code.disassemble(first.address, 1, offset=second.address - first.address) == [second]
+    assert code.disassemble(first.address, 1, offset=second.address - first.address) == (second,)
 
 
 def test_where_there_is_no_code_there_are_as_many_fillers(code):
@@ -76,7 +76,7 @@ def test_where_there_is_no_code_there_are_as_many_fillers(code):
     found = code.disassemble(start, 12, instruction_offset=-4)
     assert [entry.valid for entry in found[:4]] == [False] * 4
     assert [entry.address for entry in found[:5]] == [start - 4, start - 3, start - 2, start - 1, start]
-    assert code.disassemble(start, 0) == []
+    assert code.disassemble(start, 0) == ()
 
 
 def test_code_of_a_library_that_gdb_has_not_read(code):

@@ -33,7 +33,7 @@ def test_a_fault_says_what_was_touched(program, letter, address, what, reason):
     assert found.what.startswith(what)
     assert found.reason.startswith(reason)
     assert found.text.startswith(f"SIGSEGV (Segmentation fault) at {found.address:#x}: {what}")
-    assert program.native.where(thread)["line"] == line_of("crash")
+    assert program.native.where(thread).line == line_of("crash")
 
 
 def test_a_stack_that_overflows(program):

@@ -76,7 +76,7 @@ def test_an_element_is_watched_and_the_python_line_told(
 
 def test_a_name_in_a_python_frame(program, watch, thread):
     stack = program.native.stack(thread)
-    level = next(number for number, frame in enumerate(stack) if frame["function"] == "main")
+    level = next(number for number, frame in enumerate(stack) if frame.function == "main")
     assert watch.target(thread, "x[0, 1]", level).value == "2.0"
     assert watch.target(thread, "model.weight[0, 0]", level).value == "0.25"
     assert watch.target(thread, "model.weight.grad[0, 1]", level).value == "3.0"

@@ -330,7 +330,7 @@ def test_completions_of_python(look, text, labels, length):
 def test_a_core_file_cannot_be_changed(dead):
     scope = dead.scope(KERNEL, "Arguments")
     with pytest.raises(GdbError, match="A core file cannot be changed"):
-        dead.ask("ph-set-variable", handle=scope["handle"], name="ready", value="2")
+        dead.ask("ph-set-variable", thread=dead.thread, handle=scope["handle"], name="ready", value="2")
 
 
 def test_handles_are_void_after_they_are_forgotten(alive):

@@ -124,7 +124,9 @@ def test_globals(look):
 
 def test_setting(look, local):
     def put(variable, name, value):
-        return look.ask("ph-set-variable", handle=variable["handle"], name=name, value=value)["value"]
+        return look.ask("ph-set-variable", thread=look.thread, handle=variable["handle"], name=name, value=value)[
+            "value"
+        ]
 
     assert put(local["derived"], "price", "argument * 2") == "20"
     assert put(look.inside(local["plain"], "[0]"), "[1]", "22") == "22"

@@ -17,7 +17,7 @@ def alive(tmp_path_factory):
 
 
 def put(look, handle, name, value):
-    return look.ask("ph-set-variable", handle=handle, name=name, value=value)
+    return look.ask("ph-set-variable", thread=look.thread, handle=handle, name=name, value=value)
 
 
 def test_a_local_variable(alive):

@@ -2,7 +2,7 @@
 
 from pyharness.model.frames import FxPlace
 from pyharness.model.source_map import MappedLine
-from pyharness.model.variable import Variable, fx_scope, variable_from_json
+from pyharness.model.variable import fx_scope
 
 
 def test_the_fx_scope_of_a_mapped_line():
@@ -27,8 +27,3 @@ def test_what_nobody_recorded_says_so():
 
 def test_the_root_module_has_a_name():
     assert fx_scope(FxPlace("add", "", "model.py:1"))[1].value == "<root>"
-
-
-def test_variables_are_exchanged_as_json():
-    variable = Variable("x", "1", "int", 3, 1, 2, "0x10", "x", "a.py:1", "why")
-    assert variable_from_json(variable.to_json()) == variable

@@ -1,4 +1,4 @@
-"""MI commands of our own: what the controller asks of gdb beyond what MI has. JSON in, JSON out."""
+"""Handlers of the commands of ``protocol.mi``: what the controller asks of gdb beyond what MI has."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ import json
 import os
 import signal
 from contextlib import suppress
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeVar
 
 import gdb
 
@@ -31,50 +31,48 @@ from pyharness.ingdb.tensors import values as tensor_values
 from pyharness.ingdb.tensors.format import one_line
 from pyharness.model.errors import HarnessError
 from pyharness.model.user_code import is_user_source
+from pyharness.protocol import mi
+from pyharness.protocol.codec import MalformedError, encode
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Sequence
 
     from pyharness.model.frames import Frame
 
-    Handler = Callable[[dict[str, Any]], Any]
-
+AnyCommand = TypeVar("AnyCommand", bound=mi.Command[Any])
 _MODULES = ("variables", "watch", "memory", "modules", "exceptions", "signals", "jump", "complete", "set", "core")
 """The other modules of this folder with commands, which they register when they are imported."""
-_MAX_FRAMES = 400
-_HANDLERS: dict[str, Handler] = {}
+_HANDLERS: dict[type[mi.Command[Any]], Callable[[Any], Any]] = {}
 
 
-def mi_command(name: str) -> Callable[[Handler], Handler]:
-    """Register a function as the MI command ``-NAME``; a second one of the same name is a mistake."""
+def handles(command: type[AnyCommand]) -> Callable[[Callable[[AnyCommand], Any]], Callable[[AnyCommand], Any]]:
+    """Register a function as the handler of a command; a second one for it is a mistake."""
 
-    def register_handler(handler: Handler) -> Handler:
-        if name in _HANDLERS:
-            raise ValueError(f"two handlers for -{name}")
-        _HANDLERS[name] = handler
+    def register_handler(handler: Callable[[AnyCommand], Any]) -> Callable[[AnyCommand], Any]:
+        if command in _HANDLERS:
+            raise ValueError(f"two handlers for -{command.tag}")
+        _HANDLERS[command] = handler
         return handler
 
     return register_handler
 
 
-class _Command(gdb.MICommand):
-    """``-NAME "JSON"`` → ``^done,json="..."``.
+class _Registered(gdb.MICommand):
+    """One command as gdb knows it; ``protocol.mi`` says how it is written."""
 
-    A request with ``"standing": LWP`` is about a thread that stands; where that runs the answer is ``runs="yes"``.
-    """
-
-    def __init__(self, name: str, handler: Handler) -> None:
-        super().__init__(f"-{name}")
+    def __init__(self, command: type[mi.Command[Any]], handler: Callable[[Any], Any]) -> None:
+        super().__init__(f"-{command.tag}")
+        self._command = command
         self._handler = handler
 
     def invoke(self, argv: list[str]) -> dict[str, object]:
-        request = json.loads(argv[0]) if argv else {}
-        standing = request.pop("standing", None)
+        text, standing = argv[0] if argv else "{}", argv[2:]
         try:
-            if standing is not None and not select({"thread": standing}).is_stopped():
+            request = self._command.from_json(json.loads(text))
+            if standing and not select(int(standing[0])).is_stopped():
                 return {"runs": "yes"}
-            return {"json": json.dumps(self._handler(request))}
-        except (HarnessError, gdb.error) as error:
+            return {"json": json.dumps(encode(self._handler(request)))}
+        except (HarnessError, MalformedError, json.JSONDecodeError, gdb.error) as error:
             raise gdb.GdbError(str(error)) from error
 
 
@@ -82,25 +80,25 @@ def register() -> None:
     """Make the commands known to gdb."""
     for module in _MODULES:  # they need this module
         importlib.import_module(f"pyharness.ingdb.mi.{module}")
-    for name, handler in _HANDLERS.items():
-        _Command(name, handler)
+    for command, handler in _HANDLERS.items():
+        _Registered(command, handler)
 
 
-def select(request: dict[str, Any]) -> gdb.InferiorThread:
-    """Switch to the thread that a request names by its LWP."""
+def select(lwp: int) -> gdb.InferiorThread:
+    """Switch to a thread."""
     for thread in gdb.selected_inferior().threads():
-        if thread.ptid[1] == request["thread"]:
+        if thread.ptid[1] == lwp:
             thread.switch()
             return thread
-    raise gdb.GdbError(f"The program has no thread {request['thread']}.")
+    raise gdb.GdbError(f"The program has no thread {lwp}.")
 
 
-@mi_command("ph-attach")
-def _attach(request: dict[str, Any]) -> Any:
-    _wake_at_the_end(request["pid"])
-    alone.attached(request["pid"])
-    attach.attach(request["pid"], non_stop=True)
-    return [thread.ptid[1] for thread in gdb.selected_inferior().threads()]
+@handles(mi.Attach)
+def _attach(request: mi.Attach) -> tuple[int, ...]:
+    _wake_at_the_end(request.pid)
+    alone.attached(request.pid)
+    attach.attach(request.pid, non_stop=True)
+    return tuple(thread.ptid[1] for thread in gdb.selected_inferior().threads())
 
 
 def _wake_at_the_end(pid: int) -> None:
@@ -122,150 +120,130 @@ def _continue(pid: int) -> None:
         os.kill(pid, signal.SIGCONT)
 
 
-@mi_command("ph-load-symbols")
-def _load_symbols(_request: dict[str, Any]) -> Any:
-    return [str(library) for library in libraries.load_user_symbols()]
+@handles(mi.LoadSymbols)
+def _load_symbols(_request: mi.LoadSymbols) -> tuple[str, ...]:
+    return tuple(str(library) for library in libraries.load_user_symbols())
 
 
-@mi_command("ph-threads")
-def _threads(_request: dict[str, Any]) -> Any:
+@handles(mi.Threads)
+def _threads(_request: mi.Threads) -> dict[str, int]:
     return {str(thread.global_num): thread.ptid[1] for thread in gdb.selected_inferior().threads()}
 
 
-@mi_command("ph-break")
-def _break(request: dict[str, Any]) -> Any:
+@handles(mi.Break)
+def _break(request: mi.Break) -> mi.Bound:
     return stop_at_functions.set_breakpoint(request)
 
 
-@mi_command("ph-delete")
-def _delete(request: dict[str, Any]) -> Any:
+@handles(mi.Delete)
+def _delete(request: mi.Delete) -> None:
     for breakpoint_ in gdb.breakpoints():
-        if breakpoint_.number in request["numbers"]:
+        if breakpoint_.number in request.numbers:
             breakpoint_.delete()
-    return None
 
 
-@mi_command("ph-arm")
-def _arm(request: dict[str, Any]) -> Any:
-    thread = select(request)
-    if not request.get("guarded"):
+@handles(mi.Arm)
+def _arm(request: mi.Arm) -> mi.Armed:
+    thread = select(request.thread)
+    if not request.guarded:
         return stop_at_functions.arm(thread)
     return stop_at_functions.plant(gdb.newest_frame().pc() if thread.is_stopped() else 0)
 
 
-@mi_command("ph-arm-return")
-def _arm_return(request: dict[str, Any]) -> Any:
-    return {"armed": stop_at_functions.arm_return(select(request), request["stdlib"])}
+@handles(mi.ArmReturn)
+def _arm_return(request: mi.ArmReturn) -> bool:
+    return stop_at_functions.arm_return(select(request.thread), request.stdlib)
 
 
-@mi_command("ph-trap")
-def _trap(request: dict[str, Any]) -> Any:
-    """Whether a thread stands at a trap of ``ph-arm``; if so its pc is put right."""
-    select(request)
-    return {"ours": stop_at_functions.at_trap(lift=request["lift"])}
+@handles(mi.Trap)
+def _trap(request: mi.Trap) -> bool:
+    select(request.thread)
+    return stop_at_functions.at_trap(lift=request.lift)
 
 
-@mi_command("ph-pass")
-def _pass(request: dict[str, Any]) -> Any:
-    """A thread has passed the traps that were lifted for it."""
-    if request["again"]:
+@handles(mi.PassTraps)
+def _pass(request: mi.PassTraps) -> None:
+    if request.again:
         stop_at_functions.plant()
-    return None
 
 
-@mi_command("ph-disarm")
-def _disarm(_request: dict[str, Any]) -> Any:
+@handles(mi.Disarm)
+def _disarm(_request: mi.Disarm) -> None:
     stop_at_functions.disarm()
-    return None
 
 
-@mi_command("ph-where")
-def _where(request: dict[str, Any]) -> Any:
-    """Where a thread stopped: function, file, line, whether that is the user's code, or inlined into it."""
-    select(request)
+@handles(mi.Where)
+def _where(request: mi.Where) -> mi.Location:
+    select(request.thread)
     frame, file, line = innermost()
     name, library = native_names.name_of(frame)
     stop = trap_line.current_line() if name == trap_line.FUNCTION else None
     if stop and stop.native:
         note = f"{stop.notes[0]}, called from {stop.file}:{stop.line}" if stop.file else stop.notes[0]
-        return {**dict.fromkeys(("library", "file", "line")), "function": stop.native.name, "user": True, "note": note}
-    return {
-        "function": name,
-        "library": library,
-        "file": file,
-        "line": line,
-        "user": is_user_source(file),
-        "inlined": file is not None and is_within_own(frame),
-    }
+        return mi.Location(stop.native.name, None, None, None, user=True, note=note)
+    inlined = file is not None and is_within_own(frame)
+    return mi.Location(name, library, file, line, user=is_user_source(file), inlined=inlined)
 
 
-@mi_command("ph-caller")
-def _caller(request: dict[str, Any]) -> Any:
-    """Who called the user's native code: see ``_calls``."""
-    select(request)
-    return _calls()
+@handles(mi.FindCaller)
+def _find_caller(request: mi.FindCaller) -> mi.Caller:
+    select(request.thread)
+    return _caller()
 
 
-def _calls() -> dict[str, Any]:
-    """Who called the selected thread's code: ``{"language": "native", "level": N}``, ``"python"`` or ``"none"``.
+def _caller() -> mi.Caller:
+    """Who called the selected thread's code.
 
-    Of a native caller ``N - 1`` is a frame that gdb can finish: of an inlined one it can only finish the innermost. So
-    the way to a caller may end within inlined code of torch's, and goes on from there.
+    Of an inlined frame gdb can only finish the innermost: the way to a native caller may end within inlined code of
+    torch's, and goes on from there.
     """
     here = innermost()[0]
     finishable, frame = here.level(), here.older()
-    for level in range(finishable + 1, _MAX_FRAMES):
+    for level in range(finishable + 1, mi.MAX_FRAMES):
         if frame is None:
             break
         place = frame.find_sal()
         if place.symtab and is_user_source(place.symtab.fullname()):
-            return {"language": "native", "level": finishable + 1}
+            return mi.Caller("native", finishable + 1)
         if frame.type() != gdb.INLINE_FRAME:
             finishable = level
         if native_names.name_of(frame)[0].startswith("_PyEval_EvalFrame"):
-            return {"language": "python", "level": 0}
+            return mi.Caller("python")
         frame = frame.older()
-    return {"language": "none", "level": 0}
+    return mi.Caller("none")
 
 
-@mi_command("ph-stack")
-def _stack(request: dict[str, Any]) -> Any:
-    """The merged stack; in code of the user's also who called it, which a step out asks for next."""
-    thread = select(request)
-    frames = backtrace.merged_stack(thread, limit=request.get("limit", _MAX_FRAMES))
-    return {
-        "frames": [{**frame.to_json(), "address": frame.address} for frame in frames],
-        "caller": _caller_in(frames),
-    }
+@handles(mi.Stack)
+def _stack(request: mi.Stack) -> mi.MergedStack:
+    frames = backtrace.merged_stack(select(request.thread), limit=request.limit)
+    return mi.MergedStack(tuple(frames), _caller_in(frames))
 
 
-def _caller_in(frames: list[Frame]) -> dict[str, Any] | None:
-    """As ``_calls``, for code of the user's."""
+def _caller_in(frames: Sequence[Frame]) -> mi.Caller | None:
+    """Who called the code of the user's that is on top of a stack."""
     if not frames or frames[0].language == "python" or not is_user_source(frames[0].file):
         return None
     ends = (frame for frame in frames[1:] if frame.language == "python" or is_user_source(frame.file))
     caller = next(ends, None)
-    return {"language": "python", "level": 0} if caller and caller.language == "python" else _calls()
+    return mi.Caller("python") if caller and caller.language == "python" else _caller()
 
 
-@mi_command("ph-evaluate")
-def _evaluate(request: dict[str, Any]) -> Any:
-    """The text of a gdb expression in the newest frame, or in frame ``level``."""
-    select(request)
+@handles(mi.Evaluate)
+def _evaluate(request: mi.Evaluate) -> str:
+    select(request.thread)
     frame = gdb.newest_frame()
-    for _ in range(request.get("level", 0)):
+    for _ in range(request.level):
         frame = frame.older() or frame
     frame.select()
-    if address := trap_line.tensor_address(request["expression"]):
+    if address := trap_line.tensor_address(request.expression):
         return one_line(torch_process.read, tensor_values.tensor_at(address))
     with ending.possible():
-        return tensor_values.value_text(expressions.evaluate(request["expression"]))
+        return tensor_values.value_text(expressions.evaluate(request.expression))
 
 
-@mi_command("ph-agent")
-def _agent(request: dict[str, Any]) -> Any:
-    thread = select(request)
-    holder = call_gate.stopped_gil_holder(thread)
+@handles(mi.AskAgent)
+def _ask_agent(request: mi.AskAgent) -> mi.AgentReply:
+    holder = call_gate.stopped_gil_holder(select(request.thread))
     if holder or call_gate.a_stop_is_coming():
-        return {"later": True, "holder": holder}
-    return agent.call(request["request"])
+        return mi.AgentReply(later=True, holder=holder)
+    return mi.AgentReply(agent.call(request.request))

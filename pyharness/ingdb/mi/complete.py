@@ -4,17 +4,18 @@ from __future__ import annotations
 
 import re
 from itertools import islice
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import gdb
 
 from pyharness.ingdb.known_functions import known_functions
-from pyharness.ingdb.mi.commands import mi_command
+from pyharness.ingdb.mi.commands import handles
 from pyharness.ingdb.mi.merged_frame import Place
 from pyharness.ingdb.settings import temporarily
 from pyharness.ingdb.stack.locals import live_symbols
 from pyharness.ingdb.tensors.address import plain_type
 from pyharness.ingdb.variables.complete import completions
+from pyharness.protocol import mi
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
@@ -28,15 +29,12 @@ _NAME = re.compile(r"(?P<start>\$?(?:[\w]|::)*)$")
 _MAX_BASES = 12
 
 
-@mi_command("ph-complete")
-def _complete(request: dict[str, Any]) -> Any:
-    """Names that could stand at the end of ``text``: label, kind, and how many characters of ``text`` they replace."""
-    place, text = Place(request), request["text"]
+@handles(mi.Complete)
+def _complete(request: mi.Complete) -> tuple[mi.Completion, ...]:
+    place, text = Place(request.thread, request.level), request.text
     start, found = _native(place.native, text) if place.native else _python(place, text)
     unique = {label: kind for label, kind in found if label.startswith(start)}
-    return [
-        {"label": label, "kind": kind, "length": len(start)} for label, kind in islice(unique.items(), MAX_COMPLETIONS)
-    ]
+    return tuple(mi.Completion(label, kind, len(start)) for label, kind in islice(unique.items(), MAX_COMPLETIONS))
 
 
 def _python(place: Place, text: str) -> Found:

@@ -3,29 +3,24 @@
 from __future__ import annotations
 
 from contextlib import suppress
-from typing import Any
 
 import gdb
 
 from pyharness.ingdb import core_file
-from pyharness.ingdb.mi.commands import mi_command
+from pyharness.ingdb.mi.commands import handles
 from pyharness.ingdb.python.thread_names import thread_names
 from pyharness.ingdb.stack import backtrace
 from pyharness.model.errors import HarnessError
+from pyharness.protocol import mi
 
 
-@mi_command("ph-open-core")
-def _open_core(request: dict[str, Any]) -> Any:
-    """``{"path": ..., "program": ...}`` → process id, threads, the one that the core was made for, what is missing."""
-    core_file.open_core(request["path"], request.get("program") or "")
+@handles(mi.OpenCore)
+def _open_core(request: mi.OpenCore) -> mi.CoreContents:
+    core_file.open_core(request.path, request.program)
     inferior = gdb.selected_inferior()
     names = _names()
-    return {
-        "pid": inferior.pid,
-        "threads": {str(lwp): names.get(lwp, "") for _, lwp, _ in (thread.ptid for thread in inferior.threads())},
-        "thread": gdb.selected_thread().ptid[1],
-        "lacks": core_file.lacks(),
-    }
+    threads = {lwp: names.get(lwp, "") for _, lwp, _ in (thread.ptid for thread in inferior.threads())}
+    return mi.CoreContents(inferior.pid, threads, gdb.selected_thread().ptid[1], tuple(core_file.lacks()))
 
 
 def _names() -> dict[int, str]:

@@ -2,48 +2,33 @@
 
 from __future__ import annotations
 
-from typing import Any
-
-from pyharness.ingdb.mi.commands import mi_command, select
+from pyharness.ingdb.mi.commands import handles, select
 from pyharness.ingdb.stack import backtrace
 from pyharness.ingdb.stops import exception_stops
-from pyharness.ingdb.stops.exception_stops import FUNCTIONS, ORIGINS, Filter
-from pyharness.model.errors import HarnessError, UsageError
+from pyharness.ingdb.stops.exception_stops import Filter, Kind
+from pyharness.model.errors import HarnessError
 from pyharness.model.user_code import is_user_source
+from pyharness.protocol import mi
 
 _FRAMES = 200
 
 
-@mi_command("ph-catch")
-def _catch(request: dict[str, Any]) -> Any:
-    """Stop where exceptions are thrown and caught: ``throw``, ``catch`` (patterns of types or null), ``from``.
-
-    It replaces what was set before, and knows the libraries that are loaded now.
-    """
-    origin = request.get("from") or "own"
-    if origin not in ORIGINS:
-        raise UsageError(f"{origin!r} is no origin of exceptions.", f"One of {', '.join(ORIGINS)}.")
-    asked = {kind: request.get(kind) for kind in FUNCTIONS}
-    wanted = {kind: Filter(origin, tuple(types)) for kind, types in asked.items() if types is not None}
-    return {"numbers": exception_stops.set_stops(wanted)}
+@handles(mi.Catch)
+def _catch(request: mi.Catch) -> tuple[int, ...]:
+    patterns: dict[Kind, tuple[str, ...] | None] = {"throw": request.throw, "catch": request.catch}
+    wanted = {kind: Filter(request.origin, types) for kind, types in patterns.items() if types is not None}
+    return tuple(exception_stops.set_stops(wanted))
 
 
-@mi_command("ph-exception-info")
-def _exception_info(request: dict[str, Any]) -> Any:
-    """What a thread stopped for, and the innermost frame of the user's, with its level in the merged stack."""
-    thread = select(request)
+@handles(mi.ExceptionInfo)
+def _exception_info(request: mi.ExceptionInfo) -> mi.CxxException:
+    thread = select(request.thread)
     found = exception_stops.latest.get(thread.ptid[1])
     if found is None:
-        raise HarnessError(f"Thread {request['thread']} did not stop at a C++ exception.")
+        raise HarnessError(f"Thread {request.thread} did not stop at a C++ exception.")
     kind, exception = found
     frames = backtrace.merged_stack(thread, _FRAMES)
     own = (level for level, frame in enumerate(frames) if frame.language == "native" and is_user_source(frame.file))
     level = next(own, -1)
-    return {
-        "kind": kind,
-        "type": exception.type,
-        "bases": exception.bases,
-        "what": exception.what,
-        "level": level,
-        "frame": frames[level].to_json() if level >= 0 else None,
-    }
+    frame = frames[level] if level >= 0 else None
+    return mi.CxxException(kind, exception.type, tuple(exception.bases), exception.what, level, frame)

@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 import re
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import gdb
 
 from pyharness.ingdb import libraries, user_functions
 from pyharness.ingdb.known_functions import known_functions
-from pyharness.ingdb.mi.commands import mi_command, select
+from pyharness.ingdb.mi.commands import handles, select
 from pyharness.model.errors import HarnessError
+from pyharness.protocol import mi
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -21,18 +22,16 @@ _MAX_DEPTH = 8
 _MANY = 6
 
 
-@mi_command("ph-jump")
-def _jump(request: dict[str, Any]) -> Any:
-    """Go on at ``line`` of ``file``: ``{"line", "address"}``; with ``check``, only say whether that can be."""
-    thread = select(request)
-    if not thread.is_stopped():
-        raise HarnessError(f"Thread {request['thread']} runs.", "Pause it first.")
+@handles(mi.Jump)
+def _jump(request: mi.Jump) -> int:
+    if not select(request.thread).is_stopped():
+        raise HarnessError(f"Thread {request.thread} runs.", "Pause it first.")
     frame = gdb.newest_frame()
     frame.select()
-    address = _target(frame, request["file"], int(request["line"]))
-    if not request.get("check"):
+    address = _target(frame, request.file, request.line)
+    if not request.check:
         gdb.execute(f"set $pc = {address:#x}", to_string=True)
-    return {"line": int(request["line"]), "address": address}
+    return address
 
 
 def _target(frame: gdb.Frame, file: str, line: int) -> int:

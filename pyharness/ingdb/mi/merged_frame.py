@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from pyharness.ingdb.mi.commands import select
 from pyharness.ingdb.stack.backtrace import frames_in_order
@@ -22,14 +22,13 @@ if TYPE_CHECKING:
 class Place:
     """A frame of a stopped thread, and those outside of it."""
 
-    def __init__(self, request: dict[str, Any]) -> None:
-        self.thread = select(request)
+    def __init__(self, lwp: int, level: int) -> None:
+        self.thread = select(lwp)
         if not self.thread.is_stopped():
-            raise HarnessError(f"Thread {request['thread']} runs.", "Pause it first.")
-        level = int(request.get("level") or 0)
+            raise HarnessError(f"Thread {lwp} runs.", "Pause it first.")
         frames, self._python = frames_in_order(self.thread) if level else _innermost(self.thread)
         if level >= len(frames):
-            raise HarnessError(f"Thread {request['thread']} has {len(frames)} frames, none is {level}.")
+            raise HarnessError(f"Thread {lwp} has {len(frames)} frames, none is {level}.")
         self._level = level
         self._frames = frames
         handle = self.native

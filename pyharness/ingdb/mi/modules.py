@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import re
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from pyharness.ingdb import libraries
-from pyharness.ingdb.mi.commands import mi_command
+from pyharness.ingdb.mi.commands import handles
 from pyharness.model.user_code import is_user_binary
+from pyharness.protocol import mi
 
 if TYPE_CHECKING:
     from pyharness.ingdb.libraries import Library
@@ -16,27 +17,26 @@ if TYPE_CHECKING:
 _VERSION = re.compile(r"\.so\.([\d.]+)$|-([\d.]+)\.so$")
 
 
-@mi_command("ph-modules")
-def _modules(_request: dict[str, Any]) -> Any:
-    """Every mapped ELF file, in order of address."""
-    return [_module(library) for library in libraries.libraries()]
+@handles(mi.Modules)
+def _modules(_request: mi.Modules) -> tuple[mi.Module, ...]:
+    return tuple(_module(library) for library in libraries.libraries())
 
 
-def _module(library: Library) -> dict[str, Any]:
+def _module(library: Library) -> mi.Module:
     own = is_user_binary(library.path)
     version = _VERSION.search(Path(library.path).resolve().name)
-    return {
-        "id": f"{library.start:#x}",
-        "name": Path(library.path).name,
-        "path": library.path,
-        "symbols": _symbols(library, own=own),
-        "symbol_file": _symbol_file(library),
-        "start": library.start,
-        "end": library.end,
-        "user_code": own,
-        "version": next(filter(None, version.groups()), "") if version else "",
-        "build_id": library.elf.build_id,
-    }
+    return mi.Module(
+        id=f"{library.start:#x}",
+        name=Path(library.path).name,
+        path=library.path,
+        symbols=_symbols(library, own=own),
+        symbol_file=_symbol_file(library),
+        start=library.start,
+        end=library.end,
+        user_code=own,
+        version=next(filter(None, version.groups()), "") if version else "",
+        build_id=library.elf.build_id,
+    )
 
 
 def _symbols(library: Library, *, own: bool) -> str:

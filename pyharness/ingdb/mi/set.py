@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 import re
-from typing import Any
 
 import gdb
 
 from pyharness.ingdb import ending
-from pyharness.ingdb.mi.commands import mi_command
+from pyharness.ingdb.mi.commands import handles
 from pyharness.ingdb.mi.merged_frame import Place
 from pyharness.ingdb.stops import watch_target
 from pyharness.ingdb.tensors.values import value_text
@@ -16,14 +15,15 @@ from pyharness.ingdb.tensors.write import write_element
 from pyharness.ingdb.variables.assign import assigned_variable
 from pyharness.model.dtypes import BY_NAME
 from pyharness.model.errors import UsageError
+from pyharness.protocol import mi
 
 _ASSIGNABLE = re.compile(r"[\w\s$.\->\[\]*&:()+,]+")
 
 
-@mi_command("ph-set")
-def _set(request: dict[str, Any]) -> Any:
-    """``expression`` gets ``value`` in a frame: ``{"value": TEXT}`` as it is then."""
-    place, expression, value = Place(request), request["expression"].strip(), request["value"].strip()
+@handles(mi.Set)
+def _set(request: mi.Set) -> str:
+    place = Place(request.thread, request.level)
+    expression, value = request.expression.strip(), request.value.strip()
     if not _ASSIGNABLE.fullmatch(expression) or not value:
         raise UsageError(f"{expression!r} cannot be given the value {value!r}.", "Give a variable and a value.")
     base, indices = watch_target.split(expression)
@@ -35,9 +35,9 @@ def _set(request: dict[str, Any]) -> Any:
             raise UsageError(f"{expression} is more than one element.", "Set one element: x[3, 2].")
         write_element(tensor, (target.address - tensor.data) // width, value)
         raw = bytes(gdb.selected_inferior().read_memory(target.address, width))
-        return {"value": target.text(raw)}
+        return target.text(raw)
     if place.native is None:
         raise UsageError(f"{expression} is a variable of Python.", "Set it in Python.")
     place.native.select()
     with ending.possible():
-        return {"value": value_text(assigned_variable(expression, value))}
+        return value_text(assigned_variable(expression, value))

@@ -5,14 +5,14 @@ from __future__ import annotations
 import re
 import signal
 from pathlib import Path
-from typing import Any
 
 import gdb
 
 from pyharness.ingdb import core_file
-from pyharness.ingdb.mi.commands import mi_command, select
+from pyharness.ingdb.mi.commands import handles, select
 from pyharness.ingdb.stops import fault_address, last_words
 from pyharness.model.errors import HarnessError, UsageError, nearest
+from pyharness.protocol import mi
 
 _LINE = re.compile(r"^(SIG\w+)\s+(Yes|No)\s+(Yes|No)\s+(Yes|No)\s+(.*)$", re.MULTILINE)
 _DEBUGGERS = frozenset({"SIGTRAP", "SIGINT"})
@@ -35,29 +35,27 @@ _CODES = {  # sigaction(2)
 _OPERAND = re.compile(r"(-?0x[0-9a-f]+)?\((%\w+)?(?:,(%\w+),(\d))?\)")
 
 
-@mi_command("ph-signals")
-def _signals(request: dict[str, Any]) -> Any:
-    """All signals; with ``stop``, a list of names, these stop the program from now on and no others."""
-    if request.get("stop") is not None:
-        known = {entry["name"] for entry in _listed()}
-        for name in request["stop"]:
+@handles(mi.Signals)
+def _signals(request: mi.Signals) -> tuple[mi.Signal, ...]:
+    if request.stop is not None:
+        known = {entry.name for entry in _listed()}
+        for name in request.stop:
             if name not in known or name in _DEBUGGERS:
                 raise UsageError(f"The program cannot be stopped at {name!r}.", nearest(name, known - _DEBUGGERS))
         gdb.execute("handle all nostop noprint pass", to_string=True)
-        if request["stop"]:
-            gdb.execute(f"handle {' '.join(request['stop'])} stop print pass", to_string=True)
-    return [entry for entry in _listed() if entry["name"] not in _DEBUGGERS]
+        if request.stop:
+            gdb.execute(f"handle {' '.join(request.stop)} stop print pass", to_string=True)
+    return tuple(entry for entry in _listed() if entry.name not in _DEBUGGERS)
 
 
-def _listed() -> list[dict[str, Any]]:
+def _listed() -> list[mi.Signal]:
     rows = _LINE.findall(gdb.execute("info signals", to_string=True))
-    return [{"name": name, "stop": stop == "Yes", "meaning": meaning} for name, stop, _, _, meaning in rows]
+    return [mi.Signal(name, stop == "Yes", meaning) for name, stop, _, _, meaning in rows]
 
 
-@mi_command("ph-signal-info")
-def _signal_info(request: dict[str, Any]) -> Any:
-    """The signal that a thread stopped for: name, meaning, reason, sender, and what the fault's address is."""
-    thread = select(request)
+@handles(mi.SignalInfo)
+def _signal_info(request: mi.SignalInfo) -> mi.SignalStop:
+    thread = select(request.thread)
     try:
         info = gdb.parse_and_eval("$_siginfo")
         number, code = int(info["si_signo"]), int(info["si_code"])
@@ -66,14 +64,14 @@ def _signal_info(request: dict[str, Any]) -> Any:
         raise HarnessError(f"Thread {thread.ptid[1]} did not stop at a signal.") from error
     sent = code <= 0
     address = None if sent or found not in _WITH_ADDRESS else _address(info, code)
-    return {
-        "name": found.name,
-        "meaning": signal.strsignal(number) or "",
-        "reason": _CODES.get((found, code), ""),
-        "sender": int(info["_sifields"]["_kill"]["si_pid"]) if sent else 0,
-        "address": address,
-        "what": _what(found, address),
-    }
+    return mi.SignalStop(
+        name=found.name,
+        meaning=signal.strsignal(number) or "",
+        reason=_CODES.get((found, code), ""),
+        sender=int(info["_sifields"]["_kill"]["si_pid"]) if sent else 0,
+        address=address,
+        what=_what(found, address),
+    )
 
 
 def _address(info: gdb.Value, code: int) -> int | None:

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import dataclasses
 import functools
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, TypeVar
 
 import gdb
 
 from pyharness.ingdb import ending
 from pyharness.ingdb.memory import UnreadableError
-from pyharness.ingdb.mi import commands as mi
+from pyharness.ingdb.mi.commands import handles, select
 from pyharness.ingdb.stack import backtrace
 from pyharness.ingdb.stack.merge import NativeFrame
 from pyharness.ingdb.variables import std_printers
@@ -18,28 +18,29 @@ from pyharness.ingdb.variables.expression import evaluate
 from pyharness.ingdb.variables.frame import scopes
 from pyharness.ingdb.variables.items import Handles, page
 from pyharness.model.errors import HarnessError
+from pyharness.protocol import mi
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from pyharness.ingdb.mi.commands import Handler
     from pyharness.ingdb.python.frames import PythonFrame
     from pyharness.ingdb.python.threads import Python
+    from pyharness.model.variable import Scope, Variable
 
     Frames = tuple[list[NativeFrame | PythonFrame], Python | None]
 
-MAX_FRAMES = 400
-"""As many as ``-ph-stack`` gives: the two number them alike."""
+Request = TypeVar("Request")
+Answer = TypeVar("Answer")
 _handles = Handles()
 _frames: dict[int, tuple[tuple[int, int], Frames]] = {}
 """The merged stack of a thread, with where the thread stood when it was read."""
 
 
-def _answering(handler: Handler) -> Handler:
+def _answering(handler: Callable[[Request], Answer]) -> Callable[[Request], Answer]:
     """Say an error of ours as gdb says one: text, then remedy, and no Python traceback."""
 
     @functools.wraps(handler)
-    def answer(request: dict[str, Any]) -> Any:
+    def answer(request: Request) -> Answer:
         try:
             return handler(request)
         except HarnessError as error:
@@ -50,18 +51,13 @@ def _answering(handler: Handler) -> Handler:
     return answer
 
 
-def _command(name: str) -> Callable[[Handler], Handler]:
-    return lambda handler: mi.mi_command(name)(_answering(handler))
-
-
-def _frame(request: dict[str, Any]) -> tuple[NativeFrame | PythonFrame, Python | None]:
-    """The frame of the merged stack that a request names; its thread is selected then."""
-    thread = mi.select(request)
+def _frame(lwp: int, level: int) -> tuple[NativeFrame | PythonFrame, Python | None]:
+    """A frame of the merged stack of a thread, which is selected then."""
+    thread = select(lwp)
     if not thread.is_stopped():
-        raise HarnessError(f"Thread {request['thread']} runs.", "Pause it first.")
+        raise HarnessError(f"Thread {lwp} runs.", "Pause it first.")
     std_printers.register()
     frames, python = _stack(thread)
-    level = request["level"]
     if not 0 <= level < len(frames):
         raise HarnessError(f"There is no frame {level}: the stack has {len(frames)}.", "Ask for the stack again.")
     frame = frames[level]
@@ -76,7 +72,7 @@ def _stack(thread: gdb.InferiorThread) -> Frames:
     place = newest.pc(), int(newest.read_register("rsp"))
     known = _frames.get(thread.ptid[1])
     if known is None or known[0] != place or not _valid(known[1]):
-        known = _frames[thread.ptid[1]] = place, backtrace.frames_in_order(thread, MAX_FRAMES, handles=False)
+        known = _frames[thread.ptid[1]] = place, backtrace.frames_in_order(thread, mi.MAX_FRAMES, handles=False)
     return known[1]
 
 
@@ -85,53 +81,45 @@ def _valid(frames: Frames) -> bool:
     return all(handle.is_valid() for handle in handles)
 
 
-@_command("ph-scopes")
-def _scopes(request: dict[str, Any]) -> Any:
-    """``{"thread": LWP, "level": I}`` → the scopes of a frame of the merged stack."""
-    frame, python = _frame(request)
-    return [scope.to_json() for scope in scopes(_handles, request["thread"], frame, python)]
+@handles(mi.Scopes)
+@_answering
+def _scopes(request: mi.Scopes) -> tuple[Scope, ...]:
+    frame, python = _frame(request.thread, request.level)
+    return tuple(scopes(_handles, request.thread, frame, python))
 
 
-@_command("ph-children")
-def _children(request: dict[str, Any]) -> Any:
-    """``{"handle": N, "start": 0, "count": 100, "filter": "named" | "indexed"}`` → variables.
-
-    The named children come first, then the counted; with a filter, only those of a kind are counted from ``start`` on.
-    """
-    thread, content = _handles.get(request["handle"])
-    mi.select({"thread": thread})
-    items = page(content, request.get("start", 0), request.get("count", 0), request.get("filter"))
-    return [_handles.variable(thread, item).to_json() for item in items]
+@handles(mi.Children)
+@_answering
+def _children(request: mi.Children) -> tuple[Variable, ...]:
+    thread, content = _handles.get(request.handle)
+    select(thread)
+    items = page(content, request.start, request.count, request.filter)
+    return tuple(_handles.variable(thread, item) for item in items)
 
 
-@_command("ph-set-variable")
-def _set_variable(request: dict[str, Any]) -> Any:
-    """``{"handle": N, "name": ..., "value": ...}`` → the variable as it is then."""
-    thread, content = _handles.get(request["handle"])
-    mi.select({"thread": thread})
+@handles(mi.SetVariable)
+@_answering
+def _set_variable(request: mi.SetVariable) -> Variable:
+    thread, content = _handles.get(request.handle)
+    select(thread)
     with ending.possible():
-        return _handles.variable(thread, content.assign(request["name"], request["value"])).to_json()
+        return _handles.variable(thread, content.assign(request.name, request.value))
 
 
-@_command("ph-evaluate-variable")
-def _evaluate_variable(request: dict[str, Any]) -> Any:
-    """``{"thread": LWP, "level": I, "expression": ...}`` → one variable, in the language of the frame.
-
-    With ``"whole": true`` its text is not cut to a line.
-    """
-    frame, python = _frame(request)
+@handles(mi.EvaluateVariable)
+@_answering
+def _evaluate_variable(request: mi.EvaluateVariable) -> Variable:
+    frame, python = _frame(request.thread, request.level)
     with ending.possible():
-        item = evaluate(request["expression"], frame, python, request["thread"], whole=bool(request.get("whole")))
-    return _handles.variable(request["thread"], item).to_json()
+        item = evaluate(request.expression, frame, python, request.thread, whole=request.whole)
+    return _handles.variable(request.thread, item)
 
 
-@_command("ph-forget-variables")
-def _forget_variables(request: dict[str, Any]) -> Any:
-    """All handles are void: the program goes on. With ``{"thread": LWP}``, those of that thread."""
-    thread = request.get("thread")
-    _handles.forget(thread)
-    if thread is None:
+@handles(mi.ForgetVariables)
+@_answering
+def _forget_variables(request: mi.ForgetVariables) -> None:
+    _handles.forget(request.thread)
+    if request.thread is None:
         _frames.clear()
     else:
-        _frames.pop(thread, None)
-    return None
+        _frames.pop(request.thread, None)

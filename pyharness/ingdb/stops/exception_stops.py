@@ -27,7 +27,6 @@ if TYPE_CHECKING:
 
 Kind = Literal["throw", "catch"]
 FUNCTIONS: dict[Kind, str] = {"throw": "__cxa_throw", "catch": "__cxa_begin_catch"}
-ORIGINS = ("own", "through", "all")
 """Thrown (caught) by the user's own code; passing through it on its way to Python; whatever."""
 _RAISING = ("libstdc++.", "libc++", "libc10.", "libgcc_s.")
 """Libraries whose functions throw on behalf of their caller, such as ``vector::at`` and ``TORCH_CHECK``."""

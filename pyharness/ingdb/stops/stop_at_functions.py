@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import itertools
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import gdb
 
@@ -16,6 +16,7 @@ from pyharness.ingdb.stops.planted import Planted
 from pyharness.model.code_lines import line_count
 from pyharness.model.errors import nearest
 from pyharness.model.user_code import is_user_python, is_user_source
+from pyharness.protocol.mi import Armed, Bound, Break
 
 if TYPE_CHECKING:
     from pyharness.model.frames import Frame
@@ -38,7 +39,7 @@ class _Arming:
 _arming = _Arming()
 
 
-def arm(thread: gdb.InferiorThread) -> dict[str, Any]:
+def arm(thread: gdb.InferiorThread) -> Armed:
     """Break at all of the user's functions on ``thread``; a later stop elsewhere needs ``disarm``."""
     functions = known_functions()
     _arming.skipped = max(0, len(functions) - _MAX_ARMED)
@@ -50,10 +51,10 @@ def arm(thread: gdb.InferiorThread) -> dict[str, Any]:
         stop.thread = thread.global_num
         stop.enabled = True
         _arming.enabled.append(stop)
-    return {"functions": len(_arming.enabled), "left_out": _arming.skipped}
+    return Armed(len(_arming.enabled), _arming.skipped)
 
 
-def plant(standing: int = 0) -> dict[str, Any]:
+def plant(standing: int = 0) -> Armed:
     """As ``arm``, for all threads and without gdb's help, in a program that has a trap guard.
 
     ``standing`` is where the stepping thread stands: a trap there would stop it before it has moved, or be taken by gdb
@@ -62,7 +63,7 @@ def plant(standing: int = 0) -> dict[str, Any]:
     planted = _planted()
     planted.lift_one(standing)
     addresses = {function.stop_address for function in known_functions()} - {standing}
-    return {"functions": planted.plant(addresses), "left_out": 0}
+    return Armed(planted.plant(addresses))
 
 
 def plant_at(address: int) -> None:
@@ -166,34 +167,28 @@ def is_armed(number: int) -> bool:
     return any(stop.is_valid() and stop.number == number for stop in _arming.enabled)
 
 
-def set_breakpoint(request: dict[str, Any]) -> dict[str, Any]:
-    """Set the user's breakpoint: ``function``, ``file`` and ``line``, or ``address``.
-
-    It may have a ``condition`` (a gdb expression) and ``ignore`` a number of hits.
-
-    Returns ``{"numbers": [...], "places": [[FILE, LINE], ...]}``, or ``{"numbers": [], "hint": TEXT}`` when nothing
-    loaded has it.
-    """
+def set_breakpoint(request: Break) -> Bound:
+    """Set the user's breakpoint wherever what is loaded has its place."""
     specs = _specs(request)
     if not specs:
-        return {"numbers": [], "hint": _hint(request)}
+        return Bound((), _hint(request))
     numbers: list[int] = []
     places: list[tuple[str, int]] = []
     for spec in specs:
         stop = gdb.Breakpoint(spec)
-        if stop.pending and request.get("line"):
+        if stop.pending and request.line:
             stop.delete()
             raise _no_such_line(request)
-        if request.get("condition"):
+        if request.condition:
             try:
-                stop.condition = request["condition"]
+                stop.condition = request.condition
             except gdb.error as error:
                 stop.delete()
-                raise gdb.GdbError(f"The condition {request['condition']!r} does not parse: {error}") from error
-        stop.ignore_count = request.get("ignore") or 0
+                raise gdb.GdbError(f"The condition {request.condition!r} does not parse: {error}") from error
+        stop.ignore_count = request.ignore
         numbers.append(stop.number)
         places += _places(stop)
-    return {"numbers": numbers, "hint": "", "places": places}
+    return Bound(tuple(numbers), places=tuple(places))
 
 
 def _places(stop: gdb.Breakpoint) -> list[tuple[str, int]]:
@@ -202,10 +197,10 @@ def _places(stop: gdb.Breakpoint) -> list[tuple[str, int]]:
     return [(source[0], source[1]) for source in sources if source]
 
 
-def _specs(request: dict[str, Any]) -> list[str]:
-    if request.get("address"):
-        return _by_address(int(request["address"]))
-    return _by_line(request) if request.get("line") else _by_function(request["function"])
+def _specs(request: Break) -> list[str]:
+    if request.address:
+        return _by_address(request.address)
+    return _by_line(request) if request.line else _by_function(request.function)
 
 
 def _by_address(address: int) -> list[str]:
@@ -216,18 +211,17 @@ def _by_address(address: int) -> list[str]:
     return [f"*{address:#x}"]
 
 
-def _by_line(request: dict[str, Any]) -> list[str]:
+def _by_line(request: Break) -> list[str]:
     """A line of a source file, if the user's code has that file: gdb slides to the next line with code."""
-    wanted = request["file"]
-    name = Path(wanted).name
+    name = Path(request.file).name
     if not any(Path(function.file).name == name for function in known_functions()):
         return []
-    return [f'-source "{wanted}" -line {request["line"]}']
+    return [f'-source "{request.file}" -line {request.line}']
 
 
-def _no_such_line(request: dict[str, Any]) -> gdb.GdbError:
+def _no_such_line(request: Break) -> gdb.GdbError:
     """Why gdb finds no code at a line of a file that is known, and none behind it."""
-    name, line = Path(request["file"]).name, request["line"]
+    name, line = Path(request.file).name, request.line
     functions = [function for function in known_functions() if Path(function.file).name == name]
     files = sorted({function.file for function in functions})
     counts = [f"{file} has {count} lines" for file in files if (count := line_count(file)) is not None and count < line]
@@ -245,10 +239,10 @@ def _by_function(name: str) -> list[str]:
     return [f"*{address:#x}" for address in native_names.address_of_function(name)]
 
 
-def _hint(request: dict[str, Any]) -> str:
+def _hint(request: Break) -> str:
     known = known_functions()
-    if request.get("line"):
+    if request.line:
         files = sorted({function.file for function in known})
-        return nearest(Path(request["file"]).name, [Path(file).name for file in files])
+        return nearest(Path(request.file).name, [Path(file).name for file in files])
     names = [function.name for function in known]
-    return nearest(request["function"], names) or nearest(request["function"], [name.split("::")[-1] for name in names])
+    return nearest(request.function, names) or nearest(request.function, [name.split("::")[-1] for name in names])

@@ -12,9 +12,12 @@ from pyharness.ingdb.stops import debug_registers
 from pyharness.model.errors import HarnessError, UsageError
 
 if TYPE_CHECKING:
-    from pyharness.ingdb.stops.watch_target import Target
+    from collections.abc import Iterable
 
-ACCESS = {"write": gdb.WP_WRITE, "read": gdb.WP_READ, "readWrite": gdb.WP_ACCESS}
+    from pyharness.ingdb.stops.watch_target import Target
+    from pyharness.protocol.mi import Access
+
+ACCESS: dict[Access, int] = {"write": gdb.WP_WRITE, "read": gdb.WP_READ, "readWrite": gdb.WP_ACCESS}
 _HARDWARE = {gdb.BP_HARDWARE_WATCHPOINT, gdb.BP_READ_WATCHPOINT, gdb.BP_ACCESS_WATCHPOINT}
 _NO_SOFTWARE = "Watching in software would run every thread one instruction at a time, so it is not done."
 
@@ -33,7 +36,7 @@ class Hit:
 class Watchpoint(gdb.Breakpoint):
     """One data breakpoint; the condition is a gdb expression that may use ``$old`` and ``$value``."""
 
-    def __init__(self, target: Target, access: str, condition: str) -> None:
+    def __init__(self, target: Target, access: Access, condition: str) -> None:
         self.target = target
         self.access = access
         self._condition = condition
@@ -87,7 +90,7 @@ def _read(target: Target) -> bytes:
         raise HarnessError(message, "Give the address of something that it has.") from error
 
 
-def watch(target: Target, access: str, condition: str, lwp: int) -> Watchpoint:
+def watch(target: Target, access: Access, condition: str, lwp: int) -> Watchpoint:
     """Stop whenever ``target`` is accessed, by any thread that is there or comes; ``lwp`` is one that stands."""
     if access not in ACCESS:
         raise UsageError(f"{access!r} is no kind of access.", f"One of {', '.join(ACCESS)}.")
@@ -136,7 +139,7 @@ def active() -> list[Watchpoint]:
     return [one for one in _watches.values() if one.is_valid()]
 
 
-def unwatch(numbers: list[int]) -> None:
+def unwatch(numbers: Iterable[int]) -> None:
     """Remove data breakpoints; one that is gone is fine."""
     for number in numbers:
         found = _watches.pop(number, None)

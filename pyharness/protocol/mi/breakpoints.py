@@ -1,0 +1,166 @@
+"""Commands that decide where the program stops, and say what a stop is: breakpoints, data breakpoints, exceptions."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Literal
+
+from pyharness.model.frames import Frame
+from pyharness.protocol.mi.command import Command
+
+Access = Literal["write", "read", "readWrite"]
+ExceptionOrigin = Literal["own", "through", "all"]
+
+
+@dataclass(frozen=True)
+class Bound:
+    """Where a breakpoint was set."""
+
+    numbers: tuple[int, ...]
+    """gdb's; none where nothing that is loaded has the place."""
+    hint: str = ""
+    """Where nothing has it: the nearest names."""
+    places: tuple[tuple[str, int], ...] = ()
+    """Source file and line of each; gdb says so since version 13."""
+
+
+@dataclass(frozen=True)
+class Break(Command[Bound], name="ph-break"):
+    """Set the user's breakpoint at an address, at a line of a file, or at all functions of a name."""
+
+    function: str = ""
+    """Qualified, or only its last part."""
+    file: str = ""
+    line: int = 0
+    address: int = 0
+    condition: str = ""
+    """A gdb expression; empty for none."""
+    ignore: int = 0
+    """How many hits do not stop, before the first that does."""
+
+
+@dataclass(frozen=True)
+class Delete(Command[None], name="ph-delete"):
+    """Delete breakpoints."""
+
+    numbers: tuple[int, ...]
+
+
+@dataclass(frozen=True)
+class WatchTarget:
+    """What is, or could be, watched."""
+
+    address: int
+    length: int
+    """Bytes."""
+    description: str
+    """Such as ``x[3, 2] (float32) at 0x7f00``."""
+    value: str
+    number: int = 0
+    """gdb's; 0 for one that is not set."""
+
+
+@dataclass(frozen=True)
+class DescribeWatch(Command[WatchTarget], name="ph-watch-target"):
+    """What could be watched under a name."""
+
+    thread: int
+    expression: str
+    level: int = 0
+    object: int = 0
+    """Address of a Python tensor: then only the indices of the expression count."""
+
+
+@dataclass(frozen=True)
+class Watch(Command[WatchTarget], name="ph-watch"):
+    """Set a data breakpoint on an expression in a frame, or on ``length`` bytes at ``address``."""
+
+    thread: int
+    level: int
+    access: Access
+    condition: str
+    """A gdb expression in which ``$value`` and ``$old`` are the new and the old number; empty for none."""
+    expression: str = ""
+    object: int = 0
+    """As for ``DescribeWatch``."""
+    address: int = 0
+    length: int = 8
+
+
+@dataclass(frozen=True)
+class Unwatch(Command[None], name="ph-unwatch"):
+    """Remove data breakpoints."""
+
+    numbers: tuple[int, ...]
+
+
+@dataclass(frozen=True)
+class WatchHit:
+    """One access to a watched place."""
+
+    number: int
+    """gdb's."""
+    address: int
+    length: int
+    description: str
+    access: Access
+    old: str
+    new: str
+    """Values as elements of the tensor, or as the C++ type shows them."""
+    by: Frame | None
+    """The innermost frame, with the line that made the access."""
+    own: Frame | None
+    """The innermost frame of the user's own code, in either language."""
+    error: str = ""
+    """Why the condition could not be tested."""
+
+    @property
+    def text(self) -> str:
+        """One line for a person."""
+        where = self.own or self.by
+        place = f" by {where.function} ({where.file}:{where.line})" if where and where.file else ""
+        change = f"{self.old} → {self.new}" if self.old != self.new else self.new
+        return f"{self.description}: {change}{place}"
+
+
+@dataclass(frozen=True)
+class WatchHits(Command[tuple[WatchHit, ...]], name="ph-watch-hits"):
+    """What a stop at data breakpoints means, for each that was hit: the values, and who accessed it."""
+
+    thread: int
+
+
+@dataclass(frozen=True)
+class Catch(Command[tuple[int, ...]], name="ph-catch"):
+    """Stop where C++ exceptions are thrown and caught; gdb's numbers. It replaces what was set before.
+
+    Types are patterns of the exception's type or of a base of it: none for all types; ``None`` for no stop.
+    """
+
+    throw: tuple[str, ...] | None
+    catch: tuple[str, ...] | None
+    origin: ExceptionOrigin = "own"
+    """``own``: the user's code throws, or catches; ``through``: it passes their code on its way; ``all``."""
+
+
+@dataclass(frozen=True)
+class CxxException:
+    """The exception that a thread stopped for."""
+
+    kind: Literal["throw", "catch"]
+    type: str
+    """Demangled."""
+    bases: tuple[str, ...]
+    what: str
+    """Empty where the message is not in memory."""
+    level: int
+    """Of ``frame`` in the merged stack, -1 for none."""
+    frame: Frame | None
+    """The innermost native frame of the user's."""
+
+
+@dataclass(frozen=True)
+class ExceptionInfo(Command[CxxException], name="ph-exception-info"):
+    """The C++ exception that a thread stopped for."""
+
+    thread: int

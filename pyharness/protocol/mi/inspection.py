@@ -1,0 +1,195 @@
+"""Commands that look at a program and change its values: expressions, variables, memory, machine code."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any, Literal
+
+from pyharness.model.variable import Scope, Variable
+from pyharness.protocol.mi.command import Command, Running
+
+
+@dataclass(frozen=True)
+class Evaluate(Running[str], name="ph-evaluate"):
+    """The text of a gdb expression, which may call functions of the program."""
+
+    thread: int
+    expression: str
+    level: int = 0
+    """Of gdb's own stack, not of the merged one."""
+
+    @property
+    def code(self) -> str:
+        """The expression."""
+        return self.expression
+
+
+@dataclass(frozen=True)
+class AgentReply:
+    """What the agent said, or why it was not asked."""
+
+    answer: Any = None
+    """The agent's, see ``protocol.agent``."""
+    later: bool = False
+    """The thread cannot be called now."""
+    holder: int = 0
+    """Where ``later``: the thread that stands and holds the GIL, 0 where a stop of another thread comes first."""
+
+
+@dataclass(frozen=True)
+class AskAgent(Command[AgentReply], name="ph-agent"):
+    """Run a request on a stopped thread of the program."""
+
+    thread: int
+    request: Any
+    """One of ``protocol.agent``, as it is written there."""
+
+
+@dataclass(frozen=True)
+class Scopes(Command[tuple[Scope, ...]], name="ph-scopes"):
+    """The groups of variables of a frame."""
+
+    thread: int
+    level: int
+
+
+@dataclass(frozen=True)
+class Children(Command[tuple[Variable, ...]], name="ph-children"):
+    """Variables behind a handle, the named ones before the counted."""
+
+    handle: int
+    start: int = 0
+    count: int = 0
+    """0 for as many as one answer may have."""
+    filter: Literal["named", "indexed"] | None = None
+    """Only those; ``start`` counts among them."""
+
+
+@dataclass(frozen=True)
+class SetVariable(Running[Variable], name="ph-set-variable"):
+    """Set a variable behind a handle; the variable as it is then."""
+
+    thread: int
+    """That of the handle."""
+    handle: int
+    name: str
+    value: str
+    """An expression of its language; a native one may call functions of the program."""
+
+    @property
+    def code(self) -> str:
+        """The value."""
+        return self.value
+
+
+@dataclass(frozen=True)
+class EvaluateVariable(Running[Variable], name="ph-evaluate-variable"):
+    """An expression as a variable, in the language of its frame; a native one may call functions of the program."""
+
+    thread: int
+    level: int
+    expression: str
+    whole: bool = False
+    """Not cut to one line."""
+
+    @property
+    def code(self) -> str:
+        """The expression."""
+        return self.expression
+
+
+@dataclass(frozen=True)
+class ForgetVariables(Command[None], name="ph-forget-variables"):
+    """Make handles void: the program goes on."""
+
+    thread: int | None = None
+    """Only this thread's; ``None`` for all."""
+
+
+@dataclass(frozen=True)
+class Set(Running[str], name="ph-set"):
+    """Give a variable, a member, a register (``$rax``) or an element of a tensor a value; the value as it is then."""
+
+    thread: int
+    expression: str
+    value: str
+    level: int = 0
+
+    @property
+    def code(self) -> str:
+        """The value."""
+        return self.value
+
+
+@dataclass(frozen=True)
+class Completion:
+    """A name that could stand at the end of the text."""
+
+    label: str
+    kind: str
+    """``variable``, ``field``, ``function`` or ``register``."""
+    length: int
+    """How many characters at the end of the text it replaces."""
+
+
+@dataclass(frozen=True)
+class Complete(Command[tuple[Completion, ...]], name="ph-complete"):
+    """Names for the end of a text in the language of the frame, variables first; at most a hundred."""
+
+    thread: int
+    text: str
+    level: int = 0
+
+
+@dataclass(frozen=True)
+class Instruction:
+    """One machine instruction; empty and 0 where nothing is known."""
+
+    address: int
+    bytes: str
+    """In hex, separated by blanks."""
+    text: str
+    symbol: str = ""
+    """``name+offset``."""
+    file: str = ""
+    line: int = 0
+    valid: bool = True
+    """``False`` for a filler where there is no instruction: at the edges of memory."""
+
+
+@dataclass(frozen=True)
+class Disassemble(Command[tuple[Instruction, ...]], name="ph-disassemble"):
+    """Exactly ``count`` instructions from ``address`` + ``offset`` bytes + ``instruction_offset`` instructions."""
+
+    address: int
+    count: int
+    offset: int = 0
+    instruction_offset: int = 0
+
+
+@dataclass(frozen=True)
+class Bytes:
+    """Memory, as far as it could be read."""
+
+    address: int
+    data: bytes
+    unreadable: int
+    """How many bytes of those asked for come after ``data`` and were not there."""
+
+
+@dataclass(frozen=True)
+class ReadMemory(Command[Bytes], name="ph-read-memory"):
+    """At most ``count`` bytes from ``address`` + ``offset``."""
+
+    address: int
+    count: int
+    offset: int = 0
+
+
+@dataclass(frozen=True)
+class WriteMemory(Command[int], name="ph-write-memory"):
+    """Write all of ``data`` at ``address`` + ``offset``, or nothing; how many bytes that were."""
+
+    address: int
+    data: bytes
+    offset: int = 0

@@ -1,0 +1,118 @@
+"""Commands about the program as a whole: attaching, symbols, threads, modules, signals, core files."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from pyharness.protocol.mi.command import Command
+
+
+@dataclass(frozen=True)
+class Attach(Command[tuple[int, ...]], name="ph-attach"):
+    """Attach in non-stop mode; the LWPs of all threads, which stand then."""
+
+    pid: int
+
+
+@dataclass(frozen=True)
+class LoadSymbols(Command[tuple[str, ...]], name="ph-load-symbols"):
+    """Read the symbols of the user's libraries that were loaded since; all that are read now, by path."""
+
+
+@dataclass(frozen=True)
+class Threads(Command[dict[str, int]], name="ph-threads"):
+    """gdb's number of each thread, as MI writes it, and its LWP."""
+
+
+@dataclass(frozen=True)
+class CoreContents:
+    """What is in a core file."""
+
+    pid: int
+    """Of the process that it was."""
+    threads: dict[int, str]
+    """LWP → the kernel's name, empty where the core has none."""
+    thread: int
+    """The one that the core was made for."""
+    lacks: tuple[str, ...]
+    """What of the program is not here any more, a sentence each."""
+
+
+@dataclass(frozen=True)
+class OpenCore(Command[CoreContents], name="ph-open-core"):
+    """Open a core file."""
+
+    path: str
+    program: str = ""
+    """Path of the executable, empty where the core's own record will do."""
+
+
+@dataclass(frozen=True)
+class Module:
+    """One mapped ELF file."""
+
+    id: str
+    name: str
+    path: str
+    symbols: str
+    """Whether they are read, for a person."""
+    symbol_file: str
+    """The file with the line tables, empty where there is none."""
+    start: int
+    end: int
+    user_code: bool
+    version: str
+    build_id: str
+
+
+@dataclass(frozen=True)
+class Modules(Command[tuple[Module, ...]], name="ph-modules"):
+    """Every mapped ELF file, in order of address."""
+
+
+@dataclass(frozen=True)
+class Signal:
+    """A signal that exists."""
+
+    name: str
+    stop: bool
+    """Whether the program stops at it."""
+    meaning: str
+
+
+@dataclass(frozen=True)
+class Signals(Command[tuple[Signal, ...]], name="ph-signals"):
+    """All signals but those that the debugger needs; with ``stop``, these stop the program from now on, no others."""
+
+    stop: tuple[str, ...] | None = None
+
+
+@dataclass(frozen=True)
+class SignalStop:
+    """A signal that a thread stopped for."""
+
+    name: str
+    meaning: str
+    reason: str
+    """What the kernel says of it, empty for nothing."""
+    sender: int
+    """Process that sent it, 0 where it is the program's own fault."""
+    address: int | None
+    """That could not be accessed."""
+    what: str
+    """What lies there, for a person."""
+
+    @property
+    def text(self) -> str:
+        """One line for a person."""
+        where = f" at {self.address:#x}" if self.address is not None else ""
+        told = "; ".join(filter(None, (self.what, self.reason if not self.what else "")))
+        by = f", sent by process {self.sender}" if self.sender else ""
+        return f"{self.name} ({self.meaning}){where}{by}{f': {told}' if told else ''}"
+
+
+@dataclass(frozen=True)
+class SignalInfo(Command[SignalStop], name="ph-signal-info"):
+    """The signal that a thread stopped for."""
+
+    thread: int

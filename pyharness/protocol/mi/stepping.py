@@ -1,0 +1,130 @@
+"""Commands of a step: what stops it, where a thread stands, who called it."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Literal
+
+from pyharness.model.frames import Frame
+from pyharness.protocol.mi.command import Command
+
+MAX_FRAMES = 400
+"""Frames of a merged stack at most, wherever levels are counted."""
+
+
+@dataclass(frozen=True)
+class Armed:
+    """What a step into native code would stop at."""
+
+    functions: int = 0
+    left_out: int = 0
+    """Functions beyond what can be armed in the time that a person waits."""
+
+
+@dataclass(frozen=True)
+class Arm(Command[Armed], name="ph-arm"):
+    """Stop a thread at the start of every native function of the user's, until ``Disarm``."""
+
+    thread: int
+    guarded: bool
+    """The program has the trap guard: traps are planted, else gdb's breakpoints serve."""
+
+
+@dataclass(frozen=True)
+class ArmReturn(Command[bool], name="ph-arm-return"):
+    """Stop where the user's native code goes on, if it called the innermost Python function; whether it did."""
+
+    thread: int
+    stdlib: str
+    """Folder of the program's standard library, which is not the user's code."""
+
+
+@dataclass(frozen=True)
+class Trap(Command[bool], name="ph-trap"):
+    """Whether a thread stands at a trap of ``Arm``; if so its pc is put on the instruction that is there."""
+
+    thread: int
+    lift: bool
+    """Take the trap away, so that the thread can pass it."""
+
+
+@dataclass(frozen=True)
+class PassTraps(Command[None], name="ph-pass"):
+    """A thread has passed the traps that were lifted for it."""
+
+    again: bool
+    """Plant them once more: the step is not over."""
+
+
+@dataclass(frozen=True)
+class Disarm(Command[None], name="ph-disarm"):
+    """Undo ``Arm`` and ``ArmReturn``."""
+
+
+@dataclass(frozen=True)
+class Location:
+    """Where a thread stands."""
+
+    function: str
+    library: str | None
+    """Path."""
+    file: str | None
+    line: int | None
+    user: bool
+    """Whether that is the user's code."""
+    inlined: bool = False
+    """Whether it is a library's code, inlined into a function of the user's."""
+    note: str = ""
+    """At an op or an autograd node: what stops there, and who called it."""
+
+
+@dataclass(frozen=True)
+class Where(Command[Location], name="ph-where"):
+    """Where a thread stands."""
+
+    thread: int
+
+
+@dataclass(frozen=True)
+class Caller:
+    """Who called the user's native code."""
+
+    language: Literal["native", "python", "none"]
+    level: int = 0
+    """Of a native caller: ``level - 1`` is a frame that gdb can finish; the way to the caller may end within inlined
+    code and goes on from there."""
+
+
+@dataclass(frozen=True)
+class FindCaller(Command[Caller], name="ph-caller"):
+    """Who called the native code of the user's that a thread stands in."""
+
+    thread: int
+
+
+@dataclass(frozen=True)
+class MergedStack:
+    """Both languages, innermost frame first."""
+
+    frames: tuple[Frame, ...]
+    caller: Caller | None
+    """Who called, where the thread stands in code of the user's: a step out asks for it next."""
+
+
+@dataclass(frozen=True)
+class Stack(Command[MergedStack], name="ph-stack"):
+    """The merged stack of a thread."""
+
+    thread: int
+    limit: int = MAX_FRAMES
+
+
+@dataclass(frozen=True)
+class Jump(Command[int], name="ph-jump"):
+    """Let a thread go on at another line of its newest frame's function when it is resumed; that line's address."""
+
+    thread: int
+    file: str
+    line: int
+    check: bool = False
+    """Only find out whether it could."""
