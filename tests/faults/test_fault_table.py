@@ -33,12 +33,12 @@ def cell(environment, tmp_path, monkeypatch):
 
 
 class Disk:
-    """A file system in memory, of one megabyte."""
+    """A file system in memory, of four megabytes."""
 
     def __init__(self, folder):
         self.folder = folder
         folder.mkdir()
-        command = ["mount", "-t", "tmpfs", "-o", "size=1m,mode=700", "tmpfs", str(folder)]
+        command = ["mount", "-t", "tmpfs", "-o", "size=4m,mode=700", "tmpfs", str(folder)]
         self.mounted = subprocess.run(command, capture_output=True, check=False).returncode == 0
 
     def fill(self):
