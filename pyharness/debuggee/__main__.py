@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import argparse
 import atexit
-import ctypes
 import importlib.util
 import itertools
 import os
@@ -15,22 +14,21 @@ import re
 import signal
 import socket
 import sys
-import sysconfig
 import types
 from contextlib import contextmanager
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, NoReturn
+from typing import TYPE_CHECKING, NoReturn
 
 from pyharness.debuggee import apart
-from pyharness.debuggee.channel import Channel
-from pyharness.model.errors import HarnessError
+from pyharness.debuggee.ptracer import allow_ptrace
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
     from types import CodeType
 
+    from pyharness.debuggee.conversation import Conversation
+
 _OURS = re.compile(r"/pyharness/debuggee/|/debugpy/|/pydevd")
-_PR_SET_PTRACER = 0x59616D61
 INTERRUPTED = 130
 """The exit code after an unanswered Ctrl-C."""
 
@@ -38,11 +36,11 @@ INTERRUPTED = 130
 def main() -> int:
     """Connect to whoever debugs, then become the script."""
     options = parse(sys.argv[1:])
-    _allow_ptrace()
+    allow_ptrace(os.getppid())
     stop = False
     if options.channel is not None:
         with _not_interrupted():
-            stop = _connect(Channel(_inherited(options.channel)), _inherited(options.debugpy))
+            stop = _connect(_inherited(options.channel), _inherited(options.debugpy))
     if options.channel is None:  # no controller: whoever has gdb may name lines, now or at any stop
         from pyharness.debuggee import line_stops
 
@@ -62,11 +60,6 @@ def parse(arguments: list[str]) -> argparse.Namespace:
     return parser.parse_args(arguments)
 
 
-def _allow_ptrace() -> None:
-    """Let the process that started us, and what it starts (gdb), attach under Yama's ptrace_scope 1."""
-    ctypes.CDLL(None).prctl(_PR_SET_PTRACER, os.getppid(), 0, 0, 0)
-
-
 @contextmanager
 def _not_interrupted() -> Iterator[None]:
     """Ctrl-C before the script's first line is the controller's to answer; it has blocked the signal up to here."""
@@ -84,72 +77,30 @@ def _inherited(descriptor: int) -> socket.socket:
     return socket.socket(fileno=descriptor)
 
 
-def _connect(channel: Channel, link: socket.socket) -> bool:
+def _connect(channel: socket.socket, link: socket.socket) -> bool:
     """Shake hands with the controller; whether it wants a stop at the script's first line."""
-    from pyharness.debuggee import agent, forked, stepping  # noqa: F401  (stepping registers its requests)
-    from pyharness.debuggee.bounded import BOUNDS
+    from pyharness.debuggee import agent, forked
+    from pyharness.debuggee.seat import SEAT
+    from pyharness.debuggee.session import started
 
-    hello = {
-        "type": "hello",
-        "pid": os.getpid(),
-        "agent": agent.start(),
-        "guard": _guard(),
-        "stdlib": sysconfig.get_paths()["stdlib"],
-        "python": sys.version.split()[0],
-    }
-    answer = channel.ask(hello)
-    if not answer:
-        raise SystemExit(1)  # the controller is gone: nobody waits for this program
-    BOUNDS.seconds = answer.get("eval_timeout", BOUNDS.seconds)
+    agent.start()
     forked.let_children_go()
-    if "debugpy" in answer:
-        from pyharness.debuggee import debugpy_link, tracing
-
-        apart.make_importable(answer["debugpy"])
-        with apart.FromInstalled():
-            debugpy_link.serve(link, tracing.note)
-    if answer.get("children"):
-        from pyharness.debuggee import children
-
-        children.follow(answer["children"], channel)
-    if answer.get("libraries"):
-        from pyharness.debuggee import libraries
-
-        libraries.install(lambda path: _tell(channel, {"type": "library", "path": path}))
-    from pyharness.debuggee import generated, op_places
-
-    op_places.start(op_places.stop_by_channel(channel.ask))
-    atexit.register(_tell_end, channel, os.getpid(), forked.children_ended())
-    generated.install(
-        lambda entry: _tell(channel, {"type": "generated", **entry}),
-        lambda why: _tell(channel, {"type": "unfiled", "why": why}),
-    )
-    return bool(channel.ask({"type": "ready"}).get("stop"))
+    with started(channel, link) as session:
+        if not session.greet():
+            raise SystemExit(1)  # the controller is gone: nobody waits for this program
+        SEAT.follow(lambda why: SEAT.tell({"type": "unfiled", "why": why}))
+        atexit.register(_tell_end, session.conversation, os.getpid(), forked.children_ended())
+        return bool(session.ready().get("stop"))
 
 
-def _guard() -> bool:
-    """Let the program outlive its debugger; whether that could be done."""
-    from pyharness.native.trap_guard import install_trap_guard
-
-    try:
-        install_trap_guard()
-    except (HarnessError, OSError):
-        return False  # not built for this Python: gdb's own breakpoints serve, as in any gdb session
-    return True
-
-
-def _tell(channel: Channel, message: dict[str, Any]) -> None:
-    channel.ask(message)
-
-
-def _tell_end(channel: Channel, owner: int, before: int) -> None:
+def _tell_end(conversation: Conversation, owner: int, before: int) -> None:
     """Say what the program alone knows: ``before`` is what ``children_ended`` said before the script."""
     from pyharness.debuggee import forked, op_places
 
     if os.getpid() != owner:  # a forked child
         return
     hints, others = op_places.hints(), forked.had_children(before)
-    _tell(channel, {"type": "ended", "op_hints": hints, "children": others})
+    conversation.ask({"type": "ended", "op_hints": hints, "children": others})
 
 
 def run(options: argparse.Namespace, *, stop: bool) -> int:

@@ -1,9 +1,10 @@
-"""What is said with a debugger that came: as ``Channel``, but any thread may ask, and its end is noticed."""
+"""What is said with a debugger: the program asks, it answers, and only then the program goes on; its end is noticed."""
 
 from __future__ import annotations
 
 import json
 import os
+import sys
 import threading
 from contextlib import suppress
 from typing import TYPE_CHECKING, Any
@@ -20,9 +21,10 @@ if TYPE_CHECKING:
 class Conversation:
     """One JSON object a line. A thread of ours reads, so that a debugger that is killed keeps nobody waiting."""
 
-    def __init__(self, connection: socket.socket, stream: Any, at_end: Callable[[], None]) -> None:
+    def __init__(self, connection: socket.socket, at_end: Callable[[], None]) -> None:
         self._socket = connection
-        self._stream = stream
+        self._stream = connection.makefile("rb")
+        self._identity = _identity(connection.fileno())
         self._lock = threading.Lock()
         self._owner = os.getpid()
         self._asked = 0
@@ -35,8 +37,13 @@ class Conversation:
         reads.acquire()  # it is known as ours before a debugger looks at all threads
 
     def ask(self, message: dict[str, Any]) -> dict[str, Any]:
-        """Send ``message`` and wait for the answer; ``{}`` at once in a forked child, and when the debugger is gone."""
-        if os.getpid() != self._owner:
+        """Send ``message`` and wait for the answer.
+
+        ``{}`` at once in a forked child (the conversation is the parent's), when the debugger is gone, and when Python
+        ends: what an object loads as its last deed is told to nobody, because no thread of ours would hear the answer.
+        An expression does not wait either: what it loads or generates is told beside it.
+        """
+        if os.getpid() != self._owner or sys.is_finalizing():
             return {}
         if CONTAINMENT.prints_here() is not None:  # the debugger waits for what this thread evaluates
             quiet_thread.start(self._tell_beside, message)
@@ -54,7 +61,9 @@ class Conversation:
             self._asked += 1
             number = self._asked
             self._waiting[number] = waiting
-            self._send({**message, "id": number})
+            sent = self._send({**message, "id": number})
+        if not sent:
+            self._end()
         try:
             waiting.answered.wait()
         finally:  # a signal's handler may raise
@@ -68,18 +77,29 @@ class Conversation:
                 self._send(message)
 
     def hang_up(self) -> None:
-        """End it from this side, once it is over; a debugger waits for that."""
+        """Give the descriptor back, once it is over (a debugger waits for that), and in a forked child.
+
+        The parent's conversation stays as it is.
+        """
+        ours = self._is_ours()
+        descriptor = self._socket.detach()
+        if ours:
+            os.close(descriptor)
+
+    def _is_ours(self) -> bool:
+        """Whether the descriptor is still the conversation: the program may have closed it, and opened another."""
         with suppress(OSError):
-            self._stream.close()
-            self._socket.close()
+            return _identity(self._socket.fileno()) == self._identity
+        return False
 
-    def forget(self) -> None:
-        """In a forked child: give the descriptor back, and leave the parent's conversation as it is."""
-        self._socket.close()
-
-    def _send(self, message: dict[str, Any]) -> None:
-        with suppress(OSError):  # the reader notices
+    def _send(self, message: dict[str, Any]) -> bool:
+        if not self._is_ours():
+            return False
+        try:
             self._socket.sendall(json.dumps(message).encode() + b"\n")
+        except OSError:
+            return False
+        return True
 
     def _read(self, reads: threading.Lock) -> None:
         reads.release()
@@ -89,7 +109,13 @@ class Conversation:
                 if waiting := self._waiting.pop(answer["id"], None):
                     waiting.answer = answer
                     waiting.answered.set()
+        self._end()
+
+    def _end(self) -> None:
+        """Keep nobody waiting. Where the program closed our descriptor, who asks hears of it, and not the reader."""
         with self._lock:
+            if self.over.is_set():
+                return
             self.over.set()
             left = list(self._waiting.values())
         for waiting in left:
@@ -101,3 +127,8 @@ class _Waiting:
     def __init__(self) -> None:
         self.answered = threading.Event()
         self.answer: dict[str, Any] = {}
+
+
+def _identity(descriptor: int) -> tuple[int, int]:
+    known = os.fstat(descriptor)
+    return known.st_dev, known.st_ino

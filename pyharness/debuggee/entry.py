@@ -32,6 +32,7 @@ def main() -> int:
 def _listen(name: str, arguments: list[str]) -> None:
     """Say under which handle debuggers find the program; without a folder for that it runs all the same."""
     from pyharness.debuggee import served
+    from pyharness.debuggee.seat import SEAT
     from pyharness.model.errors import HarnessError
     from pyharness.model.state import StateError
     from pyharness.model.visible import say
@@ -39,7 +40,7 @@ def _listen(name: str, arguments: list[str]) -> None:
     try:
         here = served.Served(name, " ".join(arguments))
     except StateError as error:
-        served.follow()
+        SEAT.follow()
         say(f"no handle: {error.message} {error.remedy}")
         return
     except HarnessError as error:

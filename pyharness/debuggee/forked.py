@@ -39,10 +39,15 @@ def had_children(before: int) -> bool:
 
 def _begin() -> None:
     _let_go()
-    if "pyharness.debuggee.served" in sys.modules:
-        from pyharness.debuggee import quiet_thread, served
+    if "pyharness.debuggee.seat" in sys.modules:
+        from pyharness.debuggee import quiet_thread
+        from pyharness.debuggee.seat import SEAT
 
         quiet_thread.forget()
+        SEAT.forget()
+    if "pyharness.debuggee.served" in sys.modules:
+        from pyharness.debuggee import served
+
         served.forget()
     if "PYHARNESS_CHILDREN" in os.environ:
         from pyharness.debuggee import children

@@ -9,13 +9,13 @@ the native side is missed; the other half is gdb's command ``ph-meet KEY``.
 from __future__ import annotations
 
 import argparse
-import ctypes
 import os
 import sys
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from pyharness.debuggee import agent, apart, generated, side_by_side, stepping  # noqa: F401  (stepping registers its requests)
+from pyharness.debuggee.ptracer import allow_ptrace
 from pyharness.model import rendezvous
 from pyharness.model.errors import HarnessError
 from pyharness.model.visible import say
@@ -23,7 +23,6 @@ from pyharness.model.visible import say
 if TYPE_CHECKING:
     import socket
 
-_PR_SET_PTRACER = 0x59616D61
 WITHIN = 60.0
 """Seconds; a build that an IDE runs first is not part of them."""
 
@@ -74,8 +73,7 @@ def _say_so() -> None:
 
 def _let_attach(gdb: socket.socket) -> None:
     """Wait until gdb has attached; its answer is read once it lets the program go on."""
-    # Yama's ptrace_scope 1 lets only parents trace, and those that the program names.
-    ctypes.CDLL(None).prctl(_PR_SET_PTRACER, rendezvous.pid_of(gdb), 0, 0, 0)
+    allow_ptrace(rendezvous.pid_of(gdb))
     gdb.sendall(b"ready\n")
     with gdb.makefile("r", encoding="utf-8") as stream:
         answer = stream.readline().strip()

@@ -33,6 +33,11 @@ def start(function: Callable[..., None], *arguments: Any) -> None:
         signal.pthread_sigmask(signal.SIG_SETMASK, before)
 
 
+def is_one() -> bool:
+    """Whether the calling thread is ours."""
+    return _thread.get_ident() in _running
+
+
 def forget() -> None:
     """In a forked child: none of them runs here."""
     _running.clear()

@@ -7,23 +7,20 @@ import json
 import os
 import select
 import socket
-import threading
 from contextlib import suppress
 from typing import TYPE_CHECKING, Any
 
-from pyharness.debuggee import forked, generated, libraries, quiet_thread, tracing
+from pyharness.debuggee import forked, quiet_thread, tracing
+from pyharness.debuggee.seat import SEAT
 from pyharness.debuggee.session import Session, peer_of
 from pyharness.model import handles
 from pyharness.model.json_lines import parsed
-from pyharness.model.process_state import has_ended
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
 _MAX_GREETING = 4096
-_LEAVING = 5.0
 _current: list[Served] = []
-_followed: list[int] = []
 
 
 class Served:
@@ -31,15 +28,13 @@ class Served:
 
     def __init__(self, name: str, command: str, parent: str = "", folder: str = "") -> None:
         self.handle, self._listener = handles.listen(name, command, parent, folder)
-        self._lock = threading.Lock()
         self._owner = os.getpid()
-        self._session: Session | None = None
         self._on_ready: Callable[[], None] = _nothing
 
     def start(self) -> None:
         """Let debuggers come from now on."""
         _current[:] = [self]
-        follow()
+        SEAT.follow()
         forked.let_children_go()
         atexit.register(self.end)
         quiet_thread.start(self._accept, self._listener)
@@ -55,25 +50,17 @@ class Served:
         """The program ends: nobody shall come any more."""
         if os.getpid() == self._owner:
             self.handle.remove()
-            if session := self._session:
+            if session := SEAT.session:
                 session.conversation.tell({"type": "ends"})
 
     def exits(self, code: int) -> None:
         """Tell a debugger the exit code, which only a parent hears otherwise."""
-        if session := self._session:
+        if session := SEAT.session:
             session.conversation.tell({"type": "exit", "code": code})
-
-    def tell(self, message: dict[str, Any]) -> None:
-        """Ask the debugger, if there is one, and wait until it says go on."""
-        if session := self._session:
-            session.conversation.ask(message)
 
     def forget(self) -> None:
         """In a forked child: this is the parent's."""
         self._listener.close()
-        if session := self._session:
-            session.conversation.forget()
-        self._session = None
 
     def wait_for_visit(self, hung_up: socket.socket, seconds: float) -> None:
         """Wait until a debugger has come and is ready, but no longer than it keeps ``hung_up`` open, or ``seconds``."""
@@ -103,39 +90,29 @@ class Served:
     def _belongs(self, connection: socket.socket, visitor: dict[str, Any], pid: int) -> bool:
         """Whether somebody took the connection: debugpy for the debugger that is here, or a visit of its own."""
         if "debugpy" in visitor:
-            session = self._session
+            session = SEAT.session
             return session is not None and session.takes(connection, str(visitor["debugpy"]))
-        self._receive(connection, connection.makefile("rb"), {**visitor, "pid": pid})
+        self._receive(connection, {**visitor, "pid": pid})
         return True
 
-    def _receive(self, connection: socket.socket, stream: Any, visitor: dict[str, Any]) -> None:
-        other = self._other()
-        with self._lock:
-            other = other or (self._session.visitor if self._session else None)
-            if other is None:
-                self._session = session = Session(connection, stream, visitor)
-        if other is not None:
-            connection.sendall(json.dumps({"type": "busy", **other}).encode() + b"\n")
-            stream.close()
-            connection.close()
+    def _receive(self, connection: socket.socket, visitor: dict[str, Any]) -> None:
+        session = SEAT.take(lambda: Session(connection, visitor))
+        if isinstance(session, Session):
+            session.stay(lambda: self._meet(session))
             return
-        try:
-            session.run(self._on_ready)
-        finally:
-            with self._lock:
-                self._session = None
-            session.conversation.hang_up()
-            session.gone.set()
+        connection.sendall(json.dumps({"type": "busy", **session}).encode() + b"\n")
+        connection.close()
 
-    def _other(self) -> dict[str, Any] | None:
-        """Who is here already; one who is leaving, or was killed, is waited for."""
-        session = self._session
-        if session is None:
-            name = tracing.foreign_debugger()
-            return {"pid": os.getpid(), "name": f"{name}, in the program itself"} if name else None
-        if session.conversation.over.is_set() or has_ended(session.visitor["pid"]):
-            session.gone.wait(_LEAVING)
-        return None
+    def _meet(self, session: Session) -> None:
+        """Tell a debugger what there is, and whoever waits for one that it is here."""
+        if not session.greet():
+            return
+        session.tell_so_far()
+        answer = session.ready()
+        if answer.get("stop"):
+            tracing.stop_soon()
+        if answer:
+            self._on_ready()
 
 
 def _line(connection: socket.socket) -> bytes:
@@ -144,14 +121,6 @@ def _line(connection: socket.socket) -> bytes:
     while len(line) < _MAX_GREETING and not line.endswith(b"\n") and (byte := connection.recv(1)):
         line += byte
     return line
-
-
-def follow() -> None:
-    """Note what the program generates and loads from now on, for whoever debugs it now or comes later."""
-    if not _followed:
-        _followed.append(os.getpid())
-        generated.install(lambda entry: tell({"type": "generated", **entry}))
-        libraries.install(lambda path: tell({"type": "library", "path": path}))
 
 
 def current() -> Served | None:
@@ -167,12 +136,6 @@ def forget() -> str:
         return ""
     served.forget()
     return served.handle.name
-
-
-def tell(message: dict[str, Any]) -> None:
-    """Ask the debugger of this process, if one is there."""
-    if served := current():
-        served.tell(message)
 
 
 def _nothing() -> None:

@@ -1,8 +1,7 @@
-"""One debugger's visit to a running program: from the handshake to the last trace of it."""
+"""One debugger's session in the program, which it started or came to: from the handshake to the last trace of it."""
 
 from __future__ import annotations
 
-import ctypes
 import os
 import queue
 import secrets
@@ -11,48 +10,56 @@ import struct
 import sys
 import sysconfig
 import threading
+from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
 from pyharness.debuggee import apart, children, generated, libraries, op_places, quiet_thread, tracing
 from pyharness.debuggee.bounded import BOUNDS
 from pyharness.debuggee.conversation import Conversation
+from pyharness.debuggee.ptracer import allow_ptrace
+from pyharness.debuggee.seat import SEAT
 from pyharness.model.errors import HarnessError
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
-
-_PR_SET_PTRACER = 0x59616D61
+    from collections.abc import Callable, Iterator
 
 
 class Session:
     """What the debugger is told is asked: generated files, libraries; what the program does meanwhile waits for it."""
 
-    def __init__(self, connection: socket.socket, stream: Any, visitor: dict[str, Any]) -> None:
+    def __init__(self, connection: socket.socket, visitor: dict[str, Any], link: socket.socket | None = None) -> None:
         self.visitor = visitor
         self.key = secrets.token_hex(16)
         """What a second connection says that is meant for debugpy."""
         self._debugpy: queue.SimpleQueue[socket.socket | None] = queue.SimpleQueue()
-        self.conversation = Conversation(connection, stream, self._over)
+        if link is not None:
+            self._debugpy.put(link)
+        self.conversation = Conversation(connection, self._over)
         self.gone = threading.Event()
         """Nothing of it is left."""
-        _allow_ptrace(peer_of(connection)[0])
+        allow_ptrace(peer_of(connection)[0])
 
-    def run(self, on_ready: Callable[[], None]) -> None:
-        """Do the handshake, call ``on_ready``, and stay until the debugger leaves."""
-        with quiet_thread.hidden_from_pydevd():
-            try:
-                with apart.FromInstalled():
-                    stays = self._shake_hands()
-                if stays:
-                    on_ready()
-                self.conversation.over.wait()
-            except Exception as error:  # noqa: BLE001  (nothing of ours may end as a traceback of the program's)
-                self.conversation.tell({"type": "failed", "error": f"{type(error).__name__}: {error}"})
-                self.conversation.over.wait()
-            finally:
-                op_places.end()
-                tracing.let_go()
-                children.leave(self)
+    def stay(self, meet: Callable[[], None]) -> None:
+        """``meet`` the debugger, stay until it leaves or dies, and clear up; on a thread that no debugger holds."""
+        try:
+            with quiet_thread.hidden_from_pydevd():
+                self._stay(meet)
+        finally:
+            SEAT.leave()
+            self.conversation.hang_up()
+            self.gone.set()
+
+    def _stay(self, meet: Callable[[], None]) -> None:
+        try:
+            meet()
+            self.conversation.over.wait()
+        except Exception as error:  # noqa: BLE001  (nothing of ours may end as a traceback of the program's)
+            self.conversation.tell({"type": "failed", "error": f"{type(error).__name__}: {error}"})
+            self.conversation.over.wait()
+        finally:
+            op_places.end()
+            tracing.let_go()
+            children.leave(self)
 
     def takes(self, connection: socket.socket, key: str) -> bool:
         """Whether ``connection`` is the one for debugpy; then it is debugpy's."""
@@ -61,33 +68,56 @@ class Session:
         self._debugpy.put(connection)
         return True
 
+    def greet(self) -> bool:
+        """Say who we are, and do as the debugger wants; whether it is there."""
+        with apart.FromInstalled():
+            answer = self.conversation.ask({**hello(), "key": self.key})
+            BOUNDS.seconds = answer.get("eval_timeout", BOUNDS.seconds)
+            if "debugpy" in answer and (link := self._debugpy.get()):
+                apart.make_importable(answer["debugpy"])
+                tracing.connect(link, self.conversation.over.is_set)
+            if answer.get("children"):
+                children.follow(answer["children"], self)
+            op_places.start(op_places.stop_by_channel(self.conversation.ask))
+        return bool(answer)
+
+    def tell_so_far(self) -> None:
+        """Tell what a program that runs already has loaded and generated."""
+        with apart.FromInstalled():
+            for path in libraries.loaded():
+                self.conversation.ask({"type": "library", "path": path})
+            for entry in generated.known():
+                self.conversation.ask({"type": "generated", **entry})
+
+    def ready(self) -> dict[str, Any]:
+        """Say that all was told; what the debugger answers, nothing where it has left."""
+        return self.conversation.ask({"type": "ready"})
+
     def _over(self) -> None:
         self._debugpy.put(None)
         tracing.release()
 
-    def _shake_hands(self) -> bool:
-        """Tell what there is; whether the debugger stayed."""
-        ask = self.conversation.ask
-        answer = ask({**hello(), "key": self.key})
-        BOUNDS.seconds = answer.get("eval_timeout", BOUNDS.seconds)
-        if "debugpy" in answer and (link := self._debugpy.get()):
-            apart.make_importable(answer["debugpy"])
-            tracing.connect(link, self.conversation.over.is_set)
-        if answer.get("children"):
-            children.follow(answer["children"], self)
-        op_places.start(op_places.stop_by_channel(ask))
-        for path in libraries.loaded():
-            ask({"type": "library", "path": path})
-        for entry in generated.known():
-            ask({"type": "generated", **entry})
-        answer = ask({"type": "ready"})
-        if answer.get("stop"):
-            tracing.stop_soon()
-        return bool(answer)
+
+@contextmanager
+def started(connection: socket.socket, link: socket.socket) -> Iterator[Session]:
+    """Have the debugger here that started the program: it is met on this thread, and a thread of ours stays with it."""
+    session = SEAT.session = Session(connection, {"pid": os.getppid(), "name": "pyharness"}, link)
+    stays, met = threading.Event(), threading.Event()
+
+    def meet() -> None:
+        stays.set()
+        met.wait()
+
+    quiet_thread.start(session.stay, meet)
+    stays.wait()
+    try:
+        yield session
+    finally:
+        met.set()
 
 
 def hello() -> dict[str, Any]:
-    """Who we are, for a debugger that came to a running program."""
+    """Who we are."""
     agent, lack = _agent()
     return {
         "type": "hello",
@@ -128,9 +158,3 @@ def peer_of(connection: socket.socket) -> tuple[int, int]:
     raw = connection.getsockopt(socket.SOL_SOCKET, socket.SO_PEERCRED, struct.calcsize("3i"))
     pid, user, _group = struct.unpack("3i", raw)
     return pid, user
-
-
-def _allow_ptrace(pid: int) -> None:
-    """Let the debugger, and the gdb that it starts, attach under Yama's ptrace_scope 1."""
-    if pid > 0:
-        ctypes.CDLL(None).prctl(_PR_SET_PTRACER, pid, 0, 0, 0)

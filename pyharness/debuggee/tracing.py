@@ -1,4 +1,4 @@
-"""debugpy in a program that already runs: connected on a thread of ours, and gone without a trace after a detach."""
+"""debugpy in the program: connected, and gone without a trace when its debugger has left or died."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ import threading
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
-from pyharness.debuggee import left_behind
+from pyharness.debuggee import left_behind, quiet_thread
 from pyharness.debuggee.bounded import BOUNDS
 
 if TYPE_CHECKING:
@@ -46,7 +46,7 @@ def connect(link: socket.socket, is_over: Callable[[], bool]) -> None:
 
     from pyharness.debuggee import debugpy_link
 
-    if _debugger:  # of the session that the program was started with, or of one whose end was not seen
+    if _debugger:  # of one whose end was not seen
         let_go()
     left_behind.clear()
     server._settrace.called = False  # type: ignore[attr-defined]  # it would refuse a second time
@@ -64,13 +64,8 @@ def connect(link: socket.socket, is_over: Callable[[], bool]) -> None:
     # What it remembers of code (has it a breakpoint?) is as old as this number says, and outlives a session.
     debugger.mtime = _mtimes[0] = max(_mtimes[0], debugger.mtime) + 1000
     debugger.set_tracing_for_untraced_contexts(breakpoints_changed=True)
-    if not MONITORING:
+    if not MONITORING and quiet_thread.is_one():
         pydevd_tracing.SetTrace(None)
-
-
-def note(debugger: Any) -> None:
-    """Remember the debugger of the session that the program is started with, for the one that comes after it."""
-    _debugger[:] = [debugger]
 
 
 def release() -> None:

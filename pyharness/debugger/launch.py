@@ -26,6 +26,7 @@ if TYPE_CHECKING:
 
 PACKAGE = Path(__file__).parent.parent
 START = PACKAGE / "debuggee" / "start.py"
+_PATIENCE = 2.0
 
 
 @dataclass(frozen=True)
@@ -139,9 +140,9 @@ class Launched:
             self._stream.flush()
 
     def let_go(self) -> None:
-        """Close the channel: the program never waits for us again."""
+        """End the conversation: the program undoes all that was done to it, and runs on."""
         with contextlib.suppress(OSError):
-            self._socket.shutdown(socket.SHUT_RDWR)
+            self._socket.shutdown(socket.SHUT_WR)
 
     def end(self, *, at_once: bool = False) -> None:
         """End the program: politely, then for certain; ``at_once`` where a debugger holds it and it could not hear.
@@ -166,6 +167,7 @@ class Launched:
     def close(self) -> None:
         """Give back the channel."""
         self.let_go()
+        self._threads[0].join(_PATIENCE)  # the program hangs up when all is undone
         if self.children:
             self.children.close()
             self.children = None

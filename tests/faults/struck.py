@@ -2,11 +2,13 @@
 
 import contextlib
 import os
+import re
 import select
 import signal
 import subprocess
 import sys
 import threading
+import time
 from pathlib import Path
 
 import fault_phases
@@ -16,6 +18,9 @@ from processes import marked_with, status
 import pyharness
 
 PATIENCE = 60
+LOOK_AGAIN = 0.05
+FRESH = "has: None"
+NOISE = re.compile("Traceback|pydevd|Exception ignored|Fatal")
 DEBUGGER = Path(fault_phases.__file__)
 
 
@@ -142,6 +147,15 @@ class Struck:
             if role not in spared:
                 process.wait_for_end()
 
+    def is_fresh(self):
+        """Wait until nothing of a debugger is left in the program, which nobody but itself has cleared up."""
+        with self.feeding(), self._told:
+            ends = time.monotonic() + PATIENCE
+            while FRESH not in self.said:
+                assert time.monotonic() < ends, self.story()
+                self.family["program"].kill(signal.SIGUSR1)
+                self._told.wait_for(lambda: FRESH in self.said, LOOK_AGAIN)
+
     def next_session(self):
         """A debugger that comes now finds a fresh program: it stops where it is told to, and steps to the next line."""
         with self.feeding(), pyharness.attach(self.family["program"].pid) as program:
@@ -151,13 +165,14 @@ class Struck:
             assert program.run_to("native:held").frame.function == "crossing::held"
             assert program.out().frame.file == str(SCRIPT)
 
-    def ends_right(self, left="None"):
-        """The program comes to its own end with all its work right, and with what is ``left`` of a debugger in it."""
+    def ends_right(self):
+        """The program comes to its own end with all its work right, nothing of a debugger left and no word of ours."""
         process = self.family["program"]
         self.hang_up()
         process.wait_for_end()
         self._reader.join(PATIENCE)
-        assert f"right, left: {left}" in self.said, self.story()
+        assert "right, left: None" in self.said, self.story()
+        assert not NOISE.search(self.said), self.story()
         if self.program:
             assert self.program.wait(PATIENCE) == 7, self.story()
 

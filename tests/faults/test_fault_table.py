@@ -114,8 +114,8 @@ def disk(struck, phase):
     assert "bug in pyharness" not in struck.said, struck.story()
     assert "Traceback" not in struck.said, struck.story()
     struck.alone(spared={"program"})
-    if "program" in struck.family:  # one that the debugger started keeps debugpy's trace function (docs/faults.md)
-        struck.ends_right("" if struck.door == "debug" else "None")
+    if "program" in struck.family:
+        struck.ends_right()
 
 
 PARTS = {"harness": harness, "gdb": gdb, "program": program, "terminal": terminal, "disk": disk}
@@ -128,5 +128,6 @@ def leaves_a_fresh_program(struck, phase):
         struck.hang_up()
         struck.alone()
         return
+    struck.is_fresh()
     struck.next_session()
     struck.ends_right()

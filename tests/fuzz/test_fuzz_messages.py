@@ -8,7 +8,6 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from pyharness.debuggee.channel import Channel
 from pyharness.debuggee.conversation import Conversation
 from pyharness.debuggee.served import Served
 
@@ -24,25 +23,15 @@ lines = st.lists(st.binary(max_size=60) | json_values.map(lambda value: json.dum
 
 
 @given(said=lines.map(b"".join))
-def test_a_channel(said):
-    """A controller that talks nonsense lets the program run on."""
-    ours, theirs = socket.socketpair()
-    with ours, theirs:
-        channel = Channel(theirs)
-        ours.sendall(said)
-        ours.shutdown(socket.SHUT_WR)
-        assert isinstance(channel.ask({"type": "hello"}), dict)
-        assert channel.ask({"type": "ready"}) == {}
-
-
-@given(said=lines.map(b"".join))
 def test_a_conversation(said):
+    """A debugger that talks nonsense lets the program run on."""
     ours, theirs = socket.socketpair()
     with ours, theirs:
-        conversation = Conversation(theirs, theirs.makefile("rb"), lambda: None)
+        conversation = Conversation(theirs, lambda: None)
         ours.sendall(said)
         ours.shutdown(socket.SHUT_WR)
         assert isinstance(conversation.ask({"type": "hello"}), dict)
+        assert conversation.ask({"type": "ready"}) == {}
         assert conversation.over.wait(10)
         conversation.hang_up()
 

@@ -2,7 +2,9 @@
 
 import os
 import select
+import signal
 import sys
+import threading
 
 import crossing
 
@@ -36,11 +38,28 @@ def never(value):
 
 
 def left():
+    """What a debugger has left here; ``None`` is a fresh program."""
     monitoring = getattr(sys, "monitoring", None)
-    return sys.gettrace() or (monitoring and monitoring.get_tool(monitoring.DEBUGGER_ID))
+    there = {
+        "a trace function": sys.gettrace() or threading._trace_hook,
+        "tools": any(monitoring and monitoring.get_tool(tool) for tool in range(6)),
+        "threads": threading.active_count() > 1,
+        "a thread held": any(getattr(info_of(thread), "pydev_state", 1) != 1 for thread in threading.enumerate()),
+    }
+    return [name for name, found in there.items() if found] or None
+
+
+def info_of(thread):
+    return getattr(thread, "additional_info", None)
+
+
+def show_what_is_left(*_):
+    print(f"has: {left()}", flush=True)
 
 
 if __name__ == "__main__":
+    signal.signal(signal.SIGUSR1, show_what_is_left)
+    signal.siginterrupt(signal.SIGUSR1, False)  # noqa: FBT003
     print("begin", flush=True)
     turns = 0
     while not ended():
