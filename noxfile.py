@@ -12,7 +12,7 @@ from pathlib import Path
 
 import nox
 
-# docs/building.md, pyproject.toml and pyharness/doctor/tested.py state these; tests/build/test_versions.py compares.
+# docs/limits.md, pyproject.toml and pyharness/doctor/tested.py state these; tests/build/test_versions.py compares.
 PAIRS = (("3.10", "2.13"), ("3.11", "2.13"), ("3.12", "2.14"), ("3.13", "2.13"), ("3.13", "2.15"))
 # Not here: what looks at the clone (.vscode, vscode/, layers) or at other people's programs.
 PARTS = ("breakpoints", "build", "dap", "debuggee", "debugger", "fx", "ingdb", "inspect", "native", "ops", "session")

@@ -1,4 +1,4 @@
-"""Writes docs/reference from the code, the tables of docs/sessions.md, and docs/limits.md from all other pages.
+"""Writes docs/reference from the code, and the tables of docs/sessions.md.
 
 Usage: python scripts/reference [--check]. With --check nothing is written: it fails where a page is not what the code
 says, or where a public name has no docstring.
@@ -14,7 +14,6 @@ from typing import TYPE_CHECKING
 import cli
 import gdb_commands
 import launch
-import limits
 import python_api
 import session
 from python_names import PAGES
@@ -35,7 +34,6 @@ _MAKERS: dict[str, Callable[[], Iterator[str]]] = {
 def texts() -> dict[Path, str]:
     """Each file and what it is to hold."""
     pages = {DOCS / "reference" / f"{name}.md": _page(maker()) for name, maker in _MAKERS.items()}
-    pages[DOCS / "limits.md"] = _page(limits.page())
     sessions = DOCS / "sessions.md"
     return {**pages, sessions: session.filled(sessions.read_text(encoding="utf-8"))}
 
@@ -55,7 +53,7 @@ def main() -> int:
         return 0
     complaints = [f"{path.relative_to(DOCS.parent)} is stale: run `python scripts/reference`" for path in stale]
     complaints += [f"{name} has no docstring" for page in PAGES for name in python_api.undocumented(page)]
-    print("\n".join(complaints) or f"{len(_MAKERS) + 2} pages are what the code says")
+    print("\n".join(complaints) or f"{len(_MAKERS) + 1} pages are what the code says")
     return 1 if complaints else 0
 
 

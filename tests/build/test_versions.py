@@ -53,6 +53,6 @@ def test_the_doctor_knows_them(pairs):
 
 
 def test_the_documentation_has_a_row_for_each(pairs):
-    page = (ROOT / "docs" / "building.md").read_text(encoding="utf-8")
-    rows = re.findall(r"^\| (3\.\d+)[\d.]* \| (2\.\d+)[\d.]* \|", page, re.MULTILINE)
-    assert {(tested.parsed(python), tested.parsed(torch)) for python, torch in rows} == pairs
+    page = (ROOT / "docs" / "limits.md").read_text(encoding="utf-8")
+    rows = re.findall(r"^\| (3\.\d+)[\d.]* \| (2\.\d+)[\d.]*[ ,].*\| (?:tested|partly) \|", page, re.MULTILINE)
+    assert {(tested.parsed(python), tested.parsed(torch)) for python, torch in rows} >= pairs

@@ -50,3 +50,19 @@ def test_every_page_has_a_place_in_the_navigation():
     named = {line for tree in trees for line in tree.splitlines() if re.fullmatch(r"[\w/-]+", line)}
     pages = {str(page.relative_to(DOCS).with_suffix("")) for page in DOCS.rglob("*.md")}
     assert named == pages - {"index"}
+
+
+def test_the_page_of_limits_names_each_section_of_limits():
+    linked = set(links(DOCS / "limits.md"))
+    sections = {
+        f"{page.name}#{anchor}"
+        for page in DOCS.glob("*.md")
+        for anchor in anchors(page)
+        if page.name != "limits.md" and re.search(r"(^|-)limits$", anchor)
+    }
+    assert len(sections) > 5
+    assert sections <= linked
+
+
+def test_the_readme_is_one_that_people_read():
+    assert len((ROOT / "README.md").read_text(encoding="utf-8").split()) <= 900
