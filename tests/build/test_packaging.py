@@ -72,4 +72,12 @@ def test_the_source_distribution_holds_all_sources(root, tmp_path):
     wanted = {name for name in tracked if name.startswith(SOURCES)}
     assert wanted
     assert wanted <= names
-    assert {"CMakeLists.txt", "CMakePresets.json", "setup.py", "pyproject.toml", "Makefile", "LICENSE"} <= names
+    assert {
+        "CMakeLists.txt",
+        "CMakePresets.json",
+        "setup.py",
+        "pyproject.toml",
+        "Makefile",
+        "LICENSE",
+        "CONTRIBUTING.md",
+    } <= names

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from pyharness import cli
+from pyharness import __version__, cli
 from pyharness.cli import output
 from pyharness.model.errors import HarnessError
 
@@ -33,7 +33,7 @@ def test_version_says_which_build_and_which_debuggers(pyharness):
     result = pyharness("--version")
     assert result.returncode == 0, result.stderr
     first, extension, torch, debugpy, gdb, python = result.stdout.splitlines()
-    assert first == "pyharness 0.1.0"
+    assert first == f"pyharness {__version__}"
     assert extension.startswith("extension ")
     assert all(line.split()[1] for line in (torch, debugpy, gdb, python))
 
@@ -47,7 +47,7 @@ def test_version_imports_no_torch_and_needs_no_gdb(pyharness, environment, tmp_p
     assert "gdb       not installed" in result.stdout
     found = json.loads(pyharness("--version", "--json", env=empty).stdout)
     assert found["gdb"] == {"version": None, "file": None}
-    assert found["pyharness"]["version"] == "0.1.0"
+    assert found["pyharness"]["version"] == __version__
     assert set(found) == {"pyharness", "extension", "torch", "debugpy", "gdb", "python"}
 
 

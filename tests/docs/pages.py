@@ -48,8 +48,11 @@ class Command:
 
 
 def pages() -> list[Path]:
-    """README and every page that a person wrote."""
-    found = [ROOT / "README.md", *sorted((ROOT / "docs").rglob("*.md"))]
+    """README, CONTRIBUTING, CHANGELOG and every page of docs that a person wrote."""
+    found = [
+        *(ROOT / name for name in ("README.md", "CONTRIBUTING.md", "CHANGELOG.md")),
+        *sorted((ROOT / "docs").rglob("*.md")),
+    ]
     return [page for page in found if not str(page.relative_to(ROOT)).startswith(_GENERATED)]
 
 
