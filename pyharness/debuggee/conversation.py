@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 from pyharness.debuggee import quiet_thread
 from pyharness.debuggee.contained import CONTAINMENT
+from pyharness.debuggee.own_socket import OwnSocket
 from pyharness.model.json_lines import parsed
 
 if TYPE_CHECKING:
@@ -22,9 +23,8 @@ class Conversation:
     """One JSON object a line. A thread of ours reads, so that a debugger that is killed keeps nobody waiting."""
 
     def __init__(self, connection: socket.socket, at_end: Callable[[], None]) -> None:
-        self._socket = connection
-        self._stream = connection.makefile("rb")
-        self._identity = _identity(connection.fileno())
+        self._socket = OwnSocket(connection)
+        self._stream = self._socket.makefile("rb")
         self._lock = threading.Lock()
         self._owner = os.getpid()
         self._asked = 0
@@ -81,20 +81,9 @@ class Conversation:
 
         The parent's conversation stays as it is.
         """
-        ours = self._is_ours()
-        descriptor = self._socket.detach()
-        if ours:
-            os.close(descriptor)
-
-    def _is_ours(self) -> bool:
-        """Whether the descriptor is still the conversation: the program may have closed it, and opened another."""
-        with suppress(OSError):
-            return _identity(self._socket.fileno()) == self._identity
-        return False
+        self._socket.close()
 
     def _send(self, message: dict[str, Any]) -> bool:
-        if not self._is_ours():
-            return False
         try:
             self._socket.sendall(json.dumps(message).encode() + b"\n")
         except OSError:
@@ -127,8 +116,3 @@ class _Waiting:
     def __init__(self) -> None:
         self.answered = threading.Event()
         self.answer: dict[str, Any] = {}
-
-
-def _identity(descriptor: int) -> tuple[int, int]:
-    known = os.fstat(descriptor)
-    return known.st_dev, known.st_ino

@@ -8,6 +8,8 @@ from __future__ import annotations
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
+from pyharness.debuggee.own_socket import OwnSocket
+
 if TYPE_CHECKING:
     import socket
     from collections.abc import Callable, Iterator
@@ -28,7 +30,7 @@ def serve(link: socket.socket, on_made: Callable[[Any], None] = lambda _debugger
 
     debugpy.configure(subProcess=False)
     thread_names.name_debugpys()
-    with _connected_to(link, on_made):
+    with _connected_to(OwnSocket(link), on_made):
         debugpy.connect(_NOWHERE)
     debugger = pydevd.get_global_debugger()
     if debugger is not None:

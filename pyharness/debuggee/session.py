@@ -34,10 +34,10 @@ class Session:
         self._debugpy: queue.SimpleQueue[socket.socket | None] = queue.SimpleQueue()
         if link is not None:
             self._debugpy.put(link)
-        self.conversation = Conversation(connection, self._over)
         self.gone = threading.Event()
         """Nothing of it is left."""
         allow_ptrace(peer_of(connection)[0])
+        self.conversation = Conversation(connection, self._over)
 
     def stay(self, meet: Callable[[], None]) -> None:
         """``meet`` the debugger, stay until it leaves or dies, and clear up; on a thread that no debugger holds."""

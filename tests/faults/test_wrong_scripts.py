@@ -70,3 +70,26 @@ def test_a_program_that_closes_every_file_ends_quietly(pyharness, tmp_path):
     status, errors, said = run(pyharness, tmp_path, text, "--at", f"py:{tmp_path / 'it.py'}:2")
     assert (status, errors) == (4, "")
     assert "end\n" in said
+
+
+def test_a_program_that_closes_every_file_loads_and_opens_others_meanwhile(pyharness, tmp_path):
+    """Nobody waits for the answer to what could not be said, and its new files are not taken for the debugger's."""
+    text = (
+        "import os, sys\nx = 1\nos.closerange(3, 1000)\nfiles = [os.open('/dev/null', os.O_RDWR) for _ in range(20)]\n"
+        "import crossing\nprint(sum(os.write(file, b'x') for file in files), flush=True)\nsys.exit(4)\n"
+    )
+    status, errors, said = run(pyharness, tmp_path, text, "--at", f"py:{tmp_path / 'it.py'}:2")
+    assert (status, errors) == (4, "")
+    assert "20\n" in said
+
+
+def test_what_is_loaded_as_python_ends_is_waited_for_by_nobody(pyharness, tmp_path):
+    text = (
+        "import ctypes, sys\nimport crossing\n\nclass Last:\n"
+        "    def __del__(self, load=ctypes.CDLL, path=crossing.__file__, say=print):\n"
+        "        load(path)\n        say('loaded', flush=True)\n\nlast = Last()\n"
+        "if sys.argv[1:]:\n    never = 1\nsys.exit(4)\n"
+    )
+    _, errors, said = run(pyharness, tmp_path, text, "--at", f"py:{tmp_path / 'it.py'}:11")
+    assert errors.startswith("pyharness: The program ended without reaching"), errors
+    assert said.startswith("loaded\n")
