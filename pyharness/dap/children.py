@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 import sys
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from pyharness.dap.session import Session
     from pyharness.model.dap_wire import Message
+    from pyharness.protocol.channel import Child
 
 
-def offer(session: Session, child: dict[str, Any]) -> None:
+def offer(session: Session, child: Child) -> None:
     """Ask the client to attach to a child, which waits for that; let it go where the client cannot or does not."""
 
     def answered(message: Message) -> None:
@@ -18,14 +19,14 @@ def offer(session: Session, child: dict[str, Any]) -> None:
             _let_go(session, child)
 
     if not session.supports.get("supportsStartDebuggingRequest"):
-        session.say(f"{child['name']} (process {child['pid']}) runs on: this client has no child sessions.\n")
+        session.say(f"{child.name} (process {child.pid}) runs on: this client has no child sessions.\n")
         _let_go(session, child)
         return
     configuration = {
         "type": "pyharness",
         "request": "attach",
-        "name": f"{child['name']} ({child['pid']})",
-        "handle": child["handle"],
+        "name": f"{child.name} ({child.pid})",
+        "handle": child.handle,
         "subProcess": "debug",
         "python": sys.executable,  # of the child's adapter, where the client starts one
         **({"pathMappings": session.client.paths.given()} if session.client.paths else {}),
@@ -34,7 +35,7 @@ def offer(session: Session, child: dict[str, Any]) -> None:
     session.ask("startDebugging", {"request": "attach", "configuration": configuration}, answered)
 
 
-def _let_go(session: Session, child: dict[str, Any]) -> None:
+def _let_go(session: Session, child: Child) -> None:
     children = session.debuggee.shell.process.children if session.debuggee else None
     if children:
-        children.let_go(child["pid"])
+        children.let_go(child.pid)

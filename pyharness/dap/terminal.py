@@ -15,11 +15,14 @@ from pyharness.debugger.attach import Attachment
 from pyharness.debugger.child_processes import ChildProcesses
 from pyharness.debugger.launch import PACKAGE, Command
 from pyharness.model.errors import HarnessError
+from pyharness.protocol.channel import Child
+from pyharness.protocol.codec import encode
 
 if TYPE_CHECKING:
     from pyharness.dap.plan import Plan
     from pyharness.dap.session import Session
     from pyharness.model.dap_wire import Message
+    from pyharness.protocol.channel import Message as ChannelMessage
 
 _SITE = PACKAGE / "debuggee" / "site"
 _STARTS = 30.0
@@ -50,7 +53,7 @@ class InTerminal:
         words = [*(["-m"] if command.module else []), command.script, *command.arguments]
         paths = [str(_SITE), command.env.get("PYTHONPATH") or os.environ.get("PYTHONPATH", "")]
         env = {**command.env, "PYTHONPATH": os.pathsep.join(filter(None, paths))}
-        env |= {"PYDEVD_DISABLE_FILE_VALIDATION": "1", "PYHARNESS_CHILDREN": json.dumps(self._door.told)}
+        env |= {"PYDEVD_DISABLE_FILE_VALIDATION": "1", "PYHARNESS_CHILDREN": json.dumps(encode(self._door.told))}
         kind = "external" if self._plan.console == "externalTerminal" else "integrated"
         title = f"pyharness: {Path(command.script).name}"
         return {
@@ -61,19 +64,20 @@ class InTerminal:
             "env": env,
         }
 
-    def _calls(self, message: dict[str, Any]) -> None:
-        self._session.put("call", lambda: self._meet(message))
+    def _calls(self, message: ChannelMessage[Any]) -> None:
+        if isinstance(message, Child):
+            self._session.put("call", lambda: self._meet(message))
 
-    def _meet(self, message: dict[str, Any]) -> None:
+    def _meet(self, message: Child) -> None:
         """The program is there; processes that it starts are not ours to meet here."""
         if self._came or self._session.over:
-            self._door.let_go(message["pid"])
+            self._door.let_go(message.pid)
             return
         self._came = True
         self._timer.cancel()
         command = self._command
         target = Attachment(
-            message["handle"], children=command.children, script=command.script, module=command.module, ours=True
+            message.handle, children=command.children, script=command.script, module=command.module, ours=True
         )
         try:
             self._session.debuggee = Debuggee(self._session, replace(self._plan, target=target))

@@ -12,6 +12,7 @@ from pyharness.dap.tables import Container
 from pyharness.debugger.native_edit import NativeEdit
 from pyharness.debugger.native_variables import NativeVariables
 from pyharness.model.errors import HarnessError
+from pyharness.protocol.agent import NOT_EVALUATED, Evaluate
 
 if TYPE_CHECKING:
     from pyharness.dap.arguments import Arguments
@@ -188,12 +189,12 @@ def _native(session: Session, shown: ShownFrame, language: str, text: str, *, wh
         and focus.reason != "signal"
         and language == "python"
     ):
-        answer = shell.ask_agent(shown.thread, {"do": "evaluate", "expression": text, **_place(session, shown)})
-        if answer.get("prints"):
-            session.say(answer["prints"], category="stdout")
-        if "text" in answer:
-            return {"result": str(answer["text"]), "variablesReference": 0}
-        raise HarnessError(str(answer.get("error")))
+        answer = shell.ask_agent(shown.thread, Evaluate(text, *_place(session, shown))) or NOT_EVALUATED
+        if answer.prints:
+            session.say(answer.prints, category="stdout")
+        if answer.text is not None:
+            return {"result": answer.text, "variablesReference": 0}
+        raise HarnessError(answer.problem)
     if language != shown.frame.language:
         raise HarnessError(f"{text!r}: this frame is native code.", "Select a frame of Python code.")
     raise refused or HarnessError(f"{text!r} cannot be evaluated here.", _why_not(focus, shown))
@@ -207,18 +208,18 @@ def _why_not(focus: Stopped, shown: ShownFrame) -> str:
     return "Step back to Python first."
 
 
-def _place(session: Session, shown: ShownFrame) -> Message:
-    """Which of the thread's Python frames is meant: this one, or the one that called a native one."""
+def _place(session: Session, shown: ShownFrame) -> tuple[str, int, int]:
+    """Which of the thread's Python frames is meant, as ``Evaluate`` has it: this one, or a native one's caller."""
     stack = session.frames.stacks.get(shown.thread, [])
     outwards = [each.frame for each in stack[max(shown.level, 0) :] if each.frame.language == "python"]
     if shown.frame.language == "native":
         outwards = [frame for frame in outwards if not frame.plumbing]
     if not outwards:
-        return {}
+        return "", 0, 0
     place = outwards[0].file, outwards[0].line
     same = [each for each in stack if each.frame.language == "python" and (each.frame.file, each.frame.line) == place]
     nth = next((index for index, each in enumerate(same) if each.frame is outwards[0]), 0)
-    return {"file": place[0], "line": place[1], "nth": nth}
+    return place[0] or "", place[1] or 0, nth
 
 
 def _result(body: Message) -> Message:

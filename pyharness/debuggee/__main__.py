@@ -82,25 +82,28 @@ def _connect(channel: socket.socket, link: socket.socket) -> bool:
     from pyharness.debuggee import agent, forked
     from pyharness.debuggee.seat import SEAT
     from pyharness.debuggee.session import started
+    from pyharness.protocol.channel import Unfiled
 
     agent.start()
     forked.let_children_go()
     with started(channel, link) as session:
         if not session.greet():
             raise SystemExit(1)  # the controller is gone: nobody waits for this program
-        SEAT.follow(lambda why: SEAT.tell({"type": "unfiled", "why": why}))
+        SEAT.follow(lambda why: SEAT.tell(Unfiled(why)))
         atexit.register(_tell_end, session.conversation, os.getpid(), forked.children_ended())
-        return bool(session.ready().get("stop"))
+        answer = session.ready()
+        return answer is not None and answer.stop
 
 
 def _tell_end(conversation: Conversation, owner: int, before: int) -> None:
     """Say what the program alone knows: ``before`` is what ``children_ended`` said before the script."""
     from pyharness.debuggee import forked, op_places
+    from pyharness.protocol.channel import Ended
 
     if os.getpid() != owner:  # a forked child
         return
     hints, others = op_places.hints(), forked.had_children(before)
-    conversation.ask({"type": "ended", "op_hints": hints, "children": others})
+    conversation.ask(Ended(hints, others))
 
 
 def run(options: argparse.Namespace, *, stop: bool) -> int:

@@ -1,43 +1,43 @@
 """The agent: answers what gdb asks, on the stopped thread itself, whether that thread holds the GIL or not.
 
-gdb writes a JSON request into ``pyharness_request``, calls ``pyharness_agent`` on the stopped thread and reads
-``pyharness_answer``. A request is ``{"do": NAME, ...}``; an answer is what the handler of NAME returned, or
-``{"error": MESSAGE}``. Nothing in a request is ever executed as code, except the expression of ``evaluate``, which the
-user typed.
+gdb writes a request of ``protocol.agent`` into ``pyharness_request``, calls ``pyharness_agent`` on the stopped thread
+and reads ``pyharness_answer``.
 """
 
 from __future__ import annotations
 
 import json
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from pyharness.model.errors import nearest
 from pyharness.model.visible import say
+from pyharness.protocol.agent import Request
+from pyharness.protocol.codec import MalformedError, encode
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    Handler = Callable[[dict[str, Any]], dict[str, Any]]
+AnyRequest = TypeVar("AnyRequest", bound=Request[Any])
+_HANDLERS: dict[str, Callable[[Any], Any]] = {}
 
-_HANDLERS: dict[str, Handler] = {}
 
+def handles(request: type[AnyRequest]) -> Callable[[Callable[[AnyRequest], Any]], Callable[[AnyRequest], Any]]:
+    """Register a function as the handler of a request; a second one for it is a mistake of ours."""
 
-def handles(name: str) -> Callable[[Handler], Handler]:
-    """Register a function as the handler of ``{"do": name}``; a second one for a name is a mistake of ours."""
-
-    def register(handler: Handler) -> Handler:
-        if name in _HANDLERS:
-            raise ValueError(f"two handlers for {name!r}: {_HANDLERS[name].__module__} and {handler.__module__}")
-        _HANDLERS[name] = handler
+    def register(handler: Callable[[AnyRequest], Any]) -> Callable[[AnyRequest], Any]:
+        if request.tag in _HANDLERS:
+            first = _HANDLERS[request.tag]
+            raise ValueError(f"two handlers for {request.tag!r}: {first.__module__} and {handler.__module__}")
+        _HANDLERS[request.tag] = handler
         return handler
 
     return register
 
 
-def start() -> dict[str, int] | None:
-    """Let gdb ask from now on: the addresses ``call``, ``request`` and ``answer``, and the ``size`` of the buffers.
+def start() -> bool:
+    """Let gdb ask from now on; whether it can.
 
-    Without the native half of pyharness the program still runs: this then says so on stderr and returns ``None``.
+    Without the native half of pyharness it cannot: the program still runs, and this says so on stderr.
     """
     try:
         from pyharness import _trap
@@ -46,9 +46,9 @@ def start() -> dict[str, int] | None:
             f"native half not loaded ({error}); gdb cannot stop this program at Python lines.\n"
             "Build it with `make debug-build`, or install pyharness for this Python."
         )
-        return None
+        return False
     _trap.set_agent(answer)
-    return _trap.addresses()
+    return True
 
 
 def answer(text: str) -> str:
@@ -60,11 +60,15 @@ def answer(text: str) -> str:
     return json.dumps(reply)
 
 
-def _dispatch(request: Any) -> dict[str, Any]:
-    name = request.get("do") if isinstance(request, dict) else None
+def _dispatch(said: Any) -> dict[str, Any]:
+    name = said.pop("do", None) if isinstance(said, dict) else None
     if not isinstance(name, str):
         return {"error": 'a request is an object {"do": NAME, ...}'}
     handler = _HANDLERS.get(name)
     if handler is None:
         return {"error": f"unknown request {name!r}. {nearest(name, _HANDLERS)}".rstrip()}
-    return handler(request)
+    try:
+        request = Request.known[name].from_json(said)
+    except MalformedError as error:
+        return {"error": str(error)}
+    return {"answer": encode(handler(request))}

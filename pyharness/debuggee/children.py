@@ -13,10 +13,12 @@ import socket
 import struct
 import sys
 from contextlib import suppress
+from dataclasses import replace
 from pathlib import Path
-from typing import Any
 
 from pyharness.model.json_lines import parsed
+from pyharness.protocol.channel import Child, Children
+from pyharness.protocol.codec import decode, encode
 
 VARIABLE = "PYHARNESS_CHILDREN"
 """Holds ``{"socket": NAME, "wait": SECONDS, "parent": HANDLE}`` for every process that is started from here on."""
@@ -29,10 +31,10 @@ _MAX_DEPTH = 40
 _followed_for: list[object] = []
 
 
-def follow(children: dict[str, Any], owner: object) -> None:
-    """Every child that is started from now on tells the debugger that listens on ``children["socket"]``."""
+def follow(door: Children, owner: object) -> None:
+    """Every child that is started from now on tells the debugger that listens at the door."""
     _followed_for[:] = [owner]
-    os.environ[VARIABLE] = json.dumps(children)
+    os.environ[VARIABLE] = json.dumps(encode(door))
     paths = os.environ.get("PYTHONPATH", "").split(os.pathsep)
     if SITE not in paths:
         os.environ["PYTHONPATH"] = os.pathsep.join([SITE, *filter(None, paths)])
@@ -60,7 +62,7 @@ def greet(name: str) -> None:
     if told is None or _is_helper():
         return
     with suppress(OSError, ValueError):
-        connection = _connection(told["socket"])
+        connection = _connection(told.socket)
         if connection is not None:
             with connection:
                 _announce(connection, told, name)
@@ -94,16 +96,15 @@ def name_of_started() -> str:
     return f"rank {rank} ({script})" if rank else script
 
 
-def _announce(connection: socket.socket, told: dict[str, Any], name: str) -> None:
+def _announce(connection: socket.socket, told: Children, name: str) -> None:
     from pyharness.debuggee.served import Served
 
-    parent = str(told.get("parent") or "child")
+    parent = told.parent or "child"
     here = Served(f"{parent[:40].rstrip('-')}-{os.getpid()}", name, parent)
     here.start()
-    os.environ[VARIABLE] = json.dumps({**told, "parent": here.handle.name})
-    message = {"type": "child", "pid": os.getpid(), "handle": here.handle.name, "name": name, "parent": os.getppid()}
-    connection.sendall(json.dumps(message).encode() + b"\n")
-    here.wait_for_visit(connection, float(told.get("wait") or 0))
+    os.environ[VARIABLE] = json.dumps(encode(replace(told, parent=here.handle.name)))
+    connection.sendall(Child(os.getpid(), here.handle.name, name, os.getppid()).to_line())
+    here.wait_for_visit(connection, told.wait)
 
 
 def _connection(name: str) -> socket.socket | None:
@@ -120,12 +121,11 @@ def _connection(name: str) -> socket.socket | None:
     return None
 
 
-def _configured() -> dict[str, Any] | None:
+def _configured() -> Children | None:
     try:
-        told = parsed(os.environ[VARIABLE])
+        return decode(Children, parsed(os.environ[VARIABLE]), VARIABLE)
     except (KeyError, ValueError):
         return None
-    return told if isinstance(told, dict) and isinstance(told.get("socket"), str) else None
 
 
 def _is_helper() -> bool:

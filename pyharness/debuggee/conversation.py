@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import os
 import sys
 import threading
@@ -12,11 +11,15 @@ from typing import TYPE_CHECKING, Any
 from pyharness.debuggee import quiet_thread
 from pyharness.debuggee.contained import CONTAINMENT
 from pyharness.debuggee.own_socket import OwnSocket
-from pyharness.model.json_lines import parsed
+from pyharness.protocol.channel import answer_in
+from pyharness.protocol.codec import MalformedError
 
 if TYPE_CHECKING:
     import socket
     from collections.abc import Callable
+
+    from pyharness.protocol.channel import Message
+    from pyharness.protocol.question import Answer
 
 
 class Conversation:
@@ -36,45 +39,45 @@ class Conversation:
         quiet_thread.start(self._read, reads)
         reads.acquire()  # it is known as ours before a debugger looks at all threads
 
-    def ask(self, message: dict[str, Any]) -> dict[str, Any]:
+    def ask(self, message: Message[Answer]) -> Answer | None:
         """Send ``message`` and wait for the answer.
 
-        ``{}`` at once in a forked child (the conversation is the parent's), when the debugger is gone, and when Python
-        ends: what an object loads as its last deed is told to nobody, because no thread of ours would hear the answer.
+        ``None`` at once in a forked child (the conversation is the parent's), when the debugger is gone, and when
+        Python ends: what an object loads as its last deed is told to nobody, because no thread of ours would hear the
+        answer.
         An expression does not wait either: what it loads or generates is told beside it.
         """
         if os.getpid() != self._owner or sys.is_finalizing():
-            return {}
+            return None
         if CONTAINMENT.prints_here() is not None:  # the debugger waits for what this thread evaluates
-            quiet_thread.start(self._tell_beside, message)
-            return {}
+            quiet_thread.start(self._ask, message)
+            return None
         return self._ask(message)
 
-    def _tell_beside(self, message: dict[str, Any]) -> None:
-        self._ask(message)
-
-    def _ask(self, message: dict[str, Any]) -> dict[str, Any]:
+    def _ask(self, message: Message[Answer]) -> Answer | None:
         waiting = _Waiting()
         with self._lock:
             if self.over.is_set():
-                return {}
+                return None
             self._asked += 1
             number = self._asked
             self._waiting[number] = waiting
-            sent = self._send({**message, "id": number})
+            sent = self._send(message.to_line(number))
         if not sent:
             self._end()
         try:
             waiting.answered.wait()
         finally:  # a signal's handler may raise
             self._waiting.pop(number, None)
-        return waiting.answer
+        with suppress(MalformedError):  # a debugger that talks nonsense lets the program run on
+            return message.read_answer(waiting.answer)
+        return None
 
-    def tell(self, message: dict[str, Any]) -> None:
+    def tell(self, message: Message[None]) -> None:
         """Send what needs no answer."""
         if os.getpid() == self._owner:
             with self._lock:
-                self._send(message)
+                self._send(message.to_line())
 
     def hang_up(self) -> None:
         """Give the descriptor back, once it is over (a debugger waits for that), and in a forked child.
@@ -83,19 +86,19 @@ class Conversation:
         """
         self._socket.close()
 
-    def _send(self, message: dict[str, Any]) -> bool:
+    def _send(self, line: bytes) -> bool:
         try:
-            self._socket.sendall(json.dumps(message).encode() + b"\n")
+            self._socket.sendall(line)
         except OSError:
             return False
         return True
 
     def _read(self, reads: threading.Lock) -> None:
         reads.release()
-        with suppress(OSError, ValueError, KeyError, TypeError):
+        with suppress(OSError, ValueError):
             for line in self._stream:
-                answer = parsed(line)
-                if waiting := self._waiting.pop(answer["id"], None):
+                answer, number = answer_in(line)
+                if waiting := self._waiting.pop(number, None):
                     waiting.answer = answer
                     waiting.answered.set()
         self._end()
@@ -115,4 +118,4 @@ class Conversation:
 class _Waiting:
     def __init__(self) -> None:
         self.answered = threading.Event()
-        self.answer: dict[str, Any] = {}
+        self.answer: Any = None

@@ -12,7 +12,6 @@ from typing import TYPE_CHECKING, Any
 from pyharness.debuggee.after_import import after_import
 from pyharness.fx import provenance
 from pyharness.fx.generated import files
-from pyharness.model.source_map import SUFFIX
 from pyharness.model.visible import say
 
 if TYPE_CHECKING:
@@ -22,16 +21,16 @@ if TYPE_CHECKING:
     from pyharness.fx.generated.files import GeneratedFile
 
 _FX = "torch.fx"
-_known: dict[str, dict[str, str]] = {}
+_known: dict[str, None] = {}
 
 
-def known() -> list[dict[str, str]]:
-    """What ``install`` has told so far: the latest of each file."""
-    return list(_known.values())
+def known() -> list[str]:
+    """The files that ``install`` has told of so far."""
+    return list(_known)
 
 
-def install(notify: Callable[[dict[str, str]], None], lost: Callable[[str], None] = say) -> None:
-    """Call ``notify({"file", "map"})`` for each file of generated code, before the program can run it.
+def install(notify: Callable[[str], None], lost: Callable[[str], None] = say) -> None:
+    """Call ``notify(path)`` for each file of generated code, before the program can run it.
 
     Once for each content of a file: torch.compile generates the same code many times. ``lost`` is told why, for the
     first code that gets no file.
@@ -43,8 +42,8 @@ def install(notify: Callable[[dict[str, str]], None], lost: Callable[[str], None
         if told.get(file.path) == content:
             return
         told[file.path] = content
-        _known[file.path] = {"file": file.path, "map": file.path + SUFFIX}
-        notify(_known[file.path])
+        _known[file.path] = None
+        notify(file.path)
 
     files.LISTENERS.append(tell)
     after_import(_FX, functools.partial(_follow, lost))

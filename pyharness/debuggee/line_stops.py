@@ -14,7 +14,7 @@ import threading
 from dataclasses import dataclass, field
 from functools import lru_cache
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from pyharness.debuggee import agent, op_places
 from pyharness.debuggee.bounded import told
@@ -24,6 +24,7 @@ from pyharness.debuggee.stepping import user_frame
 from pyharness.debuggee.stop_places import Place, Places
 from pyharness.model.user_code import is_user_python
 from pyharness.native.breakpoint_actions import stop_with
+from pyharness.protocol.agent import ArmStep, CancelStep, SetStops
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -31,6 +32,7 @@ if TYPE_CHECKING:
 
     from pyharness.native.breakpoint_actions import Answer
     from pyharness.native.breakpoints import Hit
+    from pyharness.protocol.agent import OpPlace
 
 ENVIRONMENT = "PYHARNESS_STOPS"
 """Environment variable with the places, as JSON, for a program that gdb is about to run."""
@@ -86,8 +88,8 @@ class LineStops:
         if step is not None:
             step.frames.discard(id(frame))
 
-    def arm(self, mode: str) -> FrameType | None:
-        """Begin a step on this thread: ``over``, ``in`` or ``out``; the user's innermost frame, if it runs any."""
+    def arm(self, mode: str) -> bool:
+        """Begin a step on this thread: ``over``, ``in`` or ``out``; whether it runs a frame of the user's."""
         innermost = frame = user_frame()
         step = Step(into=mode == "in")
         while frame is not None:
@@ -96,7 +98,7 @@ class LineStops:
             frame = frame.f_back
         if innermost is not None:
             self.steps[threading.get_ident()] = step
-        return innermost
+        return innermost is not None
 
     def _ends_step(self, frame: FrameType) -> bool:
         step = self.steps.get(threading.get_ident())
@@ -129,7 +131,7 @@ def _holds(place: Place, frame: FrameType) -> tuple[bool, str]:
 def start(stops_file: str | None = None) -> None:
     """Watch for the places in ``stops_file`` or in ``$PYHARNESS_STOPS``, and let gdb ask for more at any stop."""
     text = os.environ.pop(ENVIRONMENT, "")  # not for the programs that this one starts
-    if agent.start() is None:
+    if not agent.start():
         _follow_generated_code(Places())  # a stack shows generated lines all the same
         return
     from pyharness import _trap
@@ -143,18 +145,23 @@ def start(stops_file: str | None = None) -> None:
     if stops_file is not None:
         text = Path(stops_file).read_text(encoding="utf-8")
     if text:
-        _set(stops, json.loads(text)["stops"])
+        _set(stops, SetStops.from_json(json.loads(text)))
         watch()
 
 
-def _set(stops: LineStops, asked: list[dict[str, Any]]) -> list[Place]:
+def _set(stops: LineStops, asked: SetStops) -> None:
     """Exactly these: lines, and ops and autograd nodes wherever they are called."""
-    op_places.replace(place for place in asked if place.get("kind"))
-    return stops.places.replace([place for place in asked if place.get("kind") != "node" and not place.get("when")])
+    op_places.replace(place.op for place in asked.stops if place.op)
+    stops.places.replace([place for place in asked.stops if not place.op or _has_lines(place.op)])
 
 
-def _stop_at_op(place: dict[str, Any], hit: Hit) -> Answer:
-    return stop_with(hit, places=(place["id"],) if place else (), step=not place)
+def _has_lines(op: OpPlace) -> bool:
+    """Whether generated lines may call it, which stop for it."""
+    return op.kind == "op" and not op.when
+
+
+def _stop_at_op(place: OpPlace | None, hit: Hit) -> Answer:
+    return stop_with(hit, places=(int(place.known_as),) if place else (), step=place is None)
 
 
 def _watcher(stops: LineStops) -> Callable[[], None]:
@@ -171,25 +178,21 @@ def _watcher(stops: LineStops) -> Callable[[], None]:
 def _follow_generated_code(places: Places) -> None:
     from pyharness.debuggee import generated
 
-    generated.install(lambda entry: places.generated(entry["file"]))
+    generated.install(places.generated)
 
 
 def _answer_requests(stops: LineStops, watch: Callable[[], None]) -> None:
-    @agent.handles("stops")
-    def set_stops(request: dict[str, Any]) -> dict[str, Any]:
-        places = _set(stops, request["stops"])
+    @agent.handles(SetStops)
+    def set_stops(request: SetStops) -> None:
+        _set(stops, request)
         watch()
-        return {"places": [{"id": place.number, "where": place.where, "bound": place.bound} for place in places]}
 
-    @agent.handles("step")
-    def step(request: dict[str, Any]) -> dict[str, Any]:
-        frame = stops.arm(request["mode"])
+    @agent.handles(ArmStep)
+    def arm_step(request: ArmStep) -> bool:
+        armed = stops.arm(request.mode)
         watch()
-        if frame is None:
-            return {"armed": False}
-        return {"armed": True, "file": frame.f_code.co_filename, "line": frame.f_lineno}
+        return armed
 
-    @agent.handles("cancel_step")
-    def cancel_step(_request: dict[str, Any]) -> dict[str, Any]:
+    @agent.handles(CancelStep)
+    def cancel_step(_request: CancelStep) -> None:
         stops.steps.pop(threading.get_ident(), None)
-        return {}

@@ -8,7 +8,7 @@ from __future__ import annotations
 import json
 import sys
 import threading
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from pyharness.debuggee import generated
 from pyharness.debuggee.after_import import after_import
@@ -16,6 +16,8 @@ from pyharness.debuggee.agent import handles
 from pyharness.model import places, source_map
 from pyharness.model.errors import HarnessError, UsageError
 from pyharness.model.visible import say
+from pyharness.protocol.agent import SetOpPlaces
+from pyharness.protocol.channel import OpReached
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
@@ -23,14 +25,15 @@ if TYPE_CHECKING:
 
     from pyharness.native.breakpoint_actions import Answer
     from pyharness.native.breakpoints import Breakpoint, Hit
+    from pyharness.protocol.agent import OpPlace
+    from pyharness.protocol.channel import Go
 
-    Stops = Callable[[dict[str, Any], Hit], "Answer"]
-    """Takes the place (``{}`` for a breakpoint of the program's own) and the hit."""
+    Stops = Callable[[OpPlace | None, Hit], "Answer"]
+    """Takes the place (``None`` for a breakpoint of the program's own) and the hit."""
 
 _TORCH = "torch"
-_wanted: list[dict[str, Any]] = []
-_set: dict[str, Breakpoint] = {}
-"""By the place as JSON."""
+_wanted: list[OpPlace] = []
+_set: dict[OpPlace, Breakpoint] = {}
 _stops: list[Stops] = []
 
 
@@ -49,41 +52,35 @@ def end() -> None:
         actions.DOOR.clear()
 
 
-def stop_by_channel(ask: Callable[[dict[str, Any]], dict[str, Any]]) -> Stops:
+def stop_by_channel(ask: Callable[[OpReached], Go | None]) -> Stops:
     """Stop where the controller, asked through its channel, has gdb ready for it."""
 
-    def stop(place: dict[str, Any], hit: Hit) -> Answer:
+    def stop(place: OpPlace | None, hit: Hit) -> Answer:
         from pyharness import _trap
         from pyharness.native.breakpoint_actions import stop_with
 
-        message = {
-            "type": "op",
-            "place": place.get("name_of", ""),
-            "thread": threading.get_native_id(),
-            "trap": _trap.addresses()["python_line"],
-        }
-        answer = ask(message)
-        if not answer:
+        trap = _trap.addresses()["python_line"]
+        answer = ask(OpReached(place.known_as if place else "", threading.get_native_id(), trap))
+        if answer is None:
             end()
-        return stop_with(hit) if answer.get("stop") else None
+        return stop_with(hit) if answer and answer.stop else None
 
     return stop
 
 
-@handles("op_places")
-def op_places(request: dict[str, Any]) -> dict[str, Any]:
+@handles(SetOpPlaces)
+def set_op_places(request: SetOpPlaces) -> None:
     """Exactly these places from now on."""
-    replace(request["places"])
-    return {}
+    replace(request.places)
 
 
 def replace_from(text: str) -> None:
-    """The same, as debugpy evaluates it."""
-    replace(json.loads(text))
+    """Do a ``SetOpPlaces`` that debugpy evaluates."""
+    set_op_places(SetOpPlaces.from_json(json.loads(text)))
 
 
-def replace(asked: Iterable[dict[str, Any]]) -> None:
-    """Exactly these: ``{"kind": "op" | "node", "name", "when"}`` and what a debugger knows them by."""
+def replace(asked: Iterable[OpPlace]) -> None:
+    """Stop at exactly these."""
     _wanted[:] = asked
     if "pyharness.native.breakpoints" in sys.modules or (_wanted and _has_torch()):
         _apply()
@@ -93,7 +90,7 @@ def hints() -> dict[str, str]:
     """For each place that torch has no op for: the nearest names."""
     if not _has_torch():
         return {}
-    hints = {place["name_of"]: _hint(place["name"]) for place in _wanted if place["kind"] == "op"}
+    hints = {place.known_as: _hint(place.name) for place in _wanted if place.kind == "op"}
     return {name: hint for name, hint in hints.items() if hint}
 
 
@@ -113,30 +110,29 @@ def _has_torch() -> bool:
 
 
 def _apply() -> None:
-    wanted = {json.dumps(place, sort_keys=True): place for place in _wanted}
-    for gone in [key for key in _set if key not in wanted]:
+    for gone in _set.keys() - set(_wanted):
         _set.pop(gone).remove()
-    for key, place in wanted.items():
-        if key not in _set:
-            _set[key] = _made(place)
+    for place in _wanted:
+        if place not in _set:
+            _set[place] = _made(place)
 
 
-def _made(place: dict[str, Any]) -> Breakpoint:
+def _made(place: OpPlace) -> Breakpoint:
     from pyharness.native.breakpoints import at_place
 
-    return at_place(place["kind"], place["name"], place.get("when", ""), lambda hit: _hit(place, hit))
+    return at_place(place.kind, place.name, place.when, lambda hit: _hit(place, hit))
 
 
-def _hit(place: dict[str, Any], hit: Hit) -> Answer:
-    lines_too = place["kind"] == "op" and not place.get("when")
-    if not _stops or (lines_too and _is_stopped_at(hit.file, hit.line, place["name"])):
+def _hit(place: OpPlace, hit: Hit) -> Answer:
+    lines_too = place.kind == "op" and not place.when
+    if not _stops or (lines_too and _is_stopped_at(hit.file, hit.line, place.name)):
         return None
     return _stops[-1](place, hit)
 
 
 def _is_stopped_at(file: str, line: int, op: str) -> bool:
     """Whether the line that called is generated and has a line breakpoint for this op."""
-    if file not in {entry["file"] for entry in generated.known()}:
+    if file not in generated.known():
         return False
     found = source_map.map_of(file)
     return found is not None and any(entry.line == line for entry in places.calls_of(found, op))
@@ -153,7 +149,7 @@ def _open_door() -> None:
     try:
         from pyharness.native.breakpoint_actions import DOOR
 
-        DOOR[:] = [lambda hit: _stops[-1]({}, hit) if _stops else None]
+        DOOR[:] = [lambda hit: _stops[-1](None, hit) if _stops else None]
         _apply()
     except HarnessError as error:  # the module is not built: the program runs all the same
         if _wanted:

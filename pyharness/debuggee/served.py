@@ -3,18 +3,18 @@
 from __future__ import annotations
 
 import atexit
-import json
 import os
 import select
 import socket
 from contextlib import suppress
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from pyharness.debuggee import forked, quiet_thread, tracing
 from pyharness.debuggee.seat import SEAT
 from pyharness.debuggee.session import Session, peer_of
 from pyharness.model import handles
-from pyharness.model.json_lines import parsed
+from pyharness.protocol.channel import Busy, Ends, Exits, Greeting, Link, Visit, greeting_in
+from pyharness.protocol.codec import MalformedError
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -51,12 +51,12 @@ class Served:
         if os.getpid() == self._owner:
             self.handle.remove()
             if session := SEAT.session:
-                session.conversation.tell({"type": "ends"})
+                session.conversation.tell(Ends())
 
     def exits(self, code: int) -> None:
         """Tell a debugger the exit code, which only a parent hears otherwise."""
         if session := SEAT.session:
-            session.conversation.tell({"type": "exit", "code": code})
+            session.conversation.tell(Exits(code))
 
     def forget(self) -> None:
         """In a forked child: this is the parent's."""
@@ -80,27 +80,29 @@ class Served:
 
     def _welcome(self, connection: socket.socket) -> None:
         """Read who comes; one that says nothing only wanted to know whether we live."""
-        with suppress(OSError, ValueError, TypeError):
-            visitor = parsed(_line(connection))
+        with suppress(OSError, MalformedError):
+            greeting = greeting_in(_line(connection))
             pid, user = peer_of(connection)
-            if user in {0, os.geteuid()} and self._belongs(connection, visitor, pid):
+            if user in {0, os.geteuid()} and self._belongs(connection, greeting, pid):
                 return
         connection.close()
 
-    def _belongs(self, connection: socket.socket, visitor: dict[str, Any], pid: int) -> bool:
+    def _belongs(self, connection: socket.socket, greeting: Greeting[None], pid: int) -> bool:
         """Whether somebody took the connection: debugpy for the debugger that is here, or a visit of its own."""
-        if "debugpy" in visitor:
-            session = SEAT.session
-            return session is not None and session.takes(connection, str(visitor["debugpy"]))
-        self._receive(connection, {**visitor, "pid": pid})
+        match greeting:
+            case Link(key):
+                session = SEAT.session
+                return session is not None and session.takes(connection, key)
+            case Visit(name):
+                self._receive(connection, Busy(pid, name))
         return True
 
-    def _receive(self, connection: socket.socket, visitor: dict[str, Any]) -> None:
+    def _receive(self, connection: socket.socket, visitor: Busy) -> None:
         session = SEAT.take(lambda: Session(connection, visitor))
         if isinstance(session, Session):
             session.stay(lambda: self._meet(session))
             return
-        connection.sendall(json.dumps({"type": "busy", **session}).encode() + b"\n")
+        connection.sendall(session.to_line())
         connection.close()
 
     def _meet(self, session: Session) -> None:
@@ -109,7 +111,7 @@ class Served:
             return
         session.tell_so_far()
         answer = session.ready()
-        if answer.get("stop"):
+        if answer and answer.stop:
             tracing.stop_soon()
         if answer:
             self._on_ready()

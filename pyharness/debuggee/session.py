@@ -11,7 +11,7 @@ import sys
 import sysconfig
 import threading
 from contextlib import contextmanager
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from pyharness.debuggee import apart, children, generated, libraries, op_places, quiet_thread, tracing
 from pyharness.debuggee.bounded import BOUNDS
@@ -19,15 +19,18 @@ from pyharness.debuggee.conversation import Conversation
 from pyharness.debuggee.ptracer import allow_ptrace
 from pyharness.debuggee.seat import SEAT
 from pyharness.model.errors import HarnessError
+from pyharness.protocol.channel import Busy, Failed, Generated, Hello, Library, Ready
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
+
+    from pyharness.protocol.channel import Go
 
 
 class Session:
     """What the debugger is told is asked: generated files, libraries; what the program does meanwhile waits for it."""
 
-    def __init__(self, connection: socket.socket, visitor: dict[str, Any], link: socket.socket | None = None) -> None:
+    def __init__(self, connection: socket.socket, visitor: Busy, link: socket.socket | None = None) -> None:
         self.visitor = visitor
         self.key = secrets.token_hex(16)
         """What a second connection says that is meant for debugpy."""
@@ -54,7 +57,7 @@ class Session:
             meet()
             self.conversation.over.wait()
         except Exception as error:  # noqa: BLE001  (nothing of ours may end as a traceback of the program's)
-            self.conversation.tell({"type": "failed", "error": f"{type(error).__name__}: {error}"})
+            self.conversation.tell(Failed(f"{type(error).__name__}: {error}"))
             self.conversation.over.wait()
         finally:
             op_places.end()
@@ -71,27 +74,29 @@ class Session:
     def greet(self) -> bool:
         """Say who we are, and do as the debugger wants; whether it is there."""
         with apart.FromInstalled():
-            answer = self.conversation.ask({**hello(), "key": self.key})
-            BOUNDS.seconds = answer.get("eval_timeout", BOUNDS.seconds)
-            if "debugpy" in answer and (link := self._debugpy.get()):
-                apart.make_importable(answer["debugpy"])
+            welcome = self.conversation.ask(hello(self.key))
+            if welcome is None:
+                return False
+            BOUNDS.seconds = welcome.eval_timeout
+            if link := self._debugpy.get():
+                apart.make_importable(welcome.packages)
                 tracing.connect(link, self.conversation.over.is_set)
-            if answer.get("children"):
-                children.follow(answer["children"], self)
+            if welcome.children:
+                children.follow(welcome.children, self)
             op_places.start(op_places.stop_by_channel(self.conversation.ask))
-        return bool(answer)
+        return True
 
     def tell_so_far(self) -> None:
         """Tell what a program that runs already has loaded and generated."""
         with apart.FromInstalled():
             for path in libraries.loaded():
-                self.conversation.ask({"type": "library", "path": path})
-            for entry in generated.known():
-                self.conversation.ask({"type": "generated", **entry})
+                self.conversation.ask(Library(path))
+            for file in generated.known():
+                self.conversation.ask(Generated(file))
 
-    def ready(self) -> dict[str, Any]:
-        """Say that all was told; what the debugger answers, nothing where it has left."""
-        return self.conversation.ask({"type": "ready"})
+    def ready(self) -> Go | None:
+        """Say that all was told; what the debugger answers, ``None`` where it has left."""
+        return self.conversation.ask(Ready())
 
     def _over(self) -> None:
         self._debugpy.put(None)
@@ -101,7 +106,7 @@ class Session:
 @contextmanager
 def started(connection: socket.socket, link: socket.socket) -> Iterator[Session]:
     """Have the debugger here that started the program: it is met on this thread, and a thread of ours stays with it."""
-    session = SEAT.session = Session(connection, {"pid": os.getppid(), "name": "pyharness"}, link)
+    session = SEAT.session = Session(connection, Busy(os.getppid(), "pyharness"), link)
     stays, met = threading.Event(), threading.Event()
 
     def meet() -> None:
@@ -116,31 +121,23 @@ def started(connection: socket.socket, link: socket.socket) -> Iterator[Session]
         met.set()
 
 
-def hello() -> dict[str, Any]:
+def hello(key: str) -> Hello:
     """Who we are."""
-    agent, lack = _agent()
-    return {
-        "type": "hello",
-        "pid": os.getpid(),
-        "agent": agent,
-        "lack": lack,
-        "guard": _guard(),
-        "stdlib": sysconfig.get_paths()["stdlib"],
-        "python": sys.version.split()[0],
-        "main_thread": threading.main_thread().native_id,
-    }
+    lack = _lack_of_agent()
+    stdlib, python = sysconfig.get_paths()["stdlib"], sys.version.split()[0]
+    return Hello(os.getpid(), not lack, lack, _guard(), stdlib, python, key)
 
 
-def _agent() -> tuple[dict[str, int] | None, str]:
-    """The addresses of the agent, or why there is none; as ``agent.start``, but silent."""
+def _lack_of_agent() -> str:
+    """Start the agent; why there is none, or empty. As ``agent.start``, but silent."""
     try:
         from pyharness import _trap
     except ImportError as error:
-        return None, f"pyharness's native half is not built for Python {sys.version.split()[0]} ({error})"
+        return f"pyharness's native half is not built for Python {sys.version.split()[0]} ({error})"
     from pyharness.debuggee import agent, stepping  # noqa: F401  (stepping registers its requests)
 
     _trap.set_agent(agent.answer)
-    return _trap.addresses(), ""
+    return ""
 
 
 def _guard() -> bool:

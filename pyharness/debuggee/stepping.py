@@ -18,6 +18,7 @@ from pyharness.debuggee.contained import CONTAINMENT
 from pyharness.debuggee.frame_expressions import evaluated
 from pyharness.debuggee.tracing import MONITORING
 from pyharness.model.user_code import is_user_python
+from pyharness.protocol.agent import ArmNextLine, ArmStepIn, AskDebugpy, Disarm, Evaluate, Evaluated
 
 if TYPE_CHECKING:
     from types import FrameType
@@ -34,51 +35,47 @@ def user_frame() -> FrameType | None:
     return frame
 
 
-@handles("arm_next_line")
-def arm_next_line(_request: dict[str, Any]) -> dict[str, Any]:
+@handles(ArmNextLine)
+def arm_next_line(_request: ArmNextLine) -> bool:
     """Have debugpy stop at the next line of the innermost user frame (or of a caller of it)."""
-    return _arm(callbacks=False)
+    return _arm(callbacks=False) > 0
 
 
-@handles("arm_step_in")
-def arm_step_in(_request: dict[str, Any]) -> dict[str, Any]:
+@handles(ArmStepIn)
+def arm_step_in(_request: ArmStepIn) -> int:
     """Have debugpy stop at the next line of any user frame on this thread: called by native code, or the caller's."""
     return _arm(callbacks=True)
 
 
-@handles("disarm")
-def disarm(_request: dict[str, Any]) -> dict[str, Any]:
+@handles(Disarm)
+def disarm(_request: Disarm) -> None:
     """Forget a step that is still pending on this thread."""
     if "pydevd" in sys.modules:
         _set_step(-1, None)
-    return {"armed": False}
 
 
-@handles("debugpy")
-def debugpy_request(request: dict[str, Any]) -> dict[str, Any]:
+@handles(AskDebugpy)
+def ask_debugpy(request: AskDebugpy) -> bool:
     """Do a request of debugpy's protocol on this thread: its own threads may not get the GIL. No answer is sent."""
     import pydevd
 
     debugger = pydevd.get_global_debugger()
     if debugger is None or debugger.pydb_disposed:
-        return {"error": "debugpy is not connected"}
-    message = {"seq": 0, "type": "request", "command": request["command"], "arguments": request["arguments"]}
+        return False
+    message = {"seq": 0, "type": "request", "command": request.command, "arguments": request.arguments}
     debugger.reader.process_net_command_json(debugger, json.dumps(message), send_response=False)
-    return {}
+    return True
 
 
-@handles("evaluate")
-def evaluate(request: dict[str, Any]) -> dict[str, Any]:
-    """Evaluate the user's expression: ``{"text": repr}`` or ``{"error": message}``, and the ``prints`` of either.
-
-    In the frame at ``file`` and ``line``, the ``nth`` such one from inside, or else in the innermost user frame.
-    """
-    frame = _frame_at(request["file"], request["line"], request["nth"]) if request.get("file") else user_frame()
+@handles(Evaluate)
+def evaluate(request: Evaluate) -> Evaluated:
+    """Evaluate the user's expression, for a limited time and without effect on what the program prints and reads."""
+    frame = _frame_at(request.file, request.line, request.nth) if request.file else user_frame()
     if frame is None:
-        return {"error": "this thread runs no Python code of yours"}
-    outcome = BOUNDS.run(lambda: _shown(evaluated(request["expression"], frame)))
-    answer = {"text": str(outcome.value)} if outcome.error is None else {"error": outcome.problem}
-    return {**answer, "prints": outcome.prints[:_MOST_PRINTS]}
+        return Evaluated(None, "this thread runs no Python code of yours")
+    outcome = BOUNDS.run(lambda: _shown(evaluated(request.expression, frame)))
+    text = None if outcome.error else str(outcome.value)
+    return Evaluated(text, outcome.problem if outcome.error else "", outcome.prints[:_MOST_PRINTS])
 
 
 def _shown(value: Any) -> str:
@@ -111,10 +108,11 @@ def arm_first_line() -> None:
     _set_step(CMD_STEP_INTO, None)
 
 
-def _arm(*, callbacks: bool) -> dict[str, Any]:
+def _arm(*, callbacks: bool) -> int:
+    """Have debugpy step; how many frames of the user's own code the thread has, 0 where nothing was armed."""
     frame = user_frame()
     if frame is None or "pydevd" not in sys.modules:
-        return {"armed": False}
+        return 0
     _set_step(-1, None)  # a pending step would stop in what is called from here
     import pydevd
     from _pydevd_bundle.pydevd_comm_constants import CMD_STEP_INTO, CMD_STEP_OVER
@@ -123,7 +121,7 @@ def _arm(*, callbacks: bool) -> dict[str, Any]:
     _set_step(CMD_STEP_INTO if callbacks else CMD_STEP_OVER, None if callbacks else frame)
     if MONITORING:  # which frames it watches depends on the step
         pydevd.get_global_debugger().set_trace_for_frame_and_parents(threading.get_ident(), frame)
-    return {"armed": True, "depth": _depth(frame), "file": frame.f_code.co_filename, "line": frame.f_lineno}
+    return _depth(frame)
 
 
 def _depth(frame: FrameType | None) -> int:

@@ -13,8 +13,10 @@ from pyharness.model.code_lines import code_lines, runnable_lines
 from pyharness.model.errors import nearest
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterable, Iterator
     from types import CodeType
+
+    from pyharness.protocol.agent import LinePlace
 
 
 @dataclass
@@ -52,19 +54,18 @@ class Places:
         self._lines: dict[str, dict[int, list[Place]]] = {}
         self._generated: dict[str, None] = {}
 
-    def replace(self, asked: list[dict[str, Any]]) -> list[Place]:
+    def replace(self, asked: Iterable[LinePlace]) -> None:
         """Exactly these places from now on; a place that stays keeps whether it was reached."""
         known = self._places
         self._places = {}
         for entry in asked:
-            place = Place(int(entry["id"]), str(entry["where"]), str(entry.get("condition") or ""))
+            place = Place(entry.number, entry.where, entry.condition)
             before = known.get(place.number)
             place.reached = before is not None and before.where == place.where and before.reached
             self._places[place.number] = place
         self._lines = {file: {} for file in self._lines}
         for file in self._lines:
             self._bind(file)
-        return list(self._places.values())
 
     def generated(self, file: str) -> None:
         """torch.fx made ``file``, which has a source map beside it."""

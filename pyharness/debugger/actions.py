@@ -5,6 +5,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from pyharness.debugger import machine as m
+from pyharness.protocol.agent import ArmNextLine, ArmStepIn, Disarm
+from pyharness.protocol.channel import Go
 from pyharness.protocol.mi import Armed
 
 if TYPE_CHECKING:
@@ -44,7 +46,7 @@ class Actions:
         for action in actions:
             match action:
                 case m.Start(stop):
-                    shell.process.answer({"go": True, "stop": stop})
+                    shell.process.answer(Go(stop))
                 case m.Python(thread, command):
                     shell.python.resume(thread, command)
                 case m.Arm(thread) if shell.native is None and not has_libraries:
@@ -71,9 +73,9 @@ class Actions:
             case m.Leave(thread, pending):
                 self._leave(native, thread, pending=pending)
             case m.AgentArm(thread):
-                self._depth[thread] = self._shell.ask_agent(thread, {"do": "arm_step_in"}).get("depth", 0)
+                self._depth[thread] = self._shell.ask_agent(thread, ArmStepIn()) or 0
             case m.AgentDisarm(thread):
-                self._shell.ask_agent(thread, {"do": "disarm"})
+                self._shell.ask_agent(thread, Disarm())
 
     def _leave(self, native: NativeSide, thread: int, *, pending: bool) -> None:
         """Run on to the user's code that called: their native frame, or the next line of their Python."""
@@ -83,5 +85,5 @@ class Actions:
             return
         if caller.language == "python" and not pending:
             self._depth.pop(thread, None)
-            self._shell.ask_agent(thread, {"do": "arm_next_line"})
+            self._shell.ask_agent(thread, ArmNextLine())
         native.resume(thread)

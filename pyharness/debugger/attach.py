@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
     from pyharness.model.handles import Handle
+    from pyharness.protocol.channel import Message
 
 
 @dataclass(frozen=True)
@@ -41,7 +42,7 @@ class Attachment:
         """Raise what can be said beforehand: there is no such program."""
         find(self.target)
 
-    def start(self, on_message: Callable[[dict[str, Any]], None], on_exit: Callable[[int], None]) -> Attached:
+    def start(self, on_message: Callable[[Message[Any]], None], on_exit: Callable[[int], None]) -> Attached:
         """Connect, after our half was brought into a program that was not started by us."""
         found = find(self.target)
         if isinstance(found, int):
@@ -49,8 +50,8 @@ class Attachment:
             found = inject(found, self.seconds)
         child_wait = self.child_wait if self.children else None
         process = Attached(found, on_message, on_exit, seconds=self.seconds, child_wait=child_wait)
-        if process.hello.get("lack"):
-            self.progress(f"steps from native code back to Python are not to be had: {process.hello['lack']}")
+        if process.hello.lack:
+            self.progress(f"steps from native code back to Python are not to be had: {process.hello.lack}")
         return process
 
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import contextlib
-import json
 import os
 import select
 import signal
@@ -14,12 +13,14 @@ from typing import TYPE_CHECKING, Any
 
 from pyharness.debugger.child_processes import ChildProcesses
 from pyharness.model.errors import HarnessError
-from pyharness.model.json_lines import parsed
+from pyharness.protocol.channel import Busy, Exits, Failed, Hello, Link, Visit, answer_line, message_in, messages
+from pyharness.protocol.codec import MalformedError
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
     from pyharness.model.handles import Handle
+    from pyharness.protocol.channel import Go, Message, Welcome
 
 _PATIENCE = 2.0
 _EXIT_CODE_FIELD = 49
@@ -35,7 +36,7 @@ class Attached:
     def __init__(
         self,
         handle: Handle,
-        on_message: Callable[[dict[str, Any]], None],
+        on_message: Callable[[Message[Any]], None],
         on_exit: Callable[[int], None],
         *,
         seconds: float,
@@ -52,12 +53,11 @@ class Attached:
         try:
             self._socket = handle.connect()
             self._stream = self._socket.makefile("rwb")
-            self.hello = self._greet(handle, seconds)
+            self.hello, self._asked = self._greet(handle, seconds)
         except BaseException:
             os.close(self._process)
             raise
         self.children = ChildProcesses(on_message, child_wait, handle.name) if child_wait is not None else None
-        self._asked = 0
         self._threads = [
             threading.Thread(target=self._read, args=(on_message,), name="pyharness-channel", daemon=True),
             threading.Thread(target=self._wait, args=(on_exit,), name="pyharness-exit", daemon=True),
@@ -65,20 +65,19 @@ class Attached:
         for thread in self._threads:
             thread.start()
 
-    def debugpy(self, hello: dict[str, Any]) -> socket.socket:
+    def debugpy(self, hello: Hello) -> socket.socket:
         """A second connection to the program, by the key that this conversation was given."""
         try:
             connection = self._handle.connect()
-            connection.sendall(json.dumps({"debugpy": hello["key"]}).encode() + b"\n")
+            connection.sendall(Link(hello.key).to_line())
         except OSError as error:
             raise HarnessError(f"Process {self.pid} hung up: {error.strerror}.", "Is it ending?") from error
         return connection
 
-    def answer(self, message: dict[str, Any]) -> None:
+    def answer(self, answer: Welcome | Go) -> None:
         """Let the program go on from what it asked."""
         with contextlib.suppress(OSError, ValueError):
-            self._stream.write(json.dumps({**message, "id": self._asked}).encode() + b"\n")
-            self._stream.flush()
+            self._write(answer_line(answer, self._asked))
 
     def let_go(self) -> None:
         """End the conversation: the program undoes all that was done to it, and runs on."""
@@ -123,10 +122,10 @@ class Attached:
                 stream.close()
         os.close(self._process)
 
-    def _greet(self, handle: Handle, seconds: float) -> dict[str, Any]:
-        """Say who we are; what the program says first."""
+    def _greet(self, handle: Handle, seconds: float) -> tuple[Hello, int]:
+        """Say who we are; what the program says first, and its number."""
         self._socket.settimeout(seconds)
-        self._send({"name": "pyharness"})
+        self._write(Visit("pyharness").to_line())
         try:
             line = self._stream.readline()
         except TimeoutError:
@@ -136,31 +135,32 @@ class Attached:
             ) from None
         finally:
             self._socket.settimeout(None)
-        first = parsed(line or b"{}")
-        if first.get("type") == "busy":
+        try:
+            first, number = message_in(line) if line else (None, 0)
+        except MalformedError as error:
+            raise HarnessError(f"Process {handle.pid} runs another version of pyharness: {error}.") from error
+        if isinstance(first, Busy):
             raise HarnessError(
-                f"Process {handle.pid} is being debugged already, by {first['name']} (pid {first['pid']}).",
+                f"Process {handle.pid} is being debugged already, by {first.name} (pid {first.pid}).",
                 "A program has at most one debugger: detach or end that one first.",
             )
-        if first.get("type") != "hello":
-            raise HarnessError(f"Process {handle.pid} hung up.", str(first.get("error", "Is it ending?")))
-        return first
+        if not isinstance(first, Hello):
+            why = first.error if isinstance(first, Failed) else "Is it ending?"
+            raise HarnessError(f"Process {handle.pid} hung up.", why)
+        return first, number
 
-    def _send(self, message: dict[str, Any]) -> None:
-        self._stream.write(json.dumps(message).encode() + b"\n")
+    def _write(self, line: bytes) -> None:
+        self._stream.write(line)
         self._stream.flush()
 
-    def _read(self, on_message: Callable[[dict[str, Any]], None]) -> None:
-        self._asked = self.hello["id"]
+    def _read(self, on_message: Callable[[Message[Any]], None]) -> None:
         on_message(self.hello)
-        with contextlib.suppress(OSError, ValueError, KeyError):
-            for line in self._stream:
-                message = parsed(line)
-                if message["type"] == "exit":
-                    self.exit_code, self.exit_known = message["code"], True
-                    continue
-                self._asked = message.get("id", 0)
-                on_message(message)
+        for message, number in messages(self._stream):
+            if isinstance(message, Exits):
+                self.exit_code, self.exit_known = message.code, True
+                continue
+            self._asked = number
+            on_message(message)
 
     def _wait(self, on_exit: Callable[[int], None]) -> None:
         ready, _, _ = select.select([self._process, self._sleeper.fileno()], [], [])

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from pyharness.gdbmi.client import GdbError
 from pyharness.model.code_lines import executable_line
 from pyharness.model.errors import HarnessError, UsageError, nearest
 from pyharness.model.places import names, statements
 from pyharness.model.source_map import SourceMap, map_of
+from pyharness.protocol.agent import op_place
 from pyharness.protocol.mi import Break
 
 if TYPE_CHECKING:
@@ -18,6 +19,7 @@ if TYPE_CHECKING:
     from pyharness.debugger.native_side import NativeSide
     from pyharness.debugger.python_side import PythonSide
     from pyharness.model.where import Where
+    from pyharness.protocol.agent import OpPlace
 
 _ELSEWHERE = (
     "That line or function never ran in the program's own process. It started others, in which nothing stops from here:"
@@ -50,9 +52,9 @@ class Breakpoints:
         self._maps: dict[str, SourceMap] = {}
         self.place_of_number: dict[int, str] = {}
         """gdb's number of a native breakpoint → its name in ``names``, also of one that is removed."""
-        self.on_ops: Callable[[list[dict[str, Any]]], None] = lambda _places: None
+        self.on_ops: Callable[[tuple[OpPlace, ...]], None] = lambda _places: None
         """Makes known to the program which ops and autograd nodes to stop at, all of them each time."""
-        self._ops: list[dict[str, Any]] = []
+        self._ops: tuple[OpPlace, ...] = ()
         self.op_hints: dict[str, str] = {}
         """What the program said, as it ended, of ops that it does not have."""
         self.other_processes = False
@@ -107,7 +109,7 @@ class Breakpoints:
 
     def _tell_ops(self) -> None:
         wanted = [bound.where for bound in self._bound if bound.where.is_native_op]
-        ops = [{**where.of_native_op, "name_of": name_of(where)} for where in wanted]
+        ops = tuple(op_place(where, name_of(where)) for where in wanted)
         if ops != self._ops:
             self._ops = ops
             self.on_ops(ops)

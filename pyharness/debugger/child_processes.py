@@ -9,12 +9,16 @@ import socket
 import struct
 import threading
 from contextlib import suppress
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
-from pyharness.model.json_lines import parsed
+from pyharness.protocol.channel import Child, Children, message_in
+from pyharness.protocol.codec import MalformedError
 
 if TYPE_CHECKING:
     from collections.abc import Callable
+
+    from pyharness.protocol.channel import Message
 
 _MAX_MESSAGE = 1 << 16
 
@@ -22,11 +26,11 @@ _MAX_MESSAGE = 1 << 16
 class ChildProcesses:
     """Listens on an abstract socket, which leaves nothing behind, and takes callers of this user or root only.
 
-    ``on_message`` gets ``{"type": "child", "pid", "handle", "name", "parent"}`` on a thread of this object. The child
+    ``on_message`` gets each ``Child`` on a thread of this object. The child
     waits for a debugger no longer than ``wait`` seconds, and not after ``let_go``.
     """
 
-    def __init__(self, on_message: Callable[[dict[str, Any]], None], wait: float, parent: str) -> None:
+    def __init__(self, on_message: Callable[[Message[Any]], None], wait: float, parent: str) -> None:
         self._on_message = on_message
         self._name = f"pyharness-{os.getpid()}-{secrets.token_hex(8)}"
         self._listener = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
@@ -34,7 +38,7 @@ class ChildProcesses:
         self._listener.listen(64)
         self._wake, self._sleeper = socket.socketpair()
         self._callers: dict[int, socket.socket] = {}
-        self.told = {"socket": self._name, "wait": wait, "parent": parent}
+        self.told = Children(self._name, wait, parent)
         """What the program tells its children."""
         self._thread = threading.Thread(target=self._serve, name="pyharness-children", daemon=True)
         self._thread.start()
@@ -72,11 +76,11 @@ class ChildProcesses:
         """Take what a caller says; whether it stays."""
         raw = caller.getsockopt(socket.SOL_SOCKET, socket.SO_PEERCRED, struct.calcsize("3i"))
         pid, user, _group = struct.unpack("3i", raw)
-        with suppress(OSError, ValueError):
-            message = parsed(caller.recv(_MAX_MESSAGE))
-            if user in {0, os.geteuid()} and message.get("type") == "child":
+        with suppress(OSError, MalformedError):
+            message = message_in(caller.recv(_MAX_MESSAGE))[0]
+            if user in {0, os.geteuid()} and isinstance(message, Child):
                 self._callers[pid] = caller
-                self._on_message({**message, "pid": pid})
+                self._on_message(replace(message, pid=pid))
                 return True
         if self._callers.get(pid) is caller:
             del self._callers[pid]

@@ -47,7 +47,7 @@ class CoreNative(NativeSide):
     """Every thread stands, for ever."""
 
     def __init__(self, on_notice: Callable[[Notice | None], None]) -> None:
-        super().__init__(on_notice, None, guarded=False)
+        super().__init__(on_notice, has_agent=False, guarded=False)
 
     def open(self, path: str, program: str) -> OpenedCore:
         """Read a core file; ``HarnessError`` says what is wrong with it."""

@@ -28,6 +28,9 @@ if TYPE_CHECKING:
     from pyharness.debugger.dap_client import DapClient
     from pyharness.debugger.native_side import NativeSide
     from pyharness.debugger.shell import Events
+    from pyharness.protocol.agent import Request
+    from pyharness.protocol.channel import Go, Hello, Welcome
+    from pyharness.protocol.question import Answer
 
 
 @dataclass(frozen=True)
@@ -125,7 +128,7 @@ class CoreShell(Shell):
         """Nothing: no step is made."""
         return Armed()
 
-    def ask_agent(self, thread: int, request: dict[str, Any]) -> dict[str, Any]:
+    def ask_agent(self, thread: int, request: Request[Answer]) -> Answer | None:
         """Nobody is there to be asked."""
         del thread, request
         raise HarnessError(IMMOBILE)
@@ -204,11 +207,11 @@ class CoreProcess:
         """Are not in it."""
         return None
 
-    def debugpy(self, hello: dict[str, Any]) -> socket.socket:
+    def debugpy(self, hello: Hello) -> socket.socket:
         """Nobody serves."""
         raise HarnessError(IMMOBILE, str(hello))
 
-    def answer(self, message: dict[str, Any]) -> None:
+    def answer(self, answer: Welcome | Go) -> None:
         """Nobody asks."""
 
     def let_go(self) -> None:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import contextlib
 import importlib.util
-import json
 import os
 import shutil
 import signal
@@ -18,11 +17,13 @@ from typing import IO, TYPE_CHECKING, Any
 
 from pyharness.debugger.child_processes import ChildProcesses
 from pyharness.model.errors import HarnessError, UsageError
-from pyharness.model.json_lines import parsed
 from pyharness.model.missing import check_script, no_interpreter
+from pyharness.protocol.channel import answer_line, messages
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
+
+    from pyharness.protocol.channel import Go, Hello, Message, Welcome
 
 PACKAGE = Path(__file__).parent.parent
 START = PACKAGE / "debuggee" / "start.py"
@@ -50,7 +51,7 @@ class Command:
     """Seconds that a child waits for its debugger."""
     ours: bool = True
 
-    def start(self, on_message: Callable[[dict[str, Any]], None], on_exit: Callable[[int], None]) -> Launched:
+    def start(self, on_message: Callable[[Message[Any]], None], on_exit: Callable[[int], None]) -> Launched:
         """Start it; it waits for the answers to what it says."""
         return Launched(self, on_message, on_exit)
 
@@ -80,7 +81,7 @@ class Launched:
     """
 
     def __init__(
-        self, command: Command, on_message: Callable[[dict[str, Any]], None], on_exit: Callable[[int], None]
+        self, command: Command, on_message: Callable[[Message[Any]], None], on_exit: Callable[[int], None]
     ) -> None:
         command.check()
         stem = Path(command.script).stem
@@ -128,15 +129,15 @@ class Launched:
         """Process id of the program."""
         return self._process.pid
 
-    def debugpy(self, hello: dict[str, Any]) -> socket.socket:
+    def debugpy(self, hello: Hello) -> socket.socket:
         """Our end of the pair that the program inherited."""
         del hello
         return self._debugpy
 
-    def answer(self, message: dict[str, Any]) -> None:
+    def answer(self, answer: Welcome | Go) -> None:
         """Let the program go on from what it asked."""
         with contextlib.suppress(OSError, ValueError):
-            self._stream.write(json.dumps({**message, "id": self._asked}).encode() + b"\n")
+            self._stream.write(answer_line(answer, self._asked))
             self._stream.flush()
 
     def let_go(self) -> None:
@@ -175,12 +176,10 @@ class Launched:
             with contextlib.suppress(OSError, ValueError):
                 stream.close()
 
-    def _read(self, on_message: Callable[[dict[str, Any]], None]) -> None:
-        with contextlib.suppress(OSError, ValueError, KeyError):
-            for line in self._stream:
-                message = parsed(line)
-                self._asked = message["id"]
-                on_message(message)
+    def _read(self, on_message: Callable[[Message[Any]], None]) -> None:
+        for message, number in messages(self._stream):
+            self._asked = number
+            on_message(message)
 
     def _wait(self, on_exit: Callable[[int], None]) -> None:
         on_exit(self._process.wait())

@@ -18,7 +18,7 @@ from pyharness.gdbmi.records import Notice, quote
 from pyharness.model.errors import HarnessError
 from pyharness.model.process_state import has_ended
 from pyharness.model.user_code import is_user_source
-from pyharness.protocol import mi
+from pyharness.protocol import agent, mi
 from pyharness.protocol.codec import MalformedError
 from pyharness.protocol.mi.command import Running
 
@@ -57,13 +57,11 @@ Standing = Literal["own", "inlined", "other"]
 class NativeSide:
     """What the core asks of gdb, in terms of kernel threads."""
 
-    def __init__(
-        self, on_notice: Callable[[Notice | None], None], agent: dict[str, int] | None, *, guarded: bool
-    ) -> None:
+    def __init__(self, on_notice: Callable[[Notice | None], None], *, has_agent: bool, guarded: bool) -> None:
         self._on_notice = on_notice
         self._settling: queue.SimpleQueue[Notice | None] | None = None
         self._gdb = GdbClient(self._forward)
-        self._agent = agent
+        self.has_agent = has_agent
         self._guarded = guarded
         self._armed_thread = 0
         self._passing: set[int] = set()
@@ -281,14 +279,12 @@ class NativeSide:
         """The text of a gdb expression."""
         return self.ask(mi.Evaluate(thread, expression, level))
 
-    def ask_agent(self, thread: int, request: dict[str, Any]) -> mi.AgentReply:
-        """Run a request of ours on a stopped thread of the program (``debuggee/agent.py``)."""
-        if self._agent is None:
-            return mi.AgentReply({"error": "the program runs without pyharness's native half"})
-        command = mi.AskAgent(thread, request)
-        if request["do"] != "evaluate":
+    def ask_agent(self, thread: int, request: agent.Request[Any]) -> mi.AgentReply:
+        """Run a request on a stopped thread of the program, which must have the agent (``has_agent``)."""
+        command = mi.AskAgent(thread, request.written())
+        if not isinstance(request, agent.Evaluate):
             return self.ask(command)
-        return _answer(command, self._evaluated(_line(command), request["expression"]))
+        return _answer(command, self._evaluated(_line(command), request.expression))
 
     def _evaluated(self, line: str, expression: str) -> dict[str, Value]:
         """What gdb says to a command that runs an expression of the user's; Ctrl-C ends that."""

@@ -20,6 +20,7 @@ from pyharness.model.frames import Frame
 from pyharness.model.source_map import map_of
 from pyharness.model.stops import Stop
 from pyharness.model.where import Where, folders_of, parse
+from pyharness.protocol.agent import NOT_EVALUATED, Evaluate
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
@@ -270,13 +271,13 @@ class Program:
             except GdbError:
                 if expression.startswith("native:"):
                     raise
-        answer = self._shell.ask_agent(stop.thread, {"do": "evaluate", "expression": text})
-        if "text" not in answer:
-            problem = f"{answer.get('prints', '')}{answer.get('error')}"
+        answer = self._shell.ask_agent(stop.thread, Evaluate(text)) or NOT_EVALUATED
+        if answer.text is None:
+            problem = f"{answer.prints}{answer.problem}"
             if language == "python":
                 raise RequestError(problem)
             raise HarnessError(f"{text!r} is known neither to gdb nor to Python here.", problem)
-        return with_prints(str(answer["prints"]), str(answer["text"]))
+        return with_prints(answer.prints, answer.text)
 
     def stack(self) -> list[Frame]:
         """The stack of the thread that stopped, both languages merged, innermost first."""

@@ -23,7 +23,24 @@ from pyharness.gdbmi.client import GdbError, GdbLostError
 from pyharness.model import user_code
 from pyharness.model.errors import DebuggerLostError, HarnessError
 from pyharness.model.evaluation import EVAL_TIMEOUT
-from pyharness.model.transcript import Ended
+from pyharness.model.transcript import Ended as ProgramEnded
+from pyharness.protocol.agent import AskDebugpy, RefusedError
+from pyharness.protocol.channel import (
+    Child,
+    Ended,
+    Ends,
+    Failed,
+    Generated,
+    Go,
+    Hello,
+    Library,
+    Message,
+    OpReached,
+    Ready,
+    Unfiled,
+    Welcome,
+)
+from pyharness.protocol.codec import MalformedError
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
@@ -31,7 +48,9 @@ if TYPE_CHECKING:
     from pyharness.debugger.native_side import NativeSide
     from pyharness.debugger.target import Process, Target
     from pyharness.gdbmi.records import Notice
+    from pyharness.protocol.agent import Request
     from pyharness.protocol.mi import Armed
+    from pyharness.protocol.question import Answer
 
 Events: TypeAlias = "queue.SimpleQueue[tuple[str, Any]]"
 """What comes in: its source (``program``, ``debugpy``, ``gdb``, ``exit`` or a front door's own), and the item."""
@@ -150,36 +169,43 @@ class Shell:
             if not self._ends():
                 raise
 
-    def _on_program(self, message: dict[str, Any]) -> None:
-        """The program asks and waits; ``hello`` and ``ready`` are answered later, by what they wait for."""
-        kind = message["type"]
-        self._ending = self._ending or kind in {"ended", "ends"}
-        if kind == "hello":
-            self._gdb.begin(message.get("agent"), guarded=bool(message.get("guard")))
-            self.python.connect(self.process.debugpy(message), str(PACKAGE), self._included, message["stdlib"])
-            told = {"debugpy": packages(), "libraries": True, "eval_timeout": self.python.asking.seconds}
-            self.process.answer({**told, **self._offers()})
-        elif kind == "ready":
-            self.ready = True
-        elif kind == "child":
-            self.client("child", message)
-        elif kind == "failed":
-            raise HarnessError(
-                f"Python cannot be debugged in this program: {message['error']}", "`pyharness doctor` looks at debugpy."
-            )
-        elif kind == "op":
-            self.process.answer({"go": True, "stop": self._op_stops.announced(message)})
-        else:
-            if kind == "ended":
-                self.breakpoints.op_hints = message["op_hints"]
-                self.breakpoints.other_processes = message["children"]
-            elif kind == "unfiled":
-                self.breakpoints.unfiled = message["why"]
-            elif kind == "generated":
-                self.breakpoints.generated(message["file"])
-            elif kind == "library":
-                self._on_library(message["path"])
-            self.process.answer({"go": True})
+    def _on_program(self, message: Message[Any]) -> None:
+        """The program says something; ``Ready`` is answered later, by the first request of the client's."""
+        match message:
+            case Hello():
+                self._gdb.begin(has_agent=message.agent, guarded=message.guard)
+                self.python.connect(self.process.debugpy(message), str(PACKAGE), self._included, message.stdlib)
+                children = self.process.children
+                door = children.told if children else None
+                self.process.answer(Welcome(packages(), self.python.asking.seconds, door))
+            case Ready():
+                self.ready = True
+            case Child():
+                self.client("child", message)
+            case Failed(error):
+                raise HarnessError(
+                    f"Python cannot be debugged in this program: {error}", "`pyharness doctor` looks at debugpy."
+                )
+            case OpReached():
+                self.process.answer(Go(self._op_stops.announced(message)))
+            case Ends():
+                self._ending = True
+            case _:
+                self._note(message)
+                self.process.answer(Go())
+
+    def _note(self, message: Message[Any]) -> None:
+        """Take what the program tells; it waits until that is done."""
+        match message:
+            case Ended(op_hints, children):
+                self._ending = True
+                self.breakpoints.op_hints, self.breakpoints.other_processes = op_hints, children
+            case Unfiled(why):
+                self.breakpoints.unfiled = why
+            case Generated(file):
+                self.breakpoints.generated(file)
+            case Library(path):
+                self._on_library(path)
 
     def _on_library(self, path: str) -> None:
         self._libraries.append(path)
@@ -221,10 +247,6 @@ class Shell:
         depth = self._actions.depth_before(thread)
         stack = self.python.stack(thread) if depth else []
         return len([frame for frame in stack if not frame.plumbing]) > depth
-
-    def _offers(self) -> dict[str, Any]:
-        children = self.process.children
-        return {"children": children.told} if children else {}
 
     def _on_gdb(self, notice: Notice | None) -> None:
         if notice is None and self.native:  # gdb stays when the program ends
@@ -302,12 +324,9 @@ class Shell:
         focus = self.machine.focus
         if focus is None or focus.language == "python" or self.native is None:
             return self.python.request_in_time(command, arguments)
-        if focus.reason == "signal":  # nothing is called on a thread that has crashed
+        crashed = focus.reason == "signal"  # nothing is called on its thread
+        if crashed or not self.ask_agent(focus.thread, AskDebugpy(command, arguments)):
             self.python.post(command, arguments)
-        else:
-            request = {"do": "debugpy", "command": command, "arguments": arguments}
-            if "error" in self.ask_agent(focus.thread, request):
-                self.python.post(command, arguments)
         return {}
 
     def perform(self, actions: list[m.Action]) -> None:
@@ -319,14 +338,18 @@ class Shell:
         """What the last *into* armed."""
         return self._actions.armed
 
-    def ask_agent(self, thread: int, request: dict[str, Any]) -> dict[str, Any]:
-        """Ask the agent on a stopped thread, once every other thread that ran into a trap of ours has passed it."""
+    def ask_agent(self, thread: int, request: Request[Answer]) -> Answer | None:
+        """Ask the agent on a stopped thread, once every other thread that ran into a trap of ours has passed it.
+
+        ``None`` where the program has no agent.
+        """
         native = self.attach()
+        if not native.has_agent:
+            return None
         for _ in range(_MAX_STOPS):
             reply = native.ask_agent(thread, request)
             if not reply.later:
-                answer: dict[str, Any] = reply.answer
-                return answer
+                return _answer(request, reply.answer)
             if reply.holder in self.machine.waiting:
                 break
             with suppress(queue.Empty):
@@ -385,7 +408,7 @@ class Shell:
     def fate(self) -> str:
         """What became of the program that a debugger has left, once it was let go."""
         if self.exit_code is not None or self._ends():
-            ended = str(Ended(self.exit_code))
+            ended = str(ProgramEnded(self.exit_code))
             return f"{ended[0].upper()}{ended[1:]}."
         if self.native and self.native.calls_unguarded:
             return (
@@ -411,3 +434,10 @@ class Shell:
         native = self.native or self._gdb.unused()
         if native:
             native.close(let_go=let_go)
+
+
+def _answer(request: Request[Answer], said: Any) -> Answer:
+    try:
+        return request.answer_in(said)
+    except (RefusedError, MalformedError) as error:
+        raise HarnessError(f"The program refused {request.tag!r}: {error}") from error

@@ -9,6 +9,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
     from pyharness.debugger.child_processes import ChildProcesses
+    from pyharness.protocol.channel import Go, Hello, Message, Welcome
 
 
 class Process(Protocol):
@@ -24,10 +25,10 @@ class Process(Protocol):
     def children(self) -> ChildProcesses | None:
         """The door for child processes, where they are to be debugged."""
 
-    def debugpy(self, hello: dict[str, Any]) -> socket.socket:
+    def debugpy(self, hello: Hello) -> socket.socket:
         """The connection that debugpy in the program will serve; ``hello`` is the program's first message."""
 
-    def answer(self, message: dict[str, Any]) -> None:
+    def answer(self, answer: Welcome | Go) -> None:
         """Let the program go on from what it asked."""
 
     def let_go(self) -> None:
@@ -65,5 +66,5 @@ class Target(Protocol):
     def check(self) -> None:
         """Raise what can be said before anything is started."""
 
-    def start(self, on_message: Callable[[dict[str, Any]], None], on_exit: Callable[[int], None]) -> Process:
+    def start(self, on_message: Callable[[Message[Any]], None], on_exit: Callable[[int], None]) -> Process:
         """Start it, or attach to it."""

@@ -12,9 +12,14 @@ from pyharness.ingdb import guarded_call, libraries, safe_point
 from pyharness.ingdb.settings import temporarily
 from pyharness.ingdb.stack import backtrace
 from pyharness.model.errors import HarnessError
+from pyharness.protocol.agent import Evaluate, RefusedError
+from pyharness.protocol.codec import MalformedError
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
+
+    from pyharness.protocol.agent import Request
+    from pyharness.protocol.question import Answer
 
 _LIBRARY = "_trap."
 """How the file name of the library with the agent begins."""
@@ -34,11 +39,21 @@ def read_symbols() -> bool:
     return library is not None and libraries.load_symbols(library) and _has_symbols()
 
 
-def call(request: dict[str, Any]) -> dict[str, Any]:
+def call(request: Request[Answer]) -> Answer:
     """The agent's answer to ``request``, from the selected thread, which must be stopped.
 
     ``NoAgentError`` where the program has none, ``HarnessError`` where the agent refuses or the call is cut short.
     """
+    try:
+        return request.answer_in(call_with(request.written()))
+    except RefusedError as error:
+        raise HarnessError(f"The program refused {request.tag!r}: {error}") from error
+    except MalformedError as error:
+        raise HarnessError(f"The program runs another version of pyharness: {error}.") from error
+
+
+def call_with(request: dict[str, Any]) -> dict[str, Any]:
+    """What the agent says to a request, both as ``protocol.agent`` writes them."""
     if not read_symbols():
         raise NoAgentError(
             "gdb cannot ask this program about its Python side.",
@@ -51,13 +66,11 @@ def call(request: dict[str, Any]) -> dict[str, Any]:
     gdb.selected_inferior().write_memory(_address("pyharness_request"), text)
     # In non-stop mode gdb lets no other thread of those that stand run for a call, whatever its settings.
     alone = None if gdb.parameter("non-stop") else _is_only_python_thread()
-    with _no_breakpoints(request["do"] == "evaluate"):
+    with _no_breakpoints(request.get("do") == Evaluate.tag):
         gone = _call("pyharness_agent", alone=alone)
     if gone:
         raise NoAgentError("The program's agent is gone: its interpreter is shutting down.")
     answer: dict[str, Any] = json.loads(_text(_address("pyharness_answer")))
-    if "error" in answer and request["do"] != "evaluate":
-        raise HarnessError(f"The program refused {request['do']!r}: {answer['error']}")
     return answer
 
 

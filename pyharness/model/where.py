@@ -65,11 +65,6 @@ class Where:
         return self.kind == "node" or (self.kind == "op" and "::" in self.name and not self.condition)
 
     @property
-    def of_native_op(self) -> dict[str, str]:
-        """What ``debuggee/op_places.py`` takes."""
-        return {"kind": self.kind, "name": self.name, "when": self.when}
-
-    @property
     def is_generated(self) -> bool:
         """Whether it may be lines of generated code."""
         return self.kind in {"fx", "op"} and not self.when

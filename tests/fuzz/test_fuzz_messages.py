@@ -10,12 +10,16 @@ from hypothesis import strategies as st
 
 from pyharness.debuggee.conversation import Conversation
 from pyharness.debuggee.served import Served
+from pyharness.protocol.channel import Go, Library, Ready, Visit, greeting_in
+from pyharness.protocol.codec import MalformedError
 
 json_values = st.recursive(
     st.none() | st.booleans() | st.integers() | st.floats() | st.text(max_size=8),
     lambda inner: (
         st.lists(inner, max_size=3)
-        | st.dictionaries(st.sampled_from(["id", "name", "debugpy", "type"]) | st.text(max_size=6), inner, max_size=4)
+        | st.dictionaries(
+            st.sampled_from(["id", "name", "answer", "key", "stop", "type"]) | st.text(max_size=6), inner, max_size=4
+        )
     ),
     max_leaves=8,
 )
@@ -30,8 +34,8 @@ def test_a_conversation(said):
         conversation = Conversation(theirs, lambda: None)
         ours.sendall(said)
         ours.shutdown(socket.SHUT_WR)
-        assert isinstance(conversation.ask({"type": "hello"}), dict)
-        assert conversation.ask({"type": "ready"}) == {}
+        assert conversation.ask(Library("lib.so")) in {None, Go(), Go(stop=True)}
+        assert conversation.ask(Ready()) is None
         assert conversation.over.wait(10)
         conversation.hang_up()
 
@@ -57,7 +61,6 @@ def test_a_greeting(served, said):
 
 def is_visitor(said):
     try:
-        greeting = json.loads(said.partition(b"\n")[0])
-    except ValueError:
+        return isinstance(greeting_in(said.partition(b"\n")[0]), Visit)
+    except MalformedError:
         return False
-    return isinstance(greeting, dict) and "debugpy" not in greeting

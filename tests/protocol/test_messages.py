@@ -9,13 +9,18 @@ import pytest
 from hypothesis import given, settings
 from made_up import JSON, values
 
-from pyharness.protocol import mi
+from pyharness.protocol import agent, channel, mi
 from pyharness.protocol.codec import MalformedError, encode
 from pyharness.protocol.question import Question
 
 ROOT = Path(__file__).parents[2] / "pyharness"
 EXAMPLES = int(os.environ.get("PYHARNESS_EXAMPLES", "20"))
-FAMILIES = {mi.Command: ("debugger", "ingdb")}
+FAMILIES = {
+    mi.Command: (("debugger",), ("ingdb",)),
+    agent.Request: (("debugger", "dap", "ingdb"), ("debuggee",)),
+    channel.Message: (("debuggee",), ("debugger",)),
+    channel.Greeting: (("debugger",), ("debuggee",)),
+}
 """Who asks, and who handles."""
 QUESTIONS = [question for family in FAMILIES for question in family.known.values()]
 
@@ -64,13 +69,15 @@ def test_what_is_wrong_is_named():
             mi.Jump.from_json(data)
 
 
-def names_called(folder):
-    """What the modules of a folder call, and what their decorators are given."""
-    for path in (ROOT / folder).rglob("*.py"):
+def names_used(folders):
+    """What the modules of folders call, and what they tell apart: arguments of calls, and cases."""
+    for path in (path for folder in folders for path in (ROOT / folder).rglob("*.py")):
         for node in ast.walk(ast.parse(path.read_text())):
             if isinstance(node, ast.Call):
                 yield "call", name_of(node.func)
-                yield from (("argument", name_of(each)) for each in node.args)
+                yield from (("case", name_of(each)) for each in node.args)
+            elif isinstance(node, ast.MatchClass):
+                yield "case", name_of(node.cls)
 
 
 def name_of(node):
@@ -79,10 +86,10 @@ def name_of(node):
 
 @pytest.mark.parametrize("family", FAMILIES, ids=lambda each: each.__name__)
 def test_each_question_is_asked_and_handled(family):
-    asker, handler = (set(names_called(folder)) for folder in FAMILIES[family])
+    asker, handler = (set(names_used(folders)) for folders in FAMILIES[family])
     for question in family.known.values():
         assert ("call", question.__name__) in asker, f"nobody asks {question.tag}"
-        assert ("argument", question.__name__) in handler, f"nobody handles {question.tag}"
+        assert ("case", question.__name__) in handler, f"nobody handles {question.tag}"
 
 
 def test_a_name_is_given_once():

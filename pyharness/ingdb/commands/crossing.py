@@ -17,6 +17,7 @@ from pyharness.ingdb import agent, native_names
 from pyharness.ingdb.stops import stop_at_functions
 from pyharness.model.errors import HarnessError
 from pyharness.model.user_code import is_user_source
+from pyharness.protocol.agent import ArmNextLine
 
 if TYPE_CHECKING:
     import socket
@@ -81,5 +82,5 @@ def _is_user_frame(frame: gdb.Frame) -> bool:
 
 def _arm_python() -> None:
     """Have debugpy stop at the next line of the Python function that called."""
-    if not agent.call({"do": "arm_next_line"})["armed"]:
+    if not agent.call(ArmNextLine()):
         raise HarnessError("No Python debugger is in this program.", "Go on with Continue.")

@@ -8,6 +8,7 @@ from pyharness.ingdb import agent, expressions, terminal
 from pyharness.ingdb.commands.registry import command
 from pyharness.ingdb.trap_line import current_line
 from pyharness.model.errors import UsageError
+from pyharness.protocol.agent import Evaluate
 
 _PYTHON = "-python "
 
@@ -23,7 +24,7 @@ def ph_print(argument: str) -> None:
     if not argument.startswith(_PYTHON) and current_line() is None:
         expressions.called(f"print {argument}", gdb.execute)
         return
-    answer = agent.call({"do": "evaluate", "expression": argument.removeprefix(_PYTHON)})
-    if "error" in answer:
-        raise UsageError(answer["error"])
-    terminal.write(answer["text"])
+    answer = agent.call(Evaluate(argument.removeprefix(_PYTHON)))
+    if answer.text is None:
+        raise UsageError(answer.problem)
+    terminal.write(answer.text)

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 from dataclasses import dataclass
-from typing import Any
 
 import gdb
 
@@ -16,6 +15,7 @@ from pyharness.ingdb.commands.trap import PythonPlace, quietly
 from pyharness.ingdb.settings import temporarily
 from pyharness.model import where
 from pyharness.model.errors import UsageError
+from pyharness.protocol.agent import LinePlace, SetStops, op_place
 
 ENVIRONMENT = "PYHARNESS_STOPS"
 """As ``debuggee/line_stops.py`` reads it."""
@@ -51,27 +51,22 @@ def ph_break(argument: str) -> None:
     terminal.write(f"Breakpoint {number} at {asked}{_state(_places[number])}")
 
 
-def set_places() -> dict[int, list[Any]]:
-    """Make the places known to the program: the lines that each already means, where the program can say so."""
-    stops = [
-        {"id": number, "where": str(place.where), "condition": place.where.condition, **_op(place.where)}
-        for number, place in _live().items()
-        if place.where.kind != "native"
-    ]
-    gdb.execute(f"set environment {ENVIRONMENT} {json.dumps({'stops': stops})}", to_string=True)
+def set_places() -> None:
+    """Make the places known to the program: now, or when it is started."""
+    live = _live().items()
+    stops = SetStops(tuple(_line_place(number, place.where) for number, place in live if place.where.kind != "native"))
+    gdb.execute(f"set environment {ENVIRONMENT} {json.dumps(stops.to_json())}", to_string=True)
     if not gdb.selected_inferior().pid or gdb.selected_thread() is None:
-        return {}
+        return
     try:
-        return {entry["id"]: entry["bound"] for entry in agent.call({"do": "stops", "stops": stops})["places"]}
+        agent.call(stops)
     except agent.NoAgentError:
-        if stops:
+        if stops.stops:
             raise
-        return {}
 
 
-def _op(asked: where.Where) -> dict[str, str]:
-    """What ``debuggee/op_places.py`` needs of an op or a node."""
-    return asked.of_native_op if asked.is_native_op else {}
+def _line_place(number: int, asked: where.Where) -> LinePlace:
+    return LinePlace(number, str(asked), asked.condition, op_place(asked, str(number)) if asked.is_native_op else None)
 
 
 def unreached() -> list[str]:

@@ -16,6 +16,7 @@ from pyharness.ingdb.stops import stop_at_functions
 from pyharness.ingdb.trap_line import PythonLine, current_line
 from pyharness.model.errors import HarnessError, UsageError, nearest
 from pyharness.model.user_code import is_user_source
+from pyharness.protocol.agent import ArmStep, CancelStep
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -101,7 +102,7 @@ def _physical(frame: gdb.Frame) -> gdb.Frame:
 def _python_step(mode: str) -> Iterator[None]:
     """Have the program stop at the Python line at which a step of this thread ends, whatever stops it first."""
     try:
-        armed = bool(agent.call({"do": "step", "mode": mode})["armed"])
+        armed = agent.call(ArmStep(mode))
     except agent.NoAgentError:
         if current_line() is not None:
             raise
@@ -110,7 +111,7 @@ def _python_step(mode: str) -> Iterator[None]:
     line = current_line()
     if armed and (line is None or not line.step):
         with suppress(agent.NoAgentError):
-            agent.call({"do": "cancel_step"})
+            agent.call(CancelStep())
 
 
 @contextmanager

@@ -246,4 +246,4 @@ def _ask_agent(request: mi.AskAgent) -> mi.AgentReply:
     holder = call_gate.stopped_gil_holder(select(request.thread))
     if holder or call_gate.a_stop_is_coming():
         return mi.AgentReply(later=True, holder=holder)
-    return mi.AgentReply(agent.call(request.request))
+    return mi.AgentReply(agent.call_with(request.request))
