@@ -77,7 +77,7 @@ def left_nothing(folder: Path, code: int, usual: HarnessError) -> HarnessError:
 
 @contextlib.contextmanager
 def _deaf_to_ctrl_c() -> Iterator[None]:
-    """It goes to the program as well, whose end we wait for. A handler is not inherited; SIG_IGN would be."""
+    """Ctrl-C is left to the program, whose end we wait for. A handler is not inherited; SIG_IGN would be."""
     before = signal.signal(signal.SIGINT, lambda *_: None)
     try:
         yield

@@ -23,7 +23,7 @@ def check_writable(file: str) -> None:
 
 
 def check_new_folder(folder: str) -> None:
-    """The same of a folder that is to be written, and may be there."""
+    """Check that ``folder`` can be written, before the program runs for an hour; it may exist already."""
     path = Path(folder)
     if path.exists() and not path.is_dir():
         raise UsageError(f"{folder!r} is a file.", "Name a folder to write.")

@@ -53,7 +53,7 @@ def text(project: Project, made_by: str) -> str:
 
 
 def lists(project: Project) -> dict[str, Wanted]:
-    """The same as lists to be merged into a file that is there."""
+    """The entries of ``launch.json`` as lists, to be merged into a file that exists."""
     file = _file(project)
     return {member: Wanted("id" if member == "inputs" else "name", file[member]) for member in _LISTS}
 

@@ -38,14 +38,14 @@ class LazyGroup(click.Group):
         self._summaries = summaries or {}
 
     def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
-        """As click does; who types no verb is shown which there are."""
+        """Parse as click does; a command line without a verb prints the help."""
         if not args and not ctx.resilient_parsing:
             click.echo(ctx.get_help(), err=True)
             ctx.exit(ExitStatus.USAGE)
         return super().parse_args(ctx, args)
 
     def list_commands(self, ctx: click.Context) -> list[str]:
-        """Their names, in order."""
+        """The names of the verbs, in order."""
         del ctx
         return list(self._summaries)
 

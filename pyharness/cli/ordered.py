@@ -16,7 +16,7 @@ class OrderedCommand(Verb):
     """Leaves in ``ctx.meta[ORDER]`` each option's name and value, as often and in the order as they were typed."""
 
     def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
-        """As click does, and once more for the order, which click gives away."""
+        """Parse as click does, and once more for the order of the options, which click gives away."""
         typed = list(args)
         rest = super().parse_args(ctx, args)
         values, _, order = self.make_parser(ctx).parse_args(typed)

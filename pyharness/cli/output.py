@@ -57,7 +57,7 @@ def drop() -> None:
 
 
 def columns() -> int | None:
-    """Those of stdout, where it is a terminal."""
+    """The width of the terminal in columns; ``None`` where stdout is none."""
     return shutil.get_terminal_size().columns if sys.stdout.isatty() else None
 
 
@@ -100,7 +100,7 @@ class _Progress:
         self._timer.start()
 
     def clear(self) -> None:
-        """It is over, or something is printed."""
+        """Take the note back: the work is done, or something else is printed."""
         if self._timer:
             self._timer.cancel()
             self._timer = None

@@ -36,7 +36,7 @@ class _ProgramCommand(Verb):
         return args[:index]
 
     def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
-        """As click does, with ``--`` put where the program begins."""
+        """Parse as click does, with ``--`` put where the program begins."""
         index = len(self.own_words(args))
         if args[index : index + 1] != ["--"]:
             args = [*args[:index], "--", *args[index:]]

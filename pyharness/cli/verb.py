@@ -47,7 +47,7 @@ class Verb(click.Command):
     def make_context(
         self, info_name: str | None, args: list[str], parent: click.Context | None = None, **extra: Any
     ) -> click.Context:
-        """As click does; what cannot be meant is a ``UsageError``, in JSON too where that was asked for."""
+        """Parse as click does; a wrong command line is a ``UsageError``, in JSON too where that was asked for."""
         wants_json = "--json" in self.own_words(list(args))
         try:
             return super().make_context(info_name, args, parent, **extra)
@@ -59,7 +59,7 @@ class Verb(click.Command):
             raise wrong from error
 
     def invoke(self, ctx: click.Context) -> Any:
-        """As click does; with ``--json`` an error is an object on stdout, too."""
+        """Run as click does; with ``--json`` an error is an object on stdout, too."""
         try:
             return super().invoke(ctx)
         except HarnessError as error:
@@ -68,7 +68,7 @@ class Verb(click.Command):
             raise
 
     def own_words(self, args: list[str]) -> list[str]:
-        """Those of what was typed that are ours, and not the program's."""
+        """The words of the command line that are ours, and not the program's."""
         return args[: args.index("--")] if "--" in args else args
 
     def format_epilog(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:

@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 
 
 def usage_error(error: click.UsageError, path: str = "pyharness", *, behind_dashes: bool = False) -> UsageError:
-    """The same as one sentence with its remedy.
+    """A ``UsageError`` of click's as one sentence with its remedy.
 
     ``path``: the command, where the error does not know. ``behind_dashes``: the command runs a program, whose own
     options come behind ``--``.

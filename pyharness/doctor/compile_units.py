@@ -44,7 +44,7 @@ class CompileUnit:
     producer: str
     """The compiler; GCC adds its options."""
     version: int
-    """Of DWARF."""
+    """The version of DWARF."""
     location_lists: bool
     """Whether it says that it has variables that move: Clang does from DWARF 5 on, GCC never does."""
     split: bool

@@ -33,7 +33,7 @@ class Extension:
 
 
 def extensions(machine: Machine) -> list[Extension]:
-    """Those that were named; where none was, those of the project."""
+    """The extensions to look at: those that were named, else those of the project."""
     if machine.wanted.extensions:
         return [extension for name in machine.wanted.extensions for extension in _named(machine, name)]
     project = machine.wanted.project.resolve()
@@ -88,7 +88,7 @@ def _loaded_at_run_time(project: Path) -> Iterator[str]:
 
 
 def _own(paths: Iterable[str]) -> list[str]:
-    """Those that use torch and are not a part of the debugger."""
+    """The libraries that use torch and are not a part of the debugger."""
     return [path for path in paths if is_user_binary(path) and _uses_torch(path)]
 
 
@@ -100,7 +100,7 @@ def _uses_torch(path: str) -> bool:
 
 
 def _one_of_each(paths: Iterable[str]) -> Iterator[str]:
-    """Of files of one name, as several builds have it, the one that Python would find, else the newest."""
+    """One file for each name: the one that Python would find, else the newest build."""
     by_name: dict[str, list[str]] = {}
     for path in paths:
         by_name.setdefault(Path(path).name, []).append(path)

@@ -29,7 +29,7 @@ _MAP = "Rebuild it here, or tell gdb: `set substitute-path FROM TO`."
 
 
 def library(area: Area, elf: Elf, root: str = "") -> Iterator[Diagnosis]:
-    """Its findings; ``root`` is where the file system of its process begins."""
+    """The findings on one library; ``root`` is where the file system of its process begins."""
     units = [unit for unit in compile_units(elf) if is_user_source(unit.file)]
     if elf.with_section(".debug_line") is None or elf.with_section(".debug_info") is None:
         yield _no_lines(area, elf)

@@ -45,7 +45,7 @@ class LiveProcess:
 
     @property
     def command(self) -> str:
-        """Its command line."""
+        """The command line of the process."""
         return processes.command_line(self.pid) or self.status.get("Name", "?")
 
     @cached_property
@@ -93,7 +93,7 @@ class LiveProcess:
             return None
 
     def memory(self) -> Memory:
-        """Its memory; ``PermissionError`` where a debugger would not be let in either.
+        """The memory of the process; ``PermissionError`` where a debugger would not be let in either.
 
         The kernel asks the same questions before it opens this file and before it lets a debugger attach.
         """

@@ -23,7 +23,7 @@ def attempt(pid: int) -> int:
 
 
 def attempt_from_a_child(pid: int) -> int:
-    """The same by a process that is no ancestor of ``pid``."""
+    """Attach to ``pid`` and detach, from a process that is no ancestor of it; 0 or the errno."""
     tracer = os.fork()
     if tracer == 0:
         os._exit(attempt(pid))

@@ -32,11 +32,11 @@ class Area:
     subject: str = ""
 
     def about(self, subject: str) -> Area:
-        """The same, about one extension."""
+        """The area with its findings about one extension."""
         return replace(self, subject=subject)
 
     def ok(self, check: str, seen: str) -> Diagnosis:
-        """It is as it should be."""
+        """A finding that all is as it should be."""
         return self.finding(check, "ok", seen)
 
     def warning(self, check: str, seen: str, remedy: str) -> Diagnosis:
@@ -78,7 +78,7 @@ class Check(Generic[Subject]):
     look: Callable[[Subject], Iterable[Diagnosis]]
 
     def __call__(self, subject: Subject) -> list[Diagnosis]:
-        """Its findings; where it fails, the one that says so."""
+        """The findings of the check; where the check fails, a finding that says so."""
         found: list[Diagnosis] = []
         try:
             found.extend(self.look(subject))

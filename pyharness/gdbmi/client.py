@@ -68,7 +68,7 @@ class _Pending:
 
 
 def environment() -> dict[str, str]:
-    """Of a gdb that attaches: what is preloaded is for the program, and with a sanitizer gdb would not even start."""
+    """The environment for gdb: ``LD_PRELOAD`` is for the program, and with a sanitizer gdb would not start."""
     return {name: value for name, value in os.environ.items() if name != "LD_PRELOAD"}
 
 

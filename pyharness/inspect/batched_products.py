@@ -68,7 +68,7 @@ class Products:
         return min(self.chunk, self.done) if len(self._ways) > 1 else 1
 
     def unit_vectors(self, output: Variable, batch: int | None) -> UnitVectors:
-        """Those of an output, as products here take them."""
+        """The unit vectors of an output, as products here take them."""
         return unit_vectors(output, self._backward, batch, create_graph=self._create_graph)
 
     def keeps_apart(self, output: Variable, batch: int) -> bool:

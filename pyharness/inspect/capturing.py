@@ -87,7 +87,7 @@ class Capture(Mapping[Key, "Record"]):
 
     @property
     def records(self) -> list[Record]:
-        """Of every call, in the order in which they ended."""
+        """The records of every call, in the order in which the calls ended."""
         count = len(self._hooks.events)
         if self._records[0] != count:
             self._records = count, replay(self._hooks.events[:count], self._selection)

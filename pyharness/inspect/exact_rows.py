@@ -90,7 +90,7 @@ class _SumOfSquares:
 
 
 def squares(rows: Sequence[Tensor | None], batch: int | None) -> Tensor:
-    """Of rows (k, *shape) of each input the sums of squares: (k,), or (k, batch); float64."""
+    """The sums of squares of rows (k, *shape) of each input: (k,), or (k, batch); float64."""
     found = [_squares(row, batch) for row in rows if row is not None]
     if len(found) == 1:
         return found[0]
@@ -130,7 +130,7 @@ def tell_unused(products: Products, outputs: Sequence[Variable], used: set[int])
 
 
 def _parts(count: int, chunk: int) -> Iterator[tuple[int, int]]:
-    """Of about the same size each."""
+    """Bounds of parts of about the same size."""
     parts = math.ceil(count / chunk)
     bounds = [round(part * count / parts) for part in range(parts + 1)]
     return pairwise(bounds)

@@ -46,11 +46,11 @@ class Backward:
     goals: frozenset[Any]
     """Nodes of the inputs."""
     leads: frozenset[Any]
-    """Those from which an input is reached, the inputs' own among them."""
+    """Nodes from which an input is reached, the inputs' own among them."""
 
 
 def backward_of(outputs: Sequence[Variable], inputs: Sequence[Variable]) -> Backward:
-    """As far as the graph tells without running it."""
+    """The backward graph of ``outputs``, as far as the graph tells without running it."""
     goals = frozenset(_node(each) for each in inputs)
     leads: set[Any] = set()
     total, names = sum(each.tensor.nbytes for each in inputs), set()

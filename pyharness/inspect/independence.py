@@ -19,13 +19,13 @@ if TYPE_CHECKING:
     from pyharness.inspect.linear_head import UnitVectors
 
 _TOLERANCE = 1e-3
-"""Of a gradient's size, within which a sample counts as not influenced by another."""
+"""The part of a gradient's size within which a sample counts as not influenced by another."""
 _GOLDEN = 0.6180339887498949
-"""Its multiples modulo 1 lie far apart: so do the weights that samples are told apart by."""
+"""The golden ratio, whose multiples modulo 1 lie far apart: so do the weights that tell samples apart."""
 
 
 class Independence:
-    """The same mixture of all rows in another amount for each sample.
+    """A check that samples are independent: one mixture of all rows, in another amount for each sample.
 
     A sample's gradient of it is the mixture of its rows, in that amount, where no other sample has a part in it.
     """

@@ -67,7 +67,7 @@ class UnitVectors:
 
 
 def unit_vectors(output: Variable, backward: Backward, batch: int | None, *, create_graph: bool) -> UnitVectors:
-    """Those of ``output``, ahead of a linear layer where it is one's and derivatives of derivatives are not wanted."""
+    """The unit vectors of ``output``, ahead of a linear layer where there is one and one derivative is enough."""
     count = output.numbers // (batch or 1)
     edge = None if create_graph else _input_of_linear(output, backward)
     if edge is None:

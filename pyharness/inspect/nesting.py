@@ -59,7 +59,7 @@ def leaves(value: Any, also: type | tuple[()] = ()) -> Iterator[tuple[str, Any]]
 
 
 def mapped(value: Any, change: Callable[[Tensor], Any], *, once: bool = True) -> Any:
-    """The same structure with ``change(tensor)`` in place of each tensor; a part without tensors is the same object.
+    """A copy of the structure with ``change(tensor)`` for each tensor; a part without tensors is the same object.
 
     A tensor that stands in two places is changed ``once``, or for each of them. What cannot be copied (a mapping that
     is read-only) becomes a plain ``dict`` of its parts.
@@ -83,7 +83,7 @@ def _parts(value: Any) -> list[tuple[str, Any]]:
 
 
 def _attributes(value: Any) -> dict[str, Any]:
-    """Of a dataclass its fields (it may have slots), of any other object what it holds."""
+    """What an object holds: the fields of a dataclass (it may have slots), the attributes of any other."""
     held = dict(getattr(value, "__dict__", {}))
     if dataclasses.is_dataclass(value):
         held |= {field.name: getattr(value, field.name, None) for field in dataclasses.fields(value)}
@@ -96,7 +96,7 @@ class _Rebuild:
         self._once = once
         self._done: dict[int, Any] = {}
         self._kept: list[Any] = []
-        """So that no number of an object in ``_done`` is given to another one."""
+        """Objects that stay alive, so that no number of an object in ``_done`` is given to another one."""
 
     def of(self, value: Any, depth: int) -> Any:
         if isinstance(value, _ATOMS) or depth > _DEEPEST:

@@ -35,7 +35,7 @@ class JacobianNorm:
     probes: int = 0
     """Random vectors of an estimate; 0 where it is exact."""
     standard_error: float | None = None
-    """Of ``squared``; ``None`` where it is exact or one probe was too few to tell."""
+    """The standard error of ``squared``; ``None`` where it is exact or one probe was too few to tell."""
     notes: tuple[str, ...] = ()
     """What should be known of how it was found."""
 

@@ -37,10 +37,10 @@ class Record:
     inputs: tuple[tuple[Any, ...], dict[str, Any]] | None = None
     """Positional and keyword arguments, as they were before the call; ``None`` where not asked for."""
     gradients: Mapping[str, Any] = field(default_factory=dict)
-    """Of each tensor of the output, by where it stands there (``""``, ``[0]``, ``.logits``): the gradient of the last
+    """Gradients of the output's tensors, by where each stands (``""``, ``[0]``, ``.logits``): the gradient of the last
     backward pass that reached it while the capture was open."""
     thread: int = 0
-    """As ``threading.get_ident`` numbers them."""
+    """The thread, as ``threading.get_ident`` numbers it."""
     finished: bool = True
     """``False`` where ``forward`` raised."""
     recomputed: bool = False
@@ -85,7 +85,7 @@ class Record:
 
     @cached_property
     def statistics(self) -> dict[str, TensorStatistics]:
-        """Of each tensor of the output."""
+        """The statistics of each tensor of the output."""
         return {path: as_statistics(each) for path, each in self.leaves.items()}
 
     def _single(self, found: Mapping[str, Any], what: str, where: str) -> Any:
@@ -113,7 +113,7 @@ class Record:
 
 
 def as_statistics(tensor: Tensor | TensorStatistics) -> TensorStatistics:
-    """Of a tensor, or what was kept of one."""
+    """The statistics of a tensor, or what was kept of one."""
     return tensor if isinstance(tensor, TensorStatistics) else statistics_of(tensor)
 
 

@@ -53,7 +53,7 @@ def _own(running: list[_Running], target: int) -> _Running | None:
 
 
 def _path(target: Target, running: list[_Running]) -> str:
-    """Of a shared module, the path below the innermost call that is around this one."""
+    """The path of the call; for a shared module, the path below the innermost call that is around this one."""
     if target.shared:
         for around in reversed(running):
             prefix = f"{around.path}." if around.path else ""

@@ -125,7 +125,7 @@ def _rows(*places: int) -> Rule:
 
 
 def _attention(_node: Any, _shape: Shape, dim: int, edges: list[Edge]) -> Iterator[int | None]:
-    """Of (batch, heads, positions, numbers) the first two, for query, key and value."""
+    """Where the dimension lies in query, key and value, if it is one of the first two: batch, heads."""
     return (dim if place < 3 and dim < 2 else None for place, _ in edges)
 
 
@@ -179,7 +179,7 @@ def _layer_norm(node: Any, shape: Shape, dim: int, edges: list[Edge]) -> Iterato
 
 
 def _from_start(dim: int, count: int) -> int:
-    """Of one that may be counted from the end, or be that as an unsigned number."""
+    """The number of a dimension from the start; it may count from the end, or be that as an unsigned number."""
     dim = dim - (1 << 64) if dim >= 1 << 63 else dim
     return dim % count
 

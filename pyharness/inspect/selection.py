@@ -26,7 +26,7 @@ class Target(NamedTuple):
     module: nn.Module
     paths: tuple[str, ...]
     wanted: bool
-    """Otherwise it is watched only to tell the calls of the shared modules below it apart."""
+    """Whether to record the module; else it is watched only to tell the calls of the shared modules below it apart."""
 
     @property
     def shared(self) -> bool:
@@ -42,7 +42,7 @@ class Selection:
     enclosing: frozenset[int]
     """``id`` of each module around a shared one: when it begins must be known."""
     unseen: dict[str, str]
-    """Of the wanted modules, those that run where no hook is called, and why."""
+    """The wanted modules that run where no hook is called, and why."""
 
 
 def select(model: nn.Module, depth: int | None, pattern: str | Sequence[str] | None, *, eager: bool) -> Selection:
@@ -75,7 +75,7 @@ def select(model: nn.Module, depth: int | None, pattern: str | Sequence[str] | N
 
 
 def _walk(module: nn.Module, path: str, modules: dict[int, nn.Module], paths: dict[int, list[str]]) -> None:
-    """As ``named_modules(remove_duplicate=False)``, in half of its time."""
+    """Walk as ``named_modules(remove_duplicate=False)`` does, in half of its time."""
     modules[id(module)] = module
     paths.setdefault(id(module), []).append(path)
     prefix = f"{path}." if path else ""

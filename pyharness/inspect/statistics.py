@@ -67,7 +67,7 @@ class TensorStatistics:
 
 
 def statistics_of(tensor: Tensor) -> TensorStatistics:
-    """Of one tensor. It waits for its device once; no second tensor of its size is made unless it has NaN or Inf."""
+    """The statistics of one tensor. Waits for its device once; copies the tensor only if it has NaN or Inf."""
     known = str(tensor.dtype).removeprefix("torch."), _shape(tensor), str(tensor.device)
     why = _why_not(tensor)
     if why:

@@ -21,7 +21,7 @@ class Variable:
     """One tensor, and where autograd takes hold of it."""
 
     name: str
-    """As one would write it: ``outputs['logits']``."""
+    """The name as a person writes it: ``outputs['logits']``."""
     path: str
     """The part of the name that says where in the structure."""
     tensor: Tensor

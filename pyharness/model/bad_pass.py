@@ -21,7 +21,7 @@ class Shrunk:
     tried: int
     """How many smaller graphs were tried."""
     code: str
-    """Its generated code, without the statements that free values."""
+    """The generated code of the shrunk graph, without the statements that free values."""
     change: tuple[str, ...]
     """What the pass makes of that code, as the lines of a unified diff."""
     node: str | None
@@ -37,7 +37,7 @@ class Script:
     fails: bool
     """Whether it did fail when it was run to see."""
     said: str
-    """Its last line then."""
+    """The last line that the script printed."""
 
 
 @dataclass(frozen=True)
@@ -65,7 +65,7 @@ class BadPass:
     hidden_by: str | None = None
     """A later pass after which the module is good again."""
     failures: int = 1
-    """Of ``samples`` runs how many failed: fewer than all where the pass makes another graph each time."""
+    """How many of ``samples`` runs failed: fewer than all where the pass makes another graph each time."""
     samples: int = 1
     shrunk: Shrunk | None = None
     script: Script | None = None

@@ -16,7 +16,7 @@ class Place:
     file: str
     line: int
     source: str = ""
-    """Its text, stripped."""
+    """The text of the line, stripped."""
 
 
 @dataclass(frozen=True)

@@ -17,7 +17,7 @@ Type = Literal["number", "text", "shape", "tensor"]
 MOST_ARGUMENTS = 16
 MOST_INSTRUCTIONS = 256
 MOST_DEPTH = 16
-"""Of the machine's stack."""
+"""How deep the machine's stack may get."""
 OF_TENSOR = (
     "absmax",
     "contiguous",
@@ -67,7 +67,7 @@ class Instruction:
     slot: int = 0
     """An argument (0 to 15 went in, 16 to 31 came out), a variable, or where a jump goes."""
     element: int = -1
-    """Of an argument that is a list of tensors; -1 for the argument as a whole."""
+    """The index in an argument that is a list of tensors; -1 for the argument as a whole."""
     number: float = 0.0
     text: str = ""
 

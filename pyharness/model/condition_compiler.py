@@ -28,7 +28,7 @@ class Compiler:
     def __init__(self, text: str, variables: Sequence[str] | None) -> None:
         self.code = Code(text)
         self.variables = variables
-        """Of a place in a kernel; ``None`` where the condition is about tensors."""
+        """The variables of a place in a kernel; ``None`` where the condition is about tensors."""
 
     def number(self, node: ast.expr) -> None:
         """Compile what must be a number or a truth value."""

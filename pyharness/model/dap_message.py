@@ -18,9 +18,9 @@ class Malformed:
 
     reason: str
     request_seq: int | None = None
-    """Of a request that can be answered although it is wrong."""
+    """The number of a request that can be answered although it is wrong."""
     command: str = ""
-    """As far as it said one."""
+    """The command, as far as the message named one."""
     is_json: bool = True
 
 

@@ -63,7 +63,7 @@ class CheckedTensor:
     """An input or output, as it was when the op or node had ended."""
 
     name: str
-    """Of the argument; of an output or a gradient, its number."""
+    """The name of the argument; the number of an output or a gradient."""
     info: TensorInfo
     bad: tuple[ValueKind, ...]
     """Which of the wanted kinds it has."""
@@ -88,7 +88,7 @@ class Finding:
     """``aten::log``, ``SqrtBackward0``: as torch names it."""
     overload: str
     made: bool
-    """Its inputs had no value of the kind; otherwise it is the first that was seen to receive one."""
+    """Whether its inputs had no value of the kind; otherwise it is the first that was seen to receive one."""
     values: tuple[ValueKind, ...]
     """What it made, or received."""
     within: tuple[str, ...]

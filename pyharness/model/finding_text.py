@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 _TITLE = 9
 """Columns of what a place is."""
 _NEAREST = "the op that came next: none was seen to make the node"
-"""Of a C++ autograd Function that Python called without an op around it."""
+"""What a report says of a C++ autograd Function that Python called without an op around it."""
 
 
 def finding_lines(finding: Finding, *, width: int | None = None) -> Iterator[Line]:

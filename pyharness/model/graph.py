@@ -36,7 +36,7 @@ class GraphNode:
     kind: str = ""
     """Class of the module that a call_module node calls, or of what a get_attr node reads."""
     shape: str = ""
-    """Of its value, e.g. ``float32[8, 64]``; empty where it is not known."""
+    """The shape of the node's value, e.g. ``float32[8, 64]``; empty where it is not known."""
 
     @property
     def origin(self) -> str | None:

@@ -95,13 +95,13 @@ def _row(old: GraphNode, new: GraphNode, names: Mapping[str, str], *, moved: boo
 
 
 def _renamed(node: GraphNode, names: Mapping[str, str]) -> str:
-    """Its arguments with each input under the name that it has in the other graph."""
+    """The node's arguments, with each input under the name that it has in the other graph."""
     known = {name: names.get(name, name) for name in node.inputs}
     return _replaced(node, known.__getitem__)
 
 
 def _pattern(node: GraphNode) -> str:
-    """Its arguments without the names of inputs."""
+    """The node's arguments without the names of inputs."""
     return _replaced(node, lambda _: "·")
 
 
@@ -153,7 +153,7 @@ def _gaps(pairs: dict[int, int], before: int, after: int) -> list[tuple[range, r
 
 
 def _longest_run(pairs: dict[int, int]) -> Iterator[int]:
-    """Those before whose partners are in order: all but the moved ones."""
+    """The pairs whose partners are in order: all but the moved ones."""
     highest = -1
     for old, new in sorted(pairs.items()):
         if new > highest:

@@ -122,7 +122,7 @@ def _nothing() -> Any:
 
 
 def dumps(value: Any, indent: str = "  ", margin: str = "", before: int = 0) -> str:
-    """As a person writes it: what fits into a line, behind ``before`` characters of it, is one."""
+    """JSON as a person writes it: what fits into a line, behind ``before`` characters of it, is one."""
     line = json.dumps(value, ensure_ascii=False)
     if not isinstance(value, dict | list) or len(margin.expandtabs(4)) + before + len(line) < _WIDTH:
         return line

@@ -8,7 +8,7 @@ from contextlib import suppress
 from pathlib import Path
 
 _FLAGS, _PF_KTHREAD = 6, 0x00200000
-"""Of the fields behind the name; of ``include/linux/sched.h``."""
+"""The number of the field with the flags, behind the name; the flag of a kernel thread in ``include/linux/sched.h``."""
 
 
 def is_stopped(pid: int | None) -> bool:
@@ -33,7 +33,7 @@ def _state(pid: int | None) -> str:
 
 
 def _fields(pid: int | None) -> list[str]:
-    """Those of ``/proc/PID/stat`` that come behind the name, from the state on; none where there is no such process."""
+    """The fields of ``/proc/PID/stat`` behind the name, from the state on; none where there is no such process."""
     try:
         status = Path(f"/proc/{pid}/stat").read_text(encoding="utf-8", errors="replace")
     except OSError:

@@ -27,7 +27,7 @@ OTHER: dict[Role, Role] = {"program": "gdb", "gdb": "program"}
 
 
 class NobodyCameError(HarnessError):
-    """The other one did not come in time."""
+    """Nobody came to the meeting in time."""
 
 
 class AbandonedError(HarnessError):

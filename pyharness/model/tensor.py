@@ -15,7 +15,7 @@ State = Literal["defined", "undefined", "null", "corrupt"]
 
 @dataclass(frozen=True)
 class Quantization:
-    """Of a per-tensor quantized tensor: ``value = (stored - zero_point) * scale``."""
+    """The scale of a per-tensor quantized tensor: ``value = (stored - zero_point) * scale``."""
 
     scale: float
     zero_point: int
@@ -26,14 +26,14 @@ class TensorInfo:
     """One ``c10::TensorImpl`` as read from memory; nothing here was computed by the program."""
 
     address: int
-    """Of the TensorImpl."""
+    """The address of the TensorImpl."""
     state: State = "defined"
     problem: str | None = None
     """Why the tensor is corrupt."""
     kind: str | None = None
     """C++ class of the TensorImpl, ``None`` where its name cannot be read."""
     dtype: str = "undefined"
-    """As torch names it, without ``torch.``; ``ScalarType(N)`` for one that this table does not know."""
+    """The dtype as torch names it, without ``torch.``; ``ScalarType(N)`` for one that this table does not know."""
     sizes: tuple[int, ...] = ()
     strides: tuple[int, ...] = ()
     """In elements."""
@@ -59,16 +59,16 @@ class TensorInfo:
     """Why the elements cannot be read from here, ``None`` where they can."""
     notes: tuple[str, ...] = ()
     parts: tuple[tuple[str, TensorInfo], ...] = ()
-    """Of a sparse tensor: its indices and values."""
+    """The indices and values of a sparse tensor."""
 
     @property
     def is_leaf(self) -> bool:
-        """As ``Tensor.is_leaf``."""
+        """Whether the tensor is a leaf, as ``Tensor.is_leaf`` says."""
         return self.grad_fn is None
 
     @property
     def is_contiguous(self) -> bool:
-        """As ``Tensor.is_contiguous()``."""
+        """Whether the tensor is contiguous, as ``Tensor.is_contiguous()`` says."""
         expected = 1
         for size, stride in zip(reversed(self.sizes), reversed(self.strides), strict=False):
             if size != 1 and stride != expected and self.numel:

@@ -21,7 +21,7 @@ ELLIPSIS = "…"
 UNREADABLE = "<unreadable>"
 EDGE = 3
 THRESHOLD = 1000
-"""As torch's print options: more elements than this are summarised."""
+"""The number of elements beyond which a tensor is summarised, as in torch's print options."""
 
 
 def nested(element: Element, sizes: Sequence[int], strides: Sequence[int], edge: int, threshold: int) -> Nested:

@@ -15,7 +15,7 @@ DEFAULT_LIMIT = 1 << 22
 
 @dataclass
 class Statistics:
-    """Of ``counted`` elements; minimum to deviation are of the finite ones among them."""
+    """Statistics of ``counted`` elements; minimum to deviation are of the finite ones among them."""
 
     counted: int = 0
     total: int = 0

@@ -59,7 +59,7 @@ def headline(info: TensorInfo) -> str:
 
 
 def one_line(info: TensorInfo, element: Element | None) -> str:
-    """Such as ``Tensor float32 [2, 3] cpu grad_fn=<MulBackward0> [[1.0, 2.0, …], …]``.
+    """One line on a tensor: ``Tensor float32 [2, 3] cpu grad_fn=<MulBackward0> [[1.0, 2.0, …], …]``.
 
     ``element`` reads an element; it is not called where the elements are not to be had.
     """
@@ -84,7 +84,7 @@ def flat(elements: Nested) -> str:
 
 
 def statistics_line(found: Statistics) -> str:
-    """Such as ``min -1.2, max 3.0, mean 0.5, std 1.1; NaN 0, Inf 0``."""
+    """One line of statistics, such as ``min -1.2, max 3.0, mean 0.5, std 1.1; NaN 0, Inf 0``."""
     values = {"min": found.minimum, "max": found.maximum, "mean": found.mean, "std": found.deviation}
     shown = ", ".join(f"{name} {number(value, 6)}" for name, value in values.items() if value is not None)
     infinite = f"Inf {found.infinite}"

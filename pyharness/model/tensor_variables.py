@@ -58,6 +58,6 @@ def storage_facts(info: TensorInfo, itemsize: int) -> list[Variable]:
 
 
 def storage_line(info: TensorInfo, itemsize: int) -> str:
-    """Such as ``48 bytes at 0x7f00``."""
+    """One line on a tensor's storage, such as ``48 bytes at 0x7f00``."""
     start = info.data - info.offset * itemsize if info.data else 0
     return f"{info.storage_bytes} bytes at {start:#x}" if start else "<none>"

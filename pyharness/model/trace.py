@@ -45,7 +45,7 @@ class TensorInfo:
 
     shape: tuple[int, ...]
     dtype: str
-    """As torch names it, e.g. ``float32``."""
+    """The dtype as torch names it, e.g. ``float32``."""
     device: str
 
     def __str__(self) -> str:

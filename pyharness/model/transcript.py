@@ -20,7 +20,7 @@ class Mismatch:
     """One thing that an expectation wanted otherwise."""
 
     key: str
-    """As the session file has it: ``function``, ``fx.node``, ``printed.x``, ..."""
+    """The key as the session file has it: ``function``, ``fx.node``, ``printed.x``, ..."""
     wanted: str
     got: str
 

@@ -15,7 +15,7 @@ def visible(text: str) -> str:
 
 
 def visible_json(text: str) -> str:
-    """The same JSON, with such characters written as JSON writes them."""
+    """JSON with each character that a terminal obeys written as JSON writes it."""
     return _OBEYED.sub(lambda match: f"\\u{ord(match[0]):04x}", text)
 
 

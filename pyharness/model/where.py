@@ -53,7 +53,7 @@ class Where:
     condition: str = ""
     """In the place's own language: Python for ``fx``, ``op`` and ``py``, a gdb expression for ``native``."""
     when: str = ""
-    """Of an ``op`` or a ``node``: tested on its tensors, inside of the program (``model/condition.py``)."""
+    """The condition of an ``op`` or a ``node`` on its tensors, tested in the program (``model/condition.py``)."""
 
     def __post_init__(self) -> None:
         if self.file:

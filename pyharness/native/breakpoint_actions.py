@@ -143,7 +143,7 @@ def _pdb(hit: Hit) -> None:
 
 
 def _debugpy(hit: Hit) -> None:
-    """As ``debugpy.breakpoint()`` in the frame that called: it stops as soon as that frame's next line runs."""
+    """Stop as ``debugpy.breakpoint()`` does, in the frame that called: as soon as that frame's next line runs."""
     frame = user_frame(hit.frame)
     if "debugpy" not in sys.modules or frame is None:
         say(f"{line_of(hit)} (debugpy is not loaded)")

@@ -40,11 +40,11 @@ class Hit:
     """``aten::mul``, ``MulBackward0``, or the place's name."""
     overload: str
     before: bool
-    """It has not run yet."""
+    """Whether the op or node has not run yet."""
     count: int
     """Which match of its breakpoint this is, from 1."""
     file: str
-    """Of the user's Python line that called; empty on a thread without Python."""
+    """The file of the user's Python line that called; empty on a thread without Python."""
     line: int
     function: str
     inputs: tuple[Any, ...] = ()
@@ -52,7 +52,7 @@ class Hit:
     outputs: tuple[Any, ...] = ()
     """What came out, where it has run."""
     variables: dict[str, float] = field(default_factory=dict)
-    """Of a place in a kernel."""
+    """The variables of a place in a kernel."""
     tensors: dict[str, int] = field(default_factory=dict, repr=False)
     """Addresses of the tensors (``c10::TensorImpl``) by the names that conditions use."""
     note: str = ""

@@ -44,7 +44,7 @@ def calls_of(chain: int) -> tuple[Call, ...]:
 
 
 def calls_from(frame: FrameType | None) -> tuple[Call, ...]:
-    """The same for a live frame and those that called it."""
+    """The calls of a live frame and of its callers, innermost first."""
     return ChainReader().calls(list(_links_from(frame)))
 
 

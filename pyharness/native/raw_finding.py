@@ -55,7 +55,7 @@ def decode(fields: dict[str, Any], engine: Any) -> Finding:
 
 
 def addresses(fields: dict[str, Any]) -> dict[str, int]:
-    """Of each tensor's ``c10::TensorImpl``, by the names of native breakpoints' conditions: ``in0``, ``out0``."""
+    """The address of each tensor's ``c10::TensorImpl``, by the names that conditions use: ``in0``, ``out0``."""
     found: dict[str, int] = {}
     for side, tensors in (("in", fields["inputs"]), ("out", fields["outputs"])):
         for tensor in tensors:  # of a list that is an argument, its first

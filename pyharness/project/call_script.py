@@ -118,7 +118,7 @@ def jit_call(project: Project, op: Op) -> JitCall:
 
 
 def _jit(call: JitCall, op: Op) -> str:
-    """Their own module does the loading; where it does so in a function, the same call of ``load`` stands here."""
+    """Lines that load the extension: by the project's own module, or by its own call of ``load``."""
     if call.variable and call.importable:
         lines = [f"from {call.module} import {call.variable} as extension"]
     elif call.maker and call.importable:

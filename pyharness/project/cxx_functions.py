@@ -21,7 +21,7 @@ _QUALIFIERS = {"const", "volatile", "&", "*", "&&", "typename", "struct", "class
 
 @dataclass(frozen=True)
 class Parameter:
-    """Of a function: its type as it is written, without spaces, and its name, empty where it has none."""
+    """A parameter of a function: its type as written, without spaces, and its name, empty where it has none."""
 
     type: str
     name: str
@@ -34,13 +34,13 @@ class Function:
     name: str
     """With the namespaces and classes around it."""
     line: int
-    """Of its name."""
+    """The line of the function's name."""
     body_line: int
-    """Of the first statement."""
+    """The line of the first statement."""
     parameters: tuple[Parameter, ...]
     start: int
     end: int
-    """Its body's tokens."""
+    """The end of the body's tokens, which begin at ``start``."""
 
 
 @dataclass(frozen=True)
@@ -103,7 +103,7 @@ def before_angles(tokens: Tokens, index: int, start: int) -> int:
 
 
 def parameters(tokens: Tokens, bracket: int) -> tuple[Parameter, ...]:
-    """Those of a function or a lambda whose parameters the bracket opens."""
+    """The parameters of a function or a lambda, behind the bracket that opens them."""
     inside = split(tokens, bracket + 1, tokens.partner.get(bracket, bracket + 1))
     found = (_parameter(tokens, *one) for one in inside)
     return tuple(one for one in found if one.type != "void")
@@ -121,7 +121,7 @@ def _parameter(tokens: Tokens, start: int, end: int) -> Parameter:
 
 
 def _type(items: Sequence[Token]) -> str:
-    """As it is written, without qualifiers, and with spaces only where words would run together."""
+    """The type as it is written, without qualifiers, and with spaces only where words would run together."""
     kind, before = "", ""
     for token in items:
         if token.text not in _QUALIFIERS:

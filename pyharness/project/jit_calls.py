@@ -25,13 +25,13 @@ class JitCall:
     line: int
     function: str
     name: str
-    """Of the extension; with ``*`` where it is computed."""
+    """The name of the extension; with ``*`` where it is computed."""
     sources: tuple[str, ...]
     """Files, relative to the project, as far as they were found."""
     inline: str
     """The C++ of ``load_inline``."""
     functions: tuple[str, ...]
-    """Those that ``load_inline`` binds."""
+    """The functions that ``load_inline`` binds."""
     variable: str
     """What the module of the file keeps the extension as; empty inside of a function."""
     maker: str

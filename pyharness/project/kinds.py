@@ -166,7 +166,7 @@ def _targets(cmake: list[tuple[str, tuple[str, ...]]]) -> tuple[str, ...]:
 
 
 def sources(project: Project) -> list[Path]:
-    """Its C++ files; ``UsageError`` where it has none."""
+    """The project's C++ files; ``UsageError`` where it has none."""
     found = list(files(project.root, CXX))
     if not found and not any(call.inline for call in project.jit):
         raise UsageError(

@@ -28,7 +28,7 @@ class Op:
 
     via: Via
     namespace: str
-    """Of the dispatcher, or the name of the pybind11 module; empty where only the build knows it."""
+    """The namespace in the dispatcher, or the name of the pybind11 module; empty where only the build knows it."""
     name: str
     schema: str
     """``(arguments) -> returns`` of the dispatcher, empty where it is inferred from C++."""
@@ -37,24 +37,24 @@ class Op:
     file: str
     """Relative to the project; empty where the function's definition was not found."""
     line: int
-    """Of the function's first statement."""
+    """The line of the function's first statement."""
     parameters: tuple[Parameter, ...]
     key: str
     in_tests: bool
     unique: bool
     """Whether no other function of the project has this name, so that a breakpoint by name stops in this one only."""
     constructor: tuple[str, ...] = ()
-    """Of a method: the C++ types that its class is made from."""
+    """The C++ types that a method's class is made from."""
 
     @property
     def full_name(self) -> str:
-        """As a person says it."""
+        """The name as a person says it."""
         joint = "." if self.via == "module" else "::"
         return f"{self.namespace}{joint}{self.name}" if self.namespace else self.name
 
     @property
     def python_name(self) -> str:
-        """As Python writes it."""
+        """The name as Python writes it."""
         owner = {"torch": f"torch.ops.{self.namespace}.", "class": f"torch.classes.{self.namespace}."}
         return f"{owner.get(self.via, '')}{self.name}"
 
@@ -65,7 +65,7 @@ class Op:
 
     @property
     def runs_on_cpu(self) -> bool:
-        """As far as its dispatch key and its file say."""
+        """Whether the op runs on the CPU, as far as its dispatch key and its file say."""
         return not _DEVICE.search(self.key) and not self.file.endswith((".cu", ".cuh"))
 
 

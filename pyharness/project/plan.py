@@ -42,7 +42,7 @@ class Choices:
     python: str = "python3"
     """The project's interpreter, relative to its folder or as a shell finds it."""
     vscode_python: str = "python3"
-    """The same, as VS Code's variables say it."""
+    """The interpreter as VS Code's variables name it."""
     named_python: str = ""
     """What ``PYHARNESS_PYTHON`` is to be where a shell finds another interpreter than the one that runs pyharness."""
     more: Mapping[str, Wanted] = field(default_factory=dict)

@@ -29,9 +29,9 @@ class Registration:
 
     via: Via
     namespace: str
-    """As it is written; empty where it is not (a function that registers for whoever calls it)."""
+    """The namespace as it is written; empty where it is not (a function that registers for whoever calls it)."""
     name: str
-    """Of the op, without namespace; with its overload."""
+    """The name of the op, without namespace; with its overload."""
     schema: str
     """From ``(`` on, empty where C++ infers it."""
     key: str
@@ -40,15 +40,15 @@ class Registration:
     """Names that may be the function's, the likeliest first; without template arguments."""
     line: int
     lambda_line: int = 0
-    """Of the first statement of a lambda that is registered in place."""
+    """The line of the first statement of a lambda that is registered in place."""
     parameters: tuple[Parameter, ...] = ()
-    """Of that lambda."""
+    """The parameters of a lambda that is registered in place."""
     constructor: tuple[str, ...] = ()
-    """Of a class's method: the types that the class is made from; ``name`` is ``Class.method`` then."""
+    """The types that a method's class is made from; ``name`` is ``Class.method`` then."""
 
 
 def registrations(file: CxxFile) -> Iterator[Registration]:
-    """Those of one file, in order."""
+    """The registrations of one file, in order."""
     items = file.tokens.items
     for index in range(1, len(items) - 2):
         if items[index].text == "." and items[index + 1].text in _CALLS and items[index + 2].text == "(":
@@ -87,7 +87,7 @@ def _receiver(tokens: Tokens, dot: int) -> tuple[int, str]:
 
 
 def _method(tokens: Tokens, root: int, dot: int, block: Block | None) -> Iterator[Registration]:
-    """Of ``m.class_<T>("Name")`` or ``torch::class_<T>("ns", "Name")``; pybind11's classes are none of torch's."""
+    """The methods of ``m.class_<T>("Name")`` or ``torch::class_<T>("ns", "Name")``, not of pybind11's classes."""
     names = [_string(tokens, *one) for one in split(tokens, root + 1, tokens.partner.get(root, root))]
     namespace = block.arguments[0] if block and "TORCH_LIBRARY" in block.macro else names[0] if len(names) > 1 else ""
     if not namespace or not all(names):

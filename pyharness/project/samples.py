@@ -61,7 +61,7 @@ class Argument:
 
     @property
     def passed(self) -> str:
-        """As it stands in the call."""
+        """The argument as it stands in the call."""
         if not self.by_name:
             return self.variable
         plain = not keyword.iskeyword(self.name)
@@ -69,7 +69,7 @@ class Argument:
 
 
 def arguments(op: Op) -> list[Argument]:
-    """Those that it must be given."""
+    """The arguments that the op must be given."""
     return list(_of_schema(op.schema)) if op.schema else list(_of_parameters(op))
 
 

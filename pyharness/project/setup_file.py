@@ -82,7 +82,7 @@ def _runs_cmake(file: PythonFile) -> bool:
 
 
 def _options(file: PythonFile) -> Iterator[str]:
-    """Those in lists of them; what is appended under a condition is left out, and what cannot be known."""
+    """The options in lists of options; what is appended under a condition, or cannot be known, is left out."""
     for node in ast.walk(file.tree):
         if not isinstance(node, ast.List):
             continue

@@ -32,7 +32,7 @@ class Cost:
 
     @property
     def mean(self) -> float:
-        """Of one event, with what is nested inside."""
+        """The mean duration of one event, with what is nested inside."""
         return self.total / self.count if self.count else 0.0
 
     def to_json(self) -> dict[str, Any]:
@@ -143,7 +143,7 @@ class Summary:
         return rows.values()
 
     def _is_within_its_like(self, event: Event) -> bool:
-        """Its time is in another's of that name already."""
+        """Whether the event's time is already in that of an outer event of the same name."""
         parent = event.parent
         while parent is not None:
             around = self.trace.events[parent]

@@ -70,7 +70,7 @@ class Table:
         return self._document.error((*self._path, key), message, remedy)
 
     def keys(self) -> list[str]:
-        """As written, in order."""
+        """The keys as written, in order."""
         return list(self._data)
 
     def text(self, key: str) -> str | None:

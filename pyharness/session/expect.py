@@ -32,7 +32,7 @@ def check(expectation: Expectation, stop: Stop) -> tuple[Mismatch, ...]:
 
 
 def check_ended(expectation: Expectation) -> tuple[Mismatch, ...]:
-    """As ``check``, where the program ended instead: only ``reason = "ended"`` holds."""
+    """Check as ``check`` does, where the program ended instead: only ``reason = "ended"`` holds."""
     ended = "the program ended"
     wanted = {key: str(value) for key, value in expectation.fields.items() if (key, value) != ("reason", "ended")}
     wanted |= {f"printed.{expression}": pattern for expression, pattern in expectation.printed.items()}

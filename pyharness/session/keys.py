@@ -11,7 +11,7 @@ class Key:
 
     name: str
     kind: str
-    """Its type, in TOML's words."""
+    """The type of the value, in TOML's words."""
     says: str
     """What it means, in Markdown."""
 

@@ -55,9 +55,9 @@ class Step:
 
     move: Move
     named: str
-    """As the user wrote it, for messages: ``--into``, ``step 3 (into)``."""
+    """The move as the user wrote it, for messages: ``--into``, ``step 3 (into)``."""
     where: Where | None = None
-    """Of ``at``."""
+    """The place of an ``at``."""
     prints: tuple[str, ...] = ()
     stack: bool = False
     expects: tuple[Expectation, ...] = ()

@@ -214,6 +214,6 @@ def _ended(program: Program) -> str:
 
 
 def _at_the_end(error: HarnessError, program: Program) -> HarnessError:
-    """The same error, saying how the program ended."""
+    """The error with how the program ended in its remedy."""
     ended = _ended(program)
     return type(error)(error.message, f"{ended[0].upper()}{ended[1:]}. {error.remedy}".strip())

@@ -59,6 +59,6 @@ def _pair(made: Made, before: str | None, after: str | None) -> tuple[Chosen, Ch
 
 
 def _known(made: Made) -> str:
-    """As they are typed."""
+    """The names of the graphs, as a person types them."""
     names = [f"{each.name}@1 to @{each.count}" if each.count > 1 else each.name for each in made.graphs]
     return ", ".join(names) if len(names) > 1 else f"one graph, {names[0]}, and never recompiled it"

@@ -70,7 +70,7 @@ def _runner(module: GraphModule, capture: Capture) -> Callable[..., Any]:
 
 
 def _boxed_runner(module: GraphModule, capture: Capture) -> Callable[..., Any]:
-    """As AOT autograd calls it: with a list that is the callee's to empty."""
+    """A function that AOT autograd calls: with a list that is the callee's to empty."""
 
     def run_lowered(boxed: list[Any]) -> Any:
         capture.note_run()

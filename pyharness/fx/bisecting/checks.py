@@ -43,7 +43,7 @@ class Outcome:
     kind: Kind
     detail: str = ""
     place: tuple[str, str, int] | None = None
-    """Of what was raised: its type, and the file and line that raised it."""
+    """Where the exception was raised: its type, file and line."""
     node: str | None = None
     """The first node that differs, where the check knows it."""
     at_pass: int | None = None

@@ -205,7 +205,7 @@ class _Report:
         return self._check(case.module, copy.deepcopy(case.module), self._values_of(case)).good
 
     def _surely_fails(self, case: Case) -> bool:
-        """The same for a case that everything depends on."""
+        """Whether the pass fails on this graph, tried several times: everything that follows depends on it."""
         return any(self._fails(case) for _ in range(4 if self._attempts > 1 else 1))
 
     def _values_of(self, case: Case | None) -> Values:

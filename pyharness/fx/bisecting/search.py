@@ -33,7 +33,7 @@ class Found:
     hidden_by: int | None = None
     """A later pass after which the module is good again."""
     failures: int = 1
-    """Of ``samples`` runs of the passes up to this one, how many were bad."""
+    """How many of ``samples`` runs of the passes up to this one were bad."""
     samples: int = 1
 
 
@@ -112,7 +112,7 @@ class Search:
         return Found(bad - 1, outcome)
 
     def _earlier(self, found: Found) -> Found:
-        """The same, or an earlier pass whose fault a later one hides."""
+        """The fault that was found, or that of an earlier pass, which a later one hides."""
         for count in range(1, found.index):
             outcome = self.known.get(count) or self.run(count)
             if not outcome.good:

@@ -13,7 +13,7 @@ _QUOTED = re.compile(r"""(?<![\w"'])'([^'"\\\n]*)'(?!['"])""")
 
 
 def double_quoted(text: str) -> str:
-    """As formatters write strings, where that needs no escape."""
+    """A string literal in double quotes, as formatters write it, where that needs no escape."""
     return _QUOTED.sub(r'"\1"', text)
 
 

@@ -33,7 +33,7 @@ class Sets:
         self._returning |= {each.name for each in functions if self._returns(each)}
 
     def within(self, function: ast.AST) -> Sets:
-        """The same, with the names of ``function``."""
+        """A copy that also knows the names of ``function``."""
         made = copy.copy(self)
         made._names = self._names.copied()  # noqa: SLF001
         made._learn_all(function)  # noqa: SLF001

@@ -48,7 +48,7 @@ class Record(dict[str, Any]):
         return (dict, ()) if foreign else (Record, (None, self.rows))
 
     def __deepcopy__(self, memo: dict[int, Any]) -> Record:
-        """Of the copied graph, which is to have one too: torch leaves it out when it copies a graph."""
+        """A record of the copied graph, which is to have one too: torch leaves it out when it copies a graph."""
         graph = None if self._graph is None else copy.deepcopy(self._graph, memo)
         copied = Record(graph, self._rows)
         if graph is not None:

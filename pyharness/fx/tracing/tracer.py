@@ -54,7 +54,7 @@ class Tracer(torch.fx.Tracer):
     """
 
     provenance: dict[str, Provenance]
-    """Of each node of the last trace, by node name."""
+    """Provenance of each node of the last trace, by node name."""
 
     def __init__(
         self, *torchs: Any, leaves: Given = (), inline: Given = (), tags: Taggers = (), **more_of_torchs: Any
@@ -68,7 +68,7 @@ class Tracer(torch.fx.Tracer):
         self._failed_in: tuple[str, str] | None = None
 
     def trace(self, root: nn.Module | Callable[..., Any], *args: Any, **kwargs: Any) -> torch.fx.Graph:
-        """As ``torch.fx.Tracer.trace``.
+        """Trace as ``torch.fx.Tracer.trace`` does.
 
         Raises ``UsageError`` for a path of ``leaves`` or ``inline`` that is not there, ``CannotTraceError`` with the
         module and the line where a ``forward`` cannot be traced.
@@ -90,7 +90,7 @@ class Tracer(torch.fx.Tracer):
         return graph
 
     def create_node(self, *args: Any, **kwargs: Any) -> torch.fx.Node:
-        """As ``torch.fx.Tracer.create_node``, with the record and the tags."""
+        """Create a node as ``torch.fx.Tracer.create_node`` does, with the record and the tags."""
         node = super().create_node(*args, **kwargs)
         provenance.record(self, node, sys._getframe(1))  # noqa: SLF001  (a traceback object would cost the most)
         node_tags.record_tags(node, self._taggers)
@@ -100,12 +100,12 @@ class Tracer(torch.fx.Tracer):
         return node
 
     def is_leaf_module(self, m: nn.Module, module_qualified_name: str) -> bool:
-        """As ``leaves`` and ``inline`` say, else as ``torch.fx.Tracer.is_leaf_module``."""
+        """Whether a module is a leaf: by ``leaves`` and ``inline``, else by ``torch.fx.Tracer.is_leaf_module``."""
         said = leaf_rules.is_leaf(self._leaves, self._inline, m, module_qualified_name)
         return super().is_leaf_module(m, module_qualified_name) if said is None else said
 
     def call_module(self, m: nn.Module, *args: Any, **kwargs: Any) -> Any:
-        """As ``torch.fx.Tracer.call_module``; a call that raises leaves torch's module stack as it was."""
+        """Call a module as ``torch.fx.Tracer.call_module`` does; a call that raises restores torch's module stack."""
         before = self.module_stack.copy()
         path = self.path_of_module(m)
         try:

@@ -32,7 +32,7 @@ class Match:
     nodes: tuple[Node, ...]
     """The nodes of the pattern, in the graph's order."""
     results: tuple[Node, ...]
-    """Those that the pattern returns, in its order."""
+    """The nodes that the pattern returns, in its order."""
 
 
 def matches_of(module: GraphModule, pattern: GraphModule) -> list[Match]:
@@ -81,7 +81,7 @@ class _Matcher(SubgraphMatcher):
     """Modules are the same where their classes are (a pattern has other paths), and two inputs may be one node."""
 
     def match(self, graph: Graph, node_name_match: str = "") -> list[InternalMatch]:
-        """As torch's, which raises KeyError where a result of the pattern is like no node of the graph."""
+        """Match as torch does, which raises KeyError where a result of the pattern is like no node of the graph."""
         found = (any(self._nodes_are_equal(anchor, node) for node in graph.nodes) for anchor in self.pattern_anchors)
         return super().match(graph, node_name_match) if all(found) else []
 

@@ -43,7 +43,7 @@ def _stop_debugpy(frame: FrameType) -> None:
 
 
 def _stop_pdb(frame: FrameType) -> None:
-    """As ``pdb.Pdb().set_trace(frame)``, but not in what torch runs until it is back in ``frame``."""
+    """Stop as ``pdb.Pdb().set_trace(frame)`` does, but not in what torch runs until it is back in ``frame``."""
     debugger = pdb.Pdb(nosigint=True)
     debugger.reset()
     callers = [frame]

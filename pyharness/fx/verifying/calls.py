@@ -34,7 +34,7 @@ class Outcome:
     state: Mapping[str, torch.Tensor]
     """Parameters and buffers that it changed, by name."""
     names: Collection[str]
-    """Of all parameters and buffers."""
+    """The names of all parameters and buffers."""
     error: Exception | None = None
 
 
@@ -171,5 +171,5 @@ def has_pytree(graph: Graph) -> bool:
 
 
 def flat(found: Sequence[Leaf]) -> tuple[Leaf, ...]:
-    """The same leaves by their number alone, for a result that one graph nests and another does not."""
+    """The leaves by their number alone, for a result that one graph nests and another does not."""
     return tuple(Leaf(f"[{index}]", leaf.value) for index, leaf in enumerate(found))

@@ -50,7 +50,7 @@ class Step:
     """The state before it drew random numbers; ``None`` where it drew none."""
     error: Exception | None = None
     poisoned: bool = False
-    """It could not run: an input's node had failed."""
+    """Whether the node could not run, because an input's node had failed."""
 
 
 class Held:

@@ -35,7 +35,7 @@ class _Given:
     """What one call gave back for the weights that its outputs have."""
 
     gradients: Mapping[str, torch.Tensor]
-    """Of inputs by path, of parameters by name; zeros where none came."""
+    """Gradients of inputs by path, of parameters by name; zeros where none came."""
     error: Exception | None = None
 
 
@@ -90,7 +90,7 @@ def _asking(value: Any) -> Any:
 
 
 def _not_leaves(value: Any) -> Any:
-    """The same, so that a graph may change them in place."""
+    """Copies of leaves that require grad, so that a graph may change them in place."""
     return mapped(value, lambda leaf: leaf.clone() if _requires_grad(leaf) else leaf)
 
 
@@ -196,7 +196,7 @@ def _located(pair: Pair, found: tuple[Difference, ...], tolerance: Tolerance, st
 
 
 def _blamed(node: Node, alignment: Alignment) -> Node:
-    """Of the nodes that took the value, the one that the original does not have so."""
+    """The node to blame: among those that took the value, the one that the original does not have so."""
     users = [each for each in node.users if each.op != "output"] or list(node.users)
     others = (alignment.of.get(each) for each in users)
     odd = (each for each, other in zip(users, others, strict=True) if other is None or other.target != each.target)

@@ -43,7 +43,7 @@ class RandomState:
 
 
 def seed(number: int) -> None:
-    """The same for all generators."""
+    """Start all generators of random numbers from ``number``."""
     torch.manual_seed(number)
     random.seed(number)
     numpy = sys.modules.get("numpy")
@@ -109,7 +109,7 @@ class Kept:
         seed(self._number)
 
     def end(self) -> None:
-        """As it was before the first run."""
+        """Put everything back as it was before the first run."""
         self._modules.restore()
         self._random.restore()
 

@@ -72,7 +72,7 @@ class Replay(Execution):
         self._limit = limit
 
     def run(self) -> None:
-        """As ``Execution.run``; then look at what the caller sees beside the result: inputs, parameters, buffers."""
+        """Run as ``Execution.run`` does; then look at what else the caller sees: inputs, parameters, buffers."""
         super().run()
         output = next(node for node in reversed(self.nodes) if node.op == "output")
         for node in self.nodes:

@@ -23,7 +23,7 @@ class Marks:
         self._known: dict[Node, list[tuple[float, float]]] = {}
 
     def of(self, execution: Execution, node: Node) -> list[tuple[float, float]]:
-        """Of each tensor that ``node`` gave."""
+        """The marks of each tensor that ``node`` gave."""
         if node not in self._known:
             values = [leaf.value for leaf in execution.steps[node].result if isinstance(leaf.value, torch.Tensor)]
             self._known[node] = [_mark(each) for each in values]

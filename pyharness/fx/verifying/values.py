@@ -40,7 +40,7 @@ def tensors(value: Any) -> list[torch.Tensor]:
 
 
 def mapped(value: Any, function: Callable[[Any], Any]) -> Any:
-    """The same nesting with ``function`` of each leaf."""
+    """A copy of the nesting with ``function`` of each leaf."""
     if isinstance(value, Mapping):
         return _like(value, {key: mapped(each, function) for key, each in value.items()})
     if isinstance(value, (tuple, list)):
