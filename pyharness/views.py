@@ -41,7 +41,7 @@ def graph_of(module: GraphModule, inputs: Sequence[Any] | None = None) -> Graph:
     from pyharness.fx.graphs.snapshot import snapshot
 
     if not isinstance(module, GraphModule):
-        raise UsageError(f"This is no torch.fx.GraphModule, but a {type(module).__name__}.", "Trace it first.")
+        raise UsageError(f"This is a {type(module).__name__}, not a torch.fx.GraphModule.", "Trace it first.")
     graph = snapshot(module)
     return graph if inputs is None else graph.with_shapes(_shapes(module, graph, inputs))
 

@@ -37,7 +37,7 @@ def _print(text: str) -> None:
     except BrokenPipeError:
         raise
     except OSError as error:
-        raise HarnessError(f"Standard output cannot be written: {error.strerror}.", "Is there room?") from error
+        raise HarnessError(f"Standard output cannot be written: {error.strerror}.", "Is the disk full?") from error
 
 
 def write_json(data: Any) -> None:

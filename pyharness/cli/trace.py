@@ -90,7 +90,7 @@ def command(  # noqa: PLR0913  (one for each option)
     asked = {name: value for name, value in options.items() if value}
     if regions and asked:
         option = f"--{next(iter(asked)).replace('_', '-')}"
-        raise UsageError(f"{option} does not go with --regions.", "What a region records, its pyharness.record() says.")
+        raise UsageError(f"{option} does not go with --regions.", "Each pyharness.record() has its own options.")
     from pyharness.cli.recorded_run import run
 
     program = command_of(words, module, python, cwd)

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
     Rows = Sequence[tuple[str, str]]
 
-_STATUSES = (("2", "what was typed cannot be meant: nothing was started"), ("130, 143", "Ctrl-C, SIGTERM"))
+_STATUSES = (("2", "the command line is wrong: nothing was started"), ("130, 143", "Ctrl-C, SIGTERM"))
 
 
 class Verb(click.Command):

@@ -22,7 +22,7 @@ def core_of(arguments: Arguments) -> CoreFile | None:
         return None
     both = next((other for other in _OF_PROGRAMS if arguments.values.get(other)), "")
     if both:
-        raise UsageError(f"launch: `coreFile` runs nothing, so `{both}` cannot be meant.", "Leave one of them out.")
+        raise UsageError(f"launch: `coreFile` runs nothing: `{both}` does not go with it.", "Leave one of them out.")
     folder = Path(arguments.text("cwd", "") or ".")
     program = arguments.text("program", "")
     return CoreFile(str(folder / name), str(folder / program) if program else "")

@@ -174,5 +174,5 @@ def _data(text: str) -> dict[str, Any]:
     except (ValueError, KeyError, TypeError):
         sound = False
     if not sound:
-        raise HarnessError("That is no dataId of dataBreakpointInfo's.", "Ask for it first.")
+        raise HarnessError("This dataId does not come from dataBreakpointInfo.", "Ask for it first.")
     return data

@@ -88,7 +88,7 @@ def modules(session: Session, arguments: Arguments) -> Message:
     """The native libraries, once gdb is attached; which of them are the user's own, and what is known of each."""
     shell = session.require_program()
     if shell.native is None and shell.machine.focus is None:
-        raise HarnessError("The libraries are known when the program stands.", "Pause it first.")
+        raise HarnessError("The libraries are known while the program is stopped.", "Pause it first.")
     found = [_module(each) for each in _code(session).modules()]
     start, count = max(0, arguments.integer("startModule", 0)), arguments.integer("moduleCount", 0)
     return {"modules": found[start : start + count] if count > 0 else found[start:], "totalModules": len(found)}

@@ -67,7 +67,7 @@ def step_in_targets(session: Session, arguments: Arguments) -> Message:
 def _go(session: Session, arguments: Arguments, kind: Request) -> None:
     thread, focus = arguments.integer("threadId"), session.focus()
     if thread != focus.thread:
-        raise HarnessError(f"Thread {thread} does not stand.", f"Thread {focus.thread} does.")
+        raise HarnessError(f"Thread {thread} is not stopped.", f"Thread {focus.thread} is.")
     session.remember(kind)
     session.afterwards(lambda: session.resume(kind))
 
@@ -77,5 +77,5 @@ def pause(session: Session, arguments: Arguments) -> None:
     """Stop a thread wherever it is: in Python at its next line, in native code where it stands."""
     shell, thread = session.require_program(), arguments.integer("threadId")
     if shell.machine.focus is not None:
-        raise HarnessError(shell.immobile or "The program stands already.")
+        raise HarnessError(shell.immobile or "The program is stopped already.")
     session.afterwards(lambda: session.pause(thread))

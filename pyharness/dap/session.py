@@ -235,7 +235,9 @@ class Session:
         if shell.immobile:
             raise HarnessError(shell.immobile)
         if shell.machine.focus and shell.machine.focus.language == "native":
-            raise HarnessError("debugpy cannot answer: a thread stands in native code.", "Step back to Python first.")
+            raise HarnessError(
+                "debugpy cannot answer: a thread is stopped in native code.", "Step back to Python first."
+            )
         return shell.python
 
     def focus(self) -> Stopped:

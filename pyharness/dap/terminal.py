@@ -92,7 +92,7 @@ class InTerminal:
         if not self._came:
             python = self._command.python or "this Python"
             self._fail(
-                HarnessError(f"The program did not call in within {_STARTS:.0f} s.", f"Does {python} have pyharness?")
+                HarnessError(f"The program did not connect within {_STARTS:.0f} s.", f"Does {python} have pyharness?")
             )
 
     def _fail(self, error: HarnessError) -> None:

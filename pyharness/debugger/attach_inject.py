@@ -112,7 +112,7 @@ def _answer(door: socket.socket, pid: int, seconds: float) -> dict[str, Any]:
                 return answer
     except TimeoutError:
         raise HarnessError(
-            f"Process {pid} did not come to run our Python code within {seconds:.0f} s.",
+            f"Process {pid} did not run our Python code within {seconds:.0f} s.",
             f"Native code keeps the GIL. Wait until it returns. {_native(pid)}",
         ) from None
     except ValueError:

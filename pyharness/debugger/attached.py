@@ -71,7 +71,9 @@ class Attached:
             connection = self._handle.connect()
             connection.sendall(Link(hello.key).to_line())
         except OSError as error:
-            raise HarnessError(f"Process {self.pid} hung up: {error.strerror}.", "Is it ending?") from error
+            raise HarnessError(
+                f"Process {self.pid} closed the connection: {error.strerror}.", "Is it ending?"
+            ) from error
         return connection
 
     def answer(self, answer: Welcome | Go) -> None:
@@ -146,7 +148,7 @@ class Attached:
             )
         if not isinstance(first, Hello):
             why = first.error if isinstance(first, Failed) else "Is it ending?"
-            raise HarnessError(f"Process {handle.pid} hung up.", why)
+            raise HarnessError(f"Process {handle.pid} closed the connection.", why)
         return first, number
 
     def _write(self, line: bytes) -> None:

@@ -26,7 +26,7 @@ _ELSEWHERE = (
     ' in an editor `"subProcess": "debug"` debugs them too.'
 )
 _FOLDER = "Set PYHARNESS_HOME to a folder that you can write."
-_TRACE = "torch.fx.symbolic_trace and torch.compile with the backend pyharness make some."
+_TRACE = "torch.fx.symbolic_trace, and torch.compile with the backend pyharness, make GraphModules."
 
 
 @dataclass
@@ -202,7 +202,7 @@ class Breakpoints:
         if problem is None:
             return ""
         if where.is_generated and not self._maps and not self.unfiled:
-            return "So far no graph was made: the program may still import torch, trace or compile."
+            return "So far the program made no graph: it may still import torch, trace or compile."
         return f"So far: {problem.message} {problem.remedy}"
 
     def _op_not_reached(self, where: Where) -> HarnessError:

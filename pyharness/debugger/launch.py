@@ -208,6 +208,6 @@ def missing_in(python: str) -> HarnessError:
     """The error of a program that ended before it said hello: its Python is too old, or something ended it."""
     python = python or sys.executable
     return HarnessError(
-        "The program ended before the harness could connect to it.",
+        "The program ended before pyharness could connect to it.",
         f"Is {python} a Python 3.10 or newer, and what did it say? `pyharness doctor --python {python}` looks at it.",
     )

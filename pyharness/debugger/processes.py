@@ -49,7 +49,8 @@ def check(pid: int) -> None:
     found = status(pid)
     if found.get("State", "").startswith("Z"):
         raise HarnessError(
-            f"Process {pid} has ended; its parent has not taken note of it yet.", "There is nothing left to look at."
+            f"Process {pid} has ended; its parent has not collected its exit status yet.",
+            "There is nothing left to look at.",
         )
     tracer = int(found.get("TracerPid", "0"))
     if tracer:

@@ -262,7 +262,9 @@ class Program:
         language, text = _language_of(expression, stop.frame.language)
         if stop.frame.language == "python":
             if language == "native":
-                raise HarnessError(f"{expression!r}: the thread stands in Python code.", "Step into native code first.")
+                raise HarnessError(
+                    f"{expression!r}: the thread is stopped in Python code.", "Step into native code first."
+                )
             return self._shell.python.evaluate(stop.thread, text, level)
         native = self._shell.attach()
         if language == "native":
@@ -299,7 +301,7 @@ class Program:
     def _ask(self, question: Callable[[Stop], Answer]) -> Answer:
         """What is to be known of the stop; a program that was killed meanwhile is said to have ended."""
         if self.stop is None:
-            raise HarnessError("The program does not stand anywhere.", "Run to a place first.")
+            raise HarnessError("The program is not stopped.", "Run to a place first.")
         with self._shell.excused():
             return question(self.stop)
         raise self._ended()

@@ -130,7 +130,7 @@ class PythonSide:
         """A request about a thread that debugpy has stopped before."""
         if thread not in self._dap_thread:
             raise HarnessError(
-                f"Thread {thread} does not stand in Python code.", "Step out to Python, or ask in C++: native:EXPR."
+                f"Thread {thread} is not stopped in Python code.", "Step out to Python, or ask in C++: native:EXPR."
             )
         return self.request(command, {**(arguments or {}), "threadId": self._dap_thread[thread]})
 

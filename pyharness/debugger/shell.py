@@ -355,7 +355,8 @@ class Shell:
             with suppress(queue.Empty):
                 self.handle(*self._events.get(timeout=_STOP_SECONDS))
         raise HarnessError(
-            "Python cannot be asked: another thread stands and holds the GIL.", "Go on: its stop is told next."
+            "Python cannot answer: another stopped thread holds the GIL.",
+            "Continue: the stop of that thread comes next.",
         )
 
     def interrupt(self) -> None:

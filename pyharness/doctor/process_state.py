@@ -31,7 +31,9 @@ def state(process: LiveProcess) -> Iterator[Diagnosis]:
     name = f"Process {process.pid} ({process.command[:_LONGEST]})"
     letter = process.status.get("State", "?")[:1]
     if letter in "ZX":
-        yield AREA.problem("process", f"{name} has ended; its parent has not taken note of it yet.", "Start it anew.")
+        yield AREA.problem(
+            "process", f"{name} has ended; its parent has not collected its exit status yet.", "Start it anew."
+        )
     elif letter == "T":
         seen = f"{name} was stopped by a signal, as by Ctrl-Z."
         yield AREA.warning("process", seen, f"`kill -CONT {process.pid}` has it go on; a debugger can attach as it is.")

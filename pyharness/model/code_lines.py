@@ -47,7 +47,7 @@ def executable_line(file: str, line: int) -> int:
         return line
     after = [number for number in lines if number >= line]
     if not after:
-        raise UsageError(f"{file}:{line} is behind the last line of code ({lines[-1]}).", "Name a line with code.")
+        raise UsageError(f"{file}:{line} is after the last line of code ({lines[-1]}).", "Name a line with code.")
     return after[0]
 
 

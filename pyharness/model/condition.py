@@ -48,7 +48,7 @@ def compile_condition(text: str, variables: Sequence[str] | None = None) -> Cond
     """
     shown = text.strip()
     if len(shown) > _MOST_TEXT:
-        raise UsageError(f"A condition has at most {_MOST_TEXT} characters, this one {len(shown)}.", "Say it shorter.")
+        raise UsageError(f"A condition has at most {_MOST_TEXT} characters, this one {len(shown)}.", "Shorten it.")
     try:
         tree = ast.parse(shown, mode="eval")
     except SyntaxError as error:

@@ -11,7 +11,7 @@ from pyharness.model.where import Where, parse
 
 WRAPPED = (1 << 32) + 2
 BEFORE = {
-    "py:ran.py:9999": "behind the last line of code (4)",
+    "py:ran.py:9999": "after the last line of code (4)",
     "py:ran.py:0": "There is no line 0.",
     "py:ran.py:-1": "There is no line -1.",
     f"py:ran.py:{WRAPPED}": f"There is no line {WRAPPED}.",

@@ -105,7 +105,7 @@ def test_a_module_and_a_working_folder(pyharness, tmp_path):
         (["--at", "foo"], "Write fx:foo or native:foo"),
         (["--at", "foo:"], "'foo:' is no place"),
         (["--at", "py:session_wrods.py:3"], "session_words.py"),
-        (["--at", f"py:{WORDS}:4000"], "behind the last line"),
+        (["--at", f"py:{WORDS}:4000"], "after the last line"),
         (["--print", "x"], "--print comes before the first stop"),
         (["--lr", "3"], "-- --lr"),
         (["--ovre"], "Did you mean --over"),

@@ -70,7 +70,7 @@ def test_what_is_gone_is_said_to_be(dap):
     stood = program.stood()
     assert "There is no frame 99" in program.client.refused("scopes", frameId=99)
     assert "variables 99" in program.client.refused("variables", variablesReference=99)
-    assert "does not stand" in program.client.refused("next", threadId=1)
+    assert "is not stopped" in program.client.refused("next", threadId=1)
     program.over(stood)
     assert program.client.refused("evaluate", expression="1", frameId=99)
     program.leave()

@@ -74,7 +74,7 @@ def test_a_program_that_stands_cannot_be_paused_and_one_that_runs_cannot_be_look
     ):
         assert "the program runs" in program.client.refused(command, **arguments)
     frames = paused(program, main)
-    assert "stands already" in program.client.refused("pause", threadId=main)
+    assert "is stopped already" in program.client.refused("pause", threadId=main)
     (second,) = program.client.request("stackTrace", threadId=main, startFrame=1, levels=1)["stackFrames"]
     assert second["name"] == program.stack(main)[1]["name"]
     program.client.request("setVariable", **variable(program, frames[0]["id"], "number", "-1"))

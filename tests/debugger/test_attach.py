@@ -111,7 +111,7 @@ def test_native_code_that_keeps_the_gil_keeps_us_out(running):
     walker = running("attach_loop.py", "holding").until("holding")
     with pytest.raises(HarnessError) as refused:
         pyharness.attach(walker.pid, seconds=1).__enter__()
-    assert "did not come to run our Python code" in refused.value.message
+    assert "did not run our Python code" in refused.value.message
     assert "pyharness stack" in refused.value.remedy
     walker.ends_free()
 

@@ -78,7 +78,7 @@ def test_a_line_that_comes_late_is_no_news(debugged, monkeypatch):
 def test_before_the_first_graph_nothing_is_said_to_be_missing(waiting, tmp_path):
     script = tmp_path / "late.py"
     script.write_text(f"{PLAIN}\n{GRAPH}")
-    notes, error = waiting(script, "fx:relv", "no graph was made")
-    assert notes[0].endswith("So far no graph was made: the program may still import torch, trace or compile.")
+    notes, error = waiting(script, "fx:relv", "made no graph")
+    assert notes[0].endswith("So far the program made no graph: it may still import torch, trace or compile.")
     assert not any("made no torch.fx" in note for note in notes)
     assert "No graph of the program has fx:relv." in error

@@ -69,7 +69,7 @@ def test_before_it_connects(pyharness, tmp_path):
     path = f"{tmp_path}:{pyharness.environment['PYTHONPATH']}"
     status, errors = pyharness("step", STANDS, "--at", "native:held", PYTHONPATH=path).end()
     assert status == 1
-    assert "pyharness: The program ended before the harness could connect to it." in errors
+    assert "pyharness: The program ended before pyharness could connect to it." in errors
 
 
 def test_a_python_that_lacks_debugpy_is_brought_ours(pyharness, tmp_path):

@@ -15,7 +15,7 @@ FX = PROGRAMS / "fault_graph.py"
         (STANDS, "native:crossing::relased", "No loaded native code has native:crossing::relased.", "released"),
         (STANDS, "native:extnsion.cpp:20", "No loaded native code has native:extnsion.cpp:20.", "extension.cpp"),
         (STANDS, "py:fault_stand.py:3", "There is no file 'fault_stand.py'.", "fault_stands.py"),
-        (STANDS, "py:fault_stands.py:999", "behind the last line of code", ""),
+        (STANDS, "py:fault_stands.py:999", "after the last line of code", ""),
         (STANDS, "fx:anything", "the program made no torch.fx GraphModule", ""),
         (PROGRAMS / "plain_lines.py", "native:held", "No loaded native code has native:held.", "-g"),
         (PROGRAMS / "fault_standz.py", "native:held", "There is no script", "fault_stands.py"),

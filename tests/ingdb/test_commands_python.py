@@ -108,7 +108,7 @@ def test_a_place_that_is_never_reached_is_an_error(tmp_path, start, place, hint)
         ("nosuch.py:3", "There is no file 'nosuch.py'"),
         ("py:plain_line.py:3", "Did you mean plain_lines.py"),
         ("py:plain_lines.py", "names no line"),
-        (f"{PROGRAM.name}:{mark('exit') + 50}", "is behind the last line of code"),
+        (f"{PROGRAM.name}:{mark('exit') + 50}", "is after the last line of code"),
         ("forward", "Write fx:forward or native:forward"),
         ("plain_lines.py:3 if x =", "is no Python expression"),
         ("pi:train.py", "Did you mean py"),

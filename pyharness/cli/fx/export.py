@@ -35,7 +35,7 @@ def command(*, program: Program, which: str | None, folder: str, imports: tuple[
     generated, commented with module paths and the user's lines; there is no pickled code in it.
     """
     if which and "@" in which:
-        raise UsageError("Only what a graph is at the end can be exported.", "Leave @VERSION away.")
+        raise UsageError("Only the last version of a graph can be exported.", "Leave @VERSION away.")
     check_new_folder(folder)
     to = str(Path(folder).absolute())
     wanted = {"graph": which or "", "to": to, "imports": list(imports), "overwrite": overwrite}

@@ -38,7 +38,7 @@ def _target(frame: gdb.Frame, file: str, line: int) -> int:
     """Address of the line; ``HarnessError`` says why the thread cannot go on there."""
     place, function = frame.find_sal(), frame.function()
     if function is None or place.symtab is None or frame.type() == gdb.INLINE_FRAME:
-        raise HarnessError("The thread stands in code without debug information, or in inlined code.", _GOTO)
+        raise HarnessError("The thread is stopped in code without debug information, or in inlined code.", _GOTO)
     _check_standing(frame, place)
     if file != place.symtab.fullname():
         raise HarnessError(f"{file} is not the file of {function.name}.", _GOTO)
@@ -62,7 +62,7 @@ def _check_standing(frame: gdb.Frame, place: gdb.Symtab_and_line) -> None:
         raise HarnessError("This library was compiled with optimization: lines share values.", "Compile it with -O0.")
     if place.pc != pc and not _after_prologue(frame):
         raise HarnessError(
-            f"The thread stands in the middle of line {place.line}, whose temporary objects may be alive.",
+            f"The thread is stopped in the middle of line {place.line}, whose temporary objects may be alive.",
             "Step to the beginning of a line first.",
         )
 

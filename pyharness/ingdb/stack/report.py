@@ -64,4 +64,4 @@ def _end_with_parent(parent: int) -> None:
     """
     ctypes.CDLL(None).prctl(_PR_SET_PDEATHSIG, signal.SIGINT, 0, 0, 0)
     if os.getppid() != parent:  # too late: it is gone already
-        raise HarnessError("The harness that asked is gone.")
+        raise HarnessError("The pyharness that asked has gone.")
