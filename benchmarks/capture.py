@@ -22,9 +22,9 @@ if TYPE_CHECKING:
 
 RUNS = 101
 FEWER = 50
-"""Of torchlens, hundreds of times slower."""
+"""Runs of torchlens, hundreds of times slower."""
 LIMIT = 1.05
-"""Of bare hooks: what two runs of the same thing differ by."""
+"""The limit, as a multiple of bare hooks: what two runs of the same thing differ by."""
 
 
 def run(runs: int = RUNS) -> Table:

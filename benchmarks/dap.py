@@ -202,7 +202,7 @@ def _step_and_look(stand: Stand, command: str) -> Iterator[tuple[str, float]]:
 
 
 def _look(stand: Stand) -> Iterator[tuple[str, float]]:
-    """Of a stop that nothing was asked of before: an adapter may keep what it has answered once."""
+    """The times of a stop that nothing was asked of before: an adapter may keep what it has answered once."""
     stand.step("next")
     yield "stackTrace", stand.stack()
     yield "scopes and variables", stand.variables()

@@ -33,7 +33,7 @@ if TYPE_CHECKING:
 RUNS = 25
 MEMORY_RUNS = 5
 LIMIT = 1.05
-"""Of the fastest other way: what two runs of the same thing differ by, in time and in memory."""
+"""The limit, as a multiple of the fastest other way: what two equal runs differ by, in time and in memory."""
 LARGE = 10_000
 """Numbers in an input from which on the time is that of the products."""
 TRIALS = 1000
@@ -80,7 +80,7 @@ def _agree(case: Case, every: Mapping[str, Way]) -> None:
 
 
 def _fastest(measured: Mapping[str, list[float]]) -> str:
-    """Of the other ways."""
+    """The fastest of the other ways."""
     others = (name for name in measured if name not in {ways.OURS, ways.HELD})
     return min(others, key=lambda name: statistics.median(measured[name]))
 

@@ -30,7 +30,7 @@ RUNS = 41
 SAMPLE = 40e-3
 """Seconds: steps are repeated to fill it."""
 FEWER = 4
-"""Of the peers, each so many times slower that a few runs tell."""
+"""Runs of the peers, each so many times slower that a few runs tell."""
 LIMITS = {"small ops": {FULL: 1.15, BACKWARD: 1.05}}
 LIMIT = 1.03
 OFF = "pyharness, after a recording has ended"

@@ -65,7 +65,7 @@ def shared_digest() -> bytes:
 
 
 def batch(sources: list[Path], command: str, shared: bytes) -> Batch:
-    """These sources, known by all that their result depends on."""
+    """A batch of sources, known by all that their result depends on."""
     digest = hashlib.sha256(shared + command.encode())
     for source in sources:
         digest.update(bytes(source) + hashlib.sha256(source.read_bytes()).digest())

@@ -1,7 +1,8 @@
 """Names docstrings whose first line has no subject of its own, such as "It is ready" or "Of each tensor".
 
-Usage: python scripts/docstrings.py [PATH ...]. Without a path it reads the package. An editor's hover and the reference
-show a docstring without the code around it: modules, classes, functions, and names with a text below them.
+Usage: python scripts/docstrings.py [PATH ...]. Without a path it reads the package, and what builds, measures and
+documents it. An editor's hover and the reference show a docstring without the code around it: of modules, classes,
+functions, and names with a text below them.
 """
 
 from __future__ import annotations
@@ -20,6 +21,7 @@ _WITHOUT_A_SUBJECT = re.compile(
     r"(It|Its|Itself|Of|As|Those|These|This|That|They|Their|Them|Such|Otherwise|Else|So|Then|And|Or|But"
     r"|The same|The others?(?= (?:one|did|is|are|has|have)\b))\b"
 )
+_READ = ("pyharness", "benchmarks", "cmake", "scripts", "setup.py", "noxfile.py")
 _Documented = (ast.Module, ast.ClassDef, ast.FunctionDef, ast.AsyncFunctionDef)
 
 
@@ -53,7 +55,7 @@ def _texts(statements: Iterable[ast.stmt]) -> Iterator[ast.Constant]:
 
 def main() -> int:
     """Check what was named; the exit status."""
-    asked = [Path(name).resolve() for name in sys.argv[1:]] or [ROOT / "pyharness"]
+    asked = [Path(name).resolve() for name in sys.argv[1:]] or [ROOT / name for name in _READ]
     files = [path for each in asked for path in (sorted(each.rglob("*.py")) if each.is_dir() else [each])]
     found = [line for path in files for line in complaints(path)]
     print("\n".join(found) or f"{len(files)} files: every docstring can be read alone")

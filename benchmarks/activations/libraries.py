@@ -26,7 +26,7 @@ LENS = "torchlens"
 
 
 def ours(model: nn.Module, x: Tensor, **options: Any) -> Outputs:
-    """As our documentation shows it."""
+    """The outputs by ``capture``, as our documentation shows it."""
     captured = capture(model, **options)
     try:
         with captured:

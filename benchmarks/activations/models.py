@@ -49,7 +49,7 @@ class Loop(nn.Module):
         self.layer = nn.Linear(8, 8)
 
     def forward(self, x: Tensor) -> Tensor:
-        """Of (B, 8)."""
+        """Takes (B, 8)."""
         for _ in range(3):
             x = torch.tanh(self.layer(x))
         return x
@@ -64,7 +64,7 @@ class Shared(nn.Module):
         self.head = nn.Sequential(nn.Tanh(), self.embed)
 
     def forward(self, x: Tensor) -> Tensor:
-        """Of (B, 8)."""
+        """Takes (B, 8)."""
         found: Tensor = self.head(self.embed(x))
         return found
 
@@ -78,7 +78,7 @@ class Nested(nn.Module):
         self.activation = nn.ReLU(inplace=True)
 
     def forward(self, x: Tensor) -> Tensor:
-        """Of (B, 8)."""
+        """Takes (B, 8)."""
         found = self.inner(x)
         result: Tensor = self.activation(found["states"][1])
         added: Tensor = result + found["states"][0]
@@ -86,14 +86,14 @@ class Nested(nn.Module):
 
 
 class Returns(nn.Module):
-    """Its dictionary."""
+    """A module that returns its dictionary."""
 
     def __init__(self) -> None:
         super().__init__()
         self.layer = nn.Linear(8, 8)
 
     def forward(self, x: Tensor) -> dict[str, Any]:
-        """Of (B, 8)."""
+        """Takes (B, 8)."""
         return {"states": (self.layer(x), self.layer(x + 1))}
 
 
@@ -105,7 +105,7 @@ class Fails(nn.Module):
         self.layers = nn.Sequential(nn.Linear(8, 8), nn.ReLU(inplace=True), nn.Linear(9, 9))
 
     def forward(self, x: Tensor) -> Tensor:
-        """Of (B, 8)."""
+        """Takes (B, 8)."""
         result: Tensor = self.layers(x)
         return result
 

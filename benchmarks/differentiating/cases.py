@@ -58,12 +58,12 @@ class _Mean(nn.Module):
 
 
 def small() -> list[Case]:
-    """Of a few milliseconds, where what a call costs before and after its products shows."""
+    """Cases of a few milliseconds, where what a call costs before and after its products shows."""
     return [mlp(64, 64, 128, 32), mlp(1, 256, 256, 128)]
 
 
 def timed() -> list[Case]:
-    """Of tens of milliseconds and more."""
+    """Cases of tens of milliseconds and more."""
     return [mlp(64, 256, 512, 64), mlp(32, 512, 512, 128), attention(), convolution()]
 
 

@@ -33,7 +33,7 @@ LARGEST = 1 << 20
 
 
 def ratio_over_layouts(subjects: Mapping[str, Callable[[], object]]) -> float:
-    """Of the processor's time of the first of two calls to the second's: the median over layouts."""
+    """The ratio of the processor's time of two calls, first to second: the median over layouts."""
     first, second = subjects
     found = []
     for seed in range(LAYOUTS):

@@ -33,7 +33,7 @@ def ours(case: Case) -> float:
 
 
 def ours_held(case: Case) -> float:
-    """The same in the least memory, in which no two rows of a large case fit."""
+    """‖J‖²_F in the least memory, in which no two rows of a large case fit."""
     return float(jacobian_norm(case.module, case.x, per_sample=True, memory=LEAST))
 
 

@@ -41,11 +41,11 @@ class ClientBreakpoints:
         self._placed: dict[str, list[PlacedBreakpoint]] = {}
         """By source path; function breakpoints under the empty one."""
         self._functions: list[Message] = []
-        """Those of Python, as debugpy has them."""
+        """Function breakpoints of Python, as debugpy has them."""
         self._exceptions: list[tuple[str, str]] = []
         self._number = 0
         self._numbers: dict[tuple[str, int], int] = {}
-        """Of Python lines."""
+        """Numbers of breakpoints on Python lines."""
 
     # --- what the client wants ----------------------------------------------------------------------------------------
 
@@ -179,7 +179,7 @@ class ClientBreakpoints:
     # --- stops --------------------------------------------------------------------------------------------------------
 
     def at(self, place: str, frame: Frame | None) -> list[PlacedBreakpoint]:
-        """Those at a native stop, by its place's name, or at the line of one of Python's."""
+        """The breakpoints at a native stop, by its place's name, or at a Python line."""
         everything = [each for entries in self._placed.values() for each in entries]
         if place:
             return [each for each in everything if name_of(each.where) == place]

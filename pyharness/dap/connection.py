@@ -34,7 +34,7 @@ class Connection:
         self._sequence = 0
         self._open = True
         self.paths = PathMappings()
-        """Of the client's folders and the program's; everything inside of the adapter has the program's."""
+        """The mapping of the client's folders to the program's; everything inside of the adapter has the program's."""
         self.transcript: deque[str] = deque(maxlen=2000)
 
     def read(self, take: Callable[[Message | Malformed | None], None]) -> None:

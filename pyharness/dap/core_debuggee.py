@@ -33,7 +33,7 @@ class CoreDebuggee(Debuggee):
         return IMMOBILE
 
     def begins(self) -> None:
-        """It is there to be looked at; its process id may be another program's by now, so it is not told."""
+        """Tell the client that the core is there to be looked at; its process id may be another program's by now."""
         name = Path(self._core.path).name
         self._session.client.event("process", {"name": name, "isLocalProcess": True, "startMethod": "attach"})
 

@@ -38,7 +38,7 @@ class _Watched:
 
 
 class DataBreakpoints:
-    """Those of one program."""
+    """The data breakpoints of one program."""
 
     def __init__(self, shell: Shell) -> None:
         self.shell = shell

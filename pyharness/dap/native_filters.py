@@ -56,5 +56,5 @@ class NativeFilters:
 
 
 def words(text: str) -> list[str]:
-    """Those of a filter's condition."""
+    """The words of a filter's condition."""
     return [each for each in re.split(r"[\s,]+", text) if each]

@@ -63,7 +63,7 @@ class PathMappings:
         return bool(self._pairs)
 
     def given(self) -> list[dict[str, str]]:
-        """As the client wrote them, for a session of a child."""
+        """The mappings as the client wrote them, for a session of a child."""
         return [{"localRoot": local.path, "remoteRoot": remote.path} for local, remote in self._pairs]
 
     def to_program(self, path: str) -> str:
@@ -110,7 +110,7 @@ class PathMappings:
 
 
 def mappings_of(arguments: Arguments) -> PathMappings:
-    """Those that a launch or an attach asks for; ``UsageError`` for what is none."""
+    """The mappings that a launch or an attach asks for; ``UsageError`` for what is none."""
     pairs = [(each.text("localRoot"), each.text("remoteRoot")) for each in arguments.objects("pathMappings")]
     for local, remote in pairs:
         for path in (local, remote):

@@ -37,7 +37,7 @@ class PlacedBreakpoint:
     hits: int = 0
     message: str = PENDING
     failed: bool = False
-    """It cannot be set; ``message`` says why."""
+    """Whether the breakpoint cannot be set; ``message`` says why."""
     verified: bool = False
     lines: list[tuple[str, int]] = field(default_factory=list)
 

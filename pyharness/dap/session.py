@@ -54,7 +54,7 @@ class Session:
         self.authorized = authorized
         """Whether a client with this token may start something."""
         self.accepted = False
-        """It may: nothing of its is started or evaluated before."""
+        """Whether the client may debug: nothing is started or evaluated for it before."""
         self.supports: Message = {}
         """What the client said of itself in ``initialize``."""
         self.debuggee: Debuggee | None = None
@@ -214,7 +214,7 @@ class Session:
         self._answers[self.client.request(command, arguments)] = answer
 
     def data_breakpoints(self, shell: Shell) -> DataBreakpoints:
-        """Those of the program that runs now."""
+        """The data breakpoints of the program that runs now."""
         if self._data_breakpoints is None or self._data_breakpoints.shell is not shell:
             self._data_breakpoints = DataBreakpoints(shell)
         return self._data_breakpoints

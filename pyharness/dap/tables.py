@@ -22,7 +22,7 @@ class ShownFrame:
 
     thread: int
     level: int
-    """Its index in the merged stack of the thread; -1 where only debugpy was asked."""
+    """The frame's index in the merged stack of the thread; -1 where only debugpy was asked."""
     frame: Frame
     debugpy: int | None = None
     """debugpy's id of a Python frame that it can look into."""
@@ -48,7 +48,7 @@ class Frames:
         self.stacks.clear()
 
     def add(self, frame: ShownFrame) -> int:
-        """Its id."""
+        """Add a frame; its id."""
         self._frames.append(frame)
         return self._gone + len(self._frames)
 
@@ -69,7 +69,7 @@ class Container:
     frame: ShownFrame | None = None
     """Where it was looked at."""
     variables: Sequence[Message] = ()
-    """Of a ``ready`` one: all of it."""
+    """All variables of a ``ready`` container."""
 
     @property
     def thread(self) -> int:
@@ -96,7 +96,7 @@ class Variables:
         self._expressions.clear()
 
     def add(self, container: Container) -> int:
-        """Its reference; the same for the same one."""
+        """Add a container; its reference, the same each time."""
         key = (
             container.side,
             container.handle,

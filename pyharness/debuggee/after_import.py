@@ -29,7 +29,7 @@ class _AfterImport:
     def find_spec(
         self, name: str, path: Sequence[str] | None = None, target: ModuleType | None = None
     ) -> ModuleSpec | None:
-        """As ``importlib.abc.MetaPathFinder.find_spec``."""
+        """Find the module, as ``importlib.abc.MetaPathFinder.find_spec`` does."""
         if name != self._name:
             return None
         sys.meta_path.remove(self)

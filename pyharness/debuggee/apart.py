@@ -43,7 +43,7 @@ class Only:
     def find_spec(
         self, name: str, path: Sequence[str] | None = None, target: ModuleType | None = None
     ) -> ModuleSpec | None:
-        """As ``importlib.abc.MetaPathFinder.find_spec``."""
+        """Find a package of the debugger's, as ``importlib.abc.MetaPathFinder.find_spec`` does."""
         del path
         folder = self._packages.get(name)
         return PathFinder.find_spec(name, [folder], target) if folder else None
@@ -74,7 +74,7 @@ class FromInstalled:
     def find_spec(
         self, name: str, path: Sequence[str] | None = None, target: ModuleType | None = None
     ) -> ModuleSpec | None:
-        """As ``importlib.abc.MetaPathFinder.find_spec``."""
+        """Find a module for the debugger's thread, as ``importlib.abc.MetaPathFinder.find_spec`` does."""
         if path is not None or self._current_thread() != self._thread:
             return None
         path = [folder for folder in sys.path if folder not in self._programs]  # debugpy adds one meanwhile

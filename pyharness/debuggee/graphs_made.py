@@ -34,7 +34,7 @@ class _Made:
 
     maker: str
     module: GraphModule | None = None
-    """Itself, where somebody wants to export it at the end."""
+    """The GraphModule itself, where somebody wants to export it at the end."""
     versions: list[tuple[Graph, dict[str, str]]] = field(default_factory=list)
     dropped: int = 0
     seen: bool = False

@@ -16,13 +16,13 @@ class OwnSocket(socket.socket):
         self._file = self._known()
 
     def sendall(self, data: Any, flags: int = 0) -> None:
-        """As a socket does; ``OSError`` where it is gone."""
+        """Send all, as a socket does; ``OSError`` where it is gone."""
         if not self._is_ours():
             raise OSError("the program has closed it")
         super().sendall(data, flags)
 
     def shutdown(self, how: int) -> None:
-        """As a socket does; nothing where it is gone."""
+        """Shut down, as a socket does; nothing where it is gone."""
         if self._is_ours():
             super().shutdown(how)
 

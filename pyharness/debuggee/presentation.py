@@ -81,7 +81,7 @@ class _Text:
             return f"<{type(value).__name__} that cannot be shown: {type(error).__name__}: {error}>"
 
     def get_str_in_context(self, value: Any, context: str) -> str | None:
-        """The same in every view; ``None``, which is Python's own text, where a person asks for that."""
+        """The text in every view; ``None``, which is Python's own text, where a person asks for that."""
         return None if context in _VERBATIM and _prints_itself(value) else self.get_str(value)
 
 
@@ -98,7 +98,7 @@ class _Children:
         return [(child.name, child.value, child.suffix) for child in self._children(value)]
 
     def get_dictionary(self, value: Any) -> dict[str, Any]:
-        """As pydevd's older clients ask."""
+        """The children by name, for pydevd's older clients."""
         return {child.name: child.value for child in self._children(value)}
 
     def resolve(self, value: Any, attribute: str) -> Any:

@@ -20,7 +20,7 @@ _MAX = 1000
 
 
 def module_text(module: Any) -> str:
-    """Such as ``Linear (2 parameters)``: torch's own text lists the whole tree."""
+    """One line on a module, such as ``Linear (2 parameters)``: torch's own text lists the whole tree."""
     parts = [(vars(module).get(part) or {}).values() for part in _PARTS]
     counts = [sum(value is not None for value in values) for values in parts]
     return module_line(type(module).__name__, *counts)
@@ -48,7 +48,7 @@ def _nodes(nodes: list[Any]) -> Iterator[Child]:
 
 
 def node_text(node: Any) -> str:
-    """Such as ``call_function torch.relu(x)``."""
+    """One line on an FX node, such as ``call_function torch.relu(x)``."""
     arguments = ", ".join(str(argument) for argument in node.args)
     shown = f"{node.op} {target_of(node)}({arguments})"
     return shown if len(shown) <= 200 else f"{shown[:200]}…"

@@ -22,7 +22,7 @@ def is_node(kind: type) -> bool:
 
 
 def text(node: Any) -> str:
-    """Such as ``<MulBackward0>``."""
+    """The text of an autograd node, such as ``<MulBackward0>``."""
     found = node_of(node)
     return name_of(found) if found else "None"
 

@@ -79,7 +79,7 @@ def evaluate(request: Evaluate) -> Evaluated:
 
 
 def _shown(value: Any) -> str:
-    """Its ``repr``; nothing for ``None`` behind what was printed, as in a console."""
+    """The ``repr`` of a value; nothing for ``None`` behind what was printed, as in a console."""
     printed = CONTAINMENT.prints_here()
     return "" if value is None and printed and printed.text else repr(value)
 

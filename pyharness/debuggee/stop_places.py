@@ -26,7 +26,7 @@ class Place:
     number: int
     """gdb's number of the breakpoint."""
     where: str
-    """As the person wrote it: ``fx:NAME``, ``op:NAME`` or ``py:FILE:LINE``."""
+    """The place as the person wrote it: ``fx:NAME``, ``op:NAME`` or ``py:FILE:LINE``."""
     condition: str = ""
     """A Python expression that must be true in the frame, or empty."""
     bound: list[tuple[str, int]] = field(default_factory=list)

@@ -102,7 +102,7 @@ def let_go() -> None:
 
 
 def _end(debugger: Any) -> None:
-    """Of its threads those, too, that were not running when it was disposed: for one of them Python waits at exit."""
+    """End pydevd's threads, also those that did not run when it was disposed: Python waits for one of them at exit."""
     from _pydevd_bundle.pydevd_constants import get_global_debugger, set_global_debugger
 
     _mtimes[0] = max(_mtimes[0], debugger.mtime)

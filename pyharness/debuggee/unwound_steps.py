@@ -48,7 +48,7 @@ def _unwound(_code: CodeType, _offset: int, _error: BaseException) -> None:
 
 
 def _step_on(thread: threading.Thread, info: Any, caller: FrameType) -> None:
-    """As debugpy's trace function does where a function ends: a step out stops there, a step over at the next line."""
+    """Step on as debugpy's trace function does where a function ends: *out* stops there, *over* at the next line."""
     import pydevd
     from _pydevd_bundle import pydevd_comm_constants as commands
 

@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
 _PATIENCE = 2.0
 _EXIT_CODE_FIELD = 49
-"""Of /proc/PID/stat, counted from behind the name."""
+"""The number of the exit code's field in /proc/PID/stat, counted from behind the name."""
 
 
 class Attached:

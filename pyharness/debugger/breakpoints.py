@@ -179,7 +179,7 @@ class Breakpoints:
         return self.missing(where) or HarnessError(f"The program ended without reaching {where}.", never)
 
     def missing(self, where: Where) -> HarnessError | None:
-        """That nothing which is loaded or was made so far has ``where``, with the nearest names."""
+        """The error that nothing which is loaded or was made so far has ``where``, with the nearest names."""
         bound = next((entry for entry in self._bound if entry.where == where), _Bound(where))
         if where.is_native_op or not bound.pending:
             return None

@@ -29,7 +29,7 @@ _MAKE_ONE = "`gcore PID` makes one, and so does the kernel where `ulimit -c unli
 
 
 def check_core(path: Path, *, whole: bool = True) -> Path:
-    """Its absolute path; ``UsageError`` for what gdb cannot read: no core, one of another machine, or a part of one.
+    """The absolute path of a core; ``UsageError`` for no core, one of another machine, or a part of one.
 
     Without ``whole`` a part will do: gdb shows what it can of it.
     """

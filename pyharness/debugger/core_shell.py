@@ -218,10 +218,10 @@ class CoreProcess:
         """Nothing is held."""
 
     def end(self, *, at_once: bool = False) -> None:
-        """It has ended."""
+        """Nothing to end: the program of a core file has ended."""
 
     def wait(self) -> int:
-        """It has ended; nobody knows how."""
+        """The exit code 0: the program has ended, and nobody knows how."""
         return 0
 
     def close(self) -> None:

@@ -13,12 +13,12 @@ class FailedConditions:
         """LWP → the line, 0 for any, and what is to be told."""
 
     def take(self, data: Any) -> None:
-        """Of Python: what ``debuggee/conditions.py`` sends with its output."""
+        """Take what ``debuggee/conditions.py`` sends with its output on a condition of Python's."""
         if isinstance(data, dict) and data.get("stops"):
             self._texts[int(data["thread"])] = int(data["line"]), str(data["condition"])
 
     def take_native(self, thread: int, place: str, problem: str) -> None:
-        """Of gdb, which stops there too."""
+        """Take a condition that gdb could not test; gdb stops there, too."""
         self._texts[thread] = 0, f"{place}: the condition could not be tested: {problem.rstrip('.')}."
 
     def at(self, thread: int, line: int | None) -> str:

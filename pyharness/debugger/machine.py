@@ -28,7 +28,7 @@ class PythonStopped:
     reason: str
     """debugpy's own: step, breakpoint, exception, pause, ..."""
     called_back: bool = False
-    """It stands in code that native code has called since ``AgentArm``."""
+    """Whether the thread is in code that native code has called since ``AgentArm``."""
 
 
 @dataclass(frozen=True)
@@ -40,9 +40,9 @@ class NativeStopped:
     """``arrived``: at a function that *into* armed; ``stepped``: gdb's own step ended."""
     in_user_code: bool = True
     place: str = ""
-    """Of a ``breakpoint``: the place as the user named it."""
+    """The place of a ``breakpoint``, as the user named it."""
     inlined: bool = False
-    """It stands in a library's code that is inlined into a function of the user's."""
+    """Whether the thread is in a library's code that is inlined into a function of the user's."""
 
 
 @dataclass(frozen=True)

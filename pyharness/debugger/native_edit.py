@@ -11,7 +11,7 @@ if TYPE_CHECKING:
 
 
 class NativeEdit:
-    """Of threads that gdb has stopped; levels count frames of the merged stack."""
+    """Changes to threads that gdb has stopped; levels count frames of the merged stack."""
 
     def __init__(self, native: NativeSide) -> None:
         self._native = native

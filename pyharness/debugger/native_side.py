@@ -71,11 +71,11 @@ class NativeSide:
         self.reason_of_number: dict[int, NativeReason] = {}
         """gdb's number of a watchpoint or an exception's breakpoint → what a stop at it is."""
         self._callers: dict[int, mi.Caller | None] = {}
-        """Of threads that stand and whose stack was read."""
+        """The callers of stopped threads whose stack was read."""
         self._looked_at = False
         """Variables were handed out since they were last forgotten."""
         self.ending = NativeEnding()
-        """Of C++ expressions."""
+        """What ends C++ expressions."""
         self.on_interrupt: Callable[[], None] = lambda: None
         """Ends what runs in the program for an expression, in either language."""
         self.calls_unguarded = False
@@ -146,7 +146,7 @@ class NativeSide:
         self._settling = None
 
     def stack_of_running(self, thread: int) -> tuple[Frame, ...]:
-        """As ``stack``, for a thread that gdb does not hold (debugpy does); empty when it cannot be held."""
+        """The ``stack`` of a thread that gdb does not hold (debugpy does); empty when it cannot be held."""
         return self._held(thread, lambda: self.stack(thread)) or ()
 
     def arm_return(self, thread: int, stdlib: str) -> bool:
@@ -309,7 +309,7 @@ class NativeSide:
         return _answer(command, self._said(command, _line(command)))
 
     def ask_about(self, thread: int, command: mi.Command[Answer]) -> Answer:
-        """As ``ask``, about a thread that gdb holds, or that debugpy does: gdb then holds it meanwhile."""
+        """The answer about a thread that gdb holds, or that debugpy does: gdb then holds it meanwhile."""
         self._looked_at = True
         said = self._said(command, f"{_line(command)} standing {thread}")
         if "runs" not in said:

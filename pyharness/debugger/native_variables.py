@@ -12,7 +12,7 @@ if TYPE_CHECKING:
 
 
 class NativeVariables:
-    """Of threads that stand; levels count frames of the merged stack. Handles are valid until the program goes on."""
+    """Variables of stopped threads; levels count frames of the merged stack. Handles hold until the program goes on."""
 
     def __init__(self, native: NativeSide) -> None:
         self._native = native

@@ -18,7 +18,7 @@ class NativeWatch:
     def __init__(self, native: NativeSide) -> None:
         self._native = native
         self.targets: dict[int, mi.WatchTarget] = {}
-        """Those that are set, by gdb's number."""
+        """The targets of watchpoints that are set, by gdb's number."""
 
     def target(self, thread: int, expression: str, level: int = 0, python_object: int = 0) -> mi.WatchTarget:
         """What could be watched under a name in a frame of the merged stack; ``GdbError`` says why nothing could.
@@ -60,6 +60,6 @@ class NativeWatch:
         return self._native.ask(mi.WatchHits(thread))
 
     def hit(self, notice: Notice, thread: int) -> mi.WatchHit:
-        """Of these, the one that gdb's record names."""
+        """The hit of a thread that gdb's record names."""
         hits = self.hits(thread)
         return next((hit for hit in hits if hit.number == number_of(notice)), hits[0])

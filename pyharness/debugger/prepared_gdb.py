@@ -31,11 +31,11 @@ class PreparedGdb:
         ).start()
 
     def take(self) -> NativeSide:
-        """It, once it is ready; ``HarnessError`` or ``OSError`` where it cannot be."""
+        """The prepared gdb, once it is ready; ``HarnessError`` or ``OSError`` where it cannot be."""
         return self._made.result()
 
     def unused(self) -> NativeSide | None:
-        """It, to be closed; ``None`` where there is none."""
+        """The prepared gdb, to be closed; ``None`` where there is none."""
         return self._made.result() if self._begun and self._made.exception() is None else None
 
     def _make(self, has_agent: bool, guarded: bool) -> None:  # noqa: FBT001  (a thread's arguments)

@@ -85,7 +85,7 @@ class Program:
             raise missing_in(self._command.python)
 
     def __enter__(self) -> Program:  # noqa: PYI034  (Self is not in 3.10's typing)
-        """Itself, which ``close`` is called of at the end of the block."""
+        """The program, of which ``close`` is called at the end of the block."""
         self._require_open()
         return self
 

@@ -57,7 +57,7 @@ class Target(Protocol):
 
     @property
     def python(self) -> str:
-        """Its interpreter, as far as it was named."""
+        """The interpreter of the program, as far as it was named."""
 
     @property
     def ours(self) -> bool:

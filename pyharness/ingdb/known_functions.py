@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
 
 def known_functions() -> list[UserFunction]:
-    """Those of every library that is loaded now."""
+    """The user's functions in every library that is loaded now."""
     return [
         function
         for library in libraries.user_libraries()

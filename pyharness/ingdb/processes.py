@@ -71,7 +71,7 @@ def _one(found: list[Process], has: str, have: str) -> int:
 
 
 def _programs(found: list[Process]) -> list[Process]:
-    """Those of a name that are programs: a forked worker has its parent's command line, a launcher another one."""
+    """The processes of a name that are programs: a worker has its parent's command line, a launcher another one."""
     commands = {one.pid: one.command for one in found}
     found = [one for one in found if commands.get(one.parent) != one.command]
     launchers = {ancestor for one in found for ancestor in _ancestors(one.pid) if ancestor != one.pid}

@@ -33,7 +33,7 @@ def torch_library() -> Library | None:
 
 
 def torch_version() -> str | None:
-    """Such as ``2.13.0+cpu``: what the installation that the library was loaded from says of itself."""
+    """The version of the program's torch, such as ``2.13.0+cpu``, as the library's installation names it."""
     library = torch_library()
     if library is None:
         return None

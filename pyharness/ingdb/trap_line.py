@@ -47,7 +47,7 @@ class NativeStop:
     """Address of the TensorImpl by the name that conditions use: in0, out0."""
 
     def address(self, expression: str) -> int:
-        """Of the tensor that ``in0`` or ``out`` names; 0 where it names none."""
+        """The address of the tensor that ``in0`` or ``out`` names; 0 where it names none."""
         return self.tensors.get("out0" if expression == "out" else expression, 0)
 
 

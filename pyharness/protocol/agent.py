@@ -64,7 +64,7 @@ class AskDebugpy(Request[bool], name="debugpy"):
 
     command: str
     arguments: Any
-    """As the debug adapter protocol has them."""
+    """The arguments as the debug adapter protocol has them."""
 
 
 @dataclass(frozen=True)
@@ -80,7 +80,7 @@ class Evaluated:
 
 
 NOT_EVALUATED = Evaluated(None, "the program runs without pyharness's native half")
-"""Of a program that has no agent."""
+"""The answer of a program that has no agent."""
 
 
 @dataclass(frozen=True)

@@ -86,7 +86,7 @@ class Go:
     """The program may go on."""
 
     stop: bool = False
-    """It stops: at its first line, or at the op or node that it asked about."""
+    """Whether the program stops: at its first line, or at the op or node that it asked about."""
 
 
 @dataclass(frozen=True)
@@ -120,7 +120,7 @@ class OpReached(Message[Go], name="op"):
     """A thread has come to an op or an autograd node that is a place."""
 
     place: str
-    """As ``agent.OpPlace.known_as``; empty for a breakpoint of the program's own."""
+    """The place, as ``agent.OpPlace.known_as``; empty for a breakpoint of the program's own."""
     thread: int
     """LWP."""
     trap: int

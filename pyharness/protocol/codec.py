@@ -46,7 +46,7 @@ def decode(kind: type[T], data: Any, where: str) -> T:
 
 
 def wrong(where: str, wanted: str, data: Any) -> MalformedError:
-    """That ``where`` has another value than the ``wanted`` one."""
+    """The error that ``where`` has another value than the ``wanted`` one."""
     text = repr(data)
     return MalformedError(f"{where} is not {wanted}: {text if len(text) <= _SHOWN else f'{text[:_SHOWN]}...'}")
 

@@ -16,7 +16,7 @@ class Question(Generic[Answer]):
     """``class Where(Family[Location], name="where")``: frozen dataclasses, one class for each name of a family."""
 
     tag: ClassVar[str]
-    """Its name on the wire."""
+    """The question's name on the wire."""
     answer_type: ClassVar[Any]
     known: ClassVar[dict[str, type[Question[Any]]]]
     """All questions of the family, by name."""

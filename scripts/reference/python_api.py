@@ -112,7 +112,7 @@ def _ours(value: type) -> list[type]:
 
 
 def _doc(value: Any) -> str:
-    """Its own docstring, also where it is an object that is called: a registered transform, say."""
+    """The value's own docstring, also where it is an object that is called: a registered transform, say."""
     if inspect.isclass(value):
         return inspect.cleandoc(vars(value).get("__doc__") or "")
     return inspect.getdoc(value) or ""

@@ -14,7 +14,7 @@ class Page:
 
     file: str
     module: str
-    """Its names are those of the module's ``__all__``."""
+    """The module; the page has the names of its ``__all__``."""
     guide: str
     """Markdown that says where they are explained."""
     returned: tuple[str, ...] = ()

@@ -54,7 +54,9 @@ def test_who_writes_it_is_told(tensors):
         {"dataId": data, "hitCondition": "often"},
     )
     assert [answer["verified"] for answer in answers] == [True, False, False, False]
-    for answer, why in zip(answers[1:], ("does not come from dataBreakpointInfo", "does not parse", "is not understood"), strict=True):
+    for answer, why in zip(
+        answers[1:], ("does not come from dataBreakpointInfo", "does not parse", "is not understood"), strict=True
+    ):
         assert why in answer["message"]
     main = stood.thread
     program.client.request("continue", threadId=main)

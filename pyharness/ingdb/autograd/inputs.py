@@ -21,7 +21,7 @@ _MAX_RANK = 64
 
 
 def inputs_of(memory: Memory, node: int, layout: TensorLayout) -> list[Variable]:
-    """Of the node at ``node``; empty where that cannot be known."""
+    """The inputs of the autograd node at ``node``; empty where they cannot be known."""
     try:
         return list(_inputs(memory, node, layout)) if layout.input_size else []
     except UnreadableError:

@@ -54,7 +54,7 @@ class _Python(FrameDecorator):
         self._frame = frame
 
     def function(self) -> str:
-        """As Python calls it."""
+        """The function's name, as Python calls it."""
         return visible(self._frame.function)
 
     def filename(self) -> str | None:

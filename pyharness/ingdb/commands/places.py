@@ -18,7 +18,7 @@ from pyharness.model.errors import UsageError
 from pyharness.protocol.agent import LinePlace, SetStops, op_place
 
 ENVIRONMENT = "PYHARNESS_STOPS"
-"""As ``debuggee/line_stops.py`` reads it."""
+"""The variable with the places, which ``debuggee/line_stops.py`` reads."""
 
 
 @dataclass

@@ -75,7 +75,7 @@ def _signal_info(request: mi.SignalInfo) -> mi.SignalStop:
 
 
 def _address(info: gdb.Value, code: int) -> int | None:
-    """Of the fault; the kernel does not tell one that is not canonical, but the instruction does."""
+    """The address of the fault; the kernel does not tell one that is not canonical, but the instruction does."""
     if code != _KERNEL:
         return int(info["_sifields"]["_sigfault"]["si_addr"]) & _MASK
     return _operand()

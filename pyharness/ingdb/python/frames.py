@@ -27,7 +27,7 @@ class PythonFrame:
     first_line: int | None = None
     """``None`` for a placeholder, and for a frame that is half-made or the interpreter's own."""
     address: int = 0
-    """Of the interpreter's frame; 0 for a placeholder."""
+    """The address of the interpreter's frame; 0 for a placeholder."""
     code: int = 0
 
 

@@ -248,7 +248,7 @@ def _native_frames(limit: int) -> Iterator[NativeFrame]:
 
 
 def _unwound(thread: gdb.InferiorThread, limit: int) -> list[NativeFrame]:
-    """As `_native_frames`; those that are as they were at the last stop have no handle."""
+    """The native frames of a thread; those that are as they were at the last stop have no handle."""
     return _tails.complete((*thread.ptid, limit), _native_frames(limit))
 
 

@@ -20,7 +20,7 @@ _NEAR = 16
 
 
 def last_words() -> str:
-    """Of the selected thread, which has aborted; empty where it said nothing."""
+    """What the selected thread, which has aborted, said last; empty where it said nothing."""
     memory = Memory(backtrace.read_memory)
     try:
         return _uncaught(memory) or _abort_message(memory)

@@ -55,7 +55,7 @@ def arm(thread: gdb.InferiorThread) -> Armed:
 
 
 def plant(standing: int = 0) -> Armed:
-    """As ``arm``, for all threads and without gdb's help, in a program that has a trap guard.
+    """Plant traps for all threads and without gdb's help, in a program that has a trap guard.
 
     ``standing`` is where the stepping thread stands: a trap there would stop it before it has moved, or be taken by gdb
     for an instruction of one byte that it has stepped.
@@ -67,7 +67,7 @@ def plant(standing: int = 0) -> Armed:
 
 
 def plant_at(address: int) -> None:
-    """The same at one place: where a call returns to."""
+    """Plant a trap at one place: where a call returns to."""
     _planted().plant([address])
 
 

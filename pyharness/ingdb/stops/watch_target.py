@@ -31,7 +31,7 @@ class Target:
     address: int
     length: int
     name: str
-    """Such as ``x[3, 2] (float32)``."""
+    """The name of the target, such as ``x[3, 2] (float32)``."""
     tensor: TensorInfo | None = None
     type: gdb.Type | None = None
 
@@ -76,7 +76,7 @@ def named(place: Place, expression: str) -> Target:
 
 
 def of_object(address: int, expression: str) -> Target:
-    """As `named`, for the Python object at ``address``, which the part of ``expression`` before its indices is."""
+    """The target in the Python object at ``address``, which ``expression`` names before its indices."""
     base, indices = split(expression)
     tensor = tensor_values.tensor_of_python(address)
     if tensor is None:

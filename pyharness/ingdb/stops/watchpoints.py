@@ -70,7 +70,7 @@ def _holds(target: Target, condition: str, old: bytes, new: bytes) -> bool:
 
 _watches: dict[int, Watchpoint] = {}
 _hits: dict[int, tuple[tuple[int, int], list[Hit]]] = {}
-"""Of each thread, by LWP: where it stood and what it had accessed there, which may be several."""
+"""Where each thread (by LWP) stopped, and what it had accessed there, which may be several."""
 
 
 def _remember(hit: Hit) -> None:

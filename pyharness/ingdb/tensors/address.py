@@ -75,7 +75,7 @@ def _impl_in(memory: Memory, name: str, address: int) -> int:
 
 
 def _in_register(value: gdb.Value) -> int:
-    """Of a tensor that is in no memory, such as the result of ``finish``."""
+    """The address of a tensor that is in no memory, such as the result of ``finish``."""
     for members in ("impl_.target_", "target_", "ref_.impl_.target_", "own_.impl_.target_"):
         found = _member(value, members)
         if found is not None:

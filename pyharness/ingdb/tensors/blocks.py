@@ -85,7 +85,7 @@ class _Reader:
 
 
 def _merged(sizes: Sequence[int], strides: Sequence[int]) -> tuple[list[int], list[int]]:
-    """The same elements in the same order with as few dimensions as possible."""
+    """Sizes and strides of the elements, in their order, with as few dimensions as possible."""
     merged: list[tuple[int, int]] = []
     for size, stride in zip(sizes, strides, strict=True):
         if size == 1:

@@ -23,7 +23,7 @@ _WIDTH = 120
 
 
 def one_line(read: Read, info: TensorInfo) -> str:
-    """Such as ``Tensor float32 [2, 3] cpu grad_fn=<MulBackward0> [[1.0, 2.0, …], …]``."""
+    """One line on a tensor: ``Tensor float32 [2, 3] cpu grad_fn=<MulBackward0> [[1.0, 2.0, …], …]``."""
     readable = info.state == "defined" and not info.unreadable
     return tensor_text.one_line(info, element_reader(read, info) if readable else None)
 

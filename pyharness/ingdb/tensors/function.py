@@ -37,7 +37,7 @@ def elements(value: gdb.Value) -> gdb.Value:
 
 
 def array_of(info: TensorInfo) -> gdb.Value:
-    """The same of a tensor that was read."""
+    """The elements of a tensor that was read, as an array."""
     if info.state != "defined" or info.unreadable or not info.numel:
         reason = (
             info.unreadable or info.problem or ("it is empty" if info.state == "defined" else f"it is {info.state}")

@@ -88,9 +88,9 @@ class TensorLayout:
     """The saved variables of a ``torch::autograd::CppNode``."""
     python_saved: int = 136
     python_node: int = 216
-    """Of the PyObject of a node written in Python."""
+    """The offset in the PyObject of a node written in Python."""
     python_cpp_node: int = 16
-    """Of the PyObject that stands for a node written in C++."""
+    """The offset in the PyObject that stands for a node written in C++."""
     undefined_dtype: int = 46
 
 

@@ -45,7 +45,7 @@ def read_tensor(read: Callable[[int, int], bytes], address: int, layout: TensorL
 
 
 def tensor_at(memory: Memory, address: int, layout: TensorLayout) -> TensorInfo:
-    """As `read_tensor`, from memory that caches what it reads."""
+    """The tensor at an address, from memory that caches what it reads."""
     if not address:
         return TensorInfo(0, state="null")
     try:

@@ -22,7 +22,7 @@ def assigned(place: gdb.Value, expression: str) -> gdb.Value:
 
 
 def assigned_variable(name: str, expression: str) -> gdb.Value:
-    """As `assigned`, for a variable of the selected frame by its name: it may lie in a register."""
+    """The value assigned to a variable of the selected frame by its name: it may lie in a register."""
     need_a_process()
     return _evaluated(f"{name} = ({expression})", expression)
 

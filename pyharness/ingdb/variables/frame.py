@@ -91,7 +91,7 @@ class Symbols(Content):
         return native_item(symbol.name, value, symbol.name)
 
     def assign(self, name: str, value: str) -> Item:
-        """As gdb's ``print NAME = VALUE``."""
+        """Assign as gdb's ``print NAME = VALUE`` does."""
         if name not in {symbol.name for symbol in self._symbols}:
             return super().assign(name, value)
         self._frame.select()
@@ -107,7 +107,7 @@ class Registers(Content):
         self.named = len(self._names) + 1
 
     def named_items(self, start: int, stop: int) -> Iterator[Item]:
-        """As the processor names them."""
+        """Registers, named as the processor names them."""
         for name in self._names[start:stop]:
             yield self._item(name)
         if start <= len(self._names) < stop:
@@ -133,7 +133,7 @@ class _Group(Content):
         self.named = len(self._names)
 
     def named_items(self, start: int, stop: int) -> Iterator[Item]:
-        """As the processor names them."""
+        """Registers, named as the processor names them."""
         return (_register(self._frame, name) for name in self._names[start:stop])
 
 
@@ -162,7 +162,7 @@ class Globals(Content):
         return len(self._symbols)
 
     def named_items(self, start: int, stop: int) -> Iterator[Item]:
-        """Those of the file, then the program's."""
+        """The globals of the file, then the program's."""
         return (native_item(symbol.name, symbol.value(), symbol.name) for symbol in self._symbols[start:stop])
 
 

@@ -53,7 +53,7 @@ class Listed(Content):
         self.named = len(self._items)
 
     def named_items(self, start: int, stop: int) -> list[Item]:
-        """As `Content.named_items`."""
+        """The items by name, as ``Content.named_items`` gives them."""
         return self._items[start:stop]
 
 

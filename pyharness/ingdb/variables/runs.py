@@ -92,7 +92,7 @@ def _ivalue(value: gdb.Value) -> Run | None:
 
 
 def _optional(value: gdb.Value) -> Run | None:
-    """Of a ``std::optional`` of such elements."""
+    """The run of elements in a ``std::optional``."""
     inner = tensor_printers.engaged(value)
     return run_of(inner) if inner is not None else None
 

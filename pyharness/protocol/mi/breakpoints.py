@@ -54,7 +54,7 @@ class WatchTarget:
     length: int
     """Bytes."""
     description: str
-    """Such as ``x[3, 2] (float32) at 0x7f00``."""
+    """The description of the target, such as ``x[3, 2] (float32) at 0x7f00``."""
     value: str
     number: int = 0
     """gdb's; 0 for one that is not set."""
@@ -82,7 +82,7 @@ class Watch(Command[WatchTarget], name="ph-watch"):
     """A gdb expression in which ``$value`` and ``$old`` are the new and the old number; empty for none."""
     expression: str = ""
     object: int = 0
-    """As for ``DescribeWatch``."""
+    """The object, as for ``DescribeWatch``."""
     address: int = 0
     length: int = 8
 
@@ -154,7 +154,7 @@ class CxxException:
     what: str
     """Empty where the message is not in memory."""
     level: int
-    """Of ``frame`` in the merged stack, -1 for none."""
+    """The level of ``frame`` in the merged stack, -1 for none."""
     frame: Frame | None
     """The innermost native frame of the user's."""
 

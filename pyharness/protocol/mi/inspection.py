@@ -16,7 +16,7 @@ class Evaluate(Running[str], name="ph-evaluate"):
     thread: int
     expression: str
     level: int = 0
-    """Of gdb's own stack, not of the merged one."""
+    """The level in gdb's own stack, not in the merged one."""
 
     @property
     def code(self) -> str:
@@ -70,7 +70,7 @@ class SetVariable(Running[Variable], name="ph-set-variable"):
     """Set a variable behind a handle; the variable as it is then."""
 
     thread: int
-    """That of the handle."""
+    """The thread of the handle."""
     handle: int
     name: str
     value: str

@@ -29,7 +29,7 @@ class CoreContents:
     """What is in a core file."""
 
     pid: int
-    """Of the process that it was."""
+    """The process id of the program that left the core."""
     threads: dict[int, str]
     """LWP → the kernel's name, empty where the core has none."""
     thread: int
@@ -98,7 +98,7 @@ class SignalStop:
     sender: int
     """Process that sent it, 0 where it is the program's own fault."""
     address: int | None
-    """That could not be accessed."""
+    """The address that could not be accessed."""
     what: str
     """What lies there, for a person."""
 

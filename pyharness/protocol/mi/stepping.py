@@ -91,8 +91,8 @@ class Caller:
 
     language: Literal["native", "python", "none"]
     level: int = 0
-    """Of a native caller: ``level - 1`` is a frame that gdb can finish; the way to the caller may end within inlined
-    code and goes on from there."""
+    """The level of a native caller: ``level - 1`` is a frame that gdb can finish; the way to the caller may end within
+    inlined code and goes on from there."""
 
 
 @dataclass(frozen=True)
