@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 _TGKILL = 234
 _SIGNAL = signal.Signals[END_SIGNAL]
-_LEFT = "The call was left as it was: what it had locked is locked still. Go on, or end the program."
+_LEFT = "gdb dropped the call, so its locks stay locked. Continue, or end the program."
 
 
 class EndedError(HarnessError):

@@ -31,7 +31,7 @@ _ALL = "Show also the graphs that torch makes for itself on the way."
 _EPILOG = """What follows -- belongs to the program. GRAPH is a number or a name of the list that the verb prints, with
 @VERSION behind it for what the GraphModule was before it was recompiled: Model@1."""
 _STATUSES = (("the program's", "shown; 128 + N for signal N"), ("1", "the program made no graph"))
-_NONE = """torch.fx.symbolic_trace, pyharness.fx.Tracer, torch.export and torch.compile (once it is called) make some; \
+_NONE = """torch.fx.symbolic_trace, pyharness.fx.Tracer, torch.export and torch.compile (once it is called) make them; \
 --all also shows those that torch makes for itself."""
 
 
