@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
 import resource
 import shutil
@@ -9,6 +10,9 @@ import signal
 
 import pytest
 from hypothesis import HealthCheck, settings
+
+from kit import builds
+from kit.command import Command, environment_of
 
 # How fast a busy machine makes up an example says nothing of what is tested.
 settings.register_profile("busy", deadline=None, suppress_health_check=[HealthCheck.too_slow])
@@ -39,6 +43,25 @@ def private_state(tmp_path_factory: pytest.TempPathFactory):
         del os.environ["PYHARNESS_HOME"]
     else:
         os.environ["PYHARNESS_HOME"] = before
+
+
+@pytest.fixture
+def environment(tmp_path):
+    """The environment of the commands that a test runs: a state folder of its own."""
+    return environment_of(tmp_path / "state")
+
+
+@pytest.fixture
+def pyharness(environment, tmp_path):
+    """Run ``pyharness ...``; the completed process, with text output."""
+    with contextlib.closing(Command(environment, tmp_path)) as command:
+        yield command
+
+
+@pytest.fixture(scope="session")
+def crossing():
+    """The folder of the test extension."""
+    return str(builds.crossing())
 
 
 @pytest.fixture

@@ -3,11 +3,9 @@
 import json
 import subprocess
 import sys
-from pathlib import Path
 
 from benchmarks.table import Check, Row, Table, interleave, ratio, rows_of
-
-ROOT = Path(__file__).parent.parent.parent
+from kit.paths import ROOT
 
 
 def test_json_has_the_keys_of_the_contract():

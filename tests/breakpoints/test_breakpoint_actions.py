@@ -4,20 +4,15 @@ import queue
 import subprocess
 import sys
 from functools import partial
-from pathlib import Path
 
-import breakpoint_build
 import pytest
 
-sys.path.append(str(Path(__file__).parents[1] / "ingdb"))
+from kit.debugpy_adapter import DebugpyAdapter
+from kit.marks import line_of
+from kit.paths import PROGRAMS
 
-sys.path.append(str(Path(__file__).parents[1] / "dap"))
-
-import plain_gdb
-from debugpy_adapter import DebugpyAdapter
-
-PROGRAM = breakpoint_build.PROGRAMS / "op_actions.py"
-marked = partial(plain_gdb.mark, file=PROGRAM)
+PROGRAM = PROGRAMS / "op_actions.py"
+marked = partial(line_of, file=PROGRAM)
 
 
 @pytest.fixture

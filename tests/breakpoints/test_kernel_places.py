@@ -4,9 +4,9 @@ import ctypes
 import shutil
 import subprocess
 
-import breakpoint_build
 import pytest
 
+from kit import builds
 from pyharness.model.errors import UsageError
 from pyharness.native import breakpoint as native_breakpoint
 from pyharness.native import include_dir
@@ -26,9 +26,9 @@ def loaded(path):
 def kernel(request, tmp_path_factory):
     """Stripped of every symbol that can go, it has its places all the same."""
     if request.param != "stripped":
-        return loaded(breakpoint_build.site_kernel(request.param))
+        return loaded(builds.site_kernel(request.param))
     target = tmp_path_factory.mktemp("stripped") / "kernel.so"
-    shutil.copy(breakpoint_build.site_kernel("-O2"), target)
+    shutil.copy(builds.site_kernel("-O2"), target)
     subprocess.run(["strip", "--strip-all", target], check=True)
     return loaded(target)
 

@@ -1,16 +1,11 @@
 """``ph-break op:`` and ``node:`` in a gdb that is alone: no debugpy, no controller."""
 
-import sys
-from pathlib import Path
+from kit import gdb as plain_gdb
+from kit import needs
+from kit.paths import PROGRAMS
 
-import breakpoint_build
-
-sys.path.append(str(Path(__file__).parents[1] / "ingdb"))
-
-import plain_gdb
-
-pytestmark = breakpoint_build.debugger_needed
-EAGER = breakpoint_build.PROGRAMS / "op_eager.py"
+pytestmark = needs.a_plain_build
+EAGER = PROGRAMS / "op_eager.py"
 
 
 def test_at_an_op_into_its_kernel_and_at_a_node(extension, tmp_path):

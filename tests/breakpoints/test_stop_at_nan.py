@@ -1,19 +1,16 @@
 """``find_nan(action="stop")``: the program stops in the debugger at the first bad op or node, with its tensors."""
 
 import json
-import sys
 from functools import partial
-from pathlib import Path
 
-import breakpoint_build
+from kit import gdb as plain_gdb
+from kit import needs
+from kit.marks import line_of
+from kit.paths import PROGRAMS
 
-sys.path.append(str(Path(__file__).parents[1] / "ingdb"))
-
-import plain_gdb
-
-pytestmark = breakpoint_build.debugger_needed
-SURVEYED = breakpoint_build.PROGRAMS / "surveyed.py"
-marked = partial(plain_gdb.mark, file=SURVEYED)
+pytestmark = needs.a_plain_build
+SURVEYED = PROGRAMS / "surveyed.py"
+marked = partial(line_of, file=SURVEYED)
 NODE = "torch::autograd::CppNode<survey::Distance>"
 FORWARD = """import torch
 import pyharness

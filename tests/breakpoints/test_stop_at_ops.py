@@ -3,21 +3,19 @@
 import json
 import os
 import subprocess
-import sys
 from functools import partial
-from pathlib import Path
 
-import breakpoint_build
 import pytest
 
-sys.path.append(str(Path(__file__).parents[1] / "ingdb"))
+from kit import needs
+from kit.command import PYHARNESS
+from kit.marks import line_of
+from kit.paths import PROGRAMS, ROOT
 
-import plain_gdb
-
-pytestmark = breakpoint_build.debugger_needed
-EAGER = breakpoint_build.PROGRAMS / "op_eager.py"
-marked = partial(plain_gdb.mark, file=EAGER)
-KERNEL = breakpoint_build.PROGRAMS / "op_kernel.cpp"
+pytestmark = needs.a_plain_build
+EAGER = PROGRAMS / "op_eager.py"
+marked = partial(line_of, file=EAGER)
+KERNEL = PROGRAMS / "op_kernel.cpp"
 
 
 def shown(stop):
@@ -35,7 +33,7 @@ WALK = [
 def stops(extension, tmp_path_factory):
     """Of one walk through the program, which takes seconds to start."""
     words = [word for part in WALK for word in part]
-    command = [sys.executable, "-m", "pyharness", "step", EAGER, *words, "--json", "--", extension]
+    command = [*PYHARNESS, "step", EAGER, *words, "--json", "--", extension]
     environment = {**os.environ, "PYHARNESS_HOME": str(tmp_path_factory.mktemp("state"))}
     done = subprocess.run(
         command,
@@ -43,7 +41,7 @@ def stops(extension, tmp_path_factory):
         text=True,
         timeout=120,
         check=False,
-        cwd=breakpoint_build.ROOT,
+        cwd=ROOT,
         env=environment,
         stdin=subprocess.DEVNULL,
     )

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-ROOT = Path(__file__).parents[2]
+from kit.paths import ROOT
 
 
 def run(*command: str | Path, **options: object) -> str:

@@ -12,7 +12,8 @@ from pathlib import Path
 
 import pytest
 
-ROOT = Path(__file__).parents[2]
+from kit.paths import ROOT
+
 PROGRAM = ROOT / "tests" / "programs" / "guarded_registers.py"
 LIBRARY = ROOT / "build" / "tests" / "guarded_registers.so"
 ROUNDS = int(os.environ.get("PYHARNESS_RUNS", "10"))

@@ -6,11 +6,12 @@ import signal
 import subprocess
 import sys
 from dataclasses import dataclass
-from pathlib import Path
 
 import pytest
 
-PROGRAM = Path(__file__).parents[1] / "programs" / "hot_loop.py"
+from kit.paths import PROGRAMS
+
+PROGRAM = PROGRAMS / "hot_loop.py"
 ROUNDS = 5
 
 

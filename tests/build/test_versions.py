@@ -4,18 +4,16 @@ from __future__ import annotations
 
 import ast
 import re
-from pathlib import Path
 
 import pytest
 
+from kit.paths import ROOT
 from pyharness.doctor import tested
 
 try:
     import tomllib
 except ModuleNotFoundError:
     import tomli as tomllib
-
-ROOT = Path(__file__).parents[2]
 
 
 @pytest.fixture(scope="module")

@@ -12,11 +12,10 @@ from pathlib import Path
 
 import pytest
 
-sys.path.append(str(Path(__file__).parents[1] / "breakpoints"))
+from kit import builds, needs
+from kit.paths import PROGRAMS
 
-import breakpoint_build
-
-PROGRAM = Path(__file__).parents[1] / "programs" / "op_eager.py"
+PROGRAM = PROGRAMS / "op_eager.py"
 LINE = next(number for number, line in enumerate(PROGRAM.read_text("utf-8").splitlines(), 1) if "# @weighted" in line)
 WATCH = """
 import sys
@@ -70,11 +69,11 @@ def python(installed):
 
 
 def test_the_engine_is_watched(python):
-    done = python("-c", WATCH, breakpoint_build.op_kernel())
+    done = python("-c", WATCH, builds.op_kernel())
     assert done.stdout.splitlines() == ["['walk::weighted']", "['MulBackward0']", "walk::weighted"]
 
 
-@breakpoint_build.debugger_needed
+@needs.a_plain_build
 def test_a_line_is_stepped_into_the_extension(python):
     words = (
         "step",
@@ -84,7 +83,7 @@ def test_a_line_is_stepped_into_the_extension(python):
         "--into-native",
         "--json",
         "--",
-        breakpoint_build.op_kernel(),
+        builds.op_kernel(),
     )
     line, kernel = json.loads(python("-m", "pyharness", *words).stdout)["stops"]
     assert (line["language"], line["line"]) == ("python", LINE)

@@ -9,7 +9,9 @@ import sys
 from pathlib import Path
 
 import pytest
-from words_program import ROOT, WORDS
+from words_program import WORDS
+
+from kit.paths import ROOT
 
 PATIENCE = 60
 

@@ -6,8 +6,9 @@ import subprocess
 import sys
 
 import pytest
-from words_program import PROGRAMS
 
+from kit.command import PYHARNESS
+from kit.paths import PROGRAMS
 from pyharness.debugger.processes import find
 
 EVIL = "\x1b]0;owned\x07\x9b31m\u202e"
@@ -169,7 +170,7 @@ def test_what_a_shell_offers(environment, folder, shell, typed):
         "_PYHARNESS_COMPLETE": f"{shell}_complete",
     }
     env = {**environment, **words}
-    command = [sys.executable, "-m", "pyharness"]
+    command = [*PYHARNESS]
     done = subprocess.run(command, env=env, cwd=folder, capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stderr
     assert OBEYED.search(done.stdout + done.stderr) is None

@@ -1,25 +1,22 @@
 """``pyharness trace`` and ``run --nan`` on a model and an extension that are not ours."""
 
 import json
-import sys
 from functools import partial
-from pathlib import Path
 
 import pytest
 
-sys.path += [str(Path(__file__).parents[1] / folder) for folder in ("breakpoints", "ingdb")]
+from kit import builds
+from kit.marks import line_of
+from kit.paths import PROGRAMS
 
-import breakpoint_build
-import plain_gdb
-
-SURVEYED = breakpoint_build.PROGRAMS / "surveyed.py"
-line = partial(plain_gdb.mark, file=SURVEYED)
+SURVEYED = PROGRAMS / "surveyed.py"
+line = partial(line_of, file=SURVEYED)
 NODE = "torch::autograd::CppNode<survey::Distance>"
 
 
 @pytest.fixture
 def survey():
-    return breakpoint_build.survey()
+    return builds.survey()
 
 
 def test_a_trace_names_its_op_its_nodes_and_what_was_not_seen(pyharness, survey, tmp_path):

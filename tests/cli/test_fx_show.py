@@ -7,8 +7,10 @@ import subprocess
 import sys
 
 import pytest
-from words_program import ROOT
 
+from kit.command import PYHARNESS
+from kit.marks import line_of
+from kit.paths import ROOT
 from pyharness import cli
 from pyharness.cli.fx import VERBS
 
@@ -17,8 +19,7 @@ KEYS = ["name", "op", "target", "module", "line", "origin"]
 
 
 def mark(name):
-    lines = PROGRAM.read_text().split("\n")
-    return f"{PROGRAM}:{next(number for number, line in enumerate(lines, 1) if f'# @{name}' in line)}"
+    return f"{PROGRAM}:{line_of(name, PROGRAM)}"
 
 
 @pytest.fixture(scope="module")
@@ -27,7 +28,7 @@ def everything(tmp_path_factory):
     state = tmp_path_factory.mktemp("show")
     words = ["fx", "show", PROGRAM, "--json", "--", "--compile", "more"]
     done = subprocess.run(
-        [sys.executable, "-m", "pyharness", *map(str, words)],
+        [*PYHARNESS, *map(str, words)],
         cwd=ROOT,
         env={**os.environ, "PYHARNESS_HOME": str(state)},
         capture_output=True,

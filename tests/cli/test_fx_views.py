@@ -8,8 +8,8 @@ import subprocess
 import sys
 
 import pytest
-from words_program import ROOT
 
+from kit.paths import ROOT
 from pyharness import cli
 
 PROGRAM = str(ROOT / "tests" / "programs" / "fx_graphs.py")

@@ -5,8 +5,8 @@ import shlex
 
 import click
 import pytest
-from words_program import ROOT
 
+from kit.paths import ROOT
 from pyharness import cli
 from pyharness.cli.lazy_group import LazyGroup
 from pyharness.cli.verb import Verb

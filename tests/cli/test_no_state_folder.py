@@ -6,7 +6,9 @@ import subprocess
 import sys
 
 import pytest
-from words_program import PROGRAMS
+
+from kit.command import PYHARNESS
+from kit.paths import PROGRAMS
 
 sys.path.insert(0, str(PROGRAMS))
 
@@ -70,7 +72,7 @@ def folderless(request, tmp_path_factory, environment):
     temporary = tmp_path_factory.mktemp("temporary")
 
     def run(*words, **more):
-        command = [*before, sys.executable, "-m", "pyharness", *map(str, words)]
+        command = [*before, *PYHARNESS, *map(str, words)]
         env = {**known, **variables, "TMPDIR": str(temporary), **more}
         return subprocess.run(command, env=env, cwd="/", capture_output=True, text=True, check=False, timeout=PATIENCE)
 
@@ -214,7 +216,7 @@ def test_without_any_folder_the_program_runs_from_memory():
     alone = ["unshare", "--mount", "--", "sh", "-c", hide]
     if subprocess.run([*alone, "true"], check=False).returncode:
         pytest.skip("no folder can be hidden here (unshare --mount)")
-    command = [*alone, sys.executable, "-m", "pyharness", "run", str(TRACED)]
+    command = [*alone, *PYHARNESS, "run", str(TRACED)]
     env = {**os.environ, "PYHARNESS_HOME": "/proc/nope"}
     done = subprocess.run(command, env=env, cwd="/proc", capture_output=True, text=True, check=False)
     assert (done.returncode, done.stdout) == (0, "ran\n"), done.stderr

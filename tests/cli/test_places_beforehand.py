@@ -3,8 +3,9 @@
 import json
 
 import pytest
-from words_program import PROGRAMS, ROOT
 
+from kit.marks import line_of
+from kit.paths import PROGRAMS, ROOT
 from pyharness.model.errors import UsageError
 from pyharness.model.native_condition import check_native
 from pyharness.model.where import Where, parse
@@ -112,7 +113,7 @@ def test_what_only_the_program_could_tell_is_a_failure(pyharness, environment, c
 
 def test_a_line_that_only_other_processes_ran_is_said_to_be_that(pyharness):
     script = PROGRAMS / "worker_lines.py"
-    line = next(number for number, text in enumerate(script.open(), 1) if text.endswith("# @work\n"))
+    line = line_of("work", script)
     for how in ("fork", "spawn", "none"):
         done = pyharness("step", script, "--at", f"py:{script}:{line}", "--json", "--", how)
         assert done.returncode == 1

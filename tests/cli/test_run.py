@@ -8,6 +8,8 @@ import sys
 
 import pytest
 
+from kit.command import PYHARNESS
+
 PATIENCE = 60
 
 
@@ -19,7 +21,7 @@ def run(tmp_path, monkeypatch):
 
     def start(*words, **options):
         pipes = {"stdin": subprocess.PIPE, "stdout": subprocess.PIPE, "stderr": subprocess.PIPE, **options}
-        command = [sys.executable, "-m", "pyharness", "run", *map(str, words)]
+        command = [*PYHARNESS, "run", *map(str, words)]
         started.append(subprocess.Popen(command, text=True, start_new_session=True, **pipes))
         return started[-1]
 

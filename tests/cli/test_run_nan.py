@@ -1,9 +1,10 @@
 """``pyharness run --nan``: the program ends at its first bad value, which is reported."""
 
 import subprocess
-import sys
 
 import pytest
+
+from kit.command import PYHARNESS
 
 BAD = """import torch
 
@@ -26,7 +27,7 @@ def run(tmp_path, monkeypatch):
     def finish(text):
         script = tmp_path / "program.py"
         script.write_text(text)
-        command = [sys.executable, "-m", "pyharness", "run", "--nan", str(script), "--its-own"]
+        command = [*PYHARNESS, "run", "--nan", str(script), "--its-own"]
         return subprocess.run(command, capture_output=True, text=True, check=False, timeout=120)
 
     return finish

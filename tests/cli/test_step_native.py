@@ -4,8 +4,8 @@ import json
 import signal
 
 import pytest
-from words_program import PROGRAMS, ROOT
 
+from kit.paths import PROGRAMS, ROOT
 from pyharness.model.errors import HarnessError
 from pyharness.native import build_info
 

@@ -7,6 +7,7 @@ import sys
 
 import pytest
 
+from kit.command import PYHARNESS
 from pyharness.model.exit_status import ExitStatus, of_program
 
 SIGNS = "from pyharness.cli import output; output.write('a → b … c · d │ e ↔ é')"
@@ -33,7 +34,7 @@ def test_a_reader_that_leaves_is_no_error(shell):
 def test_a_pipe_that_nobody_reads_any_more(environment):
     reading, writing = os.pipe()
     os.close(reading)
-    command = [sys.executable, "-m", "pyharness", "step", "--help"]
+    command = [*PYHARNESS, "step", "--help"]
     done = subprocess.run(command, env=environment, stdout=writing, stderr=subprocess.PIPE, check=False)
     os.close(writing)
     assert (done.returncode, done.stderr) == (ExitStatus.UNREAD, b"")

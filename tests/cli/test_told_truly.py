@@ -4,8 +4,9 @@ import subprocess
 import sys
 
 import pytest
-from words_program import PROGRAMS
 
+from kit.command import PYHARNESS
+from kit.paths import PROGRAMS
 from pyharness.model.process_state import is_kernel_thread
 
 NET = """
@@ -124,7 +125,7 @@ def test_a_node_of_code_that_has_no_file(environment):
     alone = ["unshare", "--mount", "--", "sh", "-c", hide]
     if subprocess.run([*alone, "true"], check=False).returncode:
         pytest.skip("no folder can be hidden here (unshare --mount)")
-    command = [*alone, sys.executable, "-m", "pyharness", "step", str(PROGRAMS / "fx_plain.py"), "--at", "fx:linear"]
+    command = [*alone, *PYHARNESS, "step", str(PROGRAMS / "fx_plain.py"), "--at", "fx:linear"]
     env = {**environment, "PYHARNESS_HOME": "/proc/nope"}
     done = subprocess.run(command, env=env, cwd="/proc", capture_output=True, text=True, check=False)
     assert (done.returncode, done.stdout.splitlines()[0]) == (1, "ran")

@@ -10,7 +10,9 @@ import sys
 from pathlib import Path
 
 import pytest
-from words_program import ROOT
+
+from kit.command import PYHARNESS
+from kit.paths import ROOT
 
 PROGRAM = ROOT / "tests/programs/traced_training.py"
 PATIENCE = 90
@@ -34,7 +36,7 @@ def looked_at(tmp_path_factory):
     """One run with everything: the finished process, and the files that it wrote."""
     folder = tmp_path_factory.mktemp("views")
     words = ["--html", folder / "page.html", "-o", folder / "trace.json", "--shapes", "--memory", "--limit", "40"]
-    command = [sys.executable, "-m", "pyharness", "trace", *words, PROGRAM, "--", "one", "--two"]
+    command = [*PYHARNESS, "trace", *words, PROGRAM, "--", "one", "--two"]
     done = subprocess.run(
         list(map(str, command)), capture_output=True, text=True, timeout=PATIENCE, check=False, cwd=ROOT
     )
@@ -133,7 +135,7 @@ def test_a_terminal_sees_how_many_events_there_are(environment, script):
     if pid == 0:
         os.execve(  # noqa: S606  (a list of arguments, no shell)
             sys.executable,
-            [sys.executable, "-m", "pyharness", "trace", str(path)],
+            [*PYHARNESS, "trace", str(path)],
             {**environment, "TERM": "xterm", "COLUMNS": "80"},
         )
     shown = read_until(terminal, rb"[1-9]\d* events, \d+ s")

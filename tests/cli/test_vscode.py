@@ -4,7 +4,8 @@ import json
 from pathlib import Path
 
 import pytest
-from words_program import ROOT
+
+from kit.paths import ROOT
 
 HEAD = "// Made by `pyharness vscode"
 

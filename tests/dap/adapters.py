@@ -3,19 +3,17 @@
 import contextlib
 import json
 import os
-import select
 import signal
 import socket
 import subprocess
-import sys
 import uuid
 from contextlib import contextmanager
-from pathlib import Path
 
-from client import Client
+from kit.command import PYHARNESS
+from kit.dap_client import Client
+from kit.processes import carrying, ends_within
 
-ROOT = Path(__file__).parents[2]
-OURS = (sys.executable, "-m", "pyharness", "dap")
+OURS = (*PYHARNESS, "dap")
 
 
 class Adapters:
@@ -71,12 +69,7 @@ class Adapters:
 
     def family(self):
         """Every process that came of these adapters and lives: pid and command line."""
-        found = {}
-        for entry in Path("/proc").glob("[0-9]*"):
-            with contextlib.suppress(OSError):
-                if self.mark.encode() in (entry / "environ").read_bytes().split(b"\0"):
-                    found[int(entry.name)] = (entry / "cmdline").read_bytes().replace(b"\0", b" ").decode()
-        return found
+        return dict(carrying(self.mark))
 
     def wait_gone(self, spared=(), seconds=20):
         """Wait until every process but ``spared`` ended; those that did not."""
@@ -109,11 +102,6 @@ class Adapters:
         return "\n".join(parts + [f"--- {log.name}\n{log.read_text(errors='replace')}" for log in logs])
 
 
-def search_path(*folders):
-    """``PYTHONPATH`` of programs that import from here."""
-    return os.pathsep.join(filter(None, [str(ROOT), *folders, os.environ.get("PYTHONPATH", "")]))
-
-
 @contextmanager
 def adapters_in(folder):
     """Adapters that are held to the protocol, and to leave nothing behind."""
@@ -123,15 +111,3 @@ def adapters_in(folder):
     faults = [fault for client in adapters.clients for fault in client.faults]
     assert not faults, "\n".join(faults)
     assert not left, f"left behind: {left}"
-
-
-def ends_within(pid, seconds):
-    """Whether a process ends in time; waits for its end."""
-    try:
-        descriptor = os.pidfd_open(pid)
-    except ProcessLookupError:
-        return True
-    try:
-        return bool(select.select([descriptor], [], [], seconds)[0])
-    finally:
-        os.close(descriptor)

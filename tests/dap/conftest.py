@@ -4,14 +4,9 @@ import shutil
 
 import core_files
 import pytest
-from adapters import adapters_in, search_path
-from debugging import crossing_build
+from adapters import adapters_in
 
-
-@pytest.fixture(scope="session")
-def crossing():
-    """The folder of the test extension."""
-    return str(crossing_build.folder())
+from kit.paths import search_path
 
 
 @pytest.fixture

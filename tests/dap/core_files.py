@@ -3,12 +3,12 @@
 import os
 import resource
 import subprocess
-import sys
 
-from debugging import PROGRAMS
+from kit.command import PYHARNESS
+from kit.paths import PROGRAMS
 
 PROGRAM = PROGRAMS / "crash_generated.py"
-_RUN = (sys.executable, "-m", "pyharness", "run", str(PROGRAM))
+_RUN = (*PYHARNESS, "run", str(PROGRAM))
 _GDB = ("gdb", "-nx", "-batch", "-iex", "set auto-solib-add off", "-iex", "set debuginfod enabled off")
 
 

@@ -1,15 +1,13 @@
 """A program debugged through a client, in the words of an editor: breakpoints by mark, steps, the frame at the top."""
 
-import sys
 from dataclasses import dataclass
 from pathlib import Path
 
-sys.path += [str(Path(__file__).parents[1] / folder) for folder in ("debugger", "ingdb")]
+from kit import builds
+from kit.debugged_program import line_of, source_line
+from kit.paths import PROGRAMS
 
-import crossing_build
-from debugged_program import PROGRAMS, line_of, source_line
-
-EXTENSION = str(crossing_build.SOURCE)
+EXTENSION = str(builds.CROSSING)
 
 
 @dataclass(frozen=True)

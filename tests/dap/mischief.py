@@ -3,7 +3,7 @@
 import json
 import random
 
-import protocol
+from kit import dap_protocol as protocol
 
 NOT_SENT = {"disconnect", "runInTerminal", "startDebugging"}
 """The first ends the session, the others are the adapter's to ask."""

@@ -2,14 +2,11 @@
 
 import contextlib
 import os
-import sys
 from pathlib import Path
 
 from debugging import Debugging
 
-sys.path.append(str(Path(__file__).parents[1] / "faults"))
-
-from slow_gdb import SlowGdb
+from kit.slow_gdb import SlowGdb
 
 SCRIPT = "dap_states.py"
 

@@ -3,7 +3,8 @@
 import pytest
 import states
 from debugging import Debugging
-from running_program import Running
+
+from kit.running_program import Running
 
 SCRIPT = "attach_loop.py"
 

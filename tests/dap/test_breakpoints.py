@@ -1,7 +1,8 @@
 """Breakpoints with conditions, hit conditions and log messages, in both languages, by line and by function."""
 
 from debugging import EXTENSION, Debugging
-from tensor_build import kernel
+
+from kit.builds import tensor_kernel
 
 LOOKS = ["x[0, 0].item()", "mul[0, 0].item()", "gradients.size()", "number", "number"]
 CROSSING, MODEL = "core_crossing.py", "dap_model.py"
@@ -83,7 +84,7 @@ def test_lines_of_both_languages(dap):
 
 
 def test_functions_by_every_name(dap):
-    program = begun(dap, MODEL, args=[str(kernel())])
+    program = begun(dap, MODEL, args=[str(tensor_kernel())])
     functions(
         program,
         {"name": "fx:first", "hitCondition": "2"},

@@ -1,11 +1,10 @@
 """The table of docs/dap.md says what the adapter answers."""
 
-from pathlib import Path
-
+from kit.paths import ROOT
 from pyharness.dap import handlers  # noqa: F401  (registers every request)
 from pyharness.dap.registry import CAPABILITIES
 
-DOCS = Path(__file__).parent.parent.parent / "docs" / "dap.md"
+DOCS = ROOT / "docs" / "dap.md"
 
 
 def test_the_documented_capabilities_are_the_adapters():

@@ -1,11 +1,14 @@
 """A client that leaves at any state of its session: what was launched ends, and no process is left."""
 
+import os
 import subprocess
 import sys
 from pathlib import Path
 
 import pytest
 import states
+
+from kit.paths import TESTS, search_path
 
 LONELY = Path(__file__).with_name("lonely.py")
 
@@ -24,7 +27,8 @@ def test_a_client_that_hangs_up(dap, tmp_path, state):
 @at_any_state
 def test_a_client_that_is_killed(dap, tmp_path, state):
     command = [sys.executable, str(LONELY), state.__name__, dap.mark, str(tmp_path), "tcp"]
-    with subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True) as client:
+    environment = {**os.environ, "PYTHONPATH": search_path(TESTS, os.environ["PYTHONPATH"])}
+    with subprocess.Popen(command, env=environment, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True) as client:
         assert client.stdout.readline() == "there\n"
         assert dap.family()
         client.kill()

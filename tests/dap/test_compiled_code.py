@@ -1,19 +1,16 @@
 """Code that torch.compile made, through a client: by node, and by line in a file of an earlier run."""
 
-import sys
 from pathlib import Path
 
 from debugging import Debugging
 
-sys.path.append(str(Path(__file__).parents[1] / "breakpoints"))
-
-import breakpoint_build
+from kit import builds
 
 PROGRAM = "compiled_training.py"
 
 
 def test_breakpoints_bind_before_compiled_code_runs_and_steps_enter_its_kernel(dap):
-    kernel = str(breakpoint_build.op_kernel())
+    kernel = str(builds.op_kernel())
     first = Debugging(dap.stdio(), PROGRAM).launch(functions=["fx:weighted_1"], args=[kernel], crashes=False)
     backward = first.stood()
     assert (backward.function, backward.reason) == ("forward [fx weighted_1 of second]", "breakpoint")

@@ -3,11 +3,11 @@
 from collections import Counter
 
 import mischief
-import protocol
 import pytest
-from client import PATIENCE
 from debugging import Debugging
 
+from kit import dap_protocol as protocol
+from kit.dap_client import PATIENCE
 from pyharness.model.dap_wire import Decoder, Malformed
 
 PURE, IDLE, RAW, STANDING = 30_000, 50_000, 18_000, 1_000

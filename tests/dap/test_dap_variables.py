@@ -2,7 +2,8 @@
 
 import pytest
 from debugging import Debugging
-from tensor_build import kernel
+
+from kit.builds import tensor_kernel
 
 X = "Tensor float32 [2, 3] cpu [[0.0, 1.0, 2.0], [3.0, 4.0, 5.0]]"
 PRODUCT = "Tensor float32 [2, 3] cpu grad_fn=<MulBackward0> [[0.0, 2.0, 4.0], [6.0, 8.0, 10.0]]"
@@ -13,7 +14,7 @@ def model(dap):
     """The traced model, to be stopped in its op; before it runs."""
     program = Debugging(dap.stdio(), "dap_model.py")
     functions = ["fx:first", "tensor_kernel::wait", "tensor_kernel::Waiting::apply"]
-    yield program.launch("forward", functions=functions, args=[str(kernel())])
+    yield program.launch("forward", functions=functions, args=[str(tensor_kernel())])
     program.leave()
 
 

@@ -1,18 +1,13 @@
 """Stops that the program's own C++ tests for, through a client: the first NaN, native breakpoints, and no others."""
 
-import sys
-from pathlib import Path
-
 from debugging import Debugging
 
-sys.path.append(str(Path(__file__).parents[1] / "breakpoints"))
-
-import breakpoint_build
+from kit import builds
 
 
 def test_at_the_first_nan_with_its_tensors_and_the_merged_stack(dap):
     program = Debugging(dap.stdio(), "surveyed.py")
-    program.launch(args=[str(breakpoint_build.survey()), "stop"], crashes=False)
+    program.launch(args=[str(builds.survey()), "stop"], crashes=False)
     stood = program.stood()
     assert (stood.reason, stood.function) == ("breakpoint", "torch::autograd::CppNode<survey::Distance>")
     names = [frame["name"] for frame in program.stack(stood.thread)]

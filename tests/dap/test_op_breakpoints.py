@@ -1,19 +1,15 @@
 """Function breakpoints on ops that eager Python calls and on autograd nodes, through a client."""
 
-import sys
-from pathlib import Path
-
 from debugging import Debugging, line_of
 
-sys.path.append(str(Path(__file__).parents[1] / "breakpoints"))
-
-import breakpoint_build
+from kit import builds
+from kit.paths import PROGRAMS
 
 
 def test_at_an_op_into_its_kernel_and_at_a_node(dap):
     program = Debugging(dap.stdio(), "op_eager.py")
     names = ("op:walk::weighted when max(in0) > 1", "node:MulBackward0", "op:aten::mul when nan(outt)")
-    program.launch(functions=names, args=[str(breakpoint_build.op_kernel())], crashes=False)
+    program.launch(functions=names, args=[str(builds.op_kernel())], crashes=False)
     op, node, wrong = program.breakpoints
     assert (op["verified"], node["verified"], wrong["verified"]) == (True, True, False)
     assert "Did you mean out" in wrong["message"]
@@ -25,7 +21,7 @@ def test_at_an_op_into_its_kernel_and_at_a_node(dap):
     assert python["name"].endswith("forward")  # with its class from Python 3.11 on
     assert python["line"] == line_of("weighted", program.script)
     stood = program.into(stood)
-    assert (stood.function, stood.file) == ("walk::weighted", str(breakpoint_build.PROGRAMS / "op_kernel.cpp"))
+    assert (stood.function, stood.file) == ("walk::weighted", str(PROGRAMS / "op_kernel.cpp"))
     stood = program.run_on(stood)
     assert (stood.function, stood.body["hitBreakpointIds"]) == ("MulBackward0", [node["id"]])
     program.client.request("setFunctionBreakpoints", breakpoints=[])

@@ -4,10 +4,11 @@ import json
 from pathlib import Path
 
 import pytest
-from debugged_program import PROGRAMS, line_of
 from debugging import Debugging
-from tensor_build import kernel
 
+from kit.builds import tensor_kernel
+from kit.debugged_program import line_of
+from kit.paths import PROGRAMS
 from pyharness.dap.arguments import Arguments
 from pyharness.dap.path_mappings import PathMappings, mappings_of
 from pyharness.model.errors import UsageError
@@ -78,7 +79,7 @@ def test_what_is_no_mapping_is_refused(wrong, said):
 def test_a_session_in_the_paths_of_the_client(dap):
     program = Debugging(dap.stdio(), PROGRAM)
     program.initialize()
-    launched = program.client.post("launch", program=PROGRAM, args=[str(kernel())], pathMappings=MAPPINGS)
+    launched = program.client.post("launch", program=PROGRAM, args=[str(tensor_kernel())], pathMappings=MAPPINGS)
     program.client.event("initialized")
     marked = line_of("wait", PROGRAMS / "tensor_kernel.cpp")
     program.set_lines(NATIVE, [marked])

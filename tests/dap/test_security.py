@@ -4,11 +4,13 @@ import json
 import os
 import socket
 import subprocess
-import sys
 from pathlib import Path
 
 import pytest
-from debugging import PROGRAMS, Debugging
+from debugging import Debugging
+
+from kit.command import PYHARNESS
+from kit.paths import PROGRAMS
 
 TARGET = str(PROGRAMS / "plain_lines.py")
 GUESS = "guess"
@@ -110,7 +112,7 @@ def test_the_environment_can_name_the_token(dap):
 
 
 def test_a_token_that_can_be_guessed_is_refused():
-    command = [sys.executable, "-m", "pyharness", "dap", "--port", "0"]
+    command = [*PYHARNESS, "dap", "--port", "0"]
     environment = {**os.environ, "PYHARNESS_TOKEN": "x" * 23}
     done = subprocess.run(command, env=environment, capture_output=True, text=True, check=False)
     assert (done.returncode, done.stdout) == (2, "")

@@ -1,8 +1,9 @@
 """The adapter, its program and its program's children let in nobody but the client; a port asks for its token."""
 
 from debugging import Debugging
-from strangers import assert_let_nobody_in
 from test_child_sessions import child_of, launched
+
+from kit.strangers import assert_let_nobody_in
 
 
 def test_on_standard_streams_no_port_is_open(dap):

@@ -3,7 +3,7 @@
 import json
 import sys
 
-from protocol import faults
+from kit.dap_protocol import faults
 
 
 def main():

@@ -1,8 +1,6 @@
 """One run of somebody else's client: the program, the adapter to start, and what is left of it afterwards."""
 
-import contextlib
 import os
-import select
 import subprocess
 import sys
 import uuid
@@ -10,7 +8,10 @@ from pathlib import Path
 
 import pytest
 
-ROOT = Path(__file__).parents[2]
+from kit.marks import line_of
+from kit.paths import ROOT
+from kit.processes import carrying, ends_within
+
 PATIENCE = 150
 """Seconds for one session; both clients give up on each of its steps before."""
 PATIENCE_AT_THE_END = 10
@@ -21,8 +22,7 @@ class Session:
 
     def __init__(self, folder):
         self.program = ROOT / "tests" / "programs" / "plain_crossing.py"
-        text = self.program.read_text().splitlines()
-        self.line = next(number for number, line in enumerate(text, 1) if line.endswith("# @forward"))
+        self.line = line_of("forward", self.program)
         self.pyharness = Path(sys.executable).with_name("pyharness")
         self._mark = f"PYHARNESS_TEST_MARK={uuid.uuid4()}"
         self._folder = folder
@@ -47,22 +47,7 @@ class Session:
 
     def left_behind(self):
         """Command lines of what carries the mark and does not end by itself, as an adapter without its client does."""
-        return [command_line for pid, command_line in self._processes() if not _ends(pid)]
-
-    def _processes(self):
-        for process in Path("/proc").glob("[0-9]*"):
-            with contextlib.suppress(OSError):
-                if self._mark.encode() in (process / "environ").read_bytes().split(b"\0"):
-                    yield int(process.name), (process / "cmdline").read_bytes().replace(b"\0", b" ").decode()
-
-
-def _ends(pid):
-    with contextlib.suppress(ProcessLookupError):
-        descriptor = os.pidfd_open(pid)
-        ended, _, _ = select.select([descriptor], [], [], PATIENCE_AT_THE_END)
-        os.close(descriptor)
-        return bool(ended)
-    return True
+        return [command_line for pid, command_line in carrying(self._mark) if not ends_within(pid, PATIENCE_AT_THE_END)]
 
 
 def not_here(reason):

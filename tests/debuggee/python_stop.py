@@ -1,23 +1,14 @@
 """A program stopped by debugpy under the harness, and the variables that a client of debugpy sees there."""
 
 import os
-import sys
 from contextlib import contextmanager
-from pathlib import Path
 
-ROOT = Path(__file__).parents[2]
-sys.path.append(str(ROOT / "tests/ingdb"))
-
-from tensor_build import kernel  # noqa: E402
-
-import pyharness  # noqa: E402
+import pyharness
+from kit.builds import tensor_kernel
+from kit.marks import place
+from kit.paths import ROOT
 
 PROGRAM = ROOT / "tests/programs/variables_zoo.py"
-
-
-def line_of(mark):
-    lines = PROGRAM.read_text().splitlines()
-    return next(number for number, line in enumerate(lines, 1) if line.endswith(f"# @{mark}"))
 
 
 class Shown:
@@ -58,9 +49,9 @@ def stopped(folder, mark="forward"):
     """The program before the line with a mark."""
     os.environ.setdefault("OMP_NUM_THREADS", "1")
     with (folder / "output.txt").open("w") as output:
-        arguments = [str(kernel()), str(folder / "table.json")]
+        arguments = [str(tensor_kernel()), str(folder / "table.json")]
         with pyharness.debug(str(PROGRAM), *arguments, stdout=output) as program:
-            stop = program.run_to(f"py:{PROGRAM}:{line_of(mark)}")
+            stop = program.run_to(place(mark, PROGRAM))
             assert stop is not None, (folder / "output.txt").read_text()
             try:
                 yield Shown(program)

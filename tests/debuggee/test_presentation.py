@@ -3,7 +3,9 @@
 import json
 
 import pytest
-from python_stop import line_of, stopped
+from python_stop import PROGRAM, stopped
+
+from kit.marks import line_of
 
 
 @pytest.fixture(scope="module")
@@ -101,7 +103,7 @@ def test_an_autograd_node_expands(shown):
 
 def test_the_line_that_made_a_node_is_shown_where_torch_recorded_it(shown):
     made = shown.inside(shown.locals["node"], "next_functions", "[0]", "created")
-    assert made["value"].endswith(f"variables_zoo.py:{line_of('made')}")
+    assert made["value"].endswith(f"variables_zoo.py:{line_of('made', PROGRAM)}")
     assert "set_detect_anomaly" in shown.inside(shown.locals["node"], "created")["value"]
 
 

@@ -1,24 +1,16 @@
 """What the core's tests share: programs ready to be debugged."""
 
-import os
-
-import crossing_build
 import pytest
-from debugged_program import ROOT, Debugged
-from running_program import Running
 
-
-@pytest.fixture(scope="session")
-def crossing():
-    """The folder of the test extension."""
-    return str(crossing_build.folder())
+from kit.debugged_program import Debugged
+from kit.paths import search_path
+from kit.running_program import Running
 
 
 @pytest.fixture
 def debugged(tmp_path, crossing, monkeypatch):
     """Make a program of ``tests/programs`` ready to be debugged; its input has ended."""
-    path = os.pathsep.join(filter(None, [str(ROOT), crossing, os.environ.get("PYTHONPATH", "")]))
-    monkeypatch.setenv("PYTHONPATH", path)
+    monkeypatch.setenv("PYTHONPATH", search_path(crossing))
     made = []
 
     def make(name):

@@ -4,7 +4,8 @@ import subprocess
 import sys
 
 import pytest
-from debugged_program import ROOT
+
+from kit.paths import ROOT
 
 ATTACH = """
 import sys, pyharness

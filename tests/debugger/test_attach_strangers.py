@@ -3,9 +3,9 @@
 import os
 
 import pytest
-from strangers import assert_let_nobody_in
 
 import pyharness
+from kit.strangers import assert_let_nobody_in
 
 
 @pytest.mark.parametrize("handle", ["walker", ""], ids=["handle", "plain"])

@@ -1,8 +1,8 @@
 """Native code that holds the GIL: stepped into, looked at in both languages, left again."""
 
 import pytest
-from debugged_program import source_line
 
+from kit.debugged_program import source_line
 from pyharness.debugger.native_side import NativeSide
 from pyharness.model.errors import HarnessError
 

@@ -2,15 +2,16 @@
 
 import os
 
-import crossing_build
 import pytest
-from crossing_build import OPTIMIZED
-from debugged_program import source_line
+
+from kit import builds
+from kit.builds import OPTIMIZED
+from kit.debugged_program import source_line
 
 
 @pytest.fixture
 def optimized(debugged, monkeypatch):
-    folder = crossing_build.folder("optimized", OPTIMIZED, "-O2")
+    folder = builds.crossing("optimized", OPTIMIZED, "-O2")
     monkeypatch.setenv("PYTHONPATH", os.pathsep.join([str(folder), os.environ["PYTHONPATH"]]))
     return debugged("core_optimized.py")
 

@@ -4,10 +4,10 @@ import subprocess
 import sys
 
 import pytest
-from debugged_program import PROGRAMS, ROOT
-from running_program import wait_for_end
 
 import pyharness
+from kit.paths import PROGRAMS, ROOT
+from kit.running_program import wait_for_end
 from pyharness.model.errors import HarnessError
 
 HOW = [pytest.param({"handle": "walker"}, id="by handle"), pytest.param({}, id="by pid")]

@@ -12,9 +12,10 @@ from pathlib import Path
 
 import pytest
 
-sys.path.append(str(Path(__file__).parent.parent / "ingdb"))
-from python_debuggee import PROGRAMS, interpreters, marks, waiting
-
+from kit.command import PYHARNESS
+from kit.interpreters import interpreters, waiting
+from kit.marks import marks
+from kit.paths import PROGRAMS
 from pyharness.debugger.stack_dump import StackDumpError, dump_stacks
 from pyharness.model.errors import HarnessError, UsageError
 from pyharness.model.stack_format import format_threads
@@ -47,7 +48,7 @@ def assert_is_merged(thread):
     """The stack of py_frames.py: Python, its loops, qsort in C, Python again."""
     frames = [frame for frame in thread.frames if not frame.plumbing or frame.language == "python"]
     here = [(frame.function.rsplit(".", 1)[-1], frame.line) for frame in frames if frame.file and FRAMES in frame.file]
-    where = marks(FRAMES)
+    where = marks(PROGRAMS / FRAMES)
     assert here[0] == ("stop", where["stop"])
     assert [entry for entry in here if entry[0] in {"generate", "inner", "compare", "main"}] == [
         ("generate", where["generator"]),
@@ -100,7 +101,7 @@ def test_a_native_stop_that_holds_the_gil():
         main, foreign, spinning = sorted(dump_stacks(said["pid"]), key=lambda thread: thread.lwp)
         assert [main.holds_gil, foreign.holds_gil, spinning.holds_gil] == [True, False, False]
         hold = next(frame for frame in main.frames if frame.function == "hold")
-        assert (hold.language, hold.line) == ("python", marks(GIL)["hold"])
+        assert (hold.language, hold.line) == ("python", marks(PROGRAMS / GIL)["hold"])
         assert all(frame.language == "native" for frame in foreign.frames)
         assert any(frame.function == "spin" for frame in spinning.frames)
 
@@ -214,7 +215,7 @@ def test_ended_while_gdb_is_attached(number, tmp_path):
     slow.write_text(HANGS.format(gdb=shutil.which("gdb"), hangs=tmp_path / "hangs"))
     slow.chmod(0o755)
     with waiting(sys.executable, FRAMES) as (process, said):
-        command = [sys.executable, "-m", "pyharness", "stack", str(said["pid"])]
+        command = [*PYHARNESS, "stack", str(said["pid"])]
         environment = {**os.environ, "PYHARNESS_GDB": str(slow)}
         with subprocess.Popen(command, env=environment, stderr=subprocess.PIPE) as harness:
             wait_until((tmp_path / "hangs").exists)
@@ -234,7 +235,7 @@ def wait_until(condition):
 
 def test_the_command_line_in_json():
     with waiting(sys.executable, FRAMES) as (process, said):
-        command = [sys.executable, "-m", "pyharness", "stack", str(said["pid"]), "--json"]
+        command = [*PYHARNESS, "stack", str(said["pid"]), "--json"]
         done = subprocess.run(command, capture_output=True, text=True, check=True)
         assert_runs_on(process)
     answer = json.loads(done.stdout)
@@ -246,7 +247,7 @@ def test_the_command_line_in_json():
 
 def test_the_command_line_in_text():
     with waiting(sys.executable, FRAMES) as (_process, said):
-        command = [sys.executable, "-m", "pyharness", "stack", str(said["pid"])]
+        command = [*PYHARNESS, "stack", str(said["pid"])]
         done = subprocess.run([*command, "--thread", str(said["pid"])], capture_output=True, text=True, check=True)
         assert f"Thread {said['pid']} " in done.stdout
         assert "sys.stdin.readline()  # @stop" in done.stdout
@@ -260,6 +261,6 @@ def test_a_script_names_the_process_that_runs_it(tmp_path):
     script.symlink_to(PROGRAMS / FRAMES)
     with waiting(sys.executable, str(script)) as (_process, said):
         for name in (str(script), "/".join(script.parts[-2:])):
-            command = [sys.executable, "-m", "pyharness", "stack", name, "--json"]
+            command = [*PYHARNESS, "stack", name, "--json"]
             done = subprocess.run(command, capture_output=True, text=True, check=True)
             assert json.loads(done.stdout)["target"] == str(said["pid"])

@@ -8,7 +8,8 @@ from pathlib import Path
 
 import pytest
 
-ROOT = Path(__file__).parents[2]
+from kit.paths import ROOT
+
 DOCKERFILES = sorted((ROOT / "docker").glob("*Dockerfile"))
 DEVCONTAINER = ROOT / ".devcontainer/devcontainer.json"
 pytestmark = pytest.mark.skipif(not DEVCONTAINER.exists(), reason="a source distribution has no images")

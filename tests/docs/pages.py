@@ -8,7 +8,8 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
-ROOT = Path(__file__).resolve().parents[2]
+from kit.paths import ROOT
+
 _FENCE = re.compile(r"^(?P<indent> *)```(?P<language>\w*)\s*$")
 _COMMENT = re.compile(r"<!--\s*(?P<what>not run|exit status):?\s*(?P<value>.*?)\s*-->", re.DOTALL)
 _GENERATED = ("docs/reference/",)

@@ -14,9 +14,10 @@ import sys
 from pathlib import Path
 
 import pytest
-from pages import ROOT, Block, Command, blocks, commands
+from pages import Block, Command, blocks, commands
 from shown import missing
 
+from kit.paths import ROOT
 from pyharness.session.document import Document
 from pyharness.session.parse import plan_of
 

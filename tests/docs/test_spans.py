@@ -6,8 +6,9 @@ import re
 
 import click
 import pytest
-from pages import ROOT, pages
+from pages import pages
 
+from kit.paths import ROOT
 from pyharness import cli
 
 SPAN = re.compile(r"`(?:python -m )?pyharness (?P<words>[a-z-][^`]*)`")

@@ -12,8 +12,10 @@ from pathlib import Path
 
 import pytest
 import torch
-from pages import ROOT, commands
+from pages import commands
 from shown import missing
+
+from kit.paths import ROOT
 
 FILES = ROOT / "examples" / "tutorial"
 PAGE = ROOT / "docs" / "tutorial.md"

@@ -5,10 +5,11 @@ import json
 import re
 import subprocess
 import sys
-from pathlib import Path
 
 import pytest
 
+from kit.command import PYHARNESS
+from kit.paths import ROOT
 from pyharness.doctor import tested
 from pyharness.doctor.examine import examine  # noqa: F401  (registers the checks)
 from pyharness.doctor.machine import machine_checks
@@ -17,11 +18,10 @@ from pyharness.model.diagnosis import SEVERITY, Diagnosis, report, worst
 from pyharness.model.diagnosis_text import lines
 
 _toml = importlib.import_module("tomllib" if sys.version_info >= (3, 11) else "tomli")
-ROOT = Path(__file__).parent.parent.parent
 
 
 def doctor(*arguments):
-    command = [sys.executable, "-m", "pyharness", "doctor", *map(str, arguments)]
+    command = [*PYHARNESS, "doctor", *map(str, arguments)]
     return subprocess.run(command, capture_output=True, text=True, check=False)
 
 

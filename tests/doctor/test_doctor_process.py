@@ -11,9 +11,11 @@ from pathlib import Path
 
 import pytest
 
+from kit.command import PYHARNESS
+from kit.paths import TESTS
 from pyharness.doctor.examine_process import examine_process
 
-TRACER = Path(__file__).parent.parent / "faults" / "tracer.py"
+TRACER = TESTS / "faults" / "tracer.py"
 REFUSES = "import ctypes; ctypes.CDLL(None).prctl(4, 0, 0, 0, 0)"  # PR_SET_DUMPABLE
 WAITS = "import sys; print('ready', flush=True); sys.stdin.read()"
 
@@ -37,7 +39,7 @@ def findings(target):
 
 def doctor(*arguments, before=()):
     """The command line's exit status, findings and errors."""
-    command = [*before, sys.executable, "-m", "pyharness", "doctor", "--json", *map(str, arguments)]
+    command = [*before, *PYHARNESS, "doctor", "--json", *map(str, arguments)]
     ended = subprocess.run(command, capture_output=True, text=True, check=False)
     found = json.loads(ended.stdout).get("findings", [])  # an error has none
     return ended.returncode, {one["check"]: one for one in found}, ended.stderr
@@ -195,7 +197,7 @@ def test_a_container_is_named(tmp_path):
 def test_one_of_ours(tmp_path):
     script = tmp_path / "waits.py"
     script.write_text("import sys\nprint('ready', flush=True)\nsys.stdin.read()\n")
-    command = [sys.executable, "-m", "pyharness", "run", "--name", "doctored", str(script)]
+    command = [*PYHARNESS, "run", "--name", "doctored", str(script)]
     with subprocess.Popen(command, stdin=-1, stdout=-1, stderr=subprocess.DEVNULL, text=True) as program:
         while program.stdout.readline() != "ready\n":
             assert program.poll() is None

@@ -3,10 +3,10 @@
 import json
 import os
 import subprocess
-import sys
 
 import pytest
 
+from kit.command import PYHARNESS
 from pyharness.doctor import editor, environment, state_folder
 
 HURTING = [
@@ -139,7 +139,7 @@ def test_launch_json(examined, tmp_path, text, state, part):
 
 def test_what_our_own_verb_writes(examined, tmp_path):
     (tmp_path / "train.py").write_text("")
-    command = [sys.executable, "-m", "pyharness", "vscode", str(tmp_path), "--script", "train.py"]
+    command = [*PYHARNESS, "vscode", str(tmp_path), "--script", "train.py"]
     subprocess.run(command, check=True, capture_output=True)
     found = examined(editor.launch, project=tmp_path)["launch-json"]
     assert (found.state, "configurations that use pyharness" in found.seen) == ("ok", True)

@@ -1,29 +1,18 @@
 """What the fault tests share: the harness as a process of its own, and a look at everything that it started."""
 
 import os
-import sys
-from pathlib import Path
 
 import pytest
+from harness_process import HarnessProcess
+from processes import marked_with
 
-ROOT = Path(__file__).parents[2]
-sys.path.insert(0, str(ROOT / "tests" / "debugger"))
-
-import crossing_build  # noqa: E402  (found in the folder above)
-from harness_process import HarnessProcess  # noqa: E402
-from processes import marked_with  # noqa: E402
-
-
-@pytest.fixture(scope="session")
-def crossing():
-    """The folder of the test extension."""
-    return str(crossing_build.folder())
+from kit.paths import TESTS, search_path
 
 
 @pytest.fixture
 def environment(tmp_path, crossing, monkeypatch):
     """The environment of everything that a test starts; its state folder marks these processes."""
-    path = os.pathsep.join(filter(None, [str(ROOT), crossing, os.environ.get("PYTHONPATH", "")]))
+    path = search_path(crossing, TESTS)  # the scripts beside these tests import `kit`
     marks = {"PYHARNESS_HOME": str(tmp_path / "state"), "PYTHONPATH": path, "PAUSES": str(tmp_path / "pauses")}
     os.mkfifo(marks["PAUSES"])
     for name, value in marks.items():

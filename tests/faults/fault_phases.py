@@ -11,21 +11,23 @@ from functools import partial
 from pathlib import Path
 
 import pyharness
+from kit import builds
+from kit.marks import line_of, place
+from kit.paths import PROGRAMS
 from pyharness.debugger.shell import Shell
 from pyharness.model.errors import HarnessError
 
-SCRIPT = Path(__file__).parents[1] / "programs" / "fault_table.py"
-SOURCE = Path(__file__).parents[1] / "debugger" / "extension.cpp"
+SCRIPT = PROGRAMS / "fault_table.py"
+SOURCE = builds.CROSSING
 ASK = "(__import__('os').write(1, b'doing an expression\\n'), __import__('os').read(0, 1))"
 
 
 def marked(mark, file=SCRIPT):
-    lines = file.read_text().splitlines()
-    return next(number for number, line in enumerate(lines, 1) if line.endswith(f"@{mark}"))
+    return line_of(mark, file)
 
 
 def py(mark):
-    return f"py:{SCRIPT}:{marked(mark)}"
+    return place(mark, SCRIPT)
 
 
 def native(mark):

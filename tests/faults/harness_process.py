@@ -9,15 +9,16 @@ from pathlib import Path
 import pytest
 from processes import PATIENCE, marked_with
 
-PROGRAMS = Path(__file__).parents[1] / "programs"
+from kit.marks import place
+from kit.paths import PROGRAMS
+
 STANDS = PROGRAMS / "fault_stands.py"
 _PAUSED = str(Path(__file__).with_name("paused.py"))
 
 
 def at(mark, program=STANDS):
     """The place of the line with ``@mark``."""
-    lines = program.read_text().splitlines()
-    return f"py:{program}:{next(number for number, line in enumerate(lines, 1) if line.endswith(f'@{mark}'))}"
+    return place(mark, program)
 
 
 class HarnessProcess:

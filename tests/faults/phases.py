@@ -1,7 +1,9 @@
 """The phases of a session, each as a function that brings one there; for what can happen at any of them."""
 
-from harness_process import PROGRAMS, STANDS, at
-from slow_gdb import SlowGdb
+from harness_process import STANDS, at
+
+from kit.paths import PROGRAMS
+from kit.slow_gdb import SlowGdb
 
 LATE = PROGRAMS / "fault_late.py"
 

@@ -2,11 +2,12 @@
 
 import contextlib
 import os
-import select
 import signal
 import time
 from dataclasses import dataclass
 from pathlib import Path
+
+from kit.processes import carrying, ends_within
 
 PATIENCE = 30
 
@@ -32,25 +33,12 @@ class Process:
 
     def wait_for_end(self):
         """Wait until it is gone (it need not be a child)."""
-        with contextlib.suppress(ProcessLookupError):
-            descriptor = os.pidfd_open(self.pid)
-            try:
-                ready, _, _ = select.select([descriptor], [], [], PATIENCE)
-            finally:
-                os.close(descriptor)
-            assert ready, f"{self} did not end"
+        assert ends_within(self.pid, PATIENCE), f"{self} did not end"
 
 
 def marked_with(home):
     """Live processes started with ``PYHARNESS_HOME=home``, in order of pid."""
-    mark = f"PYHARNESS_HOME={home}".encode()
-    found = []
-    for entry in Path("/proc").iterdir():
-        if entry.name.isdigit() and int(entry.name) != os.getpid():
-            with contextlib.suppress(OSError):
-                if mark in (entry / "environ").read_bytes().split(b"\0"):
-                    command = (entry / "cmdline").read_bytes().replace(b"\0", b" ").decode(errors="replace")
-                    found.append(Process(int(entry.name), command))
+    found = (Process(*each) for each in carrying(f"PYHARNESS_HOME={home}"))
     return sorted((process for process in found if status(process.pid)), key=lambda process: process.pid)
 
 

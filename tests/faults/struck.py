@@ -16,6 +16,7 @@ from fault_phases import PHASES, SCRIPT
 from processes import marked_with, status
 
 import pyharness
+from kit.command import PYHARNESS
 
 PATIENCE = 60
 LOOK_AGAIN = 0.05
@@ -57,7 +58,7 @@ class Struck:
         )
 
     def _run_by_itself(self):
-        front = [sys.executable, "-m", "pyharness", "run", "--name", "struck"]
+        front = [*PYHARNESS, "run", "--name", "struck"]
         return self._start([*front, SCRIPT, self.phase.word])
 
     def _read(self):

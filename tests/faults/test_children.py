@@ -3,7 +3,9 @@
 import json
 
 import pytest
-from harness_process import PROGRAMS, at
+from harness_process import at
+
+from kit.paths import PROGRAMS
 
 FORKS = PROGRAMS / "fault_forks.py"
 RESULTS = {"fork": [5], "process": [3], "pool-fork": [3, 5, 7, 9], "pool-spawn": [3, 5, 7, 9], "loader": [3, 5, 7, 9]}

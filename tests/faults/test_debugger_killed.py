@@ -1,9 +1,11 @@
 """gdb is killed: one clear error, and the user's program lives on to its own end."""
 
 import pytest
-from harness_process import PROGRAMS, STANDS, at
+from harness_process import STANDS, at
 from processes import wait_for_read
-from slow_gdb import SlowGdb
+
+from kit.paths import PROGRAMS
+from kit.slow_gdb import SlowGdb
 
 LINES = PROGRAMS / "plain_lines.py"
 EXPRESSIONS = pytest.mark.parametrize(

@@ -4,8 +4,10 @@ import signal
 import sys
 
 import pytest
-from harness_process import PROGRAMS, STANDS, at
-from slow_gdb import SlowGdb
+from harness_process import STANDS, at
+
+from kit.paths import PROGRAMS
+from kit.slow_gdb import SlowGdb
 
 ENDS = PROGRAMS / "fault_ends.py"
 LINES = PROGRAMS / "plain_lines.py"

@@ -5,7 +5,9 @@ import os
 from pathlib import Path
 
 import pytest
-from harness_process import PROGRAMS, STANDS, at
+from harness_process import STANDS, at
+
+from kit.paths import PROGRAMS
 
 LINES = PROGRAMS / "plain_lines.py"
 

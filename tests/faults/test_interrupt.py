@@ -3,8 +3,9 @@
 import signal
 
 import pytest
-from harness_process import PROGRAMS
 from phases import PHASES, attached, named, running_without_gdb, standing_in_native_code
+
+from kit.paths import PROGRAMS
 
 
 def assert_all_ended(harness, number=signal.SIGINT):

@@ -3,17 +3,18 @@
 import os
 import signal
 import subprocess
-import sys
-from pathlib import Path
 
-SCRIPT = Path(__file__).parents[1] / "programs" / "plain_lines.py"
+from kit.command import PYHARNESS
+from kit.paths import PROGRAMS
+
+SCRIPT = PROGRAMS / "plain_lines.py"
 
 
 def test_ctrl_c_ends_the_expression_and_the_session_goes_on():
     read, write = os.pipe()
     begun = f"open('/proc/{os.getpid()}/fd/{write}', 'wb').write(b'x')"
     looks = ["--eval-timeout", "600", "--print", f"[{begun}, __import__('time').sleep(600)]", "--print", "x + 10"]
-    command = [sys.executable, "-m", "pyharness", "step", str(SCRIPT), "--at", "py:plain_lines.py:7", *looks]
+    command = [*PYHARNESS, "step", str(SCRIPT), "--at", "py:plain_lines.py:7", *looks]
     with subprocess.Popen(
         command, stdout=subprocess.PIPE, text=True, cwd=SCRIPT.parent, start_new_session=True
     ) as step:

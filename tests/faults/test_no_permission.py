@@ -5,8 +5,10 @@ import subprocess
 import sys
 from pathlib import Path
 
-from harness_process import PROGRAMS, at
+from harness_process import at
 from phases import LATE
+
+from kit.paths import PROGRAMS
 
 UNTRACEABLE = PROGRAMS / "fault_untraceable.py"
 

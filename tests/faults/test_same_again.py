@@ -6,7 +6,9 @@
 import os
 
 import pytest
-from harness_process import PROGRAMS, at
+from harness_process import at
+
+from kit.paths import PROGRAMS
 
 RUNS = int(os.environ.get("PYHARNESS_RUNS", "10"))
 CROSSING = PROGRAMS / "core_crossing.py"

@@ -3,7 +3,8 @@
 import pytest
 from phases import PHASES, named
 from processes import marked_with
-from strangers import assert_let_nobody_in
+
+from kit.strangers import assert_let_nobody_in
 
 
 @pytest.mark.parametrize("phase", PHASES, ids=named)

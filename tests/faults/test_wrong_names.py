@@ -1,7 +1,9 @@
 """What does not exist: one message with the nearest names; status 1 where only the program, which ran, could tell."""
 
 import pytest
-from harness_process import PROGRAMS, STANDS
+from harness_process import STANDS
+
+from kit.paths import PROGRAMS
 
 FX = PROGRAMS / "fault_graph.py"
 

@@ -2,12 +2,11 @@
 
 import importlib.util
 import sys
-from pathlib import Path
 
 import torch
 from torch import fx, nn
 
-EXAMPLES = Path(__file__).parent.parent.parent / "examples"
+from kit.paths import EXAMPLES
 
 
 def example(name):

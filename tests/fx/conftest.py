@@ -4,6 +4,8 @@ import fx_models
 import pytest
 import torch
 
+from kit import marks
+
 
 @pytest.fixture(autouse=True)
 def home(tmp_path, monkeypatch):
@@ -20,4 +22,4 @@ def model():
 
 @pytest.fixture
 def line_of():
-    return lambda name: (fx_models.__file__, fx_models.mark(name))
+    return lambda name: (fx_models.__file__, marks.line_of(name, fx_models.__file__))

@@ -11,14 +11,13 @@ import backend_models
 import pytest
 import torch
 from backend_models import CASES, points
-from fx_models import mark
 
+from kit.marks import line_of
+from kit.paths import ROOT
 from pyharness.fx import EditError, compile_report, reload
 from pyharness.fx.generated import files
 from pyharness.model.places import OPS, find
 from pyharness.model.source_map import map_of
-
-ROOT = Path(__file__).parent.parent.parent
 
 
 @pytest.fixture(autouse=True)
@@ -142,7 +141,7 @@ def test_files_say_what_they_are_and_earlier_ones_are_kept(afresh):
     stems = [path.stem.rpartition("_")[0] for path in written]
     assert "Printing_forward_1_0_forward" in stems
     assert "Printing_forward_1_1_forward" in stems
-    assert f"Broken_forward_{mark('branch', backend_models.__file__)}_4_0_captured" in stems
+    assert f"Broken_forward_{line_of('branch', backend_models.__file__)}_4_0_captured" in stems
 
 
 def test_an_edited_file_runs(afresh):

@@ -7,8 +7,8 @@ import backend_models
 import pytest
 import torch
 from backend_models import points
-from fx_models import mark
 
+from kit.marks import line_of
 from pyharness.fx import compile_report, materialize
 from pyharness.fx.backend.guards import read_failure, read_part
 from pyharness.fx.backend.inputs import plain_source
@@ -36,7 +36,7 @@ def afresh():
 
 
 def at(name):
-    return FILE, mark(name, FILE)
+    return FILE, line_of(name, FILE)
 
 
 def place(found):
@@ -54,10 +54,10 @@ def test_breaks_guards_and_what_failed_have_the_users_lines(afresh):
     assert [(each.id, each.name, len(each.graphs) > 0) for each in report.compilations] == [
         ("0/0", "Broken.forward", False),
         ("1/0", "Printing.forward", True),
-        ("2/0", f"Printing.forward:{mark('print', FILE)}", True),
-        ("3/0", f"Broken.forward:{mark('factor', FILE)}", True),
-        ("4/0", f"Broken.forward:{mark('branch', FILE)}", True),
-        ("3/1", f"Broken.forward:{mark('factor', FILE)}", True),
+        ("2/0", f"Printing.forward:{line_of('print', FILE)}", True),
+        ("3/0", f"Broken.forward:{line_of('factor', FILE)}", True),
+        ("4/0", f"Broken.forward:{line_of('branch', FILE)}", True),
+        ("3/1", f"Broken.forward:{line_of('factor', FILE)}", True),
     ]
     assert [place(each.place) for each in report.breaks] == [at("print"), at("branch")]
     assert report.breaks[0].place.source == 'print(end="")  # @print'

@@ -3,36 +3,30 @@
 import json
 import os
 import subprocess
-import sys
 from pathlib import Path
 
 import pytest
 
-sys.path.append(str(Path(__file__).parents[1] / "breakpoints"))
+from kit import builds
+from kit.command import PYHARNESS
+from kit.marks import line_of
+from kit.paths import ROOT
 
-import breakpoint_build
-
-ROOT = Path(__file__).parents[2]
 PROGRAM = ROOT / "tests" / "programs" / "compiled_training.py"
 TRANSFORMER = PROGRAM.with_name("compiled_transformer.py")
 
 
 @pytest.fixture(scope="session")
 def kernel():
-    return str(breakpoint_build.op_kernel())
+    return str(builds.op_kernel())
 
 
 def step(home, *words, program=PROGRAM):
-    command = [sys.executable, "-m", "pyharness", "step", str(program), "--json", *words]
+    command = [*PYHARNESS, "step", str(program), "--json", *words]
     env = {**os.environ, "PYHARNESS_HOME": str(home), "PYTHONPATH": str(ROOT)}
     done = subprocess.run(command, env=env, capture_output=True, text=True, timeout=150, check=False)
     assert done.returncode == 0, done.stdout + done.stderr
     return json.loads(done.stdout)["stops"]
-
-
-def line_of(mark):
-    lines = PROGRAM.read_text().splitlines()
-    return next(number for number, line in enumerate(lines, 1) if line.endswith(f"# @{mark}"))
 
 
 def where(stop):
@@ -56,11 +50,15 @@ def test_from_nodes_of_the_forward_and_the_backward_graph_into_a_foreign_kernel_
     ]
     forward, into, out, backward, inside, after = stops
     assert (file_of(forward), file_of(out)) == ("Net_forward_0_0_forward", "Net_forward_0_0_forward")
-    assert forward["fx"] == {"node": "weighted", "module": "first", "origin": f"{PROGRAM}:{line_of('walk')}"}
+    assert forward["fx"] == {"node": "weighted", "module": "first", "origin": f"{PROGRAM}:{line_of('walk', PROGRAM)}"}
     assert Path(into["file"]).name == "op_kernel.cpp"
     # The last part of the function runs backward first; its gradient is a Python function of the user's.
-    assert (file_of(backward), file_of(after)) == (f"Net_forward_{line_of('break')}_1_0_backward",) * 2
-    assert backward["fx"] == {"node": "weighted_1", "module": "second", "origin": f"{PROGRAM}:{line_of('gradient')}"}
+    assert (file_of(backward), file_of(after)) == (f"Net_forward_{line_of('break', PROGRAM)}_1_0_backward",) * 2
+    assert backward["fx"] == {
+        "node": "weighted_1",
+        "module": "second",
+        "origin": f"{PROGRAM}:{line_of('gradient', PROGRAM)}",
+    }
     frames = [(frame["function"], (frame["fx"] or {}).get("node")) for frame in inside["stack"]]
     assert ("forward", "weighted_1") in frames
     assert any(name.endswith("Engine::execute") for name, _ in frames)

@@ -3,8 +3,9 @@
 import json
 
 import pytest
-from fx_models import PROGRAMS, mark
 
+from kit.marks import line_of
+from kit.paths import PROGRAMS
 from pyharness import cli
 from pyharness.fx import determinism
 from pyharness.fx.hashseeds.reading import set_iterations
@@ -19,7 +20,7 @@ def test_a_pass_that_iterates_a_set_is_found_twice():
     assert not found
     assert found.difference.first != found.difference.second
     assert "mul" in found.difference.first
-    assert [(each.file, each.line) for each in found.sets] == [(str(FILE), mark("names", FILE))]
+    assert [(each.file, each.line) for each in found.sets] == [(str(FILE), line_of("names", FILE))]
     assert "sorted(" in found.sets[0].remedy
     text = str(found)
     assert f"from line {found.difference.line} on" in text
@@ -32,7 +33,7 @@ def test_the_command_line(capsys):
     assert cli.execute(words) == 1
     found = json.loads(capsys.readouterr().out)
     assert found["difference"]["first"] != found["difference"]["second"]
-    assert [each["line"] for each in found["sets"]] == [mark("nodes", FILE)]
+    assert [each["line"] for each in found["sets"]] == [line_of("nodes", FILE)]
 
 
 def test_a_pass_that_sorts_first_is_not_nor_what_it_counts_from_run_to_run():
@@ -44,7 +45,7 @@ def test_a_pass_that_sorts_first_is_not_nor_what_it_counts_from_run_to_run():
 
 def test_attributes_and_sets_in_mappings_are_followed_through_methods():
     found, notes = set_iterations(resolve(f"{FILE}:by_object"))
-    assert [each.line for each in found] == [mark("attribute", FILE), mark("held", FILE)]
+    assert [each.line for each in found] == [line_of("attribute", FILE), line_of("held", FILE)]
     assert [each.how for each in found] == ["a comprehension", "iter()"]
     assert not notes
 

@@ -5,16 +5,14 @@ import os
 import re
 import subprocess
 import sys
-from pathlib import Path
 
 import pytest
 import torch
 from torch import fx
 
+from kit.paths import ROOT
 from pyharness.fx import Tracer, materialize
 from pyharness.model.places import find
-
-ROOT = Path(__file__).parent.parent.parent
 
 
 @pytest.fixture

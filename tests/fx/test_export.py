@@ -13,10 +13,10 @@ import pytest
 import torch
 from torch import fx, nn
 
+from kit.paths import ROOT
 from pyharness.fx import ExportError, Tracer, export
 from pyharness.model.errors import UsageError
 
-ROOT = Path(__file__).parent.parent.parent
 IMPORTED = """
 import importlib, json, sys
 import torch

@@ -6,8 +6,8 @@ from types import SimpleNamespace
 import fx_models
 import pytest
 import torch
-from fx_models import mark
 
+from kit.marks import line_of
 from pyharness.fx import materialize, provenance
 from pyharness.model.places import OPS, find
 
@@ -27,15 +27,15 @@ def test_the_module_of_an_exported_program_runs_its_file(model, exported):
     rows = [row for row in made.source_map.lines if row.op in OPS and row.target.startswith("torch.ops.aten")]
     assert all(row.origin_file == fx_models.__file__ for row in rows)
     assert {row.module for row in rows} >= {"", "blocks.0.norm", "blocks.1.linear"}
-    assert find(made.source_map, "blocks.1.norm").origin_line == mark("norm")
-    assert find(made.source_map, "sum_1").origin_line == mark("sum")
+    assert find(made.source_map, "blocks.1.norm").origin_line == line_of("norm", fx_models.__file__)
+    assert find(made.source_map, "sum_1").origin_line == line_of("sum", fx_models.__file__)
 
 
 def test_a_lowered_program_has_the_same_lines(exported, tmp_path):
     made = materialize(exported.run_decompositions(), tmp_path, name="lowered model")
     assert made.file.parent == tmp_path
     assert made.file.name.startswith("lowered_model_")
-    assert find(made.source_map, "blocks.0.norm").origin_line == mark("norm")
+    assert find(made.source_map, "blocks.0.norm").origin_line == line_of("norm", fx_models.__file__)
 
 
 def test_a_program_that_was_saved_and_loaded(exported, model, tmp_path):
@@ -43,7 +43,7 @@ def test_a_program_that_was_saved_and_loaded(exported, model, tmp_path):
     made = materialize(torch.export.load(tmp_path / "model.pt2"))
     x = torch.rand(3, 4)
     assert torch.equal(made.module(x)["out"], model(x)["out"])
-    assert find(made.source_map, "blocks.1.norm").origin_line == mark("norm")
+    assert find(made.source_map, "blocks.1.norm").origin_line == line_of("norm", fx_models.__file__)
 
 
 def test_anything_else_is_refused(model):

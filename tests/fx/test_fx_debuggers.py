@@ -7,12 +7,11 @@ import subprocess
 import sys
 
 import pytest
-from fx_models import PROGRAMS
 
+from kit.paths import PROGRAMS, ROOT
 from pyharness.model.places import find
 from pyharness.model.source_map import map_of
 
-ROOT = PROGRAMS.parent.parent
 PROGRAM = PROGRAMS / "fx_materialized.py"
 CONNECT = """
 import debugpy, runpy, sys

@@ -6,12 +6,11 @@ import subprocess
 import sys
 
 import pytest
-from fx_models import PROGRAMS, mark
 
+from kit.marks import line_of
+from kit.paths import PROGRAMS, ROOT
 from pyharness.model.places import find
 from pyharness.model.source_map import map_of
-
-ROOT = PROGRAMS.parent.parent
 
 
 def start(*arguments, **variables):
@@ -46,8 +45,8 @@ def test_a_plain_program_gets_files_before_they_run(late):
     program = PROGRAMS / "fx_plain.py"
     norm = find(map_of(file), "blocks.1.norm") or find(map_of(file), "blocks.1")
     assert (norm.node, norm.module) == ("norm_1", "blocks.1")
-    assert (norm.origin_file, norm.origin_line) == (str(program), mark("norm", program))
-    assert find(map_of(file), "x").origin_line == mark("def", program)
+    assert (norm.origin_file, norm.origin_line) == (str(program), line_of("norm", program))
+    assert find(map_of(file), "x").origin_line == line_of("def", program)
 
 
 def test_names_are_the_same_in_every_run():

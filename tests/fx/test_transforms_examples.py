@@ -2,13 +2,13 @@
 
 import runpy
 import sys
-from pathlib import Path
 
 import pytest
 
+from kit.paths import EXAMPLES
 from pyharness.fx.transforms import INVERSES, TRANSFORMS
 
-FOLDER = Path(__file__).parent.parent.parent / "examples" / "fx"
+FOLDER = EXAMPLES / "fx"
 EXPECTED = {
     "bad_pass": (
         "The first bad pass is fold_scales, 3 of 4: node second: ",

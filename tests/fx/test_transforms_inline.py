@@ -2,11 +2,11 @@
 
 import dataclasses
 
-import fx_models
 import pytest
 import torch
 from torch import fx, nn
 
+from kit import marks
 from pyharness.fx import provenance, tagged, tags_of, trace
 from pyharness.fx.transforms import TransformError, inline
 from pyharness.model.errors import UsageError
@@ -107,7 +107,7 @@ def test_provenance_is_that_of_the_module_and_its_line(net):
     first = {}
     for node in result.graph.nodes:
         first.setdefault(node.target, node)
-    line = fx_models.mark("line", __file__)
+    line = marks.line_of("line", __file__)
     for target, module_path in {
         "blocks.0.linear": "blocks.0.linear",
         torch.nn.functional.relu: "blocks.0.act",

@@ -1,7 +1,6 @@
 """Inversion: every entry of the table in every form, random graphs both ways, and what cannot be inverted."""
 
 import operator
-from pathlib import Path
 
 import pytest
 import torch
@@ -9,6 +8,7 @@ from random_inverses import RANGES, Builder
 from torch import fx, nn
 from torch._ops import OpOverloadPacket
 
+from kit.paths import ROOT
 from pyharness.fx import provenance, tags_of, trace
 from pyharness.fx.transforms import INVERSES, NotInvertibleError, domains, inverse, invert
 from pyharness.model.errors import UsageError
@@ -276,7 +276,7 @@ def test_domains_are_listed():
 
 
 def test_domains_are_documented():
-    page = (Path(__file__).parent.parent.parent / "docs" / "fx.md").read_text()
+    page = (ROOT / "docs" / "fx.md").read_text()
     for name, unknown, domain in domains():
         row = next(line for line in page.splitlines() if line.endswith(f"| {domain} |"))
         assert f"`{name}`" + (" (second operand)" if unknown else "") in row

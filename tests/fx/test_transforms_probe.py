@@ -6,17 +6,18 @@ import os
 import pickle
 import subprocess
 import sys
-from pathlib import Path
 
 import pytest
 import torch
 from torch import fx, nn
 
+from kit.command import PYHARNESS
+from kit.paths import PROGRAMS
 from pyharness.fx import provenance, trace
 from pyharness.fx.transforms import breakpoint_before, probe
 from pyharness.model.errors import UsageError
 
-PROGRAM = Path(__file__).parent.parent / "programs" / "fx_breakpoint.py"
+PROGRAM = PROGRAMS / "fx_breakpoint.py"
 SEEN = []
 
 
@@ -173,7 +174,7 @@ def test_pdb_stops_on_the_nodes_line_and_steps_on():
 
 
 def test_the_harness_stops_there_with_the_node_and_its_origin():
-    command = [sys.executable, "-m", "pyharness", "step", str(PROGRAM), "--at", f"{PROGRAM.name}:22"]
+    command = [*PYHARNESS, "step", str(PROGRAM), "--at", f"{PROGRAM.name}:22"]
     done = subprocess.run(
         [*command, "--continue", "--stack", "--json"], capture_output=True, text=True, timeout=150, check=True
     )

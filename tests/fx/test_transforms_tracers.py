@@ -13,10 +13,9 @@ import torch
 from torch import fx, nn
 from torch.fx.passes.shape_prop import ShapeProp
 
+from kit.paths import ROOT
 from pyharness.fx import CannotTraceError, Tracer, provenance, remember, tag, tagged, tags_of, trace
 from pyharness.model.errors import UsageError
-
-ROOT = Path(__file__).parent.parent.parent
 
 
 def of(module):

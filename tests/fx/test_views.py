@@ -8,6 +8,7 @@ import pytest
 import torch
 from torch import fx, nn
 
+from kit.marks import line_of
 from pyharness import views
 from pyharness.fx import Tracer
 from pyharness.model.errors import UsageError
@@ -21,7 +22,7 @@ def traced(model):
 def test_a_table_code_and_a_drawing(model, capsys):
     module = fx.GraphModule(model, Tracer().trace(model))
     views.show(module)
-    line = f"fx_models.py:{fx_models.mark('relu')}"
+    line = f"fx_models.py:{line_of('relu', fx_models.__file__)}"
     assert re.search(rf"relu +call_function +torch\.relu +blocks\.0 +\d+ +\S*{line}", capsys.readouterr().out)
     views.show(module, "code")
     assert re.search(rf"= .*linear\(\w+\) +blocks\.0\.linear +\S*{line} +return torch\.relu", capsys.readouterr().out)

@@ -2,28 +2,24 @@
 
 import os
 import queue
-import re
 import subprocess
 
-import tensor_build
-
+from kit import builds, marks
+from kit.paths import PROGRAMS
 from pyharness.debugger.native_side import NativeSide
 from pyharness.protocol.mi import Break
 
-PROGRAMS = tensor_build.ROOT / "tests/programs"
 SOURCE = PROGRAMS / "native_capable.cpp"
 _PATIENCE = 20
 
 
 def line_of(mark, source=SOURCE):
-    """The line with ``// @mark`` or ``# @mark``."""
-    lines = source.read_text().splitlines()
-    return next(number for number, line in enumerate(lines, 1) if re.search(rf"(//|#) @{mark}$", line))
+    return marks.line_of(mark, source)
 
 
 def capable(*flags):
     """The program of many faults, compiled."""
-    return tensor_build.compiled(SOURCE, "".join(flags).replace("-", "_"), "-g", "-O0", "-pthread", *flags)
+    return builds.compiled(SOURCE, "".join(flags).replace("-", "_"), "-g", "-O0", "-pthread", *flags)
 
 
 class Attached:

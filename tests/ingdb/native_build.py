@@ -7,7 +7,8 @@ import tempfile
 from functools import cache
 from pathlib import Path
 
-ROOT = Path(__file__).parents[2]
+from kit.paths import ROOT
+
 SOURCE = ROOT / "tests/programs/native_functions.cpp"
 _folder = Path(tempfile.mkdtemp(prefix="native-build-"))
 atexit.register(shutil.rmtree, _folder, ignore_errors=True)

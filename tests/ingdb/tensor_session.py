@@ -7,7 +7,8 @@ import sys
 from functools import cache
 from pathlib import Path
 
-from tensor_build import ROOT, kernel
+from kit.builds import tensor_kernel
+from kit.paths import ROOT
 
 COLLECT = f"source {Path(__file__).with_name('tensor_collect.py')}"
 LOAD = (
@@ -30,7 +31,7 @@ WAITING = 4
 def looked_at(folder):
     """What torch says (``torch``), and what gdb found in the live process (``live``) and in its core (``core``)."""
     table, core = folder / "table.json", folder / "core"
-    command = [sys.executable, ROOT / "tests/programs/tensor_zoo.py", kernel(), table]
+    command = [sys.executable, ROOT / "tests/programs/tensor_zoo.py", tensor_kernel(), table]
     program = subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL)
     try:
         assert program.stdout.read(WAITING) == b"r" * WAITING

@@ -1,11 +1,8 @@
 """gdb asks the program's Python side while another thread of it waits for the GIL."""
 
-import sys
-
-from plain_gdb import ROOT, Gdb, at
-
-sys.path.insert(0, str(ROOT / "tests/debugger"))
-import crossing_build
+from kit import builds
+from kit.gdb import Gdb, at
+from kit.paths import ROOT
 
 PROGRAM = ROOT / "tests/programs/wanted_gil.py"
 HAS_ASKED = "call ((int (*)(unsigned)) usleep)(50000)"
@@ -23,6 +20,6 @@ def test_a_thread_that_has_asked_for_the_gil_does_not_hang_gdb(tmp_path):
         "ph-out",
         "kill",
         program=PROGRAM,
-        environment={"PYTHONPATH": str(crossing_build.folder())},
+        environment={"PYTHONPATH": str(builds.crossing())},
     )
     gdb.has("crossing::held (value=1)", "'crossing'", at("next", PROGRAM))

@@ -4,17 +4,17 @@ import os
 import re
 import subprocess
 import sys
-from pathlib import Path
 
 import pytest
 
-ROOT = Path(__file__).parent.parent.parent
+from kit.marks import line_of
+from kit.paths import ROOT
+
 PROGRAM = ROOT / "tests/programs/py_torch_stack.py"
 
 
 def mark(name):
-    lines = PROGRAM.read_text().splitlines()
-    return next(number for number, line in enumerate(lines, 1) if line.endswith(f"# @{name}"))
+    return line_of(name, PROGRAM)
 
 
 @pytest.fixture(scope="module")

@@ -6,7 +6,10 @@ import subprocess
 import sys
 
 import pytest
-from plain_gdb import ROOT, Gdb, at, mark
+
+from kit.gdb import Gdb, at
+from kit.marks import line_of
+from kit.paths import ROOT
 
 CROSSING = ROOT / "tests/programs/plain_crossing.py"
 FOREVER = ROOT / "tests/programs/plain_forever.py"
@@ -35,7 +38,7 @@ def test_into_over_and_out_across_the_boundary_in_the_forward(tmp_path):
     gdb.has(
         "::rms_norm_autograd (",
         "\tfx node add, module (root)",
-        f"<module> () at {CROSSING}:{mark('backward', CROSSING)}",
+        f"<module> () at {CROSSING}:{line_of('backward', CROSSING)}",
     )
     gdb.has("Your native code has no function 'rms_nrm_cpu'", "Did you mean rms_norm_cpu")
 
@@ -44,7 +47,7 @@ def test_into_a_line_of_torchs_own_code_ends_at_the_next_line(tmp_path):
     gdb = Gdb(tmp_path, "ph-break fx:add", "ph-run", "ph-into", "kill", "ph-run", "ph-out", "ph-into", program=CROSSING)
     gdb.has("\tfx node add", "\tfx node tanh", "ran no function of yours; this is the next line")
     # The same gdb runs the program again: out of the forward, and into what backward() runs.
-    gdb.has("next line", "\tfx node add", f"<module> () at {CROSSING}:{mark('backward', CROSSING)}", KERNELS)
+    gdb.has("next line", "\tfx node add", f"<module> () at {CROSSING}:{line_of('backward', CROSSING)}", KERNELS)
 
 
 def test_into_the_line_that_calls_backward_lands_in_the_ops_backward(tmp_path):
@@ -63,7 +66,7 @@ def test_into_the_line_that_calls_backward_lands_in_the_ops_backward(tmp_path):
         "rms_norm_backward_cpu (",
         KERNELS,
         "rms_norm_backward_cpu",
-        f"plain_crossing.py:{mark('backward', CROSSING)}",
+        f"plain_crossing.py:{line_of('backward', CROSSING)}",
         "done",
     )
     assert gdb.status == 0, gdb.text
@@ -94,7 +97,7 @@ def test_attach_by_name_stop_at_a_line_and_detach(tmp_path, forever):
     gdb = Gdb(
         tmp_path,
         f"ph-attach {word}",
-        f"ph-break py:{FOREVER}:{mark('work', FOREVER)}",
+        f"ph-break py:{FOREVER}:{line_of('work', FOREVER)}",
         "continue",
         "ph-print count >= 0, len(total)",
         "ph-out",
@@ -107,7 +110,7 @@ def test_attach_by_name_stop_at_a_line_and_detach(tmp_path, forever):
 @pytest.mark.parametrize("forever", [[]], indirect=True)
 def test_a_program_that_was_not_started_by_the_harness_says_so(tmp_path, forever):
     program, _word = forever
-    gdb = Gdb(tmp_path, f"ph-attach {program.pid}", f"ph-break py:{FOREVER}:{mark('work', FOREVER)}")
+    gdb = Gdb(tmp_path, f"ph-attach {program.pid}", f"ph-break py:{FOREVER}:{line_of('work', FOREVER)}")
     assert gdb.status != 0
     gdb.has("gdb cannot ask this program about its Python side", "python -m pyharness.debuggee")
     assert program.poll() is None

@@ -7,13 +7,16 @@ import subprocess
 import sys
 
 import pytest
-from plain_gdb import PROGRAM, ROOT, Gdb, at, mark
+
+from kit.gdb import PROGRAM, Gdb, at
+from kit.marks import line_of
+from kit.paths import ROOT
 
 
 def test_stops_at_a_line_and_goes_on_line_by_line(tmp_path):
     Gdb(
         tmp_path,
-        f"ph-break {PROGRAM.name}:{mark('inner')}",
+        f"ph-break {PROGRAM.name}:{line_of('inner', PROGRAM)}",
         "ph-run",
         "ph-over",
         "ph-over",
@@ -23,19 +26,21 @@ def test_stops_at_a_line_and_goes_on_line_by_line(tmp_path):
         "kill",
         environment={"PYTHONPATH": str(ROOT)},
     ).has(
-        f"Breakpoint 1, inner () at {PROGRAM}:{mark('inner')}",
+        f"Breakpoint 1, inner () at {PROGRAM}:{line_of('inner', PROGRAM)}",
         "y = x + 1",
-        f"inner () at {PROGRAM}:{mark('inner_return')}",
-        f"outer () at {PROGRAM}:{mark('call') + 1}",
-        f"outer () at {PROGRAM}:{mark('fail')}",
+        f"inner () at {PROGRAM}:{line_of('inner_return', PROGRAM)}",
+        f"outer () at {PROGRAM}:{line_of('call', PROGRAM) + 1}",
+        f"outer () at {PROGRAM}:{line_of('fail', PROGRAM)}",
         "(1, 0)",
-        f"main () at {PROGRAM}:{mark('loop') - 1}",
+        f"main () at {PROGRAM}:{line_of('loop', PROGRAM) - 1}",
     )
 
 
 def test_over_an_exception_lands_in_its_handler_and_into_a_call_lands_inside(tmp_path):
     Gdb(tmp_path, f"ph-break {at('fail')}", "ph-run", "ph-over", "ph-over", "kill").has(
-        f"outer () at {PROGRAM}:{mark('fail')}", f"{mark('handler') - 1}\t", f"{mark('handler')}\t"
+        f"outer () at {PROGRAM}:{line_of('fail', PROGRAM)}",
+        f"{line_of('handler', PROGRAM) - 1}\t",
+        f"{line_of('handler', PROGRAM)}\t",
     )
     Gdb(
         tmp_path,
@@ -46,18 +51,22 @@ def test_over_an_exception_lands_in_its_handler_and_into_a_call_lands_inside(tmp
         "delete 1",
         "continue",
         "ph-into",
-    ).has(f"fail () at {PROGRAM}:{mark('raise')}", "Breakpoint 2, main ()", f"numbers () at {PROGRAM}:{mark('yield')}")
+    ).has(
+        f"fail () at {PROGRAM}:{line_of('raise', PROGRAM)}",
+        "Breakpoint 2, main ()",
+        f"numbers () at {PROGRAM}:{line_of('yield', PROGRAM)}",
+    )
 
 
 def test_into_a_line_that_runs_nothing_of_the_users_says_so(tmp_path):
     Gdb(tmp_path, f"ph-break {at('main')}", "ph-run", "ph-into", "kill").has(
-        f"Note: line {mark('main')} ran no function of yours"
+        f"Note: line {line_of('main', PROGRAM)} ran no function of yours"
     )
 
 
 def test_a_condition_is_python_and_one_that_fails_stops_with_the_reason(tmp_path):
     gdb = Gdb(tmp_path, f"ph-break {at('inner')} if x == 2", "ph-run", "ph-print x", "ph-break", "kill")
-    gdb.has("inner () at", "\n2\n", f"1  py:{PROGRAM}:{mark('inner')} if x == 2  reached 1 time\n")
+    gdb.has("inner () at", "\n2\n", f"1  py:{PROGRAM}:{line_of('inner', PROGRAM)} if x == 2  reached 1 time\n")
     Gdb(tmp_path, f"ph-break {at('inner')} if nosuch", "ph-run", "kill").has(
         "Note: condition 'nosuch' failed: NameError"
     )
@@ -83,7 +92,7 @@ def test_gdbs_own_commands_work_on_places(tmp_path):
 
 def test_a_place_set_at_a_stop_counts_for_frames_that_already_run(tmp_path):
     Gdb(tmp_path, f"ph-break {at('inner')}", "ph-run", "delete 1", f"ph-break {at('print')}", "continue", "kill").has(
-        "inner () at", f"Breakpoint 2, main () at {PROGRAM}:{mark('print')}"
+        "inner () at", f"Breakpoint 2, main () at {PROGRAM}:{line_of('print', PROGRAM)}"
     )
 
 
@@ -108,7 +117,7 @@ def test_a_place_that_is_never_reached_is_an_error(tmp_path, start, place, hint)
         ("nosuch.py:3", "There is no file 'nosuch.py'"),
         ("py:plain_line.py:3", "Did you mean plain_lines.py"),
         ("py:plain_lines.py", "names no line"),
-        (f"{PROGRAM.name}:{mark('exit') + 50}", "is after the last line of code"),
+        (f"{PROGRAM.name}:{line_of('exit', PROGRAM) + 50}", "is after the last line of code"),
         ("forward", "Write fx:forward or native:forward"),
         ("plain_lines.py:3 if x =", "is no Python expression"),
         ("pi:train.py", "Did you mean py"),

@@ -3,9 +3,10 @@
 import sys
 
 import pytest
-import tensor_build
-from mi_session import PROGRAMS, SOURCE, Attached, capable, line_of
+from mi_session import SOURCE, Attached, capable, line_of
 
+from kit import builds
+from kit.paths import PROGRAMS
 from pyharness.debugger.native_code import NativeCode
 from pyharness.debugger.native_edit import NativeEdit
 from pyharness.gdbmi.client import GdbError
@@ -152,7 +153,7 @@ def test_completions(program, edit, text, labels, length):
 
 
 def test_elements_of_tensors_are_set():
-    with Attached([sys.executable, str(PROGRAMS / "watched_tensors.py"), str(tensor_build.kernel())]) as program:
+    with Attached([sys.executable, str(PROGRAMS / "watched_tensors.py"), str(builds.tensor_kernel())]) as program:
         thread = program.run_to("tensor_kernel::wait", "k")
         edit = NativeEdit(program.native)
         assert edit.set(thread, "argument[3, 2]", "-1.5") == "-1.5"

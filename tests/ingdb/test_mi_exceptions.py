@@ -3,9 +3,10 @@
 import sys
 
 import pytest
-import tensor_build
-from mi_session import PROGRAMS, Attached, capable, line_of
+from mi_session import Attached, capable, line_of
 
+from kit import builds
+from kit.paths import PROGRAMS
 from pyharness.debugger.native_exceptions import NativeExceptions
 
 
@@ -69,7 +70,7 @@ TENSORS = PROGRAMS / "watched_tensors.py"
 
 @pytest.fixture(scope="module")
 def torch_program():
-    with Attached([sys.executable, str(TENSORS), str(tensor_build.kernel())]) as attached:
+    with Attached([sys.executable, str(TENSORS), str(builds.tensor_kernel())]) as attached:
         yield attached
 
 

@@ -4,9 +4,10 @@ import os
 import signal
 
 import pytest
-from mi_session import PROGRAMS, line_of
+from mi_session import line_of
 
 import pyharness
+from kit.paths import PROGRAMS
 from pyharness.debugger.native_watch import NativeWatch
 from pyharness.model.errors import DebuggerLostError
 

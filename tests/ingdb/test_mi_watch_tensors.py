@@ -3,9 +3,10 @@
 import sys
 
 import pytest
-import tensor_build
-from mi_session import PROGRAMS, Attached, line_of
+from mi_session import Attached, line_of
 
+from kit import builds
+from kit.paths import PROGRAMS
 from pyharness.debugger.native_watch import NativeWatch
 from pyharness.gdbmi.client import GdbError
 
@@ -15,7 +16,7 @@ PROGRAM = PROGRAMS / "watched_tensors.py"
 @pytest.fixture(scope="module")
 def program():
     """It stands in the kernel; every test lets it run and brings it back there no more."""
-    with Attached([sys.executable, str(PROGRAM), str(tensor_build.kernel())]) as attached:
+    with Attached([sys.executable, str(PROGRAM), str(builds.tensor_kernel())]) as attached:
         yield attached
 
 

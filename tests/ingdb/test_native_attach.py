@@ -10,6 +10,8 @@ from contextlib import contextmanager
 import native_build
 import pytest
 
+from kit.paths import ROOT
+
 LOOP = "import ctypes, sys, time\nown = ctypes.CDLL(sys.argv[1])\nprint('ready', flush=True)\n"
 LOOP += "while True:\n    own.plain_entry(3)\n    time.sleep(0.001)\n"
 
@@ -35,7 +37,7 @@ def program_with(library):
 @pytest.fixture
 def gdb(tmp_path):
     def run(*commands, before=()):
-        load = f"source {native_build.ROOT}/pyharness/ingdb/load.py"
+        load = f"source {ROOT}/pyharness/ingdb/load.py"
         words = [*before, "gdb", "-nx", "-q", "-batch", "-ex", "set width 0", "-ex", load]
         words += [word for command in commands for word in ("-ex", command)]
         home = {"PYHARNESS_HOME": str(tmp_path / "home")}

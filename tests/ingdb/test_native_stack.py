@@ -6,11 +6,12 @@ import subprocess
 import sys
 from pathlib import Path
 
-import native_build
 import pytest
 
+from kit.paths import ROOT
+
 HERE = Path(__file__).parent
-PROGRAM = native_build.ROOT / "tests/programs/native_training.py"
+PROGRAM = ROOT / "tests/programs/native_training.py"
 TORCH = {
     "torch::autograd::Node::operator()": "libtorch_cpu.so",
     "torch::autograd::Engine::execute": "libtorch_cpu.so",
@@ -44,7 +45,7 @@ def seen(tmp_path_factory):
 
 
 def collect(answer, command, environment, **settings):
-    load = native_build.ROOT / "pyharness/ingdb/load.py"
+    load = ROOT / "pyharness/ingdb/load.py"
     commands = ("set width 0", f"source {load}", command, f"source {HERE / 'native_collect.py'}")
     words = ["gdb", "-nx", "-q", "-batch", *(word for one in commands for word in ("-ex", one))]
     environment = environment | settings | {"NATIVE_ANSWER": str(answer)}

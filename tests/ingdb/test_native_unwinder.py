@@ -8,9 +8,11 @@ from pathlib import Path
 import native_build
 import pytest
 
+from kit.paths import ROOT
+
 TAIL_CALL = 3  # gdb.TAILCALL_FRAME
 HERE = Path(__file__).parent
-SOURCE = native_build.ROOT / "tests/programs/native_unread.c"
+SOURCE = ROOT / "tests/programs/native_unread.c"
 
 
 def built(folder, *flags):

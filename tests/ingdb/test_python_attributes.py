@@ -1,8 +1,8 @@
 """Attributes of Python objects from memory, however each version of CPython keeps them."""
 
 import pytest
-from python_debuggee import interpreters, python_of, waiting
 
+from kit.interpreters import interpreters, python_of, waiting
 from pyharness.ingdb.python.attributes import attributes, bases, type_module
 
 SLOTS = {"slotted": ["width"], "both": ["width", "extra"]}

@@ -4,8 +4,10 @@ import random
 from pathlib import Path
 
 import pytest
-from python_debuggee import PROGRAMS, interpreters, loaded, marks, python_of, reader, waiting
 
+from kit.interpreters import interpreters, loaded, python_of, reader, waiting
+from kit.marks import marks
+from kit.paths import PROGRAMS
 from pyharness.ingdb.memory import Memory
 from pyharness.ingdb.python.layout import UnknownPythonError
 from pyharness.ingdb.python.runtime import find_python
@@ -38,7 +40,7 @@ def test_frames_are_those_that_python_sees(stopped):
         assert list(python.layout.version) == said["version"]
         main, other = threads_of(python, pid)
     expected = said["main"][1:]  # without the function that looked
-    expected[0][2] = marks(PROGRAM)["stop"]
+    expected[0][2] = marks(PROGRAMS / PROGRAM)["stop"]
     assert shown(main) == expected
     assert shown(other) == said["other"][0]
 
@@ -48,7 +50,7 @@ def test_lines_of_the_marks(stopped):
     with python_of(pid) as python:
         main, _other = threads_of(python, pid)
     lines = {function.rsplit(".", 1)[-1]: line for function, here, line in shown(main) if here}
-    where = marks(PROGRAM)
+    where = marks(PROGRAMS / PROGRAM)
     assert {name: lines[name] for name in ("generate", "inner", "compare", "main")} == {
         "generate": where["generator"],
         "inner": where["coroutine"],

@@ -4,10 +4,10 @@ import struct
 from pathlib import Path
 
 import pytest
-from python_debuggee import interpreters, python_of, waiting
 from python_measure import measure, version_of
 from python_synthetic import Synthetic
 
+from kit.interpreters import interpreters, python_of, waiting
 from pyharness.ingdb.memory import Memory
 from pyharness.ingdb.python.layout import UnknownPythonError, debug_offsets_layout, table_layout
 from pyharness.ingdb.python.tables import OFFSETS

@@ -4,8 +4,8 @@ import json
 import subprocess
 
 import pytest
-from python_debuggee import interpreters
 
+from kit.interpreters import interpreters
 from pyharness.ingdb.python.lines import line_at
 
 # `co_lines` gives (start, end, line) of every range; argparse and asyncio have every kind of statement.

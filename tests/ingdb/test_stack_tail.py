@@ -3,8 +3,9 @@
 from dataclasses import replace
 
 import pytest
-from plain_gdb import ROOT, Gdb
 
+from kit.gdb import Gdb
+from kit.paths import ROOT
 from pyharness.ingdb.stack.merge import NativeFrame
 from pyharness.ingdb.stack.tail import StackTails
 

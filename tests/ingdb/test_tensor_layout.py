@@ -8,8 +8,9 @@ from itertools import pairwise
 
 import pytest
 import torch
-from tensor_build import ROOT, offsets_program
 
+from kit.builds import offsets_program
+from kit.paths import ROOT
 from pyharness.ingdb.tensors.layout import MEASURED, TensorLayout, as_numbers, for_version, with_debug_information
 
 pytestmark = pytest.mark.timeout(600)  # compiles the program, where there is none yet

@@ -7,14 +7,14 @@ import re
 import pytest
 from variables_session import PROGRAM, Looking, looking_into
 
+from kit import marks
 from pyharness.gdbmi.client import GdbError
 
 FORWARD, KERNEL = "Net.forward", "tensor_kernel::wait"
 
 
 def line_of(mark):
-    lines = PROGRAM.read_text().splitlines()
-    return next(number for number, line in enumerate(lines, 1) if line.endswith(f"# @{mark}"))
+    return marks.line_of(mark, PROGRAM)
 
 
 @pytest.fixture(scope="module")

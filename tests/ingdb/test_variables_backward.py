@@ -4,8 +4,10 @@ import subprocess
 import sys
 
 import pytest
-from tensor_build import ROOT, kernel
 from variables_session import Looking
+
+from kit.builds import tensor_kernel
+from kit.paths import ROOT
 
 WAITING = 4
 
@@ -14,7 +16,7 @@ WAITING = 4
 def look(tmp_path_factory):
     table = tmp_path_factory.mktemp("backward") / "table.json"
     program = subprocess.Popen(
-        [sys.executable, ROOT / "tests/programs/tensor_zoo.py", kernel(), table],
+        [sys.executable, ROOT / "tests/programs/tensor_zoo.py", tensor_kernel(), table],
         stdin=subprocess.PIPE,
         stdout=subprocess.PIPE,
         stderr=subprocess.DEVNULL,

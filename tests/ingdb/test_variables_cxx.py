@@ -1,9 +1,11 @@
 """Variables of plain C++: containers page by page, classes, pointers, registers, and what is corrupt."""
 
 import pytest
-from tensor_build import ROOT, compiled
 from variables_session import Looking
 
+from kit import marks
+from kit.builds import compiled
+from kit.paths import ROOT
 from pyharness.gdbmi.client import GdbError
 
 SOURCE = ROOT / "tests/programs/variables.cpp"
@@ -11,8 +13,7 @@ LOOK = "shop::look"
 
 
 def line_of(mark):
-    lines = SOURCE.read_text().splitlines()
-    return next(number for number, line in enumerate(lines, 1) if line.endswith(f"// @{mark}"))
+    return marks.line_of(mark, SOURCE)
 
 
 @pytest.fixture(scope="module")

@@ -3,9 +3,9 @@
 import sys
 
 import pytest
-from python_debuggee import waiting
 from variables_session import Looking
 
+from kit.interpreters import waiting
 from pyharness.gdbmi.client import GdbError
 
 

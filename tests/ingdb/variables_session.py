@@ -6,8 +6,8 @@ import subprocess
 import sys
 from contextlib import contextmanager
 
-from tensor_build import ROOT, kernel
-
+from kit.builds import tensor_kernel
+from kit.paths import ROOT
 from pyharness.gdbmi.client import GdbClient
 from pyharness.gdbmi.records import quote
 
@@ -74,7 +74,7 @@ class Looking:
 def waiting(table):
     """The program, once it waits in its kernel."""
     program = subprocess.Popen(
-        [sys.executable, PROGRAM, kernel(), table],
+        [sys.executable, PROGRAM, tensor_kernel(), table],
         stdin=subprocess.PIPE,
         stdout=subprocess.PIPE,
         stderr=subprocess.PIPE,

@@ -1,11 +1,12 @@
 """Each usual recipe has an example, which runs and shows what its page says."""
 
 import runpy
-from pathlib import Path
 
 import pytest
 
-EXAMPLES = Path(__file__).parent.parent.parent / "examples" / "inspect"
+from kit.paths import EXAMPLES as ALL
+
+EXAMPLES = ALL / "inspect"
 SHOWN = {
     "hierarchical_activations": [
         "├─ encoder",

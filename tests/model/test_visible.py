@@ -2,16 +2,16 @@
 
 import ast
 import json
-from pathlib import Path
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from kit.paths import ROOT
 from pyharness.model.styled_line import Line, in_parts, painted
 from pyharness.model.visible import visible, visible_json
 
-PACKAGE = Path(__file__).parents[2] / "pyharness"
+PACKAGE = ROOT / "pyharness"
 DOORS = {
     "cli/output.py",
     "model/visible.py",

@@ -1,19 +1,18 @@
 """Functions that each make one bad value, at the line that ends with ``# @NAME``; for test_find_nan.py."""
 
 import threading
-from pathlib import Path
 
 import torch
 from torch import nn
 from torch.utils.checkpoint import checkpoint
 
 import pyharness
+from kit import marks
 from pyharness.model.finding import NonFiniteError
 
 
 def line_of(name):
-    lines = Path(__file__).read_text(encoding="utf-8").splitlines()
-    return next(number for number, text in enumerate(lines, 1) if text.endswith(f"# @{name}"))
+    return marks.line_of(name, __file__)
 
 
 class Logarithm(nn.Module):

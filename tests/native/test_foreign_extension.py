@@ -1,20 +1,15 @@
 """An extension that is not ours: its C++ autograd Function, behind an op and called straight from Python."""
 
 import importlib.util
-import sys
-from pathlib import Path
 
 import pytest
 import torch
 from forward_oracle import made_by_forward, name_of, stack
 
 import pyharness
+from kit import builds
 from pyharness.model.finding_text import finding_lines
 from pyharness.native import breakpoint as native_breakpoint
-
-sys.path.append(str(Path(__file__).parents[1] / "breakpoints"))
-
-import breakpoint_build
 
 pytestmark = pytest.mark.timeout(600)  # compiles the extension, where there is none yet
 NODE = "torch::autograd::CppNode<survey::Distance>"
@@ -23,7 +18,7 @@ NEAREST = "the op that came next"
 
 @pytest.fixture(scope="module")
 def survey():
-    spec = importlib.util.spec_from_file_location("survey", breakpoint_build.survey())
+    spec = importlib.util.spec_from_file_location("survey", builds.survey())
     module = importlib.util.module_from_spec(spec)
     spec.loader.exec_module(module)
     return module

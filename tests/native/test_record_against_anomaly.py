@@ -1,7 +1,6 @@
 """Node by node: what a recording says of each node's making is what anomaly mode's traceback says."""
 
 import importlib
-from pathlib import Path
 
 import pytest
 import torch
@@ -9,9 +8,8 @@ from forward_oracle import ForwardOracle, made_by_forward, stack
 from torch import fx
 
 import pyharness
+from kit.paths import EXAMPLES
 from pyharness.fx import Tracer, materialize
-
-EXAMPLES = Path(__file__).parent.parent.parent / "examples"
 
 
 def resnet18(example):

@@ -6,7 +6,8 @@ from pathlib import Path
 
 import pytest
 
-ROOT = Path(__file__).parent.parent.parent
+from kit.paths import ROOT
+
 SOURCE = Path(__file__).with_name("ring_stress.cpp")
 EVENTS = 200_000 * int(os.environ.get("PYHARNESS_STRESS", "1"))
 

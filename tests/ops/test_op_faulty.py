@@ -5,15 +5,15 @@ import os
 import signal
 import subprocess
 import sys
-from pathlib import Path
 
 import pytest
 import torch
 
+from kit.paths import PROGRAMS
 from pyharness.native import build_info
 from pyharness.ops import faulty
 
-PROGRAM = Path(__file__).parent.parent / "programs" / "faulty_op.py"
+PROGRAM = PROGRAMS / "faulty_op.py"
 
 
 def run(*arguments):

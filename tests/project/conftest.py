@@ -8,8 +8,9 @@ import sys
 from pathlib import Path
 
 import pytest
-from project_files import FILES, ROOT, write
+from project_files import FILES, write
 
+from kit.command import environment_of
 from pyharness import cli
 
 
@@ -33,13 +34,7 @@ def typed(capsys):
 
 
 @pytest.fixture
-def pyharness(tmp_path):
-    """Run ``pyharness ...``; the completed process, with text output."""
-    environment = {**os.environ, "PYTHONPATH": str(ROOT), "PYHARNESS_HOME": str(tmp_path / "state")}
-    environment["PATH"] = f"{Path(sys.executable).parent}{os.pathsep}{environment['PATH']}"
-
-    def run(*words, command=(sys.executable, "-m", "pyharness"), **options):
-        options = {"env": environment, "cwd": tmp_path, "stdin": subprocess.DEVNULL, "timeout": 150, **options}
-        return subprocess.run([*command, *map(str, words)], capture_output=True, text=True, check=False, **options)
-
-    return run
+def environment(tmp_path):
+    """As in a shell where the virtual environment is active."""
+    path = f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}"
+    return {**environment_of(tmp_path / "state"), "PATH": path}

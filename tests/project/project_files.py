@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from pathlib import Path
 
-ROOT = Path(__file__).parents[2]
 OP = """\
 #include <torch/csrc/stable/library.h>
 #include <torch/csrc/stable/ops.h>

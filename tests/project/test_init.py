@@ -4,13 +4,13 @@ import json
 import os
 import stat
 import subprocess
-import sys
 import tempfile
 from pathlib import Path
 
 import pytest
 from project_files import FILES, OP, write
 
+from kit.command import PYHARNESS
 from pyharness.model import jsonc
 
 OWN = {"debugging/build.sh", "debugging/call_shear.py", "debugging/shear.toml", "debugging/shear.gdb"}
@@ -172,7 +172,7 @@ def test_what_cannot_be_done_is_one_error_and_changes_nothing(typed, tmp_path, f
 @pytest.mark.parametrize(("mode", "message"), [(0o555, "is read-only"), (0o000, "cannot be read")])
 def test_a_folder_that_is_not_for_everybody(pyharness, mode, message):
     """Without its powers, where the tests run as root, who may do everything."""
-    words = [sys.executable, "-m", "pyharness"]
+    words = [*PYHARNESS]
     if os.geteuid() == 0:
         words = ["setpriv", "--bounding-set", "-dac_override,-dac_read_search", *words]
     with tempfile.TemporaryDirectory() as folder:

@@ -7,8 +7,9 @@ import sys
 from pathlib import Path
 
 import pytest
-from project_files import OP, ROOT
+from project_files import OP
 
+from kit.paths import ROOT
 from pyharness.doctor.library import library
 from pyharness.doctor.registry import Area
 from pyharness.ingdb.binaries.elf import open_elf

@@ -6,11 +6,11 @@ import os
 import re
 import subprocess
 import sys
-from pathlib import Path
 
 import pytest
 
-ROOT = Path(__file__).parents[2]
+from kit.paths import ROOT
+
 SCRIPTS = sorted((ROOT / "scripts").glob("*.gdb"))
 
 PRINTED = {

@@ -1,10 +1,9 @@
 """What the session tests share: a session file written in the test."""
 
-from pathlib import Path
-
 import pytest
 
-PROGRAMS = Path(__file__).parent.parent / "programs"
+from kit.paths import PROGRAMS
+
 WORDS = PROGRAMS / "session_words.py"
 
 

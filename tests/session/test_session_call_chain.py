@@ -3,12 +3,12 @@
 import json
 import os
 import subprocess
-import sys
 from pathlib import Path
 
+from kit.command import PYHARNESS
+from kit.paths import ROOT
 from pyharness.model.plumbing import qualified_name
 
-ROOT = Path(__file__).parent.parent.parent
 SESSION = "examples/sessions/call_chain.toml"
 CHAIN = [
     "pyharness::ops::RmsNorm::backward",
@@ -42,7 +42,7 @@ def test_each_frame_from_the_backward_to_the_call_of_grad_is_there_and_named(tmp
 
 def played(state):
     """The stops, each as the session expects it."""
-    command = [sys.executable, "-m", "pyharness", "session", "run", SESSION, "--json"]
+    command = [*PYHARNESS, "session", "run", SESSION, "--json"]
     environment = os.environ | {"PYHARNESS_HOME": str(state)}
     done = subprocess.run(command, cwd=ROOT, env=environment, capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stdout + done.stderr

@@ -3,16 +3,14 @@
 import json
 import os
 import subprocess
-import sys
-from pathlib import Path
 
 import pytest
 
-sys.path.append(str(Path(__file__).parents[1] / "breakpoints"))
+from kit import builds
+from kit.command import PYHARNESS
+from kit.paths import PROGRAMS, ROOT
 
-import breakpoint_build
-
-PROGRAM = breakpoint_build.PROGRAMS / "op_eager.py"
+PROGRAM = PROGRAMS / "op_eager.py"
 SESSION = """[program]
 script = "{PROGRAM}"
 args = ["{EXTENSION}"]
@@ -53,12 +51,12 @@ expect = { language = "python", source = "done" }
 @pytest.fixture
 def played(session, tmp_path):
     def play(text):
-        written = text.replace("{PROGRAM}", str(PROGRAM)).replace("{EXTENSION}", str(breakpoint_build.op_kernel()))
-        command = [sys.executable, "-m", "pyharness", "session", "run", session(written), "--json"]
+        written = text.replace("{PROGRAM}", str(PROGRAM)).replace("{EXTENSION}", str(builds.op_kernel()))
+        command = [*PYHARNESS, "session", "run", session(written), "--json"]
         environment = {
             **os.environ,
             "PYHARNESS_HOME": str(tmp_path / "state"),
-            "PYTHONPATH": str(breakpoint_build.ROOT),
+            "PYTHONPATH": str(ROOT),
         }
         done = subprocess.run(
             command, env=environment, capture_output=True, text=True, check=False, timeout=90, cwd=tmp_path

@@ -16,10 +16,10 @@ import threading
 from contextlib import suppress
 from pathlib import Path
 
+from kit.paths import ROOT
 from pyharness.gdbmi.client import GdbClient, GdbError
 from pyharness.gdbmi.records import Stream, quote
 
-ROOT = Path(__file__).parents[2]
 PATIENCE = 60
 
 

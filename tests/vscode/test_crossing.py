@@ -7,29 +7,25 @@ import sys
 from contextlib import contextmanager
 
 import pytest
-from miengine import PATIENCE, ROOT, MIEngine, configuration
+from miengine import PATIENCE, MIEngine, configuration
 
-sys.path.insert(0, str(ROOT / "tests/debugger"))
-sys.path.append(str(ROOT / "tests/dap"))
-import crossing_build
-from debugpy_adapter import DebugpyAdapter
-
+from kit import builds, marks
+from kit.debugpy_adapter import DebugpyAdapter
+from kit.paths import ROOT
 from pyharness.gdbmi.client import GdbError
 
 PROGRAM = ROOT / "tests/programs/core_crossing.py"
-SOURCE = ROOT / "tests/debugger/extension.cpp"
+SOURCE = builds.CROSSING
 
 
 def line_of(mark, file=PROGRAM):
-    comment = "//" if file.suffix == ".cpp" else "#"
-    lines = file.read_text(encoding="utf-8").splitlines()
-    return next(number for number, line in enumerate(lines, 1) if line.endswith(f"{comment} @{mark}"))
+    return marks.line_of(mark, file)
 
 
 @pytest.fixture(autouse=True)
 def environment(monkeypatch, tmp_path):
     """What VS Code's processes inherit; gdb and the program share it."""
-    monkeypatch.setenv("PYTHONPATH", os.pathsep.join([str(crossing_build.folder()), str(ROOT)]))
+    monkeypatch.setenv("PYTHONPATH", os.pathsep.join([str(builds.crossing()), str(ROOT)]))
     monkeypatch.setenv("PYHARNESS_HOME", str(tmp_path / "state"))
 
 

@@ -9,27 +9,25 @@ import threading
 from pathlib import Path
 
 import pytest
-from miengine import ROOT, MIEngine, configuration, launch_json
+from miengine import MIEngine, configuration, launch_json
 
-sys.path.insert(0, str(ROOT / "tests/debugger"))
-import crossing_build
-
+from kit import builds
+from kit.marks import line_of
+from kit.paths import ROOT
 from pyharness.gdbmi.client import GdbError
 
-SOURCE = ROOT / "tests/debugger/extension.cpp"
+SOURCE = builds.CROSSING
 PROGRAM = ROOT / "tests/programs/core_crossing.py"
 
 
 def marked(name, file=SOURCE):
-    comment = "//" if file.suffix == ".cpp" else "#"
-    lines = file.read_text(encoding="utf-8").splitlines()
-    return f"{file}:{next(number for number, line in enumerate(lines, 1) if line.endswith(f'{comment} @{name}'))}"
+    return f"{file}:{line_of(name, file)}"
 
 
 @pytest.fixture(autouse=True)
 def environment(monkeypatch, tmp_path):
     """What VS Code's processes inherit; gdb and the program share it."""
-    monkeypatch.setenv("PYTHONPATH", os.pathsep.join([str(crossing_build.folder()), str(ROOT)]))
+    monkeypatch.setenv("PYTHONPATH", os.pathsep.join([str(builds.crossing()), str(ROOT)]))
     monkeypatch.setenv("PYHARNESS_HOME", str(tmp_path / "state"))
 
 

@@ -31,7 +31,9 @@ exports.test = (name, options, body) => test(name, { timeout: 300000 }, async ()
 function requireValid(entries) {
   const said = entries.filter(entry => entry.type === 'pyharness' && entry.way === 'from adapter').map(entry => JSON.stringify(entry.message));
   const python = path.join(repository, '.venv/bin/python');
-  const checked = spawnSync(python, [path.join(repository, 'tests/dap/valid.py')], { input: said.join('\n'), encoding: 'utf8' });
+  const checked = spawnSync(python, [path.join(repository, 'tests/dap/valid.py')], {
+    input: said.join('\n'), encoding: 'utf8', env: { ...process.env, PYTHONPATH: path.join(repository, 'tests') },
+  });
   if (checked.status !== 0) throw new Error(`messages that the protocol does not have:\n${checked.stdout}${checked.stderr}`);
 }
 

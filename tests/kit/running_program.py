@@ -2,14 +2,16 @@
 
 import json
 import os
-import select
 import signal
 import subprocess
 import sys
 import time
 from pathlib import Path
 
-from debugged_program import PROGRAMS, line_of
+from kit.command import PYHARNESS
+from kit.marks import place
+from kit.paths import PROGRAMS
+from kit.processes import ends_within
 
 PATIENCE = 60
 
@@ -19,7 +21,7 @@ class Running:
 
     def __init__(self, script, *arguments, handle="", python=sys.executable, env=None):
         self.script = str(PROGRAMS / script)
-        front = [sys.executable, "-m", "pyharness", "run", "--name", handle, "--python", python] if handle else [python]
+        front = [*PYHARNESS, "run", "--name", handle, "--python", python] if handle else [python]
         self._process = subprocess.Popen(
             [*front, self.script, *arguments],
             stdin=subprocess.PIPE,
@@ -50,7 +52,7 @@ class Running:
         self._process.stdin = None
 
     def at(self, mark):
-        return f"py:{self.script}:{line_of(mark, self.script)}"
+        return place(mark, self.script)
 
     def end(self):
         """Its input ends; exit code and what was written to stdout and stderr."""
@@ -73,9 +75,7 @@ class Running:
 
     def stands(self):
         """Where it is, for a test that fails."""
-        seen = subprocess.run(
-            [sys.executable, "-m", "pyharness", "stack", str(self.pid)], capture_output=True, text=True, check=False
-        )
+        seen = subprocess.run([*PYHARNESS, "stack", str(self.pid)], capture_output=True, text=True, check=False)
         return Path(f"/proc/{self.pid}/status").read_text() + seen.stdout + seen.stderr
 
     @property
@@ -94,18 +94,11 @@ class Running:
 
 def handles():
     """What ``pyharness run --list`` shows."""
-    command = [sys.executable, "-m", "pyharness", "run", "--list", "--json"]
+    command = [*PYHARNESS, "run", "--list", "--json"]
     listed = subprocess.run(command, capture_output=True, text=True, check=True)
     return json.loads(listed.stdout)["handles"]
 
 
 def wait_for_end(pid):
     """Wait until a process that need not be a child is gone."""
-    try:
-        descriptor = os.pidfd_open(pid)
-    except ProcessLookupError:
-        return
-    try:
-        assert select.select([descriptor], [], [], PATIENCE)[0], f"process {pid} did not end"
-    finally:
-        os.close(descriptor)
+    assert ends_within(pid, PATIENCE), f"process {pid} did not end"

@@ -5,7 +5,7 @@ import os
 import threading
 from collections import defaultdict, deque
 
-import protocol
+from kit import dap_protocol as protocol
 
 PATIENCE = 60
 """Seconds that a test waits for what must come."""

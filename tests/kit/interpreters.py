@@ -9,12 +9,12 @@ from contextlib import contextmanager, suppress
 from functools import cache
 from pathlib import Path
 
+from kit.paths import PROGRAMS
 from pyharness.ingdb import memory_map
 from pyharness.ingdb.binaries.elf import ElfError, open_elf
 from pyharness.ingdb.memory import Memory
 from pyharness.ingdb.python.runtime import find_python
 
-PROGRAMS = Path(__file__).parent.parent / "programs"
 NEWEST = (3, 14)
 
 
@@ -42,12 +42,6 @@ def _version(path):
     except (OSError, subprocess.CalledProcessError):
         return None
     return tuple(map(int, text.stdout.split()))
-
-
-def marks(program):
-    """Mark → line number of a program."""
-    lines = (PROGRAMS / program).read_text().splitlines()
-    return {line.split("# @")[1].split()[0]: number for number, line in enumerate(lines, 1) if "# @" in line}
 
 
 @contextmanager

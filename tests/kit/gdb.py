@@ -5,20 +5,15 @@ from __future__ import annotations
 import os
 import subprocess
 import sys
-from pathlib import Path
 
-ROOT = Path(__file__).parents[2]
-PROGRAM = ROOT / "tests/programs/plain_lines.py"
+from kit.marks import line_of
+from kit.paths import PROGRAMS, ROOT
 
-
-def mark(name, file=PROGRAM):
-    """The line of a program that has ``# @name``."""
-    lines = file.read_text(encoding="utf-8").splitlines()
-    return next(number for number, line in enumerate(lines, 1) if line.endswith(f"# @{name}"))
+PROGRAM = PROGRAMS / "plain_lines.py"
 
 
 def at(name, file=PROGRAM):
-    return f"{file.name}:{mark(name, file)}"
+    return f"{file.name}:{line_of(name, file)}"
 
 
 class Gdb:

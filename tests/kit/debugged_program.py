@@ -1,25 +1,14 @@
 """A program of tests/programs under both debuggers, driven from this process; its lines by their marks."""
 
-from pathlib import Path
-
-import crossing_build
-
 import pyharness
-
-ROOT = Path(__file__).parents[2]
-PROGRAMS = ROOT / "tests" / "programs"
-
-
-def line_of(mark, script):
-    """The line with ``@mark``."""
-    lines = Path(script).read_text().splitlines()
-    return next(number for number, line in enumerate(lines, 1) if line.endswith(f"@{mark}"))
+from kit import builds
+from kit.marks import line_of, place
+from kit.paths import PROGRAMS
 
 
-def source_line(mark, source=crossing_build.SOURCE):
+def source_line(mark, source=builds.CROSSING):
     """A line of the test extension."""
-    lines = source.read_text().splitlines()
-    return next(number for number, line in enumerate(lines, 1) if line.endswith(f"// @{mark}"))
+    return line_of(mark, source)
 
 
 class Debugged:
@@ -36,8 +25,8 @@ class Debugged:
         return self.program
 
     def at(self, mark, condition=""):
-        place = f"py:{self.script}:{line_of(mark, self.script)}"
-        return f"{place} if {condition}" if condition else place
+        where = place(mark, self.script)
+        return f"{where} if {condition}" if condition else where
 
     def line(self, mark):
         return line_of(mark, self.script)

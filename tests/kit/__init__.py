@@ -1,0 +1,1 @@
+"""What tests of several folders share: paths, marks, the command, builds, gdb, DAP, processes, and reasons to skip."""

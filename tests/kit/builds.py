@@ -1,0 +1,128 @@
+"""Extensions, libraries and programs that tests need in C++: each is compiled once for each content, and kept."""
+
+import fcntl
+import hashlib
+import importlib.util
+import os
+import subprocess
+import sys
+import sysconfig
+from collections.abc import Callable, Iterable
+from pathlib import Path
+
+from kit.paths import BUILT, PROGRAMS, TESTS
+
+CROSSING = TESTS / "debugger" / "extension.cpp"
+"""The source of the module ``crossing``, in which most tests cross between the languages."""
+OPTIMIZED = CROSSING.with_name("optimized.cpp")
+_CROSSING_FLAGS = ("-std=c++17", "-g", "-fPIC", "-shared", "-pthread")
+_LIBRARY_FLAGS = ("-g", "-fPIC", "-shared")
+
+
+def compiled(source: Path, suffix: str, *flags: str) -> Path:
+    """What ``source`` compiles to with torch's headers; an executable where the flags do not say otherwise."""
+    import torch
+
+    python = sysconfig.get_config_var("py_version")
+    key = _key(source.read_bytes(), torch.__version__, str(flags), str(python))
+    command = ["-std=c++20", "-w", *_torch_includes(), str(source), *flags]
+    return _once(BUILT / f"{source.stem}-{key}{suffix}", lambda made: _compile(made, command))
+
+
+def crossing(name: str = "crossing", source: Path = CROSSING, level: str = "-O0") -> Path:
+    """The folder with a built module that needs no torch."""
+    key = _key(source.read_bytes(), str(_CROSSING_FLAGS), level, sys.version)
+    module = BUILT / f"{name}-{key}" / f"{name}{sysconfig.get_config_var('EXT_SUFFIX')}"
+    includes = [f"-I{_pybind11()}", f"-I{sysconfig.get_paths()['include']}"]
+    command = [*_CROSSING_FLAGS, level, *includes, str(source)]
+    return _once(module, lambda made: _compile(made, command)).parent
+
+
+def op_kernel() -> Path:
+    """An extension with the op ``walk::weighted``."""
+    return _with_our_headers("op_kernel.cpp", "-O0", *_torch_includes(), *_torch_libraries("torch_cpu", "c10"))
+
+
+def survey() -> Path:
+    """The Python module ``survey``, whose C++ autograd Function is behind an op and called without one."""
+    libraries = _torch_libraries("torch_python", "torch", "torch_cpu", "c10")
+    return _with_our_headers("survey.cpp", "-O0", *_torch_includes(), *libraries)
+
+
+def site_kernel(*flags: str) -> Path:
+    """A plain library with places in every kind of function."""
+    return _with_our_headers("site_kernel.cpp", *flags)
+
+
+def tensor_kernel() -> Path:
+    """The library whose op waits with a variable of every type."""
+    return compiled(
+        PROGRAMS / "tensor_kernel.cpp", ".so", "-O0", *_LIBRARY_FLAGS, *_torch_libraries("torch_cpu", "c10")
+    )
+
+
+def offsets_program() -> Path:
+    """Prints what the installed torch's headers say of its layout; its debug information defines every class."""
+    # Nothing of torch is linked: what the headers would call is dropped with the functions that call it.
+    flags = ("-fno-access-control", "-O1", "-g", "-femit-class-debug-always", "-ffunction-sections", "-fdata-sections")
+    linking = ("-Wl,--gc-sections", "-Wl,-z,now", "-Wl,--unresolved-symbols=ignore-all")
+    return compiled(TESTS / "ingdb" / "tensor_offsets.cpp", "", *flags, *linking)
+
+
+def _with_our_headers(name: str, *flags: str) -> Path:
+    """A library of tests/programs that includes ``pyharness/breakpoint.h``."""
+    import torch
+
+    from pyharness.native import include_dir
+
+    source, header = PROGRAMS / name, Path(include_dir()) / "pyharness" / "breakpoint.h"
+    key = _key(source.read_bytes(), header.read_bytes(), torch.__version__, str(flags))
+    command = ["-std=c++20", "-w", *_LIBRARY_FLAGS, f"-I{include_dir()}", str(source), *flags]
+    return _once(BUILT / f"{source.stem}-{key}.so", lambda made: _compile(made, command))
+
+
+def _once(target: Path, make: Callable[[Path], None]) -> Path:
+    """``target``, made if it is not there: of two test processes the second waits."""
+    target.parent.mkdir(parents=True, exist_ok=True)
+    with target.with_suffix(".lock").open("w") as lock:
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        if not target.exists():
+            made = target.with_suffix(".part")
+            make(made)
+            made.replace(target)
+    return target
+
+
+def _compile(made: Path, words: Iterable[str]) -> None:
+    command = [os.environ.get("CXX", "c++"), *words, "-o", str(made)]
+    built = subprocess.run(command, capture_output=True, text=True, check=False)
+    assert not built.returncode, f"{' '.join(command)}\n{built.stderr}"
+
+
+def _key(*parts: str | bytes) -> str:
+    data = b"\0".join(part.encode() if isinstance(part, str) else part for part in parts)
+    return hashlib.sha256(data).hexdigest()[:16]
+
+
+def _torch() -> Path:
+    import torch
+
+    return Path(torch.__file__).parent
+
+
+def _torch_includes() -> list[str]:
+    include = _torch() / "include"
+    return [f"-I{each}" for each in (include, include / "torch/csrc/api/include", sysconfig.get_paths()["include"])]
+
+
+def _torch_libraries(*names: str) -> list[str]:
+    return [f"-L{_torch() / 'lib'}", *(f"-l{name}" for name in names)]
+
+
+def _pybind11() -> Path:
+    """pybind11's own headers, else those that torch brings."""
+    for package in ("pybind11", "torch"):
+        spec = importlib.util.find_spec(package)
+        if spec and spec.origin and (include := Path(spec.origin).parent / "include").is_dir():
+            return include
+    raise AssertionError("pybind11 has no headers here, and torch is not installed")

@@ -1,0 +1,16 @@
+"""Where things lie in this clone or source distribution."""
+
+import os
+from pathlib import Path
+
+ROOT = Path(__file__).parents[2]
+TESTS = ROOT / "tests"
+PROGRAMS = TESTS / "programs"
+EXAMPLES = ROOT / "examples"
+BUILT = ROOT / "build" / "tests"
+"""What tests compile is kept here, one file for each content."""
+
+
+def search_path(*folders: str | Path) -> str:
+    """``PYTHONPATH`` of programs that import from the clone and from ``folders``."""
+    return os.pathsep.join(filter(None, [str(ROOT), *map(str, folders), os.environ.get("PYTHONPATH", "")]))
