@@ -1,14 +1,34 @@
-"""The layer table of docs/architecture.md, enforced: which folder may import which."""
+"""The house's rules of docs/architecture.md, enforced: who may import and include what, at which time.
+
+What breaks a rule today is named as a known exception, with the reason; one that is needed no more fails its test.
+"""
 
 import ast
+import re
 import subprocess
 import sys
 from collections import Counter
-from pathlib import Path
 
-import pytest
+from kit.imports import (
+    PACKAGE,
+    circles,
+    edges,
+    imports,
+    includes,
+    modules,
+    outside,
+    packages_of,
+    reached,
+    room,
+    sources,
+    tree,
+)
+from kit.paths import ROOT, TESTS
 
-ROOT = Path(__file__).parent.parent / "pyharness"
+AT_RUN_TIME = ("start", "later")
+ALWAYS = (*AT_RUN_TIME, "types")
+SHARED = {"model", "protocol"}
+"""What every process reads; ``protocol`` stands on ``model``."""
 ANYTHING = {"native", "fx", "inspect", "debuggee", "gdbmi", "debugger", "dap", "session", "report", "cli"}
 ANYTHING |= {"doctor", "project"}
 ALLOWED = {
@@ -29,87 +49,170 @@ ALLOWED = {
     "project": set(),
     "cli": ANYTHING,
     "__main__": {"cli"},
-    "pytest_plugin": ANYTHING,
     "views": ANYTHING,
+    "__init__": ANYTHING,
 }
-STOREYS = ({"binaries", "python", "autograd"}, {"tensors"}, {"stack"}, {"stops", "variables"}, {"mi", "commands"})
-"""The folders of ``ingdb``, each above those that it may import; on the same storey none imports another."""
+"""Folder or file of the package → those that it may import, beside itself and what is shared."""
 STDLIB_ONLY = {"model", "protocol", "ingdb", "gdbmi"}
-LAZY_TORCH = {"cli", "pytest_plugin", "views", "debugger", "session", "dap", "doctor", "project", "__init__"}
+LAZY_TORCH = {"cli", "views", "debugger", "session", "dap", "doctor", "project", "__init__", "__main__"}
+STOREYS = (
+    {"binaries"},
+    {"python", "autograd"},
+    {"tensors"},
+    {"stack"},
+    {"stops", "variables"},
+    {"mi", "commands"},
+)
+"""The folders of ``ingdb``, each above those that it may import; on the same storey none imports another."""
+STAIRS = {
+    ("python.locals", "tensors"): "torch_process finds libtorch and reads its layout, in one module",
+    ("autograd.running", "tensors"): "torch_process finds libtorch and reads its layout, in one module",
+    ("stack.report", "stops"): "core_file says at which address the program faulted",
+}
+"""Known exceptions: modules that come to a higher storey through files at ``ingdb``'s root, and by what."""
+CIRCLES = {
+    frozenset({"cli", "cli.shells"}): "completion asks for all commands, one of which is completion",
+    frozenset({f"debuggee.{name}" for name in ("children", "forked", "served", "session")}): (
+        "a forked child becomes a served program, which starts children"
+    ),
+    frozenset({"fx.tracing.remembered", "fx.tracing.tracer"}): "the tracer remembers its traces, which are traced anew",
+    frozenset(
+        {"fx.transforms"}
+        | {f"fx.transforms.{name}" for name in ("inlining", "inverting", "probing", "registry", "replacing")}
+    ): "the registry imports its own package, so that all transforms are registered",
+    frozenset({"ingdb.variables.node", "ingdb.variables.tensor"}): "a tensor has a node, which saves tensors",
+}
+"""Known exceptions: modules that import each other at run time, inside of functions."""
+INCLUDES = {"csrc": {"csrc"}, "engine": set(), "breakpoints": {"engine"}, "inspect": set(), "ops": set()}
+"""Folder of csrc → the other folders whose headers it may include; all may include csrc's own and the installed one."""
+WITHOUT_TORCH = ("csrc/breakpoints/trap", "csrc/breakpoints/memory_limit", "csrc/breakpoints/bind.cpp", "csrc/inspect/")
+"""What the modules ``_trap`` and ``_guard`` are made of: they load into programs that have no torch."""
 
 
-def sources(pattern="**/*.py"):
-    return [pytest.param(path, id=str(path.relative_to(ROOT))) for path in sorted(ROOT.glob(pattern))]
+def test_imports_follow_the_layer_table():
+    assert {room(name) for name in modules()} == set(ALLOWED), "every folder and file has its line in the table"
+    wrong = [
+        f"{name} may not import {other}"
+        for name, others in edges(*ALWAYS).items()
+        for other in others
+        if room(other) not in ALLOWED[room(name)] | _shared(room(name)) | {room(name), "__init__"}
+    ]
+    assert not wrong, "\n".join(wrong)
 
 
-def imports(tree, *, top_level_only=False):
-    nodes = tree.body if top_level_only else ast.walk(tree)
-    for node in nodes:
-        if isinstance(node, ast.Import):
-            yield from (alias.name for alias in node.names)
-        elif isinstance(node, ast.ImportFrom):
-            assert node.level == 0, "imports are absolute"
-            yield node.module
-            yield from (f"{node.module}.{alias.name}" for alias in node.names if node.module == "pyharness")
+def _shared(folder):
+    return SHARED if folder != "model" else set()
 
 
-def layer(path):
-    part = path.relative_to(ROOT).parts[0]
-    return part.removesuffix(".py")
+def test_what_runs_in_gdb_or_anywhere_is_standard_library_only():
+    light = [name for name in modules() if room(name) in STDLIB_ONLY]
+    known = set(sys.stdlib_module_names) | {"gdb"}
+    paths = reached(light, edges(*AT_RUN_TIME))
+    used = {path: outside(name, *ALWAYS) - known for name, path in paths.items() if room(name) != "__init__"}
+    assert not [f"{path}: {others}" for path, others in used.items() if others]
 
 
-@pytest.mark.parametrize("path", sources())
-def test_imports_follow_the_layer_table(path):
-    here = layer(path)
-    tree = ast.parse(path.read_text())
-    for name in imports(tree):
-        parts = name.split(".")
-        if parts[0] != "pyharness" or len(parts) < 2 or here == "__init__":
-            continue
-        if not (ROOT / parts[1]).exists() and not (ROOT / f"{parts[1]}.py").exists():
-            continue
-        assert parts[1] in ALLOWED[here] | {here, *({"model", "protocol"} if here != "model" else ())}, (
-            f"{here} may not import {name}"
-        )
+def test_torch_is_imported_where_it_is_needed():
+    """No command waits for torch as it starts: not through any module, nor through the packages around it."""
+    graph = {name: others | packages_of(name) for name, others in edges("start").items()}
+    paths = reached([name for name in modules() if room(name) in LAZY_TORCH], graph)
+    assert not [path for name, path in paths.items() if "torch" in outside(name, "start")]
 
 
-@pytest.mark.parametrize("path", sources())
-def test_processes_that_must_stay_light_do(path):
-    here = layer(path)
-    tree = ast.parse(path.read_text())
-    if here in STDLIB_ONLY:
-        outside = {name.split(".")[0] for name in imports(tree)} - set(sys.stdlib_module_names) - {"gdb", "pyharness"}
-        assert not outside, f"{here} is standard library only"
-    if here in LAZY_TORCH:
-        top = {name.split(".")[0] for name in imports(tree, top_level_only=True)}
-        assert "torch" not in top, "torch is imported lazily"
+def test_no_module_is_on_a_circle():
+    """Of imports at run time, those inside of functions counted."""
+    found = {frozenset(name.removeprefix("pyharness.") for name in circle) for circle in circles(edges(*AT_RUN_TIME))}
+    assert not [sorted(circle) for circle in found - set(CIRCLES)]
+    assert not [sorted(circle) for circle in set(CIRCLES) - found], "a known exception that is needed no more"
 
 
-@pytest.mark.parametrize("path", sources("ingdb/*/*.py"))
-def test_the_folders_of_ingdb_stand_one_on_another(path):
-    storey = next(number for number, folders in enumerate(STOREYS) if path.parent.name in folders)
-    allowed = {path.parent.name}.union(*STOREYS[:storey])
-    folders = set().union(*STOREYS)
-    parts = [name.split(".") for name in imports(ast.parse(path.read_text()), top_level_only=True)]  # no types
-    used = {part[2] for part in parts if part[:2] == ["pyharness", "ingdb"] and len(part) > 2} & folders
-    assert used <= allowed, f"ingdb/{path.parent.name} may not import {used - allowed}"
+def test_the_folders_of_ingdb_stand_one_on_another():
+    """Also by way of the files at its root, which stand nowhere."""
+    graph = edges(*AT_RUN_TIME)
+    stairs = {name: others for name, others in graph.items() if _storey(name) is None}
+    climbs = {}
+    for name in modules():
+        storey, folder = _storey(name), _folder(name)
+        if storey is not None:
+            paths = reached([name], {**stairs, name: graph[name]})
+            climbs |= {
+                (name.removeprefix("pyharness.ingdb."), _folder(other)): path
+                for other, path in paths.items()
+                if _folder(other) != folder and _stands_beside_or_above(other, storey)
+            }
+    assert not [path for climb, path in climbs.items() if climb not in STAIRS]
+    assert set(climbs) == set(STAIRS), "a known exception that is needed no more"
+
+
+def _folder(module):
+    """The folder of ``ingdb`` that a module lies in, or the file at its root."""
+    return ".".join(module.split(".")[2:3]) if module.startswith("pyharness.ingdb.") else ""
+
+
+def _storey(module):
+    return next((number for number, folders in enumerate(STOREYS) if _folder(module) in folders), None)
+
+
+def _stands_beside_or_above(module, storey):
+    its = _storey(module)
+    return its is not None and its >= storey
+
+
+def test_every_folder_of_ingdb_has_its_storey():
+    folders = {path.parent.name for path in (PACKAGE / "ingdb").glob("*/*.py")}
+    assert folders == set().union(*STOREYS)
+
+
+def test_includes_follow_the_table():
+    assert {_part(name) for name in includes()} == set(INCLUDES)
+    wrong = [
+        f"{name} may not include {header}"
+        for name, headers in includes().items()
+        for header in headers
+        if _part(header) not in INCLUDES[_part(name)] | {_part(name), "csrc", "pyharness"}
+    ]
+    assert not wrong, "\n".join(wrong)
+    assert not [sorted(circle) for circle in circles(includes())]
+
+
+def _part(file):
+    """The folder of csrc; ``csrc`` for a file at its root, ``pyharness`` for the header that is installed."""
+    parts = file.split("/")
+    return parts[1] if parts[0] == "csrc" and len(parts) > 2 else parts[0]
+
+
+def test_what_loads_into_programs_without_torch_includes_none():
+    """Its own headers may be found under any name: everything that they include is read."""
+    torchless = [name for name in includes() if name.startswith(WITHOUT_TORCH)]
+    texts = {path.relative_to(ROOT).as_posix(): path.read_text(encoding="utf-8") for path in sources()}
+    used = {path: texts.get(name, "") for name, path in reached(torchless, includes()).items()}
+    assert not [path for path, text in used.items() if re.search(r"#include <(torch|ATen|c10)/", text)]
+    assert {name.split("/")[1] for name in torchless} == {"breakpoints", "inspect"}
 
 
 def test_what_the_doctor_reads_files_with_runs_outside_of_gdb():
     """It may import `ingdb`, of which only some modules run outside of gdb."""
-    imported = [name for path in (ROOT / "doctor").glob("*.py") for name in imports(ast.parse(path.read_text()))]
-    names = {name for name in imported if name and name.startswith("pyharness.ingdb.")}
+    doctors = {name for name in modules() if room(name) == "doctor"}
+    names = {other for name in doctors for other in edges(*ALWAYS)[name] if room(other) == "ingdb"}
     assert names
     command = [sys.executable, "-c", f"import importlib\nfor n in {sorted(names)}: importlib.import_module(n)"]
-    assert subprocess.run(command, cwd=ROOT.parent, check=False).returncode == 0
+    assert subprocess.run(command, cwd=ROOT, check=False).returncode == 0
 
 
-@pytest.mark.parametrize("path", sources())
-def test_the_first_line_says_the_job(path):
-    assert ast.get_docstring(ast.parse(path.read_text())), "a module docstring says its job"
+def test_the_first_line_says_the_job():
+    assert not [name for name, path in modules().items() if not ast.get_docstring(tree(path))]
+
+
+def test_imports_are_seen_at_their_time():
+    """The reader that the tests above trust."""
+    seen = {(each.name, each.when) for each in imports()["pyharness.ingdb.core_file"]}
+    assert ("gdb", "start") in seen
+    assert any(each.when == "later" for found in imports().values() for each in found)
+    assert any(each.when == "types" for found in imports().values() for each in found)
 
 
 def test_modules_of_tests_have_names_of_their_own():
-    """pytest imports them by their base names."""
-    names = Counter(path.name for path in Path(__file__).parent.rglob("*.py") if path.name != "conftest.py")
+    """pytest imports them by their base names; those of the kit are imported as its."""
+    paths = [path for path in TESTS.rglob("*.py") if path.parent.name != "kit" and path.name != "conftest.py"]
+    names = Counter(path.name for path in paths)
     assert not [name for name, count in names.items() if count > 1 and name != "__init__.py"]

@@ -5,13 +5,12 @@ from __future__ import annotations
 import importlib
 import json
 import re
-from pathlib import Path
 
 import pytest
 
 import pyharness
+from kit.paths import ROOT
 
-ROOT = Path(__file__).parents[2]
 PAGE = (ROOT / "docs" / "versioning.md").read_text(encoding="utf-8")
 REFERENCE = {
     "pyharness": "python",

@@ -3,17 +3,17 @@
 import ast
 import json
 import os
-from pathlib import Path
 
 import pytest
 from hypothesis import given, settings
 from made_up import JSON, values
 
+from kit.paths import ROOT
 from pyharness.protocol import agent, channel, mi
 from pyharness.protocol.codec import MalformedError, encode
 from pyharness.protocol.question import Question
 
-ROOT = Path(__file__).parents[2] / "pyharness"
+PACKAGE = ROOT / "pyharness"
 EXAMPLES = int(os.environ.get("PYHARNESS_EXAMPLES", "20"))
 FAMILIES = {
     mi.Command: (("debugger",), ("ingdb",)),
@@ -71,7 +71,7 @@ def test_what_is_wrong_is_named():
 
 def names_used(folders):
     """What the modules of folders call, and what they tell apart: arguments of calls, and cases."""
-    for path in (path for folder in folders for path in (ROOT / folder).rglob("*.py")):
+    for path in (path for folder in folders for path in (PACKAGE / folder).rglob("*.py")):
         for node in ast.walk(ast.parse(path.read_text())):
             if isinstance(node, ast.Call):
                 yield "call", name_of(node.func)
