@@ -66,11 +66,21 @@ def _known_as(ident: int, lwp: int) -> threading.Thread:
             self._native_id = lwp
 
     before = _active().get(threading.get_ident())
-    known = Known()
+    known = _not_this_threads(Known)
     _active()[ident] = known
     if before is not None:  # where Python enters it as the thread that calls
         _active()[threading.get_ident()] = before
     return known
+
+
+def _not_this_threads(make: Callable[[], threading.Thread]) -> threading.Thread:
+    """What ``make`` makes; from Python 3.13 on it would go with its maker, or with the next one."""
+    local = getattr(threading, "_thread_local_info", None)
+    tracked = getattr(local, "_track_dummy_thread_ref", None)
+    made = make()
+    if local is not None:
+        local._track_dummy_thread_ref = tracked
+    return made
 
 
 def _active() -> dict[int, threading.Thread]:
