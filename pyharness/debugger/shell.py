@@ -23,6 +23,8 @@ from pyharness.gdbmi.client import GdbError, GdbLostError
 from pyharness.model import user_code
 from pyharness.model.errors import DebuggerLostError, HarnessError
 from pyharness.model.evaluation import EVAL_TIMEOUT
+from pyharness.model.process_state import has_ended
+from pyharness.model.state import clear_after
 from pyharness.model.transcript import Ended as ProgramEnded
 from pyharness.protocol.agent import AskDebugpy, RefusedError
 from pyharness.protocol.channel import (
@@ -429,6 +431,8 @@ class Shell:
         self.close_gdb(let_go=let_go)
         self.python.close()
         self.process.close()
+        if has_ended(self.process.pid):
+            clear_after(self.process.pid, self.breakpoints.generated_files)
 
     def close_gdb(self, *, let_go: bool = True) -> None:
         """Detach gdb and end it, be it attached, on its way there or never needed."""

@@ -15,7 +15,7 @@ from pyharness.model.errors import HarnessError
 from pyharness.model.folders import home_folder
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterable, Iterator
 
 _A_PAGE = 4096
 """Bytes: less than that fits into what a file system has set aside already."""
@@ -64,7 +64,7 @@ def check_room(path: Path) -> None:
 def temporary_dir() -> Path:
     """A private folder among the system's temporary ones, which goes when this process ends."""
     with state_errors():
-        path = Path(tempfile.mkdtemp(prefix="pyharness-"))  # mode 0700
+        path = Path(tempfile.mkdtemp(prefix=_temporary_name(os.getpid())))  # mode 0700
     owner = os.getpid()
 
     def remove() -> None:
@@ -73,6 +73,20 @@ def temporary_dir() -> Path:
 
     atexit.register(remove)
     return path
+
+
+def clear_after(pid: int, files: Iterable[str]) -> None:
+    """Remove the temporary folder of the process ``pid``, which has ended: it could not where it was killed.
+
+    ``files`` are what it made; one of them may be in that folder.
+    """
+    for folder in {Path(file).parent for file in files}:
+        if folder.name.startswith(_temporary_name(pid)):
+            shutil.rmtree(folder, ignore_errors=True)
+
+
+def _temporary_name(pid: int) -> str:
+    return f"pyharness-{pid}-"
 
 
 @contextmanager

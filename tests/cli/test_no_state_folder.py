@@ -146,6 +146,15 @@ def test_step_stops_in_python_and_in_generated_code(folderless):
     assert not list(folderless.temporary.glob("pyharness-*"))
 
 
+@pytest.mark.parametrize("folderless", ["nowhere"], indirect=True)
+def test_a_program_that_is_killed_leaves_nothing(folderless, tmp_path):
+    script = tmp_path / "killed.py"
+    script.write_text("import os\nimport fx_plain\n\nfx_plain.main()\nos.kill(os.getpid(), 9)\n")
+    done = folderless("step", script, "--at", "fx:linear", PYTHONPATH=str(PROGRAMS))
+    assert "ended by SIGKILL" in done.stdout, done.stderr
+    assert not list(folderless.temporary.glob("pyharness-*"))
+
+
 @pytest.mark.parametrize("folderless", ["nowhere", "full"], indirect=True)
 @pytest.mark.parametrize(
     ("words", "said"),

@@ -75,8 +75,11 @@ class Struck:
         assert came, f"none of {words} came:\n{self.story()}"
 
     def bring(self):
-        """Wait until the debugger is in the phase; a program that blocks on its way there is fed."""
-        with self.feeding():
+        """Wait until the debugger is in the phase; a program that blocks on its way there is fed.
+
+        No other is: an expression that waits for input would take what is left of it, and end before the strike.
+        """
+        with self.feeding() if self.phase.word else contextlib.nullcontext():
             self.until("standing" if self.phase.then is None else "going")
         if "Python expression" in self._name:
             self.until("doing an expression")
