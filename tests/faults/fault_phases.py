@@ -16,6 +16,7 @@ from kit.marks import line_of, place
 from kit.paths import PROGRAMS
 from pyharness.debugger.shell import Shell
 from pyharness.model.errors import HarnessError
+from pyharness.protocol.channel import Hello, Ready
 
 SCRIPT = PROGRAMS / "fault_table.py"
 SOURCE = builds.CROSSING
@@ -77,7 +78,7 @@ def hold_at(kind, orders):
     handle = Shell.handle
 
     def handle_until(self, source, item):
-        if source == "program" and item["type"] == kind:
+        if source == "program" and isinstance(item, kind):
             say("standing")
             orders()
         handle(self, source, item)
@@ -105,7 +106,7 @@ def main(door, target, name, fifo):
             line.readline()
 
     if name in {"starting", "ready"}:
-        hold_at({"starting": "hello", "ready": "ready"}[name], orders)
+        hold_at({"starting": Hello, "ready": Ready}[name], orders)
     start = (
         partial(pyharness.debug, target, PHASES[name].word) if door == "debug" else partial(pyharness.attach, target)
     )
