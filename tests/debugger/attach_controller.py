@@ -21,8 +21,8 @@ if state in {"hello", "ready", "initialized"}:  # before that is handled
     handle = Shell.handle
 
     def handle_until(self, source, item):
-        kind = item.get("type") if source == "program" else item.get("event") if source == "debugpy" else ""
-        if kind == state:
+        named = item.get("event") if source == "debugpy" and item else type(item).__name__.lower()
+        if named == state:
             stay()
         handle(self, source, item)
 
