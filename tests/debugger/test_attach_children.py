@@ -8,10 +8,11 @@ import threading
 from contextlib import ExitStack, suppress
 
 import pytest
-from debugged_program import PROGRAMS, line_of
-from running_program import wait_for_end
 
 import pyharness
+from kit.debugged_program import line_of
+from kit.paths import PROGRAMS
+from kit.running_program import wait_for_end
 from pyharness.debugger.launch import Command
 from pyharness.debugger.program import Program
 from pyharness.model.errors import DebuggerLostError
@@ -83,7 +84,7 @@ def family(tmp_path, lines):
 
 def visit(child, script, mark, expression):
     """Debug a child up to a place, and let it go."""
-    with pyharness.attach(child["handle"]) as program:
+    with pyharness.attach(child.handle) as program:
         stop = program.run_to(f"py:{script}:{line_of(mark, script)}")
         return stop.frame.function, program.evaluate(expression)
 
@@ -95,10 +96,10 @@ def test_a_child_of_multiprocessing(family, lines, way):
     lines[1].flush()
     child = parent.child()
     if way == "forkserver":
-        assert child["name"] == way
-        parent.program._shell.process.children.let_go(child["pid"])
+        assert child.name == way
+        parent.program._shell.process.children.let_go(child.pid)
         child = parent.child()
-    assert child["name"] == {"fork": "child 21 (work)", "spawn": "spawn", "forkserver": "fork"}[way]
+    assert child.name == {"fork": "child 21 (work)", "spawn": "spawn", "forkserver": "fork"}[way]
     assert visit(child, LOOP, "work", "number") == ("work", "21")
     lines[1].close()
     assert parent.ends() == 7
@@ -110,11 +111,11 @@ def test_children_of_a_program_that_was_attached_to(running):
     with Family(pyharness.attach("walker", children=True)) as parent:
         walker.say("21\n")
         child = parent.child()
-        assert child["handle"] == f"walker-{child['pid']}"
+        assert child.handle == f"walker-{child.pid}"
         assert visit(child, LOOP, "work", "number") == ("work", "21")
         walker.until("child 0")
         walker.say("5\n")
-        parent.program._shell.process.children.let_go(parent.child()["pid"])
+        parent.program._shell.process.children.let_go(parent.child().pid)
         walker.until("child 0\nchild 0")
     walker.say("6\n")
     walker.until("child 0\nchild 0\nchild 0")
@@ -143,7 +144,7 @@ def test_a_child_whose_debugger_is_killed_runs_on(running):
     code = (
         "import pyharness\n"
         "with pyharness.attach('walker', children=True, child_wait=600) as program:\n"
-        "    program._shell.client = lambda source, child: print(child['pid'], flush=True)\n"
+        "    program._shell.client = lambda source, child: print(child.pid, flush=True)\n"
         "    print('attached', flush=True)\n"
         "    program.resume()\n"
     )
@@ -162,7 +163,7 @@ def test_a_child_whose_debugger_is_killed_runs_on(running):
 def test_the_ranks_of_a_distributed_job(family):
     arguments = ("--standalone", "--nproc-per-node", "2", RANKS)
     parent = family("torch.distributed.run", *arguments, module=True)
-    ranks = {child["name"]: child for child in (parent.child(), parent.child())}
+    ranks = {child.name: child for child in (parent.child(), parent.child())}
     assert sorted(ranks) == ["rank 0 (attach_ranks.py)", "rank 1 (attach_ranks.py)"]
     for number in (1, 0):
         assert (
@@ -174,9 +175,9 @@ def test_the_ranks_of_a_distributed_job(family):
 
 def test_the_workers_of_a_data_loader(family):
     parent = family(RANKS)
-    workers = sorted((parent.child(), parent.child()), key=lambda worker: worker["name"])  # whichever called first
-    assert [worker["name"].partition(" ")[2] for worker in workers] == ["(_worker_loop)"] * 2
+    workers = sorted((parent.child(), parent.child()), key=lambda worker: worker.name)  # whichever called first
+    assert [worker.name.partition(" ")[2] for worker in workers] == ["(_worker_loop)"] * 2
     assert visit(workers[1], RANKS, "item", "index") == ("__getitem__", "2")
-    parent.program._shell.process.children.let_go(workers[0]["pid"])
+    parent.program._shell.process.children.let_go(workers[0].pid)
     assert parent.ends() == 0
     assert parent.output.read_text() == "[[0, 1], [4, 9]]\n"
