@@ -30,6 +30,7 @@ def offer(session: Session, child: Child) -> None:
         "subProcess": "debug",
         "python": sys.executable,  # of the child's adapter, where the client starts one
         **({"pathMappings": session.client.paths.given()} if session.client.paths else {}),
+        **({"include": list(include)} if (include := session.debuggee.included if session.debuggee else ()) else {}),
         **session.door,
     }
     session.ask("startDebugging", {"request": "attach", "configuration": configuration}, answered)

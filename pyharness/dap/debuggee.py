@@ -71,6 +71,11 @@ class Debuggee:
             )
 
     @property
+    def included(self) -> tuple[str, ...]:
+        """Globs of library code that counts as the user's."""
+        return self._plan.include
+
+    @property
     def stop_on_entry(self) -> bool:
         """Whether to stop at the first line."""
         return self._plan.stop_on_entry

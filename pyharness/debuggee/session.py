@@ -18,6 +18,7 @@ from pyharness.debuggee.bounded import BOUNDS
 from pyharness.debuggee.conversation import Conversation
 from pyharness.debuggee.ptracer import allow_ptrace
 from pyharness.debuggee.seat import SEAT
+from pyharness.model import user_code
 from pyharness.model.errors import HarnessError
 from pyharness.protocol.channel import Busy, Failed, Generated, Hello, Library, Ready
 
@@ -63,6 +64,7 @@ class Session:
             op_places.end()
             tracing.let_go()
             children.leave(self)
+            user_code.include(())
 
     def takes(self, connection: socket.socket, key: str) -> bool:
         """Whether ``connection`` is the one for debugpy; then it is debugpy's."""
@@ -78,6 +80,7 @@ class Session:
             if welcome is None:
                 return False
             BOUNDS.seconds = welcome.eval_timeout
+            user_code.include(welcome.include)
             if link := self._debugpy.get():
                 apart.make_importable(welcome.packages)
                 tracing.connect(link, self.conversation.over.is_set)

@@ -10,6 +10,7 @@ from pyharness.debugger.native_side import NativeSide
 from pyharness.debugger.native_signals import NativeSignals
 from pyharness.gdbmi.client import GdbError, GdbLostError
 from pyharness.model.errors import DebuggerLostError, HarnessError
+from pyharness.model.user_code import UserCode
 from pyharness.protocol.mi import OpenCore
 
 if TYPE_CHECKING:
@@ -47,7 +48,7 @@ class CoreNative(NativeSide):
     """Every thread stands, for ever."""
 
     def __init__(self, on_notice: Callable[[Notice | None], None]) -> None:
-        super().__init__(on_notice, has_agent=False, guarded=False)
+        super().__init__(on_notice, has_agent=False, guarded=False, user_code=UserCode.of(()))
 
     def open(self, path: str, program: str) -> OpenedCore:
         """Read a core file; ``HarnessError`` says what is wrong with it."""

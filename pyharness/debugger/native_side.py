@@ -17,7 +17,6 @@ from pyharness.gdbmi.client import GdbBusyError, GdbClient, GdbError, GdbLostErr
 from pyharness.gdbmi.records import Notice, quote
 from pyharness.model.errors import HarnessError
 from pyharness.model.process_state import has_ended
-from pyharness.model.user_code import is_user_source
 from pyharness.protocol import agent, mi
 from pyharness.protocol.codec import MalformedError
 from pyharness.protocol.mi.command import Running
@@ -28,6 +27,7 @@ if TYPE_CHECKING:
     from pyharness.debugger.machine import NativeReason
     from pyharness.gdbmi.records import Value
     from pyharness.model.frames import Frame
+    from pyharness.model.user_code import UserCode
 
 LOADER = Path(__file__).parent.parent / "ingdb" / "load.py"
 _SETTINGS = (
@@ -57,10 +57,13 @@ Standing = Literal["own", "inlined", "other"]
 class NativeSide:
     """What the core asks of gdb, in terms of kernel threads."""
 
-    def __init__(self, on_notice: Callable[[Notice | None], None], *, has_agent: bool, guarded: bool) -> None:
+    def __init__(
+        self, on_notice: Callable[[Notice | None], None], *, has_agent: bool, guarded: bool, user_code: UserCode
+    ) -> None:
         self._on_notice = on_notice
         self._settling: queue.SimpleQueue[Notice | None] | None = None
-        self._gdb = GdbClient(self._forward)
+        self._gdb = GdbClient(self._forward, **user_code.environment)
+        self._user_code = user_code
         self.has_agent = has_agent
         self._guarded = guarded
         self._armed_thread = 0
@@ -258,7 +261,7 @@ class NativeSide:
         """In whose code a thread stopped; gdb mostly says so in the ``*stopped`` record itself."""
         frame = notice.values.get("frame")
         file = frame.get("fullname") if isinstance(frame, dict) else None
-        if isinstance(file, str) and is_user_source(file):
+        if isinstance(file, str) and self._user_code.has_source(file):
             return "own"
         if isinstance(frame, dict) and not file:
             return "other"

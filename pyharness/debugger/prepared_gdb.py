@@ -13,13 +13,15 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
     from pyharness.gdbmi.records import Notice
+    from pyharness.model.user_code import UserCode
 
 
 class PreparedGdb:
     """What is wrong with it is said when it is needed."""
 
-    def __init__(self, on_notice: Callable[[Notice | None], None]) -> None:
+    def __init__(self, on_notice: Callable[[Notice | None], None], user_code: UserCode) -> None:
         self._on_notice = on_notice
+        self._user_code = user_code
         self._begun = False
         self._made: Future[NativeSide] = Future()
 
@@ -41,7 +43,7 @@ class PreparedGdb:
     def _make(self, has_agent: bool, guarded: bool) -> None:  # noqa: FBT001  (a thread's arguments)
         native = None
         try:
-            native = NativeSide(self._on_notice, has_agent=has_agent, guarded=guarded)
+            native = NativeSide(self._on_notice, has_agent=has_agent, guarded=guarded, user_code=self._user_code)
             native.prepare()
             self._made.set_result(native)
         except (HarnessError, OSError) as error:

@@ -11,11 +11,11 @@ from pyharness.debugger.dap_client import DapClient, RequestError
 from pyharness.model.errors import HarnessError
 from pyharness.model.frames import Frame
 from pyharness.model.source_map import place_of
-from pyharness.model.user_code import is_user_python
+from pyharness.model.user_code import UserCode
 
 if TYPE_CHECKING:
     import socket
-    from collections.abc import Callable, Sequence
+    from collections.abc import Callable, Iterator, Sequence
 
     from pyharness.model.dap_message import Message
 
@@ -44,6 +44,7 @@ class PythonSide:
         self.asking = Asking(lambda: self._dap)
         """What runs the user's code on a thread that stands."""
         self.stdlib = ""
+        self._user_code = UserCode()
         self.deliver: Callable[[str, Message], Message] = self.request
         """How a change of breakpoints is sent; the shell knows when debugpy cannot answer."""
 
@@ -63,9 +64,9 @@ class PythonSide:
         """What was said with debugpy, message by message."""
         return list(self._link.transcript) if self._link else []
 
-    def connect(self, connection: socket.socket, package: str, included: Sequence[str], stdlib: str) -> None:
+    def connect(self, connection: socket.socket, package: str, user_code: UserCode, stdlib: str) -> None:
         """Speak with the debugpy at the other end; the event ``initialized`` tells when it takes breakpoints."""
-        self.stdlib = stdlib
+        self.stdlib, self._user_code = stdlib, user_code
         self._link = DapClient(connection, self._heard)
         self._dap.post("initialize", {"adapterID": "pyharness", "pathFormat": "path", "linesStartAt1": True})
         self._dap.post(
@@ -75,7 +76,7 @@ class PythonSide:
                 "subProcess": False,
                 "redirectOutput": False,
                 "showReturnValue": False,
-                "rules": stepping_rules(package, included, stdlib),
+                "rules": stepping_rules(package, user_code.patterns, stdlib),
             },
         )
 
@@ -195,7 +196,7 @@ class PythonSide:
             file,
             entry["line"],
             place_of(file, entry["line"]),
-            plumbing=not is_user_python(file, self.stdlib),
+            plumbing=not self._user_code.has_python(file, self.stdlib),
         )
 
     def _frames(self, dap_thread: int, levels: int) -> list[dict[str, Any]]:
@@ -206,7 +207,7 @@ class PythonSide:
 
 def stepping_rules(package: str, included: Sequence[str], stdlib: str) -> list[dict[str, Any]]:
     """debugpy's rules for what a step may stop in; the first that matches a file decides."""
-    rules: list[dict[str, Any]] = [{"path": path, "include": True} for path in included]
+    rules: list[dict[str, Any]] = [{"path": path, "include": True} for each in included for path in _globs(each)]
     rules += [{"path": f"{package}/{part}/**", "include": False} for part in ("debuggee", "fx", "native", "model")]
     for folder in ("site-packages", "dist-packages"):
         rules += [{"path": f"**/{folder}/{name}/**", "include": False} for name in _LIBRARIES]
@@ -214,6 +215,16 @@ def stepping_rules(package: str, included: Sequence[str], stdlib: str) -> list[d
         rules.append({"path": f"**/{folder}/**", "include": True})
     rules += [{"path": f"{stdlib}/**", "include": False}, {"path": "<*", "include": False}]
     return rules
+
+
+def _globs(pattern: str) -> Iterator[str]:
+    """A pattern whose ``*`` matches slashes, as debugpy writes it, where only a whole ``**`` does."""
+    *folders, name = ["**" if part == "*" else part for part in pattern.split("/")]
+    start = "" if pattern.startswith(("/", "*/", "**/")) else "**/"
+    path = start + "/".join([*folders, name])
+    yield path
+    if name.endswith("*") and name != "**":
+        yield f"{path}/**"
 
 
 def _numbered(names: dict[str, str]) -> dict[int, str]:

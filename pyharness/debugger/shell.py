@@ -20,12 +20,12 @@ from pyharness.debugger.op_stops import OpStops
 from pyharness.debugger.prepared_gdb import PreparedGdb
 from pyharness.debugger.python_side import PythonSide
 from pyharness.gdbmi.client import GdbError, GdbLostError
-from pyharness.model import user_code
 from pyharness.model.errors import DebuggerLostError, HarnessError
 from pyharness.model.evaluation import EVAL_TIMEOUT
 from pyharness.model.process_state import has_ended
 from pyharness.model.state import clear_after
 from pyharness.model.transcript import Ended as ProgramEnded
+from pyharness.model.user_code import UserCode
 from pyharness.protocol.agent import AskDebugpy, RefusedError
 from pyharness.protocol.channel import (
     Child,
@@ -83,14 +83,13 @@ class Shell:
     ) -> None:
         command.check()
         self._crashes = crashes
-        self._included = included
-        user_code.include(included)
+        self._user_code = UserCode.of(included)
         self._progress = progress
         self._events: Events = events or queue.SimpleQueue()
         self.client: Callable[[str, Any], None] = lambda _source, _item: None
         """Takes what comes from other sources than the debuggers, where a front door gave the queue; never at once."""
         self._libraries: list[str] = []
-        self._gdb = PreparedGdb(lambda notice: self._events.put(("gdb", notice)))
+        self._gdb = PreparedGdb(lambda notice: self._events.put(("gdb", notice)), self._user_code)
         self.on_libraries: Callable[[NativeSide], None] = lambda _native: None
         """Called when gdb is attached, and when it has read more of the user's libraries."""
         self.held = False
@@ -176,10 +175,10 @@ class Shell:
         match message:
             case Hello():
                 self._gdb.begin(has_agent=message.agent, guarded=message.guard)
-                self.python.connect(self.process.debugpy(message), str(PACKAGE), self._included, message.stdlib)
+                self.python.connect(self.process.debugpy(message), str(PACKAGE), self._user_code, message.stdlib)
                 children = self.process.children
                 door = children.told if children else None
-                self.process.answer(Welcome(packages(), self.python.asking.seconds, door))
+                self.process.answer(Welcome(packages(), self.python.asking.seconds, self._user_code.patterns, door))
             case Ready():
                 self.ready = True
             case Child():

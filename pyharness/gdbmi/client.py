@@ -78,7 +78,7 @@ class GdbClient:
     ``on_notice`` is called on that thread for each asynchronous record and, with ``None``, once when gdb ends.
     """
 
-    def __init__(self, on_notice: Callable[[Notice | None], None], arguments: Sequence[str] = ()) -> None:
+    def __init__(self, on_notice: Callable[[Notice | None], None], arguments: Sequence[str] = (), **env: str) -> None:
         self._on_notice = on_notice
         self._pending: dict[int, _Pending] = {}
         self._tokens = itertools.count(1)
@@ -99,7 +99,7 @@ class GdbClient:
             stdout=subprocess.PIPE,
             stderr=subprocess.STDOUT,
             start_new_session=True,
-            env=environment(),
+            env={**environment(), **env},
         )
         self._reader = threading.Thread(target=self._read, name="pyharness-gdb", daemon=True)
         self._reader.start()

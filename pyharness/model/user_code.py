@@ -9,6 +9,8 @@ import fnmatch
 import os
 import re
 import sysconfig
+from dataclasses import dataclass
+from functools import lru_cache
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
@@ -34,41 +36,82 @@ _LIBRARY_PYTHON = re.compile(
 )
 
 
+@dataclass(frozen=True)
+class UserCode:
+    """What counts as the user's code in one program."""
+
+    patterns: tuple[str, ...] = ()
+    """Globs of library code that counts as theirs, too; ``*`` matches slashes. A library needs two: sources, binary."""
+
+    @classmethod
+    def of(cls, patterns: Iterable[str]) -> UserCode:
+        """The rule with these patterns, and with those that this process was started with."""
+        outside = _split(_FROM_OUTSIDE)
+        return cls(tuple(dict.fromkeys([*outside, *patterns])))
+
+    @property
+    def environment(self) -> dict[str, str]:
+        """What tells a process that is started, gdb, the same."""
+        return {_VARIABLE: os.pathsep.join(self.patterns)}
+
+    def has_source(self, path: str | None) -> bool:
+        """Whether a C or C++ source file is the user's: not torch's, a binding's or the standard library's."""
+        return bool(path) and (not _LIBRARY_SOURCE.search(path or "") or self._includes(path))
+
+    def has_binary(self, path: str | None) -> bool:
+        """Whether a shared library can be the user's: not the system's, torch's, CUDA's, Python's or NumPy's."""
+        return bool(path) and (not _LIBRARY_BINARY.search(path or "") or self._includes(path))
+
+    def has_python(self, path: str | None, stdlib: str = "") -> bool:
+        """Whether a Python file is the user's: not torch's, the standard library's or the debugger's.
+
+        ``stdlib`` is the debuggee's standard library folder (this interpreter's when empty).
+        """
+        if not path or _LIBRARY_PYTHON.search(path):
+            return self._includes(path)
+        stdlib = stdlib or sysconfig.get_paths()["stdlib"]
+        return not path.startswith(stdlib.rstrip("/") + "/") or "/site-packages/" in path
+
+    def _includes(self, path: str | None) -> bool:
+        return path is not None and any(fnmatch.fnmatchcase(path, pattern) for pattern in self.patterns)
+
+
 def include(patterns: Iterable[str]) -> None:
-    """Count as the user's what lies where one of these globs says, here and in processes that are started from here.
+    """Count as the user's what lies where one of these globs says, in this process: it is one program, or its gdb.
 
-    ``*`` matches slashes, too. A library's code needs two things included: its sources, and its binary.
+    Processes that it starts have it so, too. What an earlier debugger of it included is over.
     """
-    # What an earlier program of this process was debugged with is over; what we were started with holds.
-    os.environ[_VARIABLE] = os.pathsep.join(filter(None, [_FROM_OUTSIDE, *patterns]))
+    found = UserCode.of(patterns).environment[_VARIABLE]
+    if found:
+        os.environ[_VARIABLE] = found
+    else:
+        os.environ.pop(_VARIABLE, None)
 
 
-def included() -> list[str]:
+def included() -> tuple[str, ...]:
     """The patterns that hold in this process."""
-    return [pattern for pattern in os.environ.get(_VARIABLE, "").split(os.pathsep) if pattern]
-
-
-def _is_included(path: str | None) -> bool:
-    patterns = included()
-    return bool(path and patterns) and any(fnmatch.fnmatchcase(path or "", pattern) for pattern in patterns)
+    return _split(os.environ.get(_VARIABLE, ""))
 
 
 def is_user_source(path: str | None) -> bool:
-    """Whether a C or C++ source file is the user's: not torch's, a binding's or the standard library's."""
-    return bool(path) and (not _LIBRARY_SOURCE.search(path or "") or _is_included(path))
+    """Whether a C or C++ source file is the user's, in the one program of this process."""
+    return _here(os.environ.get(_VARIABLE, "")).has_source(path)
 
 
 def is_user_binary(path: str | None) -> bool:
-    """Whether a shared library can be the user's: not the system's, torch's, CUDA's, Python's or NumPy's."""
-    return bool(path) and (not _LIBRARY_BINARY.search(path or "") or _is_included(path))
+    """Whether a shared library can be the user's, in the one program of this process."""
+    return _here(os.environ.get(_VARIABLE, "")).has_binary(path)
 
 
 def is_user_python(path: str | None, stdlib: str = "") -> bool:
-    """Whether a Python file is the user's: not torch's, the standard library's or the debugger's.
+    """Whether a Python file is the user's, in the one program of this process; ``stdlib`` as for ``UserCode``."""
+    return _here(os.environ.get(_VARIABLE, "")).has_python(path, stdlib)
 
-    ``stdlib`` is the debuggee's standard library folder (this interpreter's when empty).
-    """
-    if not path or _LIBRARY_PYTHON.search(path):
-        return _is_included(path)
-    stdlib = stdlib or sysconfig.get_paths()["stdlib"]
-    return not path.startswith(stdlib.rstrip("/") + "/") or "/site-packages/" in path
+
+@lru_cache(maxsize=8)
+def _here(text: str) -> UserCode:
+    return UserCode(_split(text))
+
+
+def _split(text: str) -> tuple[str, ...]:
+    return tuple(pattern for pattern in text.split(os.pathsep) if pattern)

@@ -58,6 +58,8 @@ class Welcome:
     """Folder of each package that the program may lack: ``pyharness``, ``debugpy``."""
     eval_timeout: float
     """Seconds that an expression may take."""
+    include: tuple[str, ...] = ()
+    """Globs of library code that counts as the user's (``model/user_code.py``)."""
     children: Children | None = None
     """``None`` where children are not to be debugged."""
 

@@ -7,6 +7,7 @@ import pytest
 
 import pyharness
 from pyharness.model import user_code
+from pyharness.model.user_code import UserCode
 
 SOURCE = """int scaled(int value) {
   int more = value * 2 + 1;
@@ -71,13 +72,39 @@ def test_a_library_is_read_that_the_program_named_from_its_own_folder(tmp_path):
 def test_what_is_included_is_that_of_the_program_and_of_the_environment(monkeypatch):
     monkeypatch.setenv("PYHARNESS_INCLUDE", "")
     monkeypatch.setattr(user_code, "_FROM_OUTSIDE", "*/c10/*")
+    first, second = UserCode.of(["*/aten/*"]), UserCode.of(["*/torch/nn/*.py"])
+    assert second.environment == {"PYHARNESS_INCLUDE": "*/c10/*:*/torch/nn/*.py"}
+    assert second.has_source("/src/pytorch/c10/core/Device.cpp")
+    assert first.has_source("/src/pytorch/aten/src/ATen/Context.cpp")
+    assert not second.has_source("/src/pytorch/aten/src/ATen/Context.cpp")
+    assert second.has_python("/v/lib/python3.11/site-packages/torch/nn/functional.py")
+    assert not second.has_binary("/v/torch/lib/libtorch_cpu.so")
     user_code.include(["*/aten/*"])
-    user_code.include(["*/torch/nn/*.py"])
-    assert os.environ["PYHARNESS_INCLUDE"] == "*/c10/*:*/torch/nn/*.py"
-    assert user_code.is_user_source("/src/pytorch/c10/core/Device.cpp")
-    assert not user_code.is_user_source("/src/pytorch/aten/src/ATen/Context.cpp")
-    assert user_code.is_user_python("/v/lib/python3.11/site-packages/torch/nn/functional.py")
-    assert not user_code.is_user_binary("/v/torch/lib/libtorch_cpu.so")
+    assert os.environ["PYHARNESS_INCLUDE"] == "*/c10/*:*/aten/*"
+    assert user_code.is_user_source("/src/pytorch/aten/src/ATen/Context.cpp")
+
+
+def test_a_second_program_leaves_the_first_ones_alone(torch_like):
+    """Both are debugged by one process, as sessions of one debug adapter are."""
+    first = pyharness.debug(str(torch_like), stdout=subprocess.DEVNULL, include=["*/aten/*", "*/libtorch_cpu.so"])
+    with first, pyharness.debug(str(torch_like), stdout=subprocess.DEVNULL) as second:
+        for program in (first, second):
+            program.run_to(f"py:{torch_like}:3")
+        frame = first.into_native().frame
+        assert (frame.language, frame.function) == ("native", "scaled")
+        assert second.into_native().frame.language == "python"
+        assert not first.stack()[0].plumbing
+
+
+def test_included_python_stays_the_users_when_a_second_program_comes(tmp_path):
+    library = tmp_path / "site-packages" / "torch" / "thing.py"
+    library.parent.mkdir(parents=True)
+    library.write_text("def made():\n    return 1\n")
+    script = library.parent / "script.py"
+    script.write_text("import thing\nthing.made()\n")
+    with pyharness.debug(str(script), include=["*/torch/thing.py"]) as first, pyharness.debug(str(script)):
+        first.run_to(f"py:{library}:2")
+        assert not first.stack()[0].plumbing
 
 
 @pytest.mark.parametrize(

@@ -7,6 +7,7 @@ import subprocess
 from kit import builds, marks
 from kit.paths import PROGRAMS
 from pyharness.debugger.native_side import NativeSide
+from pyharness.model.user_code import UserCode
 from pyharness.protocol.mi import Break
 
 SOURCE = PROGRAMS / "native_capable.cpp"
@@ -34,7 +35,7 @@ class Attached:
             env=os.environ | (environment or {}),
         )
         self._stops = queue.SimpleQueue()
-        self.native = NativeSide(self._notice, None, guarded=False)
+        self.native = NativeSide(self._notice, has_agent=False, guarded=False, user_code=UserCode())
 
     def _notice(self, notice):
         if notice is None or notice.kind == "stopped":
