@@ -5,13 +5,12 @@ from __future__ import annotations
 import contextlib
 import os
 import resource
-import shutil
 import signal
 
 import pytest
 from hypothesis import HealthCheck, settings
 
-from kit import builds
+from kit import builds, needs
 from kit.command import Command, environment_of
 
 # How fast a busy machine makes up an example says nothing of what is tested.
@@ -67,8 +66,4 @@ def crossing():
 @pytest.fixture
 def powerless():
     """Words that run a command without the right to trace what refuses to be traced."""
-    if os.geteuid() != 0:
-        return []
-    if shutil.which("setpriv") is None:
-        pytest.skip("root may trace everything, and there is no setpriv to give that up")
-    return ["setpriv", "--bounding-set", "-sys_ptrace", "--inh-caps", "-sys_ptrace"]
+    return needs.powerless("sys_ptrace", "root may trace everything")

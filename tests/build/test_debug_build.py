@@ -13,6 +13,8 @@ from pathlib import Path
 
 import pytest
 
+from kit import needs
+
 pytestmark = pytest.mark.timeout(1200)  # the debug build, where there is none yet
 
 ASK = "import dataclasses, json, pyharness.native as n; print(json.dumps(dataclasses.asdict(n.build_info())))"
@@ -73,7 +75,7 @@ def test_functions_keep_a_frame_pointer(debug_module):
 def test_the_index_is_baked_in(debug_build, debug_module):
     tools = ["PYHARNESS_LLD_INDEXES", "PYHARNESS_GDB_ADD_INDEX"]
     if not any(configured(debug_build, tool) not in {"", "0"} | {f"{tool}-NOTFOUND"} for tool in tools):
-        pytest.skip("neither a linker nor a gdb here can make an index")
+        needs.skip("neither a linker nor a gdb here can make an index")
     assert ".gdb_index" in subprocess.check_output(["readelf", "-SW", str(debug_module)], text=True)
 
 

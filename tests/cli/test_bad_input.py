@@ -3,12 +3,12 @@
 import json
 import os
 import shlex
-import shutil
 import subprocess
 import sys
 
 import pytest
 
+from kit import needs
 from pyharness import cli
 
 CASES = {
@@ -147,11 +147,7 @@ def test_without_gdb(line, monkeypatch, capsys):
 
 def test_what_may_not_be_read_or_written(here, environment):
     """Root may: it gives that up, as ``powerless`` gives up tracing."""
-    before = []
-    if os.geteuid() == 0:
-        if shutil.which("setpriv") is None:
-            pytest.skip("root may read everything, and there is no setpriv to give that up")
-        before = ["setpriv", "--bounding-set", "-dac_override,-dac_read_search"]
+    before = needs.powerless("dac_override,dac_read_search", "root may read everything")
     for name, mode in {"ok.py": 0, "empty.toml": 0, "folder": 0o500}.items():
         (here / name).chmod(mode)
     code = "import sys; from pyharness import cli; [print(cli.execute(line.split())) for line in sys.argv[1:]]"

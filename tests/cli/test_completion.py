@@ -3,7 +3,6 @@
 import os
 import pty
 import select
-import shutil
 import subprocess
 import sys
 from pathlib import Path
@@ -11,6 +10,7 @@ from pathlib import Path
 import pytest
 from words_program import WORDS
 
+from kit import needs
 from kit.paths import ROOT
 
 PATIENCE = 60
@@ -105,8 +105,7 @@ def test_tab_completes_in_an_interactive_bash(shell, tmp_path):
 
 
 def test_zsh(shell, tmp_path):
-    if shutil.which("zsh") is None:
-        pytest.skip("there is no zsh")
+    needs.a_program("zsh")
     words = {**shell, "_PYHARNESS_COMPLETE": "zsh_complete", "COMP_WORDS": "pyharness session ch", "COMP_CWORD": "2"}
     done = subprocess.run(["pyharness"], env=words, cwd=tmp_path, capture_output=True, text=True, check=True)
     assert done.stdout.splitlines()[:2] == ["plain", "check"]
@@ -117,8 +116,7 @@ def test_zsh(shell, tmp_path):
 
 
 def test_fish(shell, tmp_path):
-    if shutil.which("fish") is None:
-        pytest.skip("there is no fish")
+    needs.a_program("fish")
     text = 'pyharness completion fish | source; complete -C "pyharness st"'
     done = subprocess.run(
         ["fish", "--no-config", "-c", text], env=shell, cwd=tmp_path, capture_output=True, text=True, check=True

@@ -1,12 +1,12 @@
 """No terminal obeys what a program or a file says: every verb, on a program in which all names have escapes."""
 
 import re
-import shutil
 import subprocess
 import sys
 
 import pytest
 
+from kit import needs
 from kit.command import PYHARNESS
 from kit.paths import PROGRAMS
 from pyharness.debugger.processes import find
@@ -148,8 +148,7 @@ def test_what_a_verb_prints_of_a_program_that_runs(pyharness, name):
 
 
 def test_a_core_file(waiting, pyharness, tmp_path):
-    if shutil.which("gcore") is None:
-        pytest.skip("there is no gcore here")
+    needs.a_program("gcore")
     pid = find(str(waiting.pid))
     subprocess.run(["gcore", "-o", str(tmp_path / "core"), str(pid)], capture_output=True, check=True)
     done = pyharness("stack", tmp_path / f"core.{pid}", "--locals")

@@ -1,23 +1,25 @@
 """No folder for our files: nowhere, not to be written, full. Programs run all the same, one line says what lacks."""
 
 import os
-import shutil
 import subprocess
 import sys
 
 import pytest
 
+from kit import needs
 from kit.command import PYHARNESS
 from kit.paths import PROGRAMS
-
-sys.path.insert(0, str(PROGRAMS))
-
-from fills_disk import fill
 
 TRACED = PROGRAMS / "fx_plain.py"
 COMPILED = PROGRAMS / "compiled_plain.py"
 PLAIN = "import os, sys\nprint(sys.argv[1:], os.environ.get('HOME'))\nsys.exit(7)\n"
 PATIENCE = 120
+
+
+def fill(disk):
+    with (disk / "filling").open("wb", buffering=0) as file:
+        while os.statvfs(disk).f_bavail:
+            file.write(bytes(4096))
 
 
 def nowhere(_folder):
@@ -31,9 +33,7 @@ def a_file(folder):
 
 def not_writable(folder):
     """Root may write anywhere: it gives that up."""
-    before = ["setpriv", "--bounding-set", "-dac_override"] if os.geteuid() == 0 else []
-    if before and shutil.which("setpriv") is None:
-        pytest.skip("root may write anywhere, and there is no setpriv to give that up")
+    before = needs.powerless("dac_override", "root may write anywhere")
     (folder / "cache").mkdir(mode=0o500)
     return {"XDG_CACHE_HOME": str(folder / "cache")}, before
 
@@ -50,8 +50,7 @@ def not_writable_any_more(folder):
 def homeless(_folder):
     """A user of whom the machine knows nothing but the number, as in many containers."""
     before = ["unshare", "--user", "--map-user=54321", "env", "-u", "HOME"]
-    if subprocess.run([*before, "true"], check=False).returncode:
-        pytest.skip("no user without a name can be made here (unshare --user)")
+    needs.surroundings(before, "no user without a name can be made here (unshare --user)")
     return {}, before
 
 
@@ -84,8 +83,7 @@ def folderless(request, tmp_path_factory, environment):
 def disk(tmp_path_factory):
     """A small file system, with our folders on it."""
     disk = tmp_path_factory.mktemp("disk")
-    if subprocess.run(["mount", "-t", "tmpfs", "-o", "size=64k,mode=0700", "tmpfs", disk], check=False).returncode:
-        pytest.skip("no small file system can be mounted here")
+    needs.a_small_disk(disk, "64k")
     try:
         for name in ("run", "generated", "graphs", "traces", "compiled", "symbols"):
             (disk / name).mkdir()
@@ -223,8 +221,7 @@ def test_without_any_folder_the_program_runs_from_memory():
     """Not even a temporary one: there is nothing to write to on the whole machine."""
     hide = 'mount -t tmpfs -o ro tmpfs /tmp && mount -t tmpfs -o ro tmpfs /var/tmp && exec "$0" "$@"'
     alone = ["unshare", "--mount", "--", "sh", "-c", hide]
-    if subprocess.run([*alone, "true"], check=False).returncode:
-        pytest.skip("no folder can be hidden here (unshare --mount)")
+    needs.surroundings(alone, "no folder can be hidden here (unshare --mount)")
     command = [*alone, *PYHARNESS, "run", str(TRACED)]
     env = {**os.environ, "PYHARNESS_HOME": "/proc/nope"}
     done = subprocess.run(command, env=env, cwd="/proc", capture_output=True, text=True, check=False)

@@ -5,24 +5,15 @@ import signal
 
 import pytest
 
+from kit import needs
 from kit.paths import PROGRAMS, ROOT
-from pyharness.model.errors import HarnessError
-from pyharness.native import build_info
 
 KERNEL = str(PROGRAMS / "session_kernel.py")
 SESSIONS = sorted((ROOT / "examples" / "sessions").glob("*.toml"))
-ATEN = ROOT / "build" / "aten" / "libaten_debug.so"
-NEEDS = {"aten": pytest.mark.skipif(not ATEN.exists(), reason="scripts/aten-debug.sh makes it of PyTorch's sources")}
+NEEDS = {"aten": needs.aten}
 
 
-def without_debug_info():
-    try:
-        return build_info().build_type == "release"
-    except HarnessError:
-        return True
-
-
-pytestmark = pytest.mark.skipif(without_debug_info(), reason="pyharness._C with debug information (make debug-build)")
+pytestmark = needs.debug_information()
 
 
 def test_from_a_generated_line_into_cpp_and_out_on_the_next_line(pyharness):

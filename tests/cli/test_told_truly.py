@@ -5,6 +5,7 @@ import sys
 
 import pytest
 
+from kit import needs
 from kit.command import PYHARNESS
 from kit.paths import PROGRAMS
 from pyharness.model.process_state import is_kernel_thread
@@ -112,7 +113,7 @@ def test_a_name_in_a_core_that_is_no_text(pyharness, whole_core, tmp_path):
 @pytest.mark.parametrize("verb", ["stack", "attach", "doctor"])
 def test_a_thread_of_the_kernel(pyharness, verb):
     if not is_kernel_thread(2):
-        pytest.skip("no thread of the kernel is seen in this container")
+        needs.skip("no thread of the kernel is seen in this container")
     done = pyharness(verb, "2")
     assert done.returncode == 2
     assert "Process 2 is a thread of the kernel (" in done.stderr
@@ -123,8 +124,7 @@ def test_a_node_of_code_that_has_no_file(environment):
     """Nothing on the machine can be written: that is told once, and not that no graph was made."""
     hide = 'mount -t tmpfs -o ro tmpfs /tmp && mount -t tmpfs -o ro tmpfs /var/tmp && exec "$0" "$@"'
     alone = ["unshare", "--mount", "--", "sh", "-c", hide]
-    if subprocess.run([*alone, "true"], check=False).returncode:
-        pytest.skip("no folder can be hidden here (unshare --mount)")
+    needs.surroundings(alone, "no folder can be hidden here (unshare --mount)")
     command = [*alone, *PYHARNESS, "step", str(PROGRAMS / "fx_plain.py"), "--at", "fx:linear"]
     env = {**environment, "PYHARNESS_HOME": "/proc/nope"}
     done = subprocess.run(command, env=env, cwd="/proc", capture_output=True, text=True, check=False)

@@ -6,8 +6,6 @@ import sys
 import uuid
 from pathlib import Path
 
-import pytest
-
 from kit.marks import line_of
 from kit.paths import ROOT
 from kit.processes import carrying, ends_within
@@ -48,10 +46,3 @@ class Session:
     def left_behind(self):
         """Command lines of what carries the mark and does not end by itself, as an adapter without its client does."""
         return [command_line for pid, command_line in carrying(self._mark) if not ends_within(pid, PATIENCE_AT_THE_END)]
-
-
-def not_here(reason):
-    """Skip, with the reason; in continuous integration what a test needs is there, or the run is red."""
-    if os.environ.get("CI"):
-        pytest.fail(reason)
-    pytest.skip(reason)

@@ -5,7 +5,9 @@ import subprocess
 from pathlib import Path
 
 import pytest
-from client_session import ROOT, not_here
+from client_session import ROOT
+
+from kit import needs
 
 HERE = Path(__file__).parent
 pytestmark = pytest.mark.timeout(600)  # installs Node.js and npm, where there is none yet
@@ -19,7 +21,7 @@ def modules():
         [HERE / "install.sh", folder], capture_output=True, text=True, stdin=subprocess.DEVNULL, check=False
     )
     if done.returncode:
-        not_here(done.stderr.strip() or f"install.sh: {done.returncode}")
+        needs.downloaded(done.stderr.strip() or f"install.sh: {done.returncode}")
     return folder / "node_modules"
 
 

@@ -1,19 +1,8 @@
 """Stepping into what ``loss.backward()`` runs, and out again on the next line."""
 
-import pytest
+from kit import needs
 
-from pyharness.model.errors import HarnessError
-from pyharness.native import build_info
-
-
-def no_debug_build():
-    try:
-        return build_info().build_type == "release"
-    except HarnessError:
-        return True
-
-
-pytestmark = pytest.mark.skipif(no_debug_build(), reason="pyharness._C with debug information (make debug-build)")
+pytestmark = needs.debug_information()
 
 
 def at(stop):

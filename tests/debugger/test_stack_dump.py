@@ -12,6 +12,7 @@ from pathlib import Path
 
 import pytest
 
+from kit import needs
 from kit.command import PYHARNESS
 from kit.interpreters import interpreters, waiting
 from kit.marks import marks
@@ -81,7 +82,7 @@ def test_every_python_alive_and_dead(name, tmp_path):
 def test_a_stripped_libpython(tmp_path):
     name = next((name for name, path in interpreters().items() if shared_library(path)), None)
     if name is None:
-        pytest.skip("needs a Python with a shared libpython")
+        needs.skip("needs a Python with a shared libpython")
     library = shared_library(interpreters()[name])
     subprocess.run(["strip", "-o", tmp_path / library.name, library], check=True)
     with waiting(interpreters()[name], FRAMES, environment={"LD_LIBRARY_PATH": str(tmp_path)}) as (process, said):

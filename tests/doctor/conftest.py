@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import shutil
 import subprocess
 from pathlib import Path
 
 import pytest
 
+from kit import needs
 from pyharness.doctor.machine import Machine, Wanted, machine_checks
 
 SOURCE = """#include <cassert>
@@ -23,14 +23,12 @@ extern "C" int wants_torch(int n) {
   return n;
 }
 """
-COMPILER = shutil.which("g++") or shutil.which("c++")
 
 
 @pytest.fixture(scope="session")
 def compiled(tmp_path_factory):
     """``compiled(NAME, *OPTIONS)``: a folder of its own with op.cpp and NAME; made once for all that ask the same."""
-    if COMPILER is None:
-        pytest.skip("there is no C++ compiler")
+    compiler = needs.a_program("c++")
     made: dict[tuple[str, ...], Path] = {}
 
     def build(name: str, *options: str) -> Path:
@@ -39,7 +37,7 @@ def compiled(tmp_path_factory):
             folder = tmp_path_factory.mktemp("extension")
             (folder / "op.cpp").write_text(SOURCE)
             made[key] = folder / name
-            command = [COMPILER, "-shared", "-fPIC", *options, "op.cpp", "-o", name]
+            command = [compiler, "-shared", "-fPIC", *options, "op.cpp", "-o", name]
             subprocess.run(command, cwd=folder, check=True)
         return made[key]
 

@@ -6,6 +6,7 @@ from types import SimpleNamespace
 
 import pytest
 
+from kit import needs
 from pyharness.doctor import compile_units, extension, library, torch_symbols
 from pyharness.ingdb.binaries.elf import Elf
 
@@ -93,9 +94,7 @@ def test_an_index(looked_at, compiled, tmp_path, monkeypatch):
     path = copied(compiled("op.so", "-g"), tmp_path)
     found = looked_at(path)["index"]
     assert (found.state, "gdb-add-index" in found.remedy) == ("warning", True)
-    if shutil.which("gdb-add-index") is None:
-        pytest.skip("there is no gdb-add-index")
-    subprocess.run(["gdb-add-index", path], check=True)
+    subprocess.run([needs.a_program("gdb-add-index"), path], check=True)
     assert looked_at(path)["index"].state == "ok"
 
 

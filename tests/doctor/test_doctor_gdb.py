@@ -4,6 +4,7 @@ import shutil
 
 import pytest
 
+from kit import needs
 from pyharness.doctor import gdb
 
 NO_PYTHON = r"""
@@ -15,8 +16,7 @@ esac
 
 
 def test_the_gdb_that_is_here(examined):
-    if shutil.which("gdb") is None:
-        pytest.skip("there is no gdb")
+    needs.a_program("gdb")
     found = examined(gdb.version)["gdb"]
     assert found.state in {"ok", "warning"}
     assert shutil.which("gdb") in found.seen
@@ -64,8 +64,7 @@ def test_one_without_python(examined, monkeypatch, executable):
 
 
 def test_one_whose_python_is_sent_elsewhere(examined, monkeypatch, tmp_path):
-    if shutil.which("gdb") is None:
-        pytest.skip("there is no gdb")
+    needs.a_program("gdb")
     monkeypatch.setenv("PYTHONHOME", str(tmp_path))
     found = examined(gdb.python)["gdb-python"]
     assert found.state == "problem"

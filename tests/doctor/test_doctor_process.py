@@ -11,6 +11,7 @@ from pathlib import Path
 
 import pytest
 
+from kit import needs
 from kit.command import PYHARNESS
 from kit.paths import TESTS
 from pyharness.doctor.examine_process import examine_process
@@ -97,8 +98,7 @@ def test_one_that_refuses(powerless):
 
 
 def test_one_that_may_do_more(powerless):
-    if not powerless:
-        pytest.skip("only root has capabilities to give up")
+    needs.root("only root has capabilities to give up")
     with waiting() as pid:
         status, found, _ = doctor(pid, before=powerless)
     assert (status, found["ptrace"]["state"]) == (1, "problem")
@@ -106,9 +106,8 @@ def test_one_that_may_do_more(powerless):
 
 
 def test_one_of_another_user(powerless):
-    if os.geteuid() != 0 or not shutil.which("setpriv"):
-        pytest.skip("only root can start a process of another user")
-    as_nobody = ["setpriv", "--reuid", "65534", "--clear-groups"]
+    needs.root("only root can start a process of another user")
+    as_nobody = [needs.a_program("setpriv"), "--reuid", "65534", "--clear-groups"]
     with subprocess.Popen([*as_nobody, "sh", "-c", "echo ready; read line"], stdin=-1, stdout=-1, text=True) as program:
         assert program.stdout.readline() == "ready\n"
         status, found, _ = doctor(program.pid, before=powerless)
@@ -152,8 +151,7 @@ def test_torch(compiled, tmp_path, version, state):
 def unshared(*options, command=(), **env):
     """A process in namespaces of its own; its id as we see it."""
     prefix = ["unshare", *options, "--fork"]
-    if subprocess.run([*prefix, "true"], capture_output=True, check=False).returncode:
-        pytest.skip(f"`{' '.join(prefix)}` is not allowed here")
+    needs.surroundings(prefix, f"`{' '.join(prefix)}` is not allowed here")
     with waiting(before=[*prefix, *command], env={**os.environ, **env}) as outer:
         inner = Path(f"/proc/{outer}/task/{outer}/children").read_text().split()
         yield int(inner[0])

@@ -6,6 +6,7 @@ import subprocess
 
 import pytest
 
+from kit import needs
 from kit.command import PYHARNESS
 from pyharness.doctor import editor, environment, state_folder
 
@@ -58,8 +59,7 @@ def test_a_file_in_its_place(examined, monkeypatch, tmp_path):
 
 
 def test_a_folder_of_someone_else(examined, monkeypatch, tmp_path):
-    if os.geteuid() != 0:
-        pytest.skip("only root can give a folder away")
+    needs.root("only root can give a folder away")
     tmp_path.chmod(0o700)
     os.chown(tmp_path, 65534, 65534)
     monkeypatch.setenv("PYHARNESS_HOME", str(tmp_path))
@@ -68,9 +68,7 @@ def test_a_folder_of_someone_else(examined, monkeypatch, tmp_path):
 
 
 def test_a_full_disk(examined, monkeypatch, tmp_path):
-    mounted = subprocess.run(["mount", "-t", "tmpfs", "-o", "size=1m,mode=0700", "tmpfs", tmp_path], check=False)
-    if mounted.returncode:
-        pytest.skip("no small file system can be mounted here")
+    needs.a_small_disk(tmp_path, "1m")
     try:
         monkeypatch.setenv("PYHARNESS_HOME", str(tmp_path))
         found = examined(state_folder.folder)["state-space"]
@@ -177,9 +175,6 @@ def test_a_shadowed_module_does_keep_gdb_from_starting(tmp_path):
     """The reason that PYTHONPATH is looked at."""
     (tmp_path / "json.py").write_text("raise SystemExit('shadowed')")
     env = {**os.environ, "PYTHONPATH": str(tmp_path)}
-    command = ["gdb", "-nx", "-batch", "-ex", "python import json; print(json.dumps([1]))"]
-    try:
-        ended = subprocess.run(command, env=env, capture_output=True, text=True, check=False)
-    except FileNotFoundError:
-        pytest.skip("there is no gdb")
+    command = [needs.a_program("gdb"), "-nx", "-batch", "-ex", "python import json; print(json.dumps([1]))"]
+    ended = subprocess.run(command, env=env, capture_output=True, text=True, check=False)
     assert json.dumps([1]) not in ended.stdout

@@ -11,6 +11,8 @@ import pytest
 from cells import TIMES, chosen
 from struck import Struck
 
+from kit import needs
+
 LOST = "gdb ended unexpectedly. The program was let go and runs on without a debugger."
 
 
@@ -56,7 +58,7 @@ def small_disk(tmp_path, made):
     disk = Disk(tmp_path / "disk")
     made.append(disk)
     if not disk.mounted:
-        pytest.skip("a file system can be mounted by root only")
+        needs.skip("a file system can be mounted by root only")
     return disk
 
 

@@ -1,11 +1,11 @@
 """Call frame information: every row of real libraries against readelf, and the machine on its own."""
 
 import re
-import shutil
 
 import native_build
 import pytest
 
+from kit import needs
 from pyharness.ingdb.binaries.dwarf_cfi import NAMES, CallFrames
 from pyharness.ingdb.binaries.dwarf_expression import ExpressionError, evaluate
 from pyharness.ingdb.binaries.elf import open_elf
@@ -66,7 +66,7 @@ def test_rows_of_the_system_libraries_are_those_of_readelf(path):
 
 GOLD = pytest.param(
     ("-fuse-ld=gold",),
-    marks=pytest.mark.skipif(shutil.which("ld.gold") is None, reason="no gold: Debian 13 has it in binutils-gold"),
+    marks=needs.program("ld.gold", "Debian 13 has it in binutils-gold"),
 )
 
 

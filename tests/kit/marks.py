@@ -7,10 +7,13 @@ _MARK = re.compile(r"(?:#|//) @(\S+)")
 
 
 def marks(file: str | Path) -> dict[str, int]:
-    """The line of every mark of a file."""
+    """The line of every mark of a file; of a mark that is there twice, the first."""
     lines = Path(file).read_text(encoding="utf-8").splitlines()
-    found = ((_MARK.search(line), number) for number, line in enumerate(lines, 1))
-    return {mark[1]: number for mark, number in found if mark}
+    found: dict[str, int] = {}
+    for number, line in enumerate(lines, 1):
+        if mark := _MARK.search(line):
+            found.setdefault(mark[1], number)
+    return found
 
 
 def line_of(mark: str, file: str | Path) -> int:

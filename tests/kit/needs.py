@@ -1,10 +1,125 @@
-"""Reasons to skip a test: what a machine or a build may lack."""
+"""Reasons to skip a test, all in one place: what a machine or a chosen build may lack. Whatever else is missing fails.
+
+An extension that does not load is no reason: the tests that need it fail.
+"""
 
 import os
+import shutil
+import subprocess
+from collections.abc import Sequence
+from pathlib import Path
+from typing import NoReturn
 
 import pytest
 
+from kit.paths import ROOT
+
+
+def skip(reason: str) -> NoReturn:
+    """Skip the test that runs."""
+    pytest.skip(reason)
+
+
+# --- what was built ---
+
+
+def _is_sanitized() -> bool:
+    return os.environ.get("PYHARNESS_BUILD") == "asan"
+
+
+def _build() -> str:
+    """The type of the extension's build; "" where it does not load, which is for the tests to say."""
+    from pyharness.model.errors import HarnessError
+    from pyharness.native import build_info
+
+    try:
+        return build_info().build_type
+    except HarnessError:
+        return ""
+
+
 a_plain_build = pytest.mark.skipif(
-    os.environ.get("PYHARNESS_BUILD") == "asan",
+    _is_sanitized(),
     reason="the sanitized engine has lines, which a debugger steps through, and a gdb that starts it is sanitized too",
 )
+a_fast_debugger = pytest.mark.skipif(_is_sanitized(), reason="a sanitized debugger is slow, and says more")
+
+
+def debug_information() -> pytest.MarkDecorator:
+    """For what steps into our own ops: skipped for a release build, and for nothing else."""
+    return pytest.mark.skipif(_build() == "release", reason="a release build has no debug information")
+
+
+def the_address_sanitizer() -> pytest.MarkDecorator:
+    """For what faults on purpose and is caught."""
+    return pytest.mark.skipif(_build() != "asan", reason="the address sanitizer: the asan build")
+
+
+def file(path: Path, reason: str) -> pytest.MarkDecorator:
+    """For what needs a file that not every checkout or machine has."""
+    return pytest.mark.skipif(not path.exists(), reason=reason)
+
+
+aten = file(ROOT / "build" / "aten" / "libaten_debug.so", "scripts/aten-debug.sh makes it of PyTorch's sources")
+a_clone = file(ROOT / ".devcontainer" / "devcontainer.json", "a source distribution has no images")
+
+# --- what the machine has ---
+
+
+def a_program(name: str, hint: str = "") -> str:
+    """The path of a program; where it is installed is said by ``hint``."""
+    found = shutil.which(name)
+    return found or skip(f"there is no {name}{hint and f': {hint}'}")
+
+
+def program(name: str, hint: str = "") -> pytest.MarkDecorator:
+    """The same as a mark."""
+    return pytest.mark.skipif(shutil.which(name) is None, reason=f"there is no {name}{hint and f': {hint}'}")
+
+
+def never(reason: str) -> pytest.MarkDecorator:
+    """For the one case of a list that is empty here."""
+    return pytest.mark.skip(reason=reason)
+
+
+# --- what this user may do ---
+
+
+def root(reason: str) -> None:
+    """For what only root may do."""
+    if os.geteuid() != 0:
+        skip(reason)
+
+
+def powerless(capabilities: str, reason: str) -> list[str]:
+    """Words that run a command without what root may do; none for another user."""
+    if os.geteuid() != 0:
+        return []
+    if shutil.which("setpriv") is None:
+        skip(f"{reason}, and there is no setpriv to give that up")
+    given_up = ",".join(f"-{each}" for each in capabilities.split(","))
+    return ["setpriv", "--bounding-set", given_up, "--inh-caps", given_up]
+
+
+def surroundings(before: Sequence[str], reason: str) -> list[str]:
+    """``before``, which runs a command in namespaces of its own, where the machine lets us."""
+    if subprocess.run([*before, "true"], capture_output=True, check=False).returncode:
+        skip(reason)
+    return list(before)
+
+
+def a_small_disk(folder: Path, size: str) -> None:
+    """Mount one at ``folder``; who asked takes it away."""
+    command = ["mount", "-t", "tmpfs", "-o", f"size={size},mode=0700", "tmpfs", folder]
+    if subprocess.run(command, capture_output=True, check=False).returncode:
+        skip("no small file system can be mounted here")
+
+
+# --- what the internet has ---
+
+
+def downloaded(reason: str) -> NoReturn:
+    """For a client of other people's that is not here: in continuous integration it must be, or the run is red."""
+    if os.environ.get("CI"):
+        pytest.fail(reason)
+    skip(reason)

@@ -9,8 +9,8 @@ import sys
 import pytest
 import torch
 
+from kit import needs
 from kit.paths import PROGRAMS
-from pyharness.native import build_info
 from pyharness.ops import faulty
 
 PROGRAM = PROGRAMS / "faulty_op.py"
@@ -56,7 +56,7 @@ def test_a_write_out_of_bounds_hits_the_neighbour():
     assert base.tolist() == [0, 0, 0, -1, 5, 5]
 
 
-@pytest.mark.skipif(build_info().build_type != "asan", reason="needs the address sanitizer: the asan build")
+@needs.the_address_sanitizer()
 def test_the_address_sanitizer_names_the_write():
     done = run("out_of_bounds_write", "1")
     assert "heap-buffer-overflow" in done.stderr
