@@ -12,7 +12,7 @@ THREADED := $(wildcard tests/native/test_*_threads.py) tests/breakpoints/test_na
 NATIVE_FILES := $(shell find csrc -name '*.h' -o -name '*.cpp')
 
 .DEFAULT_GOAL := help
-.PHONY: help setup debug-build release-build asan-build test test-versions test-vscode asan-test tsan-test stress-test fault-test fuzz-test lint lint-python lint-others format demo vscode docs clean
+.PHONY: help setup debug-build release-build asan-build test test-versions test-vscode asan-test tsan-test test-all stress-test fault-test fuzz-test lint lint-python lint-others format demo vscode docs clean
 
 help: ## list the tasks
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  make %-14s %s\n", $$1, $$2}' $(firstword $(MAKEFILE_LIST))
@@ -27,6 +27,7 @@ $(SETUP)/system: scripts/system-packages.sh
 $(SETUP)/venv: requirements.txt $(SETUP)/system
 	test -e $(VENV) || rm -f $(VENV) # a link that was made in a container leads nowhere outside of it
 	test -x $(BIN)/python || $(PYTHON) -m venv $(VENV)
+	@echo 'Installing the pinned packages into $(VENV): torch is the largest'
 	$(BIN)/python -m pip install --quiet -r requirements.txt
 	@touch $@
 
@@ -36,6 +37,7 @@ ifneq ($(file <$(SETUP)/installed),$(CURDIR))
 endif
 $(SETUP)/installed: pyproject.toml setup.py $(SETUP)/venv
 	test -e .venv || ln -sfn $(abspath $(VENV)) .venv # the name that .vscode/ and the docs use
+	$(BIN)/python cmake/build.py debug # which counts the files as it compiles them: pip is silent for minutes, and finds it done
 	PYHARNESS_BUILD=debug $(BIN)/python -m pip install --quiet --no-build-isolation --no-deps --editable .
 	@echo '$(CURDIR)' >$@
 
@@ -63,6 +65,9 @@ asan-test: setup ## run the tests of the native code (TESTS=PATH for others) und
 
 tsan-test: setup ## run the tests of what watches many threads (TESTS=PATH for others) under the thread sanitizer
 	PATH="$(abspath $(BIN)):$$PATH" scripts/tsan-test.sh $(or $(TESTS),$(THREADED))
+
+test-all: debug-build ## the tests, lint and all that CI leaves out: JavaScript, sanitizers, docs, stress, versions (ONLY="docs versions" for some; hours)
+	$(BIN)/python scripts/test_all.py $(ONLY)
 
 stress-test: debug-build ## record 10^7 events from 8 threads, and start and stop recordings meanwhile (minutes)
 	PYHARNESS_STRESS=63 $(BIN)/python -m pytest -n 0 --timeout 1200 tests/native/test_record_threads.py tests/native/test_record_ring.py
