@@ -79,7 +79,7 @@ fuzz-test: debug-build ## make up 10^5 inputs of each kind: places, files, messa
 	PYHARNESS_EXAMPLES=$(or $(EXAMPLES),100000) $(BIN)/python -m pytest -n 2 --timeout 7200 tests/fuzz
 
 # mypy has one thread: what else there is runs beside it.
-lint: debug-build ## formatting, ruff, docstrings, mypy --strict, clang-format, hadolint, clang-tidy
+lint: debug-build ## formatting, ruff, docstrings, mypy (the packages --strict), clang-format, hadolint, clang-tidy
 	$(MAKE) --no-print-directory --jobs 2 --output-sync lint-python lint-others
 
 lint-python:
@@ -87,6 +87,7 @@ lint-python:
 	$(BIN)/ruff check
 	$(BIN)/python scripts/docstrings.py
 	$(BIN)/mypy
+	$(BIN)/mypy --config-file tests/mypy.ini
 
 lint-others:
 	$(BIN)/clang-format --dry-run -Werror $(NATIVE_FILES)

@@ -83,7 +83,7 @@ def _fields(value: type) -> dict[str, tuple[str, str]]:
         for statement, after in zip(body, [*body[1:], ast.Pass()], strict=True):
             if isinstance(statement, ast.AnnAssign) and isinstance(statement.target, ast.Name):
                 name = statement.target.id
-                text = ast.literal_eval(after.value) if _is_text(after) else ""
+                text = ast.literal_eval(after.value) if isinstance(after, ast.Expr) and _is_text(after) else ""
                 if not name.startswith("_"):
                     found[name] = (ast.unparse(statement.annotation), inspect.cleandoc(text))
     return found

@@ -75,7 +75,7 @@ def folderless(request, tmp_path_factory, environment):
         env = {**known, **variables, "TMPDIR": str(temporary), **more}
         return subprocess.run(command, env=env, cwd="/", capture_output=True, text=True, check=False, timeout=PATIENCE)
 
-    run.temporary = temporary
+    run.temporary = temporary  # type: ignore[attr-defined]
     return run
 
 

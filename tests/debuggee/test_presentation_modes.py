@@ -40,7 +40,7 @@ def opened(value):
     """Every line of a tensor and its groups, to the end."""
     if isinstance(value, (Line, torch.Tensor)) or not isinstance(value, Group):
         return [str(value) if isinstance(value, Line) else ""]
-    return [line for child in value.children() for line in opened(child.value)]
+    return [line for child in value.children() for line in opened(child.value)]  # type: ignore[attr-defined]
 
 
 def everything(tensor):

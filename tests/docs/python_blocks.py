@@ -9,7 +9,7 @@ import sys
 import traceback
 from pathlib import Path
 
-from python_names import given
+from given_names import given
 
 
 def main() -> int:

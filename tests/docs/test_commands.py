@@ -186,7 +186,7 @@ def test_what_is_not_run_says_why():
 
 
 def test_python_blocks_run(scratch, tmp_path):
-    """Those of a page one after the other, with what its sentences give for granted (``python_names.py``)."""
+    """Those of a page one after the other, with what its sentences give for granted (``given_names.py``)."""
     scratch.program()
     told = [[str(block), block.text] for block in blocks("python") if not block.not_run]
     (tmp_path / "blocks.json").write_text(json.dumps(told))

@@ -26,7 +26,7 @@ def cell(environment, tmp_path, monkeypatch):
             environment["PYHARNESS_HOME"] = str(disk.folder)
             monkeypatch.setenv("PYHARNESS_HOME", str(disk.folder))
         made.append(Struck(door, phase, tmp_path, environment))
-        made[-1].disk = disk
+        made[-1].disk = disk  # type: ignore[attr-defined]
         return made[-1].bring()
 
     yield make

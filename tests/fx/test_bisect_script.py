@@ -159,7 +159,7 @@ def defined(value, name="it"):
 
 
 def local(setting):
-    def inner(value: "Unknown") -> "Unknown":  # noqa: F821
+    def inner(value: "Unknown") -> "Unknown":  # type: ignore[name-defined]  # noqa: F821
         return setting(value) + torch.ones(1).item()
 
     return inner

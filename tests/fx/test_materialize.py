@@ -288,7 +288,7 @@ def test_metadata_in_the_text(model, monkeypatch):
 
 
 def test_the_profilers_own_file_name(model):
-    with fx.experimental._config.patch(enrich_profiler_metadata=True):
+    with fx.experimental._config.patch(enrich_profiler_metadata=True):  # type: ignore[attr-defined]
         module = fx.symbolic_trace(model)
         made = materialize(module)
     assert type(module).forward.__code__.co_filename == str(made.file)

@@ -328,7 +328,7 @@ def test_a_pickle_of_an_edited_graph_aligns_what_tracing_it_joins():
     assert [tags.get("first") for tags in tags_in(loaded(module)).values()] == ["x", "w", "m", "t", "m", "o"]
 
 
-def annotated(x: "torch.Tensor", scale: "float | Unknown" = 2.0) -> "torch.Tensor":  # noqa: F821
+def annotated(x: "torch.Tensor", scale: "float | Unknown" = 2.0) -> "torch.Tensor":  # type: ignore[name-defined]  # noqa: F821
     return x * scale
 
 

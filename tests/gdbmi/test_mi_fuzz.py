@@ -39,7 +39,7 @@ def gdb(tmp_path, monkeypatch):
     monkeypatch.setenv("PYHARNESS_GDB", str(script))
     notices = []
     client = GdbClient(notices.append)
-    client.notices = notices
+    client.notices = notices  # type: ignore[attr-defined]
     yield client
     client.close()
 

@@ -95,7 +95,7 @@ def looking_into(folder):
         look = Looking()
         try:
             look.attach(program.pid)
-            look.program = program
+            look.program = program  # type: ignore[attr-defined]
             yield look
         finally:
             look.gdb.close()

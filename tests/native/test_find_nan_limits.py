@@ -52,7 +52,7 @@ def test_what_the_program_asks_for_is_not_bad():
 
 
 def test_memory_that_nobody_wrote_is_not_bad():
-    torch.utils.deterministic.fill_uninitialized_memory = True
+    torch.utils.deterministic.fill_uninitialized_memory = True  # type: ignore[attr-defined]
     torch.use_deterministic_algorithms(mode=True)  # torch fills it with NaN
     try:
         assert torch.empty(3).isnan().all()

@@ -1,5 +1,6 @@
 """Samples that every op passes through: shapes (empty ones too), layouts, options; and the reference in plain torch."""
 
+from collections.abc import Callable
 from dataclasses import dataclass
 
 import torch
@@ -38,7 +39,7 @@ class Sample:
 
     op: str
     shapes: tuple
-    layout: object = contiguous
+    layout: Callable[..., torch.Tensor] = contiguous
     rest: tuple = ()
 
     def __str__(self):
