@@ -16,7 +16,7 @@ ROOT = Path(__file__).resolve().parent.parent
 FAILED = ROOT / "build" / "pytest" / "v" / "cache" / "lastfailed"
 RECORD = ROOT / "build" / "ci" / "run-again.json"
 RUNS = 10
-"""So many runs are remembered."""
+"""How many runs are remembered."""
 TOO_OFTEN = 2
 
 
