@@ -2,18 +2,20 @@
 
 import importlib.util
 import sys
+from pathlib import Path
 
 import torch
 from torch import fx, nn
 
-from kit.paths import EXAMPLES
+# Not from the kit: the script that reproduces a fault imports this module in a process that knows nothing of tests.
+ROOT = Path(__file__).parents[2]
 
 
 def example(name):
     """The module of an example; ``bisect_example_NAME`` in ``sys.modules``."""
     full = f"bisect_example_{name}"
     if full not in sys.modules:
-        spec = importlib.util.spec_from_file_location(full, EXAMPLES / f"{name}.py")
+        spec = importlib.util.spec_from_file_location(full, ROOT / "examples" / f"{name}.py")
         sys.modules[full] = importlib.util.module_from_spec(spec)
         spec.loader.exec_module(sys.modules[full])
     return sys.modules[full]

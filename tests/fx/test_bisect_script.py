@@ -12,11 +12,9 @@ from pathlib import Path
 import bad_passes
 import pytest
 import torch
-from bisect_models import transformer
+from bisect_models import ROOT, transformer
 from torch import fx, nn
 
-from kit.command import PYHARNESS
-from kit.paths import ROOT
 from pyharness.fx import bisect
 from pyharness.fx.bisecting.names import Names
 
@@ -44,7 +42,7 @@ def test_an_op_of_ours_alone_and_stepped_into(tmp_path):
     assert f"pyharness step {script} --at fx:{bad.shrunk.node} --into" in str(bad)
     code = (script.parent / "graph_before" / "model.py").read_text()
     assert f"{bad.shrunk.node} = torch.ops.pyharness.rms_norm.default(" in code
-    command = [*PYHARNESS, "step", script, "--at", f"fx:{bad.shrunk.node}", "--into-native"]
+    command = [sys.executable, "-m", "pyharness", "step", script, "--at", f"fx:{bad.shrunk.node}", "--into-native"]
     done = subprocess.run([*command, "--json"], capture_output=True, text=True, cwd=ROOT, timeout=100, check=False)
     stops = json.loads(done.stdout)["stops"]
     assert "rms_norm" in json.dumps(stops[1]), done.stdout + done.stderr
