@@ -221,7 +221,25 @@ class _Time:
     def _raise_in_thread(self) -> None:
         with self._lock:
             if self._inside:
-                ctypes.pythonapi.PyThreadState_SetAsyncExc(ctypes.c_ulong(self.ident), ctypes.py_object(EndedError))
+                _raise_in(self.ident)
+
+
+def _raise_in(ident: int) -> None:
+    """Raise in another thread when it comes back to Python; until then no third thread hears of it.
+
+    CPython tells all threads that there is an exception to take, by a flag that only taking one puts back. Where that
+    has to wait, each traced thread of CPython 3.11 begins its next call for ever: so this one takes one of its own. The
+    other thread sees to its exception by itself when it gets the GIL.
+    """
+    raise_in, ended = ctypes.pythonapi.PyThreadState_SetAsyncExc, ctypes.py_object(EndedError)
+    own, other = ctypes.c_ulong(threading.get_ident()), ctypes.c_ulong(ident)
+    try:
+        raise_in(other, ended)
+        raise_in(own, ended)
+        for _ in range(16):
+            pass
+    except EndedError:
+        return
 
 
 def _have_raised_what_is_due() -> None:
