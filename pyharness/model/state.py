@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING
 
 from pyharness.model.errors import HarnessError
 from pyharness.model.folders import home_folder
+from pyharness.model.private_folder import weakness
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
@@ -22,26 +23,33 @@ _A_PAGE = 4096
 
 
 class StateError(HarnessError):
-    """The private folder cannot be made, read or written."""
+    """The private folder cannot be made, read or written, or it is not private."""
 
-    def __init__(self, why: str) -> None:
-        super().__init__(
-            f"The folder for pyharness's files cannot be used: {why}.", "Name a folder of yours in $PYHARNESS_HOME."
-        )
+    def __init__(self, why: str, command: str = "") -> None:
+        elsewhere = "ame a folder of yours in $PYHARNESS_HOME."
+        remedy = f"Run `{command}`, or n{elsewhere}" if command else f"N{elsewhere}"
+        super().__init__(f"The folder for pyharness's files cannot be used: {why}.", remedy)
 
 
 def state_dir(*parts: str) -> Path:
     """``$PYHARNESS_HOME`` or ``$XDG_CACHE_HOME/pyharness`` (``~/.cache/pyharness``), made with mode 0700.
 
-    ``parts`` name a folder below it, made likewise. ``StateError`` where that cannot be.
+    ``parts`` name a folder below it, made likewise. ``StateError`` where that cannot be, or where somebody else could
+    put files into it: gdb runs code that is kept there.
     """
     with state_errors():
-        path = _root()
-        path.mkdir(mode=0o700, parents=True, exist_ok=True)
-        for part in parts:
-            path /= part
-            path.mkdir(mode=0o700, exist_ok=True)
+        path = _root().absolute().joinpath(*parts)
+        _make(path)
+        if found := weakness(path):
+            raise StateError(found.why, found.command)
     return path
+
+
+def _make(path: Path) -> None:
+    """Make a folder and those above it, all of them private; ``Path.mkdir`` leaves those above it to the umask."""
+    if not path.parent.is_dir():
+        _make(path.parent)
+    path.mkdir(mode=0o700, exist_ok=True)
 
 
 def working_dir(*parts: str) -> Path:
