@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 from pyharness.model.code_lines import check_line
 from pyharness.model.errors import UsageError
 from pyharness.model.hit_condition import checked
+from pyharness.model.regular_file import read_text
 from pyharness.model.where import check_python
 
 if TYPE_CHECKING:
@@ -66,10 +67,10 @@ def function_name(name: str) -> str:
 def is_at_its_start(file: str | None, line: int | None, function: str) -> bool:
     """Whether a line is the one where a thread stands that has just been called."""
     try:
-        with open(file or "", encoding="utf-8", errors="replace") as stream:  # noqa: PTH123
-            text = next((text for number, text in enumerate(stream, 1) if number == line), "")
+        lines = read_text(file or "").split("\n")
     except OSError:
         return False
+    text = lines[line - 1] if line and 0 < line <= len(lines) else ""
     return re.match(rf"\s*(@|(async\s+)?def\s+{re.escape(function)}\b)", text) is not None
 
 

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 from pyharness.dap.registry import request
 from pyharness.model.code_lines import runnable_lines
 from pyharness.model.errors import HarnessError
+from pyharness.model.regular_file import read_text
 
 if TYPE_CHECKING:
     from pyharness.dap.arguments import Arguments
@@ -26,9 +27,9 @@ def source(session: Session, arguments: Arguments) -> Message:
         return session.python().request("source", {"sourceReference": number})
     path = Path(only_here or arguments.object("source").text("path"))
     try:
-        if not path.is_file():  # a device or a pipe would be read for ever
-            raise HarnessError(f"There is no file {str(path)!r}.", _ELSEWHERE)
-        return {"content": path.read_text(encoding="utf-8", errors="replace")}
+        return {"content": read_text(path)}
+    except FileNotFoundError as error:
+        raise HarnessError(f"There is no file {str(path)!r}.", _ELSEWHERE) from error
     except OSError as error:
         raise HarnessError(f"{path} cannot be read: {error.strerror}.", _ELSEWHERE) from error
 

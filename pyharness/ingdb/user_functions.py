@@ -20,6 +20,7 @@ from pyharness.ingdb.binaries.elf import ElfError, open_elf
 from pyharness.ingdb.binaries.line_table import line_table
 from pyharness.ingdb.function_name import bare_name
 from pyharness.ingdb.native_names import demangled
+from pyharness.model.regular_file import read_own
 from pyharness.model.state import StateError, state_dir, write_private
 from pyharness.model.user_code import included, is_user_source
 
@@ -131,7 +132,7 @@ def _patterns() -> str:
 def _kept(name: str) -> list[_Row] | None:
     """What an earlier session computed; ``None`` where there is nothing or something else."""
     try:
-        data = json.loads((state_dir("symbols") / name).read_bytes())
+        data = json.loads(read_own(state_dir("symbols") / name))
         if data["version"] != _VERSION:
             return None
         return [_checked(row) for row in data["functions"]]

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from pathlib import Path
 from typing import TYPE_CHECKING
 
 from pyharness.model.errors import UsageError
+from pyharness.model.regular_file import read_regular
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -34,7 +34,7 @@ def check_in_file(file: str, line: int) -> None:
 def line_count(file: str) -> int | None:
     """How many lines a file has; ``None`` where it cannot be read."""
     try:
-        return len(Path(file).read_bytes().splitlines())
+        return len(read_regular(file).splitlines())
     except (OSError, ValueError):
         return None
 
@@ -54,7 +54,7 @@ def executable_line(file: str, line: int) -> int:
 def runnable_lines(file: str) -> list[int]:
     """The lines of ``file`` on which a tracer can stop, in order; none where it cannot be read or compiled."""
     try:
-        code = compile(Path(file).read_bytes(), file, "exec", dont_inherit=True)
+        code = compile(read_regular(file), file, "exec", dont_inherit=True)
     except (OSError, SyntaxError, ValueError, MemoryError, RecursionError):
         return []
     return sorted(set(_all_lines(code)))

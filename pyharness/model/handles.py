@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, Any
 from pyharness.model.errors import UsageError
 from pyharness.model.folders import current_folder
 from pyharness.model.json_lines import parsed
+from pyharness.model.regular_file import read_own
 from pyharness.model.state import StateError, state_dir, state_errors, write_private
 
 if TYPE_CHECKING:
@@ -23,6 +24,8 @@ if TYPE_CHECKING:
 
 _NAME = re.compile(r"[A-Za-z0-9_.-]{1,60}")
 _SOCKET, _CARD = ".sock", ".json"
+_MOST = 8 << 20
+"""Bytes of a card: it has a command line, which may be long."""
 
 
 @dataclass(frozen=True)
@@ -172,7 +175,7 @@ def from_json(data: dict[str, Any]) -> Handle:
 def _read(card: Path) -> Handle | None:
     """The handle of a card; one that somebody moved or spoiled counts as none."""
     try:
-        handle = from_json(parsed(card.read_bytes()))
+        handle = from_json(parsed(read_own(card, _MOST)))
     except (OSError, ValueError, TypeError):
         return None
     return handle if (handle.folder, handle.name + _CARD) == (str(card.parent), card.name) else None

@@ -5,9 +5,9 @@ from __future__ import annotations
 import os
 import re
 from functools import lru_cache
-from pathlib import Path
 
 from pyharness.model.folders import current_folder, home_folder
+from pyharness.model.regular_file import read_text
 
 MAX_SOURCE = 8 << 20
 _PACKAGES = re.compile(r"^.*/(?:site|dist)-packages/")
@@ -17,7 +17,7 @@ _STDLIB = re.compile(r"^.*/lib/python3\.\d+/")
 @lru_cache(maxsize=64)
 def _lines(path: str, _modified: int) -> list[str]:
     try:
-        return Path(path).read_text(encoding="utf-8", errors="replace").splitlines()
+        return read_text(path, MAX_SOURCE).splitlines()
     except OSError:
         return []
 

@@ -9,6 +9,7 @@ from pathlib import Path
 
 from pyharness.model.frames import FxPlace
 from pyharness.model.json_lines import parsed
+from pyharness.model.regular_file import read_regular
 
 SUFFIX = ".map.json"
 """A map lies beside its file: ``forward_1a2b.py`` has ``forward_1a2b.py.map.json``."""
@@ -78,7 +79,7 @@ def load(text: str) -> SourceMap:
 @lru_cache(maxsize=256)
 def _load_file(path: str, _modified: int) -> SourceMap | None:
     try:
-        return load(Path(path).read_text(encoding="utf-8"))
+        return load(read_regular(path).decode())
     except (OSError, ValueError, KeyError, TypeError):
         return None
 

@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Literal
 
 from pyharness.model.errors import HarnessError
+from pyharness.model.regular_file import read_regular
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -43,8 +44,7 @@ class Change:
 def current(path: Path) -> str | None:
     """What a file holds now; ``HarnessError`` where it cannot be read."""
     try:
-        with path.open(encoding="utf-8", newline="") as stream:
-            return stream.read()
+        return read_regular(path).decode()
     except FileNotFoundError:
         return None
     except (OSError, UnicodeDecodeError) as error:

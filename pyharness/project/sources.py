@@ -6,6 +6,8 @@ import os
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from pyharness.model.regular_file import read_text
+
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
@@ -33,9 +35,7 @@ def files(root: Path, endings: tuple[str, ...]) -> Iterator[Path]:
 def text_of(path: Path) -> str:
     """A source's text, whatever its encoding; empty where it cannot be read or is no person's file."""
     try:
-        if path.stat().st_size > _LARGEST:
-            return ""
-        return path.read_text(encoding="utf-8", errors="replace")
+        return read_text(path, _LARGEST)
     except OSError:
         return ""
 

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass
-from pathlib import Path
 from typing import TYPE_CHECKING
 
+from pyharness.model.regular_file import read_text
 from pyharness.model.source_line import short_path
 from pyharness.model.stack_format import Style as StackStyle
 from pyharness.model.stack_format import format_stack, function_text, place_text
@@ -112,7 +112,7 @@ def _source_lines(frame: Frame) -> Iterator[Line]:
     if not frame.file or not frame.line:
         return
     try:
-        lines = Path(frame.file).read_text(encoding="utf-8", errors="replace").splitlines()
+        lines = read_text(frame.file).splitlines()
     except OSError:
         return
     first, last = max(1, frame.line - _AROUND), min(len(lines), frame.line + _AROUND)

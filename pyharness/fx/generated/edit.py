@@ -12,6 +12,7 @@ from pyharness.fx.generated import files
 from pyharness.fx.generated.mapping import rows
 from pyharness.fx.generated.statements import spans_by_name
 from pyharness.model.errors import HarnessError, nearest
+from pyharness.model.regular_file import read_regular
 from pyharness.model.source_map import SourceMap
 
 if TYPE_CHECKING:
@@ -67,7 +68,7 @@ def _edited(module: GraphModule) -> tuple[files.GeneratedFile, Callable[..., Any
 
 def _read(path: str) -> str:
     try:
-        return Path(path).read_bytes().decode()
+        return read_regular(path).decode()
     except (OSError, UnicodeDecodeError) as error:
         raise EditError(f"{path}: {error}", "Materialize the module again to get its file back.") from error
 

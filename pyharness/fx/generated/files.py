@@ -19,6 +19,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 from pyharness.fx.generated.mapping import lines_of
 from pyharness.fx.generated.old_files import forget_old, keep
 from pyharness.model.errors import HarnessError
+from pyharness.model.regular_file import read_regular
 from pyharness.model.source_map import SUFFIX, SourceMap, dump_lines
 from pyharness.model.state import StateError, state_dir, temporary_dir, write_private
 
@@ -189,7 +190,7 @@ def _file_name(graph: str, text: str, dumped: str) -> str:
 def _write_once(path: Path, text: str) -> None:
     data = text.encode()
     try:
-        if path.read_bytes() == data:
+        if read_regular(path) == data:
             keep(path)
             return
         if path.suffix == ".py":  # someone edited it: keep their work beside the file

@@ -5,12 +5,12 @@ from __future__ import annotations
 import ast
 import inspect
 from functools import cache
-from pathlib import Path
 from types import CodeType, FunctionType, ModuleType
 from typing import TYPE_CHECKING, Any
 
 from pyharness.fx.hashseeds.sets import Sets
 from pyharness.fx.hashseeds.uses import uses
+from pyharness.model.regular_file import read_regular
 from pyharness.model.user_code import is_user_python
 
 if TYPE_CHECKING:
@@ -92,7 +92,7 @@ def _sets(tree: ast.Module) -> Sets:
 @cache
 def _tree(file: str) -> ast.Module | None:
     try:
-        return ast.parse(Path(file).read_text(encoding="utf-8"))
+        return ast.parse(read_regular(file))
     except (OSError, SyntaxError, ValueError):
         return None
 

@@ -1,0 +1,51 @@
+"""Reads files that are files: a pipe would keep its reader waiting for ever, a device may have no end.
+
+All errors are ``OSError``, as of a file that cannot be read.
+"""
+
+from __future__ import annotations
+
+import errno
+import os
+import stat
+
+MAX_SOURCE = 64 << 20
+"""Bytes of the largest source that is read; those that compilers generate have a few MiB."""
+
+
+def read_regular(path: str | os.PathLike[str], most: int = MAX_SOURCE) -> bytes:
+    """The content of a regular file, or of a link to one, of at most ``most`` bytes."""
+    _check(path, os.stat(path))  # noqa: PTH116  (a device must not even be opened: some act on that)
+    return _read(path, os.O_RDONLY, most)
+
+
+def read_own(path: str | os.PathLike[str], most: int = MAX_SOURCE) -> bytes:
+    """The content of a regular file of this user's that lies at ``path`` itself, as pyharness writes them."""
+    status = os.lstat(path)
+    _check(path, status)
+    if status.st_uid != os.geteuid():
+        raise PermissionError(errno.EPERM, "the file belongs to another user", os.fspath(path))
+    return _read(path, os.O_RDONLY | os.O_NOFOLLOW, most)
+
+
+def read_text(path: str | os.PathLike[str], most: int = MAX_SOURCE) -> str:
+    """The text of a regular file as Python reads a source: UTF-8, line ends made one; bytes that are none replaced."""
+    text = read_regular(path, most).decode(errors="replace")
+    return text.replace("\r\n", "\n").replace("\r", "\n")
+
+
+def _check(path: str | os.PathLike[str], status: os.stat_result) -> None:
+    if stat.S_ISDIR(status.st_mode):
+        raise IsADirectoryError(errno.EISDIR, os.strerror(errno.EISDIR), os.fspath(path))
+    if not stat.S_ISREG(status.st_mode):
+        raise OSError(errno.EINVAL, "no regular file", os.fspath(path))
+
+
+def _read(path: str | os.PathLike[str], flags: int, most: int) -> bytes:
+    # The file may be another one by now: a pipe without a writer does not hold up one that does not block.
+    with open(os.open(path, flags | os.O_NONBLOCK | os.O_CLOEXEC), "rb") as stream:  # noqa: PTH123  (a descriptor)
+        _check(path, os.fstat(stream.fileno()))
+        data = stream.read(most + 1)
+    if len(data) > most:
+        raise OSError(errno.EFBIG, f"more than {most >> 20} MiB", os.fspath(path))
+    return data

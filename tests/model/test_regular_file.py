@@ -1,0 +1,71 @@
+"""What is no file is not read: a pipe, a device without an end, a link to one, a file that is too large."""
+
+import os
+
+import pytest
+
+from pyharness.model import code_lines, handles, source_line, source_map
+from pyharness.model.errors import HarnessError
+from pyharness.model.regular_file import read_own, read_regular, read_text
+from pyharness.project import changes, sources
+
+
+def a_pipe(path):
+    os.mkfifo(path)
+
+
+def endless(path):
+    path.symlink_to("/dev/zero")
+
+
+@pytest.fixture(params=[a_pipe, endless], ids=lambda one: one.__name__)
+def no_file(request, tmp_path):
+    path = tmp_path / "it.py"
+    request.param(path)
+    return path
+
+
+def test_it_is_refused_at_once(no_file):
+    for read in (read_regular, read_own, read_text):
+        with pytest.raises(OSError, match="no regular file"):
+            read(no_file)
+
+
+def test_a_file_has_a_limit(tmp_path):
+    file = tmp_path / "large"
+    file.write_bytes(b"x" * 10)
+    assert read_regular(file, 10) == b"x" * 10
+    with pytest.raises(OSError, match="more than"):
+        read_regular(file, 9)
+
+
+def test_our_own_files_are_no_links(tmp_path):
+    file, link = tmp_path / "file", tmp_path / "link"
+    file.write_text("a\r\nb\rc")
+    link.symlink_to(file)
+    assert read_own(file) == b"a\r\nb\rc"
+    assert read_text(link) == "a\nb\nc"
+    with pytest.raises(OSError, match="no regular file"):
+        read_own(link)
+
+
+def test_nothing_is_known_of_its_lines(no_file):
+    file = str(no_file)
+    assert code_lines.line_count(file) is None
+    assert code_lines.runnable_lines(file) == []
+    assert source_line.source_line(file, 1) == ""
+    no_file.rename(no_file.parent / f"x.py{source_map.SUFFIX}")
+    assert source_map.map_of(str(no_file.parent / "x.py")) is None
+
+
+def test_no_handle_is_in_it(no_file, monkeypatch, tmp_path):
+    monkeypatch.setenv("PYHARNESS_HOME", str(tmp_path / "state"))
+    (tmp_path / "state" / "run").mkdir(parents=True)
+    no_file.rename(tmp_path / "state" / "run" / "it.json")
+    assert handles.live() == []
+
+
+def test_a_project_with_it_is_examined_all_the_same(no_file):
+    assert sources.text_of(no_file) == ""
+    with pytest.raises(HarnessError, match="no regular file"):
+        changes.current(no_file)
