@@ -37,6 +37,7 @@ _DANGLING = re.compile(r"\s(if|when)$")
 _PYTHON_LINE = re.compile(r"[^:]+\.pyi?:\d+")
 _NATIVE_LINE = re.compile(r".+\.(c|cc|cpp|cxx|cu|cuh|h|hpp|hxx|inc):\d+", re.IGNORECASE)
 _NUMBER = re.compile(r"-?[0-9]{1,4000}")
+_ADDRESS = re.compile(r"\*0x[0-9A-Fa-f]{1,16}")
 _MODULE_PATH = re.compile(r"[A-Za-z_]\w*(\.\w+)+")
 _MOST_NEIGHBOURS = 2000
 """Files looked at for the nearest name to one that does not exist."""
@@ -58,6 +59,8 @@ class Where:
     def __post_init__(self) -> None:
         if self.file:
             check_line(self.line)
+        if self.kind == "native" and self.name.startswith("*") and not _ADDRESS.fullmatch(self.name):
+            raise UsageError(f"'native:{self.name}' names no address.", "Write native:FUNCTION, or native:*0xADDRESS.")
 
     @property
     def is_native_op(self) -> bool:

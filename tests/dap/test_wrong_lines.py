@@ -1,5 +1,7 @@
 """Lines and addresses that nothing can have are refused where they are set: debuggers would count on from 0."""
 
+import os
+
 import pytest
 from debugging import EXTENSION, Debugging
 
@@ -38,3 +40,24 @@ def test_addresses(begun):
     answers = begun.client.request("setInstructionBreakpoints", breakpoints=wanted)["breakpoints"]
     assert [each["verified"] for each in answers] == [False] * 3
     assert all(each["message"].startswith("There is no address") for each in answers)
+
+
+@pytest.mark.parametrize("name", ["it.py", "it.cpp"])
+@pytest.mark.parametrize("what", ["a pipe", "endless"])
+def test_lines_of_what_is_no_file(begun, tmp_path, what, name):
+    """They were read for ever, until memory was gone."""
+    path = tmp_path / name
+    if what == "endless":
+        path.symlink_to("/dev/zero")
+    else:
+        os.mkfifo(path)
+    (told,) = set_at(begun, path, 3)
+    assert not told["verified"] or name.endswith("py")
+    assert "no regular file" in begun.client.refused("source", source={"path": str(path)}, sourceReference=0)
+    assert begun.client.request("breakpointLocations", source={"path": str(path)}, line=1)["breakpoints"] == []
+
+
+@pytest.mark.parametrize("name", ["*", "native:*", "native:*$pc", "*main"])
+def test_addresses_of_functions(begun, name):
+    (told,) = begun.client.request("setFunctionBreakpoints", breakpoints=[{"name": name}])["breakpoints"]
+    assert (told["verified"], "names no address" in told["message"]) == (False, True)

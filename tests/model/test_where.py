@@ -20,6 +20,7 @@ THIS = str(Path(__file__).resolve())
         ("native:at::native::add", Where("native", "at::native::add")),
         ("ns::f", Where("native", "ns::f")),
         ("native:a.cpp:12", Where("native", file="a.cpp", line=12)),
+        ("native:*0x401000", Where("native", "*0x401000")),
         ("src/a.cpp:12", Where("native", file="src/a.cpp", line=12)),
         ("py:test_where.py:3", Where("py", file=THIS, line=3)),
         ("test_where.py:3", Where("py", file=THIS, line=3)),
@@ -36,6 +37,10 @@ def test_a_place_is_what_it_says(text, where):
     [
         ("", "no place to stop at"),
         ("nativ:f", "Did you mean native"),
+        ("native:*", "'native:*' names no address"),
+        ("native:*$pc", "names no address"),
+        ("native:*main", "Write native:FUNCTION, or native:*0xADDRESS"),
+        ("native:*12 if n > 1", "names no address"),
         ("relu", "Write fx:relu or native:relu"),
         ("py:test_where.py", "names no line"),
         ("py:test_wheer.py:3", "Did you mean test_where.py"),
