@@ -15,6 +15,7 @@ from pyharness.debugger.attach import Attachment
 from pyharness.debugger.child_processes import ChildProcesses
 from pyharness.debugger.launch import PACKAGE, Command
 from pyharness.model.errors import HarnessError
+from pyharness.model.folders import current_folder
 from pyharness.protocol.channel import Child
 from pyharness.protocol.codec import encode
 
@@ -59,7 +60,7 @@ class InTerminal:
         return {
             "kind": kind,
             "title": title,
-            "cwd": command.cwd or str(Path.cwd()),
+            "cwd": command.cwd or str(current_folder() or "/"),
             "args": [*python, *words],
             "env": env,
         }

@@ -21,6 +21,7 @@ from typing import TYPE_CHECKING, NoReturn
 
 from pyharness.debuggee import apart
 from pyharness.debuggee.ptracer import allow_ptrace
+from pyharness.model.folders import current_folder
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -168,7 +169,8 @@ def _load_file(script: str, module: types.ModuleType) -> CodeType:
 
 
 def _load_module(name: str, module: types.ModuleType) -> CodeType:
-    apart.put_first(str(Path.cwd()))
+    if here := current_folder():  # Python leaves out one that was removed
+        apart.put_first(str(here))
     spec = importlib.util.find_spec(name)
     if spec is not None and spec.submodule_search_locations is not None:
         spec = importlib.util.find_spec(f"{name}.__main__")

@@ -17,7 +17,7 @@ from typing import IO, TYPE_CHECKING, Any
 
 from pyharness.debugger.child_processes import ChildProcesses
 from pyharness.model.errors import HarnessError, UsageError
-from pyharness.model.missing import check_script, no_interpreter
+from pyharness.model.missing import check_folder, check_script, no_interpreter
 from pyharness.protocol.channel import answer_line, messages
 
 if TYPE_CHECKING:
@@ -57,6 +57,7 @@ class Command:
 
     def check(self) -> None:
         """Raise what can be said before anything is started."""
+        self._check_surroundings()
         if self.python and shutil.which(self.python) is None:
             raise no_interpreter(self.python)
         if self.module:
@@ -72,6 +73,17 @@ class Command:
             line = getattr(error, "lineno", None)
             remedy = f"See line {line}." if line else "Name a Python file."
             raise UsageError(f"{self.script} does not compile: {error}", remedy) from error
+
+    def _check_surroundings(self) -> None:
+        if self.cwd is not None:
+            check_folder(self.cwd)
+        if any("\0" in word for word in (self.script, *self.arguments, self.python, *self.env, *self.env.values())):
+            raise UsageError("A NUL character cannot be given to a program.", "Look at its arguments and environment.")
+        if wrong := [name for name in self.env if not name or "=" in name]:
+            raise UsageError(
+                f"{wrong[0]!r} cannot be the name of an environment variable.",
+                "Such a name is not empty and has no equals sign.",
+            )
 
 
 class Launched:

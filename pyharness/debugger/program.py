@@ -77,6 +77,13 @@ class Program:
             self._held = weakref.finalize(self, self._hold.give_up)
         try:
             self._shell.pump(lambda: self._shell.ready)
+        except DebuggerLostError as error:
+            if self._command.ours:
+                error.remedy = "The program was ended before its first line."
+            else:
+                self.left_by(error)
+            self.close()
+            raise
         except BaseException:
             self.close()
             raise

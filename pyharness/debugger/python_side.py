@@ -27,6 +27,10 @@ _FINDERS = "__editable___*"
 """What pip writes for an editable install: every import of the user's runs it."""
 
 
+_NO_RELOAD = {"enable": False, "watchDirectories": ["/"]}
+"""pydevd would watch the current folder, and asks for it even so: a program may run where that has been removed."""
+
+
 class PythonSide:
     """What the core asks of debugpy, in terms of kernel threads."""
 
@@ -77,6 +81,7 @@ class PythonSide:
                 "redirectOutput": False,
                 "showReturnValue": False,
                 "rules": stepping_rules(package, user_code.patterns, stdlib),
+                "autoReload": _NO_RELOAD,
             },
         )
 

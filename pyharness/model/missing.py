@@ -26,6 +26,17 @@ def check_script(script: str, folder: Path | None = None) -> Path:
     return path
 
 
+def check_folder(folder: str) -> None:
+    """``UsageError`` where a program cannot work in ``folder``."""
+    path = Path(folder)
+    if not path.exists():
+        raise UsageError(f"There is no folder {folder!r} for the program to work in.", "Make it, or name another one.")
+    if not path.is_dir():
+        raise UsageError(f"{folder!r} is no folder for the program to work in.", "Name the folder itself.")
+    if not os.access(path, os.X_OK):
+        raise UsageError(f"{folder} cannot be entered: no permission.", "Name another folder for the program.")
+
+
 def no_interpreter(python: str) -> UsageError:
     """There is no such executable."""
     return UsageError(f"There is no Python interpreter {python!r}.", "Name the executable that runs your program.")

@@ -10,6 +10,7 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, Literal
 
 from pyharness.model.errors import HarnessError, UsageError, nearest
+from pyharness.model.folders import current_folder
 from pyharness.project import jit_calls, setup_file
 from pyharness.project.cmake_commands import commands
 from pyharness.project.sources import CXX, files, text_of
@@ -59,6 +60,8 @@ class Project:
 
 def check_folder(root: Path) -> None:
     """``UsageError`` where there is no such folder, ``HarnessError`` where it cannot be looked into."""
+    if not root.is_absolute() and current_folder() is None:
+        raise UsageError("This folder has been removed.", "Go to your project's folder first (cd).")
     if os.access(root, os.F_OK) and not os.access(root, os.R_OK | os.X_OK):
         raise HarnessError(f"{root} cannot be read.", "Ask its owner for the permission, or copy the project.")
     if not os.access(root, os.F_OK) or not root.is_dir():

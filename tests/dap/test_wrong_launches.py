@@ -1,0 +1,21 @@
+"""A launch that cannot be is refused in one sentence, before anything is started."""
+
+import pytest
+from debugging import Debugging
+
+
+@pytest.mark.parametrize(
+    ("more", "said"),
+    [
+        ({"cwd": "/nowhere"}, "There is no folder '/nowhere' for the program to work in"),
+        ({"cwd": __file__}, "is no folder"),
+        ({"env": {"A=B": "c"}}, "'A=B' cannot be the name of an environment variable"),
+        ({"env": {"N": "a\0b"}}, "NUL"),
+    ],
+)
+def test_it_is_refused(dap, more, said):
+    program = Debugging(dap.stdio(), "core_crossing.py")
+    program.initialize()
+    refused = program.client.refused("launch", program=program.script, **more)
+    assert said in refused
+    assert "bug" not in refused
