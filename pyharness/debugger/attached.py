@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 from pyharness.debugger.child_processes import ChildProcesses
 from pyharness.model.errors import HarnessError
+from pyharness.model.forks import blind, own
 from pyharness.protocol.channel import Busy, Exits, Failed, Hello, Link, Visit, answer_line, message_in, messages
 from pyharness.protocol.codec import MalformedError
 
@@ -57,6 +58,7 @@ class Attached:
         except BaseException:
             os.close(self._process)
             raise
+        own(self)
         self.children = ChildProcesses(on_message, child_wait, handle.name) if child_wait is not None else None
         self._threads = [
             threading.Thread(target=self._read, args=(on_message,), name="pyharness-channel", daemon=True),
@@ -123,6 +125,10 @@ class Attached:
             with contextlib.suppress(OSError, ValueError):
                 stream.close()
         os.close(self._process)
+
+    def disown(self) -> None:
+        """Forget it, in a forked child: the channel is its parent's."""
+        blind([self._socket.fileno()])
 
     def _greet(self, handle: Handle, seconds: float) -> tuple[Hello, int]:
         """Say who we are; what the program says first, and its number."""

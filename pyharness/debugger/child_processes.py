@@ -12,6 +12,7 @@ from contextlib import suppress
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
+from pyharness.model.forks import blind, own
 from pyharness.protocol.channel import Child, Children, message_in
 from pyharness.protocol.codec import MalformedError
 
@@ -40,6 +41,7 @@ class ChildProcesses:
         self._callers: dict[int, socket.socket] = {}
         self.told = Children(self._name, wait, parent)
         """What the program tells its children."""
+        own(self)
         self._thread = threading.Thread(target=self._serve, name="pyharness-children", daemon=True)
         self._thread.start()
 
@@ -55,6 +57,10 @@ class ChildProcesses:
             self._wake.shutdown(socket.SHUT_RDWR)
         self._thread.join()
         self._wake.close()
+
+    def disown(self) -> None:
+        """Forget it, in a forked child: whoever calls is its parent's."""
+        blind(one.fileno() for one in (self._listener, *list(self._callers.values())))
 
     def _serve(self) -> None:
         open_ones: list[socket.socket] = []

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING
 from pyharness.model.dap_message import Malformed, Message, request
 from pyharness.model.dap_wire import Decoder, encode
 from pyharness.model.errors import HarnessError
+from pyharness.model.forks import blind, own
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -54,6 +55,7 @@ class DapClient:
         self._pending: dict[int, Pending] = {}
         self._ended = threading.Event()
         self.transcript: deque[str] = deque(maxlen=2000)
+        own(self)
         self._reader = threading.Thread(target=self._read, name="pyharness-debugpy", daemon=True)
         self._reader.start()
 
@@ -96,6 +98,10 @@ class DapClient:
         self._hang_up()
         self._reader.join(_PATIENCE)
         self._socket.close()
+
+    def disown(self) -> None:
+        """Forget it, in a forked child: the connection is its parent's."""
+        blind([self._socket.fileno()])
 
     def _hang_up(self) -> None:
         with contextlib.suppress(OSError):

@@ -17,6 +17,7 @@ from typing import IO, TYPE_CHECKING, Any
 
 from pyharness.debugger.child_processes import ChildProcesses
 from pyharness.model.errors import HarnessError, UsageError
+from pyharness.model.forks import blind, own
 from pyharness.model.missing import check_folder, check_script, no_interpreter
 from pyharness.protocol.channel import answer_line, messages
 
@@ -105,6 +106,7 @@ class Launched:
         self._asked = 0
         with theirs, debugpys:
             self._process = self._spawn(command, theirs.fileno(), debugpys.fileno())
+        own(self)
         self.exit_code: int | None = None
         self._threads = [
             threading.Thread(target=self._read, args=(on_message,), name="pyharness-channel", daemon=True),
@@ -187,6 +189,10 @@ class Launched:
         for stream in (self._stream, self._socket, self._debugpy):
             with contextlib.suppress(OSError, ValueError):
                 stream.close()
+
+    def disown(self) -> None:
+        """Forget it, in a forked child: the channel is its parent's."""
+        blind([self._socket.fileno(), self._debugpy.fileno()])
 
     def _read(self, on_message: Callable[[Message[Any]], None]) -> None:
         for message, number in messages(self._stream):

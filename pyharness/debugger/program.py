@@ -128,13 +128,14 @@ class Program:
 
     def detach(self) -> None:
         """Leave the program running without any debugger."""
+        self._hold.require_own()
         if not self._hold.given_up:
             self.stop = None
             self._hold.detach()
 
     def left_by(self, error: DebuggerLostError) -> None:
         """A debugger died: leave the program running, and have ``error`` say what became of it."""
-        if self._hold.given_up:
+        if self._hold.given_up or self._hold.foreign:
             return
         if self.exit_code is None:
             self.detach()
@@ -142,6 +143,7 @@ class Program:
 
     def finish(self) -> int:
         """Detach and wait for the program's end; its exit code, negative for a signal."""
+        self._hold.require_own()
         if not self._hold.given_up and not self._shell.lost:
             self._shell.catch_up()
         if self._shell.exit_code is None:
@@ -171,6 +173,7 @@ class Program:
 
     def clear_breakpoint(self, place: Where) -> None:
         """Stop there no more."""
+        self._hold.require_own()
         with self._shell.excused():
             self._shell.breakpoints.remove(place, self._shell.native)
 
@@ -226,6 +229,7 @@ class Program:
         return self.stop
 
     def _require_open(self) -> None:
+        self._hold.require_own()
         if not self._held.alive:
             raise HarnessError("This session is closed.", "Begin another: pyharness.debug or pyharness.attach.")
 
@@ -307,6 +311,7 @@ class Program:
 
     def _ask(self, question: Callable[[Stop], Answer]) -> Answer:
         """What is to be known of the stop; a program that was killed meanwhile is said to have ended."""
+        self._hold.require_own()
         if self.stop is None:
             raise HarnessError("The program is not stopped.", "Run to a place first.")
         with self._shell.excused():

@@ -16,6 +16,7 @@ from typing import IO, TYPE_CHECKING
 
 from pyharness.gdbmi.records import Notice, Record, Result, Stream, Value, parse, quote
 from pyharness.model.errors import DebuggerLostError, HarnessError
+from pyharness.model.forks import blind, own
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -101,6 +102,7 @@ class GdbClient:
             start_new_session=True,
             env={**environment(), **env},
         )
+        own(self)
         self._reader = threading.Thread(target=self._read, name="pyharness-gdb", daemon=True)
         self._reader.start()
 
@@ -188,6 +190,10 @@ class GdbClient:
                 with contextlib.suppress(OSError):
                     stream.close()
         return self._process.returncode == 0
+
+    def disown(self) -> None:
+        """Forget it, in a forked child: gdb ends when nobody has the other end of its input any more."""
+        blind(stream.fileno() for stream in (self._process.stdin, self._process.stdout) if stream and not stream.closed)
 
     def _send(self, text: str, *, told: bool = False) -> _Pending:
         pending = _Pending(text, told=told)
