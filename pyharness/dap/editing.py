@@ -67,10 +67,10 @@ def goto(session: Session, arguments: Arguments) -> None:
     """Go on at another line of the same function, and stand there."""
     focus, shell, target = session.focus(), session.require_program(), arguments.integer("targetId")
     if focus.language == "python":
+        shell.python.request_of(focus.thread, "goto", {"targetId": target})  # refused, the program stands as it did
         session.forget()
         shell.machine.focus = None
         session.jumped = focus.thread
-        shell.python.request_of(focus.thread, "goto", {"targetId": target})
         return
     file, line = session.goto
     if target != _NATIVE + line:

@@ -94,6 +94,22 @@ def test_machine_instructions(dap):
     program.leave()
 
 
+def test_a_jump_that_is_refused_leaves_the_stop_as_it_was(dap):
+    program = Debugging(dap.stdio(), "core_crossing.py").launch("held")
+    stood = program.stood()
+    assert "target" in program.client.refused("goto", threadId=stood.thread, targetId=99)
+    assert program.at(stood) == "held"
+    assert program.evaluate("1 + 1", stood.frame) == "2"
+    outside = program.line("local_return")
+    targets = program.client.request("gotoTargets", source={"path": program.script}, line=outside)["targets"]
+    for target in targets:  # debugpy offers each line, of any function
+        program.client.refused("goto", threadId=stood.thread, targetId=target["id"])
+    assert program.evaluate("1 + 1", stood.frame) == "2"
+    stood = program.over(stood)
+    assert (stood.reason, program.at(stood)) == ("step", "released")
+    program.leave()
+
+
 def test_jumps_in_both_languages(dap):
     program = Debugging(dap.stdio(), "core_crossing.py").launch("held", native=("call",))
     stood = program.stood()
