@@ -141,8 +141,9 @@ class CoreShell(Shell):
         """Close it."""
         self.close_gdb()
 
-    def kill(self) -> None:
+    def kill(self, ended: Callable[[], None] = lambda: None) -> None:
         """Close it: what it was has ended long ago."""
+        ended()
         self.close_gdb()
 
     def close(self, *, let_go: bool = True) -> None:

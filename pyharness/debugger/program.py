@@ -39,6 +39,7 @@ _LOG = logging.getLogger("pyharness")
 class Program:
     """A program under both debuggers; made by ``debug`` and ``attach``, in a ``with`` block or without one.
 
+    One thread at a time uses it; ``kill``, ``detach`` and ``close`` may be called while another waits for a stop.
     Every method that resumes returns the next ``Stop``, or ``None`` when the program ended.
     """
 
@@ -143,9 +144,9 @@ class Program:
 
     def finish(self) -> int:
         """Detach and wait for the program's end; its exit code, negative for a signal."""
-        self._hold.require_own()
-        if not self._hold.given_up and not self._shell.lost:
-            self._shell.catch_up()
+        with self._hold.used():
+            if not self._hold.given_up and not self._shell.lost:
+                self._shell.catch_up()
         if self._shell.exit_code is None:
             self.detach()
             self._shell.exit_code = self._shell.process.wait()
@@ -163,18 +164,18 @@ class Program:
         It may name code that is not loaded yet.
         """
         place = parse(where, folders_of(self._command.script)) if isinstance(where, str) else where
-        self._require_alive()
         shell = self._shell
-        with shell.excused():
-            if place.kind == "native" and shell.loaded_user_libraries:
-                shell.attach()
-            shell.breakpoints.add(place, shell.native)
+        with self._hold.used():
+            self._require_alive()
+            with shell.excused():
+                if place.kind == "native" and shell.loaded_user_libraries:
+                    shell.attach()
+                shell.breakpoints.add(place, shell.native)
         return place
 
     def clear_breakpoint(self, place: Where) -> None:
         """Stop there no more."""
-        self._hold.require_own()
-        with self._shell.excused():
+        with self._hold.used(), self._shell.excused():
             self._shell.breakpoints.remove(place, self._shell.native)
 
     # --- going on -----------------------------------------------------------------------------------------------------
@@ -186,13 +187,14 @@ class Program:
         ``condition_failed`` and its ``note`` say so. Raises when the program ends before. Where nothing that the
         program has loaded or made has such a place, that is noted after a while, and waiting goes on.
         """
-        place = self.set_breakpoint(where)
-        missing = _Missing(place, self._shell.breakpoints, self._notes)
-        stop = self._go("continue", missing) if self.exit_code is None else None
-        if stop is None:
-            raise self._shell.breakpoints.not_reached(place)
-        self.clear_breakpoint(place)
-        return stop
+        with self._hold.used(runs=True):
+            place = self.set_breakpoint(where)
+            missing = _Missing(place, self._shell.breakpoints, self._notes)
+            stop = self._go("continue", missing) if self.exit_code is None else None
+            if stop is None and not self._hold.given_up:
+                raise self._shell.breakpoints.not_reached(place)
+            self.clear_breakpoint(place)
+            return stop
 
     def resume(self) -> Stop | None:
         """Run on."""
@@ -215,6 +217,10 @@ class Program:
         return self._go("out")
 
     def _go(self, request: Request, late: Callable[[], None] | None = None) -> Stop | None:
+        with self._hold.used(runs=True):
+            return self._go_on(request, late)
+
+    def _go_on(self, request: Request, late: Callable[[], None] | None) -> Stop | None:
         self._require_alive()
         before, self.stop = self.stop, None
         origin = before.frame if before else None
@@ -311,12 +317,12 @@ class Program:
 
     def _ask(self, question: Callable[[Stop], Answer]) -> Answer:
         """What is to be known of the stop; a program that was killed meanwhile is said to have ended."""
-        self._hold.require_own()
-        if self.stop is None:
-            raise HarnessError("The program is not stopped.", "Run to a place first.")
-        with self._shell.excused():
-            return question(self.stop)
-        raise self._ended()
+        with self._hold.used():
+            if self.stop is None:
+                raise HarnessError("The program is not stopped.", "Run to a place first.")
+            with self._shell.excused():
+                return question(self.stop)
+            raise self._ended()
 
 
 class _Missing:

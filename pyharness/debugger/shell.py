@@ -98,6 +98,8 @@ class Shell:
         """The program stands before its first line."""
         self._ending = False
         """The program has said that it ends: what leaves it from then on is not lost, however long the end takes."""
+        self._left = False
+        """Whoever waits for a stop is to wait no longer."""
         self.lost = False
         """A debugger has died, and that was raised."""
         self.machine = m.Machine()
@@ -130,7 +132,7 @@ class Shell:
 
     def pump(self, done: Callable[[], bool], late: Callable[[], None] | None = None) -> None:
         """Handle what comes until ``done`` or the program's end; ``late`` is called whenever nothing comes for long."""
-        while not done() and self.exit_code is None:
+        while not done() and self.exit_code is None and not self._left:
             event = self._next(_LATE_SECONDS if late else None)
             if event:
                 self.handle(*event)
@@ -153,7 +155,7 @@ class Shell:
                 self._on_gdb(item)
             elif source == "exit":
                 self.exit_code = item
-            else:
+            elif source != "left":
                 self.client(source, item)
 
     @contextmanager
@@ -286,7 +288,7 @@ class Shell:
                     return True
                 if source == "program":  # it waits for the answer before it can end
                     self._on_program(item)
-                elif source not in {"debugpy", "gdb"}:
+                elif source not in {"debugpy", "gdb", "left"}:
                     self.client(source, item)
         except queue.Empty:
             return False
@@ -419,9 +421,18 @@ class Shell:
             )
         return "The program was let go and runs on without a debugger."
 
-    def kill(self) -> None:
-        """End the program and the debuggers: a traced program is gone only when its tracer knows."""
+    def leave(self) -> None:
+        """Have ``pump`` return, from any thread."""
+        self._left = True
+        self._events.put(("left", None))
+
+    def kill(self, ended: Callable[[], None] = lambda: None) -> None:
+        """End the program, then the debuggers: a traced program is gone only when its tracer knows.
+
+        ``ended`` is called in between.
+        """
         self.process.end(at_once=self.held)
+        ended()
         self.close(let_go=False)
         self.exit_code = self.process.wait()
 
