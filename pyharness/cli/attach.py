@@ -36,6 +36,7 @@ def command(process: str, gdb_arguments: tuple[str, ...]) -> None:
     gdb = find_gdb()
     pid = processes.find(process)
     processes.check(pid)
+    processes.check_apart(pid)
     sys.stdout.flush()
     signal.signal(signal.SIGPIPE, signal.SIG_DFL)  # Python ignores it, and what is ignored stays so in gdb
     # An empty list of servers keeps gdb from asking whether it may download symbols.

@@ -39,8 +39,9 @@ class Attachment:
     ours: bool = False
 
     def check(self) -> None:
-        """Raise what can be said beforehand: there is no such program."""
-        find(self.target)
+        """Raise what can be said beforehand: there is no such program, or its stop would be ours."""
+        found = find(self.target)
+        processes.check_apart(found if isinstance(found, int) else found.pid)
 
     def start(self, on_message: Callable[[Message[Any]], None], on_exit: Callable[[int], None]) -> Attached:
         """Connect, after our half was brought into a program that was not started by us."""

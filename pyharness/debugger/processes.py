@@ -26,6 +26,8 @@ def find(wanted: str) -> int:
     for handle in live:
         if handle.name == wanted:
             return handle.pid
+    if not wanted.strip():
+        raise UsageError(f"{wanted!r} names no process.", _HOW_TO_NAME)
     running = _command_lines()
     found = {pid: line for pid, line in running.items() if wanted in line}
     for candidates in (list(found), [pid for pid in found if _runs_python(pid)]):
@@ -65,6 +67,23 @@ def check(pid: int) -> None:
     forbidden = refused_by_yama(yama_scope())
     if forbidden:
         raise forbidden
+
+
+def check_apart(pid: int) -> None:
+    """Raise where a stop of the process could stop the debugger: it is this one, or one of its ancestors.
+
+    Process 1 is everybody's, also of what it neither started nor serves.
+    """
+    if pid == os.getpid():
+        raise HarnessError(
+            f"Process {pid} is the debugger itself: stopped, it could not have itself go on.",
+            "Attach from another process.",
+        )
+    if pid != 1 and pid in _ancestors():
+        raise HarnessError(
+            f"Process {pid} ({command_line(pid)[:_LONGEST]}) is an ancestor of this debugger, which may wait for it.",
+            "Attach from a process that does not come of it. `pyharness stack` shows where it stands.",
+        )
 
 
 def yama_scope() -> int:

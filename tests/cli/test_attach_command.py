@@ -8,6 +8,7 @@ import pytest
 from words_program import WORDS
 
 from pyharness.debugger import processes
+from pyharness.debugger.attach import attach
 from pyharness.model.errors import HarnessError, UsageError
 
 
@@ -87,6 +88,23 @@ def test_without_gdb_there_is_a_remedy(pyharness, environment, tmp_path):
     assert result.returncode == 1
     assert "gdb was not found" in result.stderr
     assert "apt-get install gdb" in result.stderr
+
+
+def test_what_the_command_comes_of_is_refused(pyharness):
+    result = pyharness("attach", os.getpid())
+    assert (result.returncode, result.stdout) == (1, "")
+    assert "is an ancestor of this debugger" in result.stderr
+    with pytest.raises(HarnessError, match="is the debugger itself"):
+        attach(os.getpid())
+    with pytest.raises(HarnessError, match="is an ancestor of this debugger"):
+        attach(os.getppid())
+
+
+@pytest.mark.parametrize("command", ["attach", "stack", "doctor"])
+def test_nothing_names_no_process(pyharness, command):
+    result = pyharness(command, " ")
+    assert result.returncode == 2
+    assert "' ' names no process" in result.stderr
 
 
 def test_gdb_is_on_the_process_with_our_commands(waiting, pyharness):
