@@ -213,7 +213,9 @@ class PythonSide:
 def stepping_rules(package: str, included: Sequence[str], stdlib: str) -> list[dict[str, Any]]:
     """debugpy's rules for what a step may stop in; the first that matches a file decides."""
     rules: list[dict[str, Any]] = [{"path": path, "include": True} for each in included for path in _globs(each)]
-    rules += [{"path": f"{package}/{part}/**", "include": False} for part in ("debuggee", "fx", "native", "model")]
+    rules += [
+        {"path": f"{package}/{part}/**", "include": False} for part in ("debuggee", "fx", "native", "model", "protocol")
+    ]
     for folder in ("site-packages", "dist-packages"):
         rules += [{"path": f"**/{folder}/{name}/**", "include": False} for name in _LIBRARIES]
         rules.append({"path": f"**/{folder}/{_FINDERS}", "include": False})

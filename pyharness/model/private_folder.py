@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
 _MOST_LINKS = 40
-"""As the kernel has it."""
+"""The kernel's own limit."""
 
 
 class Weakness(NamedTuple):

@@ -32,7 +32,7 @@ _LIBRARY_BINARY = re.compile(
     re.VERBOSE,
 )
 _LIBRARY_PYTHON = re.compile(
-    r"/(site|dist)-packages/(torch|functorch|torchgen|debugpy|pyharness|_distutils_hack)/|^<|/pyharness/(debuggee|fx|model|native)/"
+    r"/(site|dist)-packages/(torch|functorch|torchgen|debugpy|pyharness|_distutils_hack)/|^<|/pyharness/(debuggee|fx|model|native|protocol)/"
 )
 
 

@@ -147,7 +147,7 @@ def _mapping(key_kind: Any, kind: Any) -> Decoder:
     def read(data: Any, where: str) -> dict[Any, Any]:
         if not isinstance(data, dict):
             raise wrong(where, "an object", data)
-        return {_key(key_kind, key, where): read_item(item, f"{where}.{key}") for key, item in data.items()}
+        return {_key(key_kind, key, where): read_item(item, f"{where}[{key!r}]") for key, item in data.items()}
 
     return read
 

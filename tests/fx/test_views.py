@@ -82,7 +82,7 @@ def test_a_page(traced, tmp_path):
 
 
 def test_what_cannot_be_meant(traced, tmp_path):
-    with pytest.raises(UsageError, match=r"no torch\.fx\.GraphModule, but a Linear"):
+    with pytest.raises(UsageError, match=r"This is a Linear, not a torch\.fx\.GraphModule"):
         views.show(nn.Linear(1, 1))
     with pytest.raises(UsageError, match="Did you mean code"):
         views.show(traced, "cod")

@@ -5,10 +5,12 @@ import runpy
 import sys
 
 from pyharness.debuggee import generated
+from pyharness.model.source_map import SUFFIX
 
 
-def notify(entry):
-    print("generated", entry["file"], entry["map"], all(map(os.path.exists, entry.values())), flush=True)
+def notify(file):
+    both = file, file + SUFFIX
+    print("generated", *both, all(map(os.path.exists, both)), flush=True)
 
 
 if sys.argv[1] == "--late":
