@@ -90,4 +90,4 @@ def test_where_the_private_folder_cannot_be_written_files_lie_in_a_temporary_one
     lines, errors = finish(hooked(PROGRAMS / "fx_plain.py", PYHARNESS_HOME=str(tmp_path / "file")))
     generated, *others = lines
     assert (others, errors) == (["ran"], "")
-    assert re.match(r"generated \S+/pyharness-\w+/Net_\w+\.py \S+\.map\.json True$", generated)
+    assert re.match(r"generated \S+/pyharness-[\w-]+/Net_\w+\.py \S+\.map\.json True$", generated)
