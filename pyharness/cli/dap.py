@@ -6,6 +6,7 @@ import json
 
 import click
 
+from pyharness.cli import output
 from pyharness.cli.verb import Verb
 
 _EPILOG = """Without --port it speaks DAP on standard input and output, as editors start an adapter. With --port it
@@ -31,7 +32,7 @@ def command(port: int | None, *, once: bool) -> int:
         return 0
     server = Server(port)
     try:
-        server.serve(lambda line: click.echo(json.dumps(line)), once=once)
+        server.serve(lambda line: output.write(json.dumps(line)), once=once)
     finally:
         server.close()
     return 0

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from pyharness.cli.helping import Helping
 from pyharness.model.errors import UsageError, nearest
 from pyharness.model.exit_status import ExitStatus
 
@@ -16,7 +17,7 @@ if TYPE_CHECKING:
     from click.shell_completion import CompletionItem
 
 
-class LazyGroup(click.Group):
+class LazyGroup(Helping, click.Group):
     """``summaries``: each verb and what it does, in order; ``package``: where its module, with a ``command``, is.
 
     ``examples``: what each does, and the command line.

@@ -8,6 +8,7 @@ import click
 
 from pyharness.cli import output
 from pyharness.cli.examples import write_examples
+from pyharness.cli.helping import Helping
 from pyharness.cli.wrong_words import usage_error
 from pyharness.model.errors import HarnessError
 
@@ -19,7 +20,7 @@ if TYPE_CHECKING:
 _STATUSES = (("2", "the command line is wrong: nothing was started"), ("130, 143", "Ctrl-C, SIGTERM"))
 
 
-class Verb(click.Command):
+class Verb(Helping):
     """``click.Command`` with sections.
 
     ``examples``: what it does, and the command line. ``statuses``: exit status and when; those that all verbs share

@@ -41,8 +41,9 @@ def test_a_pipe_that_nobody_reads_any_more(environment):
 
 
 @pytest.mark.parametrize("unbuffered", ["", "1"])
-def test_a_full_disk_is_said(shell, unbuffered):
-    done = shell("pyharness gdb-script > /dev/full", PYTHONUNBUFFERED=unbuffered)
+@pytest.mark.parametrize("words", ["gdb-script", "--help", "step --help", "fx --help", "dap --port 0"])
+def test_a_full_disk_is_said(shell, words, unbuffered):
+    done = shell(f"pyharness {words} > /dev/full", PYTHONUNBUFFERED=unbuffered)
     assert done.returncode == 1
     assert "Standard output cannot be written: No space left" in done.stderr
 

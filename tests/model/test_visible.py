@@ -21,7 +21,6 @@ DOORS = {
 """Who writes to a terminal."""
 NOT_TERMINALS = {
     "cli/lazy_group.py": "its own help",
-    "cli/dap.py": "one line of JSON, ASCII",
     "dap/session.py": "an editor's log, made visible",
     "debuggee/interpreter_report.py": "JSON for the doctor",
     "debuggee/torch_report.py": "JSON for the doctor",
