@@ -37,7 +37,11 @@ def source_line(path: str | None, line: int | None) -> str:
 
 
 def short_path(path: str) -> str:
-    """The path as a person says it: from this folder, from its package, or from home."""
+    """The path as a person says it, in one line: from this folder, from its package, or from home."""
+    return _shortened(path).replace("\n", "\\n")
+
+
+def _shortened(path: str) -> str:
     here, home = (f"{folder or ''}/" for folder in (current_folder(), home_folder()))
     for start, instead in ((_PACKAGES, ""), (_STDLIB, ""), (here, ""), (home, "~/")):
         if isinstance(start, str):

@@ -1,6 +1,6 @@
 """Stacks as text."""
 
-from pyharness.model import stack_format
+from pyharness.model import source_line, stack_format
 from pyharness.model.frames import AutogradNode, Frame, FxPlace
 from pyharness.model.stack_format import Style
 from pyharness.model.styled_line import painted
@@ -34,6 +34,10 @@ def stack(tmp_path):
         ),
         Frame("python", "<module>", "<string>", 1),
     )
+
+
+def test_a_file_name_is_one_line():
+    assert source_line.short_path("/a/new\nline.py") == r"/a/new\nline.py"
 
 
 def test_one_line_a_frame_aligned_and_folded(tmp_path, monkeypatch):
