@@ -113,6 +113,8 @@ def run(options: argparse.Namespace, *, stop: bool) -> int:
     code = _load_module(options.script, module) if options.module else _load_file(options.script, module)
     sys.argv = [(options.module and module.__file__) or options.script, *options.arguments]
     sys.modules["__main__"] = module
+    from pyharness.debuggee import uncaught  # now: the script may empty sys.modules
+
     try:
         if stop:
             from pyharness.debuggee import stepping
@@ -122,8 +124,6 @@ def run(options: argparse.Namespace, *, stop: bool) -> int:
     except SystemExit:
         raise
     except BaseException as error:  # noqa: BLE001  (printed as Python prints it, without our frames)
-        from pyharness.debuggee import uncaught
-
         error.__traceback__ = _their_part(error.__traceback__)
         uncaught.stop_at(error)
         sys.excepthook(type(error), error, error.__traceback__)

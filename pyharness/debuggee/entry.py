@@ -7,11 +7,16 @@ from __future__ import annotations
 
 import signal
 import sys
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from pyharness.debuggee.served import Served
 
 
 def main() -> int:
     """Listen, then become the script."""
     from pyharness.debuggee.__main__ import INTERRUPTED, parse, run
+    from pyharness.debuggee.served import current  # now: a program may empty sys.modules
 
     name, *arguments = sys.argv[1:]
     options = parse(arguments)
@@ -19,13 +24,13 @@ def main() -> int:
     try:
         status = run(options, stop=False)
     except SystemExit as ended:
-        _exits(_code_of(ended))
+        _exits(current(), _code_of(ended))
         raise
     if status == INTERRUPTED:  # Python dies of the signal then, once it has cleaned up: shells look at that
-        _exits(-signal.SIGINT)
+        _exits(current(), -signal.SIGINT)
         sys.excepthook = lambda *_: None
         raise KeyboardInterrupt
-    _exits(status)
+    _exits(current(), status)
     return status
 
 
@@ -50,11 +55,9 @@ def _listen(name: str, arguments: list[str]) -> None:
     say(f"handle {name} (pid {here.handle.pid})")
 
 
-def _exits(code: int) -> None:
+def _exits(here: Served | None, code: int) -> None:
     """Tell a debugger, if one has come, how the program ends."""
-    from pyharness.debuggee import served
-
-    if here := served.current():
+    if here:
         here.exits(code)
 
 

@@ -64,6 +64,9 @@ def listed(run):
         "import sys, threading; print([each.name for each in threading.enumerate()], sys.gettrace())",
         "import os; os._exit(5)",
         "import os; os.close(2); raise ValueError",
+        "import sys; sys.modules.clear()",
+        "import sys; ends = sys.exit; sys.modules.clear(); ends(3)",
+        "import sys; sys.modules.clear(); 1 / 0",
     ],
 )
 def test_it_ends_and_speaks_as_under_python(run, script, text):
