@@ -21,9 +21,14 @@ if TYPE_CHECKING:
     from pyharness.model.where import Where
     from pyharness.protocol.agent import OpPlace
 
+_UNSEEN = "That line or function was not seen to run"
 _ELSEWHERE = (
-    "That line or function never ran in the program's own process. It started others, in which nothing stops from here:"
+    f"{_UNSEEN} in the program's own process. It started others, in which nothing stops from here:"
     ' in an editor `"subProcess": "debug"` debugs them too.'
+)
+_LEFT = (
+    f"{_UNSEEN}. The program left the debugger before its end, as by os._exit, by becoming another program (os.exec),"
+    " or by closing a connection that was not its own. What ran after that, or in a child of it, was not seen."
 )
 _FOLDER = "Set PYHARNESS_HOME to a folder that you can write."
 _TRACE = "torch.fx.symbolic_trace, and torch.compile with the backend pyharness, make GraphModules."
@@ -59,6 +64,8 @@ class Breakpoints:
         """What the program said, as it ended, of ops that it does not have."""
         self.other_processes = False
         """Whether the program said, as it ended, that it had started others."""
+        self.left_unseen = False
+        """Whether the program exited and had not said before that it would end."""
         self.unfiled = ""
         """Why generated code of the program has no file: nothing can stop in it."""
         self.on_bound: Callable[[Where], None] = lambda _where: None
@@ -175,8 +182,13 @@ class Breakpoints:
         """The program ended and never came to ``where``: say why, with the nearest names."""
         if where.is_native_op:
             return self._op_not_reached(where)
-        never = _ELSEWHERE if self.other_processes else "That line or function never ran."
-        return self.missing(where) or HarnessError(f"The program ended without reaching {where}.", never)
+        return self.missing(where) or HarnessError(f"The program ended without reaching {where}.", self._why())
+
+    def _why(self) -> str:
+        """What is known of a place that was there and not reached."""
+        if self.left_unseen:
+            return _LEFT
+        return _ELSEWHERE if self.other_processes else f"{_UNSEEN}."
 
     def missing(self, where: Where) -> HarnessError | None:
         """The error that nothing which is loaded or was made so far has ``where``, with the nearest names."""

@@ -154,9 +154,13 @@ class Shell:
             elif source == "gdb":
                 self._on_gdb(item)
             elif source == "exit":
-                self.exit_code = item
+                self._exited(item)
             elif source != "left":
                 self.client(source, item)
+
+    def _exited(self, code: int) -> None:
+        self.exit_code = code
+        self.breakpoints.left_unseen = code >= 0 and not self._ending
 
     @contextmanager
     def excused(self) -> Iterator[None]:
@@ -284,7 +288,7 @@ class Shell:
             while True:
                 source, item = self._events.get(timeout=seconds)
                 if source == "exit":
-                    self.exit_code = item
+                    self._exited(item)
                     return True
                 if source == "program":  # it waits for the answer before it can end
                     self._on_program(item)

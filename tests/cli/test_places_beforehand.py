@@ -108,7 +108,7 @@ def test_what_only_the_program_could_tell_is_a_failure(pyharness, environment, c
     if "9999" in where:
         count = len((ROOT / "tests" / "debugger" / "extension.cpp").read_bytes().splitlines())
         assert f"has {count} lines" in done.stderr
-        assert "never ran" not in done.stderr
+        assert "not seen to run" not in done.stderr
 
 
 def test_a_line_that_only_other_processes_ran_is_said_to_be_that(pyharness):
@@ -118,5 +118,29 @@ def test_a_line_that_only_other_processes_ran_is_said_to_be_that(pyharness):
         done = pyharness("step", script, "--at", f"py:{script}:{line}", "--json", "--", how)
         assert done.returncode == 1
         remedy = json.loads(done.stdout)["error"]["remedy"]
-        elsewhere = "never ran in the program's own process" in remedy
+        elsewhere = "not seen to run in the program's own process" in remedy
         assert elsewhere is (how != "none"), remedy
+
+
+LEFT = "left the debugger before its end"
+UNSEEN = {
+    "closes": (
+        "import os\nos.closerange(3, 64)\nfiles = [os.dup(1) for _ in range(9)]\nwanted = 1\n",
+        LEFT,
+    ),
+    "parent exits": ("import os\nif not os.fork():\n    wanted = 1\nos._exit(0)\n", LEFT),
+    "becomes": ("import os\nos.execl('/bin/true', 'true')\nwanted = 1\n", LEFT),
+    "traces": ("import sys\nsys.settrace(lambda *_: None)\ndef f():\n    wanted = 1\nf()\n", "not seen to run."),
+    "at exit": ("import atexit\ndef late():\n    wanted = 1\natexit.register(late)\n", "not seen to run."),
+}
+
+
+@pytest.mark.parametrize(("text", "said"), UNSEEN.values(), ids=UNSEEN)
+def test_a_line_that_may_have_run_unseen_is_not_said_never_to_have_run(pyharness, tmp_path, text, said):
+    script = tmp_path / "unseen.py"
+    script.write_text(text)
+    line = next(number for number, each in enumerate(text.splitlines(), 1) if "wanted" in each)
+    done = pyharness("step", script, "--at", f"py:{script}:{line}")
+    assert done.returncode == 1
+    assert "That line or function was not seen to run" in done.stderr
+    assert said in done.stderr
