@@ -10,8 +10,9 @@ from pyharness.debugger.attach_inject import inject
 from pyharness.debugger.attached import Attached
 from pyharness.debugger.program import Program
 from pyharness.model import handles
-from pyharness.model.errors import UsageError, nearest
+from pyharness.model.errors import HarnessError, UsageError, nearest
 from pyharness.model.evaluation import EVAL_TIMEOUT
+from pyharness.model.process_state import is_stopped
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -47,6 +48,7 @@ class Attachment:
         """Connect, after our half was brought into a program that was not started by us."""
         found = find(self.target)
         if isinstance(found, int):
+            _require_running(found)
             self.progress("bringing the debugger into the program")
             found = inject(found, self.seconds)
         child_wait = self.child_wait if self.children else None
@@ -54,6 +56,14 @@ class Attachment:
         if process.hello.lack:
             self.progress(f"steps from native code back to Python are not to be had: {process.hello.lack}")
         return process
+
+
+def _require_running(pid: int) -> None:
+    if is_stopped(pid):
+        raise HarnessError(
+            f"Process {pid} is stopped by a signal, as by Ctrl-Z: it cannot run our Python code.",
+            f"`kill -CONT {pid}` has it go on. `pyharness stack {pid}` shows where it stands.",
+        )
 
 
 def find(target: str) -> Handle | int:

@@ -1,6 +1,7 @@
 """Attaching to programs that already run: breakpoints bind in running loops, and a detach leaves nothing behind."""
 
 import os
+import signal
 import subprocess
 import threading
 from pathlib import Path
@@ -138,3 +139,14 @@ def test_a_process_without_python():
         pyharness.attach(cat.pid)
     assert "it has no Python in it" in refused.value.message
     assert "pyharness attach" in refused.value.remedy
+
+
+def test_one_that_is_stopped_by_a_signal_is_said_to_be_that(running):
+    walker = running("attach_loop.py", "calls")
+    os.kill(walker.pid, signal.SIGSTOP)
+    os.waitid(os.P_PID, walker.pid, os.WSTOPPED | os.WNOWAIT)
+    with pytest.raises(HarnessError, match="is stopped by a signal") as refused:
+        pyharness.attach(walker.pid)
+    assert f"kill -CONT {walker.pid}" in refused.value.remedy
+    os.kill(walker.pid, signal.SIGCONT)
+    walker.ends_free()
