@@ -6,6 +6,8 @@ import importlib
 from typing import TYPE_CHECKING
 
 from pyharness.doctor.live_process import find_process, process_checks
+from pyharness.doctor.process_state import state
+from pyharness.model.process_state import has_ended
 
 if TYPE_CHECKING:
     from pyharness.model.diagnosis import Diagnosis
@@ -20,4 +22,6 @@ for _name in AREAS:
 def examine_process(target: str) -> list[Diagnosis]:
     """Everything that debugging this process needs; ``UsageError`` where there is none."""
     process = find_process(target)
+    if has_ended(process.pid):  # nothing of it is left to look at
+        return list(state(process))
     return [finding for check in process_checks for finding in check(process)]

@@ -66,6 +66,7 @@ def test_one_that_has_ended():
         os.waitid(os.P_PID, program.pid, os.WEXITED | os.WNOWAIT)
         found = findings(program.pid)
     assert (found["process"].state, "has ended" in found["process"].seen) == ("problem", True)
+    assert list(found) == ["process"]
 
 
 def test_one_that_was_stopped():
