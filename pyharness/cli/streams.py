@@ -7,12 +7,15 @@ import io
 import os
 import sys
 
+from pyharness.model.descriptors import hold_streams
+
 _PLAIN = str.maketrans({"→": "->", "←": "<-", "…": "...", "·": "-", "│": "|", "⋯": "...", "↕": "^v", "•": "*"})
 _HANDLER = "pyharness.plain"
 
 
 def prepare() -> None:
-    """Before anything is printed."""
+    """Before anything is opened or printed."""
+    hold_streams()  # until the end; a program that we start has them closed, as we found them
     for name in ("stdout", "stderr"):
         stream = getattr(sys, name)
         if stream is None:  # closed by whoever started us

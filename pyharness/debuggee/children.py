@@ -16,6 +16,7 @@ from contextlib import suppress
 from dataclasses import replace
 from pathlib import Path
 
+from pyharness.model.descriptors import socket_above_streams
 from pyharness.model.json_lines import parsed
 from pyharness.protocol.channel import Child, Children
 from pyharness.protocol.codec import decode, encode
@@ -109,7 +110,7 @@ def _announce(connection: socket.socket, told: Children, name: str) -> None:
 
 def _connection(name: str) -> socket.socket | None:
     """A connection to the debugger, if it is of this user or root's."""
-    connection = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
+    connection = socket_above_streams(socket.socket(socket.AF_UNIX, socket.SOCK_STREAM))
     try:
         connection.connect("\0" + name)
         raw = connection.getsockopt(socket.SOL_SOCKET, socket.SO_PEERCRED, struct.calcsize("3i"))

@@ -157,8 +157,10 @@ class Recorded:
             write_private(self._folder / "error.json", json.dumps({"message": message, "remedy": remedy}).encode())
 
     def _count(self) -> None:
+        from pyharness.model.descriptors import above_streams
+
         with suppress(OSError):  # a full disk: nobody sees how far it is
-            counter = os.open(self._folder / "count", os.O_WRONLY | os.O_CREAT, 0o600)
+            counter = above_streams(os.open(self._folder / "count", os.O_WRONLY | os.O_CREAT, 0o600))
             while self._source and not self._ended.is_set():
                 os.pwrite(counter, b"%20d" % self._source.count, 0)
                 self._ended.wait(_EVERY)

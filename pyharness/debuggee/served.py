@@ -13,6 +13,7 @@ from pyharness.debuggee import forked, quiet_thread, tracing
 from pyharness.debuggee.seat import SEAT
 from pyharness.debuggee.session import Session, peer_of
 from pyharness.model import handles
+from pyharness.model.descriptors import socket_above_streams
 from pyharness.protocol.channel import Busy, Ends, Exits, Greeting, Link, Visit, greeting_in
 from pyharness.protocol.codec import MalformedError
 
@@ -72,7 +73,7 @@ class Served:
     def _accept(self, listener: socket.socket) -> None:
         while True:
             try:
-                connection = listener.accept()[0]
+                connection = socket_above_streams(listener.accept()[0])
             except OSError:
                 listener.close()
                 return

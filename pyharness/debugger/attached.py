@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from pyharness.debugger.child_processes import ChildProcesses
+from pyharness.model.descriptors import above_streams, streams_held
 from pyharness.model.errors import HarnessError
 from pyharness.model.forks import blind, own
 from pyharness.protocol.channel import Busy, Exits, Failed, Hello, Link, Visit, answer_line, message_in, messages
@@ -48,9 +49,10 @@ class Attached:
         self.exit_code: int | None = None
         self.exit_known = False
         """Whether ``exit_code`` is the program's: only a parent is sure to hear it, and 0 stands for an unknown one."""
-        self._process = os.pidfd_open(handle.pid)
+        self._process = above_streams(os.pidfd_open(handle.pid))
         self._over = threading.Event()
-        self._wake, self._sleeper = socket.socketpair()
+        with streams_held():
+            self._wake, self._sleeper = socket.socketpair()
         try:
             self._socket = handle.connect()
             self._stream = self._socket.makefile("rwb")

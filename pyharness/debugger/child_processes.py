@@ -12,6 +12,7 @@ from contextlib import suppress
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
+from pyharness.model.descriptors import socket_above_streams, streams_held
 from pyharness.model.forks import blind, own
 from pyharness.protocol.channel import Child, Children, message_in
 from pyharness.protocol.codec import MalformedError
@@ -34,10 +35,11 @@ class ChildProcesses:
     def __init__(self, on_message: Callable[[Message[Any]], None], wait: float, parent: str) -> None:
         self._on_message = on_message
         self._name = f"pyharness-{os.getpid()}-{secrets.token_hex(8)}"
-        self._listener = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
+        with streams_held():
+            self._listener = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
+            self._wake, self._sleeper = socket.socketpair()
         self._listener.bind("\0" + self._name)
         self._listener.listen(64)
-        self._wake, self._sleeper = socket.socketpair()
         self._callers: dict[int, socket.socket] = {}
         self.told = Children(self._name, wait, parent)
         """What the program tells its children."""
@@ -70,7 +72,7 @@ class ChildProcesses:
                 if self._sleeper in ready:
                     return
                 if self._listener in ready:
-                    open_ones.append(self._listener.accept()[0])
+                    open_ones.append(socket_above_streams(self._listener.accept()[0]))
                 for caller in [one for one in open_ones if one in ready]:
                     if not self._heard(caller):
                         open_ones.remove(caller)

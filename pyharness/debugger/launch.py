@@ -16,6 +16,7 @@ from pathlib import Path
 from typing import IO, TYPE_CHECKING, Any
 
 from pyharness.debugger.child_processes import ChildProcesses
+from pyharness.model.descriptors import streams_held
 from pyharness.model.errors import HarnessError, UsageError
 from pyharness.model.forks import blind, own
 from pyharness.model.missing import check_folder, check_script, no_interpreter
@@ -99,13 +100,14 @@ class Launched:
         command.check()
         stem = Path(command.script).stem
         self.children = ChildProcesses(on_message, command.child_wait, stem) if command.children else None
-        ours, theirs = socket.socketpair()
-        self._debugpy, debugpys = socket.socketpair()
-        self._stream = ours.makefile("rwb")
-        self._socket = ours
-        self._asked = 0
-        with theirs, debugpys:
-            self._process = self._spawn(command, theirs.fileno(), debugpys.fileno())
+        with streams_held():
+            ours, theirs = socket.socketpair()
+            self._debugpy, debugpys = socket.socketpair()
+            self._stream = ours.makefile("rwb")
+            self._socket = ours
+            self._asked = 0
+            with theirs, debugpys:
+                self._process = self._spawn(command, theirs.fileno(), debugpys.fileno())
         own(self)
         self.exit_code: int | None = None
         self._threads = [

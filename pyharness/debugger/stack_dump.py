@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 from pyharness.debugger.core_header import check_core, truncated
 from pyharness.gdbmi.client import NO_CORE, environment, find_gdb
+from pyharness.model.descriptors import streams_held
 from pyharness.model.errors import HarnessError, UsageError, nearest
 from pyharness.model.process_state import is_stopped, let_go_on
 from pyharness.model.threads import ThreadStack, thread_from_json
@@ -73,17 +74,18 @@ def _answer(request: dict[str, Any], target: int | Path) -> dict[str, Any]:
 
 def ask_gdb(request: dict[str, Any], pid: int | None) -> dict[str, Any]:
     """Run gdb on a request (see ``ingdb/stack/report.py``); its answer. The process runs on, whatever happens."""
-    reader, writer = os.pipe()
-    code = f"from pyharness.ingdb.stack import report; report.report({request!r}, {writer})"
-    process = subprocess.Popen(
-        [find_gdb(), "-nx", "-q", "-batch", *NO_CORE, "-ex", f"source {_LOAD}", "-ex", f"python {code}"],
-        stdin=subprocess.DEVNULL,
-        stdout=subprocess.DEVNULL,
-        stderr=subprocess.PIPE,
-        pass_fds=[writer],
-        start_new_session=True,  # Ctrl-C is for us: we end gdb in order
-        env={**environment(), "DEBUGINFOD_URLS": ""},
-    )
+    with streams_held():
+        reader, writer = os.pipe()
+        code = f"from pyharness.ingdb.stack import report; report.report({request!r}, {writer})"
+        process = subprocess.Popen(
+            [find_gdb(), "-nx", "-q", "-batch", *NO_CORE, "-ex", f"source {_LOAD}", "-ex", f"python {code}"],
+            stdin=subprocess.DEVNULL,
+            stdout=subprocess.DEVNULL,
+            stderr=subprocess.PIPE,
+            pass_fds=[writer],
+            start_new_session=True,  # Ctrl-C is for us: we end gdb in order
+            env={**environment(), "DEBUGINFOD_URLS": ""},
+        )
     os.close(writer)
     stopped_before = is_stopped(pid)
     try:

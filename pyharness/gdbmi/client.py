@@ -15,6 +15,7 @@ from dataclasses import replace
 from typing import IO, TYPE_CHECKING
 
 from pyharness.gdbmi.records import Notice, Record, Result, Stream, Value, parse, quote
+from pyharness.model.descriptors import streams_held
 from pyharness.model.errors import DebuggerLostError, HarnessError
 from pyharness.model.forks import blind, own
 
@@ -94,14 +95,15 @@ class GdbClient:
         """Whether the process that gdb debugs has ended."""
         self.transcript: deque[str] = deque(maxlen=_LOG_LINES)
         # A group of its own: Ctrl-C in the terminal is for the controller, which ends gdb in order.
-        self._process = subprocess.Popen(
-            [find_gdb(), "-nx", "-q", *NO_CORE, "--interpreter=mi3", *arguments],
-            stdin=subprocess.PIPE,
-            stdout=subprocess.PIPE,
-            stderr=subprocess.STDOUT,
-            start_new_session=True,
-            env={**environment(), **env},
-        )
+        with streams_held():
+            self._process = subprocess.Popen(
+                [find_gdb(), "-nx", "-q", *NO_CORE, "--interpreter=mi3", *arguments],
+                stdin=subprocess.PIPE,
+                stdout=subprocess.PIPE,
+                stderr=subprocess.STDOUT,
+                start_new_session=True,
+                env={**environment(), **env},
+            )
         own(self)
         self._reader = threading.Thread(target=self._read, name="pyharness-gdb", daemon=True)
         self._reader.start()

@@ -13,6 +13,7 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from pyharness.model.descriptors import socket_above_streams
 from pyharness.model.errors import UsageError
 from pyharness.model.folders import current_folder
 from pyharness.model.json_lines import parsed
@@ -52,7 +53,7 @@ class Handle:
 
     def connect(self) -> socket.socket:
         """A connection to the program; ``OSError`` where it does not listen any more."""
-        connection = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
+        connection = socket_above_streams(socket.socket(socket.AF_UNIX, socket.SOCK_STREAM))
         try:
             with _short(Path(self.folder)) as folder:
                 connection.connect(f"{folder}/{self.name}{_SOCKET}")
@@ -115,7 +116,7 @@ def listen(name: str, command: str, parent: str = "", where: str = "") -> tuple[
 
 
 def _bound(handle: Handle, folder: Path) -> socket.socket:
-    listener = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
+    listener = socket_above_streams(socket.socket(socket.AF_UNIX, socket.SOCK_STREAM))
     try:
         with _short(folder) as short:
             listener.bind(f"{short}/{handle.name}{_SOCKET}")

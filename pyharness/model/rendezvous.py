@@ -15,6 +15,7 @@ import struct
 from contextlib import contextmanager, suppress
 from typing import TYPE_CHECKING, Literal
 
+from pyharness.model.descriptors import socket_above_streams
 from pyharness.model.errors import HarnessError
 from pyharness.model.state import state_dir, state_errors
 
@@ -51,11 +52,11 @@ def meet(
     try:
         waits()
         if _came(listener, within, hung_up):
-            return listener.accept()[0]
+            return socket_above_streams(listener.accept()[0])
         with _locked(folder):  # it may come at the last moment; nobody does once the path is gone
             path.unlink(missing_ok=True)
             if _came(listener, 0, -1):
-                return listener.accept()[0]
+                return socket_above_streams(listener.accept()[0])
         raise NobodyCameError(f"No {OTHER[role]} came within {within:g} s for {key!r}.")
     finally:
         path.unlink(missing_ok=True)
@@ -88,7 +89,7 @@ def _short(path: Path) -> Iterator[str]:
 def _connect(folder: Path, role: Role) -> socket.socket | None:
     """Connect to the one of that role that has waited longest, and take it out of the queue."""
     for path in sorted(folder.glob(f"{role}.*"), key=lambda one: one.stat().st_mtime_ns):
-        peer = socket.socket(socket.AF_UNIX)
+        peer = socket_above_streams(socket.socket(socket.AF_UNIX))
         with _short(path) as name, suppress(OSError):  # one that was killed left its path
             peer.connect(name)
             path.unlink(missing_ok=True)  # the other one takes it away too
@@ -101,7 +102,7 @@ def _connect(folder: Path, role: Role) -> socket.socket | None:
 def _listen(folder: Path, role: Role) -> tuple[socket.socket, Path]:
     path = folder / f"{role}.{os.getpid()}"
     path.unlink(missing_ok=True)  # of an earlier process with this number
-    listener = socket.socket(socket.AF_UNIX)
+    listener = socket_above_streams(socket.socket(socket.AF_UNIX))
     with _short(path) as name:
         listener.bind(name)
     listener.listen(1)

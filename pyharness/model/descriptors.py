@@ -1,0 +1,57 @@
+"""Keeps what we open away from descriptors 0, 1 and 2: they are a program's streams, where they are closed, too.
+
+The kernel gives out the lowest number that is free. A program whose standard input is closed would find our socket
+there, read from it, and write into it.
+"""
+
+from __future__ import annotations
+
+import fcntl
+import os
+import socket
+from contextlib import contextmanager
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+_FIRST = 3
+
+
+def above_streams(descriptor: int) -> int:
+    """The descriptor, or where that is a stream's: its copy above, which no program that is started inherits."""
+    if descriptor >= _FIRST:
+        return descriptor
+    try:
+        return fcntl.fcntl(descriptor, fcntl.F_DUPFD_CLOEXEC, _FIRST)
+    finally:
+        os.close(descriptor)
+
+
+def socket_above_streams(opened: socket.socket) -> socket.socket:
+    """A socket that has just been opened, above the streams; it does not wait for less long than by default."""
+    return opened if opened.fileno() >= _FIRST else socket.socket(fileno=above_streams(opened.detach()))
+
+
+def hold_streams() -> list[int]:
+    """Open what is closed of 0, 1 and 2 on /dev/null, for this process: one that it starts has it closed as before."""
+    return [os.open(os.devnull, os.O_RDWR | os.O_CLOEXEC) for stream in range(_FIRST) if not _is_open(stream)]
+
+
+@contextmanager
+def streams_held() -> Iterator[None]:
+    """What is opened within lies above the streams, pipes of ``subprocess`` as well."""
+    held = hold_streams()
+    try:
+        yield
+    finally:
+        for descriptor in held:
+            os.close(descriptor)
+
+
+def _is_open(descriptor: int) -> bool:
+    try:
+        os.fstat(descriptor)
+    except OSError:
+        return False
+    return True
