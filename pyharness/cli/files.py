@@ -4,11 +4,37 @@ from __future__ import annotations
 
 import os
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from pyharness.model.errors import HarnessError, UsageError
 from pyharness.model.missing import no_folder
 from pyharness.model.styled_line import Line
 from pyharness.report import units
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+
+def check_outputs(files: dict[str, str | None], inputs: Iterable[str] = ()) -> None:
+    """Before the program runs for an hour; ``files``: option → file to write, ``inputs``: what may not be written."""
+    named: dict[str, str] = {}
+    for option, file in files.items():
+        if file is None:
+            continue
+        check_writable(file)
+        if any(_are_one(file, each) for each in inputs):
+            raise UsageError(f"{option} {file} would overwrite the program.", "Name another file to write.")
+        for before, other in named.items():
+            if _are_one(file, other):
+                raise UsageError(f"{before} and {option} name one file, {file}.", "Name a file for each.")
+        named[option] = file
+
+
+def _are_one(file: str, other: str) -> bool:
+    """Whether what is written to one is lost from the other: a device or a pipe loses nothing."""
+    if Path(file).exists() and Path(other).exists():
+        return Path(file).samefile(other) and Path(file).is_file()
+    return Path(file).resolve() == Path(other).resolve()
 
 
 def check_writable(file: str) -> None:

@@ -7,11 +7,12 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from pyharness.cli import output
-from pyharness.cli.files import check_writable, write_file
+from pyharness.cli.files import check_outputs, write_file
 from pyharness.cli.options import program_json_option, program_options
 from pyharness.cli.script import command_of
 from pyharness.cli.verb import Verb
 from pyharness.model.errors import UsageError
+from pyharness.model.trace import MAX_CAPACITY
 from pyharness.report import perfetto, tables
 from pyharness.report.html import page
 
@@ -60,7 +61,9 @@ _STATUSES = (
 @click.option("--shapes", is_flag=True, help="Record shapes, and keep them apart in the tables.")
 @click.option("--memory", is_flag=True, help="Record how many bytes outputs brought.")
 @click.option("--inner-ops", is_flag=True, help="Record the ops that backward nodes run, too.")
-@click.option("--capacity", type=click.IntRange(min=1), metavar="N", help="Keep the last N events of each thread.")
+@click.option(
+    "--capacity", type=click.IntRange(1, MAX_CAPACITY), metavar="N", help="Keep the last N events of each thread."
+)
 @click.option("--regions", is_flag=True, help="Only what the program's own pyharness.record() blocks record.")
 @program_json_option
 def command(  # noqa: PLR0913  (one for each option)
@@ -84,8 +87,6 @@ def command(  # noqa: PLR0913  (one for each option)
 
     Shows which modules, ops and nodes took the time, forward and backward.
     """
-    for file in filter(None, (html_file, perfetto_file)):
-        check_writable(file)
     options: dict[str, Any] = {"shapes": shapes, "memory": memory, "inner_ops": inner_ops, "capacity": capacity}
     asked = {name: value for name, value in options.items() if value}
     if regions and asked:
@@ -94,6 +95,7 @@ def command(  # noqa: PLR0913  (one for each option)
     from pyharness.cli.recorded_run import run
 
     program = command_of(words, module, python, cwd)
+    check_outputs({"--html": html_file, "--perfetto": perfetto_file}, program.files())
     trace, status = run(program, {"options": asked, "regions": regions}, to_stderr=as_json)
     written = list(
         _write_files(trace, html_file, perfetto_file)

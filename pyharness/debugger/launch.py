@@ -57,6 +57,10 @@ class Command:
         """Start it; it waits for the answers to what it says."""
         return Launched(self, on_message, on_exit)
 
+    def files(self) -> list[str]:
+        """The script, where it is one, as its path is from here."""
+        return [] if self.module else [str(Path(self.cwd or ".", self.script))]
+
     def check(self) -> None:
         """Raise what can be said before anything is started."""
         self._check_surroundings()

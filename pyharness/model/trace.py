@@ -11,6 +11,8 @@ from typing import Any, Literal
 
 from pyharness.model.user_code import is_user_python
 
+MAX_CAPACITY = 1 << 28
+"""Events of a thread's buffer at most: the recorder numbers what it notes of them, 16 words each, in 32 bits."""
 Kind = Literal["op", "node"]
 """A forward op that the dispatcher ran, or an autograd node that the engine ran."""
 

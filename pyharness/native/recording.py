@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import mmap
 import resource
 import sys
 import threading
@@ -9,6 +10,7 @@ from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 from pyharness.model.errors import HarnessError
+from pyharness.model.trace import MAX_CAPACITY
 from pyharness.native.chains import ChainReader, engine
 from pyharness.native.raw_events import RawThread, chains_in
 from pyharness.native.trace_builder import build
@@ -22,6 +24,10 @@ if TYPE_CHECKING:
 
 CAPACITY = 1 << 18
 """Events that each thread's buffer holds, unless asked otherwise: 16 MiB where all are used."""
+_BYTES_OF_EVENT = 64 + 16 * 8
+"""Of the event, and of what is noted of its tensors (``csrc/engine/notes.h``)."""
+_MAP_NORESERVE = 0x4000
+"""Takes memory where it is written only; Python before 3.13 has no name for it."""
 
 
 class Recording:
@@ -43,6 +49,7 @@ class Recording:
         if self._number is not None or self._threads is not None:
             raise HarnessError("This recording has begun already.", "Call pyharness.record() once for each.")
         self._engine = engine()
+        _check_room(self._options["capacity"])
         self._children = -_time_of_children()
         self._number = self._engine.start_recording(**self._options)
         return self
@@ -89,6 +96,16 @@ class Recording:
         )
 
 
+def _check_room(capacity: int) -> None:
+    """Each thread gets its buffer when it runs its first op: the program would fail in the midst of that."""
+    try:
+        mmap.mmap(-1, capacity * _BYTES_OF_EVENT, flags=mmap.MAP_PRIVATE | mmap.MAP_ANONYMOUS | _MAP_NORESERVE).close()
+    except (OSError, OverflowError) as error:
+        raise HarnessError(
+            f"There is no address space for a buffer of {capacity} events.", "Choose a smaller capacity."
+        ) from error
+
+
 def _time_of_children() -> float:
     """Seconds of processor time of all child processes that this one has waited for."""
     used = resource.getrusage(resource.RUSAGE_CHILDREN)
@@ -113,6 +130,11 @@ def record(
     """
     if capacity < 1:
         raise HarnessError(f"A buffer of {capacity} events holds nothing.", "capacity must be 1 or more.")
+    if capacity > MAX_CAPACITY:
+        raise HarnessError(
+            f"A buffer of {capacity} events is more than the recorder can number.",
+            f"capacity must be {MAX_CAPACITY} or less.",
+        )
     options = {
         "forward": forward,
         "backward": backward,

@@ -96,6 +96,8 @@ def test_a_page_that_cannot_be_written_is_said_before_the_program_runs(kept, cap
     del kept
     assert cli.execute(["fx", "draw", PROGRAM, "-o", str(tmp_path / "no" / "page.html")]) == 2
     assert "There is no folder" in capsys.readouterr().err
+    assert cli.execute(["fx", "draw", PROGRAM, "-o", PROGRAM]) == 2
+    assert "would overwrite the program" in capsys.readouterr().err
 
 
 def test_a_graph_becomes_a_package(pyharness, tmp_path):

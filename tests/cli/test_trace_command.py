@@ -259,11 +259,35 @@ def test_a_harness_that_is_told_to_end_ends_the_program(started, script, tmp_pat
         (("--by", "modul", __file__), "modul"),
         (("--limit", "0", __file__), "--limit"),
         (("--capacity", "0", __file__), "--capacity"),
+        (("--capacity", "99999999999", __file__), "--capacity"),
+        (("--html", "a.html", "-o", "./a.html", __file__), "--html and --perfetto name one file, ./a.html."),
+        (("--html", "never.html", "-o", "link.html", __file__), "--html and --perfetto name one file, link.html."),
+        (("--html", "there.html", "-o", "hard.html", __file__), "--html and --perfetto name one file, hard.html."),
+        (("--html", "there.html", "there.html"), "--html there.html would overwrite the program."),
+        (("--cwd", "folder", "-o", "folder/it.py", "it.py"), "--perfetto folder/it.py would overwrite the program."),
         (("--regions", "--inner-ops", __file__), "--inner-ops does not go with --regions."),
     ],
 )
 def test_what_cannot_be_meant(pyharness, words, message):
+    (pyharness.folder / "link.html").symlink_to("never.html")
+    (pyharness.folder / "there.html").touch()
+    (pyharness.folder / "hard.html").hardlink_to(pyharness.folder / "there.html")
+    (pyharness.folder / "folder").mkdir()
+    (pyharness.folder / "folder" / "it.py").touch()
     done = pyharness("trace", *words)
     assert done.returncode == 2
     assert message in done.stderr
+    assert "Traceback" not in done.stderr
+
+
+def test_outputs_without_an_end_may_be_one(pyharness, script):
+    done = pyharness("trace", "--html", "/dev/null", "-o", "/dev/null", script("x = 1"))
+    assert done.returncode == 0, done.stderr
+
+
+def test_a_buffer_for_which_there_is_no_room_is_said_in_one_sentence(pyharness, script):
+    words = ("bash", "-c", 'ulimit -v 20000000; exec "$@"', "bash", *PYHARNESS)
+    done = pyharness("trace", "--capacity", 1 << 28, script("import torch\nprint('ran')"), command=words)
+    assert done.returncode == 1
+    assert "There is no address space for a buffer of 268435456 events." in done.stderr
     assert "Traceback" not in done.stderr

@@ -246,6 +246,8 @@ def test_inner_ops_are_recorded_on_request():
 def test_what_cannot_be_done_is_said():
     with pytest.raises(HarnessError, match="holds nothing"):
         record(capacity=0)
+    with pytest.raises(HarnessError, match="more than the recorder can number"):
+        record(capacity=(1 << 28) + 1)
     recording = record()
     with pytest.raises(HarnessError, match="before the recording has ended"):
         _ = recording.trace

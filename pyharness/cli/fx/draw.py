@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import click
 
 from pyharness.cli import output
-from pyharness.cli.files import check_writable, write_file
+from pyharness.cli.files import check_outputs, write_file
 from pyharness.cli.fx.program import end, graph_option, program_verb, run
 from pyharness.report.graph_html import graph_page
 
@@ -29,7 +29,7 @@ def command(*, program: Program, which: str | None, file: str | None) -> int:
     zoom. --json says where the file is and which graphs it has.
     """
     file = file or f"{Path(program.command.script).stem}.graphs.html"
-    check_writable(file)
+    check_outputs({"--output": file}, program.command.files())
     made = run(program)
     chosen = made.chosen(which)
     text = graph_page([(each.title, each.made.maker, each.graph) for each in chosen], Path(made.script).name)
