@@ -51,10 +51,15 @@ def command(target: str, *, as_json: bool, full: bool, variables: bool, thread: 
 def _resolve(target: str) -> int | Path:
     """A core file where there is a file of that name, else a process; a script's name is that of who runs it."""
     path = Path(target)
-    if not target.isdigit() and path.suffix != ".py" and (path.is_file() or "/" in target):
+    if not target.isdigit() and path.suffix != ".py" and ("/" in target or _is_there(path)):
         return path
     from pyharness.debugger import processes
 
     pid = processes.find(target)
     processes.check(pid)
     return pid
+
+
+def _is_there(path: Path) -> bool:
+    """Whether a file is meant: also where it can be no core, as a pipe, or a link to what has gone."""
+    return path.is_symlink() or (path.exists() and not path.is_dir())

@@ -11,6 +11,7 @@ import click
 from pyharness.cli import completers, launch_json, output
 from pyharness.cli.verb import Verb
 from pyharness.model.errors import HarnessError, UsageError
+from pyharness.model.regular_file import read_text
 
 _CHOSEN = "${command:python.interpreterPath}"
 _VENVS = (".venv", "venv", "env")
@@ -79,6 +80,8 @@ def _made_by(script: str, build: str) -> str:
 
 def _write(file: Path, text: str, *, replace: bool) -> None:
     try:
+        if file.exists() and not file.is_file():
+            raise HarnessError(f"{file} is no file.", "Take it away, or look at what `pyharness vscode --print` shows.")
         file.parent.mkdir(exist_ok=True)
         with file.open("w" if replace else "x", encoding="utf-8") as stream:
             stream.write(text)
@@ -94,11 +97,19 @@ def _write(file: Path, text: str, *, replace: bool) -> None:
     output.write(f"Wrote {file}.")
 
 
+def _text_of(file: Path) -> str:
+    """What it holds; empty where it cannot be read."""
+    try:
+        return read_text(file)
+    except OSError:
+        return ""
+
+
 def _notes(folder: Path, project: launch_json.Project) -> list[str]:
     """What F5 would fail of, as far as it can be seen now."""
     notes = []
     tasks = folder / ".vscode/tasks.json"
-    if project.build and not (tasks.exists() and f'"{project.build}"' in tasks.read_text(encoding="utf-8")):
+    if project.build and f'"{project.build}"' not in _text_of(tasks):
         notes.append(f"{tasks} has no task {project.build!r}: F5 runs it first, so write it there.")
     python = Path(project.python.replace(launch_json.FOLDER, str(folder)))
     if python.exists() and subprocess.run([python, "-c", _HAS_PYHARNESS], check=False).returncode:

@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import struct
 import sys
+from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from pyharness.model.errors import UsageError
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
     from typing import BinaryIO
 
 _HEADER = struct.Struct("<16sHHIQQQIHHHHHH")
@@ -66,11 +68,14 @@ def check_program(path: Path) -> None:
         raise UsageError(f"{path} is no executable.", _LEAVE_OUT)
 
 
-def _opened(path: Path, remedy: str) -> BinaryIO:
+@contextmanager
+def _opened(path: Path, remedy: str) -> Iterator[BinaryIO]:
+    """The file, and whatever fails of reading it: the kernel has some that pass for files, as /proc/PID/mem."""
     try:
         if path.exists() and not path.is_file():  # a pipe would be waited for, a device read for ever
             raise UsageError(f"{path} is no file.", remedy)
-        return path.open("rb")
+        with path.open("rb") as stream:
+            yield stream
     except OSError as error:
         raise UsageError(f"{path} cannot be read: {error.strerror}.", remedy) from error
 

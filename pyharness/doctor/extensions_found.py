@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -11,6 +12,7 @@ from pyharness.doctor.machine import answered, is_file_name
 from pyharness.doctor.torch_symbols import uses_torch
 from pyharness.ingdb.binaries.elf import ElfError, open_elf
 from pyharness.model.folders import home_folder
+from pyharness.model.regular_file import read_text
 from pyharness.model.user_code import is_user_binary
 
 if TYPE_CHECKING:
@@ -83,8 +85,9 @@ def _loaded_at_run_time(project: Path) -> Iterator[str]:
     cache = Path(os.environ.get("XDG_CACHE_HOME") or (home_folder() or Path("/")) / ".cache")
     root = Path(os.environ.get("TORCH_EXTENSIONS_DIR") or cache / "torch_extensions")
     for build in [*root.glob("*/build.ninja"), *root.glob("*/*/build.ninja")]:
-        if f"{project}/" in build.read_text(encoding="utf-8", errors="replace"):
-            yield from map(str, sorted(build.parent.glob("*.so")))
+        with suppress(OSError):
+            if f"{project}/" in read_text(build):
+                yield from map(str, sorted(build.parent.glob("*.so")))
 
 
 def _own(paths: Iterable[str]) -> list[str]:

@@ -72,6 +72,14 @@ CASES = {
     "stack surely-nothing-is-called-so": "No process of yours",
     "stack folder/": "is no file",
     "stack nix/core": "cannot be read",
+    "stack /proc/self/mem": "cannot be read",
+    "stack pipe": "pipe is no file",
+    "stack nowhere": "nowhere cannot be read: No such file",
+    "stack endless": "endless is no file",
+    "vscode --build it endless-project": "is no file",
+    "vscode --build it --overwrite piped-project": "is no file",
+    "init endless-project": "is no project that builds",
+    "init piped-project": "is no project that builds",
     "stack ./empty.toml": "is not a core file",
     "stack ./binary.py": "No process of yours",
     "attach 99999999": "There is no process",
@@ -97,6 +105,14 @@ def here(tmp_path, monkeypatch):
     (tmp_path / "folder").mkdir()
     for name in ("binary.py", "binary.toml"):
         (tmp_path / name).write_bytes(bytes(range(256)) * 4)
+    os.mkfifo(tmp_path / "pipe")
+    (tmp_path / "nowhere").symlink_to("gone")
+    (tmp_path / "endless").symlink_to("/dev/zero")
+    for what in ("pipe", "endless"):
+        project = tmp_path / {"pipe": "piped-project", "endless": "endless-project"}[what]
+        (project / ".vscode").mkdir(parents=True)
+        for name in ("setup.py", "CMakeLists.txt", "pyproject.toml", ".vscode/launch.json", ".vscode/tasks.json"):
+            (project / name).symlink_to(tmp_path / what)
     monkeypatch.chdir(tmp_path)
     monkeypatch.setenv("PYHARNESS_HOME", str(tmp_path / "state"))
     return tmp_path

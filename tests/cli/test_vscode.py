@@ -1,6 +1,7 @@
 """``pyharness vscode``: the launch.json that it writes, and what it says when it cannot."""
 
 import json
+import os
 from pathlib import Path
 
 import pytest
@@ -95,3 +96,11 @@ def test_a_folder_that_nobody_can_write_is_told(pyharness):  # not even root: it
     assert result.returncode == 1
     assert "cannot be written" in result.stderr
     assert "--print" in result.stderr
+
+
+def test_tasks_that_are_no_file_are_none(pyharness, tmp_path):
+    (tmp_path / ".vscode").mkdir()
+    os.mkfifo(tmp_path / ".vscode" / "tasks.json")
+    result = pyharness("vscode", "--build", "compile")
+    assert result.returncode == 0
+    assert "has no task 'compile'" in result.stdout + result.stderr

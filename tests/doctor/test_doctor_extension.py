@@ -1,5 +1,6 @@
 """Extensions: stripped, optimized, asserts off, moved sources, built for another Python or another torch."""
 
+import os
 import shutil
 import subprocess
 from types import SimpleNamespace
@@ -208,5 +209,7 @@ def test_those_that_torch_built_at_run_time(compiled, tmp_path, monkeypatch):
     copied(compiled("op.so", "-g"), built)
     monkeypatch.setenv("TORCH_EXTENSIONS_DIR", str(tmp_path / "cache"))
     (built / "build.ninja").write_text(f"build op.o: compile {project}/op.cpp\n")
+    (tmp_path / "cache/py311_cpu/piped").mkdir()
+    os.mkfifo(tmp_path / "cache/py311_cpu/piped/build.ninja")
     machine = SimpleNamespace(wanted=SimpleNamespace(extensions=(), project=project), python={"installed": []})
     assert [one.path for one in extension.extensions(machine)] == [str(built / "op.so")]
