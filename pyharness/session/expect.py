@@ -1,8 +1,7 @@
-"""Holds what a session file expects against what came: pure."""
+"""Holds what a session file expects against what came."""
 
 from __future__ import annotations
 
-import re
 from fnmatch import fnmatchcase
 from typing import TYPE_CHECKING
 
@@ -10,6 +9,7 @@ from pyharness.model.plumbing import qualified_name
 from pyharness.model.source_line import source_line
 from pyharness.model.stack_format import function_text
 from pyharness.model.transcript import Mismatch
+from pyharness.session.matching import matches_text
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping
@@ -70,13 +70,6 @@ def same_function(wanted: str, got: str) -> bool:
 def same_file(wanted: str, got: str) -> bool:
     """Whether ``got`` is ``wanted`` or ends in it, folder by folder; ``*`` and ``?`` match within a path."""
     return fnmatchcase(got, wanted) or fnmatchcase(got, f"*/{wanted.removeprefix('./')}")
-
-
-def matches_text(pattern: str, got: str) -> bool:
-    """``~text`` is found as it stands, anything else as a regular expression."""
-    if pattern.startswith("~"):
-        return pattern[1:] in got
-    return re.search(pattern, got, re.DOTALL) is not None
 
 
 def _tails(name: str, separator: str) -> list[str]:

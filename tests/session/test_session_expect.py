@@ -2,9 +2,12 @@
 
 import pytest
 
+from pyharness.model.errors import HarnessError
 from pyharness.model.frames import AutogradNode, Frame, FxPlace
 from pyharness.model.stops import Stop
-from pyharness.session.expect import check, check_ended, matches_text, same_file, same_function
+from pyharness.session import matching
+from pyharness.session.expect import check, check_ended, same_file, same_function
+from pyharness.session.matching import matches_text
 from pyharness.session.plan import Expectation
 
 KERNEL = Frame("native", "pyharness::ops::(anonymous namespace)::rms_norm_cpu(at::Tensor const&)", "/src/rms.cpp", 7)
@@ -35,6 +38,19 @@ def test_text_is_a_regular_expression_unless_it_begins_with_a_tilde():
     assert matches_text("^tensor.*1", "tensor([\n1])")
     assert matches_text("~[1.]", "x [1.] y")
     assert not matches_text("~^tensor", "tensor")
+    assert not matches_text("^(a|b)+$", "ab\ud800c")
+
+
+@pytest.mark.parametrize("pattern", ["(a+)+b", "(a|a)*b", "(a|aa)+$c"])
+def test_a_pattern_that_backtracks_is_given_up(pattern, monkeypatch):
+    monkeypatch.setattr(matching, "PATIENCE", 0.5)
+    with pytest.raises(HarnessError, match=r"could not be matched with 40 characters within 0.5 s"):
+        matches_text(pattern, "a" * 40)
+
+
+def test_a_long_text_is_searched_like_a_short_one():
+    assert matches_text("x$", "a" * 20_000 + "x")
+    assert not matches_text("y$", "a" * 20_000 + "x")
 
 
 def test_a_stop_that_is_as_expected_has_no_mismatch():
