@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 
 import click
 
+from pyharness.cli.exits import ToldToEnd
 from pyharness.cli.lazy_group import LazyGroup
 from pyharness.cli.wrong_words import usage_error
 from pyharness.model.errors import HarnessError
@@ -130,4 +131,4 @@ def _ended(number: int, _frame: object) -> None:
     """Leave through every ``with``, so that the program and the debuggers end; impatience cannot cut that short."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     signal.signal(signal.SIGTERM, signal.SIG_IGN)
-    raise SystemExit(128 + number)
+    raise ToldToEnd(128 + number)

@@ -111,3 +111,15 @@ def test_errors(run, words, status, message):
     assert found[0] == status
     assert message in found[2]
     assert "Traceback" not in found[2]
+
+
+@pytest.mark.parametrize("verb", ["verify", "bisect"])
+@pytest.mark.parametrize("line", ["import sys; sys.exit(7)", "raise SystemExit('enough')"])
+def test_code_that_exits_is_said(pyharness, tmp_path, verb, line):
+    (tmp_path / "net.py").write_text(f"{NET}\n")
+    (tmp_path / "passes.py").write_text(f"def leaves(graph):\n    {line}\n\nLEAVES = [leaves]\n")
+    (tmp_path / "at_once.py").write_text(f"{line}\n")
+    done = pyharness("fx", verb, "net.py:Net", f"passes.py:{'leaves' if verb == 'verify' else 'LEAVES'}")
+    assert (done.returncode, "passes.py:2 exits (" in done.stderr) == (1, True), done.stderr
+    done = pyharness("fx", verb, "at_once.py:Net", "passes.py:leaves")
+    assert (done.returncode, "at_once.py:1 exits (" in done.stderr) == (1, True), done.stderr

@@ -7,6 +7,7 @@ from typing import Any
 import click
 
 from pyharness.cli import completers, output
+from pyharness.cli.exits import no_exit
 from pyharness.cli.fx.inputs import inputs_of
 from pyharness.cli.options import json_option
 from pyharness.cli.verb import Verb
@@ -65,15 +66,17 @@ def command(  # noqa: PLR0913  (one for each option)
     from pyharness.fx.bisecting.passes import AllGoodError
     from pyharness.fx.hashseeds.references import is_pass, made_by, resolve
 
-    module, listed = made_by(resolve(model)), resolve(passes)
-    if callable(listed) and not hasattr(listed, "passes") and not is_pass(listed):
-        listed = listed()
-    judge = resolve(check) if check else None
-    args, kwargs = inputs_of(inputs, model) if inputs or judge is None else ((), {})
+    with no_exit():
+        module, listed = made_by(resolve(model)), resolve(passes)
+        if callable(listed) and not hasattr(listed, "passes") and not is_pass(listed):
+            listed = listed()
+        judge = resolve(check) if check else None
+        args, kwargs = inputs_of(inputs, model) if inputs or judge is None else ((), {})
     output.progress(f"running {passes}")
     options: dict[str, Any] = {"sweep": not no_sweep, "shrink": not no_shrink, "limit": limit, "script": not no_script}
     try:
-        bad = bisect(module, listed, args, kwargs, check=judge, folder=folder, **options)
+        with no_exit():
+            bad = bisect(module, listed, args, kwargs, check=judge, folder=folder, **options)
     except AllGoodError as good:
         _say_good(good.message, as_json=as_json)
         return 0

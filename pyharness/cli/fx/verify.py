@@ -7,6 +7,7 @@ from typing import Any
 import click
 
 from pyharness.cli import completers, output
+from pyharness.cli.exits import no_exit
 from pyharness.cli.fx.inputs import inputs_of
 from pyharness.cli.options import json_option
 from pyharness.cli.verb import Verb
@@ -52,12 +53,13 @@ def command(  # noqa: PLR0913  (one for each option)
     from pyharness.fx import verify
     from pyharness.fx.hashseeds.references import applied, is_pass, made_by, resolve
 
-    first, second = resolve(original), resolve(transform)
-    module = made_by(first)
-    args, kwargs = inputs_of(inputs, original)
-    transformed = applied(second, module) if is_pass(second) else made_by(second)
     options: dict[str, Any] = {"rtol": rtol, "atol": atol, "training": training, "seed": seed, "gradients": gradients}
-    verdict = verify(module, transformed, args, kwargs, **options)
+    with no_exit():
+        first, second = resolve(original), resolve(transform)
+        module = made_by(first)
+        args, kwargs = inputs_of(inputs, original)
+        transformed = applied(second, module) if is_pass(second) else made_by(second)
+        verdict = verify(module, transformed, args, kwargs, **options)
     if as_json:
         output.write_json(verdict.to_json())
     else:
