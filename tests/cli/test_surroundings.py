@@ -88,3 +88,18 @@ def test_ctrl_c_leaves_nothing_and_no_traceback(started, tmp_path):
 def test_statuses_are_those_of_a_shell():
     assert [status.value for status in ExitStatus] == [0, 1, 2, 130, 141, 143]
     assert [of_program(code) for code in (0, 3, -11)] == [0, 3, 139]
+
+
+@pytest.mark.parametrize("package", ["pyharness.cli", "click"])
+def test_ctrl_c_before_all_is_imported_is_silent(environment, package):
+    code = (
+        "import os, signal, sys\n"
+        "class Strikes:\n"
+        "    def find_spec(self, name, path=None, target=None):\n"
+        f"        if name == {package!r}: os.kill(os.getpid(), signal.SIGINT)\n"
+        "sys.meta_path.insert(0, Strikes())\n"
+        "from pyharness.__main__ import main\n"
+        "main()"
+    )
+    done = subprocess.run([sys.executable, "-c", code], env=environment, capture_output=True, check=False)
+    assert (done.returncode, done.stdout, done.stderr) == (ExitStatus.INTERRUPTED, b"", b"")
