@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import os
 import signal
 import sys
@@ -76,6 +77,13 @@ def command() -> None:
     """Debug PyTorch programs that are half Python and half C++."""
 
 
+_NO_MORE_FILES = {
+    errno.EMFILE: "This process may not open as many files as it needs",
+    errno.ENFILE: "The machine opens no more files",
+}
+_MORE_FILES = "`ulimit -n` shows the limit, and `ulimit -n 1024` sets it for this shell."
+
+
 def main() -> None:
     """Entry point of ``pyharness``."""
     from pyharness.cli import streams
@@ -105,7 +113,7 @@ def execute(arguments: Sequence[str]) -> int:
     except Exception as error:
         if os.environ.get("PYHARNESS_TRACEBACK"):
             raise
-        return _failed(HarnessError(f"{type(error).__name__}: {error}", _BUG))
+        return _failed(_unforeseen(error))
 
 
 def _run(arguments: list[str]) -> int:
@@ -117,6 +125,12 @@ def _run(arguments: list[str]) -> int:
     with command.make_context("pyharness", arguments) as ctx:
         value = command.invoke(ctx)
         return value if isinstance(value, int) else ExitStatus.OK
+
+
+def _unforeseen(error: Exception) -> HarnessError:
+    if isinstance(error, OSError) and error.errno in _NO_MORE_FILES:
+        return HarnessError(f"{_NO_MORE_FILES[error.errno]}: {error.strerror}.", _MORE_FILES)
+    return HarnessError(f"{type(error).__name__}: {error}", _BUG)
 
 
 def _failed(error: click.UsageError | HarnessError) -> int:

@@ -103,3 +103,13 @@ def test_ctrl_c_before_all_is_imported_is_silent(environment, package):
     )
     done = subprocess.run([sys.executable, "-c", code], env=environment, capture_output=True, check=False)
     assert (done.returncode, done.stdout, done.stderr) == (ExitStatus.INTERRUPTED, b"", b"")
+
+
+@pytest.mark.parametrize("limit", [6, 8])
+def test_too_few_files_are_said(shell, tmp_path, limit):
+    (tmp_path / "ok.py").write_text("x = 1\n")
+    done = shell(f"ulimit -n {limit}; pyharness step ok.py --at py:ok.py:1")
+    assert done.returncode == 1
+    assert "bug in pyharness" not in done.stderr
+    assert "Too many open files" in done.stderr
+    assert "ulimit -n" in done.stderr
