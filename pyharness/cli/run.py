@@ -96,7 +96,7 @@ def _check(words: tuple[str, ...]) -> None:
     if not words or words == ("-m",):
         raise UsageError("Which script?", "pyharness run SCRIPT [ARGS], or pyharness run -m MODULE [ARGS].")
     if words[0] != "-m":
-        check_script(words[0])
+        check_script(words[0], once=True)
 
 
 def _free(name: str) -> str:

@@ -21,10 +21,13 @@ from typing import TYPE_CHECKING, NoReturn
 
 from pyharness.debuggee import apart
 from pyharness.debuggee.ptracer import allow_ptrace
+from pyharness.model.application import main_of
 from pyharness.model.folders import current_folder
+from pyharness.model.regular_file import MAX_SOURCE
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
+    from importlib.machinery import ModuleSpec
     from types import CodeType
 
     from pyharness.debuggee.conversation import Conversation
@@ -157,15 +160,44 @@ def _their_part(trace: types.TracebackType | None) -> types.TracebackType | None
 
 
 def _load_file(script: str, module: types.ModuleType) -> CodeType:
+    try:
+        spec = main_of(script)
+    except ModuleNotFoundError as error:
+        raise SystemExit(f"{sys.executable}: {error}") from None
+    return _load_source(script, module) if spec is None else _load_application(script, module, spec)
+
+
+def _load_application(script: str, module: types.ModuleType, spec: ModuleSpec) -> CodeType:
+    apart.put_first(script)
+    if script not in sys.path:  # Python puts it there also where it was told to put no folder of a script's
+        sys.path.insert(0, script)
+    try:
+        return _become_spec(module, spec)
+    except SyntaxError as error:
+        _print_syntax_error(error)
+
+
+def _load_source(script: str, module: types.ModuleType) -> CodeType:
     path = Path(script).absolute()
     apart.put_first(str(path.resolve().parent))
     module.__file__ = str(path)
     module.__dict__["__builtins__"] = __builtins__
     module.__spec__ = None
     try:
-        return compile(path.read_bytes(), str(path), "exec", dont_inherit=True)
+        return compile(_source_of(path), str(path), "exec", dont_inherit=True)
     except SyntaxError as error:
         _print_syntax_error(error)
+
+
+def _source_of(path: Path) -> bytes:
+    """The source; a pipe is read as Python reads it, a device without an end is not."""
+    if path.is_file():
+        return path.read_bytes()
+    with path.open("rb") as stream:
+        source = stream.read(MAX_SOURCE + 1)
+    if len(source) > MAX_SOURCE:
+        raise SystemExit(f"{path}: more than {MAX_SOURCE >> 20} MiB, which no source has")
+    return source
 
 
 def _load_module(name: str, module: types.ModuleType) -> CodeType:
@@ -176,10 +208,14 @@ def _load_module(name: str, module: types.ModuleType) -> CodeType:
         spec = importlib.util.find_spec(f"{name}.__main__")
     if spec is None or spec.loader is None or not hasattr(spec.loader, "get_code"):
         raise SystemExit(f"{sys.executable}: No module named {name}")
+    return _become_spec(module, spec)
+
+
+def _become_spec(module: types.ModuleType, spec: ModuleSpec) -> CodeType:
     module.__file__ = spec.origin
     module.__spec__ = spec
     module.__package__ = spec.parent
-    code: CodeType = spec.loader.get_code(spec.name)
+    code: CodeType = spec.loader.get_code(spec.name)  # type: ignore[union-attr]
     return code
 
 

@@ -16,6 +16,7 @@ from pathlib import Path
 from typing import IO, TYPE_CHECKING, Any
 
 from pyharness.debugger.child_processes import ChildProcesses
+from pyharness.model.application import is_application
 from pyharness.model.descriptors import streams_held
 from pyharness.model.errors import HarnessError, UsageError
 from pyharness.model.forks import blind, own
@@ -69,6 +70,8 @@ class Command:
         if self.module:
             return
         path = check_script(self.script, Path(self.cwd or "."))
+        if is_application(path):
+            return
         try:
             compile(path.read_bytes(), str(path), "exec", dont_inherit=True)
         except (MemoryError, RecursionError) as error:

@@ -11,12 +11,25 @@ _MOST = 2000
 """Files that are looked at for a near name."""
 
 
-def check_script(script: str, folder: Path | None = None) -> Path:
-    """The file that ``script`` is, seen from ``folder``; ``UsageError`` where there is none that could be run."""
+def check_script(script: str, folder: Path | None = None, *, once: bool = False) -> Path:
+    """The file that ``script`` is, seen from ``folder``; ``UsageError`` where there is none that could be run.
+
+    As Python takes them, it may be a folder with a ``__main__.py``, or an archive of one. ``once``: only the program
+    reads it, so that it may be a pipe too.
+    """
     path = (folder or Path()) / script
     if path.is_dir():
-        raise UsageError(f"{script!r} is a folder.", "Name the script to run, or use -m for a module.")
-    if not path.is_file():
+        if any((path / f"__main__{suffix}").is_file() for suffix in (".py", ".pyc")):
+            return path
+        raise UsageError(
+            f"{script!r} is a folder without a __main__.py.", "Name the script to run, or use -m for a module."
+        )
+    if _exists(path) and not path.is_file() and not once:
+        raise UsageError(
+            f"{script!r} is a pipe or a device: a debugger reads its program more than once.",
+            "Write it into a file first; `pyharness run` takes it as it is.",
+        )
+    if not _exists(path):
         near = nearest(script, _beside(script, folder, ".py"))
         raise UsageError(f"There is no script {script!r}.", near or "Name a Python file, or use -m for a module.")
     if not os.access(path, os.R_OK):
@@ -24,6 +37,13 @@ def check_script(script: str, folder: Path | None = None) -> Path:
             f"{script} cannot be read: no permission.", "Python could not read it either: see to its mode."
         )
     return path
+
+
+def _exists(path: Path) -> bool:
+    try:
+        return path.exists()
+    except (OSError, ValueError):  # a name that no file can have
+        return False
 
 
 def check_folder(folder: str) -> None:

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
 _MOST_LINKS = 40
-"""The kernel's own limit."""
+"""Links in a row that are followed, as many as the kernel follows."""
 
 
 class Weakness(NamedTuple):

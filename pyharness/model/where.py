@@ -149,8 +149,12 @@ def _native_op(kind: str, name: str, word: str, condition: str) -> Where:
 
 def folders_of(*scripts: str) -> list[Path]:
     """Where files are looked for: here, and beside the scripts, whose neighbours are named by their bare names."""
-    found = [current_folder(), *(Path(script).resolve().parent for script in scripts if script)]
+    found = [current_folder(), *(_folder_of(Path(script).resolve()) for script in scripts if script)]
     return list(dict.fromkeys(filter(None, found)))
+
+
+def _folder_of(script: Path) -> Path:
+    return script if script.is_dir() else script.parent
 
 
 def check_python(condition: str) -> None:
@@ -191,6 +195,8 @@ def _existing(file: str, folders: Sequence[Path]) -> str:
     for folder in folders:
         if (folder / file).is_file():
             return str((folder / file).resolve())
+        if (folder / file).exists() and not (folder / file).is_dir():
+            raise UsageError(f"{file!r} is no regular file.", "Name a Python file.")
     known = [
         str(path.relative_to(folder))
         for folder in folders

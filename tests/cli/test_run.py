@@ -161,7 +161,7 @@ def test_a_name_is_given_once_and_given_again(run, script):
         ((), "Which script?"),
         (("-m",), "Which script?"),
         (("missing.py",), "There is no script 'missing.py'."),
-        ((".",), "'.' is a folder."),
+        ((".",), "'.' is a folder without a __main__.py."),
         (("--name", "12", "x.py"), "There is no script"),
         (("--name", "a/b", __file__), "'a/b' cannot be a handle."),
         (("--name", "12", __file__), "'12' cannot be a handle."),

@@ -252,7 +252,7 @@ def test_a_harness_that_is_told_to_end_ends_the_program(started, script, tmp_pat
     [
         ((), "Which script?"),
         (("missing.py",), "There is no script 'missing.py'."),
-        (("/",), "'/' is a folder."),
+        (("/",), "'/' is a folder without a __main__.py."),
         (("--python", "pythoon", __file__), "There is no Python interpreter 'pythoon'."),
         (("--html", "/nowhere/at/all.html", __file__), "There is no folder '/nowhere/at' to write 'all.html' to."),
         (("-o", "/", __file__), "'/' is a folder."),

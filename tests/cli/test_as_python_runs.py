@@ -1,0 +1,80 @@
+"""What ``python SCRIPT`` runs besides a file of source: a pipe, a folder, an archive."""
+
+import os
+import subprocess
+import sys
+import zipfile
+
+import pytest
+
+from kit.command import PYHARNESS
+
+_MAIN = "import beside, sys\nprint(__name__, beside.NAME, sys.argv[1:], __package__)\n"
+
+
+@pytest.fixture(params=["folder", "archive.pyz"])
+def application(request, tmp_path):
+    path = tmp_path / request.param
+    files = {"__main__.py": _MAIN, "beside.py": "NAME = 'beside'\n"}
+    if request.param == "folder":
+        path.mkdir()
+        for name, text in files.items():
+            (path / name).write_text(text)
+    else:
+        with zipfile.ZipFile(path, "w") as archive:
+            for name, text in files.items():
+                archive.writestr(name, text)
+    return path
+
+
+@pytest.mark.parametrize("words", [("run",), ("step",), ("trace",)], ids=" ".join)
+def test_a_folder_or_an_archive(pyharness, application, words):
+    plain = subprocess.run([sys.executable, application, "a"], capture_output=True, text=True, check=True)
+    done = pyharness(*words, application, *["--"] * (words != ("run",)), "a")
+    assert done.returncode == 0, done.stderr
+    assert done.stdout.startswith(plain.stdout)
+    assert plain.stdout == "__main__ beside ['a'] \n"
+
+
+@pytest.mark.parametrize("application", ["folder"], indirect=True)
+def test_it_stops_in_a_folders_main(pyharness, application):
+    done = pyharness("step", application, "--at", "py:__main__.py:2", "--print", "beside.NAME")
+    assert done.returncode == 0, done.stderr
+    assert "beside.NAME = 'beside'" in done.stdout
+
+
+def test_a_folder_without_a_main(pyharness, tmp_path):
+    for verb in ("run", "step"):
+        done = pyharness(verb, tmp_path)
+        assert done.returncode == 2
+        assert "is a folder without a __main__.py" in done.stderr
+
+
+def test_run_reads_a_pipe(environment, tmp_path):
+    command = [*PYHARNESS, "run", "/dev/stdin", "a"]
+    source = "import sys; print(sys.argv)\n"
+    pipes = {"input": source, "capture_output": True, "text": True}
+    done = subprocess.run(command, env=environment, cwd=tmp_path, check=False, timeout=60, **pipes)
+    assert (done.returncode, done.stdout) == (0, "['/dev/stdin', 'a']\n")
+
+
+def test_run_reads_nothing(pyharness):
+    done = pyharness("run", "/dev/null")
+    assert (done.returncode, done.stdout) == (0, "")
+
+
+def test_run_reads_no_end(pyharness):
+    done = pyharness("run", "/dev/zero")
+    assert done.returncode == 1
+    assert "which no source has" in done.stderr
+
+
+def test_step_says_that_it_is_a_pipe(pyharness, tmp_path):
+    os.mkfifo(tmp_path / "pipe.py")
+    done = pyharness("step", "pipe.py")
+    assert done.returncode == 2
+    assert "is a pipe or a device" in done.stderr
+    (tmp_path / "plain.py").touch()
+    done = pyharness("step", "plain.py", "--at", "py:pipe.py:1")
+    assert done.returncode == 2
+    assert "'pipe.py' is no regular file" in done.stderr
