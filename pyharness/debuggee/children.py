@@ -17,7 +17,9 @@ from dataclasses import replace
 from pathlib import Path
 
 from pyharness.model.descriptors import socket_above_streams
+from pyharness.model.errors import HarnessError
 from pyharness.model.json_lines import parsed
+from pyharness.model.visible import visible
 from pyharness.protocol.channel import Child, Children
 from pyharness.protocol.codec import decode, encode
 
@@ -62,11 +64,14 @@ def greet(name: str) -> None:
     told = _configured()
     if told is None or _is_helper():
         return
-    with suppress(OSError, ValueError):
-        connection = _connection(told.socket)
-        if connection is not None:
-            with connection:
-                _announce(connection, told, name)
+    try:
+        with suppress(OSError, ValueError):
+            connection = _connection(told.socket)
+            if connection is not None:
+                with connection:
+                    _announce(connection, told, name)
+    except HarnessError as error:  # no folder of ours for its handle
+        print(f"pyharness: this process cannot be debugged: {visible(error.message)}", file=sys.stderr)
 
 
 def name_of_forked() -> str:
