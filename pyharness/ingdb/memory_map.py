@@ -58,13 +58,19 @@ def from_gdb(text: str) -> Iterator[Mapping]:
 
 
 def images(mappings: Iterable[Mapping]) -> list[Image]:
-    """The mapped files in order of address; a file that is mapped twice is two images."""
-    found: list[Image] = []
+    """The mapped files in order of address; a file that is mapped twice is two images.
+
+    A file that is one piece is read as data, as an ELF reader reads a library: it is none that was loaded.
+    """
+    pieces: list[list[Mapping]] = []
     for mapping in sorted(mappings, key=lambda piece: piece.start):
-        last = found[-1] if found else None
-        path = mapping.path.removesuffix(_DELETED)
-        if last and last.path == path and mapping.offset:
-            found[-1] = Image(path, last.start, mapping.end, last.deleted)
-        elif mapping.offset == 0:
-            found.append(Image(path, mapping.start, mapping.end, path != mapping.path))
-    return found
+        if mapping.offset == 0:
+            pieces.append([mapping])
+        elif pieces and pieces[-1][0].path == mapping.path:
+            pieces[-1].append(mapping)
+    return [_image(several) for several in pieces if len(several) > 1]
+
+
+def _image(pieces: list[Mapping]) -> Image:
+    path = pieces[0].path.removesuffix(_DELETED)
+    return Image(path, pieces[0].start, pieces[-1].end, path != pieces[0].path)
