@@ -5,7 +5,6 @@ Nothing that comes from a program or a file is obeyed by the terminal: what is n
 
 from __future__ import annotations
 
-import json
 import os
 import shutil
 import sys
@@ -42,6 +41,8 @@ def _print(text: str) -> None:
 
 def write_json(data: Any) -> None:
     """One JSON object to stdout."""
+    import json  # --help prints here, too, and needs none
+
     _print(visible_json(json.dumps(data, ensure_ascii=False, indent=2)))
 
 

@@ -6,6 +6,8 @@ import sys
 
 import pytest
 
+from kit import needs
+
 PIPES = {"stdin": subprocess.PIPE, "stdout": subprocess.PIPE, "text": True}
 NOBODY = 65534
 
@@ -78,7 +80,7 @@ def chown(path):
     try:
         os.chown(path, NOBODY, NOBODY)
     except PermissionError:
-        pytest.skip("only root can give a folder away")
+        needs.skip("only root can give a folder away")
 
 
 FOLDERS = (writable, writable_by_a_group, in_a_writable_one, through_a_link, with_a_part_of_anothers, of_another)
