@@ -19,7 +19,7 @@ from pathlib import Path
 from pyharness.model.descriptors import socket_above_streams
 from pyharness.model.errors import HarnessError
 from pyharness.model.json_lines import parsed
-from pyharness.model.visible import visible
+from pyharness.model.visible import say
 from pyharness.protocol.channel import Child, Children
 from pyharness.protocol.codec import decode, encode
 
@@ -71,7 +71,7 @@ def greet(name: str) -> None:
                 with connection:
                     _announce(connection, told, name)
     except HarnessError as error:  # no folder of ours for its handle
-        print(f"pyharness: this process cannot be debugged: {visible(error.message)}", file=sys.stderr)
+        say(f"this process cannot be debugged: {error.message}")
 
 
 def name_of_forked() -> str:
