@@ -3,13 +3,21 @@
 from __future__ import annotations
 
 import re
-from typing import TYPE_CHECKING, ParamSpec
+from typing import TYPE_CHECKING, ParamSpec, TypeVar
 
 from pyharness.dap import exceptions
-from pyharness.dap.placed_breakpoint import PENDING, PlacedBreakpoint, at_address, at_function, at_line
-from pyharness.dap.python_breakpoints import PythonLines, is_at_its_start
+from pyharness.dap.placed_breakpoint import (
+    PENDING,
+    PlacedBreakpoint,
+    at_address,
+    at_function,
+    at_line,
+    at_python_line,
+    is_as,
+)
+from pyharness.dap.python_breakpoints import is_at_its_start
 from pyharness.dap.registry import request
-from pyharness.debugger.breakpoints import name_of
+from pyharness.debugger.breakpoint import Breakpoint
 from pyharness.model.errors import HarnessError, UsageError
 
 if TYPE_CHECKING:
@@ -20,9 +28,9 @@ if TYPE_CHECKING:
     from pyharness.debugger.shell import Shell
     from pyharness.model.dap_wire import Message
     from pyharness.model.frames import Frame
-    from pyharness.model.where import Where
 
 P = ParamSpec("P")
+Parsed = TypeVar("Parsed")
 _PYTHON_FILE = re.compile(r"\.(py|pyi|pyw)$|^<.*>$")
 _INSTRUCTIONS = "*"
 """Stands for a source path: of breakpoints at addresses."""
@@ -34,14 +42,13 @@ class ClientBreakpoints:
 
     def __init__(self, session: Session) -> None:
         self._session = session
-        self._python_breakpoints = PythonLines(self.next_number)
-        self._python: dict[str, list[Message]] = {}
+        self._python: dict[str, list[Breakpoint]] = {}
         self._python_lines: dict[str, set[int]] = {}
         """Where debugpy has put them."""
         self._placed: dict[str, list[PlacedBreakpoint]] = {}
         """By source path; function breakpoints under the empty one."""
-        self._functions: list[Message] = []
-        """Function breakpoints of Python, as debugpy has them."""
+        self._adding: PlacedBreakpoint | None = None
+        """The one that is being set: its request's answer tells of it."""
         self._exceptions: list[tuple[str, str]] = []
         self._number = 0
         self._numbers: dict[tuple[str, int], int] = {}
@@ -53,13 +60,22 @@ class ClientBreakpoints:
         """All that are wanted in a file of Python's."""
         if self.ignored:
             return [_refusal(self.ignored) for _ in wanted]
-        entries = self._python_breakpoints.entries(path, wanted)
-        self._python[path] = sound = [entry for entry in entries if not isinstance(entry, UsageError)]
-        answers = self._session.require_program().python.set_source_breakpoints(path, sound)
-        answers = answers or [{"verified": True, "line": entry["line"]} for entry in sound]
-        self._python_lines[path] = {answer.get("line", 0) for answer in answers}
-        told = iter([{**answer, "id": self._id(path, answer.get("line", 0))} for answer in answers])
-        return [_refusal(str(entry)) if isinstance(entry, UsageError) else next(told) for entry in entries]
+        parsed = [_parsed(at_python_line, path, each) for each in wanted]
+        before = list(self._python.get(path, []))
+        entries = [each if isinstance(each, UsageError) else _kept(before, each) for each in parsed]
+        known, now = self._python.get(path, []), [each for each in entries if isinstance(each, Breakpoint)]
+        gone, new = ([each for each in one if each not in other] for one, other in ((known, now), (now, known)))
+        self._python[path] = now
+        said = self._session.require_program().breakpoints.replace_lines(path, gone, new)
+        self._python_lines[path] = {said.get(each.where.line, {}).get("line", each.where.line) for each in now}
+        return [
+            _refusal(str(each)) if isinstance(each, UsageError) else self._python_answer(path, each.where.line, said)
+            for each in entries
+        ]
+
+    def _python_answer(self, path: str, line: int, said: dict[int, Message]) -> Message:
+        answer = said.get(line) or {"verified": True, "line": line}
+        return {**answer, "id": self._id(path, answer.get("line", 0))}
 
     def set_placed(self, path: str, wanted: Sequence[PlacedBreakpoint | UsageError]) -> list[Message]:
         """All that are wanted in a file of C++, or by function; those that stay keep their number and their count."""
@@ -69,42 +85,27 @@ class ClientBreakpoints:
         sound = [each for each in wanted if isinstance(each, PlacedBreakpoint)]
         kept = [each for each in before if any(each.is_as(other) for other in sound)]
         for gone in [each for each in before if each not in kept]:
-            shell.breakpoints.remove(gone.where, shell.native)
+            shell.breakpoints.remove(gone.core, shell.native)
         self._placed[path] = now = [next((each for each in kept if each.is_as(new)), new) for new in sound]
         for new in [each for each in now if each not in kept]:
             self._add(new)
-        self._tell_functions(shell)
         told = iter([each.to_dap() for each in now])
         return [_refusal(str(each)) if isinstance(each, UsageError) else next(told) for each in wanted]
 
     def _add(self, new: PlacedBreakpoint) -> None:
         shell = self._session.require_program()
-        new.verified, new.failed, new.message, new.lines = bool(new.python), False, PENDING, []
-        if new.only_python:
-            return
+        new.verified, new.failed, new.message = bool(new.core.function), False, PENDING
+        self._adding = new
         try:
-            if new.where.kind == "native" and shell.loaded_user_libraries:
-                shell.attach()
-            shell.breakpoints.add(new.where, shell.native)
+            shell.set_breakpoint(new.core)
         except HarnessError as error:
             new.message, new.failed = str(error), True
             return
+        finally:
+            self._adding = None
         self._look(new)
         if not new.verified and new.message == PENDING:
-            new.message = shell.breakpoints.hint(new.where) or PENDING
-
-    def _tell_functions(self, shell: Shell) -> None:
-        """debugpy replaces its function breakpoints by those of now; hits of them are counted here."""
-        before, self._functions = (
-            self._functions,
-            [
-                {"name": each.python, **({"condition": each.where.condition} if each.where.condition else {})}
-                for each in self._placed.get(_FUNCTIONS, [])
-                if each.python
-            ],
-        )
-        if self._functions != before:
-            shell.python.deliver("setFunctionBreakpoints", {"breakpoints": self._functions})
+            new.message = new.core.hint or PENDING
 
     def set_exceptions(self, wanted: list[tuple[str, str]]) -> None:
         """Which exceptions stop the program."""
@@ -130,71 +131,90 @@ class ClientBreakpoints:
         return self._numbers[path, line]
 
     def again(self) -> None:
-        """Set all of them in a program that was restarted, and let it begin."""
+        """Set all of them in a program that was restarted."""
         shell = self._session.require_program()
         for path, entries in self._python.items():
-            shell.python.set_source_breakpoints(path, entries)
-        for each in [each for entries in self._placed.values() for each in entries]:
-            each.hits = 0
+            shell.breakpoints.replace_lines(path, (), entries)
+        for each in self._all():
+            each.reached = False
             self._add(each)
-        self._functions = []
-        self._tell_functions(shell)
         self.set_exceptions(self._exceptions)
-        shell.python.configured()
+
+    def _all(self) -> list[PlacedBreakpoint]:
+        return [each for entries in self._placed.values() for each in entries]
 
     def unreached(self, shell: Shell) -> Iterator[str]:
         """A line for each place that the program, now ended, did not have; what could not be set was said before."""
-        for each in [each for entries in self._placed.values() for each in entries if not each.failed]:
-            if each.python and not each.hits and not each.lines:
-                yield f"No function {each.python} has run. {shell.breakpoints.hint(each.where)}".rstrip()
+        for each in [each for each in self._all() if not each.failed and not each.reached]:
+            core = each.core
+            if core.function and not core.lines and not core.where.hits:
+                yield f"No function {core.function} has run. {core.hint}".rstrip()
             elif not each.verified:
-                yield str(shell.breakpoints.not_reached(each.where))
+                yield str(shell.breakpoints.not_reached(core))
 
     # --- what becomes of them -----------------------------------------------------------------------------------------
 
-    def bound(self, where: Where) -> None:
+    def bound(self, core: Breakpoint) -> None:
         """The core has found a place."""
-        for each in self._of(where):
-            if not each.lines:
-                self._look(each)
-                self._changed(each)
-
-    def refused(self, where: Where, error: HarnessError) -> None:
-        """The core cannot set a place."""
-        for each in self._of(where):
-            each.message, each.failed = str(error), True
+        each = self._of(core)
+        if each and each is not self._adding and not each.verified:
+            self._look(each)
             self._changed(each)
 
+    def refused(self, core: Breakpoint, error: HarnessError) -> None:
+        """The core cannot set a place."""
+        each = self._of(core)
+        if each:
+            each.message, each.failed = str(error), True
+            if each is not self._adding:
+                self._changed(each)
+
+    def logged(self, core: Breakpoint) -> None:
+        """A log point has printed."""
+        each = self._of(core)
+        if each:
+            each.reached = True
+
     def _look(self, each: PlacedBreakpoint) -> None:
-        shell = self._session.require_program()
-        each.verified = bool(each.python) or shell.breakpoints.is_bound(each.where)
-        each.lines = shell.breakpoints.found(each.where)
+        each.verified = bool(each.core.function) or each.core.is_bound
 
     def _changed(self, each: PlacedBreakpoint) -> None:
         self._session.client.event("breakpoint", {"reason": "changed", "breakpoint": each.to_dap()})
 
-    def _of(self, where: Where) -> list[PlacedBreakpoint]:
-        return [each for entries in self._placed.values() for each in entries if each.where == where]
+    def _of(self, core: Breakpoint | None) -> PlacedBreakpoint | None:
+        return next((each for each in self._all() if each.core is core), None)
 
     # --- stops --------------------------------------------------------------------------------------------------------
 
-    def at(self, place: str, frame: Frame | None) -> list[PlacedBreakpoint]:
-        """The breakpoints at a native stop, by its place's name, or at a Python line."""
-        everything = [each for entries in self._placed.values() for each in entries]
-        if place:
-            return [each for each in everything if name_of(each.where) == place]
-        if frame is None:
-            return []
-        named = [each for each in everything if each.python and each.python == frame.function]
+    def at(self, core: Breakpoint | None, frame: Frame | None) -> list[PlacedBreakpoint]:
+        """The breakpoints of a native stop, by what gdb has hit, or at a Python line."""
+        placed = self._of(core)
+        found = [placed] if placed else self._at_frame(frame) if frame else []
+        for each in found:
+            each.reached = True
+        return found
+
+    def _at_frame(self, frame: Frame) -> list[PlacedBreakpoint]:
+        stops = [each for each in self._all() if not each.core.log]
+        named = [each for each in stops if each.core.function and each.core.function == frame.function]
         if named and not is_at_its_start(frame.file, frame.line, frame.function):
             named = []
         line = frame.file, frame.line
-        return named + [each for each in everything if each.where.kind != "native" and line in each.lines]
+        return named + [each for each in stops if each.where.kind != "native" and line in each.core.lines]
 
     def of_line(self, file: str | None, line: int | None) -> list[int]:
         """The number of the one that the client has set in a Python file at this line."""
         number = self._numbers.get((file or "", line or 0))
         return [number] if number is not None and line in self._python_lines.get(file or "", ()) else []
+
+
+def _kept(before: list[Breakpoint], new: Breakpoint) -> Breakpoint:
+    """The one of ``before`` that asks for the same, which then is another's no more; else the new one."""
+    found = next((each for each in before if is_as(each, new)), None)
+    if found is None:
+        return new
+    before.remove(found)
+    return found
 
 
 def _refusal(message: str) -> Message:
@@ -237,7 +257,7 @@ def _set(session: Session, path: str, wanted: Sequence[PlacedBreakpoint | UsageE
     return {"breakpoints": session.breakpoints.set_placed(path, wanted)}
 
 
-def _parsed(parse: Callable[P, PlacedBreakpoint], *asked: P.args, **more: P.kwargs) -> PlacedBreakpoint | UsageError:
+def _parsed(parse: Callable[P, Parsed], *asked: P.args, **more: P.kwargs) -> Parsed | UsageError:
     """One that cannot be meant is said in its own answer: the others hold."""
     try:
         return parse(*asked, **more)

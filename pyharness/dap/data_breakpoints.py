@@ -16,7 +16,7 @@ from pyharness.protocol.mi import WatchTarget
 if TYPE_CHECKING:
     from pyharness.dap.arguments import Arguments
     from pyharness.dap.session import Session
-    from pyharness.dap.tables import ShownFrame
+    from pyharness.debugger.merged_stack import StackFrame
     from pyharness.debugger.shell import Shell
     from pyharness.model.dap_wire import Message
     from pyharness.protocol.mi import Access, WatchHit
@@ -117,7 +117,7 @@ def _watchable(session: Session, arguments: Arguments, name: str, reference: int
     return _in_frame(session, watch, container.frame, session.variables.expression(reference, name))
 
 
-def _in_frame(session: Session, watch: NativeWatch, shown: ShownFrame, expression: str) -> WatchTarget:
+def _in_frame(session: Session, watch: NativeWatch, shown: StackFrame, expression: str) -> WatchTarget:
     if shown.debugpy is not None:
         return _python(session, watch, shown.thread, shown.debugpy, expression)
     return watch.target(shown.thread, expression, max(shown.level, 0))

@@ -12,11 +12,13 @@ import threading
 from contextlib import suppress
 from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
+from pyharness.dap.children import offer
 from pyharness.dap.native_filters import NativeFilters
 from pyharness.debugger.attach import Attachment
 from pyharness.debugger.launch import Command
+from pyharness.debugger.listener import Listener
 from pyharness.debugger.shell import Shell
 from pyharness.model.errors import HarnessError
 
@@ -25,8 +27,12 @@ if TYPE_CHECKING:
 
     from pyharness.dap.plan import Plan
     from pyharness.dap.session import Session
+    from pyharness.debugger.breakpoint import Breakpoint
+    from pyharness.debugger.machine import Stopped
+    from pyharness.debugger.native_side import NativeSide
     from pyharness.debugger.shell import Events
     from pyharness.debugger.target import Target
+    from pyharness.protocol.channel import Child
 
 _LAST_WORDS = 1.0
 """Seconds to wait for output after the program's end: a process that it left behind may hold the pipe for ever."""
@@ -35,8 +41,8 @@ _LINE_SECONDS = 0.01
 """How long the rest of a line is waited for: print() writes its newline apart where nothing is buffered."""
 
 
-class Debuggee:
-    """One program under both debuggers."""
+class Debuggee(Listener):
+    """One program under both debuggers, and what its session hears of it."""
 
     def __init__(self, session: Session, plan: Plan) -> None:
         self._session = session
@@ -50,13 +56,8 @@ class Debuggee:
         self._open = True
         self.own_threads: frozenset[int] = frozenset()
         """LWPs of the debuggers' threads in the program: those beside the main one before it begins."""
-        self.shell = self._start(session.fresh_events())
-        self.shell.client = session.later
-        self.shell.configure = self._configure
         session.native_filters = NativeFilters()
-        self.shell.on_libraries = session.native_filters.libraries
-        self.shell.breakpoints.on_bound = session.breakpoints.bound
-        self.shell.breakpoints.on_problem = session.breakpoints.refused
+        self.shell = self._start(session.fresh_events())
 
     def _start(self, events: Events) -> Shell:
         with self._prepared() as target:
@@ -68,6 +69,7 @@ class Debuggee:
                 crashes=plan.crashes,
                 eval_timeout=plan.eval_timeout,
                 events=events,
+                listener=self,
             )
 
     @property
@@ -111,15 +113,59 @@ class Debuggee:
             tasks = Path(f"/proc/{self.shell.process.pid}/task").glob("*")
             self.own_threads = frozenset(int(task.name) for task in tasks) - {self.shell.process.pid}
 
-    def _configure(self) -> None:
+    # --- what is heard of it ------------------------------------------------------------------------------------------
+
+    def configure(self) -> bool:
         """debugpy takes breakpoints: the client has to say which, or, after a restart, has said it."""
         session = self._session
-        if session.restarting:
-            session.restarting = False
-            self.configured = True
-            session.breakpoints.again()
-        else:
+        if not session.restarting:
             session.client.event("initialized")
+            return False
+        session.restarting = False
+        self.configured = True
+        session.breakpoints.again()
+        return True
+
+    def ready(self) -> None:
+        """Begin, if the client has configured."""
+        self._session.soon(self._session.begin)
+
+    def stopped(self, stop: Stopped) -> None:
+        """Tell the client."""
+        self._session.soon(lambda: self._session.stopped(stop))
+
+    def ended(self, exit_code: int) -> None:
+        """Tell the client."""
+        self._session.soon(lambda: self._session.ended(self, exit_code))
+
+    def bound(self, breakpoint_: Breakpoint) -> None:
+        """Tell the client."""
+        self._session.breakpoints.bound(breakpoint_)
+
+    def refused(self, breakpoint_: Breakpoint, problem: HarnessError) -> None:
+        """Tell the client; its other breakpoints hold."""
+        self._session.breakpoints.refused(breakpoint_, problem)
+
+    def output(self, text: str, category: str) -> None:
+        """Show what debugpy says in the client's console."""
+        self._session.say(text, category=category)
+
+    def logged(self, breakpoint_: Breakpoint, text: str) -> None:
+        """Show it among the program's output."""
+        self._session.breakpoints.logged(breakpoint_)
+        self._session.say(f"{text}\n", category="stdout")
+
+    def libraries(self, native: NativeSide) -> None:
+        """Stop at the C++ exceptions and signals that the client wants."""
+        self._session.native_filters.libraries(native)
+
+    def child(self, child: Child) -> None:
+        """Offer the client a session for it."""
+        self._session.soon(lambda: offer(self._session, child))
+
+    def other(self, source: str, item: Any) -> None:
+        """What the client says waits until the shell has what it waits for."""
+        self._session.later(source, item)
 
     # --- output -------------------------------------------------------------------------------------------------------
 

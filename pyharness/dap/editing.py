@@ -12,7 +12,7 @@ from pyharness.model.errors import HarnessError
 if TYPE_CHECKING:
     from pyharness.dap.arguments import Arguments
     from pyharness.dap.session import Session
-    from pyharness.dap.tables import ShownFrame
+    from pyharness.debugger.merged_stack import StackFrame
     from pyharness.model.dap_wire import Message
 
 _KINDS = {"variable": "variable", "field": "field", "function": "function", "register": "variable"}
@@ -33,7 +33,7 @@ def completions(session: Session, arguments: Arguments) -> Message:
     return {"targets": _native(session, shown, text[: max(0, column - 1)])}
 
 
-def _native(session: Session, shown: ShownFrame, text: str) -> list[Message]:
+def _native(session: Session, shown: StackFrame, text: str) -> list[Message]:
     if shown.level < 0:
         return []
     found = NativeEdit(session.require_program().attach()).complete(shown.thread, text, shown.level)
@@ -67,16 +67,14 @@ def goto(session: Session, arguments: Arguments) -> None:
     """Go on at another line of the same function, and stand there."""
     focus, shell, target = session.focus(), session.require_program(), arguments.integer("targetId")
     if focus.language == "python":
-        shell.python.request_of(focus.thread, "goto", {"targetId": target})  # refused, the program stands as it did
+        shell.jump(focus.thread, target)
         session.forget()
-        shell.machine.focus = None
-        session.jumped = focus.thread
         return
     file, line = session.goto
     if target != _NATIVE + line:
         raise HarnessError(f"There is no target {target}.", "Ask for gotoTargets at this stop first.")
     NativeEdit(shell.attach()).jump(focus.thread, file, line)
-    session.forget(stands=True)
+    session.forget()
     session.afterwards(
         lambda: session.client.event(
             "stopped", {"reason": "goto", "threadId": focus.thread, "allThreadsStopped": False}

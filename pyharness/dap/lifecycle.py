@@ -87,6 +87,7 @@ def configuration_done(session: Session, _arguments: Arguments) -> None:
     if session.debuggee and not session.debuggee.configured:
         session.debuggee.configured = True
         session.afterwards(shell.python.configured)
+        session.soon(session.begin)
 
 
 @request("restart", needs="client", supportsRestartRequest=True)

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass, field
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from pyharness.dap.python_breakpoints import checked_condition, function_name
+from pyharness.debugger.breakpoint import Breakpoint
+from pyharness.debugger.python_lines import check_message
 from pyharness.model import hit_condition
 from pyharness.model.code_lines import check_in_file, check_line
 from pyharness.model.errors import UsageError
@@ -29,43 +31,48 @@ class PlacedBreakpoint:
     """A breakpoint in native code, in generated code by a name, or at Python functions."""
 
     number: int
-    where: Where
-    hit_condition: str = ""
-    log: str = ""
-    python: str = ""
-    """The bare name of Python functions that are meant, too."""
-    hits: int = 0
+    """The client knows it by this one."""
+    core: Breakpoint
+    reached: bool = False
+    """Whether it has stopped the program, or logged."""
     message: str = PENDING
     failed: bool = False
     """Whether the breakpoint cannot be set; ``message`` says why."""
     verified: bool = False
-    lines: list[tuple[str, int]] = field(default_factory=list)
+
+    @property
+    def where(self) -> Where:
+        """The place."""
+        return self.core.where
 
     def to_dap(self) -> Message:
         """The protocol's ``Breakpoint``."""
         body: dict[str, Any] = {"id": self.number, "verified": self.verified}
         if not self.verified:
             body |= {"message": self.message, "reason": "failed" if self.failed else "pending"}
-        if self.lines:
-            file, body["line"] = self.lines[0]
+        if self.core.lines:
+            file, body["line"] = self.core.lines[0]
             body["source"] = {"name": Path(file).name, "path": file}
         elif self.where.line:
             body["line"] = self.where.line
         return body
 
-    def due(self) -> bool:
-        """Count a hit; whether it is one that the hit condition wants."""
-        self.hits += 1
-        return hit_condition.holds(self.hit_condition, self.hits)
-
     def is_as(self, other: PlacedBreakpoint) -> bool:
         """Whether ``other`` asks for the same."""
-        return (self.where, self.hit_condition, self.log) == (other.where, other.hit_condition, other.log)
+        return is_as(self.core, other.core)
 
-    @property
-    def only_python(self) -> bool:
-        """Whether nothing but Python functions is meant: the core has no place for it."""
-        return self.where.kind == "py" and not self.where.line
+
+def is_as(one: Breakpoint, other: Breakpoint) -> bool:
+    """Whether both ask for the same."""
+    return (one.where, one.log, one.function) == (other.where, other.log, other.function)
+
+
+def at_python_line(path: str, asked: Arguments) -> Breakpoint:
+    """A line of a Python file, as debugpy finds it; ``UsageError`` for what cannot be meant."""
+    line, log = asked.integer("line"), asked.text("logMessage", "")
+    check_line(line)
+    check_message(log)
+    return Breakpoint(Where("py", file=path, line=line, condition=checked_condition(asked), hits=_hits(asked)), log)
 
 
 def at_line(number: int, path: str, asked: Arguments) -> PlacedBreakpoint:
@@ -101,8 +108,12 @@ def at_function(number: int, asked: Arguments, script: str) -> PlacedBreakpoint:
 
 
 def _placed(number: int, asked: Arguments, where: Where, python: str = "") -> PlacedBreakpoint:
-    hits = hit_condition.checked(asked.text("hitCondition", ""))
-    return PlacedBreakpoint(number, where, hits, asked.text("logMessage", ""), python)
+    counted = replace(where, hits=_hits(asked) or where.hits)
+    return PlacedBreakpoint(number, Breakpoint(counted, asked.text("logMessage", ""), python))
+
+
+def _hits(asked: Arguments) -> str:
+    return hit_condition.checked(asked.text("hitCondition", ""))
 
 
 def _condition(asked: Arguments) -> str:

@@ -78,4 +78,4 @@ def pause(session: Session, arguments: Arguments) -> None:
     shell, thread = session.require_program(), arguments.integer("threadId")
     if shell.machine.focus is not None:
         raise HarnessError(shell.immobile or "The program is stopped already.")
-    session.afterwards(lambda: session.pause(thread))
+    session.afterwards(lambda: shell.pause(thread))

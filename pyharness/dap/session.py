@@ -2,26 +2,23 @@
 
 from __future__ import annotations
 
-import functools
 import queue
 import sys
 import threading
 import traceback
 from collections import deque
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from pyharness.dap.arguments import Arguments
 from pyharness.dap.breakpoints import ClientBreakpoints
 from pyharness.dap.cancelling import Cancelling
-from pyharness.dap.children import offer
 from pyharness.dap.data_breakpoints import DataBreakpoints
 from pyharness.dap.native_filters import NativeFilters
-from pyharness.dap.python_breakpoints import is_printed
 from pyharness.dap.registry import REQUESTS
 from pyharness.dap.stops import tell
 from pyharness.dap.tables import Frames, Variables
 from pyharness.debugger.launch import missing_in
+from pyharness.debugger.merged_stack import merged_stack
 from pyharness.model.dap_wire import Malformed
 from pyharness.model.errors import DebuggerLostError, HarnessError, nearest
 from pyharness.model.visible import visible
@@ -34,13 +31,12 @@ if TYPE_CHECKING:
     from pyharness.dap.plan import Plan
     from pyharness.dap.terminal import InTerminal
     from pyharness.debugger.machine import Request, Stopped
+    from pyharness.debugger.merged_stack import StackFrame
     from pyharness.debugger.python_side import PythonSide
     from pyharness.debugger.shell import Events, Shell
     from pyharness.model.dap_wire import Message
     from pyharness.model.frames import Frame
 
-_PYTHON_PAUSES = 0.25
-"""Seconds in which Python code that runs comes to a line."""
 _NO_PROGRAM = "No program is being debugged."
 
 
@@ -64,8 +60,6 @@ class Session:
         self.restarting = False
         self.goto = "", 0
         """File and line of native code that the client has asked about as a place to go on at."""
-        self.jumped = 0
-        """The thread that goes on at another line of Python: debugpy tells its stop there."""
         self.plan: Plan | None = None
         """What was launched last, for a restart."""
         self.breakpoints = ClientBreakpoints(self)
@@ -76,8 +70,9 @@ class Session:
         self.over = False
         self.stepped_from: Frame | None = None
         """The Python line that an *into* began at, as far as the client has looked at it."""
-        self._told: Stopped | None = None
         self._responding: list[Callable[[], None]] = []
+        self._news: deque[Callable[[], None]] = deque()
+        """What the program has come to in this turn, to be told."""
         self._inbox: deque[Message | Malformed | None] = deque()
         self._cancelling = Cancelling(self._interrupt)
         self._answers: dict[int, Callable[[Message], None]] = {}
@@ -127,8 +122,6 @@ class Session:
             self._inbox.append(item)
         elif source == "call":
             item()
-        elif source == "child":
-            self.put("call", functools.partial(offer, self, item))
 
     def _turn(self) -> None:
         if self._inbox:
@@ -137,11 +130,16 @@ class Session:
             source, item = self._events.get()
             if source in {"client", "call"}:
                 self.later(source, item)
-            elif self.debuggee and not (source == "debugpy" and is_printed(self, item)):
-                self._guarded(lambda shell: shell.handle(source, item))
-        self._report()
+            elif self.debuggee:
+                self.guarded(lambda shell: shell.handle(source, item))
+        while self._news:
+            self._news.popleft()()
 
-    def _guarded(self, do: Callable[[Shell], object]) -> None:
+    def soon(self, do: Callable[[], None]) -> None:
+        """Do this at the end of the turn, when what is being answered was answered."""
+        self._news.append(do)
+
+    def guarded(self, do: Callable[[Shell], object]) -> None:
         """Do something with the shell; what goes wrong is told, and the session goes on as far as it can."""
         if self.debuggee is None:
             return
@@ -252,39 +250,25 @@ class Session:
         stack = self.frames.stacks.get(self.focus().thread)
         self.stepped_from = stack[0].frame if stack and request in {"into", "into_native"} else None
 
-    def pause(self, thread: int) -> None:
-        """Stop the program: debugpy stops Python code at its next line; where none comes soon, gdb stops the thread."""
-        shell = self.require_program()
-        shell.machine.pausing = True
-        shell.python.post("pause", {"threadId": "*"})
-        native = threading.Timer(_PYTHON_PAUSES, self.put, ("call", lambda: self._pause_native(thread)))
-        native.daemon = True
-        native.start()
-
-    def _pause_native(self, thread: int) -> None:
-        debuggee = self.debuggee
-        if debuggee is None or not debuggee.shell.machine.pausing or debuggee.shell.exit_code is not None:
-            return
-
-        def stop(shell: Shell) -> None:
-            shell.python.post("continue", {"threadId": "*"})  # forgets the pause that has not come about
-            known = Path(f"/proc/{shell.process.pid}/task/{thread}").exists()
-            shell.attach().pause(thread if known else shell.process.pid)
-
-        self._guarded(stop)
-
     def resume(self, request: Request) -> None:
         """Go on; frames and variables are those of a stop."""
         self.forget()
-        self._guarded(lambda shell: shell.begin(request))
+        self.guarded(lambda shell: shell.begin(request))
 
-    def forget(self, *, stands: bool = False) -> None:
-        """Drop what was looked at: it is of a stop that is over or, where the program ``stands``, has changed."""
+    def stack(self, thread: int) -> list[StackFrame]:
+        """The merged stack of a thread, read once a stop; empty while the program runs."""
+        shell, stacks = self.require_program(), self.frames.stacks
+        if shell.machine.focus is None:
+            return []
+        if thread not in stacks:
+            stacks[thread] = merged_stack(shell, thread)
+        return stacks[thread]
+
+    def forget(self) -> None:
+        """Drop what was looked at: it is of a stop that is over, or has changed."""
         self.frames.clear()
         self.variables.clear()
         self.goto = "", 0
-        if not stands:
-            self._told = None
         shell = self.debuggee.shell if self.debuggee else None
         if shell and shell.native and shell.exit_code is None:
             shell.native.forget_variables()
@@ -295,26 +279,22 @@ class Session:
 
     # --- what the client is told --------------------------------------------------------------------------------------
 
-    def _report(self) -> None:
+    def begin(self) -> None:
+        """Let the program begin, once it stands before its first line and the client has configured."""
         debuggee = self.debuggee
-        if debuggee is None or self.over:
-            return
-        shell = debuggee.shell
-        if shell.exit_code is not None:
-            self._ended(debuggee, shell.exit_code)
-        elif shell.ready and debuggee.configured and not shell.machine.started:
+        if debuggee and debuggee.configured and debuggee.shell.ready and not debuggee.shell.machine.started:
             debuggee.begins()
-            self._guarded(lambda shell: shell.begin("into" if debuggee.stop_on_entry else "continue"))
-        if not shell.machine.started:
-            return  # one that was attached to may stop before it has said that it is ready
-        while self.debuggee and (focus := shell.machine.focus) is not None and focus is not self._told:
-            self._told = focus
-            self._guarded(functools.partial(self._tell, focus))
+            self.guarded(lambda shell: shell.begin("into" if debuggee.stop_on_entry else "continue"))
 
-    def _tell(self, stop: Stopped, _shell: Shell) -> None:
-        tell(self, stop)
+    def stopped(self, stop: Stopped) -> None:
+        """The program stands."""
+        if self.debuggee and not self.over and self.debuggee.shell.machine.focus is stop:
+            self.guarded(lambda _shell: tell(self, stop))
 
-    def _ended(self, debuggee: Debuggee, code: int) -> None:
+    def ended(self, debuggee: Debuggee, code: int) -> None:
+        """The program is over."""
+        if debuggee is not self.debuggee or self.over:
+            return
         debuggee.close()
         for line in self.breakpoints.unreached(debuggee.shell):
             self.say(f"{line}\n")

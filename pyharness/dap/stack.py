@@ -6,10 +6,10 @@ from itertools import groupby
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from pyharness.dap.merged_stack import python_frames, whole_stack
 from pyharness.dap.registry import request
-from pyharness.dap.tables import Container, ShownFrame
+from pyharness.dap.tables import Container
 from pyharness.dap.variables import of_gdb
+from pyharness.debugger.merged_stack import StackFrame, python_frames
 from pyharness.debugger.native_variables import NativeVariables
 from pyharness.model.source_map import map_of
 from pyharness.model.variable import fx_scope
@@ -44,12 +44,12 @@ def stack_trace(session: Session, arguments: Arguments) -> Message:
         shown = python_frames(session.require_program(), thread, 8)[:1] if thread == focus.thread else []
         if shown:
             return {"stackFrames": [_to_dap(session, shown)], "totalFrames": len(shown) + 1}  # more, so ask again
-    rows = list(_rows(session, whole_stack(session, thread)))
+    rows = list(_rows(session, session.stack(thread)))
     end = start + levels if levels else len(rows)
     return {"stackFrames": [_to_dap(session, row) for row in rows[start:end]], "totalFrames": len(rows)}
 
 
-def _rows(session: Session, stack: list[ShownFrame]) -> list[list[ShownFrame]]:
+def _rows(session: Session, stack: list[StackFrame]) -> list[list[StackFrame]]:
     """What is shown as one line: a frame, or a run of plumbing."""
     if session.debuggee and session.debuggee.plumbing:
         return [[frame] for frame in stack]
@@ -60,7 +60,7 @@ def _rows(session: Session, stack: list[ShownFrame]) -> list[list[ShownFrame]]:
     return rows
 
 
-def _to_dap(session: Session, row: list[ShownFrame]) -> Message:
+def _to_dap(session: Session, row: list[StackFrame]) -> Message:
     shown, frame = row[0], row[0].frame
     body: dict[str, Any] = {"id": session.frames.add(shown), "line": frame.line or 0, "column": 1 if frame.line else 0}
     if frame.plumbing and not (session.debuggee and session.debuggee.plumbing):

@@ -1,16 +1,13 @@
-"""What a client is told when the program stops; breakpoints that only count or log let it run on."""
+"""What a client is told when the program stops."""
 
 from __future__ import annotations
 
-import re
 from typing import TYPE_CHECKING, Any
 
 from pyharness.debugger.native_signals import NativeSignals
 from pyharness.debugger.program import why_nothing
-from pyharness.model.errors import HarnessError
 
 if TYPE_CHECKING:
-    from pyharness.dap.placed_breakpoint import PlacedBreakpoint
     from pyharness.dap.session import Session
     from pyharness.debugger.machine import Stopped
     from pyharness.debugger.shell import Shell
@@ -18,11 +15,10 @@ if TYPE_CHECKING:
     from pyharness.protocol.mi import WatchHit
 
 _REASONS = {"signal": "exception"}
-_BRACES = re.compile(r"\{([^{}]+)\}")
 
 
 def tell(session: Session, stop: Stopped) -> None:
-    """Send ``stopped``, unless no breakpoint that was hit wants the program to stand."""
+    """Send ``stopped``, unless no data breakpoint that was hit wants the program to stand."""
     shell = session.require_program()
     frame = shell.python.stack(stop.thread, 8)[0] if _is_asked_for(session, stop) else None
     numbers = session.breakpoints.of_line(frame.file, frame.line) if frame else []
@@ -32,27 +28,18 @@ def tell(session: Session, stop: Stopped) -> None:
         if not numbers:
             session.resume("continue")
             return
-    placed = session.breakpoints.at(stop.place, frame)
+    stands = numbers + [each.number for each in session.breakpoints.at(stop.breakpoint, frame)]
     failed = shell.conditions.at(stop.thread, frame.line if frame else None)
-    due = [each for each in placed if failed or each.due()]
-    for each in due if not failed else ():
-        if each.log:
-            session.say(f"{_logged(shell, stop, each)}\n", category="stdout")
-    stands = numbers + [each.number for each in due if not each.log]
-    if failed and stop.language == "native":  # Python has said it itself
+    if failed:
         session.say(f"{failed}\n", important=True)
-    if placed and not stands:
-        session.resume("continue")
-        return
     hit = {"hitBreakpointIds": stands} if stands else {}
-    said = {"reason": _reason(session, stop), "threadId": stop.thread, "allThreadsStopped": bool(shell.immobile)}
+    said = {
+        "reason": _REASONS.get(stop.reason, stop.reason),
+        "threadId": stop.thread,
+        "allThreadsStopped": bool(shell.immobile),
+    }
     why = {"description": "Paused on a condition that raised", "text": failed} if failed else _data(accesses)
     session.client.event("stopped", {**said, **hit, **_explained(session, shell, stop, frame), **why})
-
-
-def _reason(session: Session, stop: Stopped) -> str:
-    jumped, session.jumped = session.jumped, 0
-    return "goto" if jumped == stop.thread and stop.reason == "step" else _REASONS.get(stop.reason, stop.reason)
 
 
 def _data(accesses: list[WatchHit]) -> dict[str, Any]:
@@ -84,15 +71,3 @@ def _explained(session: Session, shell: Shell, stop: Stopped, frame: Frame | Non
         return {}
     session.say(f"{note}\n")
     return {"text": note}
-
-
-def _logged(shell: Shell, stop: Stopped, each: PlacedBreakpoint) -> str:
-    """A log message with the expressions in its braces evaluated where the thread stands."""
-
-    def value(found: re.Match[str]) -> str:
-        try:
-            return shell.attach().evaluate(stop.thread, found[1])
-        except HarnessError as error:
-            return f"<{error.message}>"
-
-    return _BRACES.sub(value, each.log)

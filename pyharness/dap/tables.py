@@ -10,22 +10,10 @@ from pyharness.model.errors import HarnessError
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+    from pyharness.debugger.merged_stack import StackFrame
     from pyharness.model.dap_wire import Message
-    from pyharness.model.frames import Frame
 
 _GONE = "It was that of an earlier stop, or never existed: ask for the stack again."
-
-
-@dataclass(frozen=True)
-class ShownFrame:
-    """A frame that a client was given."""
-
-    thread: int
-    level: int
-    """The frame's index in the merged stack of the thread; -1 where only debugpy was asked."""
-    frame: Frame
-    debugpy: int | None = None
-    """debugpy's id of a Python frame that it can look into."""
 
 
 class Frames:
@@ -36,9 +24,9 @@ class Frames:
     """
 
     def __init__(self) -> None:
-        self._frames: list[ShownFrame] = []
+        self._frames: list[StackFrame] = []
         self._gone = 0
-        self.stacks: dict[int, list[ShownFrame]] = {}
+        self.stacks: dict[int, list[StackFrame]] = {}
         """The whole stack of a thread, once it was asked for."""
 
     def clear(self) -> None:
@@ -47,12 +35,12 @@ class Frames:
         self._frames.clear()
         self.stacks.clear()
 
-    def add(self, frame: ShownFrame) -> int:
+    def add(self, frame: StackFrame) -> int:
         """Add a frame; its id."""
         self._frames.append(frame)
         return self._gone + len(self._frames)
 
-    def get(self, number: int) -> ShownFrame:
+    def get(self, number: int) -> StackFrame:
         """The frame of an id; raises ``HarnessError`` for one that is not valid."""
         if not 0 < number - self._gone <= len(self._frames):
             raise HarnessError(f"There is no frame {number}.", _GONE)
@@ -66,7 +54,7 @@ class Container:
     side: Literal["debugpy", "gdb", "ready"]
     handle: int = 0
     """The reference in that debugger."""
-    frame: ShownFrame | None = None
+    frame: StackFrame | None = None
     """Where it was looked at."""
     variables: Sequence[Message] = ()
     """All variables of a ``ready`` container."""

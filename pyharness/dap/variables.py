@@ -6,7 +6,6 @@ import re
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
-from pyharness.dap.merged_stack import whole_stack
 from pyharness.dap.registry import request
 from pyharness.dap.tables import Container
 from pyharness.debugger.native_edit import NativeEdit
@@ -17,8 +16,8 @@ from pyharness.protocol.agent import NOT_EVALUATED, Evaluate
 if TYPE_CHECKING:
     from pyharness.dap.arguments import Arguments
     from pyharness.dap.session import Session
-    from pyharness.dap.tables import ShownFrame
     from pyharness.debugger.machine import Stopped
+    from pyharness.debugger.merged_stack import StackFrame
     from pyharness.model.dap_wire import Message
     from pyharness.model.variable import Variable
 
@@ -70,14 +69,14 @@ def _formatted(arguments: Arguments, value: str) -> str:
     return value
 
 
-def _of_debugpy(session: Session, entry: Message, frame: ShownFrame | None) -> Message:
+def _of_debugpy(session: Session, entry: Message, frame: StackFrame | None) -> Message:
     reference = entry.get("variablesReference", 0)
     if reference:
         entry = {**entry, "variablesReference": session.variables.add(Container("debugpy", reference, frame))}
     return entry
 
 
-def of_gdb(session: Session, entry: Variable, frame: ShownFrame | None) -> Message:
+def of_gdb(session: Session, entry: Variable, frame: StackFrame | None) -> Message:
     """A variable as the debug adapter protocol has it."""
     container = Container("gdb", entry.handle, frame)
     body: dict[str, Any] = {
@@ -152,25 +151,25 @@ def evaluate(session: Session, arguments: Arguments) -> Message:
     return {**body, "result": _formatted(arguments, body["result"])}
 
 
-def _frame(session: Session, arguments: Arguments) -> ShownFrame:
+def _frame(session: Session, arguments: Arguments) -> StackFrame:
     """The frame that is named, or the one where the program stands."""
     number = arguments.integer("frameId", 0)
     if number:
         return session.frames.get(number)
-    stack = whole_stack(session, session.focus().thread)
+    stack = session.stack(session.focus().thread)
     if not stack:
         raise HarnessError("There is no frame to evaluate in.", "Pause the program: its frames are shown then.")
     return next((shown for shown in stack if not shown.frame.plumbing), stack[0])
 
 
-def _language_of(expression: str, shown: ShownFrame) -> tuple[str, str]:
+def _language_of(expression: str, shown: StackFrame) -> tuple[str, str]:
     for language, prefix in (("python", "py:"), ("native", "native:")):
         if expression.startswith(prefix):
             return language, expression.removeprefix(prefix).strip()
     return shown.frame.language, expression
 
 
-def _native(session: Session, shown: ShownFrame, language: str, text: str, *, whole: bool) -> Message:
+def _native(session: Session, shown: StackFrame, language: str, text: str, *, whole: bool) -> Message:
     """From memory; where that has no answer, by the program itself on the thread that stands."""
     shell, focus = session.require_program(), session.focus()
     if language != shown.frame.language and language == "native":
@@ -200,7 +199,7 @@ def _native(session: Session, shown: ShownFrame, language: str, text: str, *, wh
     raise refused or HarnessError(f"{text!r} cannot be evaluated here.", _why_not(focus, shown))
 
 
-def _why_not(focus: Stopped, shown: ShownFrame) -> str:
+def _why_not(focus: Stopped, shown: StackFrame) -> str:
     if focus.thread != shown.thread:
         return "Its thread does not stand: select a frame of the one that does."
     if focus.reason == "signal":
@@ -208,7 +207,7 @@ def _why_not(focus: Stopped, shown: ShownFrame) -> str:
     return "Step back to Python first."
 
 
-def _place(session: Session, shown: ShownFrame) -> tuple[str, int, int]:
+def _place(session: Session, shown: StackFrame) -> tuple[str, int, int]:
     """Which of the thread's Python frames is meant, as ``Evaluate`` has it: this one, or a native one's caller."""
     stack = session.frames.stacks.get(shown.thread, [])
     outwards = [each.frame for each in stack[max(shown.level, 0) :] if each.frame.language == "python"]

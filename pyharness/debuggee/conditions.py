@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from types import FrameType
 
 _WITH_HITS = re.compile(r"\(\n(.*)\n\) and __import__\('pyharness\..*", re.DOTALL)
-"""A condition that ``dap/python_breakpoints.py`` has put together with a hit condition."""
+"""A condition that ``debugger/python_lines.py`` has put together with a hit condition."""
 
 
 class Conditions:

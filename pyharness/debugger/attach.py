@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
     from pyharness.model.handles import Handle
-    from pyharness.protocol.channel import Message
+    from pyharness.protocol.channel import Child, Message
 
 
 @dataclass(frozen=True)
@@ -90,6 +90,7 @@ def attach(  # noqa: PLR0913  (each is a thing a user may want to say)
     include: Sequence[str] = (),
     progress: Callable[[str], None] | None = None,
     notes: Callable[[str], None] | None = None,
+    on_child: Callable[[Child], None] | None = None,
     crashes: bool = False,
     child_wait: float = 10.0,
     seconds: float = 15.0,
@@ -101,10 +102,11 @@ def attach(  # noqa: PLR0913  (each is a thing a user may want to say)
 
     Args:
         target: The handle of ``pyharness run``, a process id, or a part of one process's command line.
-        children: Child processes that it starts from now on get a handle each, and tell it to the shell's client.
+        children: Child processes that it starts from now on get a handle each, by which they can be attached to.
         include: Path patterns of library code (of torch, say) that steps shall stop in after all.
         progress: Called with a line of text at each phase that can take a second.
         notes: As for ``debug``.
+        on_child: Called with each such child, which waits for a debugger of its own.
         crashes: Attach gdb at once where a library of the user's is loaded, so that a crash is a stop.
         child_wait: Seconds that a child waits for a debugger of its own.
         seconds: How long the program may take to answer: native code may keep the GIL.
@@ -116,4 +118,6 @@ def attach(  # noqa: PLR0913  (each is a thing a user may want to say)
     """
     told = progress or (lambda _text: None)
     wanted = Attachment(str(target), children, child_wait, seconds=seconds, progress=told)
-    return Program(wanted, include, progress, notes=notes, crashes=crashes, eval_timeout=eval_timeout)
+    return Program(
+        wanted, include, progress, notes=notes, on_child=on_child, crashes=crashes, eval_timeout=eval_timeout
+    )

@@ -14,6 +14,7 @@ from pyharness.debugger.breakpoints import Breakpoints
 from pyharness.debugger.core_header import check_core, check_program
 from pyharness.debugger.core_native import IMMOBILE, REOPEN, CoreLostError, CoreNative
 from pyharness.debugger.failed_conditions import FailedConditions
+from pyharness.debugger.listener import Listener
 from pyharness.debugger.python_side import PythonSide
 from pyharness.debugger.shell import Shell
 from pyharness.model.errors import HarnessError
@@ -62,12 +63,11 @@ class CoreShell(Shell):
 
     immobile = IMMOBILE
 
-    def __init__(self, core: CoreFile, *, events: Events | None = None) -> None:
+    def __init__(self, core: CoreFile, *, events: Events | None = None, listener: Listener | None = None) -> None:
         core.check()
         self._events: Events = events or queue.SimpleQueue()
-        self.client: Callable[[str, Any], None] = lambda _source, _item: None
-        self.on_libraries: Callable[[NativeSide], None] = lambda _native: None
-        self.configure: Callable[[], None] = lambda: None
+        self._listener = listener or Listener()
+        self._told: m.Stopped | None = None
         self.held, self.ready, self.lost = False, False, False
         self.exit_code: int | None = None
         self.conditions = FailedConditions()
@@ -84,7 +84,7 @@ class CoreShell(Shell):
         self.signal = f"{opened.signal.name}: {opened.signal.text}" if opened.signal else ""
         self.machine = CoreMachine(opened)
         self.python: PythonSide = CorePython()
-        self.breakpoints = Breakpoints(self.python)
+        self.breakpoints = Breakpoints(self.python, self._listener)
         self.process = CoreProcess(self._contents.pid)
         self._events.put(("core", self._contents.lacks))
 
@@ -102,14 +102,15 @@ class CoreShell(Shell):
         """Handle one event of the queue; raises what the client should know of the core file."""
         if source == "core":
             self.ready = True
-            self.configure()
+            self._listener.ready()
+            self._listener.configure()
             if item:
                 raise HarnessError("\n".join(item))
         elif source == "gdb":
             if item is None:
                 raise CoreLostError
         else:
-            self.client(source, item)
+            self._listener.other(source, item)
 
     @contextmanager
     def excused(self) -> Iterator[None]:
@@ -162,9 +163,9 @@ class CoreMachine(m.Machine):
         super().__init__()
         self._stop = m.Stopped(opened.contents.thread, "native", "signal" if opened.signal else "pause")
 
-    def request(self, kind: m.Request, places: object = ()) -> list[m.Action]:
+    def request(self, kind: m.Request, enabled: object = ()) -> list[m.Action]:
         """The first lets the client see it; any other is refused."""
-        del kind, places
+        del kind, enabled
         if self.started:
             raise HarnessError(IMMOBILE)
         self.started, self.focus = True, self._stop

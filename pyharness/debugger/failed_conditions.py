@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from pyharness.debugger.breakpoint import Breakpoint
 
 
 class FailedConditions:
@@ -17,7 +20,7 @@ class FailedConditions:
         if isinstance(data, dict) and data.get("stops"):
             self._texts[int(data["thread"])] = int(data["line"]), str(data["condition"])
 
-    def take_native(self, thread: int, place: str, problem: str) -> None:
+    def take_native(self, thread: int, place: Breakpoint | None, problem: str) -> None:
         """Take a condition that gdb could not test; gdb stops there, too."""
         self._texts[thread] = 0, f"{place}: the condition could not be tested: {problem.rstrip('.')}."
 

@@ -12,6 +12,8 @@ from typing import TYPE_CHECKING, Literal, TypeAlias
 if TYPE_CHECKING:
     from collections.abc import Collection
 
+    from pyharness.debugger.breakpoint import Breakpoint
+
 Language = Literal["python", "native", "start"]
 Request = Literal["continue", "into", "into_native", "over", "out", "instruction", "into_instruction"]
 NativeReason = Literal["breakpoint", "arrived", "stepped", "signal", "pause", "data breakpoint", "exception"]
@@ -39,8 +41,8 @@ class NativeStopped:
     reason: NativeReason
     """``arrived``: at a function that *into* armed; ``stepped``: gdb's own step ended."""
     in_user_code: bool = True
-    place: str = ""
-    """The place of a ``breakpoint``, as the user named it."""
+    breakpoint: Breakpoint | None = None
+    """The one that was hit."""
     inlined: bool = False
     """Whether the thread is in a library's code that is inlined into a function of the user's."""
 
@@ -51,10 +53,11 @@ class Stopped:
 
     thread: int
     language: Literal["python", "native"]
-    reason: Literal["breakpoint", "step", "signal", "exception", "entry", "pause", "data breakpoint"]
+    reason: Literal["breakpoint", "step", "signal", "exception", "entry", "pause", "data breakpoint", "goto"]
     ran_nothing: bool = False
     """An *into* ended at a Python line because that line ran no function of the user's."""
-    place: str = ""
+    breakpoint: Breakpoint | None = None
+    """The one that was hit, of those that gdb knows; debugpy does not say which."""
 
 
 # --- actions ----------------------------------------------------------------------------------------------------------
@@ -178,14 +181,16 @@ class Machine:
         """How often the step has gone on because it stood in inlined code."""
         self.pausing = False
         """The client has asked for a stop, wherever; the first that comes serves."""
+        self._jumping = 0
+        """The thread that goes on at another line of Python: debugpy tells its stop there."""
 
     @property
     def waiting(self) -> set[int]:
         """The threads whose stops are not told yet."""
         return {stop.thread for stop in self._waiting}
 
-    def request(self, kind: Request, places: Collection[str] = ()) -> list[Action]:
-        """The client wants to go on; ``places`` are set now."""
+    def request(self, kind: Request, enabled: Collection[Breakpoint] = ()) -> list[Action]:
+        """The client wants to go on; these breakpoints are set now."""
         if not self.started:
             self.started = True
             self._entering = kind != "continue"
@@ -200,14 +205,14 @@ class Machine:
         else:
             self._step = _Step(focus.thread, kind, focus.language == "python")
         actions = self._from_python(focus, kind) if focus.language == "python" else self._from_native(focus, kind)
-        return [*actions, *self._next_waiting(places)]
+        return [*actions, *self._next_waiting(enabled)]
 
-    def _next_waiting(self, places: Collection[str]) -> list[Action]:
-        """The next stop in line is the focus; a thread at a place that is not set any more runs on."""
+    def _next_waiting(self, enabled: Collection[Breakpoint]) -> list[Action]:
+        """The next stop in line is the focus; a thread at a breakpoint that is not set any more runs on."""
         passed: list[Action] = []
         while self._waiting and self.focus is None:
             stop = self._waiting.popleft()
-            if stop.place and stop.place not in places:
+            if stop.breakpoint and stop.breakpoint not in enabled:
                 passed.append(Native(stop.thread, "continue"))
             else:
                 self.focus = stop
@@ -258,6 +263,10 @@ class Machine:
         self.focus, self._step = stop, None
         self._agent_armed.discard(stop.thread)  # or perhaps it is: once more does no harm
 
+    def jumps(self, thread: int) -> None:
+        """The client has had the thread go on at another line of its Python code: its stop there comes."""
+        self.focus, self._jumping = None, thread
+
     def returns_to_native(self, thread: int) -> None:
         """``ArmReturn`` has found native code to return to."""
         self._returning = thread
@@ -286,7 +295,7 @@ class Machine:
             return [Leave(event.thread, pending=step.request != "out")]
         if event.reason == "arrived" or event.reason == "stepped":  # noqa: PLR1714  (mypy narrows this one)
             return self._tell(Stopped(event.thread, "native", "step"))
-        return self._tell(Stopped(event.thread, "native", event.reason, place=event.place))
+        return self._tell(Stopped(event.thread, "native", event.reason, breakpoint=event.breakpoint))
 
     def _passes_inlined(self, step: _Step | None) -> bool:
         """Whether to go on to a line of the user's: optimized code has a library's lines among theirs."""
@@ -303,6 +312,13 @@ class Machine:
         if self._entering:
             self._entering = False
             return self._tell(Stopped(event.thread, "python", "entry"))
+        return self._python_stepped(event, step)
+
+    def _python_stepped(self, event: PythonStopped, step: _Step | None) -> list[Action]:
+        """At a breakpoint, at the end of a step, or of a jump."""
+        if event.reason in {"step", "goto"} and event.thread == self._jumping:
+            self._jumping = 0
+            return self._tell(Stopped(event.thread, "python", "goto"))
         if event.reason == "step" and (passes := self._passes(event, step)):
             return passes
         stepped = event.reason != "breakpoint" or (step is not None and not step.from_python)

@@ -22,7 +22,7 @@ from pyharness.protocol.codec import MalformedError
 from pyharness.protocol.mi.command import Running
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Container, Iterable
+    from collections.abc import Callable, Iterable
 
     from pyharness.debugger.machine import NativeReason
     from pyharness.gdbmi.records import Value
@@ -178,6 +178,8 @@ class NativeSide:
         return None
 
     def _forward(self, notice: Notice | None) -> None:
+        if notice is not None and notice.kind == "console" and mi.Logged.in_line(str(notice.values["text"])) is None:
+            return
         settling = self._settling
         if settling is not None and (notice is None or notice.kind == "stopped"):
             settling.put(notice)
@@ -213,7 +215,7 @@ class NativeSide:
         self._armed_thread = 0
         self.ask(mi.Disarm())
 
-    def reason_of(self, notice: Notice, thread: int, user_breakpoints: Container[int]) -> NativeReason | None:
+    def reason_of(self, notice: Notice, thread: int, is_users: Callable[[int], bool]) -> NativeReason | None:
         """What a ``*stopped`` record means for the machine; ``None`` for one that means nothing to it."""
         if thread in self._passing:
             self._passing.discard(thread)
@@ -224,8 +226,7 @@ class NativeSide:
         if known := self.reason_of_number.get(number_of(notice)):
             return known
         if reason == "breakpoint-hit":
-            number = str(notice.values.get("bkptno"))
-            return "breakpoint" if number.isdecimal() and int(number) in user_breakpoints else "arrived"
+            return "breakpoint" if is_users(number_of(notice)) else "arrived"
         if reason in {"end-stepping-range", "function-finished", "location-reached"}:
             return "stepped"
         return self._signal(str(notice.values.get("signal-name")), thread) if reason == "signal-received" else None

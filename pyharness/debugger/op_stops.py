@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 import json
+from collections import Counter
 from typing import TYPE_CHECKING
 
+from pyharness.model import hit_condition
 from pyharness.protocol.agent import SetOpPlaces
 from pyharness.protocol.mi import Break
 
 if TYPE_CHECKING:
+    from pyharness.debugger.breakpoint import Breakpoint
     from pyharness.debugger.shell import Shell
     from pyharness.protocol.agent import OpPlace
     from pyharness.protocol.channel import OpReached
@@ -19,26 +22,34 @@ class OpStops:
 
     def __init__(self, shell: Shell) -> None:
         self._shell = shell
-        self._at: dict[int, str] = {}
-        """The place of a thread that is about to call the trap."""
+        self._at: dict[int, Breakpoint | None] = {}
+        """What stops a thread that is about to call the trap; ``None`` for a breakpoint of the program's own."""
+        self._hits: Counter[Breakpoint] = Counter()
         self._trap = 0
         """gdb's number of the breakpoint there."""
 
     def announced(self, message: OpReached) -> bool:
         """An op or a node is about to stop the program: whether it shall; gdb is there then, and breaks on the trap."""
-        place, shell = message.place, self._shell
-        if place and place not in shell.breakpoints.names:  # it was removed meanwhile
+        shell, reached = self._shell, self._shell.breakpoints.of_op(message.place)
+        if message.place and (reached is None or not self._is_due(reached)):  # or it was removed meanwhile
             return False
         native = shell.attach()
         if not self._trap:
             (self._trap,) = native.ask(Break(address=message.trap)).numbers
-            shell.breakpoints.place_of_number[self._trap] = ""
-        self._at[message.thread] = place
+        self._at[message.thread] = reached
         return True
 
-    def place_of(self, number: int, thread: int) -> str | None:
-        """The place at which a thread has stopped, by gdb's breakpoint; ``None`` where that is not the trap."""
-        return self._at.pop(thread, "") if number == self._trap else None
+    def _is_due(self, reached: Breakpoint) -> bool:
+        self._hits[reached] += 1
+        return hit_condition.holds(reached.where.hits, self._hits[reached])
+
+    def is_trap(self, number: int) -> bool:
+        """Whether gdb's breakpoint ``number`` is the one in the function that the program calls to stop."""
+        return number == self._trap > 0
+
+    def at_trap(self, thread: int) -> Breakpoint | None:
+        """What has stopped a thread there."""
+        return self._at.pop(thread, None)
 
     def tell(self, places: tuple[OpPlace, ...]) -> None:
         """Have the program stop at exactly these from now on."""

@@ -8,10 +8,14 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from pyharness.debugger.asking import with_prints
+from pyharness.debugger.breakpoint import Breakpoint
 from pyharness.debugger.dap_client import RequestError
 from pyharness.debugger.hold import Hold
 from pyharness.debugger.interrupts import postponed
 from pyharness.debugger.launch import Command, missing_in
+from pyharness.debugger.listener import Listener
+from pyharness.debugger.merged_stack import merged_stack
+from pyharness.debugger.python_lines import check_message
 from pyharness.debugger.shell import Shell
 from pyharness.gdbmi.client import GdbError
 from pyharness.model.errors import DebuggerLostError, HarnessError
@@ -30,6 +34,7 @@ if TYPE_CHECKING:
     from pyharness.debugger.breakpoints import Breakpoints
     from pyharness.debugger.machine import Request, Stopped
     from pyharness.debugger.target import Target
+    from pyharness.protocol.channel import Child
 
 Answer = TypeVar("Answer")
 DEBUGGER_LOST = DebuggerLostError
@@ -50,6 +55,7 @@ class Program:
         progress: Callable[[str], None] | None = None,
         *,
         notes: Callable[[str], None] | None = None,
+        on_child: Callable[[Child], None] | None = None,
         crashes: bool = False,
         eval_timeout: float = EVAL_TIMEOUT,
     ) -> None:
@@ -57,9 +63,10 @@ class Program:
         self._command = command
         self._progress = progress or (lambda _text: None)
         self._notes = notes or _LOG.warning
+        self._heard = _Heard(self._notes, on_child)
         command.check()
         self._make_shell: Callable[[], Shell] = lambda: Shell(
-            command, included, self._progress, crashes=crashes, eval_timeout=eval_timeout
+            command, included, self._progress, crashes=crashes, eval_timeout=eval_timeout, listener=self._heard
         )
         self.stop: Stop | None = None
         """Where the program stands, ``None`` while it runs and after its end."""
@@ -158,25 +165,44 @@ class Program:
 
     # --- breakpoints --------------------------------------------------------------------------------------------------
 
-    def set_breakpoint(self, where: str | Where) -> Where:
+    def set_breakpoint(self, where: str | Where) -> Breakpoint:
         """Stop at ``where`` (``fx:``, ``py:`` or ``native:``, with ``if CONDITION``) whenever a thread comes to it.
 
-        It may name code that is not loaded yet.
+        With ``hits N`` it stops the Nth time, with ``hits >= N`` from then on, with ``hits % N`` each Nth time. It may
+        name code that is not loaded yet.
         """
-        place = parse(where, folders_of(self._command.script)) if isinstance(where, str) else where
+        return self._add(Breakpoint(self._place(where)))
+
+    def log(self, where: str | Where, message: str, to: Callable[[str], object] = print) -> Breakpoint:
+        """Print ``message`` whenever a thread comes to ``where``, and run on: a log point.
+
+        Args:
+            where: The place, with its conditions, as for ``set_breakpoint``.
+            message: A line of text; each ``{EXPRESSION}`` in it, in the place's language, is evaluated there.
+            to: Called with each line, on the thread that waits for the program's next stop.
+
+        """
+        point = Breakpoint(self._place(where), message)
+        if point.where.kind in {"fx", "py"}:
+            check_message(message)
+        self._heard.to[point] = to
+        return self._add(point)
+
+    def _place(self, where: str | Where) -> Where:
+        return parse(where, folders_of(self._command.script)) if isinstance(where, str) else where
+
+    def _add(self, new: Breakpoint) -> Breakpoint:
         shell = self._shell
         with self._hold.used():
             self._require_alive()
             with shell.excused():
-                if place.kind == "native" and shell.loaded_user_libraries:
-                    shell.attach()
-                shell.breakpoints.add(place, shell.native)
-        return place
+                shell.set_breakpoint(new)
+        return new
 
-    def clear_breakpoint(self, place: Where) -> None:
-        """Stop there no more."""
+    def clear_breakpoint(self, breakpoint_: Breakpoint) -> None:
+        """Stop, or log, there no more."""
         with self._hold.used(), self._shell.excused():
-            self._shell.breakpoints.remove(place, self._shell.native)
+            self._shell.breakpoints.remove(breakpoint_, self._shell.native)
 
     # --- going on -----------------------------------------------------------------------------------------------------
 
@@ -188,12 +214,12 @@ class Program:
         program has loaded or made has such a place, that is noted after a while, and waiting goes on.
         """
         with self._hold.used(runs=True):
-            place = self.set_breakpoint(where)
-            missing = _Missing(place, self._shell.breakpoints, self._notes)
+            there = self.set_breakpoint(where)
+            missing = _Missing(there, self._shell.breakpoints, self._notes)
             stop = self._go("continue", missing) if self.exit_code is None else None
             if stop is None and not self._hold.given_up:
-                raise self._shell.breakpoints.not_reached(place)
-            self.clear_breakpoint(place)
+                raise self._shell.breakpoints.not_reached(there)
+            self.clear_breakpoint(there)
             return stop
 
     def resume(self) -> Stop | None:
@@ -303,12 +329,7 @@ class Program:
         return self._ask(self._stack)
 
     def _stack(self, stop: Stop) -> list[Frame]:
-        if stop.frame.language == "native":
-            return list(self._shell.attach().stack(stop.thread))
-        frames = self._shell.python.stack(stop.thread)
-        if self._shell.native is None:
-            return frames
-        return from_frame(frames[0], self._shell.native.stack_of_running(stop.thread)) or frames
+        return [each.frame for each in merged_stack(self._shell, stop.thread)]
 
     def transcripts(self) -> dict[str, list[str]]:
         """What was said with each debugger, for a bug report."""
@@ -325,10 +346,33 @@ class Program:
             raise self._ended()
 
 
+class _Heard(Listener):
+    """What a program under the Python API is heard of while somebody waits for its next stop."""
+
+    def __init__(self, note: Callable[[str], None], on_child: Callable[[Child], None] | None) -> None:
+        self._note = note
+        self._on_child = on_child or (lambda _child: None)
+        self.to: dict[Breakpoint, Callable[[str], object]] = {}
+        """Log point → who takes its lines."""
+
+    def logged(self, breakpoint_: Breakpoint, text: str) -> None:
+        """Hand on what a log point printed."""
+        self.to[breakpoint_](text)
+
+    def output(self, text: str, category: str) -> None:
+        """Note what is wrong with a log point's condition."""
+        if category == "important":
+            self._note(text.rstrip("\n"))
+
+    def child(self, child: Child) -> None:
+        """Hand on a child process."""
+        self._on_child(child)
+
+
 class _Missing:
     """Notes, whenever that has changed, what lacks a place that is waited for."""
 
-    def __init__(self, place: Where, breakpoints: Breakpoints, note: Callable[[str], None]) -> None:
+    def __init__(self, place: Breakpoint, breakpoints: Breakpoints, note: Callable[[str], None]) -> None:
         self._place = place
         self._breakpoints = breakpoints
         self._note = note
@@ -339,15 +383,6 @@ class _Missing:
         if text and text != self._noted:
             self._note(f"Still waiting for {self._place}. {text}")
         self._noted = text
-
-
-def from_frame(innermost: Frame, merged: Sequence[Frame]) -> list[Frame]:
-    """The part of a merged stack from ``innermost`` outwards; further in lies debugpy, which holds the thread."""
-    wanted = (innermost.language, innermost.file, innermost.line)
-    for index, frame in enumerate(merged):
-        if (frame.language, frame.file, frame.line) == wanted:
-            return list(merged[index:])
-    return []
 
 
 def why_nothing(origin: Frame | None, now: Frame, functions: int) -> str:

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from pyharness.debugger.asking import Asking, with_prints
 from pyharness.debugger.dap_client import DapClient, RequestError
+from pyharness.debugger.python_lines import source_breakpoint
 from pyharness.model.errors import HarnessError
 from pyharness.model.frames import Frame
 from pyharness.model.source_map import place_of
@@ -15,8 +16,9 @@ from pyharness.model.user_code import UserCode
 
 if TYPE_CHECKING:
     import socket
-    from collections.abc import Callable, Iterator, Sequence
+    from collections.abc import Callable, Iterable, Iterator, Sequence
 
+    from pyharness.debugger.breakpoint import Breakpoint
     from pyharness.model.dap_message import Message
 
 _LIBRARIES = ("torch", "functorch", "torchgen", "debugpy", "_distutils_hack")
@@ -37,8 +39,8 @@ class PythonSide:
     def __init__(self, on_event: Callable[[Message | None], None]) -> None:
         self._on_event = on_event
         self._link: DapClient | None = None
-        self._breakpoints: dict[str, dict[int, str]] = {}
-        self._of_source: dict[str, list[Message]] = {}
+        self._breakpoints: dict[str, dict[int, list[Breakpoint]]] = {}
+        """File → line → what is wanted there."""
         self._dap_thread: dict[int, int] = {}
         """LWP → debugpy's thread id."""
         self._lwp: dict[int, int] = {}
@@ -93,35 +95,23 @@ class PythonSide:
         """Let the program go on from ``debugpy.connect``."""
         self._dap.post("configurationDone")
 
-    def set_breakpoint(self, file: str, line: int, condition: str = "") -> None:
-        """Add one breakpoint; debugpy takes those of a file together."""
-        self._breakpoints.setdefault(file, {})[line] = condition
-        self._send_breakpoints(file)
-
-    def clear_breakpoint(self, file: str, line: int) -> None:
-        """Remove one breakpoint."""
-        if self._breakpoints.get(file, {}).pop(line, None) is not None:
-            self._send_breakpoints(file)
-
-    def set_source_breakpoints(self, file: str, entries: list[Message]) -> list[Message]:
-        """All breakpoints that a DAP client has in ``file``, as its ``SourceBreakpoint``s; debugpy's answers to them.
+    def change_breakpoints(
+        self, file: str, set_: Iterable[tuple[int, Breakpoint]] = (), cleared: Iterable[tuple[int, Breakpoint]] = ()
+    ) -> dict[int, Message]:
+        """Set and clear breakpoints on lines of a file, in one request; line → what debugpy says of it.
 
         Empty where debugpy cannot answer now.
         """
-        self._of_source[file] = entries
-        return self._send_breakpoints(file)[: len(entries)]
-
-    def _send_breakpoints(self, file: str) -> list[Message]:
-        entries = list(self._of_source.get(file, []))
-        taken = {entry["line"] for entry in entries}
-        entries += [
-            {"line": line, **({"condition": condition} if condition else {})}
-            for line, condition in sorted(self._breakpoints.get(file, {}).items())
-            if line not in taken
-        ]
+        lines = self._breakpoints.setdefault(file, {})
+        for line, each in cleared:
+            lines[line] = [other for other in lines.get(line, []) if other is not each]
+        for line, each in set_:
+            lines.setdefault(line, []).append(each)
+        wanted = [(line, lines[line]) for line in sorted(lines) if lines[line]]
+        entries = [source_breakpoint(line, there) for line, there in wanted]
         answer = self.deliver("setBreakpoints", {"source": {"path": file}, "breakpoints": entries})
-        bound: list[Message] = answer.get("breakpoints", [])
-        return bound
+        said: list[Message] = answer.get("breakpoints", [])
+        return dict(zip((line for line, _ in wanted), said, strict=False))
 
     def request(self, command: str, arguments: Message, seconds: float = 30.0) -> Message:
         """Send a request and wait for the body of its answer."""

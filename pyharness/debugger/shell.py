@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import queue
+import threading
 from contextlib import contextmanager, suppress
 from typing import TYPE_CHECKING, Any, TypeAlias
 
@@ -14,10 +15,12 @@ from pyharness.debugger.breakpoints import Breakpoints
 from pyharness.debugger.dap_client import RequestError
 from pyharness.debugger.failed_conditions import FailedConditions
 from pyharness.debugger.launch import PACKAGE, packages
+from pyharness.debugger.listener import Listener
 from pyharness.debugger.native_ending import EndedError
 from pyharness.debugger.native_side import number_of
 from pyharness.debugger.op_stops import OpStops
 from pyharness.debugger.prepared_gdb import PreparedGdb
+from pyharness.debugger.python_lines import message_parts
 from pyharness.debugger.python_side import PythonSide
 from pyharness.gdbmi.client import GdbError, GdbLostError
 from pyharness.model.errors import DebuggerLostError, HarnessError
@@ -43,10 +46,12 @@ from pyharness.protocol.channel import (
     Welcome,
 )
 from pyharness.protocol.codec import MalformedError
+from pyharness.protocol.mi import Logged
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
 
+    from pyharness.debugger.breakpoint import Breakpoint
     from pyharness.debugger.native_side import NativeSide
     from pyharness.debugger.target import Process, Target
     from pyharness.gdbmi.records import Notice
@@ -56,6 +61,9 @@ if TYPE_CHECKING:
 
 Events: TypeAlias = "queue.SimpleQueue[tuple[str, Any]]"
 """What comes in: its source (``program``, ``debugpy``, ``gdb``, ``exit`` or a front door's own), and the item."""
+_AT_FUNCTION = "function breakpoint"
+_PYTHON_PAUSES = 0.25
+"""Seconds in which Python code that runs comes to a line."""
 _MAX_STOPS = 1000
 """Stops of other threads that a question waits for."""
 _STOP_SECONDS = 0.1
@@ -80,18 +88,16 @@ class Shell:
         crashes: bool = False,
         eval_timeout: float = EVAL_TIMEOUT,
         events: Events | None = None,
+        listener: Listener | None = None,
     ) -> None:
         command.check()
         self._crashes = crashes
         self._user_code = UserCode.of(included)
         self._progress = progress
         self._events: Events = events or queue.SimpleQueue()
-        self.client: Callable[[str, Any], None] = lambda _source, _item: None
-        """Takes what comes from other sources than the debuggers, where a front door gave the queue; never at once."""
+        self._listener = listener or Listener()
         self._libraries: list[str] = []
         self._gdb = PreparedGdb(lambda notice: self._events.put(("gdb", notice)), self._user_code)
-        self.on_libraries: Callable[[NativeSide], None] = lambda _native: None
-        """Called when gdb is attached, and when it has read more of the user's libraries."""
         self.held = False
         """gdb may have stopped the program: only SIGKILL reaches it."""
         self.ready = False
@@ -114,11 +120,11 @@ class Shell:
         self.python = PythonSide(lambda event: self._events.put(("debugpy", event)))
         self.python.deliver = self._deliver
         self.python.asking.seconds = eval_timeout
-        self.configure: Callable[[], None] = self.python.configured
-        """Called when debugpy takes breakpoints; the program goes on once ``python.configured`` was called."""
-        self.breakpoints = Breakpoints(self.python)
+        self.breakpoints = Breakpoints(self.python, self._listener)
         self._op_stops = OpStops(self)
-        self.breakpoints.on_ops = self._op_stops.tell
+        self.breakpoints.tell_ops = self._op_stops.tell
+        self._told: m.Stopped | None = None
+        """The stop that the listener was told of."""
         try:
             self.process: Process = command.start(
                 lambda message: self._events.put(("program", message)),
@@ -155,12 +161,24 @@ class Shell:
                 self._on_gdb(item)
             elif source == "exit":
                 self._exited(item)
+            elif source == "pause":
+                self._pause_native(item)
             elif source != "left":
-                self.client(source, item)
+                self._listener.other(source, item)
+        self._tell_stop()
+
+    def _tell_stop(self) -> None:
+        """Tell the listener of the stop that has become the one to look at."""
+        focus = self.machine.focus
+        if focus is not self._told and self.machine.started and self.exit_code is None:
+            self._told = focus
+            if focus is not None:
+                self._listener.stopped(focus)
 
     def _exited(self, code: int) -> None:
         self.exit_code = code
         self.breakpoints.left_unseen = code >= 0 and not self._ending
+        self._listener.ended(code)
 
     @contextmanager
     def excused(self) -> Iterator[None]:
@@ -187,8 +205,9 @@ class Shell:
                 self.process.answer(Welcome(packages(), self.python.asking.seconds, self._user_code.patterns, door))
             case Ready():
                 self.ready = True
+                self._listener.ready()
             case Child():
-                self.client("child", message)
+                self._listener.child(message)
             case Failed(error):
                 raise HarnessError(
                     f"Python cannot be debugged in this program: {error}", "`pyharness doctor` looks at debugpy."
@@ -224,7 +243,7 @@ class Shell:
             self.native.load_symbols()
         if self.native:
             self.breakpoints.bind_native(self.native)
-            self.on_libraries(self.native)
+            self._listener.libraries(self.native)
             self._actions.arm_again(self.native)
 
     def _watch_for_crashes(self) -> None:
@@ -241,13 +260,29 @@ class Shell:
             return
         kind, body = event["event"], event.get("body") or {}
         if kind == "initialized":
-            self.configure()
+            if self._listener.configure():
+                self.python.configured()
         elif kind == "output":
-            self.conditions.take(body.get("data"))
+            self._on_output(body)
         elif kind == "stopped":
-            thread = self.python.thread_of(body["threadId"])
-            called_back = self._called_back(thread)
-            self.perform(self.machine.handle(m.PythonStopped(thread, body.get("reason", ""), called_back)))
+            thread, reason = self.python.thread_of(body["threadId"]), body.get("reason", "")
+            known = "breakpoint" if reason == _AT_FUNCTION else reason
+            self.perform(self.machine.handle(m.PythonStopped(thread, known, self._called_back(thread))))
+
+    def _on_output(self, body: dict[str, Any]) -> None:
+        """debugpy says something; its data are ours (``debuggee/conditions.py``, ``debuggee/log_points.py``)."""
+        data, text = body.get("data"), str(body.get("output", ""))
+        if isinstance(data, dict) and "log" in data:
+            self._log(int(data["log"]), text.removesuffix("\n"))
+        elif data:
+            self.conditions.take(data)
+        elif body.get("category") != "telemetry":
+            self._listener.output(text, str(body.get("category", "console")))
+
+    def _log(self, number: int, text: str) -> None:
+        point = next((each for each in self.breakpoints.enabled if each.number == number), None)
+        if point:  # it may have been removed since
+            self._listener.logged(point, text)
 
     def _called_back(self, thread: int) -> bool:
         """Whether a thread stands in Python code of the user's that was called since the agent armed it."""
@@ -260,27 +295,52 @@ class Shell:
             raise GdbLostError("gdb")
         if notice is not None and notice.kind == "refused":
             raise GdbError(str(notice.values.get("msg", "gdb refused to let the program run.")))
+        if notice is not None and notice.kind == "console" and (said := Logged.in_line(str(notice.values["text"]))):
+            self._log(said.number, said.text)
         if notice is None or self.native is None or notice.kind != "stopped" or "thread-id" not in notice.values:
             return
         thread = self.native.lwp_of(str(notice.values["thread-id"]))
-        reason = self.native.reason_of(notice, thread, self.breakpoints.place_of_number)
+        reason = self.native.reason_of(notice, thread, self._is_users)
         if reason is None:
             return
-        place = self._place(notice, thread) if reason == "breakpoint" else ""
-        if place and place not in self.breakpoints.names:  # it was removed while this thread came to it
+        hit = self._hit(notice, thread) if reason == "breakpoint" else None
+        if hit and (hit.log or hit not in self.breakpoints.enabled):  # it was removed while this thread came to it
+            if hit in self.breakpoints.enabled:
+                self._listener.logged(hit, self._message(self.native, hit, thread))
             self.native.resume(thread)
             return
         if problem := notice.values.get("condition-error"):
-            self.conditions.take_native(thread, place, str(problem))
+            self.conditions.take_native(thread, hit, str(problem))
         if reason == "signal":
             self.signal = f"{notice.values.get('signal-name')}: {notice.values.get('signal-meaning')}"
         standing = self.native.standing(notice, thread) if reason in {"stepped", "arrived"} else "own"
-        stop = m.NativeStopped(thread, reason, standing != "other", place, inlined=standing == "inlined")
+        stop = m.NativeStopped(thread, reason, standing != "other", hit, inlined=standing == "inlined")
         self.perform(self.machine.handle(stop))
 
-    def _place(self, notice: Notice, thread: int) -> str:
-        of_op = self._op_stops.place_of(number_of(notice), thread)
-        return self.breakpoints.place_of_number[int(str(notice.values["bkptno"]))] if of_op is None else of_op
+    def _is_users(self, number: int) -> bool:
+        """Whether a breakpoint of gdb's is one of the user's, or stops for one."""
+        return number in self.breakpoints.of_number or self._op_stops.is_trap(number)
+
+    def _hit(self, notice: Notice, thread: int) -> Breakpoint | None:
+        """The breakpoint that a thread has hit; ``None`` for one that the program has of its own."""
+        number = number_of(notice)
+        if self._op_stops.is_trap(number):
+            return self._op_stops.at_trap(thread)
+        return self.breakpoints.of_number[number]
+
+    def _message(self, native: NativeSide, point: Breakpoint, thread: int) -> str:
+        """What a log point at an op prints; gdb makes that of any other native one itself."""
+        texts, values = message_parts(point.log)
+        shown = [self._value(native, thread, value) for value in values]
+        return texts[0] + "".join(value + text for value, text in zip(shown, texts[1:], strict=True))
+
+    def _value(self, native: NativeSide, thread: int, expression: str) -> str:
+        try:
+            return native.evaluate(thread, expression.strip())
+        except DebuggerLostError:
+            raise
+        except HarnessError as error:
+            return f"<{error.message}>"
 
     def _ends(self, seconds: float = 1.0) -> bool:
         """Whether the program is over: a debugger that ends because of that is not lost."""
@@ -293,7 +353,7 @@ class Shell:
                 if source == "program":  # it waits for the answer before it can end
                     self._on_program(item)
                 elif source not in {"debugpy", "gdb", "left"}:
-                    self.client(source, item)
+                    self._listener.other(source, item)
         except queue.Empty:
             return False
 
@@ -312,11 +372,12 @@ class Shell:
         focus = self.machine.focus
         try:
             with self.excused():
-                self.perform(self.machine.request(request, self.breakpoints.names))
+                self.perform(self.machine.request(request, self.breakpoints.enabled))
         except HarnessError:
             if focus is not None and not self.lost:
                 self.machine.stays(focus)
             raise
+        self._tell_stop()
 
     def catch_up(self) -> None:
         """Handle what came while the program stood: it may have been killed, or a debugger may."""
@@ -374,6 +435,31 @@ class Shell:
         if self.native:
             self.native.ending.end()
 
+    def set_breakpoint(self, new: Breakpoint) -> None:
+        """Stop, or log, there from now on; a native place has gdb come where there is native code of the user's."""
+        if new.where.kind == "native" and self.loaded_user_libraries:
+            self.attach()
+        self.breakpoints.add(new, self.native)
+
+    def pause(self, thread: int) -> None:
+        """Stop the program: debugpy stops Python code at its next line; where none comes soon, gdb stops the thread."""
+        self.machine.pausing = True
+        self.python.post("pause", {"threadId": "*"})
+        native = threading.Timer(_PYTHON_PAUSES, self._events.put, (("pause", thread),))
+        native.daemon = True
+        native.start()
+
+    def _pause_native(self, thread: int) -> None:
+        if self.machine.pausing and self.exit_code is None:
+            self.python.post("continue", {"threadId": "*"})  # forgets the pause that has not come about
+            known = thread in self.tasks
+            self.attach().pause(thread if known else self.process.pid)
+
+    def jump(self, thread: int, target: int) -> None:
+        """Have a thread that stands in Python code go on at a target of debugpy's; its stop there is told."""
+        self.python.request_of(thread, "goto", {"targetId": target})  # refused, the program stands as it did
+        self.machine.jumps(thread)
+
     # --- gdb ----------------------------------------------------------------------------------------------------------
 
     def attach(self) -> NativeSide:
@@ -387,7 +473,7 @@ class Shell:
             prepared.attach(self.process.pid)
             self.native = prepared
             prepared.load_symbols()
-            self.on_libraries(prepared)
+            self._listener.libraries(prepared)
         return self.native
 
     @property
@@ -406,9 +492,9 @@ class Shell:
         """Take everything out of the program that could stop it, and let it run without a debugger."""
         with suppress(HarnessError):  # a debugger that is gone holds nothing any more
             self.perform(self.machine.release())
-        for where in self.breakpoints.places:
+        for each in self.breakpoints.enabled:
             with suppress(HarnessError):
-                self.breakpoints.remove(where, self.native)
+                self.breakpoints.remove(each, self.native)
         self.close_gdb()
         self.python.disconnect()
         self.process.let_go()

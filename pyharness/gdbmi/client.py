@@ -245,7 +245,9 @@ class GdbClient:
                     self._on_notice(Notice("=", "refused", record.values))
         elif isinstance(record, Notice):
             self._on_notice(self._with_condition(record))
-        elif isinstance(record, Stream) and record.channel == "&":  # others are kept in the transcript only
+        elif isinstance(record, Stream) and record.channel == "~":
+            self._on_notice(Notice("~", "console", {"text": record.text}))
+        elif isinstance(record, Stream) and record.channel == "&":
             if record.text.startswith(_CONDITION):
                 self._condition = []
             elif self._condition is not None:

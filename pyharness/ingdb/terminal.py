@@ -21,6 +21,11 @@ def write(text: str) -> None:
     write_lines([Line(text)])
 
 
+def complain(text: str) -> None:
+    """A line, or several, where gdb writes its own errors."""
+    gdb.write(f"{painted(Line(text), colour=False)}\n", gdb.STDERR)
+
+
 def write_json(data: Any) -> None:
     """One JSON object on a line."""
     gdb.write(f"{visible_json(json.dumps(data))}\n")

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, Literal
 if TYPE_CHECKING:
     from pyharness.model.frames import Frame
 
-Reason = Literal["breakpoint", "step", "signal", "exception", "entry", "pause", "data breakpoint"]
+Reason = Literal["breakpoint", "step", "signal", "exception", "entry", "pause", "data breakpoint", "goto"]
 
 
 @dataclass(frozen=True)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal
 
@@ -11,6 +11,7 @@ from pyharness.model.code_lines import check_in_file, check_line, executable_lin
 from pyharness.model.condition import compile_condition
 from pyharness.model.errors import UsageError, nearest
 from pyharness.model.folders import current_folder
+from pyharness.model.hit_condition import checked as checked_hits
 from pyharness.model.native_condition import check_native
 
 if TYPE_CHECKING:
@@ -30,10 +31,13 @@ SHAPES = (
 """How a place is written, and what it is."""
 FORMS = (
     "A place is fx:NODE, fx:MODULE.PATH, op:NAMESPACE::NAME, node:NAME, py:FILE:LINE, native:FUNCTION or "
-    "native:FILE:LINE, then maybe `if CONDITION`; op: and node: take `when CONDITION`."
+    "native:FILE:LINE, then maybe `if CONDITION` (op: and node: take `when CONDITION`) and `hits N`."
 )
 _CONDITION = re.compile(r"\s+(if|when)\s+")
-_DANGLING = re.compile(r"\s(if|when)$")
+_DANGLING = re.compile(r"\s(if|when|hits)$")
+_HITS = re.compile(r"(.*[\w)\]}'\"*])\s+hits\s+(\S.*)", re.DOTALL)
+_GOES_ON = re.compile(r"\b(if|when|and|or|not|in|is|else|lambda)$")
+"""An expression does not end so: a name ``hits`` behind it is a part of it."""
 _PYTHON_LINE = re.compile(r"[^:]+\.pyi?:\d+")
 _NATIVE_LINE = re.compile(r".+\.(c|cc|cpp|cxx|cu|cuh|h|hpp|hxx|inc):\d+", re.IGNORECASE)
 _NUMBER = re.compile(r"-?[0-9]{1,4000}")
@@ -55,6 +59,8 @@ class Where:
     """In the place's own language: Python for ``fx``, ``op`` and ``py``, a gdb expression for ``native``."""
     when: str = ""
     """The condition of an ``op`` or a ``node`` on its tensors, tested in the program (``model/condition.py``)."""
+    hits: str = ""
+    """Which of the times that it is reached count: ``5``, ``>= 5``, ``% 10`` (``model/hit_condition.py``)."""
 
     def __post_init__(self) -> None:
         if self.file:
@@ -91,7 +97,21 @@ def parse(text: str, folders: Sequence[Path]) -> Where:
 
     Raises ``UsageError`` where nothing can be meant, with the nearest names.
     """
-    place, word, condition = _apart(text.strip())
+    text, hits = _hits_apart(text.strip())
+    where = _placed(text, folders)
+    return replace(where, hits=hits) if hits else where
+
+
+def _hits_apart(text: str) -> tuple[str, str]:
+    """The place with its condition, and the hit condition behind it."""
+    found = _HITS.fullmatch(text)
+    if found is None or _GOES_ON.search(found[1]):
+        return text, ""
+    return found[1], checked_hits(found[2])
+
+
+def _placed(text: str, folders: Sequence[Path]) -> Where:
+    place, word, condition = _apart(text)
     kind, colon, rest = place.partition(":")
     if not (colon and kind in KINDS and rest and not rest.startswith(":")):
         kind, rest = _bare(place), place
@@ -129,7 +149,8 @@ def _apart(text: str) -> tuple[str, str, str]:
     found = _CONDITION.search(text)
     if found is None and (dangling := _DANGLING.search(text)):
         raise UsageError(
-            f"{text!r} ends with {dangling[1]!r}, and no condition.", f"Write PLACE {dangling[1]} CONDITION."
+            f"{text!r} ends with {dangling[1]!r}, and no condition.",
+            f"Write PLACE {dangling[1]} {'N' if dangling[1] == 'hits' else 'CONDITION'}.",
         )
     return (text[: found.start()], found[1], text[found.end() :].strip()) if found else (text, "", "")
 

@@ -2,11 +2,12 @@
 
 import pytest
 
-from pyharness.dap.tables import Container, Frames, ShownFrame, Variables
+from pyharness.dap.tables import Container, Frames, Variables
+from pyharness.debugger.merged_stack import StackFrame
 from pyharness.model.errors import HarnessError
 from pyharness.model.frames import Frame
 
-FRAME = ShownFrame(1, 0, Frame("python", "forward"))
+FRAME = StackFrame(1, 0, Frame("python", "forward"))
 
 
 def test_a_frame_of_an_earlier_stop_is_not_taken_for_one_of_this():

@@ -6,6 +6,7 @@ import subprocess
 import sys
 import threading
 from contextlib import ExitStack, suppress
+from functools import partial
 
 import pytest
 
@@ -25,14 +26,13 @@ PATIENCE = 60
 class Family:
     """A program whose children are debugged: it runs on a thread of its own, to its end."""
 
-    def __init__(self, program):
-        self.program = program
+    def __init__(self, begin):
         self.callers = queue.SimpleQueue()
+        self.program = begin(on_child=self.callers.put)
         self._thread = threading.Thread(target=self._run, daemon=True)
 
     def __enter__(self):
         self.program.__enter__()
-        self.program._shell.client = lambda _source, message: self.callers.put(message)
         self._thread.start()
         return self
 
@@ -75,7 +75,7 @@ def family(tmp_path, lines):
             command = Command(
                 words[0], words[1:], stdin=lines[0], stdout=stream, module=module, children=True, child_wait=wait
             )
-            found = stack.enter_context(Family(Program(command)))
+            found = stack.enter_context(Family(partial(Program, command)))
             found.output = output
             return found
 
@@ -108,7 +108,7 @@ def test_a_child_of_multiprocessing(family, lines, way):
 
 def test_children_of_a_program_that_was_attached_to(running):
     walker = running("attach_loop.py", "forks", "fork", handle="walker")
-    with Family(pyharness.attach("walker", children=True)) as parent:
+    with Family(partial(pyharness.attach, "walker", children=True)) as parent:
         walker.say("21\n")
         child = parent.child()
         assert child.handle == f"walker-{child.pid}"
@@ -125,8 +125,8 @@ def test_children_of_a_program_that_was_attached_to(running):
 def test_children_are_left_alone_where_nobody_asked(lines):
     lines[1].write("21\n")
     lines[1].close()
-    with Program(Command(LOOP, ("forks", "fork"), stdin=lines[0], stdout=subprocess.DEVNULL)) as program:
-        program._shell.client = lambda *words: pytest.fail(str(words))
+    command = Command(LOOP, ("forks", "fork"), stdin=lines[0], stdout=subprocess.DEVNULL)
+    with Program(command, on_child=lambda child: pytest.fail(str(child))) as program:
         assert program.resume() is None
         assert program.exit_code == 7
 
@@ -143,8 +143,8 @@ def test_a_child_whose_debugger_is_killed_runs_on(running):
     walker = running("attach_loop.py", "forks", "fork", handle="walker")
     code = (
         "import pyharness\n"
-        "with pyharness.attach('walker', children=True, child_wait=600) as program:\n"
-        "    program._shell.client = lambda source, child: print(child.pid, flush=True)\n"
+        "tell = lambda child: print(child.pid, flush=True)\n"
+        "with pyharness.attach('walker', children=True, on_child=tell, child_wait=600) as program:\n"
         "    print('attached', flush=True)\n"
         "    program.resume()\n"
     )

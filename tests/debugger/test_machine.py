@@ -3,8 +3,11 @@
 import pytest
 
 from pyharness.debugger import machine as m
+from pyharness.debugger.breakpoint import Breakpoint
+from pyharness.model.where import Where
 
 MAIN, OTHER = 100, 200
+KERNEL = Breakpoint(Where("native", file="kernel.cpp", line=9))
 
 
 @pytest.fixture
@@ -89,13 +92,13 @@ def test_a_step_that_could_not_begin_leaves_the_stop_and_begins_anew(machine):
 def test_a_step_that_could_not_begin_lets_another_stop_wait(machine):
     into_kernel(machine)
     stop = machine.focus
-    machine.handle(m.NativeStopped(MAIN + 1, "breakpoint", place="kernel.cpp:9"))
-    machine.request("over", ["kernel.cpp:9"])
+    machine.handle(m.NativeStopped(MAIN + 1, "breakpoint", breakpoint=KERNEL))
+    machine.request("over", [KERNEL])
     other = machine.focus
     assert other.thread == MAIN + 1
     machine.stays(stop)
     assert machine.focus == stop
-    machine.request("continue", ["kernel.cpp:9"])
+    machine.request("continue", [KERNEL])
     assert machine.focus == other
 
 

@@ -72,7 +72,7 @@ def test_detach_when_a_step_has_arrived_that_nobody_was_told_of(debugged):
     with crossing.start() as program:
         program.run_to(crossing.at("held"))
         shell = program._shell
-        shell.perform(shell.machine.request("into", shell.breakpoints.names))
+        shell.perform(shell.machine.request("into", shell.breakpoints.enabled))
         for source, item in iter(shell._events.get, None):
             if source == "gdb" and item.kind == "stopped":
                 break

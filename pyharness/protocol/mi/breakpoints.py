@@ -2,14 +2,18 @@
 
 from __future__ import annotations
 
+import json
 from dataclasses import dataclass
 from typing import Literal
 
 from pyharness.model.frames import Frame
+from pyharness.model.json_lines import parsed
+from pyharness.protocol.codec import decode, encode
 from pyharness.protocol.mi.command import Command
 
 Access = Literal["write", "read", "readWrite"]
 ExceptionOrigin = Literal["own", "through", "all"]
+_LOGGED = "ph-logged "
 
 
 @dataclass(frozen=True)
@@ -37,6 +41,35 @@ class Break(Command[Bound], name="ph-break"):
     """A gdb expression; empty for none."""
     ignore: int = 0
     """How many hits do not stop, before the first that does."""
+    hits: str = ""
+    """Which hits count (``model/hit_condition.py``); empty for all."""
+    log: str = ""
+    """What is printed instead of stopping, with gdb expressions in braces; empty where it stops."""
+    number: int = 0
+    """The core's number of the breakpoint: what it logs is told with it."""
+
+
+@dataclass(frozen=True)
+class Logged:
+    """What a native log point printed: a line of gdb's console, which has no notices of ours before gdb 14."""
+
+    number: int
+    """The core's number of the breakpoint."""
+    text: str
+
+    def to_line(self) -> str:
+        """The line, without its end."""
+        return _LOGGED + json.dumps(encode(self))
+
+    @classmethod
+    def in_line(cls, line: str) -> Logged | None:
+        """What a line of the console says; ``None`` for any other line."""
+        if not line.startswith(_LOGGED):
+            return None
+        try:
+            return decode(cls, parsed(line.removeprefix(_LOGGED)), cls.__name__)
+        except ValueError:
+            return None
 
 
 @dataclass(frozen=True)

@@ -1,0 +1,48 @@
+"""One breakpoint of the core: what a person asked for, and what is known of it in the program."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from pyharness.model.where import Where
+
+
+@dataclass(eq=False)
+class Breakpoint:
+    """A place where the program stops or, with a message, logs and runs on.
+
+    It is known by its identity everywhere: two of the same place are two breakpoints.
+    """
+
+    where: Where
+    """The place, its condition and its hit condition."""
+    log: str = ""
+    """What a log point prints, with expressions in braces, in the place's language; empty where the program stops."""
+    function: str = ""
+    """The bare name of Python functions that are meant, too."""
+    number: int = 0
+    """Counts all of a program's, from 1: the program and gdb speak of it by this number."""
+    lines: list[tuple[str, int]] = field(default_factory=list)
+    """Files and lines that it has been bound to."""
+    numbers: list[int] = field(default_factory=list)
+    """gdb's numbers of it."""
+    hint: str = ""
+    """What gdb said of a native place that it has not found: the nearest names."""
+
+    @property
+    def pending(self) -> bool:
+        """Whether nothing that is loaded has the place."""
+        return not self.lines and not self.numbers
+
+    @property
+    def is_bound(self) -> bool:
+        """Whether it is sure to stop there: an op is known by its name, whether it is loaded or not."""
+        return self.where.is_native_op or not self.pending
+
+    def __str__(self) -> str:
+        """The place with its conditions, as a person writes it."""
+        where = self.where
+        conditions = (("when", where.when), ("if", where.condition), ("hits", where.hits))
+        return " ".join([str(where), *(f"{word} {text}" for word, text in conditions if text)])

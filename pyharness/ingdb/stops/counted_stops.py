@@ -1,0 +1,69 @@
+"""Native breakpoints that stop at some of their hits only, and log points: gdb decides, and goes on with its step."""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from typing import TYPE_CHECKING
+
+import gdb
+
+from pyharness.ingdb import terminal
+from pyharness.ingdb.settings import temporarily
+from pyharness.ingdb.tensors import values
+from pyharness.model import hit_condition
+from pyharness.model.errors import HarnessError
+from pyharness.protocol.mi import Logged
+
+if TYPE_CHECKING:
+    from pyharness.protocol.mi import Break
+
+_BRACES = re.compile(r"\{([^{}]+)\}")
+_hits: Counter[int] = Counter()
+"""By the core's number of the breakpoint, which gdb may have at several addresses."""
+
+
+class CountedStop(gdb.Breakpoint):
+    """gdb takes either a condition or ``stop``: the condition is tested here."""
+
+    def __init__(self, spec: str, request: Break) -> None:
+        self._asked = request
+        super().__init__(spec)
+
+    def stop(self) -> bool:
+        """Whether the thread is to stop."""
+        asked = self._asked
+        try:
+            if asked.condition and not bool(gdb.parse_and_eval(asked.condition)):
+                return False
+        except gdb.error as error:
+            if asked.log:
+                return self._log(f"<the condition could not be tested: {error}>")
+            terminal.complain(f"Error in testing condition for breakpoint {self.number}:\n{error}")
+            return True
+        _hits[asked.number] += 1
+        if not hit_condition.holds(asked.hits, _hits[asked.number]):
+            return False
+        return self._log(_BRACES.sub(_value, asked.log)) if asked.log else True
+
+    def _log(self, text: str) -> bool:
+        terminal.write(Logged(self._asked.number, text).to_line())
+        return False
+
+
+def _value(found: re.Match[str]) -> str:
+    """The text of an expression, for which nothing may be called in the program: gdb is in the midst of a stop."""
+    try:
+        with temporarily("may-call-functions", "off"):
+            return values.value_text(gdb.parse_and_eval(found[1].strip()))
+    except (gdb.error, gdb.MemoryError, HarnessError) as error:
+        return f"<{error}>"
+
+
+def parses(spec: str, condition: str) -> None:
+    """Raise gdb's error where a condition cannot be tested at a place."""
+    probe = gdb.Breakpoint(spec, internal=True)
+    try:
+        probe.condition = condition
+    finally:
+        probe.delete()
