@@ -112,12 +112,12 @@ def _tell_end(conversation: Conversation, owner: int, before: int) -> None:
 
 def run(options: argparse.Namespace, *, stop: bool) -> int:
     """Execute the script as ``__main__``; its traceback shows its frames only. Its exit code."""
+    from pyharness.debuggee import uncaught  # before the script's folder is looked in, and may empty sys.modules
+
     module = types.ModuleType("__main__")
     code = _load_module(options.script, module) if options.module else _load_file(options.script, module)
     sys.argv = [(options.module and module.__file__) or options.script, *options.arguments]
     sys.modules["__main__"] = module
-    from pyharness.debuggee import uncaught  # now: the script may empty sys.modules
-
     try:
         if stop:
             from pyharness.debuggee import stepping
