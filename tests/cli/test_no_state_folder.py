@@ -219,7 +219,7 @@ def test_a_disk_that_fills_while_the_program_runs(pyharness, disk):
 
 def test_without_any_folder_the_program_runs_from_memory():
     """Not even a temporary one: there is nothing to write to on the whole machine."""
-    hide = 'mount -t tmpfs -o ro tmpfs /tmp && mount -t tmpfs -o ro tmpfs /var/tmp && exec "$0" "$@"'
+    hide = needs.READ_ONLY_TEMPORARY
     alone = ["unshare", "--mount", "--", "sh", "-c", hide]
     needs.surroundings(alone, "no folder can be hidden here (unshare --mount)")
     command = [*alone, *PYHARNESS, "run", str(TRACED)]

@@ -122,7 +122,7 @@ def test_a_thread_of_the_kernel(pyharness, verb):
 
 def test_a_node_of_code_that_has_no_file(environment):
     """Nothing on the machine can be written: that is told once, and not that no graph was made."""
-    hide = 'mount -t tmpfs -o ro tmpfs /tmp && mount -t tmpfs -o ro tmpfs /var/tmp && exec "$0" "$@"'
+    hide = needs.READ_ONLY_TEMPORARY
     alone = ["unshare", "--mount", "--", "sh", "-c", hide]
     needs.surroundings(alone, "no folder can be hidden here (unshare --mount)")
     command = [*alone, *PYHARNESS, "step", str(PROGRAMS / "fx_plain.py"), "--at", "fx:linear"]

@@ -108,6 +108,13 @@ def surroundings(before: Sequence[str], reason: str) -> list[str]:
     return list(before)
 
 
+READ_ONLY_TEMPORARY = (
+    "for each in /tmp /var/tmp; do mount --bind $each $each && mount -o remount,ro,bind $each || exit 9; done;"
+    ' exec "$0" "$@"'
+)
+"""A shell's words that run a command where nothing can be written among temporary files; a clone there can be read."""
+
+
 def a_small_disk(folder: Path, size: str) -> None:
     """Mount one at ``folder``; who asked takes it away."""
     command = ["mount", "-t", "tmpfs", "-o", f"size={size},mode=0700", "tmpfs", folder]
