@@ -14,7 +14,7 @@ from pyharness.cli.script import command_of
 from pyharness.model.errors import UsageError
 from pyharness.model.evaluation import checked_timeout
 from pyharness.model.where import SHAPES, folders_of, parse
-from pyharness.session.plan import MOVES, Plan, Step, Target
+from pyharness.session.plan import MOVES, LogPoint, Plan, Step, Target
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -23,7 +23,8 @@ if TYPE_CHECKING:
 
 _EPILOG = """Actions are done in the order in which they are typed; --print and --stack look at the stop before them.
 After the last one the debuggers let go and the program runs to its end. What follows -- belongs to the program. A
-place may end in ` if CONDITION`, in its own language, or, op: and node:, in ` when CONDITION`, on their tensors."""
+place may go on with ` if CONDITION`, in its own language, or, op: and node:, with ` when CONDITION`, on their
+tensors; and then with ` hits N`, ` hits >= N` or ` hits % N`: the Nth time, from then on, each Nth time."""
 _EXAMPLES = (
     (
         "stop at a module's line of generated code, go into its C++, look, come back",
@@ -34,6 +35,10 @@ _EXAMPLES = (
         "pyharness step train.py --at native:my_op --print input -- --epochs 1",
     ),
     ("the first op that makes a NaN", 'pyharness step train.py --at "op:* when nan(out)" --stack --kill'),
+    (
+        "a value each tenth time, without a stop",
+        'pyharness step train.py --log "py:train.py:30 hits % 10" "loss={loss.item()}"',
+    ),
     ("where it crashes, for a script", "pyharness step train.py --json"),
 )
 _STATUSES = (
@@ -83,6 +88,14 @@ def _failure(error: HarnessError) -> dict[str, Any]:
     statuses=_STATUSES,
 )
 @program_options
+@click.option(
+    "--log",
+    "logs",
+    nargs=2,
+    multiple=True,
+    metavar="WHERE MESSAGE",
+    help="Print MESSAGE, with {EXPR} evaluated, whenever WHERE is reached.",
+)
 @click.option("--include", multiple=True, metavar="PATTERN", help="Step into library code of this path, too.")
 @eval_timeout_option
 @full_option
@@ -90,12 +103,13 @@ def _failure(error: HarnessError) -> dict[str, Any]:
 @program_json_option
 @raw_option
 @click.pass_context
-def command(  # noqa: PLR0913  (one for each option)
+def command(  # noqa: PLR0913, PLR0917  (one for each option)
     ctx: click.Context,
     words: tuple[str, ...],
     module: str | None,
     python: str,
     cwd: str | None,
+    logs: tuple[tuple[str, str], ...],
     include: tuple[str, ...],
     eval_timeout: float,
     *,
@@ -118,7 +132,9 @@ def command(  # noqa: PLR0913  (one for each option)
         include=include,
         eval_timeout=eval_timeout,
     )
-    plan = Plan(target, _steps(ctx.meta[ORDER], target), full=full, kill=kill)
+    folders = folders_of("" if target.module else target.script)
+    points = tuple(LogPoint(parse(where, folders), message) for where, message in logs)
+    plan = Plan(target, _steps(ctx.meta[ORDER], target), points, full=full, kill=kill)
     return play(plan, as_json=as_json, raw=raw)
 
 

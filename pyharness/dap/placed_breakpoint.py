@@ -9,8 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from pyharness.dap.python_breakpoints import checked_condition, function_name
 from pyharness.debugger.breakpoint import Breakpoint
-from pyharness.debugger.python_lines import check_message
-from pyharness.model import hit_condition
+from pyharness.model import hit_condition, log_message
 from pyharness.model.code_lines import check_in_file, check_line
 from pyharness.model.errors import UsageError
 from pyharness.model.where import Where, check_python, folders_of, parse
@@ -69,9 +68,8 @@ def is_as(one: Breakpoint, other: Breakpoint) -> bool:
 
 def at_python_line(path: str, asked: Arguments) -> Breakpoint:
     """A line of a Python file, as debugpy finds it; ``UsageError`` for what cannot be meant."""
-    line, log = asked.integer("line"), asked.text("logMessage", "")
+    line, log = asked.integer("line"), log_message.checked(asked.text("logMessage", ""), python=True)
     check_line(line)
-    check_message(log)
     return Breakpoint(Where("py", file=path, line=line, condition=checked_condition(asked), hits=_hits(asked)), log)
 
 
@@ -109,7 +107,7 @@ def at_function(number: int, asked: Arguments, script: str) -> PlacedBreakpoint:
 
 def _placed(number: int, asked: Arguments, where: Where, python: str = "") -> PlacedBreakpoint:
     counted = replace(where, hits=_hits(asked) or where.hits)
-    return PlacedBreakpoint(number, Breakpoint(counted, asked.text("logMessage", ""), python))
+    return PlacedBreakpoint(number, Breakpoint(counted, log_message.checked(asked.text("logMessage", "")), python))
 
 
 def _hits(asked: Arguments) -> str:

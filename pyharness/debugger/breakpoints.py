@@ -192,7 +192,9 @@ class Breakpoints:
             return _LEFT
         if self.other_processes:
             return _ELSEWHERE
-        return _SELDOM if each.where.hits else f"{_UNSEEN}."
+        if each.where.hits:
+            return _SELDOM
+        return f"{_UNSEEN} with that condition true." if each.where.condition else f"{_UNSEEN}."
 
     def missing(self, each: Breakpoint) -> HarnessError | None:
         """The error that nothing which is loaded or was made so far has the place, with the nearest names."""
@@ -227,6 +229,7 @@ class Breakpoints:
             return UsageError(message, remedy)
         where = each.where
         what = "Its condition never held" if where.when else f"No such {'op' if where.kind == 'op' else 'node'} ran"
+        what = f"{what}, or not that often" if where.hits else what
         remedy = f"{what}. Nodes are named as torch does: MulBackward0." if where.kind == "node" else f"{what}."
         return HarnessError(f"The program ended without reaching {each}.", remedy)
 

@@ -15,12 +15,12 @@ from pyharness.debugger.interrupts import postponed
 from pyharness.debugger.launch import Command, missing_in
 from pyharness.debugger.listener import Listener
 from pyharness.debugger.merged_stack import merged_stack
-from pyharness.debugger.python_lines import check_message
 from pyharness.debugger.shell import Shell
 from pyharness.gdbmi.client import GdbError
 from pyharness.model.errors import DebuggerLostError, HarnessError
 from pyharness.model.evaluation import EVAL_TIMEOUT, checked_timeout
 from pyharness.model.frames import Frame
+from pyharness.model.log_message import checked as checked_message
 from pyharness.model.source_map import map_of
 from pyharness.model.stops import Stop
 from pyharness.model.where import Where, folders_of, parse
@@ -182,9 +182,8 @@ class Program:
             to: Called with each line, on the thread that waits for the program's next stop.
 
         """
-        point = Breakpoint(self._place(where), message)
-        if point.where.kind in {"fx", "py"}:
-            check_message(message)
+        place = self._place(where)
+        point = Breakpoint(place, checked_message(message, python=place.is_python))
         self._heard.to[point] = to
         return self._add(point)
 
@@ -203,6 +202,10 @@ class Program:
         """Stop, or log, there no more."""
         with self._hold.used(), self._shell.excused():
             self._shell.breakpoints.remove(breakpoint_, self._shell.native)
+
+    def missed(self, breakpoint_: Breakpoint) -> HarnessError:
+        """Why an ended program has not come to a place: a ``UsageError`` where nothing that it loaded has it."""
+        return self._shell.breakpoints.not_reached(breakpoint_)
 
     # --- going on -----------------------------------------------------------------------------------------------------
 

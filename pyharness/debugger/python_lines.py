@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-import ast
-import re
 from typing import TYPE_CHECKING
 
-from pyharness.model.errors import UsageError
+from pyharness.model import log_message
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -16,7 +14,6 @@ if TYPE_CHECKING:
 
 _DUE = "__import__('pyharness.debuggee.hit_counts', fromlist=['due']).due"
 _LOGGED = "__import__('pyharness.debuggee.log_points', fromlist=['logged']).logged"
-_BRACES = re.compile(r"\{([^{}]+)\}")
 
 
 def source_breakpoint(line: int, there: Sequence[Breakpoint]) -> Message:
@@ -39,27 +36,8 @@ def _stops(stop: Breakpoint) -> str:
 
 
 def _logs(point: Breakpoint) -> str:
-    texts, values = message_parts(point.log)
+    texts, values = log_message.parts(point.log)
     condition = point.where.condition
     holds = f"lambda: (\n{condition or True}\n)"
-    asked = "".join(f", lambda: (\n{value}\n)" for value in values)
+    asked = "".join(f", lambda: {log_message.python_of(value) or repr('<no Python>')}" for value in values)
     return f"{_LOGGED}({point.number}, {point.where.hits!r}, {condition!r}, {holds}, {texts!r}{asked})"
-
-
-def message_parts(message: str) -> tuple[list[str], list[str]]:
-    """The texts of a log message, and the expressions in braces between them."""
-    parts = _BRACES.split(message)
-    return parts[::2], parts[1::2]
-
-
-def check_message(message: str) -> None:
-    """``UsageError`` where an expression of a log message at a line of Python is none."""
-    for value in message_parts(message)[1]:
-        _check_value(value)
-
-
-def _check_value(value: str) -> None:
-    try:
-        ast.parse(value.strip(), mode="eval")
-    except (SyntaxError, ValueError, MemoryError, RecursionError) as error:
-        raise UsageError(f"{{{value}}} in the log message is no Python expression.", "Write {EXPRESSION}.") from error

@@ -20,9 +20,9 @@ from pyharness.debugger.native_ending import EndedError
 from pyharness.debugger.native_side import number_of
 from pyharness.debugger.op_stops import OpStops
 from pyharness.debugger.prepared_gdb import PreparedGdb
-from pyharness.debugger.python_lines import message_parts
 from pyharness.debugger.python_side import PythonSide
 from pyharness.gdbmi.client import GdbError, GdbLostError
+from pyharness.model import log_message
 from pyharness.model.errors import DebuggerLostError, HarnessError
 from pyharness.model.evaluation import EVAL_TIMEOUT
 from pyharness.model.process_state import has_ended
@@ -330,7 +330,7 @@ class Shell:
 
     def _message(self, native: NativeSide, point: Breakpoint, thread: int) -> str:
         """What a log point at an op prints; gdb makes that of any other native one itself."""
-        texts, values = message_parts(point.log)
+        texts, values = log_message.parts(point.log)
         shown = [self._value(native, thread, value) for value in values]
         return texts[0] + "".join(value + text for value, text in zip(shown, texts[1:], strict=True))
 

@@ -80,6 +80,18 @@ class Printed:
 
 
 @dataclass(frozen=True)
+class Logged:
+    """A line that a log point printed."""
+
+    place: str
+    text: str
+
+    def to_json(self) -> dict[str, str]:
+        """The object that ``--json`` prints."""
+        return {"place": self.place, "text": self.text}
+
+
+@dataclass(frozen=True)
 class Ended:
     """The program is over."""
 
@@ -104,6 +116,8 @@ class Transcript:
     expectations: tuple[Checked, ...] | None = None
     """``None`` where nobody could expect anything (``pyharness step``)."""
     error: Failure | None = None
+    logged: tuple[Logged, ...] | None = None
+    """What log points printed; ``None`` where there were none."""
     exit_code_expected: bool = False
     """Whether the session said which exit code it wants: then that code is no failure."""
 
@@ -124,6 +138,8 @@ class Transcript:
             "stops": [stop.to_json() if raw else _steady(stop.to_json()) for stop in self.stops],
             "exit_code": self.exit_code,
         }
+        if self.logged is not None:
+            data["logged"] = [line.to_json() for line in self.logged]
         if self.expectations is not None:
             data["expectations"] = [checked.to_json() for checked in self.expectations]
         if self.error:

@@ -74,6 +74,11 @@ class Where:
         return self.kind == "node" or (self.kind == "op" and "::" in self.name and not self.condition)
 
     @property
+    def is_python(self) -> bool:
+        """Whether it is sure to be Python code."""
+        return self.kind in {"fx", "py"}
+
+    @property
     def is_generated(self) -> bool:
         """Whether it may be lines of generated code."""
         return self.kind in {"fx", "op"} and not self.when

@@ -23,6 +23,7 @@ _PATTERN = "pattern"
 TOP = (
     Key("program", "table", "what to run"),
     Key("step", "list of tables", "the steps, in order"),
+    Key("log", "list of tables", "log points: what is printed whenever a place is reached"),
     Key("full", _FLAG, "show the stacks' plumbing frames too"),
     Key("eval_timeout", "number", "seconds that an expression may take, 5 if not given"),
 )
@@ -51,6 +52,10 @@ STEP = (
     Key("print", _TEXTS, "expressions to evaluate where the step ends"),
     Key("stack", _FLAG, "show the stack there"),
     Key("expect", "table", "what the stop must be"),
+)
+LOG = (
+    Key("at", "place", "where"),
+    Key("message", "string", "what to print; each `{EXPRESSION}`, in the place's language, is evaluated there"),
 )
 FRAME = (
     Key("function", "string", "the name; namespaces, classes, template arguments and parameters may be left out"),

@@ -14,7 +14,7 @@ from pyharness.model.where import folders_of
 from pyharness.model.where import parse as parse_where
 from pyharness.session import document
 from pyharness.session.expect import FRAME_KEYS, PATTERNS, STOP_KEYS
-from pyharness.session.plan import MOVES, Expectation, Plan, Step, Target
+from pyharness.session.plan import MOVES, Expectation, LogPoint, Plan, Step, Target
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -39,9 +39,22 @@ def plan_of(file: str) -> Plan:
     exit_code_line = program.line_of("exit_code") if exit_code is not None else 0
     target = replace(_target(program, folder), eval_timeout=_eval_timeout(root))
     steps = _steps(root.tables("step"), Path(file), target)
+    logs = tuple(_log_point(table, Path(file), target) for table in root.tables("log"))
     full = root.flag("full")
     root.done()
-    return Plan(target, steps, full, kill, exit_code, exit_code_line, expecting=True)
+    return Plan(target, steps, logs, full, kill, exit_code, exit_code_line, expecting=True)
+
+
+def _log_point(table: Table, file: Path, target: Target) -> LogPoint:
+    message = table.text("message")
+    if not message:
+        raise table.error("message", "a log point says something.", 'Give it a message, such as "loss={loss}".')
+    where = _where(table, file, target)
+    table.done()
+    try:
+        return LogPoint(where, message)
+    except UsageError as error:
+        raise table.error("message", error.message, error.remedy) from error
 
 
 def _eval_timeout(root: Table) -> float:

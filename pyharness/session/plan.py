@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Literal, get_args
 
+from pyharness.model import log_message
 from pyharness.model.evaluation import EVAL_TIMEOUT
 
 if TYPE_CHECKING:
@@ -64,11 +65,25 @@ class Step:
 
 
 @dataclass(frozen=True)
+class LogPoint:
+    """What prints a line whenever a place is reached, and stops nothing."""
+
+    where: Where
+    message: str
+    """With expressions in braces, in the place's language."""
+
+    def __post_init__(self) -> None:
+        log_message.checked(self.message, python=self.where.is_python)
+
+
+@dataclass(frozen=True)
 class Plan:
     """A whole session."""
 
     target: Target
     steps: tuple[Step, ...]
+    logs: tuple[LogPoint, ...] = ()
+    """Set before the first step; the debuggers then stay to the program's end."""
     full: bool = False
     """Show plumbing frames too."""
     kill: bool = False

@@ -7,19 +7,22 @@ from typing import IO, TYPE_CHECKING, Any, TypeAlias
 
 from pyharness.debugger.dap_client import RequestError
 from pyharness.debugger.program import DEBUGGER_LOST, debug
-from pyharness.model.errors import HarnessError
+from pyharness.model.errors import HarnessError, UsageError
 from pyharness.model.exit_status import ExitStatus
 from pyharness.model.stops import Stop
-from pyharness.model.transcript import Begun, Checked, Ended, Failure, Mismatch, Printed, Transcript
+from pyharness.model.transcript import Begun, Checked, Ended, Failure, Logged, Mismatch, Printed, Transcript
 from pyharness.session import expect
+from pyharness.session.plan import Step
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
+    from pyharness.debugger.breakpoint import Breakpoint
     from pyharness.debugger.program import Program
-    from pyharness.session.plan import Plan, Step, Target
+    from pyharness.session.plan import LogPoint, Plan, Target
 
-Entry: TypeAlias = Begun | Printed | Stop | Checked | Ended | Failure
+Entry: TypeAlias = Begun | Printed | Stop | Checked | Logged | Ended | Failure
+_REST = Step("continue", "the rest of the run")
 _TRACEBACK = "Traceback (most recent call last):\n"
 Watch: TypeAlias = "Callable[[Entry], None]"
 
@@ -39,7 +42,7 @@ def run(
     ``stdout``, ``progress`` and ``notes`` are as for ``debug``. What goes wrong is the transcript's ``error``, and
     the program runs on to its end: only an interrupt ends it, and is raised.
     """
-    play = _Play(plan, watch)
+    play = _Play(plan, watch, notes or (lambda _text: None))
     try:
         with _start(plan.target, stdout, progress, notes) as program:
             play.run(program)
@@ -73,11 +76,14 @@ def _start(
 class _Play:
     """The state of one run."""
 
-    def __init__(self, plan: Plan, watch: Watch) -> None:
+    def __init__(self, plan: Plan, watch: Watch, note: Callable[[str], None]) -> None:
         self._plan = plan
+        self._note = note
         self._watch = watch
         self._stops: list[Stop] = []
         self._checked: list[Checked] = []
+        self._logged: list[Logged] = []
+        self._points: list[Breakpoint] = []
         self._error: Failure | None = None
         self._exit_code: int | None = None
         self._begun = False
@@ -104,8 +110,14 @@ class _Play:
 
     def _play(self, program: Program) -> None:
         try:
+            for point in self._plan.logs:
+                self._log(program, point)
             for step in self._plan.steps:
                 self._step(program, step)
+            if self._plan.logs and not self._plan.kill and program.exit_code is None:
+                self._step(program, _REST)
+            if program.exit_code is not None:
+                self._silent(program)
         except DEBUGGER_LOST as error:
             program.left_by(error)
             self.failed(error)
@@ -135,6 +147,23 @@ class _Play:
             self.failed(HarnessError(stop.note, f"{step.named} stopped there, as debuggers do. Correct the condition."))
         for each in step.expects:
             self._check(Checked(each.step, each.line, expect.check(each, stop)))
+
+    def _log(self, program: Program, point: LogPoint) -> None:
+        def take(text: str) -> None:
+            self._logged.append(Logged(str(point.where), text))
+            self._watch(self._logged[-1])
+
+        self._points.append(program.log(point.where, point.message, take))
+
+    def _silent(self, program: Program) -> None:
+        """Tell of log points that printed nothing: nothing may have such a place."""
+        said = {each.place for each in self._logged}
+        for point in self._points:
+            if str(point.where) not in said and (problem := program.missed(point)):
+                if isinstance(problem, UsageError):
+                    self.failed(problem)
+                else:
+                    self._note(str(problem))
 
     def _move(self, program: Program, step: Step) -> Stop | None:
         if step.move == "at" and step.where is not None:
@@ -189,6 +218,7 @@ class _Play:
             self._exit_code,
             tuple(self._checked) if self._plan.expecting else None,
             self._error,
+            tuple(self._logged) if self._plan.logs else None,
             exit_code_expected=self._plan.exit_code is not None,
         )
 

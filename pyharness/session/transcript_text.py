@@ -12,7 +12,7 @@ from pyharness.model.stack_format import Style as StackStyle
 from pyharness.model.stack_format import format_stack, function_text, place_text
 from pyharness.model.stops import Stop
 from pyharness.model.styled_line import Line, Style
-from pyharness.model.transcript import Begun, Checked, Ended, Printed, without_addresses
+from pyharness.model.transcript import Begun, Checked, Ended, Logged, Printed, without_addresses
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -37,7 +37,9 @@ class Manner:
     """Columns that a line of a stack may take; ``None`` for no limit."""
 
 
-def entry_lines(entry: Begun | Printed | Stop | Checked | Ended, number: int, manner: Manner) -> Iterator[Line]:
+def entry_lines(
+    entry: Begun | Printed | Stop | Checked | Logged | Ended, number: int, manner: Manner
+) -> Iterator[Line]:
     """The lines of one entry; ``number`` is that of the latest stop, which is told in parts."""
     if isinstance(entry, Begun):
         yield from _stop_lines(entry.stop, number)
@@ -47,6 +49,8 @@ def entry_lines(entry: Begun | Printed | Stop | Checked | Ended, number: int, ma
         yield from _stack_lines(entry, manner)
     elif isinstance(entry, Checked):
         yield from _checked_lines(entry)
+    elif isinstance(entry, Logged):
+        yield Line(f"{_place(entry.place)}  {entry.text if manner.raw else without_addresses(entry.text)}")
     else:
         yield Line(str(entry), "faint" if entry.exit_code in {0, None} else "bad")
 
@@ -77,6 +81,12 @@ def _stack_lines(stop: Stop, manner: Manner) -> Iterator[Line]:
         for line in format_stack(stop.stack, StackStyle(manner.full, manner.width)):
             yield line.behind(_INDENT)
     yield Line("")
+
+
+def _place(text: str) -> str:
+    """A place with the bare name of its file."""
+    kind, _, rest = text.partition(":")
+    return f"{kind}:{rest.rpartition('/')[2]}"
 
 
 def _shortened(path: re.Match[str]) -> str:

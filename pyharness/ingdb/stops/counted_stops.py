@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections import Counter
 from typing import TYPE_CHECKING
 
@@ -11,14 +10,13 @@ import gdb
 from pyharness.ingdb import terminal
 from pyharness.ingdb.settings import temporarily
 from pyharness.ingdb.tensors import values
-from pyharness.model import hit_condition
+from pyharness.model import hit_condition, log_message
 from pyharness.model.errors import HarnessError
 from pyharness.protocol.mi import Logged
 
 if TYPE_CHECKING:
     from pyharness.protocol.mi import Break
 
-_BRACES = re.compile(r"\{([^{}]+)\}")
 _hits: Counter[int] = Counter()
 """By the core's number of the breakpoint, which gdb may have at several addresses."""
 
@@ -44,18 +42,23 @@ class CountedStop(gdb.Breakpoint):
         _hits[asked.number] += 1
         if not hit_condition.holds(asked.hits, _hits[asked.number]):
             return False
-        return self._log(_BRACES.sub(_value, asked.log)) if asked.log else True
+        return self._log(_message(asked.log)) if asked.log else True
 
     def _log(self, text: str) -> bool:
         terminal.write(Logged(self._asked.number, text).to_line())
         return False
 
 
-def _value(found: re.Match[str]) -> str:
+def _message(message: str) -> str:
+    texts, values_ = log_message.parts(message)
+    return texts[0] + "".join(_value(each) + text for each, text in zip(values_, texts[1:], strict=True))
+
+
+def _value(expression: str) -> str:
     """The text of an expression, for which nothing may be called in the program: gdb is in the midst of a stop."""
     try:
         with temporarily("may-call-functions", "off"):
-            return values.value_text(gdb.parse_and_eval(found[1].strip()))
+            return values.value_text(gdb.parse_and_eval(expression.strip()))
     except (gdb.error, gdb.MemoryError, HarnessError) as error:
         return f"<{error}>"
 

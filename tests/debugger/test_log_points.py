@@ -1,0 +1,108 @@
+"""Log points and hit conditions: in both languages and at ops, alone and several at one place; a step goes through."""
+
+from pathlib import Path
+
+import pytest
+
+from kit.builds import CROSSING
+from kit.marks import line_of
+from pyharness.model.errors import HarnessError, UsageError
+
+
+def native(mark):
+    return f"native:{CROSSING}:{line_of(mark, Path(CROSSING))}"
+
+
+def test_a_hit_condition_in_each_language(debugged):
+    crossing = debugged("core_crossing.py")
+    with crossing.start() as program:
+        program.run_to(f"{crossing.at('element')} hits 2")
+        assert program.evaluate("number") == "1"
+        program.run_to("native:tick if n > 1 hits >= 3")
+        assert program.evaluate("n") == "4"
+        program.run_to(f"{crossing.at('loop')} hits % 3")
+        assert program.evaluate("number") == "2"
+
+
+def test_an_op_that_is_counted(debugged):
+    graph, said = debugged("core_graph.py"), []
+    with graph.start() as program:
+        program.log("op:aten::add hits >= 2", "added", said.append)
+        assert program.run_to("op:aten::relu hits 3").reason == "breakpoint"
+        assert program.evaluate("py:add.shape[0]") == "3"
+    assert said == ["added", "added"]
+
+
+def test_a_place_is_logged_and_the_program_runs_on(debugged):
+    crossing = debugged("core_crossing.py")
+    said = []
+    with crossing.start() as program:
+        program.log(crossing.at("element"), "n={number} {number * 2:>3} {nosuch}", said.append)
+        program.log("native:tick hits % 2", "tick {n}, {n * 2}, {nosuch}", said.append)
+        program.log("native:scaled if factor == 3", "{value} of {factor}", said.append)
+        assert program.run_to(crossing.at("print")).reason == "breakpoint"
+    nosuch = "<NameError: name 'nosuch' is not defined>"
+    assert said[:4] == ["2 of 3", f"n=0   0 {nosuch}", f"n=1   2 {nosuch}", f"n=2   4 {nosuch}"]
+    assert [line.split("<")[0] for line in said[4:]] == ["tick 1, 2, ", "tick 3, 6, ", "tick 5, 10, "]
+    assert 'No symbol "nosuch" in current context.' in said[-1]
+
+
+def test_several_at_one_place_are_each_their_own(debugged):
+    crossing = debugged("core_crossing.py")
+    first, second = [], []
+    with crossing.start() as program:
+        program.log(crossing.at("element"), "a{number}", first.append)
+        gone = program.log(crossing.at("element", "number > 0"), "b{number}", second.append)
+        stays = program.set_breakpoint(crossing.at("element", "number == 1"))
+        assert program.resume().frame.line == program.run_to(crossing.at("element", "number == 2")).frame.line
+        assert (first, second) == (["a0", "a1", "a2"], ["b1", "b2"])
+        program.clear_breakpoint(gone)
+        program.clear_breakpoint(stays)
+        program.run_to(crossing.at("print"))
+    assert (first, second) == (["a0", "a1", "a2"], ["b1", "b2"])
+
+
+def test_a_place_that_was_set_is_there_after_a_run_to_it(debugged):
+    crossing = debugged("core_crossing.py")
+    with crossing.start() as program:
+        program.set_breakpoint(crossing.at("loop"))
+        program.run_to(crossing.at("loop", "number == 1"))
+        assert program.evaluate("number") == "0"
+        program.resume()
+        assert program.evaluate("number") == "1"
+
+
+def test_a_step_over_a_call_goes_through_places_that_do_not_stop(debugged):
+    crossing = debugged("core_crossing.py")
+    said = []
+    with crossing.start() as program:
+        program.log("native:scaled", "{value}", said.append)
+        program.set_breakpoint("native:scaled hits 90")
+        program.run_to(native("held"))
+        before = program.stop.frame.line
+        assert program.over().frame.line == before + 1
+        assert program.out().frame.line == crossing.line("held") + 1
+    assert said[0] == "1"
+
+
+def test_what_cannot_be_logged_is_said_at_once(debugged):
+    crossing = debugged("core_crossing.py")
+    with crossing.start() as program:
+        with pytest.raises(UsageError, match="is no Python expression"):
+            program.log(crossing.at("element"), "{number +}")
+        with pytest.raises(UsageError, match="a brace that is not closed"):
+            program.log("native:tick", "n={n")
+        with pytest.raises(UsageError, match="'often' is not understood"):
+            program.run_to("native:tick hits often")
+        with pytest.raises(HarnessError, match="hits 99") as error:
+            program.run_to("native:tick hits 99")
+        assert "not as often as its hit condition asks for" in error.value.remedy
+
+
+def test_a_condition_of_a_log_point_that_raises_is_noted_and_stops_nothing(debugged, caplog):
+    crossing = debugged("core_crossing.py")
+    with crossing.start() as program:
+        program.log(crossing.at("loop", "nosuch > 1"), "never")
+        program.run_to(crossing.at("print"))
+    (noted,) = [each.getMessage() for each in caplog.records]
+    assert noted == "The condition 'nosuch > 1' of a log point raised NameError: name 'nosuch' is not defined."

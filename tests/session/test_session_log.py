@@ -1,0 +1,51 @@
+"""Log points of the command line and of session files."""
+
+import json
+
+from kit.paths import PROGRAMS
+
+WORDS = str(PROGRAMS / "session_words.py")
+FILE = """[program]
+script = "{WORDS}"
+args = ["5"]
+
+[[log]]
+at = "py:session_words.py:11 hits >= 2"
+message = "{word!r} of {total:03}"
+
+[[step]]
+at = "py:session_words.py:11 hits 3"
+"""
+
+
+def test_step_prints_what_a_log_point_says_to_the_programs_end(pyharness):
+    done = pyharness("step", WORDS, "--log", "py:session_words.py:11", "word={word!r}", "--", "5")
+    lines = [line for line in done.stdout.splitlines() if line.startswith("py:session_words.py:11  word='")]
+    assert len(lines) > 2, done.stdout + done.stderr
+    assert done.returncode == 5
+
+
+def test_a_session_file_logs_too(session, pyharness):
+    done = pyharness("session", "run", session(FILE), "--json")
+    data = json.loads(done.stdout)
+    assert [stop["line"] for stop in data["stops"]] == [11]
+    assert {each["place"] for each in data["logged"]} == {f"py:{WORDS}:11"}
+    assert all(each["text"].count(" of 0") for each in data["logged"])
+
+
+def test_what_is_wrong_with_a_log_point_is_said_before_the_program_starts(session, pyharness):
+    for option, said in (("{word +}", "is no Python expression"), ("{word", "a brace that is not closed")):
+        done = pyharness("step", WORDS, "--log", "py:session_words.py:11", option)
+        assert (done.returncode, done.stdout) == (2, "")
+        assert said in done.stderr
+    done = pyharness("session", "check", session(FILE.replace("{word!r}", "{word!}")))
+    assert done.returncode == 2
+    assert "it.toml:7: " in done.stderr
+
+
+def test_a_log_point_that_nothing_has_is_an_error_one_that_was_not_reached_a_note(pyharness):
+    done = pyharness("step", WORDS, "--log", "op:aten::addd", "x", "--", "5")
+    assert done.returncode in {1, 5}
+    done = pyharness("step", WORDS, "--log", "py:session_words.py:11 if word == 'never'", "x", "--", "5")
+    assert done.returncode == 5
+    assert "was not seen to run" in done.stderr
