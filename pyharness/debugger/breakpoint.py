@@ -42,7 +42,4 @@ class Breakpoint:
         return self.where.is_native_op or not self.pending
 
     def __str__(self) -> str:
-        """The place with its conditions, as a person writes it."""
-        where = self.where
-        conditions = (("when", where.when), ("if", where.condition), ("hits", where.hits))
-        return " ".join([str(where), *(f"{word} {text}" for word, text in conditions if text)])
+        return self.where.written

@@ -93,6 +93,12 @@ class Where:
         """What gdb's ``break`` takes for a native place."""
         return f'-source "{self.file}" -line {self.line}' if self.line else f'-function "{self.name}"'
 
+    @property
+    def written(self) -> str:
+        """The place with its conditions, as a person writes it."""
+        conditions = (("when", self.when), ("if", self.condition), ("hits", self.hits))
+        return " ".join([str(self), *(f"{word} {text}" for word, text in conditions if text)])
+
     def __str__(self) -> str:
         return f"{self.kind}:{self.rest}"
 

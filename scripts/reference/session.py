@@ -12,7 +12,13 @@ from pyharness.session import keys
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-_TABLES = {"program": keys.PROGRAM, "step": keys.STEP, "expect": (*keys.FRAME, *keys.EXPECT), "top": keys.TOP}
+_TABLES = {
+    "program": keys.PROGRAM,
+    "step": keys.STEP,
+    "log": keys.LOG,
+    "expect": (*keys.FRAME, *keys.EXPECT),
+    "top": keys.TOP,
+}
 _PLACE = re.compile(
     r"(<!-- keys: (\w+), written by `python scripts/reference` -->\n).*?(<!-- end of keys -->)", re.DOTALL
 )

@@ -72,7 +72,7 @@ class Attached:
             if "thread-id" not in notice.values:
                 raise AssertionError(f"the program ended: {notice.values}\n{self.story()}")
             thread = self.native.lwp_of(str(notice.values["thread-id"]))
-            reason = self.native.reason_of(notice, thread, user_breakpoints)
+            reason = self.native.reason_of(notice, thread, lambda number: number in user_breakpoints)
             if reason:
                 return reason, thread, notice
 

@@ -121,7 +121,7 @@ def test_attach_wants_exactly_one_process(tmp_path, forever):
     second = subprocess.Popen([sys.executable, "-c", "input()", word], stdin=subprocess.PIPE)
     try:
         Gdb(tmp_path, f"ph-attach {word}").has(
-            "2 processes have", *sorted([f"  {program.pid}  ", f"  {second.pid}  "]), "Name one by its PID"
+            "2 processes have", *(f"  {pid}  " for pid in sorted([program.pid, second.pid])), "Name one by its PID"
         )
     finally:
         second.communicate(b"\n")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import json
 from dataclasses import dataclass
 
@@ -13,9 +14,11 @@ from pyharness.ingdb.commands.arguments import scripts
 from pyharness.ingdb.commands.registry import command
 from pyharness.ingdb.commands.trap import PythonPlace, quietly
 from pyharness.ingdb.settings import temporarily
+from pyharness.ingdb.stops.counted_stops import CountedStop
 from pyharness.model import where
 from pyharness.model.errors import UsageError
 from pyharness.protocol.agent import LinePlace, SetStops, op_place
+from pyharness.protocol.mi import Break
 
 ENVIRONMENT = "PYHARNESS_STOPS"
 """The variable with the places, which ``debuggee/line_stops.py`` reads."""
@@ -28,6 +31,8 @@ class _Place:
 
 
 _places: dict[int, _Place] = {}
+_numbers = itertools.count(1)
+"""Of those that count their hits here: no controller is there that numbers its own."""
 
 
 @command("ph-break", gdb.COMMAND_BREAKPOINTS)
@@ -35,7 +40,7 @@ def ph_break(argument: str) -> None:
     """Stop at a place in either language; without one, list the places.
 
     ph-break fx:NODE | fx:MODULE.PATH | op:NAME | node:NAME | py:FILE:LINE | native:FUNCTION | native:FILE:LINE
-             [if CONDITION | when CONDITION]
+             [if CONDITION | when CONDITION] [hits N | hits >= N | hits % N]
 
     The kind may be left out where only one can be meant: train.py:40, kernel.cpp:12, ns::function, blocks.0.norm.
     Code that is not there yet (a forward that torch.fx will generate, a library that will be loaded) is waited for.
@@ -80,7 +85,7 @@ def unreached() -> list[str]:
 
 
 def _set_python(asked: where.Where) -> int:
-    made = quietly(PythonPlace)
+    made = quietly(lambda: PythonPlace(asked.hits))
     _places[made.number] = _Place(asked, made)
     try:
         set_places()
@@ -94,12 +99,19 @@ def _set_native(asked: where.Where) -> int:
     condition = f" if {asked.condition}" if asked.condition else ""
     try:
         with temporarily("breakpoint pending", "on"):
-            gdb.execute(f"break {asked.native_location}{condition}", to_string=True)
+            if asked.hits:
+                quietly(lambda: CountedStop(asked.native_location, _counted(asked)))
+            else:
+                gdb.execute(f"break {asked.native_location}{condition}", to_string=True)
     except gdb.error as error:
         raise UsageError(f"gdb does not take {asked}: {error}", where.FORMS) from error
     made = max(gdb.breakpoints(), key=lambda each: each.number)
     _places[made.number] = _Place(asked, made)
     return made.number
+
+
+def _counted(asked: where.Where) -> Break:
+    return Break(condition=asked.condition, hits=asked.hits, number=next(_numbers))
 
 
 def _live() -> dict[int, _Place]:
@@ -116,8 +128,7 @@ def _list() -> None:
         hits = place.breakpoint.hit_count
         reached = f"  reached {hits} time{'s' if hits != 1 else ''}" if hits else ""
         off = "" if place.breakpoint.enabled else "  (disabled)"
-        condition = f" if {place.where.condition}" if place.where.condition else ""
-        terminal.write(f"{number}  {place.where}{condition}{reached}{off}")
+        terminal.write(f"{number}  {place.where.written}{reached}{off}")
 
 
 def _state(place: _Place) -> str:

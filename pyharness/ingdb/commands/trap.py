@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, TypeVar
 import gdb
 
 from pyharness.ingdb.trap_line import FUNCTION, current_line, newest, text_argument
+from pyharness.model import hit_condition
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -20,14 +21,18 @@ _ENDS = "pyharness_program_ends"
 class PythonPlace(gdb.Breakpoint):
     """A place of the person's on the Python side: ``info breakpoints``, ``delete``, ``ignore`` work on it as on any."""
 
-    def __init__(self) -> None:
+    def __init__(self, hits: str) -> None:
+        self._hits, self._count = hits, 0
         super().__init__(FUNCTION)
         self.silent = True  # we print the Python line, not the C function
 
     def stop(self) -> bool:
-        """Whether the line that is about to run is this place."""
+        """Whether the line that is about to run is this place, and it is one of the times that count."""
         line = current_line()
-        return line is not None and self.number in line.stops
+        if line is None or self.number not in line.stops:
+            return False
+        self._count += 1
+        return hit_condition.holds(self._hits, self._count)
 
 
 class StepEnd(gdb.Breakpoint):
