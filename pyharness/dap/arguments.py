@@ -50,23 +50,24 @@ class Arguments:
         """An object."""
         return Arguments(f"{self.request}.{name}", self._typed(name, dict, default))
 
+    def items(self, name: str) -> list[Any]:
+        """An array of anything, empty where there is none."""
+        values: list[Any] = self._typed(name, list, [])
+        return values
+
     def objects(self, name: str) -> list[Arguments]:
         """An array of objects, empty where there is none."""
-        return [Arguments(f"{self.request}.{name}", self._checked(name, each, dict)) for each in self._list(name)]
+        return [Arguments(f"{self.request}.{name}", self._checked(name, each, dict)) for each in self.items(name)]
 
     def texts(self, name: str) -> list[str]:
         """An array of strings, empty where there is none."""
-        return [self._checked(name, each, str) for each in self._list(name)]
+        return [self._checked(name, each, str) for each in self.items(name)]
 
     def known(self, names: Collection[str]) -> None:
         """Raise for a name that nobody reads: a typo must not be silently without effect."""
         for name in self.values:
             if name not in names and not name.startswith("__"):
                 raise UsageError(f"{self.request}: there is no attribute {name!r}.", nearest(name, names))
-
-    def _list(self, name: str) -> list[Any]:
-        values: list[Any] = self._typed(name, list, [])
-        return values
 
     def _typed(self, name: str, kind: type, default: Any) -> Any:
         value = self.values.get(name)

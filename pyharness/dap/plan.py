@@ -60,7 +60,7 @@ def launch_plan(arguments: Arguments) -> Plan:
     env = {name: str(value) for name, value in arguments.object("env", {}).values.items() if value is not None}
     command = Command(
         program or module,
-        tuple(map(str, arguments.values.get("args") or ())),
+        tuple(map(str, arguments.items("args"))),
         module=bool(module),
         python=_interpreter(arguments),
         cwd=arguments.text("cwd", "") or None,

@@ -10,6 +10,8 @@ Message: TypeAlias = dict[str, Any]
 
 MAX_DEPTH = 100
 """The protocol nests a few levels; what nests deeper must not exhaust the Python stack of who handles it."""
+_MOST_DIGITS = 300
+"""Of a whole number: one that a float can still hold, as whoever prints it may need."""
 
 
 @dataclass(frozen=True)
@@ -83,27 +85,46 @@ def parse(body: bytes) -> Message | Malformed:
 
 
 def _json(body: bytes) -> Any:
+    numbers = _Numbers()
     try:
         text = body.decode("utf-8-sig")
-        value = json.loads(text, parse_constant=_refused, parse_float=_finite)
+        value = json.loads(text, parse_constant=numbers.nothing, parse_float=numbers.real, parse_int=numbers.whole)
     except RecursionError:
         raise _NoMessageError("A message that nests too deep.") from None
     except ValueError as error:  # UnicodeDecodeError and JSONDecodeError are ValueErrors
         raise _NoMessageError(f"A body that is no JSON: {error} in {shown(body)}.", is_json=False) from None
     if text.count("[") + text.count("{") > MAX_DEPTH and _nests_deeper(value, MAX_DEPTH):
-        raise _NoMessageError("A message that nests too deep.")
+        _refuse(value, "A message that nests too deep.")
+    if numbers.unfit:  # the rest is read: who asked can be answered
+        _refuse(value, f"{_short(numbers.unfit[0])} is no number that a message can have.")
     return value
 
 
-def _refused(constant: str) -> NoReturn:
-    raise ValueError(f"{constant} is no JSON")
+class _Numbers:
+    """Reads the numbers of one message; those that it cannot have are kept in ``unfit``, and stand as nothing."""
+
+    def __init__(self) -> None:
+        self.unfit: list[str] = []
+
+    def real(self, text: str) -> float | None:
+        """A number with a fraction or an exponent: a finite one."""
+        value = float(text)
+        return value if value - value == 0 else self.nothing(text)
+
+    def whole(self, text: str) -> int | None:
+        """A number without a fraction: one that a float can hold, too."""
+        return int(text) if len(text) <= _MOST_DIGITS else self.nothing(text)
+
+    def nothing(self, text: str) -> Any:
+        """What stands for a number that is none."""
+        self.unfit.append(text)
 
 
-def _finite(text: str) -> float:
-    value = float(text)
-    if value - value != 0:
-        raise ValueError(f"{text} is no number")
-    return value
+def _refuse(message: Any, reason: str) -> NoReturn:
+    """Refuse a message that is JSON, as an answer to it where it says who it is."""
+    seq = message.get("seq") if isinstance(message, dict) and "command" in message else None
+    command = _command(message) if isinstance(message, dict) else ""
+    raise _NoMessageError(reason, seq if _is_number(seq) else None, command)
 
 
 def _nests_deeper(value: Any, depth: int) -> bool:
@@ -129,8 +150,7 @@ def _checked(message: Any) -> Message:
         return message
     if kind in ("event", "response"):  # it may be unhashable: no set
         raise _NoMessageError(f"{'An event' if kind == 'event' else 'A response'} that does not say of what.")
-    seq = message.get("seq") if "command" in message else None  # most likely a request
-    raise _NoMessageError(f"No type of message: {shown(kind)}.", seq if _is_number(seq) else None, _command(message))
+    _refuse(message, f"No type of message: {shown(kind)}.")  # most likely a request
 
 
 def _request(message: Message) -> Message:
@@ -157,5 +177,8 @@ def _is_number(value: Any) -> bool:
 
 def shown(value: Any) -> str:
     """A value in an error's text."""
-    text = repr(value.decode("utf-8", "replace") if isinstance(value, bytes) else value)
+    return _short(repr(value.decode("utf-8", "replace") if isinstance(value, bytes) else value))
+
+
+def _short(text: str) -> str:
     return text if len(text) <= 80 else f"{text[:77]}..."

@@ -15,7 +15,14 @@ def checked_timeout(seconds: float) -> float:
     """The time limit that a person asked for; ``UsageError`` where it is none."""
     if not 0 < seconds <= _MOST:
         raise UsageError(
-            f"The time limit of an expression cannot be {seconds:g} s.",
+            f"The time limit of an expression cannot be {_shown(seconds)} s.",
             "Give seconds, e.g. 5; more than 0, a day at most.",
         )
     return seconds
+
+
+def _shown(seconds: float) -> str:
+    try:
+        return f"{seconds:g}"
+    except OverflowError:  # a whole number may be larger than any float
+        return "so many"

@@ -1,5 +1,7 @@
 """A launch that cannot be is refused in one sentence, before anything is started."""
 
+import math
+
 import pytest
 from debugging import Debugging
 
@@ -11,6 +13,14 @@ from debugging import Debugging
         ({"cwd": __file__}, "is no folder"),
         ({"env": {"A=B": "c"}}, "'A=B' cannot be the name of an environment variable"),
         ({"env": {"N": "a\0b"}}, "NUL"),
+        ({"evalTimeout": math.nan}, "NaN is no number"),
+        ({"evalTimeout": -math.inf}, "-Infinity is no number"),
+        ({"evalTimeout": 10**200}, "cannot be 1e+200 s"),
+        ({"evalTimeout": -1}, "cannot be -1 s"),
+        ({"evalTimeout": True}, "'evalTimeout' must be a number"),
+        ({"args": 5}, "'args' must be an array"),
+        ({"args": "--epochs 1"}, "'args' must be an array"),
+        ({"args": [1, math.nan]}, "NaN is no number"),
     ],
 )
 def test_it_is_refused(dap, more, said):

@@ -112,6 +112,16 @@ def test_a_message_that_is_wrong_can_be_answered_as_far_as_it_says_to_whom(messa
     assert after == THREADS
 
 
+@pytest.mark.parametrize("number", ["NaN", "Infinity", "-Infinity", "1e400", "-1e999", "1" * 301, "1" * 6000])
+def test_a_number_that_is_none_is_said_to_who_sent_it(number):
+    body = json.dumps(dap_wire.request(3, "launch", {"evalTimeout": "here"})).replace('"here"', number)
+    malformed, after = decoded(framed(body.encode()), encode(THREADS))
+    assert (malformed.request_seq, malformed.command) == (3, "launch")
+    assert number[:50] in malformed.reason
+    assert len(malformed.reason) < 150
+    assert after == THREADS
+
+
 @pytest.mark.parametrize(("depth", "taken"), [(MAX_DEPTH - 1, True), (MAX_DEPTH, False), (800, False)])
 def test_nesting_is_bounded(depth, taken):
     value = None

@@ -78,6 +78,8 @@ def test_paths_are_relative_to_the_session_file(tmp_path):
         ("[[steps]]\nover = true", 3, "no key 'steps'", "step"),
         ("scritp = 'x'", 3, "no key 'scritp'", "script"),
         ("args = [\n  1,\n]", 3, "list of strings", ""),
+        ("exit_code = 1.5", 3, "a whole number", ""),
+        ("exit_code = nan", 3, "a whole number", ""),
     ],
 )
 def test_a_mistake_is_named_with_its_line_and_the_nearest_name(session, text, line, message, remedy):
@@ -87,6 +89,12 @@ def test_a_mistake_is_named_with_its_line_and_the_nearest_name(session, text, li
     assert error.value.message.startswith(f"{file}:{line}: ")
     assert message in error.value.message
     assert remedy in error.value.remedy
+
+
+@pytest.mark.parametrize("seconds", ["nan", "inf", "-inf", "1e400", "-1", "0", "true", "1" * 400])
+def test_a_time_limit_that_is_none_is_refused(session, seconds):
+    with pytest.raises(UsageError, match=r":1: .*(time limit of an expression cannot be|must be a number)"):
+        plan_of(session(f"eval_timeout = {seconds}\n{HEAD}"))
 
 
 def test_what_is_not_toml_says_where(session):
