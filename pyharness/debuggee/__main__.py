@@ -112,12 +112,14 @@ def _tell_end(conversation: Conversation, owner: int, before: int) -> None:
 
 def run(options: argparse.Namespace, *, stop: bool) -> int:
     """Execute the script as ``__main__``; its traceback shows its frames only. Its exit code."""
-    from pyharness.debuggee import uncaught  # before the script's folder is looked in, and may empty sys.modules
+    # Before the script's folder is looked in, and before it may empty sys.modules.
+    from pyharness.debuggee import emptied_modules, tracing, uncaught
 
     module = types.ModuleType("__main__")
     code = _load_module(options.script, module) if options.module else _load_file(options.script, module)
     sys.argv = [(options.module and module.__file__) or options.script, *options.arguments]
     sys.modules["__main__"] = module
+    emptied_modules.keep()
     try:
         if stop:
             from pyharness.debuggee import stepping
@@ -131,6 +133,9 @@ def run(options: argparse.Namespace, *, stop: bool) -> int:
         uncaught.stop_at(error)
         sys.excepthook(type(error), error, error.__traceback__)
         return INTERRUPTED if isinstance(error, KeyboardInterrupt) else 1
+    finally:
+        if tracing.is_connected():
+            emptied_modules.put_back()
     return 0
 
 

@@ -9,6 +9,7 @@ from __future__ import annotations
 import json
 from typing import TYPE_CHECKING, Any, TypeVar
 
+from pyharness.debuggee import emptied_modules
 from pyharness.model.errors import nearest
 from pyharness.model.visible import say
 from pyharness.protocol.agent import Request
@@ -53,6 +54,7 @@ def start() -> bool:
 
 def answer(text: str) -> str:
     """The JSON answer to a JSON request; it never raises, because a stopped thread has nowhere to raise to."""
+    emptied_modules.put_back()
     try:
         reply = _dispatch(json.loads(text))
     except Exception as error:  # noqa: BLE001  (the error is the answer)

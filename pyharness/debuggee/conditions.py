@@ -6,6 +6,7 @@ import re
 import threading
 from typing import TYPE_CHECKING, Any
 
+from pyharness.debuggee import emptied_modules
 from pyharness.debuggee.bounded import told
 from pyharness.debuggee.contained import CONTAINMENT
 from pyharness.debuggee.frame_expressions import evaluated
@@ -31,6 +32,7 @@ class Conditions:
 
     def hold(self, _info: Any, breakpoint_: Any, frame: FrameType) -> bool:
         """Whether the program stops at this breakpoint, whose line ``frame`` is about to run."""
+        emptied_modules.put_back()
         if breakpoint_.handle_hit_condition(frame):
             return True
         if not breakpoint_.condition:
@@ -48,6 +50,7 @@ class Conditions:
 
     def express(self, breakpoint_: Any, info: Any, frame: FrameType) -> None:
         """What a log point says there, in place of pydevd's ``handle_breakpoint_expression``."""
+        emptied_modules.put_back()
         CONTAINMENT.enter()
         try:
             self._express(breakpoint_, info, frame)

@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-from pyharness.debuggee import presentation, pydevd_evaluation, unwound_steps
+from pyharness.debuggee import emptied_modules, presentation, pydevd_evaluation, unwound_steps
 from pyharness.debuggee.conditions import Conditions
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
 
 
 def tune(debugger: Any) -> None:
@@ -16,7 +19,17 @@ def tune(debugger: Any) -> None:
     conditions = Conditions(debugger)
     debugger.handle_breakpoint_condition = conditions.hold
     debugger.handle_breakpoint_expression = conditions.express
+    for name in ("set_suspend", "do_wait_suspend"):  # a stop begins with one of them
+        setattr(debugger, name, _with_modules(getattr(debugger, name)))
     debugger.notify_skipped_step_in_because_of_filters = _nothing  # VS Code would open a notification
+
+
+def _with_modules(function: Callable[..., Any]) -> Callable[..., Any]:
+    def stands_for(*arguments: Any, **named: Any) -> Any:
+        emptied_modules.put_back()
+        return function(*arguments, **named)
+
+    return stands_for
 
 
 def _nothing(*_arguments: Any) -> None:

@@ -68,6 +68,11 @@ def connect(link: socket.socket, is_over: Callable[[], bool]) -> None:
         pydevd_tracing.SetTrace(None)
 
 
+def is_connected() -> bool:
+    """Whether debugpy serves somebody now."""
+    return bool(_debugger)
+
+
 def release() -> None:
     """The debugger is gone: have ``connect`` return, suspended threads go on, and its expressions end."""
     for debugger in tuple(_debugger):

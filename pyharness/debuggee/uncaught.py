@@ -7,7 +7,8 @@ import threading
 from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
-from pyharness.debuggee.tracing import MONITORING
+from pyharness.debuggee import emptied_modules
+from pyharness.debuggee.tracing import MONITORING, is_connected
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -15,6 +16,8 @@ if TYPE_CHECKING:
 
 def stop_at(error: BaseException) -> None:
     """Have debugpy look at ``error``, which nobody has caught; its traceback holds the program's frames only."""
+    if is_connected():
+        emptied_modules.put_back()
     if "pydevd" not in sys.modules:
         return
     import pydevd

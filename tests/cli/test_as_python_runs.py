@@ -78,3 +78,18 @@ def test_step_says_that_it_is_a_pipe(pyharness, tmp_path):
     done = pyharness("step", "plain.py", "--at", "py:pipe.py:1")
     assert done.returncode == 2
     assert "'pipe.py' is no regular file" in done.stderr
+
+
+EMPTIES = "import os, sys\nwrite, ends = os.write, sys.exit\nsys.modules.clear()\nx = 1\nwrite(1, b'goes on\\n')\n"
+
+
+@pytest.mark.parametrize("end", ["y = 2\n", "ends(3)\n", "1 / 0\n"])
+@pytest.mark.parametrize("places", [(), (4, 5), (4,)], ids=len)
+def test_a_program_that_empties_sys_modules_stops_and_ends_as_ever(pyharness, tmp_path, end, places):
+    script = tmp_path / "empties.py"
+    script.write_text(EMPTIES + end)
+    plain = subprocess.run([sys.executable, script], capture_output=True, text=True, check=False)
+    done = pyharness("step", script, *(word for line in places for word in ("--at", f"py:{script}:{line}")))
+    assert (done.returncode, done.stderr) == (plain.returncode, plain.stderr)
+    assert "goes on" in done.stdout
+    assert done.stdout.count("breakpoint · python") == len(places)

@@ -32,7 +32,7 @@ class _Place:
 
 _places: dict[int, _Place] = {}
 _numbers = itertools.count(1)
-"""Of those that count their hits here: no controller is there that numbers its own."""
+"""Numbers of those that count their hits here: no controller is there that numbers its own."""
 
 
 @command("ph-break", gdb.COMMAND_BREAKPOINTS)

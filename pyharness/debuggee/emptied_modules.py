@@ -1,0 +1,29 @@
+"""Puts back the modules that the debugger needs, in a program that has emptied ``sys.modules``.
+
+pydevd imports as it goes: where its modules are gone, its trace function raises into the program, which ends of it.
+So they come back at the first stop, and at the program's end at the latest, when Python's own would have no use for
+them any more. They stay then: pydevd's threads go on with a stop's requests when the program runs again.
+"""
+
+from __future__ import annotations
+
+import sys
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from types import ModuleType
+
+_kept: dict[str, ModuleType] = {}
+
+
+def keep() -> None:
+    """Remember what is imported; the program is about to run."""
+    _kept.update(sys.modules)
+
+
+def put_back() -> None:
+    """Put back what the program threw out, if that was ours, too; what it imported anew since stays."""
+    if __name__ in sys.modules:
+        return
+    for name, module in _kept.items():
+        sys.modules.setdefault(name, module)
