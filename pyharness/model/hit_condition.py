@@ -11,6 +11,9 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
 _FORM = re.compile(r"\s*(==|>=|<=|>|<|%|)\s*(\d{1,18})\s*")
+_FORMS = "Write a number, or e.g. >= 3, == 3, % 10."
+_LEAST = {"": 1, "==": 1, "<=": 1, "<": 2, "%": 1}
+"""The least number with which a condition ever holds."""
 _HOLDS: dict[str, Callable[[int, int], bool]] = {
     "": lambda hits, wanted: hits == wanted,
     "==": lambda hits, wanted: hits == wanted,
@@ -23,9 +26,12 @@ _HOLDS: dict[str, Callable[[int, int], bool]] = {
 
 
 def checked(text: str) -> str:
-    """``text``, where it is a hit condition or empty."""
-    if text.strip() and not _FORM.fullmatch(text):
-        raise UsageError(f"The hit condition {text!r} is not understood.", "Write a number, or e.g. >= 3, == 3, % 10.")
+    """``text``, where it is a hit condition that can hold, or empty."""
+    found = _FORM.fullmatch(text)
+    if text.strip() and not found:
+        raise UsageError(f"The hit condition {text!r} is not understood.", _FORMS)
+    if found and int(found[2]) < _LEAST.get(found[1], 0):
+        raise UsageError(f"The hit condition {text!r} never holds: hits are counted from 1.", _FORMS)
     return text.strip()
 
 

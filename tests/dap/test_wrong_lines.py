@@ -61,3 +61,27 @@ def test_lines_of_what_is_no_file(begun, tmp_path, what, name):
 def test_addresses_of_functions(begun, name):
     (told,) = begun.client.request("setFunctionBreakpoints", breakpoints=[{"name": name}])["breakpoints"]
     assert (told["verified"], "names no address" in told["message"]) == (False, True)
+
+
+def set_one(program, path, **more):
+    line = program.native_line("tick") if path == EXTENSION else 1
+    asked = [{"line": line, **more}]
+    (told,) = program.client.request("setBreakpoints", source={"path": path}, breakpoints=asked)["breakpoints"]
+    return told
+
+
+@pytest.mark.parametrize("hits", ["% 0", "%0", "0", "== 0", "< 1", "<= 0"])
+def test_a_hit_condition_that_never_holds(begun, hits):
+    for path in (EXTENSION, begun.script):
+        told = set_one(begun, path, hitCondition=hits)
+        assert (told["verified"], "never holds" in told["message"]) == (False, True)
+
+
+def test_a_log_message_that_cannot_be_read(begun):
+    for path in (EXTENSION, begun.script):
+        for text in ("{" * 500, "at {x"):
+            told = set_one(begun, path, logMessage=text)
+            assert (told["verified"], "a brace that is not closed" in told["message"]) == (False, True)
+            assert len(told["message"]) < 200
+    told = set_one(begun, begun.script, logMessage="at {x y}")
+    assert (told["verified"], "'{x y}' in the log message is no Python expression" in told["message"]) == (False, True)
