@@ -102,18 +102,20 @@ def _connect(channel: socket.socket, link: socket.socket) -> bool:
 def _tell_end(conversation: Conversation, owner: int, before: int) -> None:
     """Say what the program alone knows: ``before`` is what ``children_ended`` said before the script."""
     from pyharness.debuggee import forked, op_places
+    from pyharness.debuggee.unseen import UNSEEN
     from pyharness.protocol.channel import Ended
 
     if os.getpid() != owner:  # a forked child
         return
+    UNSEEN.end()
     hints, others = op_places.hints(), forked.had_children(before)
-    conversation.ask(Ended(hints, others))
+    conversation.ask(Ended(hints, others, UNSEEN.at_exit, UNSEEN.traced))
 
 
 def run(options: argparse.Namespace, *, stop: bool) -> int:
     """Execute the script as ``__main__``; its traceback shows its frames only. Its exit code."""
     # Before the script's folder is looked in, and before it may empty sys.modules.
-    from pyharness.debuggee import emptied_modules, tracing, uncaught
+    from pyharness.debuggee import emptied_modules, tracing, uncaught, unseen
 
     module = types.ModuleType("__main__")
     code = _load_module(options.script, module) if options.module else _load_file(options.script, module)
@@ -136,6 +138,7 @@ def run(options: argparse.Namespace, *, stop: bool) -> int:
     finally:
         if tracing.is_connected():
             emptied_modules.put_back()
+            unseen.UNSEEN.script_has_ended()
     return 0
 
 

@@ -103,7 +103,7 @@ def let_go() -> None:
     pydevd_tracing.set_trace_to_threads(_vanish, create_dummy_thread=False)
     for frame in _frames():
         frame.f_trace = _vanish  # a loop that calls nothing comes here too
-    _settrace(None)
+    set_trace(None)
 
 
 def _end(debugger: Any) -> None:
@@ -154,10 +154,10 @@ def _vanish(_frame: FrameType, _event: str, _argument: Any) -> None:
             frame.f_trace = None
         frame = frame.f_back
     if sys.gettrace() is _vanish:
-        _settrace(None)
+        set_trace(None)
 
 
-def _settrace(function: Any) -> None:
+def set_trace(function: Any) -> None:
     """``sys.settrace``, without pydevd's warning to the program not to use it."""
     import pydevd_tracing
 

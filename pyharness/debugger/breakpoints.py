@@ -11,6 +11,7 @@ from pyharness.model.errors import HarnessError, UsageError, nearest
 from pyharness.model.places import names, statements
 from pyharness.model.source_map import SourceMap, map_of
 from pyharness.protocol.agent import op_place
+from pyharness.protocol.channel import Ended
 from pyharness.protocol.mi import Break
 
 if TYPE_CHECKING:
@@ -33,6 +34,13 @@ _LEFT = (
     " or by closing a connection that was not its own. What ran after that, or in a child of it, was not seen."
 )
 _SELDOM = f"{_UNSEEN}, or not as often as its hit condition asks for."
+_TRACED = (
+    "The program has called sys.settrace, which takes the debugger's trace function away:"
+    " no line of Python stops in a thread that did so."
+)
+_AT_EXIT = (
+    "After its last line Python called code of yours, such as a function of atexit: no line of Python stops there."
+)
 _FOLDER = "Set PYHARNESS_HOME to a folder that you can write."
 _TRACE = "torch.fx.symbolic_trace, and torch.compile with the backend pyharness, make GraphModules."
 
@@ -51,10 +59,8 @@ class Breakpoints:
         self.tell_ops: Callable[[tuple[OpPlace, ...]], None] = lambda _places: None
         """Makes known to the program which ops and autograd nodes to stop at, all of them each time."""
         self._ops: tuple[OpPlace, ...] = ()
-        self.op_hints: dict[str, str] = {}
-        """What the program said, as it ended, of ops that it does not have."""
-        self.other_processes = False
-        """Whether the program said, as it ended, that it had started others."""
+        self.ended = Ended({}, children=False, at_exit=False, traced=False)
+        """What the program said as it ended."""
         self.left_unseen = False
         """Whether the program exited and had not said before that it would end."""
         self.unfiled = ""
@@ -190,8 +196,10 @@ class Breakpoints:
         """What is known of a place that was there and not reached."""
         if self.left_unseen:
             return _LEFT
-        if self.other_processes:
-            return _ELSEWHERE
+        more = [*([_TRACED] if self.ended.traced else []), *([_AT_EXIT] if self.ended.at_exit else [])]
+        return " ".join([_ELSEWHERE if self.ended.children else self._unseen(each), *more])
+
+    def _unseen(self, each: Breakpoint) -> str:
         if each.where.hits:
             return _SELDOM
         return f"{_UNSEEN} with that condition true." if each.where.condition else f"{_UNSEEN}."
@@ -224,7 +232,7 @@ class Breakpoints:
         return f"So far: {problem.message} {problem.remedy}"
 
     def _op_not_reached(self, each: Breakpoint) -> HarnessError:
-        if hint := self.op_hints.get(str(each.number)):
+        if hint := self.ended.op_hints.get(str(each.number)):
             message, _, remedy = hint.partition("\n")
             return UsageError(message, remedy)
         where = each.where

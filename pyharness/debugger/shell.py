@@ -223,9 +223,9 @@ class Shell:
     def _note(self, message: Message[Any]) -> None:
         """Take what the program tells; it waits until that is done."""
         match message:
-            case Ended(op_hints, children):
+            case Ended():
                 self._ending = True
-                self.breakpoints.op_hints, self.breakpoints.other_processes = op_hints, children
+                self.breakpoints.ended = message
             case Unfiled(why):
                 self.breakpoints.unfiled = why
             case Generated(file):

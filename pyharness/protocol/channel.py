@@ -137,6 +137,10 @@ class Ended(Message[Go], name="ended"):
     """For each place whose op torch does not have: the nearest names."""
     children: bool
     """Whether it has started other processes."""
+    at_exit: bool
+    """Whether code of the user's ran after the debugger's half in the program had ended, as functions of atexit do."""
+    traced: bool
+    """Whether it has called ``sys.settrace``, where that takes the debugger's trace function away."""
 
 
 @dataclass(frozen=True)

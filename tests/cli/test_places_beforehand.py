@@ -1,6 +1,7 @@
 """Places that cannot be meant are told before the program runs: status 2. What only it could tell has status 1."""
 
 import json
+import sys
 
 import pytest
 
@@ -130,9 +131,25 @@ UNSEEN = {
     ),
     "parent exits": ("import os\nif not os.fork():\n    wanted = 1\nos._exit(0)\n", LEFT),
     "becomes": ("import os\nos.execl('/bin/true', 'true')\nwanted = 1\n", LEFT),
-    "traces": ("import sys\nsys.settrace(lambda *_: None)\ndef f():\n    wanted = 1\nf()\n", "not seen to run."),
-    "at exit": ("import atexit\ndef late():\n    wanted = 1\natexit.register(late)\n", "not seen to run."),
+    "traces": (
+        "import sys\nsys.settrace(lambda *_: None)\ndef f():\n    wanted = 1\nf()\n",
+        "not seen to run. The program has called sys.settrace" if sys.version_info < (3, 12) else "",
+    ),
+    "at exit": (
+        "import atexit\ndef late():\n    wanted = 1\natexit.register(late)\n",
+        "not seen to run. After its last line Python called code of yours, such as a function of atexit",
+    ),
+    "runs not": (
+        "import atexit, sys\natexit.register(sys.exc_info)\nif len(sys.argv) > 9:\n    wanted = 1\n",
+        "not seen to run.\n",
+    ),
 }
+
+if sys.version_info < (3, 12):  # sys.monitoring does not care
+    UNSEEN["traces"] = (
+        "import sys\nsys.settrace(lambda *_: None)\ndef f():\n    wanted = 1\nf()\n",
+        "not seen to run. The program has called sys.settrace",
+    )
 
 
 @pytest.mark.parametrize(("text", "said"), UNSEEN.values(), ids=UNSEEN)
