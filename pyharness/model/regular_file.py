@@ -5,12 +5,17 @@ All errors are ``OSError``, as of a file that cannot be read.
 
 from __future__ import annotations
 
+import codecs
 import errno
 import os
+import re
 import stat
 
 MAX_SOURCE = 64 << 20
 """Bytes of the largest source that is read; those that compilers generate have a few MiB."""
+
+_COOKIE = re.compile(rb"[ \t\f]*#.*?coding[:=][ \t]*([-\w.]+)", re.ASCII)  # as PEP 263 has it
+_EMPTY = re.compile(rb"[ \t\f]*(?:[#\r]|$)")
 
 
 def read_regular(path: str | os.PathLike[str], most: int = MAX_SOURCE) -> bytes:
@@ -29,9 +34,32 @@ def read_own(path: str | os.PathLike[str], most: int = MAX_SOURCE) -> bytes:
 
 
 def read_text(path: str | os.PathLike[str], most: int = MAX_SOURCE) -> str:
-    """The text of a regular file as Python reads a source: UTF-8, line ends made one; bytes that are none replaced."""
-    text = read_regular(path, most).decode(errors="replace")
+    """The text of a regular file as Python reads a source: in the encoding that it names at its start, else in UTF-8.
+
+    A mark of its byte order is no part of it, line ends are made one, bytes that are no text are replaced.
+    """
+    data = read_regular(path, most)
+    text = data.decode(_encoding(data), errors="replace")
     return text.replace("\r\n", "\n").replace("\r", "\n")
+
+
+def _encoding(data: bytes) -> str:
+    """The encoding that the first two lines name as Python has it: in a comment of their own; UTF-8 where none does."""
+    for line in () if data.startswith(codecs.BOM_UTF8) else data.split(b"\n", 2)[:2]:
+        if found := _COOKIE.match(line):
+            name = found[1].decode("ascii")
+            return name if _is_text(name) else "utf-8"
+        if not _EMPTY.match(line):
+            break
+    return "utf-8-sig"
+
+
+def _is_text(encoding: str) -> bool:
+    """Whether there is such an encoding of text, with ASCII as it is: ``hex`` and UTF-16 are none."""
+    try:
+        return b"a".decode(encoding) == "a"
+    except (LookupError, ValueError):
+        return False
 
 
 def _check(path: str | os.PathLike[str], status: os.stat_result) -> None:

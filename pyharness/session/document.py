@@ -169,7 +169,7 @@ def _text_of(path: Path, file: str) -> str:
         data = stream.read(_MOST_BYTES + 1)
     if len(data) > _MOST_BYTES:
         raise UsageError(f"{file} is larger than {_MOST_BYTES >> 20} MiB, which no session is.", "Name a session file.")
-    return data.decode().replace("\r\n", "\n")
+    return data.decode("utf-8-sig").replace("\r\n", "\n")
 
 
 def _offer(key: str, known: Iterable[str]) -> str:

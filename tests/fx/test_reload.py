@@ -33,6 +33,12 @@ def test_the_edited_code_runs(module, made):
     assert "return _1 * 0 + 7" in module.code
 
 
+def test_an_editor_may_put_a_mark_of_the_byte_order_first(module, made):
+    made.file.write_text("\ufeff" + made.file.read_text().replace("return _1", "return _1 * 0 + 7"))
+    reload(module)
+    assert module(X).unique().tolist() == [7]
+
+
 def test_moved_lines_are_found_by_their_names(module, made):
     edit(made, "    _1 = ", "    # a comment\n    extra = 3\n    if extra:\n        pass\n    _1 = ")
     reload(module)

@@ -39,6 +39,28 @@ def test_a_file_has_a_limit(tmp_path):
         read_regular(file, 9)
 
 
+@pytest.mark.parametrize(
+    "data",
+    [
+        b"\xef\xbb\xbfx = '\xc3\xa9'\n",
+        b"\xef\xbb\xbf# coding: utf-8\nx = '\xc3\xa9'\n",
+        b"# -*- coding: latin-1 -*-\nx = '\xe9'\n",
+        b"#!/bin/sh\r\n# vim: set fileencoding=iso-8859-15 :\r\nx = '\xe9'\r\n",
+        b"\n# coding: cp1252\nx = '\xe9'\n",
+        b"# coding: hex\nx = '\xc3\xa9'\n",
+        b"# coding: utf-16\nx = '\xc3\xa9'\n",
+        b"# coding: nothing\nx = '\xc3\xa9'\n",
+        b"import os\n# coding: latin-1\nx = '\xc3\xa9'\n",
+    ],
+)
+def test_a_source_is_read_in_the_encoding_that_it_names(tmp_path, data):
+    (tmp_path / "it.py").write_bytes(data)
+    text = read_text(tmp_path / "it.py")
+    assert text.endswith("x = 'é'\n")
+    assert "\ufeff" not in text
+    assert "\r" not in text
+
+
 def test_our_own_files_are_no_links(tmp_path):
     file, link = tmp_path / "file", tmp_path / "link"
     file.write_text("a\r\nb\rc")

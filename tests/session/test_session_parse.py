@@ -102,6 +102,11 @@ def test_what_is_not_toml_says_where(session):
         plan_of(session("[program]\nscript =\n"))
 
 
+def test_a_file_may_begin_with_a_mark_of_its_byte_order(session):
+    plan = plan_of(session(f"\ufeff{HEAD}exit_code = 3\n"))
+    assert (plan.exit_code, plan.exit_code_line) == (3, 3)
+
+
 def test_a_mistyped_session_file_offers_the_nearest(session, tmp_path):
     session(HEAD, "transformer.toml")
     with pytest.raises(UsageError, match=r"no session file(.|\n)*transformer\.toml"):

@@ -68,7 +68,7 @@ def _edited(module: GraphModule) -> tuple[files.GeneratedFile, Callable[..., Any
 
 def _read(path: str) -> str:
     try:
-        return read_regular(path).decode()
+        return read_regular(path).decode("utf-8-sig")
     except (OSError, UnicodeDecodeError) as error:
         raise EditError(f"{path}: {error}", "Materialize the module again to get its file back.") from error
 
