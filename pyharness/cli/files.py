@@ -21,6 +21,7 @@ def check_outputs(files: dict[str, str | None], inputs: Iterable[str] = ()) -> N
     for option, file in files.items():
         if file is None:
             continue
+        check_name(option, file)
         check_writable(file)
         if any(_are_one(file, each) for each in inputs):
             raise UsageError(f"{option} {file} would overwrite the program.", "Name another file to write.")
@@ -35,6 +36,14 @@ def _are_one(file: str, other: str) -> bool:
     if Path(file).exists() and Path(other).exists():
         return Path(file).samefile(other) and Path(file).is_file()
     return Path(file).resolve() == Path(other).resolve()
+
+
+def check_name(option: str, name: str) -> None:
+    """Raise where ``name`` names nothing to write, or means standard output, which is the program's."""
+    if not name.strip():
+        raise UsageError(f"{option} {name!r} names nothing.", "Name what to write.")
+    if name == "-":
+        raise UsageError(f"{option} does not write to standard output, which is the program's.", "Name what to write.")
 
 
 def check_writable(file: str) -> None:

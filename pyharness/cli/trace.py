@@ -109,9 +109,9 @@ def command(  # noqa: PLR0913  (one for each option)
 
 
 def _write_files(trace: Trace, html_file: str | None, perfetto_file: str | None) -> Iterator[Line]:
-    if html_file:
+    if html_file is not None:
         output.progress(f"writing {html_file}")
         yield write_file(html_file, page(trace), "open it in a browser")
-    if perfetto_file:
+    if perfetto_file is not None:
         output.progress(f"writing {perfetto_file}")
         yield write_file(perfetto_file, perfetto.text(trace), "open it at https://ui.perfetto.dev")

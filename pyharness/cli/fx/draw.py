@@ -28,7 +28,7 @@ def command(*, program: Program, which: str | None, file: str | None) -> int:
     Nodes show op, generated line, module and shape, and lie in boxes of the modules that made them; click, search and
     zoom. --json says where the file is and which graphs it has.
     """
-    file = file or f"{Path(program.command.script).stem}.graphs.html"
+    file = file if file is not None else f"{Path(program.command.script).stem}.graphs.html"
     check_outputs({"--output": file}, program.command.files())
     made = run(program)
     chosen = made.chosen(which)

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import click
 
 from pyharness.cli import output
-from pyharness.cli.files import check_new_folder
+from pyharness.cli.files import check_name, check_new_folder
 from pyharness.cli.fx.program import end, graph_option, program_verb, run
 from pyharness.model.errors import HarnessError, UsageError
 from pyharness.model.styled_line import Line
@@ -36,6 +36,7 @@ def command(*, program: Program, which: str | None, folder: str, imports: tuple[
     """
     if which and "@" in which:
         raise UsageError("Only the last version of a graph can be exported.", "Leave @VERSION away.")
+    check_name("--output", folder)
     check_new_folder(folder)
     to = str(Path(folder).absolute())
     wanted = {"graph": which or "", "to": to, "imports": list(imports), "overwrite": overwrite}
