@@ -93,7 +93,7 @@ def command(*, name: str, python: str, nan: bool, listing: bool, as_json: bool, 
 
 
 def _check(words: tuple[str, ...]) -> None:
-    if not words or words == ("-m",):
+    if not words or words == ("-m",) or (words[0] == "-m" and not words[1].strip()):
         raise UsageError("Which script?", "pyharness run SCRIPT [ARGS], or pyharness run -m MODULE [ARGS].")
     if words[0] != "-m":
         check_script(words[0], once=True)

@@ -12,7 +12,9 @@ from pyharness.model.errors import UsageError
 
 def command_of(words: tuple[str, ...], module: str | None, python: str, cwd: str | None) -> Command:
     """What ``SCRIPT [-- ARGS]``, or ``-m MODULE [-- ARGS]``, means."""
-    if module:
+    if module is not None:
+        if not module.strip():
+            raise UsageError("-m names no module.", "-m MODULE [-- ARGS], or SCRIPT [-- ARGS] without -m.")
         return Command(module, words, module=True, python=python, cwd=cwd)
     if not words:
         path = click.get_current_context().command_path

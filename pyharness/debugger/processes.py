@@ -12,6 +12,11 @@ from pyharness.model.process_state import is_kernel_thread
 _PROC = Path("/proc")
 _YAMA = Path("/proc/sys/kernel/yama/ptrace_scope")
 _LONGEST = 100
+_MOST_DIGITS = 100
+_SHORTEST = 2
+"""Characters of a part of a command line: one is in almost any."""
+_ALIKE = 0.65
+"""What may be a slip of the pen for another name: hundreds of words are asked, and some are a little like any."""
 _HOW_TO_NAME = "Name it by its PID, or by its handle: `pyharness run --list` shows those."
 
 
@@ -20,13 +25,16 @@ def find(wanted: str) -> int:
 
     Where several have it, the one that runs Python is meant rather than the shell or the editor around it.
     """
-    if wanted.isdigit():
+    wanted = wanted.strip()
+    if wanted.isascii() and wanted.isdecimal():
+        if len(wanted) > _MOST_DIGITS:
+            raise UsageError("There is no process with so long a number.", _HOW_TO_NAME)
         return _alive(int(wanted))
     live = handles.live()
     for handle in live:
         if handle.name == wanted:
             return handle.pid
-    if not wanted.strip():
+    if len(wanted) < _SHORTEST:
         raise UsageError(f"{wanted!r} names no process.", _HOW_TO_NAME)
     running = _command_lines()
     found = {pid: line for pid, line in running.items() if wanted in line}
@@ -34,8 +42,8 @@ def find(wanted: str) -> int:
         if len(candidates) == 1:
             return candidates[0]
     if not found:
-        words = {Path(word).name for line in running.values() for word in line.split()[:4]}
-        near = nearest(wanted, [*(handle.name for handle in live), *sorted(words)])
+        words = {name for line in running.values() for word in line.split()[:4] if _is_name(name := Path(word).name)}
+        near = nearest(wanted, [*(handle.name for handle in live), *sorted(words)], alike=_ALIKE)
         raise UsageError(f"No process of yours has {wanted!r} in its command line.", near or _HOW_TO_NAME)
     listed = "\n".join(f"  {pid:>7}  {line[:_LONGEST]}" for pid, line in sorted(found.items()))
     raise UsageError(f"{len(found)} processes have {wanted!r} in their command line:\n{listed}", "Name one by its PID.")
@@ -113,6 +121,11 @@ def _name_of(task: Path) -> str:
         return (task / "comm").read_text(encoding="utf-8", errors="replace").strip()
     except OSError:  # it ended just now
         return ""
+
+
+def _is_name(word: str) -> bool:
+    """Whether a person would name a process by it, and not by an option or a number."""
+    return word[:1].isalpha() or word[:1] == "_"
 
 
 def _alive(pid: int) -> int:

@@ -44,7 +44,7 @@ class DebuggerLostError(HarnessError):
         super().__init__(f"{name} ended unexpectedly.", "The program is let go; look whether it runs.")
 
 
-def nearest(name: str, known: Iterable[str], count: int = 3) -> str:
-    """A sentence that offers the names nearest to ``name``, or an empty string when none is near."""
-    matches = difflib.get_close_matches(name, list(dict.fromkeys(known)), n=count, cutoff=0.5)
+def nearest(name: str, known: Iterable[str], count: int = 3, *, alike: float = 0.5) -> str:
+    """A sentence that offers the names nearest to ``name``, or an empty string when none is as much ``alike``."""
+    matches = difflib.get_close_matches(name, list(dict.fromkeys(known)), n=count, cutoff=alike)
     return f"Did you mean {', '.join(matches)}?" if matches else ""

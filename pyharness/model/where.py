@@ -42,6 +42,8 @@ _PYTHON_LINE = re.compile(r"[^:]+\.pyi?:\d+")
 _NATIVE_LINE = re.compile(r".+\.(c|cc|cpp|cxx|cu|cuh|h|hpp|hxx|inc):\d+", re.IGNORECASE)
 _NUMBER = re.compile(r"-?[0-9]{1,4000}")
 _ADDRESS = re.compile(r"\*0x[0-9A-Fa-f]{1,16}")
+_NO_NAME = re.compile(r"::\s*(\d|$)")
+"""No name of C++ begins with a digit."""
 _MODULE_PATH = re.compile(r"[A-Za-z_]\w*(\.\w+)+")
 _MOST_NEIGHBOURS = 2000
 """Files looked at for the nearest name to one that does not exist."""
@@ -67,6 +69,8 @@ class Where:
             check_line(self.line)
         if self.kind == "native" and self.name.startswith("*") and not _ADDRESS.fullmatch(self.name):
             raise UsageError(f"'native:{self.name}' names no address.", "Write native:FUNCTION, or native:*0xADDRESS.")
+        if self.kind == "native" and _NO_NAME.search(self.name):
+            raise UsageError(f"{self.name!r} names no function.", FORMS)
 
     @property
     def is_native_op(self) -> bool:

@@ -79,6 +79,9 @@ def _target(program: Table, folder: Path) -> Target:
     program.done()
     if (script is None) == (module is None):
         raise program.error("script", "[program] takes script or module, one of them.")
+    if not (script or module or "").strip():
+        key = "script" if module is None else "module"
+        raise program.error(key, f"{key} names nothing.")
     return target
 
 

@@ -75,6 +75,16 @@ CASES = {
     "session check emty.toml": "Did you mean empty.toml",
     "stack": "PID|NAME|CORE is missing",
     "stack 99999999": "There is no process",
+    f"stack {'9' * 5000}": "There is no process with so long a number",
+    "stack ' '": "names no process",
+    "stack ²": "names no process",
+    "stack 'e '": "'e' names no process",
+    "attach 'e '": "'e' names no process",
+    "step ok.py --at py::3": "'py::3' names no function",
+    "step ok.py --at native:f::": "'f::' names no function",
+    "step ok.py -m ''": "-m names no module",
+    "run -m '' ok.py": "Which script?",
+    "trace -m '' ok.py": "-m names no module",
     "stack surely-nothing-is-called-so": "No process of yours",
     "stack folder/": "is no file",
     "stack nix/core": "cannot be read",
@@ -146,6 +156,16 @@ def test_one_clear_error_with_its_remedy(line, expected, capsys):
 
 SCRIPTED = ["step okay.py", "step ok.py --ovre", "trace ok.py --limit x", "fx show okay.py", "fx verify a.py:b"]
 SCRIPTED += ["session run emty.toml", "session check empty.toml", "stack 99999999", "doctor 99999999", "run --lst"]
+
+
+@pytest.mark.usefixtures("here")
+@pytest.mark.parametrize("wanted", ["0x1030", "-1.577", "selv"])
+def test_no_process_is_offered_that_is_a_little_alike(wanted, capsys):
+    words = ["step", "0x300", "-15"]
+    with subprocess.Popen(["sh", "-c", "read line", *words], stdin=subprocess.PIPE) as running:
+        assert cli.execute(["stack", "--", wanted]) == 2
+        running.stdin.close()
+    assert "Did you mean" not in capsys.readouterr().err
 
 
 @pytest.mark.usefixtures("here")
