@@ -11,13 +11,13 @@ from __future__ import annotations
 import argparse
 import os
 import sys
-from pathlib import Path
 from typing import TYPE_CHECKING
 
 from pyharness.debuggee import agent, apart, generated, side_by_side, stepping  # noqa: F401  (stepping registers its requests)
 from pyharness.debuggee.ptracer import allow_ptrace
 from pyharness.model import rendezvous
 from pyharness.model.errors import HarnessError
+from pyharness.model.folders import current_folder
 from pyharness.model.visible import say
 
 if TYPE_CHECKING:
@@ -47,13 +47,18 @@ def main() -> int:
 
 def _parse(arguments: list[str]) -> argparse.Namespace:
     parser = argparse.ArgumentParser(prog="python -m pyharness.debuggee.meet")
-    parser.add_argument("--key", default=str(Path.cwd()), help="what both halves name: the workspace's folder")
+    parser.add_argument(
+        "--key", default=str(current_folder() or ""), help="what both halves name: the workspace's folder"
+    )
     parser.add_argument("--rank", help="of a torchrun job only the process of this rank meets gdb")
     parser.add_argument("--within", type=float, default=WITHIN, metavar="SECONDS")
     parser.add_argument("-m", dest="module", action="store_true")
     parser.add_argument("script")
     parser.add_argument("arguments", nargs=argparse.REMAINDER)
-    return parser.parse_args(arguments)
+    options = parser.parse_args(arguments)
+    if not options.key:
+        parser.error("--key names nothing, and is the current folder only where there is one")
+    return options
 
 
 def _meet(key: str, within: float) -> side_by_side.Gdb:

@@ -64,6 +64,13 @@ def test_the_api_in_a_removed_folder(removed, script):
     assert (done.returncode, done.stdout, done.stderr) == (0, "2\n", "")
 
 
+def test_a_meeting_in_a_removed_folder(removed, script):
+    meet = [sys.executable, "-m", "pyharness.debuggee.meet", "--within", "0.1"]
+    done = removed(*meet, "--key", "it", script)
+    assert "No gdb came within 0.1 s for 'it'" in done.stderr
+    assert "--key names nothing" in removed(*meet, script).stderr
+
+
 def test_init_in_a_removed_folder(removed):
     done = removed(*PYHARNESS, "init")
     assert (done.returncode, done.stdout) == (2, "")
