@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-import linecache
 import sys
 from typing import TYPE_CHECKING, Any
 
 from pyharness.model.compiled import CompileReport, NotCompiled, Place
+from pyharness.model.source_line import known_line
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -45,4 +45,4 @@ def _not_compiled() -> Iterator[NotCompiled]:
 
 
 def _place(file: str | None, line: int | None) -> Place | None:
-    return Place(file, line, linecache.getline(file, line).strip()) if file and line else None
+    return Place(file, line, known_line(file, line)) if file and line else None

@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-import linecache
 from typing import TYPE_CHECKING
 
 from pyharness.model.finding import KINDS
-from pyharness.model.source_line import short_path, source_line
+from pyharness.model.source_line import known_line, short_path
 from pyharness.model.stack_format import Style, format_stack
 from pyharness.model.styled_line import Line
 from pyharness.model.tensor_text import number
@@ -63,8 +62,7 @@ def _place(title: str, call: Call | None, module: str | None, note: str = "") ->
     if call is None:
         return
     where = f"{short_path(call.file)}:{call.line} in {call.function}"
-    # What torch generates in memory is known to linecache.
-    text = source_line(call.file, call.line) or linecache.getline(call.file, call.line).strip()
+    text = known_line(call.file, call.line)
     yield Line(f"  {title:{_TITLE}}  {where:40}  {text}".rstrip(), "place")
     parts = [f"module {module or '(root)'}"] if module is not None else []
     parts += [f"fx node {call.node}"] if call.node else []

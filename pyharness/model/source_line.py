@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import linecache
 import os
 import re
 from functools import lru_cache
@@ -34,6 +35,14 @@ def source_line(path: str | None, line: int | None) -> str:
         return ""
     lines = _lines(path, status.st_mtime_ns)
     return lines[line - 1].strip() if 0 < line <= len(lines) else ""
+
+
+def known_line(path: str, line: int) -> str:
+    """As ``source_line``, also of code that this process has in memory only: what torch generates is in linecache."""
+    text = source_line(path, line)
+    if text or os.path.lexists(path):  # linecache would open whatever lies there, and wait for a pipe
+        return text
+    return linecache.getline(path, line).strip()
 
 
 def short_path(path: str) -> str:

@@ -1,5 +1,6 @@
 """What is no file is not read: a pipe, a device without an end, a link to one, a file that is too large."""
 
+import linecache
 import os
 
 import pytest
@@ -29,6 +30,12 @@ def test_it_is_refused_at_once(no_file):
     for read in (read_regular, read_own, read_text):
         with pytest.raises(OSError, match="no regular file"):
             read(no_file)
+
+
+def test_its_lines_are_empty_and_those_of_code_in_memory_are_known(no_file):
+    assert source_line.known_line(str(no_file), 1) == ""
+    linecache.cache["<made>"] = (6, None, ["x = 1\n"], "<made>")
+    assert source_line.known_line("<made>", 1) == "x = 1"
 
 
 def test_a_file_has_a_limit(tmp_path):

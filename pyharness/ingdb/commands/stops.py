@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import linecache
 from dataclasses import dataclass
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 import gdb
@@ -91,7 +92,8 @@ def describe(python: PythonLine) -> Iterator[str]:
     numbers = ", ".join(str(number) for number in python.stops)
     head = f"Breakpoint {numbers}, " if numbers else ""
     yield f"{head}{python.function} () at {python.file}:{python.line}"
-    source = linecache.getline(python.file, python.line).rstrip("\n")
+    is_file = Path(python.file).is_file()  # a pipe would keep gdb waiting
+    source = linecache.getline(python.file, python.line).rstrip("\n") if is_file else ""
     if source:
         yield f"{python.line}\t{source}"
     place = place_of(python.file, python.line)
