@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 
 class Unseen:
-    """Of one program, on its main thread."""
+    """What no breakpoint can see in one program; noted on its main thread."""
 
     def __init__(self) -> None:
         self.at_exit = False

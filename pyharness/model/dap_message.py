@@ -11,7 +11,7 @@ Message: TypeAlias = dict[str, Any]
 MAX_DEPTH = 100
 """The protocol nests a few levels; what nests deeper must not exhaust the Python stack of who handles it."""
 _MOST_DIGITS = 300
-"""Of a whole number: one that a float can still hold, as whoever prints it may need."""
+"""Digits of a whole number at most: a float can still hold it, as whoever prints it may need."""
 
 
 @dataclass(frozen=True)

@@ -38,7 +38,7 @@ def source_line(path: str | None, line: int | None) -> str:
 
 
 def known_line(path: str, line: int) -> str:
-    """As ``source_line``, also of code that this process has in memory only: what torch generates is in linecache."""
+    """The text of a line, also of code that this process has in memory only: what torch generates is in linecache."""
     text = source_line(path, line)
     if text or os.path.lexists(path):  # linecache would open whatever lies there, and wait for a pipe
         return text

@@ -20,8 +20,7 @@ at = "py:session_words.py:11 hits 3"
 
 def test_step_prints_what_a_log_point_says_to_the_programs_end(pyharness):
     done = pyharness("step", WORDS, "--log", "py:session_words.py:11", "word={word!r}", "--", "5")
-    lines = [line for line in done.stdout.splitlines() if line.startswith("py:session_words.py:11  word='")]
-    assert len(lines) > 2, done.stdout + done.stderr
+    assert done.stdout.count("py:session_words.py:11  word='") == 3, done.stdout + done.stderr
     assert done.returncode == 5
 
 
