@@ -1,7 +1,7 @@
 """Lets pip build the extension with CMake.
 
-In the environment, PYHARNESS_BUILD chooses debug, release (the default) or asan; PYHARNESS_EXAMPLE_OPS=OFF leaves the
-example ops out.
+In the environment, PYHARNESS_BUILD chooses debug, release (the default) or asan. The example ops, which the debugger is
+tried on, are for a clone: a wheel has them with PYHARNESS_EXAMPLE_OPS=ON only, an editable install lacks them with OFF.
 """
 
 from __future__ import annotations
@@ -10,14 +10,18 @@ import os
 import runpy
 import shutil
 import subprocess
+import sys
 from pathlib import Path
 
 from setuptools import Extension, setup
 from setuptools.command.build_ext import build_ext
+from setuptools.command.build_py import build_py
 
 ROOT = Path(__file__).resolve().parent
 # Apart from CMake's build folders, and fresh: what an earlier run left there would end up in the wheel.
 STAGING = ROOT / "build" / "setuptools"
+if "bdist_wheel" in sys.argv:
+    os.environ.setdefault("PYHARNESS_EXAMPLE_OPS", "OFF")
 DRIVER = runpy.run_path(str(ROOT / "cmake" / "build.py"))
 
 
@@ -40,9 +44,19 @@ class CMakeBuild(build_ext):
         return {}
 
 
+class WithoutOps(build_py):
+    """The package of the example ops comes with them."""
+
+    def run(self) -> None:
+        """Leave out what could not be imported; left out of the packages, it would come as data of pyharness."""
+        super().run()
+        if not DRIVER["EXAMPLE_OPS"] and not self.editable_mode:
+            shutil.rmtree(Path(self.build_lib) / "pyharness" / "ops")
+
+
 shutil.rmtree(STAGING, ignore_errors=True)
 setup(
     ext_modules=[Extension(f"pyharness.{name}", sources=[]) for name in DRIVER["MODULES"]],
-    cmdclass={"build_ext": CMakeBuild},
+    cmdclass={"build_ext": CMakeBuild, "build_py": WithoutOps},
     options={"build": {"build_base": str(STAGING)}, "bdist_wheel": {"bdist_dir": str(STAGING / "wheel")}},
 )

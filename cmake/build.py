@@ -67,7 +67,6 @@ def build(preset: str) -> Path:
     with sole_builder(folder):
         run(cmake, "--preset", preset, *definitions(ninja))
         run(cmake, "--build", "--preset", preset)
-        remove_unwanted(folder)
     return folder
 
 
@@ -99,7 +98,8 @@ def link(target: Path, place: Path) -> None:
 
 def activate(folder: Path) -> None:
     """Make a build the one that ``import pyharness._C`` loads from this tree, and that editors index."""
-    remove_unwanted(ROOT / "pyharness")
+    for place in (folder, ROOT / "pyharness"):
+        remove_unwanted(place)
     for module in modules(folder):
         link(module, ROOT / "pyharness" / module.name)
     link(folder / "compile_commands.json", ROOT / "compile_commands.json")

@@ -104,7 +104,6 @@ class Launched:
     def __init__(
         self, command: Command, on_message: Callable[[Message[Any]], None], on_exit: Callable[[int], None]
     ) -> None:
-        command.check()
         stem = Path(command.script).stem
         self.children = ChildProcesses(on_message, command.child_wait, stem) if command.children else None
         with streams_held():

@@ -64,7 +64,6 @@ class Program:
         self._progress = progress or (lambda _text: None)
         self._notes = notes or _LOG.warning
         self._heard = _Heard(self._notes, on_child)
-        command.check()
         self._make_shell: Callable[[], Shell] = lambda: Shell(
             command, included, self._progress, crashes=crashes, eval_timeout=eval_timeout, listener=self._heard
         )

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 _OF_TORCH = ("_C", "_engine")
 _PACKAGE = Path(__file__).resolve().parent.parent
 _SUFFIX = str(sysconfig.get_config_var("EXT_SUFFIX"))
-_WITH_OPS = "Nothing else needs them. To have them, build again without PYHARNESS_EXAMPLE_OPS=OFF."
+_WITH_OPS = "Nothing else needs them. A clone has them (`make debug-build`); a wheel with PYHARNESS_EXAMPLE_OPS=ON."
 _REMEDY = (
     "Build it for this Python and torch: `make debug-build` in the source tree, elsewhere "
     "`pip install --force-reinstall --no-cache-dir --no-deps` and what pyharness was installed from."
