@@ -7,7 +7,7 @@ from pathlib import Path
 
 from pyharness.model import handles
 from pyharness.model.errors import HarnessError, UsageError, nearest
-from pyharness.model.process_state import is_kernel_thread
+from pyharness.model.process_state import is_kernel_thread, only_reads
 
 _PROC = Path("/proc")
 _YAMA = Path("/proc/sys/kernel/yama/ptrace_scope")
@@ -63,7 +63,7 @@ def check(pid: int) -> None:
             "There is nothing left to look at.",
         )
     tracer = int(found.get("TracerPid", "0"))
-    if tracer:
+    if tracer and not only_reads(tracer):  # gdb waits for that one's end
         raise HarnessError(
             f"Process {pid} is already being debugged, by process {tracer} ({command_line(tracer)[:_LONGEST]}).",
             "Only one debugger can be attached at a time: end that one first.",

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import os
 import pwd
+import re
+import time
 from contextlib import ExitStack, suppress
 from pathlib import Path
 
@@ -12,7 +14,7 @@ import gdb
 from pyharness.ingdb import libraries, terminal
 from pyharness.ingdb.settings import temporarily
 from pyharness.ingdb.stack import unwinder
-from pyharness.model.process_state import is_kernel_thread
+from pyharness.model.process_state import is_kernel_thread, only_reads
 
 _NOWHERE = "/nonexistent"
 _YAMA = Path("/proc/sys/kernel/yama/ptrace_scope")
@@ -24,14 +26,56 @@ _YAMA_REMEDIES = {
 }
 
 
+_TRACED = re.compile(r"already traced by process (\d+)")
+_PATIENCE, _POLL = 5.0, 0.05
+"""Seconds that such readings are waited for, and how often to look."""
+
+
+class TracedError(gdb.GdbError):
+    """Another debugger has the process; ``is_reading`` where it is a pyharness that will be gone in a moment."""
+
+    def __init__(self, pid: int, tracer: int) -> None:
+        self.is_reading = only_reads(tracer)
+        if self.is_reading and _status(tracer):
+            super().__init__(
+                f"Process {pid} is being read by another pyharness for a moment (gdb, pid {tracer}).\nTry again."
+            )
+            return
+        super().__init__(
+            f"Process {pid} is being debugged already, by {_command(tracer)} (pid {tracer}).\n"
+            "A process has at most one debugger: detach or end that one first."
+        )
+
+
 def attach(pid: int, *, non_stop: bool, symbols: bool = True) -> None:
     """Attach to ``pid`` and have gdb read the user's libraries; all its threads are stopped then.
 
     ``symbols=False`` leaves the user's libraries for a later ``libraries.load_user_symbols()``: stacks and names work
     without. Raises ``gdb.GdbError`` whose first line says what is wrong and whose second what to do.
     """
-    check(pid)
     configure(non_stop=non_stop)
+    end = time.monotonic() + _PATIENCE
+    while not _is_attached(pid, last=time.monotonic() > end):
+        time.sleep(_POLL)
+    if symbols:
+        libraries.load_user_symbols()
+    for path in libraries.replaced_libraries():
+        terminal.write(f"{path} was rebuilt after the program loaded it: start the program anew to debug its code.")
+
+
+def _is_attached(pid: int, *, last: bool) -> bool:
+    """Try it; ``False`` where another reading was in the way, which is none of the person's concern but at ``last``."""
+    try:
+        _attach(pid)
+    except TracedError as error:
+        if last or not error.is_reading:
+            raise
+        return False
+    return True
+
+
+def _attach(pid: int) -> None:
+    check(pid)
     try:
         with ExitStack() as during:
             # A libc with debug symbols installed (/usr/lib/debug) would be read in full: gdb always reads libc.
@@ -40,10 +84,6 @@ def attach(pid: int, *, non_stop: bool, symbols: bool = True) -> None:
             gdb.execute(f"attach {pid}", to_string=True)
     except gdb.error as error:
         raise _explained(pid, str(error)) from error
-    if symbols:
-        libraries.load_user_symbols()
-    for path in libraries.replaced_libraries():
-        terminal.write(f"{path} was rebuilt after the program loaded it: start the program anew to debug its code.")
 
 
 def configure(*, non_stop: bool = False) -> None:
@@ -69,10 +109,7 @@ def check(pid: int) -> None:
     if busy:
         raise gdb.GdbError(f"This gdb debugs process {busy} already.\nUse it, or `detach` first.")
     if tracer:
-        raise gdb.GdbError(
-            f"Process {pid} is being debugged already, by {_command(tracer)} (pid {tracer}).\n"
-            "A process has at most one debugger: detach or end that one first."
-        )
+        raise TracedError(pid, tracer)
 
 
 def _explained(pid: int, text: str) -> gdb.GdbError:
@@ -80,6 +117,8 @@ def _explained(pid: int, text: str) -> gdb.GdbError:
         check(pid)
     except gdb.GdbError as reason:
         return reason
+    if by := _TRACED.search(text):  # it has gone meanwhile
+        return TracedError(pid, int(by[1]))
     if "not permitted" not in text and "denied" not in text:
         return gdb.GdbError(f"gdb cannot attach to {pid}: {text}\n`pyharness doctor` says what keeps it from that.")
     return gdb.GdbError(f"No permission to attach to process {pid}.\n{_permission_remedy(pid)}")

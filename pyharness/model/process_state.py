@@ -9,6 +9,8 @@ from pathlib import Path
 
 _FLAGS, _PF_KTHREAD = 6, 0x00200000
 """The number of the field with the flags, behind the name; the flag of a kernel thread in ``include/linux/sched.h``."""
+_READS = b"pyharness.ingdb.stack import report"
+"""In the command line of a gdb that reads stacks (``debugger/stack_dump.py``)."""
 
 
 def is_stopped(pid: int | None) -> bool:
@@ -46,3 +48,13 @@ def let_go_on(pid: int | None, *, stopped_before: bool) -> None:
     if pid and not stopped_before and is_stopped(pid):
         with suppress(OSError):
             os.kill(pid, signal.SIGCONT)
+
+
+def only_reads(tracer: int) -> bool:
+    """Whether a debugger is a gdb of pyharness's that looks and goes in a moment, or has gone."""
+    try:
+        return _READS in Path(f"/proc/{tracer}/cmdline").read_bytes()
+    except FileNotFoundError:
+        return True
+    except OSError:
+        return False

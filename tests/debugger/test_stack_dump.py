@@ -148,6 +148,30 @@ def test_one_debugger_at_a_time():
         assert_runs_on(process)
 
 
+def test_readings_at_once_wait_for_each_other():
+    with waiting(sys.executable, FRAMES) as (process, said):
+        command = [*PYHARNESS, "stack", str(said["pid"])]
+        readings = [
+            subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True) for _ in "12345"
+        ]
+        for reading in readings:
+            stacks, errors = reading.communicate()
+            assert (reading.returncode, "stop" in stacks) == (0, True), errors
+        assert_runs_on(process)
+
+
+def test_a_reading_that_does_not_end_is_called_one():
+    with waiting(sys.executable, FRAMES) as (process, said):
+        pretends = "python pass  # pyharness.ingdb.stack import report"
+        command = ["gdb", "-nx", "-q", "-ex", pretends, "-ex", f"attach {said['pid']}", "-ex", "echo attached\\n"]
+        with subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True) as gdb:
+            assert any("attached\n" in line for line in gdb.stdout)
+            with pytest.raises(HarnessError, match=rf"being read by another pyharness .*\(gdb, pid {gdb.pid}\)"):
+                dump_stacks(said["pid"])
+            gdb.communicate("detach\nquit\n")
+        assert_runs_on(process)
+
+
 def test_cores_that_are_none(tmp_path):
     text = tmp_path / "text"
     text.write_text("hello")
