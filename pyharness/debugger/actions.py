@@ -74,6 +74,8 @@ class Actions:
                 self._leave(native, thread, pending=pending)
             case m.AgentArm(thread):
                 self._depth[thread] = self._shell.ask_agent(thread, ArmStepIn()) or 0
+            case m.AgentDisarm(thread) if native.calls.disarms(thread):
+                pass
             case m.AgentDisarm(thread):
                 self._shell.ask_agent(thread, Disarm())
 

@@ -183,6 +183,8 @@ class Machine:
         """The client has asked for a stop, wherever; the first that comes serves."""
         self._jumping = 0
         """The thread that goes on at another line of Python: debugpy tells its stop there."""
+        self.beginning = False
+        """What the client has asked for is being begun: a stop that comes before that is done waits in line."""
 
     @property
     def waiting(self) -> set[int]:
@@ -205,10 +207,10 @@ class Machine:
         else:
             self._step = _Step(focus.thread, kind, focus.language == "python")
         actions = self._from_python(focus, kind) if focus.language == "python" else self._from_native(focus, kind)
-        return [*actions, *self._next_waiting(enabled)]
+        return [*actions, *self.next_waiting(enabled)]
 
-    def _next_waiting(self, enabled: Collection[Breakpoint]) -> list[Action]:
-        """The next stop in line is the focus; a thread at a breakpoint that is not set any more runs on."""
+    def next_waiting(self, enabled: Collection[Breakpoint]) -> list[Action]:
+        """Make the next stop in line the focus; a thread at a breakpoint that is not set any more runs on."""
         passed: list[Action] = []
         while self._waiting and self.focus is None:
             stop = self._waiting.popleft()
@@ -342,7 +344,7 @@ class Machine:
         return [Python(event.thread, command)]
 
     def _tell(self, stop: Stopped) -> list[Action]:
-        if self.focus is not None:
+        if self.focus is not None or self.beginning:
             self._waiting.append(replace(stop, ran_nothing=False))
             return []
         self.focus = stop

@@ -12,7 +12,8 @@ from typing import TYPE_CHECKING, Any, Literal, TypeVar
 
 from pyharness.debugger.asking import GRACE, StuckError
 from pyharness.debugger.interrupts import passed_to
-from pyharness.debugger.native_ending import NativeEnding
+from pyharness.debugger.native_calls import NativeCalls
+from pyharness.debugger.native_ending import EndedError, NativeEnding
 from pyharness.gdbmi.client import GdbBusyError, GdbClient, GdbError, GdbLostError
 from pyharness.gdbmi.records import Notice, quote
 from pyharness.model.errors import HarnessError
@@ -79,6 +80,8 @@ class NativeSide:
         """Variables were handed out since they were last forgotten."""
         self.ending = NativeEnding()
         """What ends C++ expressions."""
+        self.calls = NativeCalls(self)
+        """Calls that gdb has given up."""
         self.on_interrupt: Callable[[], None] = lambda: None
         """Ends what runs in the program for an expression, in either language."""
         self.calls_unguarded = False
@@ -112,6 +115,7 @@ class NativeSide:
         self._gdb.console(f"python alone.watch({os.getpid()}, guarded={self._guarded})")
         # A debugger must not change how a program behaves under signals: all go straight on but the fatal ones.
         self._gdb.console("handle all nostop noprint pass")
+        self._gdb.console("handle SIGINT nostop noprint pass")  # "all" leaves it to Ctrl-C, which gdb does not get
         self._gdb.console(f"handle {' '.join(FATAL_SIGNALS)} stop print pass")
 
     def attach(self, pid: int) -> None:
@@ -286,9 +290,7 @@ class NativeSide:
     def ask_agent(self, thread: int, request: agent.Request[Any]) -> mi.AgentReply:
         """Run a request on a stopped thread of the program, which must have the agent (``has_agent``)."""
         command = mi.AskAgent(thread, request.written())
-        if not isinstance(request, agent.Evaluate):
-            return self.ask(command)
-        return _answer(command, self._evaluated(_line(command), request.expression))
+        return self.calls.ask(command)
 
     def _evaluated(self, line: str, expression: str) -> dict[str, Value]:
         """What gdb says to a command that runs an expression of the user's; Ctrl-C ends that."""
@@ -324,22 +326,32 @@ class NativeSide:
         return held[0]
 
     def _said(self, command: mi.Command[Any], line: str) -> dict[str, Value]:
+        if isinstance(command, mi.AskAgent) and command.request.get("do") == agent.Evaluate.tag:
+            return self._evaluated(line, command.request["expression"])
         if not isinstance(command, Running):
             return self._gdb.command(line)
-        with self.ending.limited(self.pid, command.thread, command.code):
-            return self._evaluated(line, command.code)
+        try:
+            with self.ending.limited(self.pid, command.thread, command.code):
+                return self._evaluated(line, command.code)
+        except (GdbBusyError, EndedError):
+            raise
+        except GdbError as error:
+            if not self.calls.was_given_up(command.thread):
+                raise
+            message, _, remedy = error.message.partition("\n")
+            raise HarnessError(message, remedy) from error  # no value: what gdb refuses may yet be Python
 
     def resume(self, thread: int) -> None:
         """Let one thread run on."""
-        self._resume("-exec-continue", thread)
+        self.calls.after(thread, lambda: self._resume("-exec-continue", thread))
 
     def step(self, thread: int, command: Literal["continue", "next", "nexti", "stepi"]) -> None:
         """Run one thread on, to its next source line, or by one machine instruction (``nexti`` passes a call)."""
-        self._gdb.start(self._of_thread(_STEPS[command], thread))
+        self.calls.after(thread, lambda: self._gdb.start(self._of_thread(_STEPS[command], thread)))
 
     def finish(self, thread: int, level: int) -> None:
         """Run one thread until the frame ``level`` is back on top."""
-        self._resume("-exec-finish", thread, f" --frame {level - 1}")
+        self.calls.after(thread, lambda: self._resume("-exec-finish", thread, f" --frame {level - 1}"))
 
     def pause(self, thread: int) -> None:
         """Stop one thread where it is, and tell it as a pause."""

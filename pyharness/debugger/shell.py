@@ -297,7 +297,10 @@ class Shell:
             raise GdbError(str(notice.values.get("msg", "gdb refused to let the program run.")))
         if notice is not None and notice.kind == "console" and (said := Logged.in_line(str(notice.values["text"]))):
             self._log(said.number, said.text)
-        if notice is None or self.native is None or notice.kind != "stopped" or "thread-id" not in notice.values:
+        if notice is None or self.native is None or notice.kind != "stopped":
+            return
+        self.native.calls.look()
+        if "thread-id" not in notice.values:
             return
         thread = self.native.lwp_of(str(notice.values["thread-id"]))
         reason = self.native.reason_of(notice, thread, self._is_users)
@@ -343,7 +346,11 @@ class Shell:
             return f"<{error.message}>"
 
     def _ends(self, seconds: float = 1.0) -> bool:
-        """Whether the program is over: a debugger that ends because of that is not lost."""
+        """Whether the program is over: a debugger that ends because of that is not lost.
+
+        What the debuggers tell meanwhile is for later: a program that goes on may have stopped.
+        """
+        told: list[tuple[str, Any]] = []
         try:
             while True:
                 source, item = self._events.get(timeout=seconds)
@@ -352,9 +359,13 @@ class Shell:
                     return True
                 if source == "program":  # it waits for the answer before it can end
                     self._on_program(item)
-                elif source not in {"debugpy", "gdb", "left"}:
+                elif source in {"debugpy", "gdb"}:
+                    told.append((source, item))
+                elif source != "left":
                     self._listener.other(source, item)
         except queue.Empty:
+            for event in told:
+                self._events.put(event)
             return False
 
     # --- what goes out ------------------------------------------------------------------------------------------------
@@ -372,12 +383,22 @@ class Shell:
         focus = self.machine.focus
         try:
             with self.excused():
-                self.perform(self.machine.request(request, self.breakpoints.enabled))
+                self._begin(self.machine.request(request, self.breakpoints.enabled))
         except HarnessError:
             if focus is not None and not self.lost:
                 self.machine.stays(focus)
             raise
         self._tell_stop()
+
+    def _begin(self, actions: list[m.Action]) -> None:
+        """Do all of them before another thread's stop is told: it would end a step that is only half begun."""
+        self.machine.beginning = True
+        try:
+            self.perform(actions)
+        finally:
+            self.machine.beginning = False
+        if self.exit_code is None:
+            self.perform(self.machine.next_waiting(self.breakpoints.enabled))
 
     def catch_up(self) -> None:
         """Handle what came while the program stood: it may have been killed, or a debugger may."""

@@ -68,6 +68,18 @@ def call_with(request: dict[str, Any]) -> dict[str, Any]:
     alone = None if gdb.parameter("non-stop") else _is_only_python_thread()
     with _no_breakpoints(request.get("do") == Evaluate.tag):
         gone = _call("pyharness_agent", alone=alone)
+    return _answer(gone)
+
+
+def end_call() -> dict[str, Any]:
+    """What the agent says to a call that gdb gave up; its thread is selected, and has stopped since."""
+    gone = guarded_call.end()
+    if gone is None:
+        raise HarnessError("The call into the program did not return.", "Look at the stops of its threads.")
+    return _answer(gone)
+
+
+def _answer(gone: int) -> dict[str, Any]:
     if gone:
         raise NoAgentError("The program's agent is gone: its interpreter is shutting down.")
     answer: dict[str, Any] = json.loads(_text(_address("pyharness_answer")))

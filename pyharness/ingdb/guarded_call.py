@@ -16,9 +16,22 @@ import gdb
 
 from pyharness.ingdb import libraries
 from pyharness.ingdb.settings import temporarily
+from pyharness.model.errors import HarnessError
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
+
+
+class GivenUpError(HarnessError):
+    """gdb has given up a call because another thread stopped: the function runs on, and comes to its ``end``."""
+
+    def __init__(self) -> None:
+        super().__init__(
+            "Another thread stopped during the call, and gdb gives up a call then: the function runs to its end, but"
+            " what it returns is lost.",
+            "Look at the stop of the other thread, or evaluate it again.",
+        )
+
 
 UNDER_WAY = threading.Event()
 """Set while a thread of the program is called."""
@@ -41,13 +54,54 @@ _MASK = (1 << 64) - 1
 
 
 def call(function: int) -> int:
-    """What ``int function(void)`` returns on the selected thread; ``gdb.error`` where it does not return."""
+    """What ``int function(void)`` returns on the selected thread; ``gdb.error`` where it does not return.
+
+    ``GivenUpError`` where it yet will: ``end`` then has what it returns.
+    """
     guard = _find()
-    with temporarily("unwindonsignal", "on"):
+    with temporarily("unwindonsignal", "on"), _may_be_given_up():
         if guard is None:
             return int(gdb.parse_and_eval(f"((int (*)(void)) {function:#x})()"))
         with _noted(guard) as noted:
             return _through_gate(guard, noted, function)
+
+
+def is_given_up() -> bool:
+    """Whether a call on the selected thread was given up and not ended since."""
+    return _lwp() in _given_up
+
+
+def runs() -> bool:
+    """Whether the selected thread runs: to gdb's users, one within a call stands."""
+    thread = gdb.selected_thread()
+    if thread is None or not thread.is_valid():
+        return False
+    try:
+        gdb.newest_frame()
+    except gdb.error:
+        return thread.is_valid()
+    return False
+
+
+def end() -> int | None:
+    """What the call returned that was given up on the selected thread, which has stopped; it then stands as before it.
+
+    ``None`` where nobody can know: the call was gdb's own, or one without a guard, or has stopped on its way.
+    """
+    given_up = _given_up.pop(_lwp())
+    if given_up is None:
+        return None
+    guard, noted = given_up
+    if _stands(_gate(guard, noted) + _WAITING, None):
+        with _shallow():
+            _bring_back(noted)
+    if not _stands(noted.registers["rip"], noted.registers["rsp"]):
+        return None
+    returned = _returned(noted)
+    if noted.is_expression:
+        _through_gate(guard, noted, guard.expression_ends)
+    _forget(noted)
+    return None if noted.is_expression else returned
 
 
 @contextmanager
@@ -58,7 +112,11 @@ def expression() -> Iterator[None]:
         yield
         return
     frame = gdb.selected_frame()
-    with temporarily("unwindonsignal", "on"), _noted(guard, is_expression=True) as noted:
+    with (
+        temporarily("unwindonsignal", "on"),
+        _may_be_given_up(),
+        _noted(guard, is_expression=True) as noted,
+    ):
         _through_gate(guard, noted, guard.expression_begins)
         try:
             frame.select()
@@ -92,6 +150,13 @@ class _Noted:
     address: int
     registers: dict[str, int]
     system_call: int
+    is_expression: bool
+
+
+_given_up: dict[int, tuple[_Guard, _Noted] | None] = {}
+"""Thread → the call on it that runs on without gdb; ``None`` for one without a guard."""
+_open: dict[int, tuple[_Guard, _Noted]] = {}
+"""Thread → the call on it that the guard knows of."""
 
 
 def _find() -> _Guard | None:
@@ -113,8 +178,7 @@ def _noted(guard: _Guard, *, is_expression: bool = False) -> Iterator[_Noted]:
 
     They stay there for a thread that does not come back: it stopped within the call, and may yet return from it.
     """
-    thread = gdb.selected_thread()
-    lwp = thread.ptid[1] if thread is not None else 0
+    lwp = _lwp()
     number = _free(guard)
     address = guard.calls + number * guard.call_size
     frame = gdb.newest_frame()
@@ -125,12 +189,38 @@ def _noted(guard: _Guard, *, is_expression: bool = False) -> Iterator[_Noted]:
     memory.write_memory(address, raw)
     memory.write_memory(address + _THREAD, struct.pack("<Q", lwp))
     UNDER_WAY.set()
+    noted = _Noted(number, address, registers, system_call, is_expression)
+    _open[lwp] = guard, noted
     try:
-        yield _Noted(number, address, registers, system_call)
+        yield noted
     finally:
         UNDER_WAY.clear()
         if _stands(registers["rip"], registers["rsp"]):
-            memory.write_memory(address + _THREAD, struct.pack("<Q", 0))
+            _forget(noted)
+
+
+def _forget(noted: _Noted) -> None:
+    gdb.selected_inferior().write_memory(noted.address + _THREAD, struct.pack("<Q", 0))
+
+
+@contextmanager
+def _may_be_given_up() -> Iterator[None]:
+    """In non-stop mode gdb ends a call at the next stop, whichever thread that is of; the called thread runs on."""
+    lwp = _lwp()
+    _open.pop(lwp, None)
+    try:
+        yield
+    except gdb.error as error:
+        if not runs():
+            raise
+        _given_up[lwp] = _open.get(lwp)
+        raise GivenUpError from error
+
+
+def _lwp() -> int:
+    """The kernel's id of the selected thread."""
+    thread = gdb.selected_thread()
+    return thread.ptid[1] if thread is not None else 0
 
 
 @contextmanager
@@ -156,19 +246,32 @@ def _free(guard: _Guard) -> int:
 
 def _through_gate(guard: _Guard, noted: _Noted, function: int) -> int:
     """Run a function in a call that is noted; wherever gdb is killed, the thread comes to the guard."""
-    gate = guard.gates + noted.number * guard.gate_size
+    gate = _gate(guard, noted)
     gdb.selected_inferior().write_memory(noted.address, struct.pack("<Q", function))
     with _shallow():
         _set("rip", gate + _WAITING)
         try:
             _set("rsp", gate + guard.gate_size)
             gdb.parse_and_eval(f"((void (*)(long)) {guard.call:#x})({noted.address})")
-            return int(_CALL.unpack(_read(noted.address, _CALL.size))[1])
+            return _returned(noted)
         finally:
             if _stands(gate + _WAITING, None):
-                _set("rsp", noted.registers["rsp"])
-                _set("rip", noted.registers["rip"])
-                _set("orig_rax", noted.system_call)
+                _bring_back(noted)
+
+
+def _gate(guard: _Guard, noted: _Noted) -> int:
+    return guard.gates + noted.number * guard.gate_size
+
+
+def _returned(noted: _Noted) -> int:
+    return int(_CALL.unpack(_read(noted.address, _CALL.size))[1])
+
+
+def _bring_back(noted: _Noted) -> None:
+    """From its gate to where the thread stood."""
+    _set("rsp", noted.registers["rsp"])
+    _set("rip", noted.registers["rip"])
+    _set("orig_rax", noted.system_call)
 
 
 def _stands(pc: int, stack_pointer: int | None) -> bool:

@@ -77,7 +77,17 @@ int wait_for(int descriptor) {
 // The same with the GIL held: nothing of Python runs meanwhile.
 int wait_holding(int descriptor) {
   char byte = 0;
-  return static_cast<int>(read(descriptor, &byte, 1)); // @wait_holding
+  auto count = read(descriptor, &byte, 1); // @wait_holding
+  return static_cast<int>(count); // @waited_holding
+}
+
+// Native code all along: neither the wait nor the call of tick() needs the GIL.
+void tick_when_told(int descriptor, int n) {
+  py::gil_scoped_release release;
+  char byte = 0;
+  if (read(descriptor, &byte, 1) >= 0) {
+    tick(n);
+  }
 }
 
 void in_threads(int count) {
@@ -104,5 +114,6 @@ PYBIND11_MODULE(crossing, module) {
   module.def("crash", [] { crossing::crash(nullptr); });
   module.def("wait_for", &crossing::wait_for);
   module.def("wait_holding", &crossing::wait_holding);
+  module.def("tick_when_told", &crossing::tick_when_told);
   module.def("in_threads", &crossing::in_threads);
 }

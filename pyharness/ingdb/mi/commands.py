@@ -18,6 +18,7 @@ from pyharness.ingdb import (
     call_gate,
     ending,
     expressions,
+    guarded_call,
     libraries,
     native_names,
     torch_process,
@@ -246,4 +247,17 @@ def _ask_agent(request: mi.AskAgent) -> mi.AgentReply:
     holder = call_gate.stopped_gil_holder(select(request.thread))
     if holder or call_gate.a_stop_is_coming():
         return mi.AgentReply(later=True, holder=holder)
-    return mi.AgentReply(agent.call_with(request.request))
+    try:
+        return mi.AgentReply(agent.call_with(request.request))
+    except guarded_call.GivenUpError:
+        return mi.AgentReply(later=True, runs=True)
+
+
+@handles(mi.EndCall)
+def _end_call(request: mi.EndCall) -> mi.AgentReply:
+    thread = select(request.thread)
+    if not guarded_call.is_given_up():
+        return mi.AgentReply()
+    if guarded_call.runs():
+        return mi.AgentReply(later=True, runs=True, holder=call_gate.stopped_gil_holder(thread))
+    return mi.AgentReply(agent.end_call())

@@ -34,6 +34,8 @@ class AgentReply:
     """The thread cannot be called now."""
     holder: int = 0
     """Where ``later``: the thread that stands and holds the GIL, 0 where a stop of another thread comes first."""
+    runs: bool = False
+    """Where ``later``: the thread was called, and runs on without gdb: ``EndCall`` has the answer."""
 
 
 @dataclass(frozen=True)
@@ -43,6 +45,13 @@ class AskAgent(Command[AgentReply], name="ph-agent"):
     thread: int
     request: Any
     """One of ``protocol.agent``, as it is written there."""
+
+
+@dataclass(frozen=True)
+class EndCall(Command[AgentReply], name="ph-end-call"):
+    """What became of a call that gdb gave up: its answer, or that it still runs."""
+
+    thread: int
 
 
 @dataclass(frozen=True)
