@@ -8,7 +8,7 @@ import os
 import queue
 import signal
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Literal, TypeVar
+from typing import TYPE_CHECKING, Any, Literal, TypeAlias, TypeVar
 
 from pyharness.debugger.asking import GRACE, StuckError
 from pyharness.debugger.interrupts import passed_to
@@ -39,12 +39,15 @@ _SETTINGS = (
     "breakpoint pending off",
     "unwindonsignal on",  # calls of the agent
 )
+_STEP_ENDS = {"end-stepping-range", "function-finished", "location-reached"}
 _SETTLE_SECONDS = 2.0
-_STEPS = {
+_Command: TypeAlias = Literal["continue", "next", "nexti", "stepi", "finish"]
+_STEPS: dict[_Command, str] = {
     "continue": "-exec-continue",
     "next": "-exec-next",
     "nexti": "-exec-next-instruction",
     "stepi": "-exec-step-instruction",
+    "finish": "-exec-finish",
 }
 _WATCHED = ("wpt", "hw-rwpt", "hw-awpt")
 """What MI calls a watchpoint in a stop: for writes, for reads, for both."""
@@ -70,6 +73,12 @@ class NativeSide:
         self._armed_thread = 0
         self._passing: set[int] = set()
         """Threads that run one instruction past a trap that is not for them."""
+        self._sent_traps: set[int] = set()
+        """Threads that stand because a SIGTRAP was sent to them, which they get when they go on."""
+        self._given_traps: set[int] = set()
+        """Threads that went on with one: gdb does not say why such a step ends."""
+        self._stepping: set[int] = set()
+        """Threads that gdb was last asked to step, not to let run."""
         self._interrupted: set[int] = set()
         """Threads that are to be told as paused."""
         self.reason_of_number: dict[int, NativeReason] = {}
@@ -231,7 +240,7 @@ class NativeSide:
             return known
         if reason == "breakpoint-hit":
             return "breakpoint" if is_users(number_of(notice)) else "arrived"
-        if reason in {"end-stepping-range", "function-finished", "location-reached"}:
+        if reason in _STEP_ENDS or (not reason and thread in self._given_traps & self._stepping):
             return "stepped"
         return self._signal(str(notice.values.get("signal-name")), thread) if reason == "signal-received" else None
 
@@ -248,14 +257,24 @@ class NativeSide:
     def _trap(self, thread: int) -> NativeReason | None:
         """A trap that ``arm`` planted, for its thread; another thread passes it, one instruction while it is lifted."""
         if thread == self._armed_thread:
-            return "arrived" if self.ask(mi.Trap(thread, lift=False)) else "signal"
+            return "arrived" if self.ask(mi.Trap(thread, lift=False)) else self._own_trap(thread)
         if not self.ask(mi.Trap(thread, lift=True)):
-            return "signal"
+            return self._own_trap(thread)
         if not self._armed_thread:  # it is lifted since
             self.resume(thread)
             return None
         self._passing.add(thread)
         self._resume("-exec-step-instruction", thread)
+        return None
+
+    def _own_trap(self, thread: int) -> NativeReason | None:
+        """No trap of ours: one that was sent is passed on, as every signal; a step that it came to goes on after it."""
+        if not self.ask(mi.IsSentTrap(thread)):
+            return "signal"
+        self._sent_traps.add(thread)
+        if thread in self._stepping:
+            return "stepped"
+        self.resume(thread)
         return None
 
     def where(self, thread: int) -> mi.Location:
@@ -343,15 +362,18 @@ class NativeSide:
 
     def resume(self, thread: int) -> None:
         """Let one thread run on."""
-        self.calls.after(thread, lambda: self._resume("-exec-continue", thread))
+        self._stepping.discard(thread)
+        self.calls.after(thread, lambda: self._go_on(thread, "continue"))
 
     def step(self, thread: int, command: Literal["continue", "next", "nexti", "stepi"]) -> None:
         """Run one thread on, to its next source line, or by one machine instruction (``nexti`` passes a call)."""
-        self.calls.after(thread, lambda: self._gdb.start(self._of_thread(_STEPS[command], thread)))
+        (self._stepping.discard if command == "continue" else self._stepping.add)(thread)
+        self.calls.after(thread, lambda: self._go_on(thread, command, told=True))
 
     def finish(self, thread: int, level: int) -> None:
         """Run one thread until the frame ``level`` is back on top."""
-        self.calls.after(thread, lambda: self._resume("-exec-finish", thread, f" --frame {level - 1}"))
+        self._stepping.add(thread)
+        self.calls.after(thread, lambda: self._go_on(thread, "finish", level - 1))
 
     def pause(self, thread: int) -> None:
         """Stop one thread where it is, and tell it as a pause."""
@@ -372,6 +394,21 @@ class NativeSide:
             with contextlib.suppress(ProcessLookupError):  # a gdb that dies while it attaches leaves SIGSTOP behind
                 os.kill(self.pid, signal.SIGCONT)
         self.pid = 0
+
+    def _go_on(self, thread: int, command: _Command, level: int = 0, *, told: bool = False) -> None:
+        """Now; ``told``: nobody waits for gdb to begin."""
+        if thread in self._sent_traps:
+            self._sent_traps.discard(thread)
+            self._given_traps.add(thread)
+            self._callers.pop(thread, None)
+            self._gdb.command(_line(mi.ResumeWithTrap(thread, command, level)))  # ^running is no answer of ours
+            return
+        self._given_traps.discard(thread)
+        line = self._of_thread(_STEPS[command], thread) + (f" --frame {level}" if command == "finish" else "")
+        if told:
+            self._gdb.start(line)
+        else:
+            self._gdb.command(line)
 
     def _resume(self, command: str, thread: int, options: str = "") -> None:
         self._gdb.command(self._of_thread(command, thread) + options)

@@ -162,6 +162,28 @@ def _trap(request: mi.Trap) -> bool:
     return stop_at_functions.at_trap(lift=request.lift)
 
 
+@handles(mi.IsSentTrap)
+def _is_sent_trap(request: mi.IsSentTrap) -> bool:
+    select(request.thread)
+    return stop_at_functions.is_sent_trap()
+
+
+@handles(mi.ResumeWithTrap)
+def _resume_with_trap(request: mi.ResumeWithTrap) -> None:
+    select(request.thread)
+    if request.command == "continue":
+        gdb.execute("signal SIGTRAP &", to_string=True)
+        return
+    gdb.execute(f"frame {request.level}", to_string=True)
+    # Passed while this thread is resumed, and no longer: to gdb a planted trap is a SIGTRAP as well.
+    gdb.execute("handle SIGTRAP stop print pass", to_string=True)
+    try:
+        gdb.execute("queue-signal SIGTRAP", to_string=True)
+        gdb.execute(f"{request.command} &", to_string=True)
+    finally:
+        gdb.execute("handle SIGTRAP stop print nopass", to_string=True)
+
+
 @handles(mi.PassTraps)
 def _pass(request: mi.PassTraps) -> None:
     if request.again:

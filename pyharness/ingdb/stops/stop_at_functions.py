@@ -130,13 +130,24 @@ def _put_right(event: gdb.ThreadEvent) -> None:
         selected.switch()
 
 
+def is_sent_trap() -> bool:
+    """Whether the selected thread was stopped by a SIGTRAP of ``kill``, ``raise`` or the like."""
+    signal, code = _signal()
+    return signal == _SIGTRAP and code <= 0
+
+
 def _is_int3() -> bool:
     """Whether the selected thread was stopped by an ``int3``."""
+    return _signal() == (_SIGTRAP, _SI_KERNEL)
+
+
+def _signal() -> tuple[int, int]:
+    """What stopped the selected thread, and why that came: ``si_signo`` and ``si_code``."""
     try:
-        signal, code = (int(gdb.parse_and_eval(f"$_siginfo.{name}")) for name in ("si_signo", "si_code"))
+        number, code = (int(gdb.parse_and_eval(f"$_siginfo.{name}")) for name in ("si_signo", "si_code"))
     except gdb.error:  # a core file, or a thread that is gone
-        return False
-    return (signal, code) == (_SIGTRAP, _SI_KERNEL)
+        return 0, 0
+    return number, code
 
 
 def at_trap(*, lift: bool) -> bool:

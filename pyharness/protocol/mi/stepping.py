@@ -49,6 +49,23 @@ class Trap(Command[bool], name="ph-trap"):
 
 
 @dataclass(frozen=True)
+class IsSentTrap(Command[bool], name="ph-is-sent-trap"):
+    """Whether a thread stopped for a SIGTRAP that somebody sent: the program's own, and no breakpoint."""
+
+    thread: int
+
+
+@dataclass(frozen=True)
+class ResumeWithTrap(Command[None], name="ph-resume-with-trap"):
+    """Let a thread go on and have the SIGTRAP that it stopped for; gdb itself keeps each for a breakpoint's."""
+
+    thread: int
+    command: Literal["continue", "next", "nexti", "stepi", "finish"]
+    level: int = 0
+    """The frame that ``finish`` leaves."""
+
+
+@dataclass(frozen=True)
 class PassTraps(Command[None], name="ph-pass"):
     """A thread has passed the traps that were lifted for it."""
 
