@@ -291,32 +291,35 @@ class Shell:
         return len([frame for frame in stack if not frame.plumbing]) > depth
 
     def _on_gdb(self, notice: Notice | None) -> None:
-        if notice is None and self.native:  # gdb stays when the program ends
+        if self.native is None:
+            return
+        if notice is None:  # gdb stays when the program ends
             raise GdbLostError("gdb")
-        if notice is not None and notice.kind == "refused":
+        if notice.kind == "refused":
             raise GdbError(str(notice.values.get("msg", "gdb refused to let the program run.")))
-        if notice is not None and notice.kind == "console" and (said := Logged.in_line(str(notice.values["text"]))):
+        if notice.kind == "console" and (said := Logged.in_line(str(notice.values["text"]))):
             self._log(said.number, said.text)
-        if notice is None or self.native is None or notice.kind != "stopped":
-            return
-        self.native.calls.look()
-        if "thread-id" not in notice.values:
-            return
-        thread = self.native.lwp_of(str(notice.values["thread-id"]))
-        reason = self.native.reason_of(notice, thread, self._is_users)
+        if notice.kind == "stopped":
+            self.native.calls.look()
+        if notice.kind == "stopped" and "thread-id" in notice.values:
+            self._on_native_stop(self.native, notice)
+
+    def _on_native_stop(self, native: NativeSide, notice: Notice) -> None:
+        thread = native.lwp_of(str(notice.values["thread-id"]))
+        reason = native.reason_of(notice, thread, self._is_users)
         if reason is None:
             return
         hit = self._hit(notice, thread) if reason == "breakpoint" else None
         if hit and (hit.log or hit not in self.breakpoints.enabled):  # it was removed while this thread came to it
             if hit in self.breakpoints.enabled:
-                self._listener.logged(hit, self._message(self.native, hit, thread))
-            self.native.resume(thread)
+                self._listener.logged(hit, self._message(native, hit, thread))
+            native.resume(thread)
             return
         if problem := notice.values.get("condition-error"):
             self.conditions.take_native(thread, hit, str(problem))
         if reason == "signal":
             self.signal = f"{notice.values.get('signal-name')}: {notice.values.get('signal-meaning')}"
-        standing = self.native.standing(notice, thread) if reason in {"stepped", "arrived"} else "own"
+        standing = native.standing(notice, thread) if reason in {"stepped", "arrived"} else "own"
         stop = m.NativeStopped(thread, reason, standing != "other", hit, inlined=standing == "inlined")
         self.perform(self.machine.handle(stop))
 
