@@ -45,6 +45,10 @@ def _extension(machine: Machine, extension: Extension) -> Iterator[Diagnosis]:
     except ElfError as error:
         yield area.failed("file", error)
         return
+    if elf.is_cut_short:
+        seen = f"The file is cut short: its header speaks of more than the {len(elf.data):,} bytes that are there."
+        yield area.problem("file", seen, "Build it or copy it again; was the disk full?")
+        return
     yield _tag(area, extension, answered(lambda: machine.python))
     yield from library(area, elf)
     yield _torch(area, elf, machine)

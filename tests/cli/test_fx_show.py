@@ -137,6 +137,18 @@ def test_a_program_that_fails_shows_what_it_made_and_says_so(pyharness):
     assert "/pyharness/debuggee/" not in done.stderr
 
 
+def test_a_class_whose_name_has_two_lines(pyharness, tmp_path):
+    path = tmp_path / "named.py"
+    path.write_text(
+        "import torch\n"
+        "named = type('two\\nlines', (torch.nn.Module,), {'forward': lambda self, x: x + 1})\n"
+        "torch.fx.symbolic_trace(named())\n"
+    )
+    shown = pyharness("fx", "show", path, "--list").stdout
+    assert "two\\nlines" in shown
+    assert len(shown.splitlines()) == 1
+
+
 @pytest.mark.parametrize(
     ("text", "status", "message"),
     [

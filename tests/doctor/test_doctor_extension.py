@@ -45,6 +45,16 @@ def test_stripped(looked_at, compiled, tmp_path):
     assert (found.state, "is stripped" in found.seen) == ("problem", True)
 
 
+@pytest.mark.parametrize("keeps", [100, 3000, -1])
+def test_cut_short(looked_at, compiled, tmp_path, keeps):
+    path = copied(compiled("op.so", "-g"), tmp_path)
+    whole = os.path.getsize(path)
+    os.truncate(path, keeps % whole)
+    found = looked_at(path)
+    assert found.keys() == {"file"}
+    assert (found["file"].state, "cut short" in found["file"].seen) == ("problem", True)
+
+
 def test_debug_information_in_a_file_of_its_own(looked_at, compiled, tmp_path):
     path = copied(compiled("op.so", "-g", "-Wl,--build-id"), tmp_path)
     subprocess.run(["objcopy", "--only-keep-debug", path, f"{path}.debug"], check=True)

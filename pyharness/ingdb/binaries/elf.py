@@ -88,6 +88,14 @@ class Elf:
         """The program headers."""
         return tuple(read_segments(self.data, self._segments_at, self._segment_count))
 
+    @property
+    def is_cut_short(self) -> bool:
+        """Whether the file ends before its section headers, or before what a segment has in it."""
+        ends = [segment.offset + segment.file_size for segment in self.segments]
+        if self._sections_at:
+            ends.append(self._sections_at + self._section_count * _SECTION.size)
+        return len(self.data) < max([self._segments_at + self._segment_count * _SEGMENT.size, *ends])
+
     @cached_property
     def sections(self) -> dict[str, Section]:
         """The sections by name; empty for a file whose section headers are stripped off."""
