@@ -7,6 +7,7 @@ them any more. They stay then: pydevd's threads go on with a stop's requests whe
 
 from __future__ import annotations
 
+import atexit
 import sys
 from typing import TYPE_CHECKING
 
@@ -17,8 +18,13 @@ _kept: dict[str, ModuleType] = {}
 
 
 def keep() -> None:
-    """Remember what is imported; the program is about to run."""
+    """Remember what is imported; the program is about to run.
+
+    The program's own module is not, and at its end nothing is: what it made is to be taken down as Python does it.
+    """
     _kept.update(sys.modules)
+    del _kept["__main__"]
+    atexit.register(_kept.clear)
 
 
 def put_back() -> None:

@@ -25,7 +25,7 @@ def find(wanted: str) -> int:
 
     Where several have it, the one that runs Python is meant rather than the shell or the editor around it.
     """
-    wanted = wanted.strip()
+    wanted, given = wanted.strip(), wanted
     if wanted.isascii() and wanted.isdecimal():
         if len(wanted) > _MOST_DIGITS:
             raise UsageError("There is no process with so long a number.", _HOW_TO_NAME)
@@ -35,7 +35,7 @@ def find(wanted: str) -> int:
         if handle.name == wanted:
             return handle.pid
     if len(wanted) < _SHORTEST:
-        raise UsageError(f"{wanted!r} names no process.", _HOW_TO_NAME)
+        raise UsageError(f"{given!r} names no process.", _HOW_TO_NAME)
     running = _command_lines()
     found = {pid: line for pid, line in running.items() if wanted in line}
     for candidates in (list(found), [pid for pid in found if _runs_python(pid)]):
