@@ -29,7 +29,7 @@ def _variables() -> Iterator[tuple[str, int]]:
     if python is None:
         return
     pthread = int(gdb.newest_frame().read_register("fs_base"))
-    for thread in python.threads(lambda _native, known: known == pthread):
+    for thread in python.threads(lambda _native, known, _interpreter: known == pthread):
         for loop in thread.loops:
             for frame in loop.frames:
                 yield from python.local_addresses(frame)

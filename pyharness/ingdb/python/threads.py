@@ -42,8 +42,8 @@ class Python:
         self.values = Values(memory, layout)
         self.frames = Frames(self.values)
 
-    def threads(self, wanted: Callable[[int | None, int], bool] = lambda _native, _pthread: True) -> list[PythonThread]:
-        """Every thread for which ``wanted(native_id, pthread)`` holds; what cannot be read is left out."""
+    def threads(self, wanted: Callable[[int | None, int, int], bool] = lambda *_: True) -> list[PythonThread]:
+        """Every thread for which ``wanted(native_id, pthread, interpreter)`` holds; what cannot be read is left out."""
         found = []
         for interpreter in self._chain(self.runtime + self.layout["runtime.interpreters_head"], "interpreter.next"):
             holder = self._gil_holder(interpreter)
@@ -54,15 +54,15 @@ class Python:
         return found
 
     def _thread(
-        self, thread: int, interpreter: int, holder: int, wanted: Callable[[int | None, int], bool]
+        self, thread: int, interpreter: int, holder: int, wanted: Callable[[int | None, int, int], bool]
     ) -> PythonThread | None:
         try:
             pthread, native = self._pointer(thread, "thread.thread_id"), None
             if "thread.native_thread_id" in self.layout:
                 native = self._pointer(thread, "thread.native_thread_id")
-            if self._pointer(thread, "thread.interp") != interpreter or not wanted(native, pthread):
-                return None
             number = self._pointer(interpreter, "interpreter.id")
+            if self._pointer(thread, "thread.interp") != interpreter or not wanted(native, pthread, number):
+                return None
         except UnreadableError:
             return None
         return PythonThread(thread, number, pthread, native, thread == holder, tuple(self.frames.loops(thread)))
