@@ -5,6 +5,7 @@ gdb would read the symbols of every library: seconds for libtorch alone. With ``
 
 from __future__ import annotations
 
+import errno
 import os
 import re
 from bisect import bisect_right
@@ -21,6 +22,8 @@ from pyharness.model.user_code import is_user_binary
 
 _PAGE = 4096
 _MAX_NOTES = 1 << 16
+_OUT_OF = {errno.EMFILE, errno.ENFILE, errno.ENOMEM}
+"""What keeps this process from opening a file that is there: descriptors, or memory to map it."""
 
 
 @dataclass(frozen=True)
@@ -47,6 +50,8 @@ class _Mapped:
         self.opened: dict[memory_map.Image, Library | None] = {}
         self.named: dict[str, Library | None] = {}
         self.missed: set[int] = set()
+        self.kept_out: dict[str, str] = {}
+        """Paths of libraries that this process had no means to open → what it lacked, in the system's words."""
         self.stale = True
         self.size = b""
         self.loaded: frozenset[str] | None = None
@@ -97,8 +102,20 @@ class _Mapped:
     def open(self, image: memory_map.Image) -> Library | None:
         """The ELF file behind an image, ``None`` where there is none or where it is another one by now."""
         if image not in self.opened:
-            self.opened[image] = _open(image)
+            self.opened[image] = self._open(image)
         return self.opened[image]
+
+    def _open(self, image: memory_map.Image) -> Library | None:
+        for path in (image.path, f"/proc/{gdb.selected_inferior().pid}/root{image.path}"):
+            try:
+                elf = open_elf(path)
+            except ElfError as error:
+                if isinstance(error.__cause__, OSError) and error.__cause__.errno in _OUT_OF:
+                    self.kept_out[image.path] = error.__cause__.strerror
+                continue
+            if _is_same(image, elf):
+                return Library(image.path, image.start - elf.base, image.start, image.end, elf)
+        return None
 
 
 _mapped: dict[int, _Mapped] = {}
@@ -162,17 +179,6 @@ def _of_process(pid: int, name: str) -> bytes:
         return b""
     finally:
         os.close(descriptor)
-
-
-def _open(image: memory_map.Image) -> Library | None:
-    for path in (image.path, f"/proc/{gdb.selected_inferior().pid}/root{image.path}"):
-        try:
-            elf = open_elf(path)
-        except ElfError:
-            continue
-        if _is_same(image, elf):
-            return Library(image.path, image.start - elf.base, image.start, image.end, elf)
-    return None
 
 
 def _is_same(image: memory_map.Image, elf: Elf) -> bool:
@@ -243,6 +249,13 @@ def lost() -> list[str]:
     mapped.refresh()
     own = (image for image in mapped.images if ".so" in Path(image.path).name and is_user_binary(image.path))
     return [image.path for image in own if mapped.open(image) is None]
+
+
+def kept_out() -> str:
+    """Why libraries that are here have no names: this process had no means to open them; empty where it had."""
+    found = _current().kept_out
+    names = ", ".join(Path(path).name for path in found)
+    return f"{names}: not opened ({', '.join(sorted(set(found.values())))}), see ulimit -n and -v" if found else ""
 
 
 def replaced_libraries() -> list[str]:

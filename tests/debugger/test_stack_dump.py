@@ -137,6 +137,43 @@ def test_no_python_in_the_process():
     assert all(frame.language == "native" for frame in thread.frames)
 
 
+def test_libraries_that_cannot_be_opened():
+    """The names of their functions are missing, and it says why: this process may open too few files."""
+    with waiting(sys.executable, GIL) as (process, said):
+        for most in range(30, 10, -1):
+            words = ["sh", "-c", f'ulimit -n {most}; exec "$@"', "sh", *PYHARNESS, "stack", str(said["pid"])]
+            done = subprocess.run(words, capture_output=True, text=True, check=False)
+            if "not opened (Too many open files), see ulimit -n" in done.stdout:
+                break
+            assert done.returncode == 0, f"{most}: {done.stderr}"
+        else:
+            pytest.fail("it could always open all")
+        assert process.poll() is None
+
+
+def test_a_subinterpreter_that_another_thread_runs(tmp_path):
+    """Up to Python 3.12 it runs by the thread state of the main thread, which made it: where its frames lie tells."""
+    script = tmp_path / "sub.py"
+    script.write_text(
+        "import threading\n"
+        "try:\n    import _xxsubinterpreters as sub\nexcept ImportError:\n    import _interpreters as sub\n"
+        "made = sub.create()\n"
+        "def run():\n    sub.run_string(made, 'print(1, flush=True); import time; time.sleep(100)')\n"
+        "def waits():\n    threading.Event().wait()\n"
+        "threading.Thread(target=run, daemon=True).start()\n"
+        "waits()\n"
+    )
+    with subprocess.Popen([sys.executable, script], stdout=subprocess.PIPE) as process:
+        process.stdout.readline()
+        time.sleep(0.2)  # it sleeps, and the main thread waits
+        main, other = sorted(dump_stacks(process.pid), key=lambda thread: thread.lwp)
+        process.kill()
+    functions = [[frame.function for frame in one.frames if frame.language == "python"] for one in (main, other)]
+    assert functions[0][-2:] == ["waits", "<module>"]
+    assert (functions[1][0], functions[1][1]) == ("<module>", "run")
+    assert "run" not in functions[0]
+
+
 def test_one_debugger_at_a_time():
     with waiting(sys.executable, FRAMES) as (process, said):
         command = ["gdb", "-nx", "-q", "-ex", f"attach {said['pid']}", "-ex", "echo attached\\n"]

@@ -135,7 +135,7 @@ def _stack(thread: gdb.InferiorThread, python: Python | None, note: str, limit: 
         tuple(_op_named(merge(native, loops, _node_of, describe))),
         holds_gil=any(one.holds_gil for one in known),
         signal=_fatal_signal(),
-        note=note,
+        note=note or libraries.kept_out(),
     )
 
 
@@ -219,13 +219,27 @@ def _read_threads(python: Python, thread: gdb.InferiorThread) -> list[PythonThre
     """What they know of it, by ``pthread_self()``, which is the thread's ``fs_base``.
 
     Kernel ids differ where the program has a namespace of its own; they serve where the register is not to be had.
+    Up to Python 3.12 any thread may run a subinterpreter by the state of the one that made it, so there the place of
+    the loops tells: on this thread's stack, which ends where its ``fs_base`` points to (the main thread's lies above).
     """
+    frame = gdb.newest_frame()
+    pointer = _stack_pointer(frame)
     try:
-        pthread = int(gdb.newest_frame().read_register("fs_base"))
+        pthread = int(frame.read_register("fs_base"))
     except (gdb.error, ValueError):
         pthread = 0
     lwp = thread.ptid[1]
-    found = python.threads(lambda native, known: known == pthread if pthread else native == lwp)
+
+    def is_of_it(native: int | None, known: int, interpreter: int) -> bool:
+        return (known == pthread if pthread else native == lwp) or bool(interpreter and pointer and pthread)
+
+    def runs_here(one: PythonThread) -> bool:
+        marker = next((loop.marker for loop in one.loops if loop.marker), None)
+        if not one.interpreter or marker is None or not pointer or not pthread:
+            return is_of_it(one.native_id, one.pthread, 0)
+        return pointer <= marker and (pointer > pthread or marker < pthread)
+
+    found = [one for one in python.threads(is_of_it) if runs_here(one)]
     return sorted(found, key=lambda one: next((loop.marker for loop in one.loops if loop.marker), 1 << 64))
 
 
