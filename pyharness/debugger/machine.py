@@ -269,6 +269,13 @@ class Machine:
         """The client has had the thread go on at another line of its Python code: its stop there comes."""
         self.focus, self._jumping = None, thread
 
+    def has_no_lines(self) -> list[Action]:
+        """The step is refused: gdb knows neither lines nor the end of the function. To leave it is the next best."""
+        step = self._step
+        if step is None or step.request in _INSTRUCTIONS or step.thread not in self._agent_armed:
+            return []
+        return [Leave(step.thread, pending=True)]
+
     def returns_to_native(self, thread: int) -> None:
         """``ArmReturn`` has found native code to return to."""
         self._returning = thread

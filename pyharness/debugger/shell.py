@@ -62,6 +62,8 @@ if TYPE_CHECKING:
 Events: TypeAlias = "queue.SimpleQueue[tuple[str, Any]]"
 """What comes in: its source (``program``, ``debugpy``, ``gdb``, ``exit`` or a front door's own), and the item."""
 _AT_FUNCTION = "function breakpoint"
+_NO_BOUNDS = "Cannot find bounds of current function"
+"""How gdb refuses to step in a function without lines whose end no symbol tells."""
 _PYTHON_PAUSES = 0.25
 """Seconds in which Python code that runs comes to a line."""
 _MAX_STOPS = 1000
@@ -296,13 +298,19 @@ class Shell:
         if notice is None:  # gdb stays when the program ends
             raise GdbLostError("gdb")
         if notice.kind == "refused":
-            raise GdbError(str(notice.values.get("msg", "gdb refused to let the program run.")))
+            self._on_refused(str(notice.values.get("msg", "gdb refused to let the program run.")))
         if notice.kind == "console" and (said := Logged.in_line(str(notice.values["text"]))):
             self._log(said.number, said.text)
         if notice.kind == "stopped":
             self.native.calls.look()
         if notice.kind == "stopped" and "thread-id" in notice.values:
             self._on_native_stop(self.native, notice)
+
+    def _on_refused(self, why: str) -> None:
+        leave = self.machine.has_no_lines() if why == _NO_BOUNDS else []
+        if not leave:
+            raise GdbError(why)
+        self.perform(leave)
 
     def _on_native_stop(self, native: NativeSide, notice: Notice) -> None:
         thread = native.lwp_of(str(notice.values["thread-id"]))

@@ -53,9 +53,8 @@ def attach(pid: int, *, non_stop: bool, symbols: bool = True) -> None:
     ``symbols=False`` leaves the user's libraries for a later ``libraries.load_user_symbols()``: stacks and names work
     without. Raises ``gdb.GdbError`` whose first line says what is wrong and whose second what to do.
     """
-    configure(non_stop=non_stop)
     end = time.monotonic() + _PATIENCE
-    while not _is_attached(pid, last=time.monotonic() > end):
+    while not _is_attached(pid, non_stop=non_stop, last=time.monotonic() > end):
         time.sleep(_POLL)
     if symbols:
         libraries.load_user_symbols()
@@ -63,10 +62,10 @@ def attach(pid: int, *, non_stop: bool, symbols: bool = True) -> None:
         terminal.write(f"{path} was rebuilt after the program loaded it: start the program anew to debug its code.")
 
 
-def _is_attached(pid: int, *, last: bool) -> bool:
+def _is_attached(pid: int, *, non_stop: bool, last: bool) -> bool:
     """Try it; ``False`` where another reading was in the way, which is none of the person's concern but at ``last``."""
     try:
-        _attach(pid)
+        _attach(pid, non_stop=non_stop)
     except TracedError as error:
         if last or not error.is_reading:
             raise
@@ -74,8 +73,9 @@ def _is_attached(pid: int, *, last: bool) -> bool:
     return True
 
 
-def _attach(pid: int) -> None:
+def _attach(pid: int, *, non_stop: bool) -> None:
     check(pid)
+    configure(non_stop=non_stop)
     try:
         with ExitStack() as during:
             # A libc with debug symbols installed (/usr/lib/debug) would be read in full: gdb always reads libc.

@@ -111,7 +111,7 @@ class _Mapped:
                 elf = open_elf(path)
             except ElfError as error:
                 if isinstance(error.__cause__, OSError) and error.__cause__.errno in _OUT_OF:
-                    self.kept_out[image.path] = error.__cause__.strerror
+                    self.kept_out[image.path] = os.strerror(error.__cause__.errno)
                 continue
             if _is_same(image, elf):
                 return Library(image.path, image.start - elf.base, image.start, image.end, elf)

@@ -71,6 +71,19 @@ def test_what_comes_after_a_crash_is_said_not_to_be_done(pyharness):
     assert "Traceback" not in result.stderr
 
 
+def test_a_step_where_no_symbol_tells_the_functions_end_leaves_it(pyharness, tmp_path):
+    """faulthandler raises the signal again, in a function of a libc without symbols: the second stop."""
+    script = tmp_path / "twice.py"
+    script.write_text(
+        "import faulthandler\nimport torch\nfrom pyharness.ops import faulty\n"
+        "faulthandler.enable()\nfaulty.null_dereference(torch.ones(3))\n"
+    )
+    result = pyharness("step", script, "--at", f"py:{script}:5", "--continue", "--over", "--over")
+    assert result.returncode == 128 + signal.SIGSEGV, result.stderr
+    assert result.stdout.count("SIGSEGV: Segmentation fault") == 2
+    assert "bounds" not in result.stderr
+
+
 def test_a_misspelt_node_offers_the_nearest(pyharness):
     result = pyharness("step", KERNEL, "--at", "fx:rleu")
     assert result.returncode == 1

@@ -48,7 +48,7 @@ def test_stripped(looked_at, compiled, tmp_path):
 @pytest.mark.parametrize("keeps", [100, 3000, -1])
 def test_cut_short(looked_at, compiled, tmp_path, keeps):
     path = copied(compiled("op.so", "-g"), tmp_path)
-    whole = os.path.getsize(path)
+    whole = path.stat().st_size
     os.truncate(path, keeps % whole)
     found = looked_at(path)
     assert found.keys() == {"file"}

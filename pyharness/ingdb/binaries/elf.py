@@ -94,7 +94,8 @@ class Elf:
         ends = [segment.offset + segment.file_size for segment in self.segments]
         if self._sections_at:
             ends.append(self._sections_at + self._section_count * _SECTION.size)
-        return len(self.data) < max([self._segments_at + self._segment_count * _SEGMENT.size, *ends])
+        least: int = max([self._segments_at + self._segment_count * _SEGMENT.size, *ends])
+        return len(self.data) < least
 
     @cached_property
     def sections(self) -> dict[str, Section]:
