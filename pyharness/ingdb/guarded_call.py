@@ -71,7 +71,15 @@ def is_given_up() -> bool:
     return _lwp() in _given_up
 
 
-def runs() -> bool:
+def is_under_way() -> bool:
+    """Whether a call on the selected thread was given up and gdb has not told of its stop yet.
+
+    gdb may hold the thread meanwhile, for another one's step over a breakpoint or until it tells: nobody may move it.
+    """
+    return is_given_up() and _lwp() not in _told
+
+
+def _runs() -> bool:
     """Whether the selected thread runs: to gdb's users, one within a call stands."""
     thread = gdb.selected_thread()
     if thread is None or not thread.is_valid():
@@ -155,8 +163,19 @@ class _Noted:
 
 _given_up: dict[int, tuple[_Guard, _Noted] | None] = {}
 """Thread → the call on it that runs on without gdb; ``None`` for one without a guard."""
+_told: set[int] = set()
+"""Threads of whose stop gdb has told since a call on them was given up."""
 _open: dict[int, tuple[_Guard, _Noted]] = {}
 """Thread → the call on it that the guard knows of."""
+
+
+def _on_stop(event: gdb.StopEvent) -> None:
+    """In non-stop mode, the only one in which calls are given up, gdb says whose stop it is."""
+    if event.inferior_thread is not None:
+        _told.add(event.inferior_thread.ptid[1])
+
+
+gdb.events.stop.connect(_on_stop)
 
 
 def _find() -> _Guard | None:
@@ -211,8 +230,9 @@ def _may_be_given_up() -> Iterator[None]:
     try:
         yield
     except gdb.error as error:
-        if not runs():
+        if not _runs():
             raise
+        _told.discard(lwp)
         _given_up[lwp] = _open.get(lwp)
         raise GivenUpError from error
 

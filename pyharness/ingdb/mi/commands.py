@@ -280,6 +280,6 @@ def _end_call(request: mi.EndCall) -> mi.AgentReply:
     thread = select(request.thread)
     if not guarded_call.is_given_up():
         return mi.AgentReply()
-    if guarded_call.runs():
+    if guarded_call.is_under_way():
         return mi.AgentReply(later=True, runs=True, holder=call_gate.stopped_gil_holder(thread))
     return mi.AgentReply(agent.end_call())
