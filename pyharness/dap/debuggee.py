@@ -19,7 +19,7 @@ from pyharness.dap.native_filters import NativeFilters
 from pyharness.debugger.attach import Attachment
 from pyharness.debugger.launch import Command
 from pyharness.debugger.listener import Listener
-from pyharness.debugger.shell import Shell
+from pyharness.debugger.live_shell import LiveShell
 from pyharness.model.errors import HarnessError
 
 if TYPE_CHECKING:
@@ -30,7 +30,7 @@ if TYPE_CHECKING:
     from pyharness.debugger.breakpoint import Breakpoint
     from pyharness.debugger.machine import Stopped
     from pyharness.debugger.native_side import NativeSide
-    from pyharness.debugger.shell import Events
+    from pyharness.debugger.shell import Events, Shell
     from pyharness.debugger.target import Target
     from pyharness.protocol.channel import Child
 
@@ -62,7 +62,7 @@ class Debuggee(Listener):
     def _start(self, events: Events) -> Shell:
         with self._prepared() as target:
             plan = self._plan
-            return Shell(
+            return LiveShell(
                 target,
                 plan.include,
                 self._progress,

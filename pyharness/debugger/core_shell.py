@@ -9,12 +9,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from pyharness.debugger import machine as m
-from pyharness.debugger.asking import Asking
-from pyharness.debugger.breakpoints import Breakpoints
 from pyharness.debugger.core_header import check_core, check_program
 from pyharness.debugger.core_native import IMMOBILE, REOPEN, CoreLostError, CoreNative
-from pyharness.debugger.failed_conditions import FailedConditions
-from pyharness.debugger.listener import Listener
 from pyharness.debugger.python_side import PythonSide
 from pyharness.debugger.shell import Shell
 from pyharness.model.errors import HarnessError
@@ -27,6 +23,7 @@ if TYPE_CHECKING:
     from pyharness.debugger.child_processes import ChildProcesses
     from pyharness.debugger.core_native import OpenedCore
     from pyharness.debugger.dap_client import DapClient
+    from pyharness.debugger.listener import Listener
     from pyharness.debugger.native_side import NativeSide
     from pyharness.debugger.shell import Events
     from pyharness.protocol.agent import Request
@@ -65,28 +62,21 @@ class CoreShell(Shell):
 
     def __init__(self, core: CoreFile, *, events: Events | None = None, listener: Listener | None = None) -> None:
         core.check()
-        self._events: Events = events or queue.SimpleQueue()
-        self._listener = listener or Listener()
-        self._told: m.Stopped | None = None
-        self.held, self.ready, self.lost = False, False, False
-        self.exit_code: int | None = None
-        self.conditions = FailedConditions()
         core.progress(f"reading {Path(core.path).name}")
-        self._core = CoreNative(lambda notice: self._events.put(("gdb", notice)))
-        self.native: NativeSide | None = self._core
+        heard: Events = events or queue.SimpleQueue()
+        self._core = CoreNative(lambda notice: heard.put(("gdb", notice)))
         try:
             self._core.prepare()
             opened = self._core.open(str(Path(core.path).resolve()), core.program)
         except BaseException:
             self._core.close()
             raise
+        super().__init__(CoreMachine(opened), CorePython(), heard, listener)
         self._contents = opened.contents
+        self.native = self._core
         self.signal = f"{opened.signal.name}: {opened.signal.text}" if opened.signal else ""
-        self.machine = CoreMachine(opened)
-        self.python: PythonSide = CorePython()
-        self.breakpoints = Breakpoints(self.python, self._listener)
         self.process = CoreProcess(self._contents.pid)
-        self._events.put(("core", self._contents.lacks))
+        heard.put(("core", self._contents.lacks))
 
     @property
     def loaded_user_libraries(self) -> bool:
@@ -98,19 +88,20 @@ class CoreShell(Shell):
         """The threads that the core file has."""
         return self._contents.threads
 
-    def handle(self, source: str, item: Any) -> None:
-        """Handle one event of the queue; raises what the client should know of the core file."""
-        if source == "core":
-            self.ready = True
-            self._listener.ready()
-            self._listener.configure()
-            if item:
-                raise HarnessError("\n".join(item))
-        elif source == "gdb":
-            if item is None:
-                raise CoreLostError
-        else:
-            self._listener.other(source, item)
+    def _take(self, source: str, item: Any) -> bool:
+        match source:
+            case "core":
+                self.ready = True
+                self._listener.ready()
+                self._listener.configure()
+                if item:
+                    raise HarnessError("\n".join(item))
+            case "gdb":
+                if item is None:
+                    raise CoreLostError
+            case _:
+                return False
+        return True
 
     @contextmanager
     def excused(self) -> Iterator[None]:
@@ -137,6 +128,16 @@ class CoreShell(Shell):
     def attach(self) -> NativeSide:
         """gdb has it open."""
         return self._core
+
+    def pause(self, thread: int) -> None:
+        """Nothing runs."""
+        del thread
+        raise HarnessError(IMMOBILE)
+
+    def jump(self, thread: int, target: int) -> None:
+        """Nothing can go on."""
+        del thread, target
+        raise HarnessError(IMMOBILE)
 
     def let_go(self) -> None:
         """Close it."""
@@ -176,25 +177,15 @@ class CorePython(PythonSide):
     """The Python half without a debugpy: it is read from memory, by gdb."""
 
     def __init__(self) -> None:
-        self.names, self.stdlib, self._link = {}, "", None
-        self.asking = Asking(_nobody)
+        super().__init__(lambda _event: None)
         self.deliver = lambda _command, _arguments: {}
 
     @property
-    def transcript(self) -> list[str]:
-        """Nothing is said with anyone."""
-        return []
+    def _dap(self) -> DapClient:
+        raise HarnessError(IMMOBILE)
 
     def configured(self) -> None:
         """Nobody waits for that."""
-
-    def request(self, command: str, arguments: dict[str, Any], seconds: float = 30.0) -> dict[str, Any]:
-        """There is nobody to ask."""
-        del command, arguments, seconds
-        raise HarnessError(IMMOBILE)
-
-    def close(self) -> None:
-        """Nothing is open."""
 
 
 class CoreProcess:
@@ -228,7 +219,3 @@ class CoreProcess:
 
     def close(self) -> None:
         """Nothing is open."""
-
-
-def _nobody() -> DapClient:
-    raise HarnessError(IMMOBILE)

@@ -14,8 +14,8 @@ from pyharness.debugger.hold import Hold
 from pyharness.debugger.interrupts import postponed
 from pyharness.debugger.launch import Command, missing_in
 from pyharness.debugger.listener import Listener
+from pyharness.debugger.live_shell import LiveShell
 from pyharness.debugger.merged_stack import merged_stack
-from pyharness.debugger.shell import Shell
 from pyharness.gdbmi.client import GdbError
 from pyharness.model.errors import DebuggerLostError, HarnessError
 from pyharness.model.evaluation import EVAL_TIMEOUT, checked_timeout
@@ -33,6 +33,7 @@ if TYPE_CHECKING:
 
     from pyharness.debugger.breakpoints import Breakpoints
     from pyharness.debugger.machine import Request, Stopped
+    from pyharness.debugger.shell import Shell
     from pyharness.debugger.target import Target
     from pyharness.protocol.channel import Child
 
@@ -64,7 +65,7 @@ class Program:
         self._progress = progress or (lambda _text: None)
         self._notes = notes or _LOG.warning
         self._heard = _Heard(self._notes, on_child)
-        self._make_shell: Callable[[], Shell] = lambda: Shell(
+        self._make_shell: Callable[[], Shell] = lambda: LiveShell(
             command, included, self._progress, crashes=crashes, eval_timeout=eval_timeout, listener=self._heard
         )
         self.stop: Stop | None = None

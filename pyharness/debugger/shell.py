@@ -1,140 +1,65 @@
-"""The shell around the state machine: feeds it what both debuggers and the program say, and does what it answers."""
+"""One program and its debuggers, as every front door sees them: alive (`LiveShell`), or a core file (`CoreShell`)."""
 
 from __future__ import annotations
 
 import queue
-import threading
+from abc import ABC, abstractmethod
 from contextlib import contextmanager, suppress
 from typing import TYPE_CHECKING, Any, TypeAlias
 
-from pyharness.debugger import machine as m
-from pyharness.debugger import processes
-from pyharness.debugger.actions import Actions
-from pyharness.debugger.asking import StuckError
 from pyharness.debugger.breakpoints import Breakpoints
-from pyharness.debugger.dap_client import RequestError
 from pyharness.debugger.failed_conditions import FailedConditions
-from pyharness.debugger.launch import PACKAGE, packages
 from pyharness.debugger.listener import Listener
-from pyharness.debugger.native_ending import EndedError
-from pyharness.debugger.native_side import number_of
-from pyharness.debugger.op_stops import OpStops
-from pyharness.debugger.prepared_gdb import PreparedGdb
-from pyharness.debugger.python_side import PythonSide
-from pyharness.gdbmi.client import GdbError, GdbLostError
-from pyharness.model import log_message
-from pyharness.model.errors import DebuggerLostError, HarnessError
-from pyharness.model.evaluation import EVAL_TIMEOUT
-from pyharness.model.process_state import has_ended
-from pyharness.model.state import clear_after
-from pyharness.model.transcript import Ended as ProgramEnded
-from pyharness.model.user_code import UserCode
-from pyharness.protocol.agent import AskDebugpy, RefusedError
-from pyharness.protocol.channel import (
-    Child,
-    Ended,
-    Ends,
-    Failed,
-    Generated,
-    Go,
-    Hello,
-    Library,
-    Message,
-    OpReached,
-    Ready,
-    Unfiled,
-    Welcome,
-)
-from pyharness.protocol.codec import MalformedError
-from pyharness.protocol.mi import Logged
+from pyharness.model.errors import HarnessError
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Sequence
+    from collections.abc import Callable, Iterator
 
+    from pyharness.debugger import machine as m
     from pyharness.debugger.breakpoint import Breakpoint
     from pyharness.debugger.native_side import NativeSide
-    from pyharness.debugger.target import Process, Target
-    from pyharness.gdbmi.records import Notice
+    from pyharness.debugger.python_side import PythonSide
+    from pyharness.debugger.target import Process
     from pyharness.protocol.agent import Request
     from pyharness.protocol.mi import Armed
     from pyharness.protocol.question import Answer
 
 Events: TypeAlias = "queue.SimpleQueue[tuple[str, Any]]"
 """What comes in: its source (``program``, ``debugpy``, ``gdb``, ``exit`` or a front door's own), and the item."""
-_AT_FUNCTION = "function breakpoint"
-_NO_BOUNDS = "Cannot find bounds of current function"
-"""How gdb refuses to step in a function without lines whose end no symbol tells."""
-_PYTHON_PAUSES = 0.25
-"""Seconds in which Python code that runs comes to a line."""
-_MAX_STOPS = 1000
-"""Stops of other threads that a question waits for."""
-_STOP_SECONDS = 0.1
-_LEAVING_SECONDS = 5.0
-"""How long a program may take to end after debugpy has left it without a word."""
 _LATE_SECONDS = 10.0
 """How long nothing comes before a person is told what is waited for: torch loads in less."""
 
 
-class Shell:
-    """Both debuggers, the program and the machine between them; all of it on the caller's thread, in ``pump``."""
+class Shell(ABC):
+    """Feeds the state machine what comes in, on the caller's thread, and tells the listener what comes of it."""
 
     immobile = ""
     """Why nothing can go on or be changed; empty where it can."""
+    process: Process
 
-    def __init__(
-        self,
-        command: Target,
-        included: Sequence[str],
-        progress: Callable[[str], None],
-        *,
-        crashes: bool = False,
-        eval_timeout: float = EVAL_TIMEOUT,
-        events: Events | None = None,
-        listener: Listener | None = None,
-    ) -> None:
-        command.check()
-        self._crashes = crashes
-        self._user_code = UserCode.of(included)
-        self._progress = progress
-        self._events: Events = events or queue.SimpleQueue()
+    def __init__(self, machine: m.Machine, python: PythonSide, events: Events, listener: Listener | None) -> None:
+        self._events = events
         self._listener = listener or Listener()
-        self._libraries: list[str] = []
-        self._gdb = PreparedGdb(lambda notice: self._events.put(("gdb", notice)), self._user_code)
-        self.held = False
-        """gdb may have stopped the program: only SIGKILL reaches it."""
-        self.ready = False
-        """The program stands before its first line."""
-        self._ending = False
-        """The program has said that it ends: what leaves it from then on is not lost, however long the end takes."""
-        self._left = False
-        """Whoever waits for a stop is to wait no longer."""
-        self.lost = False
-        """A debugger has died, and that was raised."""
-        self.machine = m.Machine()
+        self.machine = machine
+        self.python = python
+        self.breakpoints = Breakpoints(python, self._listener)
         self.native: NativeSide | None = None
         """gdb, once it is attached."""
-        self._actions = Actions(self)
         self.conditions = FailedConditions()
         """Conditions that could not be tested: their threads stand there."""
         self.signal = ""
         """The latest signal that stopped a thread, by name and meaning."""
+        self.ready = False
+        """The program stands before its first line."""
+        self.held = False
+        """gdb may have stopped the program: only SIGKILL reaches it."""
+        self.lost = False
+        """A debugger has died, and that was raised."""
         self.exit_code: int | None = None
-        self.python = PythonSide(lambda event: self._events.put(("debugpy", event)))
-        self.python.deliver = self._deliver
-        self.python.asking.seconds = eval_timeout
-        self.breakpoints = Breakpoints(self.python, self._listener)
-        self._op_stops = OpStops(self)
-        self.breakpoints.tell_ops = self._op_stops.tell
+        self._left = False
+        """Whoever waits for a stop is to wait no longer."""
         self._told: m.Stopped | None = None
         """The stop that the listener was told of."""
-        try:
-            self.process: Process = command.start(
-                lambda message: self._events.put(("program", message)),
-                lambda code: self._events.put(("exit", code)),
-            )
-        except BaseException:
-            self.python.close()
-            raise
 
     # --- what comes in ------------------------------------------------------------------------------------------------
 
@@ -155,17 +80,7 @@ class Shell:
     def handle(self, source: str, item: Any) -> None:
         """Handle one event of the queue."""
         with self.excused():
-            if source == "program":
-                self._on_program(item)
-            elif source == "debugpy":
-                self._on_debugpy(item)
-            elif source == "gdb":
-                self._on_gdb(item)
-            elif source == "exit":
-                self._exited(item)
-            elif source == "pause":
-                self._pause_native(item)
-            elif source != "left":
+            if source != "left" and not self._take(source, item):
                 self._listener.other(source, item)
         self._tell_stop()
 
@@ -176,208 +91,6 @@ class Shell:
             self._told = focus
             if focus is not None:
                 self._listener.stopped(focus)
-
-    def _exited(self, code: int) -> None:
-        self.exit_code = code
-        self.breakpoints.left_unseen = code >= 0 and not self._ending
-        self._listener.ended(code)
-
-    @contextmanager
-    def excused(self) -> Iterator[None]:
-        """What fails because the program has just ended is no failure; ``exit_code`` is set then."""
-        try:
-            yield
-        except DebuggerLostError:
-            self.lost = True
-            raise
-        except (RequestError, StuckError, EndedError):  # debugpy has answered, or is still connected
-            raise
-        except HarnessError:
-            if not self._ends():
-                raise
-
-    def _on_program(self, message: Message[Any]) -> None:
-        """The program says something; ``Ready`` is answered later, by the first request of the client's."""
-        match message:
-            case Hello():
-                self._gdb.begin(has_agent=message.agent, guarded=message.guard)
-                self.python.connect(self.process.debugpy(message), str(PACKAGE), self._user_code, message.stdlib)
-                children = self.process.children
-                door = children.told if children else None
-                self.process.answer(Welcome(packages(), self.python.asking.seconds, self._user_code.patterns, door))
-            case Ready():
-                self.ready = True
-                self._listener.ready()
-            case Child():
-                self._listener.child(message)
-            case Failed(error):
-                raise HarnessError(
-                    f"Python cannot be debugged in this program: {error}", "`pyharness doctor` looks at debugpy."
-                )
-            case OpReached():
-                self.process.answer(Go(self._op_stops.announced(message)))
-            case Ends():
-                self._ending = True
-            case _:
-                self._note(message)
-                self.process.answer(Go())
-
-    def _note(self, message: Message[Any]) -> None:
-        """Take what the program tells; it waits until that is done."""
-        match message:
-            case Ended():
-                self._ending = True
-                self.breakpoints.ended = message
-            case Unfiled(why):
-                self.breakpoints.unfiled = why
-            case Generated(file):
-                self.breakpoints.generated(file)
-            case Library(path):
-                self._on_library(path)
-
-    def _on_library(self, path: str) -> None:
-        self._libraries.append(path)
-        if self.native is None and (self.breakpoints.wants_native or self._actions.wants_native):
-            self.attach()
-        elif self.native is None and self._crashes:
-            self._watch_for_crashes()
-        elif self.native:
-            self.native.load_symbols()
-        if self.native:
-            self.breakpoints.bind_native(self.native)
-            self._listener.libraries(self.native)
-            self._actions.arm_again(self.native)
-
-    def _watch_for_crashes(self) -> None:
-        try:
-            self.attach()
-        except HarnessError as error:  # nobody asked for gdb: the Python half needs none
-            self._crashes = False
-            self._progress(f"a crash will not be stopped at: {error.message}")
-
-    def _on_debugpy(self, event: dict[str, Any] | None) -> None:
-        if event is None:
-            if not self._ending and not self._ends(_LEAVING_SECONDS):
-                raise DebuggerLostError("debugpy")
-            return
-        kind, body = event["event"], event.get("body") or {}
-        if kind == "initialized":
-            if self._listener.configure():
-                self.python.configured()
-        elif kind == "output":
-            self._on_output(body)
-        elif kind == "stopped":
-            thread, reason = self.python.thread_of(body["threadId"]), body.get("reason", "")
-            known = "breakpoint" if reason == _AT_FUNCTION else reason
-            self.perform(self.machine.handle(m.PythonStopped(thread, known, self._called_back(thread))))
-
-    def _on_output(self, body: dict[str, Any]) -> None:
-        """debugpy says something; its data are ours (``debuggee/conditions.py``, ``debuggee/log_points.py``)."""
-        data, text = body.get("data"), str(body.get("output", ""))
-        if isinstance(data, dict) and "log" in data:
-            self._log(int(data["log"]), text.removesuffix("\n"))
-        elif data:
-            self.conditions.take(data)
-        elif body.get("category") != "telemetry":
-            self._listener.output(text, str(body.get("category", "console")))
-
-    def _log(self, number: int, text: str) -> None:
-        point = next((each for each in self.breakpoints.enabled if each.number == number), None)
-        if point:  # it may have been removed since
-            self._listener.logged(point, text)
-
-    def _called_back(self, thread: int) -> bool:
-        """Whether a thread stands in Python code of the user's that was called since the agent armed it."""
-        depth = self._actions.depth_before(thread)
-        stack = self.python.stack(thread) if depth else []
-        return len([frame for frame in stack if not frame.plumbing]) > depth
-
-    def _on_gdb(self, notice: Notice | None) -> None:
-        if self.native is None:
-            return
-        if notice is None:  # gdb stays when the program ends
-            raise GdbLostError("gdb")
-        if notice.kind == "refused":
-            self._on_refused(str(notice.values.get("msg", "gdb refused to let the program run.")))
-        if notice.kind == "console" and (said := Logged.in_line(str(notice.values["text"]))):
-            self._log(said.number, said.text)
-        if notice.kind == "stopped":
-            self.native.calls.look()
-        if notice.kind == "stopped" and "thread-id" in notice.values:
-            self._on_native_stop(self.native, notice)
-
-    def _on_refused(self, why: str) -> None:
-        leave = self.machine.has_no_lines() if why == _NO_BOUNDS else []
-        if not leave:
-            raise GdbError(why)
-        self.perform(leave)
-
-    def _on_native_stop(self, native: NativeSide, notice: Notice) -> None:
-        thread = native.lwp_of(str(notice.values["thread-id"]))
-        reason = native.reason_of(notice, thread, self._is_users)
-        if reason is None:
-            return
-        hit = self._hit(notice, thread) if reason == "breakpoint" else None
-        if hit and (hit.log or hit not in self.breakpoints.enabled):  # it was removed while this thread came to it
-            if hit in self.breakpoints.enabled:
-                self._listener.logged(hit, self._message(native, hit, thread))
-            native.resume(thread)
-            return
-        if problem := notice.values.get("condition-error"):
-            self.conditions.take_native(thread, hit, str(problem))
-        if reason == "signal":
-            self.signal = f"{notice.values.get('signal-name')}: {notice.values.get('signal-meaning')}"
-        standing = native.standing(notice, thread) if reason in {"stepped", "arrived"} else "own"
-        stop = m.NativeStopped(thread, reason, standing != "other", hit, inlined=standing == "inlined")
-        self.perform(self.machine.handle(stop))
-
-    def _is_users(self, number: int) -> bool:
-        """Whether a breakpoint of gdb's is one of the user's, or stops for one."""
-        return number in self.breakpoints.of_number or self._op_stops.is_trap(number)
-
-    def _hit(self, notice: Notice, thread: int) -> Breakpoint | None:
-        """The breakpoint that a thread has hit; ``None`` for one that the program has of its own."""
-        number = number_of(notice)
-        if self._op_stops.is_trap(number):
-            return self._op_stops.at_trap(thread)
-        return self.breakpoints.of_number[number]
-
-    def _message(self, native: NativeSide, point: Breakpoint, thread: int) -> str:
-        """What a log point at an op prints; gdb makes that of any other native one itself."""
-        texts, values = log_message.parts(point.log)
-        shown = [self._value(native, thread, value) for value in values]
-        return texts[0] + "".join(value + text for value, text in zip(shown, texts[1:], strict=True))
-
-    def _value(self, native: NativeSide, thread: int, expression: str) -> str:
-        try:
-            return native.evaluate(thread, expression.strip())
-        except DebuggerLostError:
-            raise
-        except HarnessError as error:
-            return f"<{error.message}>"
-
-    def _ends(self, seconds: float = 1.0) -> bool:
-        """Whether the program is over: a debugger that ends because of that is not lost.
-
-        What the debuggers tell meanwhile is for later: a program that goes on may have stopped.
-        """
-        told: list[tuple[str, Any]] = []
-        try:
-            while True:
-                source, item = self._events.get(timeout=seconds)
-                if source == "exit":
-                    self._exited(item)
-                    return True
-                if source == "program":  # it waits for the answer before it can end
-                    self._on_program(item)
-                elif source in {"debugpy", "gdb"}:
-                    told.append((source, item))
-                elif source != "left":
-                    self._listener.other(source, item)
-        except queue.Empty:
-            for event in told:
-                self._events.put(event)
-            return False
 
     # --- what goes out ------------------------------------------------------------------------------------------------
 
@@ -416,49 +129,6 @@ class Shell:
         while self.exit_code is None and not self._events.empty():
             self.handle(*self._events.get())
 
-    def _deliver(self, command: str, arguments: dict[str, Any]) -> dict[str, Any]:
-        """Send debugpy what changes breakpoints; in time even where a native stop keeps the GIL from its threads.
-
-        Returns its answer, or ``{}`` where that cannot be waited for.
-        """
-        focus = self.machine.focus
-        if focus is None or focus.language == "python" or self.native is None:
-            return self.python.request_in_time(command, arguments)
-        crashed = focus.reason == "signal"  # nothing is called on its thread
-        if crashed or not self.ask_agent(focus.thread, AskDebugpy(command, arguments)):
-            self.python.post(command, arguments)
-        return {}
-
-    def perform(self, actions: list[m.Action]) -> None:
-        """Do what the machine says, in its order."""
-        self._actions.perform(actions, has_libraries=bool(self._libraries))
-
-    @property
-    def armed(self) -> Armed:
-        """What the last *into* armed."""
-        return self._actions.armed
-
-    def ask_agent(self, thread: int, request: Request[Answer]) -> Answer | None:
-        """Ask the agent on a stopped thread, once every other thread that ran into a trap of ours has passed it.
-
-        ``None`` where the program has no agent.
-        """
-        native = self.attach()
-        if not native.has_agent:
-            return None
-        for _ in range(_MAX_STOPS):
-            reply = native.ask_agent(thread, request)
-            if not reply.later:
-                return _answer(request, reply.answer)
-            if reply.holder in self.machine.waiting:
-                break
-            with suppress(queue.Empty):
-                self.handle(*self._events.get(timeout=_STOP_SECONDS))
-        raise HarnessError(
-            "Python cannot answer: another stopped thread holds the GIL.",
-            "Continue: the stop of that thread comes next.",
-        )
-
     def interrupt(self) -> None:
         """End the expression that runs, in either language, and nothing else; from any thread."""
         if self.python.alive:
@@ -473,108 +143,73 @@ class Shell:
             self.attach()
         self.breakpoints.add(new, self.native)
 
-    def pause(self, thread: int) -> None:
-        """Stop the program: debugpy stops Python code at its next line; where none comes soon, gdb stops the thread."""
-        self.machine.pausing = True
-        self.python.post("pause", {"threadId": "*"})
-        native = threading.Timer(_PYTHON_PAUSES, self._events.put, (("pause", thread),))
-        native.daemon = True
-        native.start()
-
-    def _pause_native(self, thread: int) -> None:
-        if self.machine.pausing and self.exit_code is None:
-            self.python.post("continue", {"threadId": "*"})  # forgets the pause that has not come about
-            known = thread in self.tasks
-            self.attach().pause(thread if known else self.process.pid)
-
-    def jump(self, thread: int, target: int) -> None:
-        """Have a thread that stands in Python code go on at a target of debugpy's; its stop there is told."""
-        self.python.request_of(thread, "goto", {"targetId": target})  # refused, the program stands as it did
-        self.machine.jumps(thread)
-
-    # --- gdb ----------------------------------------------------------------------------------------------------------
-
-    def attach(self) -> NativeSide:
-        """gdb, attached to the program with the user's symbols read."""
-        if self.native is None:
-            self._progress("attaching gdb")
-            prepared = self._gdb.take()
-            self.held = True
-            prepared.ending.seconds = self.python.asking.seconds
-            prepared.on_interrupt = self.interrupt
-            prepared.attach(self.process.pid)
-            self.native = prepared
-            prepared.load_symbols()
-            self._listener.libraries(prepared)
-        return self.native
-
-    @property
-    def loaded_user_libraries(self) -> bool:
-        """Whether there is native code of the user's to look into."""
-        return bool(self._libraries)
-
-    @property
-    def tasks(self) -> dict[int, str]:
-        """The threads of the program: LWP → the kernel's name."""
-        return processes.tasks(self.process.pid)
-
-    # --- the end ------------------------------------------------------------------------------------------------------
-
-    def let_go(self) -> None:
-        """Take everything out of the program that could stop it, and let it run without a debugger."""
-        with suppress(HarnessError):  # a debugger that is gone holds nothing any more
-            self.perform(self.machine.release())
-        for each in self.breakpoints.enabled:
-            with suppress(HarnessError):
-                self.breakpoints.remove(each, self.native)
-        self.close_gdb()
-        self.python.disconnect()
-        self.process.let_go()
-
-    def fate(self) -> str:
-        """What became of the program that a debugger has left, once it was let go."""
-        if self.exit_code is not None or self._ends():
-            ended = str(ProgramEnded(self.exit_code))
-            return f"{ended[0].upper()}{ended[1:]}."
-        if self.native and self.native.calls_unguarded:
-            return (
-                "The program was let go and runs, but gdb was evaluating an expression in it: it will crash when that"
-                " is done, because pyharness's native half, which would guard it, is not built for its Python."
-            )
-        return "The program was let go and runs on without a debugger."
-
     def leave(self) -> None:
         """Have ``pump`` return, from any thread."""
         self._left = True
         self._events.put(("left", None))
 
+    # --- what differs -------------------------------------------------------------------------------------------------
+
+    @abstractmethod
+    def _take(self, source: str, item: Any) -> bool:
+        """Take an event that is for this shell; ``False`` for one of the front door's own."""
+
+    @abstractmethod
+    @contextmanager
+    def excused(self) -> Iterator[None]:
+        """What fails because the program has just ended is no failure; ``exit_code`` is set then."""
+
+    @abstractmethod
+    def perform(self, actions: list[m.Action]) -> None:
+        """Do what the machine says, in its order."""
+
+    @property
+    @abstractmethod
+    def armed(self) -> Armed:
+        """What the last *into* armed."""
+
+    @abstractmethod
+    def ask_agent(self, thread: int, request: Request[Answer]) -> Answer | None:
+        """Ask the agent on a stopped thread; ``None`` where the program has no agent."""
+
+    @abstractmethod
+    def attach(self) -> NativeSide:
+        """gdb, with the user's symbols read."""
+
+    @property
+    @abstractmethod
+    def loaded_user_libraries(self) -> bool:
+        """Whether there is native code of the user's to look into."""
+
+    @property
+    @abstractmethod
+    def tasks(self) -> dict[int, str]:
+        """The threads of the program: LWP → the kernel's name."""
+
+    @abstractmethod
+    def pause(self, thread: int) -> None:
+        """Stop the program wherever it is; ``thread`` where Python code does not come to a line."""
+
+    @abstractmethod
+    def jump(self, thread: int, target: int) -> None:
+        """Have a thread that stands in Python code go on at a target of debugpy's; its stop there is told."""
+
+    @abstractmethod
+    def fate(self) -> str:
+        """What became of the program that a debugger has left, once it was let go."""
+
+    @abstractmethod
+    def let_go(self) -> None:
+        """Take everything out of the program that could stop it, and let it run without a debugger."""
+
+    @abstractmethod
     def kill(self, ended: Callable[[], None] = lambda: None) -> None:
-        """End the program, then the debuggers: a traced program is gone only when its tracer knows.
+        """End the program, then the debuggers; ``ended`` is called in between."""
 
-        ``ended`` is called in between.
-        """
-        self.process.end(at_once=self.held)
-        ended()
-        self.close(let_go=False)
-        self.exit_code = self.process.wait()
-
+    @abstractmethod
     def close(self, *, let_go: bool = True) -> None:
         """Give back everything; a program that still runs runs on."""
-        self.close_gdb(let_go=let_go)
-        self.python.close()
-        self.process.close()
-        if has_ended(self.process.pid):
-            clear_after(self.process.pid, self.breakpoints.generated_files)
 
+    @abstractmethod
     def close_gdb(self, *, let_go: bool = True) -> None:
-        """Detach gdb and end it, be it attached, on its way there or never needed."""
-        native = self.native or self._gdb.unused()
-        if native:
-            native.close(let_go=let_go)
-
-
-def _answer(request: Request[Answer], said: Any) -> Answer:
-    try:
-        return request.answer_in(said)
-    except (RefusedError, MalformedError) as error:
-        raise HarnessError(f"The program refused {request.tag!r}: {error}") from error
+        """Detach gdb and end it."""

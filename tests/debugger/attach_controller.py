@@ -7,7 +7,7 @@ import sys
 import threading
 
 import pyharness
-from pyharness.debugger.shell import Shell
+from pyharness.debugger.live_shell import LiveShell
 
 target, state, *place = sys.argv[1:]
 
@@ -18,7 +18,7 @@ def stay():
 
 
 if state in {"hello", "ready", "initialized"}:  # before that is handled
-    handle = Shell.handle
+    handle = LiveShell.handle
 
     def handle_until(self, source, item):
         named = item.get("event") if source == "debugpy" and item else type(item).__name__.lower()
@@ -26,7 +26,7 @@ if state in {"hello", "ready", "initialized"}:  # before that is handled
             stay()
         handle(self, source, item)
 
-    Shell.handle = handle_until
+    LiveShell.handle = handle_until
 
 with pyharness.attach(target, eval_timeout=600) as program:
     if state == "running":

@@ -14,7 +14,7 @@ import pyharness
 from kit import builds
 from kit.marks import line_of, place
 from kit.paths import PROGRAMS
-from pyharness.debugger.shell import Shell
+from pyharness.debugger.live_shell import LiveShell
 from pyharness.model.errors import HarnessError
 from pyharness.protocol.channel import Hello, Ready
 
@@ -75,7 +75,7 @@ def say(word):
 
 def hold_at(kind, orders):
     """Stand where the program has said ``kind`` and waits for the answer."""
-    handle = Shell.handle
+    handle = LiveShell.handle
 
     def handle_until(self, source, item):
         if source == "program" and isinstance(item, kind):
@@ -83,7 +83,7 @@ def hold_at(kind, orders):
             orders()
         handle(self, source, item)
 
-    Shell.handle = handle_until
+    LiveShell.handle = handle_until
 
 
 def act(program, phase, orders):
