@@ -10,17 +10,17 @@ from typing import TYPE_CHECKING
 __version__ = "0.1.0"
 
 if TYPE_CHECKING:
-    from pyharness.debugger.attach import attach as attach
     from pyharness.debugger.program import debug as debug
+    from pyharness.debugger.starting.attach import attach as attach
     from pyharness.native.find_nan import find_nan as find_nan
     from pyharness.native.recording import record as record
 else:
-    from pyharness.model.first_use import on_first_use
+    from pyharness.host.first_use import on_first_use
 
     __getattr__, __dir__, __all__ = on_first_use(
         __name__,
         {
-            "debugger.attach": "attach",
+            "debugger.starting.attach": "attach",
             "debugger.program": "debug",
             "native.find_nan": "find_nan",
             "native.recording": "record",

@@ -6,10 +6,10 @@ import contextlib
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
-from pyharness.cli import output
-from pyharness.cli.files import check_writable, write_file
+from pyharness.cli.kit import output
+from pyharness.cli.kit.files import check_writable, write_file
 from pyharness.model.errors import UsageError, nearest
-from pyharness.model.graph_diff import compare
+from pyharness.model.results.graph_diff import compare
 from pyharness.report.graph_code import code_table
 from pyharness.report.graph_diff_text import side_by_side
 from pyharness.report.graph_html import graph_page
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from torch.fx import GraphModule
 
     from pyharness.model.graph import Graph
-    from pyharness.model.graph_diff import GraphDiff
+    from pyharness.model.results.graph_diff import GraphDiff
 
 __all__ = ["diff", "draw", "graph_of", "show"]
 

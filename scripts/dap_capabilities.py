@@ -10,7 +10,7 @@ import subprocess
 import sys
 from typing import Any
 
-from pyharness.model import dap_wire
+from pyharness.dapwire import wire as dap_wire
 
 _ASKED = {"adapterID": "table", "pathFormat": "path", "linesStartAt1": True, "columnsStartAt1": True}
 

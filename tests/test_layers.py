@@ -27,11 +27,12 @@ from kit.paths import ROOT, TESTS
 
 AT_RUN_TIME = ("start", "later")
 ALWAYS = (*AT_RUN_TIME, "types")
-SHARED = {"model", "protocol"}
-"""What every process reads; ``protocol`` stands on ``model``."""
+SHARED = {"host", "model", "protocol"}
+"""What every process reads; ``protocol`` stands on ``model``, which asks ``host`` for files and folders."""
 ANYTHING = {"native", "fx", "inspect", "debuggee", "gdbmi", "debugger", "dap", "session", "report", "cli"}
-ANYTHING |= {"doctor", "project"}
+ANYTHING |= {"doctor", "project", "dapwire"}
 ALLOWED = {
+    "host": set(),
     "model": set(),
     "protocol": set(),
     "native": {"fx"},
@@ -41,8 +42,9 @@ ALLOWED = {
     "debuggee": {"native", "fx", "inspect"},
     "ingdb": set(),
     "gdbmi": set(),
-    "debugger": {"gdbmi"},
-    "dap": {"debugger"},
+    "dapwire": set(),
+    "debugger": {"gdbmi", "dapwire"},
+    "dap": {"debugger", "dapwire"},
     "session": {"debugger"},
     "report": set(),
     "doctor": {"gdbmi", "debugger", "ingdb"},
@@ -53,26 +55,28 @@ ALLOWED = {
     "__init__": ANYTHING,
 }
 """Folder or file of the package → those that it may import, beside itself and what is shared."""
-STDLIB_ONLY = {"model", "protocol", "ingdb", "gdbmi"}
+STDLIB_ONLY = {"host", "model", "protocol", "ingdb", "gdbmi", "dapwire"}
 LAZY_TORCH = {"cli", "views", "debugger", "session", "dap", "doctor", "project", "__init__", "__main__"}
 STOREYS = (
     {"binaries"},
+    {"process"},
+    {"functions"},
     {"python", "autograd"},
     {"tensors"},
     {"stack"},
-    {"stops", "variables"},
+    {"stops", "calls"},
+    {"variables", "opening"},
     {"mi", "commands"},
 )
 """The folders of ``ingdb``, each above those that it may import; on the same storey none imports another."""
 STAIRS = {
     ("python.locals", "tensors"): "torch_process finds libtorch and reads its layout, in one module",
     ("autograd.running", "tensors"): "torch_process finds libtorch and reads its layout, in one module",
-    ("stack.report", "stops"): "core_file says at which address the program faulted",
 }
 """Known exceptions: modules that come to a higher storey through files at ``ingdb``'s root, and by what."""
 CIRCLES = {
-    frozenset({"cli", "cli.shells"}): "completion asks for all commands, one of which is completion",
-    frozenset({f"debuggee.{name}" for name in ("children", "forked", "served", "session")}): (
+    frozenset({"cli", "cli.kit.shells"}): "completion asks for all commands, one of which is completion",
+    frozenset({f"debuggee.link.{name}" for name in ("children", "forked", "served", "session")}): (
         "a forked child becomes a served program, which starts children"
     ),
     frozenset({"fx.tracing.remembered", "fx.tracing.tracer"}): "the tracer remembers its traces, which are traced anew",
@@ -101,7 +105,7 @@ def test_imports_follow_the_layer_table():
 
 
 def _shared(folder):
-    return SHARED if folder != "model" else set()
+    return {"host", "model"} if folder in {"host", "model"} else SHARED
 
 
 def test_what_runs_in_gdb_or_anywhere_is_standard_library_only():
@@ -205,7 +209,7 @@ def test_the_first_line_says_the_job():
 
 def test_imports_are_seen_at_their_time():
     """The reader that the tests above trust."""
-    seen = {(each.name, each.when) for each in imports()["pyharness.ingdb.core_file"]}
+    seen = {(each.name, each.when) for each in imports()["pyharness.ingdb.opening.core_file"]}
     assert ("gdb", "start") in seen
     assert any(each.when == "later" for found in imports().values() for each in found)
     assert any(each.when == "types" for found in imports().values() for each in found)

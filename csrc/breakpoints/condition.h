@@ -1,5 +1,5 @@
 // Conditions of native breakpoints: pure predicates, tested where the program
-// runs, without Python. pyharness/model/condition.py compiles them.
+// runs, without Python. pyharness/model/conditions/condition.py compiles them.
 #pragma once
 
 #include <ATen/core/ivalue.h>

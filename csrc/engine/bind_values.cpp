@@ -14,7 +14,7 @@ namespace py = pybind11;
 
 namespace {
 
-// The fields of model/finding.py's Statistics.
+// The fields of model/results/finding.py's Statistics.
 py::dict statistics(const at::Tensor& tensor, ValueKinds kinds, double limit) {
   return as_dict(statistics_of(tensor, {kinds, limit}));
 }

@@ -7,7 +7,7 @@
 
 namespace pyharness::engine {
 
-// The fields of model/finding.py's Statistics.
+// The fields of model/results/finding.py's Statistics.
 pybind11::dict as_dict(const ValueStatistics& statistics);
 
 } // namespace pyharness::engine

@@ -29,7 +29,7 @@
 
 namespace {
 
-// gdb knows this layout: pyharness/ingdb/guarded_call.py.
+// gdb knows this layout: pyharness/ingdb/calls/guarded_call.py.
 struct alignas(64) GuardedCall {
   uint64_t function; // int (*)()
   int64_t result;

@@ -10,11 +10,11 @@ from typing import TYPE_CHECKING
 
 import click
 
-from pyharness.cli.exits import ToldToEnd
-from pyharness.cli.lazy_group import LazyGroup
-from pyharness.cli.wrong_words import usage_error
+from pyharness.cli.kit.exits import ToldToEnd
+from pyharness.cli.kit.lazy_group import LazyGroup
+from pyharness.cli.kit.wrong_words import usage_error
+from pyharness.host.exit_status import ExitStatus
 from pyharness.model.errors import HarnessError
-from pyharness.model.exit_status import ExitStatus
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -50,7 +50,8 @@ _BUG = "This is a bug in pyharness. PYHARNESS_TRACEBACK=1 shows where."
 def _version(ctx: click.Context, _option: click.Parameter, value: bool) -> None:  # noqa: FBT001  (click calls it)
     if not value or ctx.resilient_parsing:
         return
-    from pyharness.cli import output, version
+    from pyharness.cli import version
+    from pyharness.cli.kit import output
 
     found = version.versions()
     if ctx.meta.get(_JSON):
@@ -86,7 +87,7 @@ _MORE_FILES = "`ulimit -n` shows the limit, and `ulimit -n 1024` sets it for thi
 
 def main() -> None:
     """Entry point of ``pyharness``."""
-    from pyharness.cli import streams
+    from pyharness.cli.kit import streams
 
     signal.signal(signal.SIGINT, _ended)
     signal.signal(signal.SIGTERM, _ended)
@@ -106,7 +107,7 @@ def execute(arguments: Sequence[str]) -> int:
     except (click.UsageError, HarnessError) as error:
         return _failed(error)
     except BrokenPipeError:  # the reader of our output has seen enough
-        from pyharness.cli import output
+        from pyharness.cli.kit import output
 
         output.drop()
         return ExitStatus.UNREAD
@@ -119,7 +120,7 @@ def execute(arguments: Sequence[str]) -> int:
 def _run(arguments: list[str]) -> int:
     asked = os.environ.get(COMPLETE)
     if asked:  # a shell asks what could come next
-        from pyharness.cli import shells
+        from pyharness.cli.kit import shells
 
         return shells.answer(command, asked)
     with command.make_context("pyharness", arguments) as ctx:
@@ -134,7 +135,7 @@ def _unforeseen(error: Exception) -> HarnessError:
 
 
 def _failed(error: click.UsageError | HarnessError) -> int:
-    from pyharness.cli import output
+    from pyharness.cli.kit import output
 
     error = usage_error(error) if isinstance(error, click.UsageError) else error
     output.error(error.message, error.remedy)

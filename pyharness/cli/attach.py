@@ -9,9 +9,9 @@ from pathlib import Path
 
 import click
 
-from pyharness.cli import completers
-from pyharness.cli.verb import Verb
-from pyharness.debugger import processes
+from pyharness.cli.kit import completers
+from pyharness.cli.kit.verb import Verb
+from pyharness.debugger.starting import processes
 from pyharness.gdbmi.client import find_gdb
 
 COMMANDS = Path(__file__).resolve().parent.parent / "ingdb" / "load.py"

@@ -7,8 +7,8 @@ from pathlib import Path
 
 import click
 
-from pyharness.cli import output, shells
-from pyharness.cli.verb import Verb
+from pyharness.cli.kit import output, shells
+from pyharness.cli.kit.verb import Verb
 from pyharness.model.errors import UsageError
 
 _EXAMPLES = (

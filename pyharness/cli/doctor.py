@@ -8,15 +8,15 @@ from typing import TYPE_CHECKING
 
 import click
 
-from pyharness.cli import completers, output
-from pyharness.cli.options import json_option
-from pyharness.cli.verb import Verb
-from pyharness.model import diagnosis, diagnosis_text
+from pyharness.cli.kit import completers, output
+from pyharness.cli.kit.options import json_option
+from pyharness.cli.kit.verb import Verb
+from pyharness.host.exit_status import ExitStatus
 from pyharness.model.errors import UsageError
-from pyharness.model.exit_status import ExitStatus
+from pyharness.model.results import diagnosis, diagnosis_text
 
 if TYPE_CHECKING:
-    from pyharness.model.diagnosis import Diagnosis
+    from pyharness.model.results.diagnosis import Diagnosis
 
 
 _EXAMPLES = (
@@ -78,7 +78,7 @@ def _machine(extensions: tuple[str, ...], project: Path, python: str) -> list[Di
 
 
 def _process(process: str) -> list[Diagnosis]:
-    from pyharness.doctor.examine_process import examine_process
+    from pyharness.doctor.process.examine_process import examine_process
 
     output.progress(f"looking at {process}")
     return examine_process(process)

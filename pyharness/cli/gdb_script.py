@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import click
 
-from pyharness.cli import output
 from pyharness.cli.attach import COMMANDS
-from pyharness.cli.verb import Verb
+from pyharness.cli.kit import output
+from pyharness.cli.kit.verb import Verb
 
 _EXAMPLES = (
     (

@@ -9,16 +9,16 @@ from typing import TYPE_CHECKING
 
 import click
 
-from pyharness.cli import launch_json, output
-from pyharness.cli.options import json_option
-from pyharness.cli.verb import Verb
-from pyharness.model.styled_line import Line
+from pyharness.cli.kit import launch_json, output
+from pyharness.cli.kit.options import json_option
+from pyharness.cli.kit.verb import Verb
+from pyharness.model.text.styled_line import Line
 from pyharness.project.kinds import KINDS
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from pyharness.model.styled_line import Style
+    from pyharness.model.text.styled_line import Style
     from pyharness.project.changes import Change, State
     from pyharness.project.plan import Plan
 

@@ -10,16 +10,16 @@ from typing import TYPE_CHECKING
 
 import click
 
-from pyharness.cli import completers, output
-from pyharness.cli.options import python_option
-from pyharness.cli.verb import Verb
-from pyharness.model import handles
+from pyharness.cli.kit import completers, output
+from pyharness.cli.kit.options import python_option
+from pyharness.cli.kit.verb import Verb
+from pyharness.host import handles
+from pyharness.host.missing import check_script, no_interpreter
+from pyharness.host.state import state_dir
 from pyharness.model.errors import UsageError
-from pyharness.model.missing import check_script, no_interpreter
-from pyharness.model.state import state_dir
 
 if TYPE_CHECKING:
-    from pyharness.model.handles import Handle
+    from pyharness.host.handles import Handle
 
 START = Path(__file__).resolve().parent.parent / "debuggee" / "start.py"
 _WITH_VALUE = {"--name", "--python"}

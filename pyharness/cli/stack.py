@@ -6,9 +6,9 @@ from pathlib import Path
 
 import click
 
-from pyharness.cli import completers, output
-from pyharness.cli.options import full_option, json_option
-from pyharness.cli.verb import Verb
+from pyharness.cli.kit import completers, output
+from pyharness.cli.kit.options import full_option, json_option
+from pyharness.cli.kit.verb import Verb
 
 _EXAMPLES = (
     ("what a program that hangs is doing", "pyharness stack train.py"),
@@ -37,7 +37,7 @@ def command(target: str, *, as_json: bool, full: bool, variables: bool, thread: 
     and runs on; nothing is left attached.
     """
     from pyharness.debugger.stack_dump import MAX_FRAMES, dump_stacks
-    from pyharness.model.stack_format import Style, format_threads
+    from pyharness.model.text.stack_format import Style, format_threads
 
     where = _resolve(target)
     output.progress(f"reading the stacks of {target}")
@@ -53,7 +53,7 @@ def _resolve(target: str) -> int | Path:
     path = Path(target)
     if not target.isdigit() and path.suffix != ".py" and ("/" in target or _is_there(path)):
         return path
-    from pyharness.debugger import processes
+    from pyharness.debugger.starting import processes
 
     pid = processes.find(target)
     processes.check(pid)

@@ -7,10 +7,10 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from pyharness.cli import completers
-from pyharness.cli.options import eval_timeout_option, full_option, program_json_option, program_options, raw_option
-from pyharness.cli.ordered import ORDER, OrderedCommand
-from pyharness.cli.script import command_of
+from pyharness.cli.kit import completers
+from pyharness.cli.kit.options import eval_timeout_option, full_option, program_json_option, program_options, raw_option
+from pyharness.cli.kit.ordered import ORDER, OrderedCommand
+from pyharness.cli.kit.script import command_of
 from pyharness.model.errors import UsageError
 from pyharness.model.evaluation import checked_timeout
 from pyharness.model.where import SHAPES, folders_of, parse
@@ -72,7 +72,7 @@ _ACTIONS = [
 
 
 def _failure(error: HarnessError) -> dict[str, Any]:
-    from pyharness.cli.transcript import failure
+    from pyharness.cli.kit.transcript import failure
 
     return failure(error)
 
@@ -119,7 +119,7 @@ def command(  # noqa: PLR0913, PLR0917  (one for each option)
     raw: bool,
 ) -> int:
     """Run SCRIPT to a place, and step on from there across the boundary between Python and C++."""
-    from pyharness.cli.transcript import play
+    from pyharness.cli.kit.transcript import play
 
     typed = command_of(words, module, python, cwd)
     checked_timeout(eval_timeout)

@@ -6,21 +6,21 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from pyharness.cli import output
-from pyharness.cli.files import check_outputs, write_file
-from pyharness.cli.options import program_json_option, program_options
-from pyharness.cli.script import command_of
-from pyharness.cli.verb import Verb
+from pyharness.cli.kit import output
+from pyharness.cli.kit.files import check_outputs, write_file
+from pyharness.cli.kit.options import program_json_option, program_options
+from pyharness.cli.kit.script import command_of
+from pyharness.cli.kit.verb import Verb
 from pyharness.model.errors import UsageError
-from pyharness.model.trace import MAX_CAPACITY
+from pyharness.model.results.trace import MAX_CAPACITY
 from pyharness.report import perfetto, tables
 from pyharness.report.html import page
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from pyharness.model.styled_line import Line
-    from pyharness.model.trace import Trace
+    from pyharness.model.results.trace import Trace
+    from pyharness.model.text.styled_line import Line
     from pyharness.report.summary import By
 
 _EPILOG = """What follows -- belongs to the program. Ctrl-C goes to the program; what it did until then is shown."""
@@ -92,7 +92,7 @@ def command(  # noqa: PLR0913  (one for each option)
     if regions and asked:
         option = f"--{next(iter(asked)).replace('_', '-')}"
         raise UsageError(f"{option} does not go with --regions.", "Each pyharness.record() has its own options.")
-    from pyharness.cli.recorded_run import run
+    from pyharness.cli.kit.recorded_run import run
 
     program = command_of(words, module, python, cwd)
     check_outputs({"--html": html_file, "--perfetto": perfetto_file}, program.files())

@@ -8,10 +8,10 @@ from pathlib import Path
 
 import click
 
-from pyharness.cli import completers, launch_json, output
-from pyharness.cli.verb import Verb
+from pyharness.cli.kit import completers, launch_json, output
+from pyharness.cli.kit.verb import Verb
+from pyharness.host.regular_file import read_text
 from pyharness.model.errors import HarnessError, UsageError
-from pyharness.model.regular_file import read_text
 
 _CHOSEN = "${command:python.interpreterPath}"
 _VENVS = (".venv", "venv", "env")

@@ -9,7 +9,7 @@ from pyharness.model.errors import UsageError, nearest
 if TYPE_CHECKING:
     from collections.abc import Collection
 
-    from pyharness.model.dap_wire import Message
+    from pyharness.dapwire.wire import Message
 
 _REQUIRED = object()
 _KINDS = {str: "a string", int: "an integer", bool: "true or false", list: "an array", dict: "an object"}

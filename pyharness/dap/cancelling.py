@@ -6,13 +6,13 @@ import threading
 from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
-from pyharness.model.dap_wire import Malformed
+from pyharness.dapwire.wire import Malformed
 from pyharness.model.errors import DebuggerLostError, HarnessError
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
-    from pyharness.model.dap_wire import Message
+    from pyharness.dapwire.wire import Message
 
 _LEAVING = frozenset({"disconnect", "terminate", "restart"})
 """Whoever leaves does not wait for an expression."""

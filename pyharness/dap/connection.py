@@ -8,13 +8,13 @@ import threading
 from collections import deque
 from typing import TYPE_CHECKING, Any
 
-from pyharness.dap.path_mappings import PathMappings
-from pyharness.model import dap_wire
+from pyharness.dap.beginning.path_mappings import PathMappings
+from pyharness.dapwire import wire as dap_wire
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
-    from pyharness.model.dap_wire import Malformed, Message
+    from pyharness.dapwire.wire import Malformed, Message
 
 _CHUNK = 1 << 16
 

@@ -10,7 +10,7 @@ if TYPE_CHECKING:
 
     from pyharness.dap.arguments import Arguments
     from pyharness.dap.session import Session
-    from pyharness.model.dap_wire import Message
+    from pyharness.dapwire.wire import Message
 
 Handler: TypeAlias = "Callable[[Session, Arguments], Message | None]"
 """The body of the response; raises ``HarnessError`` for one that fails."""

@@ -10,8 +10,8 @@ from pyharness.model.errors import HarnessError
 if TYPE_CHECKING:
     from pyharness.dap.arguments import Arguments
     from pyharness.dap.session import Session
+    from pyharness.dapwire.wire import Message
     from pyharness.debugger.machine import Request
-    from pyharness.model.dap_wire import Message
 
 
 @request("continue", needs="change", supportsSingleThreadExecutionRequests=False)

@@ -10,31 +10,31 @@ from collections import deque
 from typing import TYPE_CHECKING, Any
 
 from pyharness.dap.arguments import Arguments
-from pyharness.dap.breakpoints import ClientBreakpoints
+from pyharness.dap.breaking.breakpoints import ClientBreakpoints
+from pyharness.dap.breaking.data_breakpoints import DataBreakpoints
+from pyharness.dap.breaking.native_filters import NativeFilters
 from pyharness.dap.cancelling import Cancelling
-from pyharness.dap.data_breakpoints import DataBreakpoints
-from pyharness.dap.native_filters import NativeFilters
+from pyharness.dap.looking.tables import Frames, Variables
 from pyharness.dap.registry import REQUESTS
 from pyharness.dap.stops import tell
-from pyharness.dap.tables import Frames, Variables
-from pyharness.debugger.launch import missing_in
+from pyharness.dapwire.wire import Malformed
 from pyharness.debugger.merged_stack import merged_stack
-from pyharness.model.dap_wire import Malformed
+from pyharness.debugger.starting.launch import missing_in
 from pyharness.model.errors import DebuggerLostError, HarnessError, nearest
-from pyharness.model.visible import visible
+from pyharness.model.text.visible import visible
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
+    from pyharness.dap.beginning.debuggee import Debuggee
+    from pyharness.dap.beginning.plan import Plan
+    from pyharness.dap.beginning.terminal import InTerminal
     from pyharness.dap.connection import Connection
-    from pyharness.dap.debuggee import Debuggee
-    from pyharness.dap.plan import Plan
-    from pyharness.dap.terminal import InTerminal
+    from pyharness.dapwire.wire import Message
     from pyharness.debugger.machine import Request, Stopped
     from pyharness.debugger.merged_stack import StackFrame
-    from pyharness.debugger.python_side import PythonSide
+    from pyharness.debugger.python.side import PythonSide
     from pyharness.debugger.shell import Events, Shell
-    from pyharness.model.dap_wire import Message
     from pyharness.model.frames import Frame
 
 _NO_PROGRAM = "No program is being debugged."

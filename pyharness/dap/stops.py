@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from pyharness.debugger.native_signals import NativeSignals
+from pyharness.debugger.native.signals import NativeSignals
 from pyharness.debugger.program import why_nothing
 
 if TYPE_CHECKING:

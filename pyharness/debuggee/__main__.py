@@ -20,17 +20,17 @@ from pathlib import Path
 from typing import TYPE_CHECKING, NoReturn
 
 from pyharness.debuggee import apart
-from pyharness.debuggee.ptracer import allow_ptrace
+from pyharness.debuggee.link.ptracer import allow_ptrace
+from pyharness.host.folders import current_folder
+from pyharness.host.regular_file import MAX_SOURCE
 from pyharness.model.application import main_of
-from pyharness.model.folders import current_folder
-from pyharness.model.regular_file import MAX_SOURCE
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
     from importlib.machinery import ModuleSpec
     from types import CodeType
 
-    from pyharness.debuggee.conversation import Conversation
+    from pyharness.debuggee.link.conversation import Conversation
 
 _OURS = re.compile(r"/pyharness/debuggee/|/debugpy/|/pydevd")
 INTERRUPTED = 130
@@ -46,7 +46,7 @@ def main() -> int:
         with _not_interrupted():
             stop = _connect(_inherited(options.channel), _inherited(options.debugpy))
     if options.channel is None:  # no controller: whoever has gdb may name lines, now or at any stop
-        from pyharness.debuggee import line_stops
+        from pyharness.debuggee.lines import line_stops
 
         line_stops.start(options.stops)
     return run(options, stop=stop)
@@ -83,9 +83,10 @@ def _inherited(descriptor: int) -> socket.socket:
 
 def _connect(channel: socket.socket, link: socket.socket) -> bool:
     """Shake hands with the controller; whether it wants a stop at the script's first line."""
-    from pyharness.debuggee import agent, forked
-    from pyharness.debuggee.seat import SEAT
-    from pyharness.debuggee.session import started
+    from pyharness.debuggee import agent
+    from pyharness.debuggee.link import forked
+    from pyharness.debuggee.link.seat import SEAT
+    from pyharness.debuggee.link.session import started
     from pyharness.protocol.channel import Unfiled
 
     agent.start()
@@ -101,8 +102,9 @@ def _connect(channel: socket.socket, link: socket.socket) -> bool:
 
 def _tell_end(conversation: Conversation, owner: int, before: int) -> None:
     """Say what the program alone knows: ``before`` is what ``children_ended`` said before the script."""
-    from pyharness.debuggee import forked, op_places
-    from pyharness.debuggee.unseen import UNSEEN
+    from pyharness.debuggee.link import forked
+    from pyharness.debuggee.pydevd.unseen import UNSEEN
+    from pyharness.debuggee.watched import op_places
     from pyharness.protocol.channel import Ended
 
     if os.getpid() != owner:  # a forked child
@@ -115,7 +117,7 @@ def _tell_end(conversation: Conversation, owner: int, before: int) -> None:
 def run(options: argparse.Namespace, *, stop: bool) -> int:
     """Execute the script as ``__main__``; its traceback shows its frames only. Its exit code."""
     # Before the script's folder is looked in, and before it may empty sys.modules.
-    from pyharness.debuggee import emptied_modules, tracing, uncaught, unseen
+    from pyharness.debuggee.pydevd import emptied_modules, tracing, uncaught, unseen
 
     module = types.ModuleType("__main__")
     code = _load_module(options.script, module) if options.module else _load_file(options.script, module)
@@ -124,7 +126,7 @@ def run(options: argparse.Namespace, *, stop: bool) -> int:
     emptied_modules.keep()
     try:
         if stop:
-            from pyharness.debuggee import stepping
+            from pyharness.debuggee.pydevd import stepping
 
             stepping.arm_first_line()
         exec(code, module.__dict__)  # noqa: S102  (this is what running a script is)

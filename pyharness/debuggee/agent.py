@@ -9,9 +9,9 @@ from __future__ import annotations
 import json
 from typing import TYPE_CHECKING, Any, TypeVar
 
-from pyharness.debuggee import emptied_modules
+from pyharness.debuggee.pydevd import emptied_modules
 from pyharness.model.errors import nearest
-from pyharness.model.visible import say
+from pyharness.model.text.visible import say
 from pyharness.protocol.agent import Request
 from pyharness.protocol.codec import MalformedError, encode
 

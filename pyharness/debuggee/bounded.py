@@ -10,9 +10,10 @@ from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from pyharness.debuggee import kernel_timer, quiet_thread
+from pyharness.debuggee import kernel_timer
 from pyharness.debuggee.contained import CONTAINMENT
 from pyharness.debuggee.kernel_timer import KernelTimer
+from pyharness.debuggee.link import quiet_thread
 from pyharness.model.evaluation import EVAL_TIMEOUT
 
 if TYPE_CHECKING:

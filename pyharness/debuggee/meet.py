@@ -13,12 +13,15 @@ import os
 import sys
 from typing import TYPE_CHECKING
 
-from pyharness.debuggee import agent, apart, generated, side_by_side, stepping  # noqa: F401  (stepping registers its requests)
-from pyharness.debuggee.ptracer import allow_ptrace
-from pyharness.model import rendezvous
+from pyharness.debuggee import agent, apart
+from pyharness.debuggee.entries import side_by_side
+from pyharness.debuggee.link.ptracer import allow_ptrace
+from pyharness.debuggee.pydevd import stepping  # noqa: F401  (stepping registers its requests)
+from pyharness.debuggee.watched import generated
+from pyharness.host import rendezvous
+from pyharness.host.folders import current_folder
 from pyharness.model.errors import HarnessError
-from pyharness.model.folders import current_folder
-from pyharness.model.visible import say
+from pyharness.model.text.visible import say
 
 if TYPE_CHECKING:
     import socket

@@ -9,11 +9,11 @@ import sys
 _AT_START = frozenset(sys.modules)
 PROGRAMS = {
     "debug": "debuggee.__main__",
-    "run": "debuggee.entry",
-    "nan": "debuggee.nan_entry",
-    "trace": "debuggee.recorded",
-    "graphs": "debuggee.graphs",
-    "compiled": "debuggee.compiled",
+    "run": "debuggee.entries.entry",
+    "nan": "debuggee.entries.nan_entry",
+    "trace": "debuggee.entries.recorded",
+    "graphs": "debuggee.entries.graphs",
+    "compiled": "debuggee.entries.compiled",
     "hashseeds": "fx.hashseeds.child",
 }
 """What the controller calls each program → its module in ``pyharness``."""

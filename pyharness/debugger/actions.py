@@ -10,7 +10,7 @@ from pyharness.protocol.channel import Go
 from pyharness.protocol.mi import Armed
 
 if TYPE_CHECKING:
-    from pyharness.debugger.native_side import NativeSide
+    from pyharness.debugger.native.side import NativeSide
     from pyharness.debugger.shell import Shell
 
 

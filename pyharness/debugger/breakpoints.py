@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from pyharness.debugger.python_lines import condition_of
+from pyharness.debugger.python.lines import condition_of
 from pyharness.gdbmi.client import GdbError
-from pyharness.model.code_lines import executable_line
 from pyharness.model.errors import HarnessError, UsageError, nearest
 from pyharness.model.places import names, statements
 from pyharness.model.source_map import SourceMap, map_of
+from pyharness.model.text.code_lines import executable_line
 from pyharness.protocol.agent import op_place
 from pyharness.protocol.channel import Ended
 from pyharness.protocol.mi import Break
@@ -17,11 +17,11 @@ from pyharness.protocol.mi import Break
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
+    from pyharness.dapwire.message import Message
     from pyharness.debugger.breakpoint import Breakpoint
     from pyharness.debugger.listener import Listener
-    from pyharness.debugger.native_side import NativeSide
-    from pyharness.debugger.python_side import PythonSide
-    from pyharness.model.dap_message import Message
+    from pyharness.debugger.native.side import NativeSide
+    from pyharness.debugger.python.side import PythonSide
     from pyharness.protocol.agent import OpPlace
 
 _UNSEEN = "That line or function was not seen to run"

@@ -16,7 +16,7 @@ class FailedConditions:
         """LWP → the line, 0 for any, and what is to be told."""
 
     def take(self, data: Any) -> None:
-        """Take what ``debuggee/conditions.py`` sends with its output on a condition of Python's."""
+        """Take what ``debuggee/pydevd/conditions.py`` sends with its output on a condition of Python's."""
         if isinstance(data, dict) and data.get("stops"):
             self._texts[int(data["thread"])] = int(data["line"]), str(data["condition"])
 

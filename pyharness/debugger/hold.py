@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING
 
 from pyharness.debugger.interrupts import postponed
 from pyharness.debugger.turns import Turns
+from pyharness.host.forks import own
 from pyharness.model.errors import HarnessError
-from pyharness.model.forks import own
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

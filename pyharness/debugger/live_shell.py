@@ -8,23 +8,23 @@ from contextlib import contextmanager, suppress
 from typing import TYPE_CHECKING, Any
 
 from pyharness.debugger import machine as m
-from pyharness.debugger import processes
 from pyharness.debugger.actions import Actions
-from pyharness.debugger.asking import StuckError
-from pyharness.debugger.dap_client import RequestError
-from pyharness.debugger.launch import PACKAGE, packages
-from pyharness.debugger.native_ending import EndedError
-from pyharness.debugger.native_side import number_of
+from pyharness.debugger.native.ending import EndedError
+from pyharness.debugger.native.prepared_gdb import PreparedGdb
+from pyharness.debugger.native.side import number_of
 from pyharness.debugger.op_stops import OpStops
-from pyharness.debugger.prepared_gdb import PreparedGdb
-from pyharness.debugger.python_side import PythonSide
+from pyharness.debugger.python.asking import StuckError
+from pyharness.debugger.python.dap_client import RequestError
+from pyharness.debugger.python.side import PythonSide
 from pyharness.debugger.shell import Shell
+from pyharness.debugger.starting import processes
+from pyharness.debugger.starting.launch import PACKAGE, packages
 from pyharness.gdbmi.client import GdbError, GdbLostError
-from pyharness.model import log_message
+from pyharness.host.process_state import has_ended
+from pyharness.host.state import clear_after
+from pyharness.model.conditions import log_message
 from pyharness.model.errors import DebuggerLostError, HarnessError
 from pyharness.model.evaluation import EVAL_TIMEOUT
-from pyharness.model.process_state import has_ended
-from pyharness.model.state import clear_after
 from pyharness.model.transcript import Ended as ProgramEnded
 from pyharness.model.user_code import UserCode
 from pyharness.protocol.agent import AskDebugpy, RefusedError
@@ -51,9 +51,9 @@ if TYPE_CHECKING:
 
     from pyharness.debugger.breakpoint import Breakpoint
     from pyharness.debugger.listener import Listener
-    from pyharness.debugger.native_side import NativeSide
+    from pyharness.debugger.native.side import NativeSide
     from pyharness.debugger.shell import Events
-    from pyharness.debugger.target import Target
+    from pyharness.debugger.starting.target import Target
     from pyharness.gdbmi.records import Notice
     from pyharness.protocol.agent import Request
     from pyharness.protocol.mi import Armed
@@ -222,7 +222,7 @@ class LiveShell(Shell):
             self.perform(self.machine.handle(m.PythonStopped(thread, known, self._called_back(thread))))
 
     def _on_output(self, body: dict[str, Any]) -> None:
-        """debugpy says something; its data are ours (``debuggee/conditions.py``, ``debuggee/log_points.py``)."""
+        """debugpy says something; its data are ours (``conditions.py``, ``log_points.py`` of ``debuggee/pydevd``)."""
         data, text = body.get("data"), str(body.get("output", ""))
         if isinstance(data, dict) and "log" in data:
             self._log(int(data["log"]), text.removesuffix("\n"))

@@ -6,7 +6,7 @@ import json
 from collections import Counter
 from typing import TYPE_CHECKING
 
-from pyharness.model import hit_condition
+from pyharness.model.conditions import hits as hit_condition
 from pyharness.protocol.agent import SetOpPlaces
 from pyharness.protocol.mi import Break
 
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 
 class OpStops:
-    """The controller's half of native breakpoints; ``debuggee/op_places.py`` is the program's."""
+    """The controller's half of native breakpoints; ``debuggee/watched/op_places.py`` is the program's."""
 
     def __init__(self, shell: Shell) -> None:
         self._shell = shell
@@ -57,7 +57,7 @@ class OpStops:
         focus = shell.machine.focus
         if focus is None or focus.language == "python" or shell.native is None:
             asked = json.dumps(request.to_json())
-            call = f"__import__('pyharness.debuggee.op_places', fromlist=['*']).replace_from({asked!r})"
+            call = f"__import__('pyharness.debuggee.watched.op_places', fromlist=['*']).replace_from({asked!r})"
             shell.python.request_in_time("evaluate", {"expression": call, "context": "repl"})
         elif focus.reason != "signal":  # nothing is called on a thread that has crashed
             shell.ask_agent(focus.thread, request)

@@ -7,20 +7,20 @@ import weakref
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any, TypeVar
 
-from pyharness.debugger.asking import with_prints
 from pyharness.debugger.breakpoint import Breakpoint
-from pyharness.debugger.dap_client import RequestError
 from pyharness.debugger.hold import Hold
 from pyharness.debugger.interrupts import postponed
-from pyharness.debugger.launch import Command, missing_in
 from pyharness.debugger.listener import Listener
 from pyharness.debugger.live_shell import LiveShell
 from pyharness.debugger.merged_stack import merged_stack
+from pyharness.debugger.python.asking import with_prints
+from pyharness.debugger.python.dap_client import RequestError
+from pyharness.debugger.starting.launch import Command, missing_in
 from pyharness.gdbmi.client import GdbError
+from pyharness.model.conditions.log_message import checked as checked_message
 from pyharness.model.errors import DebuggerLostError, HarnessError
 from pyharness.model.evaluation import EVAL_TIMEOUT, checked_timeout
 from pyharness.model.frames import Frame
-from pyharness.model.log_message import checked as checked_message
 from pyharness.model.source_map import map_of
 from pyharness.model.stops import Stop
 from pyharness.model.where import Where, folders_of, parse
@@ -34,7 +34,7 @@ if TYPE_CHECKING:
     from pyharness.debugger.breakpoints import Breakpoints
     from pyharness.debugger.machine import Request, Stopped
     from pyharness.debugger.shell import Shell
-    from pyharness.debugger.target import Target
+    from pyharness.debugger.starting.target import Target
     from pyharness.protocol.channel import Child
 
 Answer = TypeVar("Answer")

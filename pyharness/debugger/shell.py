@@ -17,9 +17,9 @@ if TYPE_CHECKING:
 
     from pyharness.debugger import machine as m
     from pyharness.debugger.breakpoint import Breakpoint
-    from pyharness.debugger.native_side import NativeSide
-    from pyharness.debugger.python_side import PythonSide
-    from pyharness.debugger.target import Process
+    from pyharness.debugger.native.side import NativeSide
+    from pyharness.debugger.python.side import PythonSide
+    from pyharness.debugger.starting.target import Process
     from pyharness.protocol.agent import Request
     from pyharness.protocol.mi import Armed
     from pyharness.protocol.question import Answer

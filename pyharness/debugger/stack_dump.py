@@ -11,11 +11,11 @@ from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from pyharness.debugger.core_header import check_core, truncated
+from pyharness.debugger.core.header import check_core, truncated
 from pyharness.gdbmi.client import NO_CORE, environment, find_gdb
-from pyharness.model.descriptors import streams_held
+from pyharness.host.descriptors import streams_held
+from pyharness.host.process_state import is_stopped, let_go_on
 from pyharness.model.errors import HarnessError, UsageError, nearest
-from pyharness.model.process_state import is_stopped, let_go_on
 from pyharness.model.threads import ThreadStack, thread_from_json
 
 if TYPE_CHECKING:
@@ -73,10 +73,10 @@ def _answer(request: dict[str, Any], target: int | Path) -> dict[str, Any]:
 
 
 def ask_gdb(request: dict[str, Any], pid: int | None) -> dict[str, Any]:
-    """Run gdb on a request (see ``ingdb/stack/report.py``); its answer. The process runs on, whatever happens."""
+    """Run gdb on a request (see ``ingdb/opening/report.py``); its answer. The process runs on, whatever happens."""
     with streams_held():
         reader, writer = os.pipe()
-        code = f"from pyharness.ingdb.stack import report; report.report({request!r}, {writer})"
+        code = f"from pyharness.ingdb.opening import report; report.report({request!r}, {writer})"
         process = subprocess.Popen(
             [find_gdb(), "-nx", "-q", "-batch", *NO_CORE, "-ex", f"source {_LOAD}", "-ex", f"python {code}"],
             stdin=subprocess.DEVNULL,

@@ -9,14 +9,14 @@ from typing import TYPE_CHECKING, Any
 
 from pyharness.doctor.machine import machine_checks
 from pyharness.doctor.registry import Area
-from pyharness.model import jsonc
-from pyharness.model.folders import home_folder
+from pyharness.host.folders import home_folder
+from pyharness.model.text import jsonc
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from pyharness.doctor.machine import Machine
-    from pyharness.model.diagnosis import Diagnosis
+    from pyharness.model.results.diagnosis import Diagnosis
 
 AREA = Area("VS Code")
 _EXECUTABLES = ("code", "code-insiders", "codium", "code-server", "cursor")

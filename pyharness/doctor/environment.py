@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
     from pyharness.doctor.machine import Machine
-    from pyharness.model.diagnosis import Diagnosis
+    from pyharness.model.results.diagnosis import Diagnosis
 
 AREA = Area("environment")
 _SHADOWING = ("libstdc++.so.6", "libpython3", "libexpat.so.1", "libncursesw.so.6", "libtinfo.so.6")

@@ -9,17 +9,17 @@ from pyharness.doctor.machine import Machine, machine_checks
 
 if TYPE_CHECKING:
     from pyharness.doctor.machine import Wanted
-    from pyharness.model.diagnosis import Diagnosis
+    from pyharness.model.results.diagnosis import Diagnosis
 
 AREAS = (
     "gdb",
-    "permission",
-    "core_dumps",
+    "system.permission",
+    "system.core_dumps",
     "interpreter",
     "torch",
-    "extension",
-    "state_folder",
-    "left_behind",
+    "binaries.extension",
+    "system.state_folder",
+    "system.left_behind",
     "editor",
     "environment",
 )

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from pyharness.doctor.machine import Gdb, Machine
-    from pyharness.model.diagnosis import Diagnosis
+    from pyharness.model.results.diagnosis import Diagnosis
 
 AREA = Area("gdb")
 _NEWER = "Install a newer one, or name it in $PYHARNESS_GDB."

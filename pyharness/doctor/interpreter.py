@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from pyharness.doctor.machine import Machine
-    from pyharness.model.diagnosis import Diagnosis
+    from pyharness.model.results.diagnosis import Diagnosis
 
 AREA = Area("Python")
 _ANOTHER = f"Use CPython {PYTHON} with the GIL, a release build."

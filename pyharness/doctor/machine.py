@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
 _REPORT = Path(__file__).resolve().parent.parent / "ingdb" / "checkup.py"
-_ATTEMPT = Path(__file__).with_name("ptrace_attempt.py")
+_ATTEMPT = Path(__file__).with_name("system") / "ptrace_attempt.py"
 _WORKERS = 16
 _INSTALL = "Install torch in the environment of your program, or name its interpreter with --python."
 
@@ -105,10 +105,10 @@ class Machine:
 
     def _ask_python(self) -> Answer:
         modules = [name for name in self.wanted.extensions if not is_file_name(name)]
-        return self._run("interpreter_report.py", str(self.wanted.project.resolve()), *modules)
+        return self._run("entries/interpreter_report.py", str(self.wanted.project.resolve()), *modules)
 
     def _ask_torch(self) -> Answer:
-        answer = self._run("torch_report.py")
+        answer = self._run("entries/torch_report.py")
         if answer["error"]:
             raise HarnessError(f"torch cannot be imported: {answer['error']}", _INSTALL)
         return answer

@@ -9,8 +9,8 @@ import traceback
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Generic, TypeVar
 
-from pyharness.model.diagnosis import Diagnosis, State
 from pyharness.model.errors import HarnessError
+from pyharness.model.results.diagnosis import Diagnosis, State
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator

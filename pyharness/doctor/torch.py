@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from pyharness.doctor.machine import Machine
-    from pyharness.model.diagnosis import Diagnosis
+    from pyharness.model.results.diagnosis import Diagnosis
 
 AREA = Area("torch")
 _HALF_WORKS = "Stacks and steps work with others, too; tensors, recordings and native breakpoints may not."

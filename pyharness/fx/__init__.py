@@ -37,7 +37,7 @@ if TYPE_CHECKING:
     from pyharness.fx.transforms import transform as transform
     from pyharness.fx.verifying.verify import verify as verify
 else:
-    from pyharness.model.first_use import on_first_use
+    from pyharness.host.first_use import on_first_use
 
     __getattr__, __dir__, __all__ = on_first_use(
         __name__,

@@ -5,8 +5,8 @@ from __future__ import annotations
 import sys
 from typing import TYPE_CHECKING, Any
 
-from pyharness.model.compiled import CompileReport, NotCompiled, Place
-from pyharness.model.source_line import known_line
+from pyharness.model.results.compiled import CompileReport, NotCompiled, Place
+from pyharness.model.text.source_line import known_line
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

@@ -15,9 +15,9 @@ from dataclasses import replace
 from typing import IO, TYPE_CHECKING
 
 from pyharness.gdbmi.records import Notice, Record, Result, Stream, Value, parse, quote
-from pyharness.model.descriptors import streams_held
+from pyharness.host.descriptors import streams_held
+from pyharness.host.forks import blind, own
 from pyharness.model.errors import DebuggerLostError, HarnessError
-from pyharness.model.forks import blind, own
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence

@@ -9,7 +9,7 @@ from pathlib import Path
 
 MODULES = (
     "charset",
-    "libraries",
+    "process.libraries",
     "stack.unwinder",
     "stack.frame_names",
     "tensors.values",
@@ -32,7 +32,7 @@ def _bytecode_kept() -> Iterator[None]:
     """Compiling our modules anew takes longer than all else at start: where they cannot lie beside it, keep them."""
     before = sys.dont_write_bytecode, sys.pycache_prefix
     if sys.dont_write_bytecode or not os.access(Path(_ROOT) / "pyharness", os.W_OK):
-        state = importlib.import_module("pyharness.model.state")
+        state = importlib.import_module("pyharness.host.state")
         with suppress(state.StateError):
             sys.dont_write_bytecode, sys.pycache_prefix = False, str(state.state_dir("bytecode"))
     try:

@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING, Any
 
 import gdb
 
-from pyharness.model.styled_line import Line, painted
-from pyharness.model.visible import visible_json
+from pyharness.model.text.styled_line import Line, painted
+from pyharness.model.text.visible import visible_json
 
 if TYPE_CHECKING:
     from collections.abc import Iterable

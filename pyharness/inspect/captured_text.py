@@ -6,8 +6,8 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from pyharness.inspect.selection import ROOT
-from pyharness.model.styled_line import Line
-from pyharness.model.tensor_text import number
+from pyharness.model.tensors.text import number
+from pyharness.model.text.styled_line import Line
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from pyharness.inspect.capturing import Capture
     from pyharness.inspect.record import Record
     from pyharness.inspect.statistics import TensorStatistics
-    from pyharness.model.styled_line import Style
+    from pyharness.model.text.styled_line import Style
 
 _GAP = "  "
 _NUMBERS = ("mean", "std", "min", "max", "norm", "zeros")

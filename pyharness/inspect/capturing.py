@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from typing_extensions import Self
 
     from pyharness.inspect.record import Record
-    from pyharness.model.styled_line import Line
+    from pyharness.model.text.styled_line import Line
 
 
 _NO_FORWARD = nn.Module.forward

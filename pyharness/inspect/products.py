@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, Literal
 import torch
 
 from pyharness.inspect.nesting import leaves, mapped
-from pyharness.inspect.unused import why_no_derivative, why_no_gradient
+from pyharness.inspect.norms.unused import why_no_derivative, why_no_gradient
 from pyharness.inspect.variables import Variable, dtype_name, requires_grad, structure, variables
 from pyharness.model.errors import HarnessError, UsageError, nearest
 

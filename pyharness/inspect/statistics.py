@@ -9,7 +9,7 @@ from typing import Any
 import torch
 from torch import Tensor
 
-from pyharness.model.tensor_text import number
+from pyharness.model.tensors.text import number
 
 _CHUNK = 1 << 22
 """Elements that are widened at a time, where the arithmetic needs a wider type."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 import difflib
 from typing import TYPE_CHECKING
 
-from pyharness.model.exit_status import ExitStatus
+from pyharness.host.exit_status import ExitStatus
 
 if TYPE_CHECKING:
     from collections.abc import Iterable

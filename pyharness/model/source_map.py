@@ -7,9 +7,9 @@ from dataclasses import dataclass
 from functools import cached_property, lru_cache
 from pathlib import Path
 
+from pyharness.host.regular_file import read_regular
 from pyharness.model.frames import FxPlace
-from pyharness.model.json_lines import parsed
-from pyharness.model.regular_file import read_regular
+from pyharness.model.text.json_lines import parsed
 
 SUFFIX = ".map.json"
 """A map lies beside its file: ``forward_1a2b.py`` has ``forward_1a2b.py.map.json``."""

@@ -7,7 +7,7 @@ import signal
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from pyharness.model.exit_status import of_program
+from pyharness.host.exit_status import of_program
 
 if TYPE_CHECKING:
     from pyharness.model.stops import Stop

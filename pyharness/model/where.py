@@ -7,12 +7,12 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal
 
-from pyharness.model.code_lines import check_in_file, check_line, executable_line
-from pyharness.model.condition import compile_condition
+from pyharness.host.folders import current_folder
+from pyharness.model.conditions.condition import compile_condition
+from pyharness.model.conditions.hits import checked as checked_hits
+from pyharness.model.conditions.native import check_native
 from pyharness.model.errors import UsageError, nearest
-from pyharness.model.folders import current_folder
-from pyharness.model.hit_condition import checked as checked_hits
-from pyharness.model.native_condition import check_native
+from pyharness.model.text.code_lines import check_in_file, check_line, executable_line
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -60,9 +60,9 @@ class Where:
     condition: str = ""
     """In the place's own language: Python for ``fx``, ``op`` and ``py``, a gdb expression for ``native``."""
     when: str = ""
-    """The condition of an ``op`` or a ``node`` on its tensors, tested in the program (``model/condition.py``)."""
+    """The condition of an ``op`` or a ``node`` on its tensors, tested in the program (``conditions/condition.py``)."""
     hits: str = ""
-    """Which of the times that it is reached count: ``5``, ``>= 5``, ``% 10`` (``model/hit_condition.py``)."""
+    """Which of the times that it is reached count: ``5``, ``>= 5``, ``% 10`` (``model/conditions/hits.py``)."""
 
     def __post_init__(self) -> None:
         if self.file:

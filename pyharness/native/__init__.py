@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from pyharness.native.breakpoints import breakpoint as breakpoint  # noqa: A004
     from pyharness.native.breakpoints import include_dir as include_dir
 else:
-    from pyharness.model.first_use import on_first_use
+    from pyharness.host.first_use import on_first_use
 
     __getattr__, __dir__, __all__ = on_first_use(
         __name__,

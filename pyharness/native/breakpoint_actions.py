@@ -8,8 +8,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from pyharness.model.errors import UsageError, nearest
+from pyharness.model.text.visible import say
 from pyharness.model.user_code import is_user_python
-from pyharness.model.visible import say
 
 if TYPE_CHECKING:
     from collections.abc import Callable

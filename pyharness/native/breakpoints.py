@@ -13,7 +13,7 @@ from fnmatch import fnmatchcase
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, cast
 
-from pyharness.model.condition import compile_condition
+from pyharness.model.conditions.condition import compile_condition
 from pyharness.model.errors import UsageError, nearest
 from pyharness.native import breakpoint_actions, chains
 from pyharness.native.evaluation import is_evaluated
@@ -23,8 +23,8 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
     from types import FrameType, TracebackType
 
-    from pyharness.model.condition import Condition
-    from pyharness.model.trace import Call
+    from pyharness.model.conditions.condition import Condition
+    from pyharness.model.results.trace import Call
     from pyharness.native.breakpoint_actions import Action, Answer
 
 _PACKAGE = os.fspath(Path(__file__).parent) + os.sep

@@ -11,8 +11,8 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from pyharness.model.frames import FxPlace
+from pyharness.model.results.trace import Call
 from pyharness.model.source_map import place_of
-from pyharness.model.trace import Call
 from pyharness.native.load import load
 
 if TYPE_CHECKING:

@@ -10,10 +10,10 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
 from pyharness.model.errors import HarnessError, UsageError, nearest
-from pyharness.model.finding import Finding, NonFiniteError
-from pyharness.model.finding_text import finding_lines
-from pyharness.model.styled_line import painted
-from pyharness.model.trace import origin_of
+from pyharness.model.results.finding import Finding, NonFiniteError
+from pyharness.model.results.finding_text import finding_lines
+from pyharness.model.results.trace import origin_of
+from pyharness.model.text.styled_line import painted
 from pyharness.native import raw_finding
 from pyharness.native.chains import engine
 from pyharness.native.evaluation import is_evaluated

@@ -11,7 +11,7 @@ import sys
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
-from pyharness.model.trace import Call, origin_of
+from pyharness.model.results.trace import Call, origin_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

@@ -6,17 +6,17 @@ import sys
 import threading
 from typing import TYPE_CHECKING, Any
 
-from pyharness.model.finding import CheckedTensor, Finding, ValueKind, ValueStatistics
 from pyharness.model.frames import Frame, FxPlace
 from pyharness.model.plumbing import native_family, python_family
-from pyharness.model.trace import TensorInfo
+from pyharness.model.results.finding import CheckedTensor, Finding, ValueKind, ValueStatistics
+from pyharness.model.results.trace import TensorInfo
 from pyharness.native.chains import ChainReader, calls_from
 from pyharness.native.generated_line import with_nodes
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
-    from pyharness.model.trace import Call
+    from pyharness.model.results.trace import Call
 
 BITS: dict[ValueKind, int] = {"nan": 1, "inf": 2, "large": 4, "denormal": 8}
 """``ValueKind`` of csrc/engine/values.h."""

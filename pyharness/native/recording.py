@@ -10,7 +10,7 @@ from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 from pyharness.model.errors import HarnessError
-from pyharness.model.trace import MAX_CAPACITY
+from pyharness.model.results.trace import MAX_CAPACITY
 from pyharness.native.chains import ChainReader, engine
 from pyharness.native.raw_events import RawThread, chains_in
 from pyharness.native.trace_builder import build
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
     from typing_extensions import Self
 
-    from pyharness.model.trace import Call, Trace
+    from pyharness.model.results.trace import Call, Trace
 
 CAPACITY = 1 << 18
 """Events that each thread's buffer holds, unless asked otherwise: 16 MiB where all are used."""

@@ -7,13 +7,13 @@ from dataclasses import dataclass, field
 from functools import lru_cache
 from typing import TYPE_CHECKING
 
-from pyharness.model.trace import Event, GraphTask, TensorInfo, Trace
+from pyharness.model.results.trace import Event, GraphTask, TensorInfo, Trace
 from pyharness.native.raw_events import GRAPH_TASK, OP, RawEvent, RawThread
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
 
-    from pyharness.model.trace import Call
+    from pyharness.model.results.trace import Call
 
 _NO_SIZE = (1 << 64) - 1
 _ENGINE_DOOR = "_engine_run_backward"

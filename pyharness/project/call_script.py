@@ -10,9 +10,9 @@ from pyharness.project.build_script import FOLDER, libraries
 from pyharness.project.samples import FILL_IN, TENSOR, arguments, of_cxx
 
 if TYPE_CHECKING:
-    from pyharness.project.jit_calls import JitCall
     from pyharness.project.kinds import Project
     from pyharness.project.ops import Op
+    from pyharness.project.reading.jit_calls import JitCall
     from pyharness.project.samples import Argument
 
 _HEAD = '''"""Calls {name} of the debug build, which `sh debugging/build.sh` makes.

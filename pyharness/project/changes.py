@@ -10,8 +10,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal
 
+from pyharness.host.regular_file import read_regular
 from pyharness.model.errors import HarnessError
-from pyharness.model.regular_file import read_regular
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

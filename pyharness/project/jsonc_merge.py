@@ -6,8 +6,8 @@ import re
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from pyharness.model import jsonc
 from pyharness.model.errors import UsageError
+from pyharness.model.text import jsonc
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence

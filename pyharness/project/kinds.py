@@ -9,17 +9,17 @@ import sys
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, Literal
 
+from pyharness.host.folders import current_folder
 from pyharness.model.errors import HarnessError, UsageError, nearest
-from pyharness.model.folders import current_folder
-from pyharness.project import jit_calls, setup_file
-from pyharness.project.cmake_commands import commands
-from pyharness.project.sources import CXX, files, text_of
+from pyharness.project.reading import jit_calls, setup_file
+from pyharness.project.reading.cmake_commands import commands
+from pyharness.project.reading.sources import CXX, files, text_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
     from pathlib import Path
 
-    from pyharness.project.jit_calls import JitCall
+    from pyharness.project.reading.jit_calls import JitCall
 
 _toml = importlib.import_module("tomllib" if sys.version_info >= (3, 11) else "tomli")  # the same module, by two names
 KINDS = ("scikit-build-core", "setuptools", "cmake", "jit")

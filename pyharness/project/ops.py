@@ -6,16 +6,16 @@ import re
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
-from pyharness.project.cxx_functions import read
-from pyharness.project.registrations import Via, registrations
-from pyharness.project.sources import is_test, text_of
+from pyharness.project.reading.cxx_functions import read
+from pyharness.project.reading.registrations import Via, registrations
+from pyharness.project.reading.sources import is_test, text_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
     from pathlib import Path
 
-    from pyharness.project.cxx_functions import CxxFile, Function, Parameter
-    from pyharness.project.registrations import Registration
+    from pyharness.project.reading.cxx_functions import CxxFile, Function, Parameter
+    from pyharness.project.reading.registrations import Registration
 
 _DEVICE = re.compile(r"CUDA|HIP|XPU|MPS|Meta|Vulkan|PrivateUse|NestedTensor|Sparse|Quantized|Fake|Functionalize")
 _CPU = ("CPU", "AutogradCPU")

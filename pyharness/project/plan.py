@@ -9,10 +9,10 @@ from typing import TYPE_CHECKING, Any
 from pyharness.model.errors import UsageError, nearest
 from pyharness.project import build_script, call_script, kinds, session_files, vscode_files
 from pyharness.project.changes import Change, State, current, own_file
-from pyharness.project.cxx_functions import read
 from pyharness.project.jsonc_merge import Wanted, merged
 from pyharness.project.ops import Op, Source, ops_of, read_sources
-from pyharness.project.sources import CXX, HEADERS, files
+from pyharness.project.reading.cxx_functions import read
+from pyharness.project.reading.sources import CXX, HEADERS, files
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence

@@ -101,7 +101,7 @@ class OpPlace:
     kind: Literal["op", "node"]
     name: str
     when: str
-    """Condition on its tensors (``model/condition.py``), empty for none."""
+    """Condition on its tensors (``model/conditions/condition.py``), empty for none."""
     known_as: str
     """The debugger's name for it."""
 

@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, NoReturn
 
 from pyharness.model.errors import nearest
-from pyharness.model.json_lines import parsed
+from pyharness.model.text.json_lines import parsed
 from pyharness.protocol.codec import MalformedError, decode, encode
 from pyharness.protocol.question import Answer, Question
 

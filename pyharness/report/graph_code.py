@@ -6,8 +6,8 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from pyharness.model.graph import without_frees
-from pyharness.model.source_line import source_line
-from pyharness.model.styled_line import Line
+from pyharness.model.text.source_line import source_line
+from pyharness.model.text.styled_line import Line
 from pyharness.report.graph_table import GAP, fitted, module_text, origin_text
 
 if TYPE_CHECKING:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from pyharness.model.styled_line import Line
+from pyharness.model.text.styled_line import Line
 from pyharness.report import units
 from pyharness.report.graph_table import module_text
 
@@ -12,8 +12,8 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from pyharness.model.graph import Graph, GraphNode
-    from pyharness.model.graph_diff import GraphDiff, Row
-    from pyharness.model.styled_line import Style
+    from pyharness.model.results.graph_diff import GraphDiff, Row
+    from pyharness.model.text.styled_line import Style
 
 _MARKS: dict[str, tuple[str, Style]] = {
     "same": (" ", ""),

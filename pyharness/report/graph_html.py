@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from pyharness.model.source_line import short_path, source_line
+from pyharness.model.text.source_line import short_path, source_line
 from pyharness.report.graph_table import origin_text
 from pyharness.report.single_page import single_page
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from pyharness.model.styled_line import Line
+from pyharness.model.text.styled_line import Line
 from pyharness.report.graph_table import GAP, module_text
 
 if TYPE_CHECKING:

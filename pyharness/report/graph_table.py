@@ -5,8 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from pyharness.model.source_line import short_path
-from pyharness.model.styled_line import Line
+from pyharness.model.text.source_line import short_path
+from pyharness.model.text.styled_line import Line
 from pyharness.report import units
 
 if TYPE_CHECKING:

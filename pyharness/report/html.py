@@ -8,7 +8,7 @@ from pyharness.report.page_data import page_data
 from pyharness.report.single_page import single_page
 
 if TYPE_CHECKING:
-    from pyharness.model.trace import Trace
+    from pyharness.model.results.trace import Trace
 
 _SCRIPTS = (
     "data.js",

@@ -12,7 +12,7 @@ from pyharness.report.summary import is_backward
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from pyharness.model.trace import Event, GraphTask, Trace
+    from pyharness.model.results.trace import Event, GraphTask, Trace
 
 MAX_LEVELS = 6
 """Rows of a lane that show modules: deeper ones are told on their events only."""

@@ -4,15 +4,15 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from pyharness.model.source_line import source_line
-from pyharness.model.trace import origin_of
+from pyharness.model.results.trace import origin_of
+from pyharness.model.text.source_line import source_line
 from pyharness.report.lanes import place
 from pyharness.report.places import shown_file
 
 if TYPE_CHECKING:
     from collections.abc import Hashable, Iterable
 
-    from pyharness.model.trace import Call, TensorInfo, Trace
+    from pyharness.model.results.trace import Call, TensorInfo, Trace
     from pyharness.report.lanes import Lane
 
 MAX_STACK = 24

@@ -10,14 +10,14 @@ import json
 from collections import defaultdict
 from typing import TYPE_CHECKING, Any
 
-from pyharness.model.source_line import source_line
+from pyharness.model.text.source_line import source_line
 from pyharness.report.places import shown_file
 from pyharness.report.summary import is_backward, tensors_text
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from pyharness.model.trace import Call, Event, GraphTask, Trace
+    from pyharness.model.results.trace import Call, Event, GraphTask, Trace
 
 _PROCESS = 1
 _FLOW = {"cat": "autograd", "name": "backward of"}

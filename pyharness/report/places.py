@@ -5,10 +5,10 @@ from __future__ import annotations
 from pathlib import PurePath
 from typing import TYPE_CHECKING
 
-from pyharness.model.source_line import short_path
+from pyharness.model.text.source_line import short_path
 
 if TYPE_CHECKING:
-    from pyharness.model.trace import Call
+    from pyharness.model.results.trace import Call
 
 
 def shown_file(call: Call) -> str:

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any, Literal
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator
 
-    from pyharness.model.trace import Event, TensorInfo, Trace
+    from pyharness.model.results.trace import Event, TensorInfo, Trace
 
 By = Literal["module", "op", "node"]
 OUTSIDE = "(no module)"

@@ -5,14 +5,14 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from pyharness.model.styled_line import Line
+from pyharness.model.text.styled_line import Line
 from pyharness.report import units
 from pyharness.report.summary import Cost, Summary
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
-    from pyharness.model.trace import Trace
+    from pyharness.model.results.trace import Trace
     from pyharness.report.summary import By, Row
 
 _GAP = "  "

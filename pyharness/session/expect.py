@@ -6,8 +6,8 @@ from fnmatch import fnmatchcase
 from typing import TYPE_CHECKING
 
 from pyharness.model.plumbing import qualified_name
-from pyharness.model.source_line import source_line
-from pyharness.model.stack_format import function_text
+from pyharness.model.text.source_line import source_line
+from pyharness.model.text.stack_format import function_text
 from pyharness.model.transcript import Mismatch
 from pyharness.session.matching import matches_text
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Literal, get_args
 
-from pyharness.model import log_message
+from pyharness.model.conditions import log_message
 from pyharness.model.evaluation import EVAL_TIMEOUT
 
 if TYPE_CHECKING:

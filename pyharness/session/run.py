@@ -5,10 +5,10 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import IO, TYPE_CHECKING, Any, TypeAlias
 
-from pyharness.debugger.dap_client import RequestError
 from pyharness.debugger.program import DEBUGGER_LOST, debug
+from pyharness.debugger.python.dap_client import RequestError
+from pyharness.host.exit_status import ExitStatus
 from pyharness.model.errors import HarnessError, UsageError
-from pyharness.model.exit_status import ExitStatus
 from pyharness.model.stops import Stop
 from pyharness.model.transcript import Begun, Checked, Ended, Failure, Logged, Mismatch, Printed, Transcript
 from pyharness.session import expect

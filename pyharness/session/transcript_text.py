@@ -6,12 +6,12 @@ import re
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from pyharness.model.regular_file import read_text
-from pyharness.model.source_line import short_path
-from pyharness.model.stack_format import Style as StackStyle
-from pyharness.model.stack_format import format_stack, function_text, place_text
+from pyharness.host.regular_file import read_text
 from pyharness.model.stops import Stop
-from pyharness.model.styled_line import Line, Style
+from pyharness.model.text.source_line import short_path
+from pyharness.model.text.stack_format import Style as StackStyle
+from pyharness.model.text.stack_format import format_stack, function_text, place_text
+from pyharness.model.text.styled_line import Line, Style
 from pyharness.model.transcript import Begun, Checked, Ended, Logged, Printed, without_addresses
 
 if TYPE_CHECKING:

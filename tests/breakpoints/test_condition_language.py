@@ -2,7 +2,7 @@
 
 import pytest
 
-from pyharness.model.condition import compile_condition
+from pyharness.model.conditions.condition import compile_condition
 from pyharness.model.errors import UsageError
 from pyharness.model.where import parse
 

@@ -22,7 +22,8 @@ set confirm off
 set pagination off
 set auto-solib-add off
 python import sys; sys.path.insert(0, {str(ROOT)!r})
-python from pyharness.ingdb import attach, expressions, guarded_call
+python from pyharness.ingdb.opening import attach
+python from pyharness.ingdb.calls import expressions, guarded_call
 python attach.attach(PID, non_stop=False, symbols=False)
 sharedlibrary guarded_registers
 """

@@ -9,7 +9,7 @@ import pytest
 from kit import needs
 from kit.command import PYHARNESS
 from kit.paths import PROGRAMS
-from pyharness.debugger.processes import find
+from pyharness.debugger.starting.processes import find
 
 EVIL = "\x1b]0;owned\x07\x9b31m\u202e"
 OBEYED = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069]")

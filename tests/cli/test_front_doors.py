@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from pyharness import __version__, cli
-from pyharness.cli import output
+from pyharness.cli.kit import output
 from pyharness.model.errors import HarnessError
 
 

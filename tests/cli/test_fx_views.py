@@ -74,7 +74,7 @@ def test_which_two_must_be_known(kept, capsys):
 
 
 def test_a_terminal_sees_colours(environment):
-    script = "import sys; from pyharness.cli import output; from pyharness.model.styled_line import Line;"
+    script = "import sys; from pyharness.cli.kit import output; from pyharness.model.text.styled_line import Line;"
     script += "output.write_lines([Line('a', 'good')])"
     pid, terminal = pty.fork()
     if pid == 0:

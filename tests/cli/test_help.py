@@ -8,9 +8,9 @@ import pytest
 
 from kit.paths import ROOT
 from pyharness import cli
-from pyharness.cli.lazy_group import LazyGroup
-from pyharness.cli.verb import Verb
-from pyharness.model.exit_status import ExitStatus
+from pyharness.cli.kit.lazy_group import LazyGroup
+from pyharness.cli.kit.verb import Verb
+from pyharness.host.exit_status import ExitStatus
 
 PROJECT = ROOT / "tests/docs/project"
 CONTEXT = click.Context(cli.command, info_name="pyharness")

@@ -9,7 +9,7 @@ import pytest
 
 import pyharness
 from kit.command import PYHARNESS
-from pyharness.debugger.launch import Command
+from pyharness.debugger.starting.launch import Command
 from pyharness.model.errors import DebuggerLostError, HarnessError, UsageError
 
 _REMOVED = 'mkdir gone && cd gone && rmdir ../gone && exec "$@"'

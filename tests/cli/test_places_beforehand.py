@@ -7,8 +7,8 @@ import pytest
 
 from kit.marks import line_of
 from kit.paths import PROGRAMS, ROOT
+from pyharness.model.conditions.native import check_native
 from pyharness.model.errors import UsageError
-from pyharness.model.native_condition import check_native
 from pyharness.model.where import Where, parse
 
 WRAPPED = (1 << 32) + 2

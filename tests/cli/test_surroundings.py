@@ -8,9 +8,9 @@ import sys
 import pytest
 
 from kit.command import PYHARNESS
-from pyharness.model.exit_status import ExitStatus, of_program
+from pyharness.host.exit_status import ExitStatus, of_program
 
-SIGNS = "from pyharness.cli import output; output.write('a → b … c · d │ e ↔ é')"
+SIGNS = "from pyharness.cli.kit import output; output.write('a → b … c · d │ e ↔ é')"
 
 
 @pytest.fixture
@@ -55,7 +55,7 @@ def test_closed_streams(shell):
 
 @pytest.mark.parametrize("more", [{"LC_ALL": "C"}, {"PYTHONIOENCODING": "latin-1"}, {"PYTHONIOENCODING": "ascii"}])
 def test_other_encodings_get_plain_signs(environment, more):
-    code = f"from pyharness.cli import streams; streams.prepare(); {SIGNS}"
+    code = f"from pyharness.cli.kit import streams; streams.prepare(); {SIGNS}"
     command = [sys.executable, "-c", code]
     done = subprocess.run(command, env={**environment, **more}, capture_output=True, check=True)
     encoding = more.get("PYTHONIOENCODING", "utf-8")

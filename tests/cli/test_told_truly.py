@@ -8,7 +8,7 @@ import pytest
 from kit import needs
 from kit.command import PYHARNESS
 from kit.paths import PROGRAMS
-from pyharness.model.process_state import is_kernel_thread
+from pyharness.host.process_state import is_kernel_thread
 
 NET = """
 import torch

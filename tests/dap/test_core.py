@@ -12,7 +12,7 @@ from adapters import adapters_in
 from debugging import EXTENSION, Debugging, line_of, source_line
 
 from kit.paths import search_path
-from pyharness.debugger.core_native import IMMOBILE
+from pyharness.debugger.core.native import IMMOBILE
 
 PRODUCT = "Tensor float32 [2, 3] cpu grad_fn=<MulBackward0> [[0.0, 0.5, 1.0], [1.5, 2.0, 2.5]]"
 

@@ -8,7 +8,7 @@ from debugging import Debugging
 
 from kit import dap_protocol as protocol
 from kit.dap_client import PATIENCE
-from pyharness.model.dap_wire import Decoder, Malformed
+from pyharness.dapwire.wire import Decoder, Malformed
 
 PURE, IDLE, RAW, STANDING = 30_000, 50_000, 18_000, 1_000
 """For the decoder alone, for an adapter without a program, as broken bytes, and at each of two stops: 100,000."""

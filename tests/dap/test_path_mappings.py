@@ -10,7 +10,7 @@ from kit.builds import tensor_kernel
 from kit.debugged_program import line_of
 from kit.paths import PROGRAMS
 from pyharness.dap.arguments import Arguments
-from pyharness.dap.path_mappings import PathMappings, mappings_of
+from pyharness.dap.beginning.path_mappings import PathMappings, mappings_of
 from pyharness.model.errors import UsageError
 
 HERE = PathMappings([("/home/me/ops", "/work/ops"), ("/home/me/ops/csrc", "/build/csrc"), ("C:\\My Ops", "/other")])

@@ -2,7 +2,7 @@
 
 import pytest
 
-from pyharness.dap.tables import Container, Frames, Variables
+from pyharness.dap.looking.tables import Container, Frames, Variables
 from pyharness.debugger.merged_stack import StackFrame
 from pyharness.model.errors import HarnessError
 from pyharness.model.frames import Frame

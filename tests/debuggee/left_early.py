@@ -9,7 +9,8 @@ import threading
 import time
 from contextlib import suppress
 
-from pyharness.debuggee import quiet_thread, tracing
+from pyharness.debuggee.link import quiet_thread
+from pyharness.debuggee.pydevd import tracing
 
 when = sys.argv[1]
 over, returned = threading.Event(), threading.Event()

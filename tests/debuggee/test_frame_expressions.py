@@ -4,7 +4,7 @@ import sys
 
 import pytest
 
-from pyharness.debuggee.frame_expressions import evaluated
+from pyharness.debuggee.lines.frame_expressions import evaluated
 
 FACTOR = 3
 

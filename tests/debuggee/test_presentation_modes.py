@@ -10,8 +10,9 @@ from torch._subclasses.fake_tensor import FakeTensorMode
 from torch.overrides import TorchFunctionMode
 from torch.utils._python_dispatch import TorchDispatchMode
 
-from pyharness.debuggee import presentation_module, presentation_tensor
-from pyharness.debuggee.presentation_items import Group, Line
+from pyharness.debuggee.shown import module as presentation_module
+from pyharness.debuggee.shown import tensor as presentation_tensor
+from pyharness.debuggee.shown.items import Group, Line
 
 TEXT = "Tensor float32 [2, 3] cpu [[0.0, 1.0, 2.0], [3.0, 4.0, 5.0]]"
 
@@ -142,7 +143,7 @@ def test_a_graph_module_shows_its_nodes():
 
 def test_nothing_imports_torch():
     code = (
-        "import sys; import debugpy.server; from pyharness.debuggee import presentation; presentation.register();"
+        "import sys; import debugpy.server; from pyharness.debuggee.shown import presentation; presentation.register();"
         "from _pydevd_bundle.pydevd_xml import get_type, get_variable_details;"
         "print(get_variable_details([1, {2: 'x'}])[4], 'torch' in sys.modules)"
     )

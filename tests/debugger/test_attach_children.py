@@ -14,8 +14,8 @@ import pyharness
 from kit.debugged_program import line_of
 from kit.paths import PROGRAMS
 from kit.running_program import wait_for_end
-from pyharness.debugger.launch import Command
 from pyharness.debugger.program import Program
+from pyharness.debugger.starting.launch import Command
 from pyharness.model.errors import DebuggerLostError
 
 LOOP = str(PROGRAMS / "attach_loop.py")

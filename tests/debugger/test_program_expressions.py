@@ -7,7 +7,7 @@ import threading
 import pytest
 
 import pyharness
-from pyharness.debugger.asking import StuckError
+from pyharness.debugger.python.asking import StuckError
 from pyharness.model.errors import HarnessError, UsageError
 
 BLOCKING = ["blocks", "taken.acquire()", "waits.forever", "time.sleep(600)", "[1 for _ in iter(int, 1)]"]

@@ -3,7 +3,7 @@
 import pytest
 
 from kit.debugged_program import source_line
-from pyharness.debugger.native_side import NativeSide
+from pyharness.debugger.native.side import NativeSide
 from pyharness.model.errors import HarnessError
 
 

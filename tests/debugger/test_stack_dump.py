@@ -19,7 +19,7 @@ from kit.marks import marks
 from kit.paths import PROGRAMS
 from pyharness.debugger.stack_dump import StackDumpError, dump_stacks
 from pyharness.model.errors import HarnessError, UsageError
-from pyharness.model.stack_format import format_threads
+from pyharness.model.text.stack_format import format_threads
 
 FRAMES = "py_frames.py"
 GIL = "py_holds_gil.py"
@@ -199,7 +199,7 @@ def test_readings_at_once_wait_for_each_other():
 
 def test_a_reading_that_does_not_end_is_called_one():
     with waiting(sys.executable, FRAMES) as (process, said):
-        pretends = "python pass  # pyharness.ingdb.stack import report"
+        pretends = "python pass  # pyharness.ingdb.opening import report"
         command = ["gdb", "-nx", "-q", "-ex", pretends, "-ex", f"attach {said['pid']}", "-ex", "echo attached\\n"]
         with subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True) as gdb:
             assert any("attached\n" in line for line in gdb.stdout)

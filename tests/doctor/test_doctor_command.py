@@ -14,8 +14,8 @@ from pyharness.doctor import tested
 from pyharness.doctor.examine import examine  # noqa: F401  (registers the checks)
 from pyharness.doctor.machine import machine_checks
 from pyharness.doctor.registry import Area, Check, Registry
-from pyharness.model.diagnosis import SEVERITY, Diagnosis, report, worst
-from pyharness.model.diagnosis_text import lines
+from pyharness.model.results.diagnosis import SEVERITY, Diagnosis, report, worst
+from pyharness.model.results.diagnosis_text import lines
 
 _toml = importlib.import_module("tomllib" if sys.version_info >= (3, 11) else "tomli")
 

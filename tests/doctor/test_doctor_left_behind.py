@@ -7,7 +7,7 @@ import sys
 
 import pytest
 
-from pyharness.doctor import left_behind
+from pyharness.doctor.system import left_behind
 from pyharness.gdbmi.client import find_gdb
 
 GDB = [find_gdb(), "-nx", "-q", "--interpreter=mi3"]

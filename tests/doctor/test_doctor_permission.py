@@ -6,9 +6,9 @@ import sys
 
 import pytest
 
-from pyharness.doctor import permission
-from pyharness.doctor.permission import judged
-from pyharness.doctor.tracing_rules import TracingRules
+from pyharness.doctor.system import permission
+from pyharness.doctor.system.permission import judged
+from pyharness.doctor.system.tracing_rules import TracingRules
 
 # A filter as containers have it: ptrace(2) is number 101 on x86-64 and fails with EPERM, everything else is allowed.
 FILTERED = """
@@ -18,7 +18,7 @@ code = [(0x20, 0, 0, 0), (0x15, 0, 1, 101), (0x06, 0, 0, 0x00050001), (0x06, 0, 
 text = ctypes.create_string_buffer(b"".join(struct.pack("<HBBI", *one) for one in code))
 program = ctypes.create_string_buffer(struct.pack("<HxxxxxxQ", len(code), ctypes.addressof(text)))
 assert libc.prctl(38, 1, 0, 0, 0) == 0 and libc.prctl(22, 2, program, 0, 0) == 0, ctypes.get_errno()
-from pyharness.doctor import permission
+from pyharness.doctor.system import permission
 from pyharness.doctor.machine import Machine, Wanted
 for one in permission.ptrace(Machine(Wanted())):
     print(one.state, one.check, one.seen, one.remedy)

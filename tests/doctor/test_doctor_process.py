@@ -14,7 +14,7 @@ import pytest
 from kit import needs
 from kit.command import PYHARNESS
 from kit.paths import TESTS
-from pyharness.doctor.examine_process import examine_process
+from pyharness.doctor.process.examine_process import examine_process
 
 TRACER = TESTS / "faults" / "tracer.py"
 REFUSES = "import ctypes; ctypes.CDLL(None).prctl(4, 0, 0, 0, 0)"  # PR_SET_DUMPABLE
@@ -183,8 +183,8 @@ def test_a_chroot_is_read_though_the_kernel_names_its_files_from_outside(tmp_pat
 
 
 def test_a_container_is_named(tmp_path):
-    from pyharness.doctor import process_namespaces
-    from pyharness.doctor.live_process import LiveProcess
+    from pyharness.doctor.process import namespaces as process_namespaces
+    from pyharness.doctor.process.live_process import LiveProcess
 
     process = LiveProcess(os.getpid(), None)
     process.proc = tmp_path

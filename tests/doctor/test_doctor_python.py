@@ -6,8 +6,9 @@ import sys
 
 import pytest
 
-from pyharness.doctor import core_dumps, interpreter, torch
-from pyharness.doctor.core_dumps import where_to
+from pyharness.doctor import interpreter, torch
+from pyharness.doctor.system import core_dumps
+from pyharness.doctor.system.core_dumps import where_to
 
 VERSIONED = "Metadata-Version: 2.1\nName: {name}\nVersion: {version}\n"
 NEW = {"implementation": "CPython", "version": "3.12.1", "executable": "/python", "gil": True, "debug": False}

@@ -8,7 +8,8 @@ import pytest
 
 from kit import needs
 from kit.command import PYHARNESS
-from pyharness.doctor import editor, environment, state_folder
+from pyharness.doctor import editor, environment
+from pyharness.doctor.system import state_folder
 
 HURTING = [
     ({"LD_PRELOAD": "/lib/libasan.so.8"}, "LD_PRELOAD", "sanitizer"),

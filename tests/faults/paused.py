@@ -5,7 +5,7 @@ import sys
 from pathlib import Path
 
 from pyharness import cli
-from pyharness.cli import transcript
+from pyharness.cli.kit import transcript
 from pyharness.model.stops import Stop
 
 shown = transcript.entry_lines

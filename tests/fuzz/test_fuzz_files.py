@@ -9,9 +9,11 @@ from fuzzing import understood
 from hypothesis import given
 from hypothesis import strategies as st
 
-from pyharness.debugger.core_header import check_core, check_program, truncated
+from pyharness.debugger.core.header import check_core, check_program, truncated
 from pyharness.fx.generated.old_files import forget_old
-from pyharness.model import handles, source_map, trace_file
+from pyharness.host import handles
+from pyharness.model import source_map
+from pyharness.model.results import trace_file
 
 json_values = st.recursive(
     st.none() | st.booleans() | st.integers() | st.floats() | st.text(max_size=8),
@@ -74,7 +76,7 @@ def test_a_source_map(folder, data, line):
     name=st.sampled_from(["x", "a.b", "-"]),
 )
 def test_a_card_of_a_handle(content, name):
-    from pyharness.model.state import state_dir
+    from pyharness.host.state import state_dir
 
     card = state_dir("run") / f"{name}.json"
     card.write_bytes(content)

@@ -8,8 +8,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from pyharness.debuggee.conversation import Conversation
-from pyharness.debuggee.served import Served
+from pyharness.debuggee.link.conversation import Conversation
+from pyharness.debuggee.link.served import Served
 from pyharness.protocol.channel import Go, Library, Ready, Visit, greeting_in
 from pyharness.protocol.codec import MalformedError
 

@@ -8,9 +8,10 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 
 from pyharness.debuggee import agent, bounded  # noqa: F401  (registers the request)
-from pyharness.debuggee.frame_expressions import evaluated
-from pyharness.model import hit_condition, where
-from pyharness.model.condition import compile_condition
+from pyharness.debuggee.lines.frame_expressions import evaluated
+from pyharness.model import where
+from pyharness.model.conditions import hits as hit_condition
+from pyharness.model.conditions.condition import compile_condition
 from pyharness.session import document
 
 PIECES = ["py:", "native:", "fx:", "op:", "node:", " if ", " when ", "nan(out)", "::", ":", "a.py", "f.cpp", "0", "-1"]

@@ -14,8 +14,8 @@ from pyharness.fx.backend.guards import read_failure, read_part
 from pyharness.fx.backend.inputs import plain_source
 from pyharness.fx.backend.naming import function_of
 from pyharness.fx.backend.options import OptionError
-from pyharness.model.compiled import CompileReport, Place, from_json
-from pyharness.model.compiled_text import Manner, plain, report_lines
+from pyharness.model.results.compiled import CompileReport, Place, from_json
+from pyharness.model.results.compiled_text import Manner, plain, report_lines
 
 FILE = backend_models.__file__
 

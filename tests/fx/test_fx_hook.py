@@ -73,7 +73,7 @@ def test_what_torch_offers_works_as_without():
 
 NEVER = """
 import sys
-from pyharness.debuggee import generated
+from pyharness.debuggee.watched import generated
 generated.install(print)
 import json, email, concurrent.futures
 assert not any(name.split(".")[0] == "torch" for name in sys.modules), "torch was imported"

@@ -13,7 +13,7 @@ from torch.nn import functional
 
 from pyharness.fx import materialize, verify
 from pyharness.model.errors import UsageError
-from pyharness.model.verdict import DifferenceError
+from pyharness.model.results.verdict import DifferenceError
 
 
 class Pair(NamedTuple):

@@ -6,7 +6,7 @@ import subprocess
 
 from kit import builds, marks
 from kit.paths import PROGRAMS
-from pyharness.debugger.native_side import NativeSide
+from pyharness.debugger.native.side import NativeSide
 from pyharness.model.user_code import UserCode
 from pyharness.protocol.mi import Break
 

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import gdb
 
-from pyharness.ingdb import user_functions
+from pyharness.ingdb.functions import user_functions
 
 path = os.environ["NATIVE_LIBRARY"]
 found = user_functions.user_functions(path)

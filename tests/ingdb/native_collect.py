@@ -7,7 +7,7 @@ from pathlib import Path
 
 import gdb
 
-from pyharness.ingdb import native_names
+from pyharness.ingdb.functions import native_names
 
 
 def stack():

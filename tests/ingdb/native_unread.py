@@ -6,7 +6,9 @@ from pathlib import Path
 
 import gdb
 
-from pyharness.ingdb import attach, libraries, native_names
+from pyharness.ingdb.functions import native_names
+from pyharness.ingdb.opening import attach
+from pyharness.ingdb.process import libraries
 
 attach.configure()
 gdb.execute("handle SIGUSR1 nostop noprint pass", to_string=True)

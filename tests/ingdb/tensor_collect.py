@@ -7,13 +7,14 @@ from pathlib import Path
 
 import gdb
 
-from pyharness.ingdb import native_names, torch_process
+from pyharness.ingdb import torch_process
 from pyharness.ingdb.autograd import running as autograd_node
+from pyharness.ingdb.functions import native_names
 from pyharness.ingdb.tensors import format as tensor_format
 from pyharness.ingdb.tensors import function as tensor_function
 from pyharness.ingdb.tensors import values as tensor_values
 from pyharness.ingdb.tensors.statistics import statistics
-from pyharness.model.tensor_variables import statistics_variables
+from pyharness.model.tensors.variables import statistics_variables
 
 
 def information(address):

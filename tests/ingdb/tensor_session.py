@@ -13,7 +13,7 @@ from kit.paths import ROOT
 COLLECT = f"source {Path(__file__).with_name('tensor_collect.py')}"
 LOAD = (
     f"source {ROOT}/pyharness/ingdb/load.py",
-    "python from pyharness.ingdb import attach, libraries",
+    "python from pyharness.ingdb.opening import attach; from pyharness.ingdb.process import libraries",
     "python from pyharness.ingdb.commands import tensor; from pyharness.ingdb.tensors import values",
     "python values.register(); tensor.register(); attach.configure()",
 )

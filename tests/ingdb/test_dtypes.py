@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 import torch
 
-from pyharness.model.dtypes import BY_NAME, DTYPES
+from pyharness.model.tensors.dtypes import BY_NAME, DTYPES
 
 SMALL = [name for name in BY_NAME if name.startswith("float8") or name in {"float16", "bfloat16"}]
 COMPARED = [

@@ -7,8 +7,8 @@ from mi_session import SOURCE, Attached, capable, line_of
 
 from kit import builds
 from kit.paths import PROGRAMS
-from pyharness.debugger.native_code import NativeCode
-from pyharness.debugger.native_edit import NativeEdit
+from pyharness.debugger.native.code import NativeCode
+from pyharness.debugger.native.edit import NativeEdit
 from pyharness.gdbmi.client import GdbError
 from pyharness.protocol.mi import Break
 

@@ -7,7 +7,7 @@ from mi_session import Attached, capable, line_of
 
 from kit import builds
 from kit.paths import PROGRAMS
-from pyharness.debugger.native_exceptions import NativeExceptions
+from pyharness.debugger.native.exceptions import NativeExceptions
 
 
 @pytest.fixture(params=[(), ("-static-libstdc++", "-static-libgcc")], ids=["shared", "static"])

@@ -8,7 +8,7 @@ from mi_session import line_of
 
 import pyharness
 from kit.paths import PROGRAMS
-from pyharness.debugger.native_watch import NativeWatch
+from pyharness.debugger.native.watch import NativeWatch
 from pyharness.model.errors import DebuggerLostError
 
 PROGRAM = PROGRAMS / "watched_in_threads.py"

@@ -8,7 +8,7 @@ import subprocess
 import pytest
 from mi_session import SOURCE, Attached, capable, line_of
 
-from pyharness.debugger.native_code import NativeCode
+from pyharness.debugger.native.code import NativeCode
 from pyharness.gdbmi.client import GdbError
 from pyharness.ingdb.binaries.elf import open_elf
 

@@ -3,7 +3,7 @@
 import pytest
 from mi_session import Attached, capable, line_of
 
-from pyharness.debugger.native_signals import NativeSignals
+from pyharness.debugger.native.signals import NativeSignals
 from pyharness.gdbmi.client import GdbError
 from pyharness.ingdb.stops.fault_address import Area, areas, described
 

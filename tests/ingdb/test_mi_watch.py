@@ -5,7 +5,7 @@ from dataclasses import replace
 import pytest
 from mi_session import Attached, capable, line_of
 
-from pyharness.debugger.native_watch import NativeWatch
+from pyharness.debugger.native.watch import NativeWatch
 from pyharness.gdbmi.client import GdbError
 
 

@@ -7,7 +7,7 @@ from mi_session import Attached, line_of
 
 from kit import builds
 from kit.paths import PROGRAMS
-from pyharness.debugger.native_watch import NativeWatch
+from pyharness.debugger.native.watch import NativeWatch
 from pyharness.gdbmi.client import GdbError
 
 PROGRAM = PROGRAMS / "watched_tensors.py"

@@ -83,7 +83,7 @@ def test_what_is_missing_is_said(gdb, command):
 
 def test_symbols_of_the_users_library_alone_are_read(gdb, running):
     said = gdb(
-        "python from pyharness.ingdb import attach, libraries",
+        "python from pyharness.ingdb.opening import attach; from pyharness.ingdb.process import libraries",
         f"python attach.attach({running}, non_stop=False, symbols=False)",
         "python print('read', [str(library) for library in libraries.load_user_symbols()])",
         "python print('again', libraries.load_user_symbols())",

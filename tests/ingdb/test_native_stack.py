@@ -38,7 +38,7 @@ def seen(tmp_path_factory):
             after = Path(f"/proc/{program.pid}/status").read_text(encoding="ascii")
         finally:
             program.kill()
-    python = "python from pyharness.ingdb.stack import report; report.open_core"
+    python = "python from pyharness.ingdb.opening import report; report.open_core"
     dead = collect(folder / "dead.json", f'{python}("{core}")', environment)
     core.unlink()
     return {"live": live, "core": dead, "status": after}

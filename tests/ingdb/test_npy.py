@@ -8,8 +8,8 @@ import torch
 from own_memory import info_of, read_own
 
 from pyharness.ingdb.tensors.npy import header, save
-from pyharness.model.dtypes import DTYPES
 from pyharness.model.errors import HarnessError
+from pyharness.model.tensors.dtypes import DTYPES
 
 RAW = torch.arange(240, dtype=torch.uint8)
 

@@ -8,7 +8,7 @@ import pytest
 from kit.interpreters import interpreters, loaded, python_of, reader, waiting
 from kit.marks import marks
 from kit.paths import PROGRAMS
-from pyharness.ingdb.memory import Memory
+from pyharness.ingdb.process.memory import Memory
 from pyharness.ingdb.python.layout import UnknownPythonError
 from pyharness.ingdb.python.runtime import find_python
 from pyharness.ingdb.python.threads import Python

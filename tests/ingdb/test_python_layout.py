@@ -9,7 +9,7 @@ from python_synthetic import Synthetic
 
 from kit import needs
 from kit.interpreters import interpreters, python_of, waiting
-from pyharness.ingdb.memory import Memory
+from pyharness.ingdb.process.memory import Memory
 from pyharness.ingdb.python.layout import UnknownPythonError, debug_offsets_layout, table_layout
 from pyharness.ingdb.python.tables import OFFSETS
 from pyharness.ingdb.python.threads import Python

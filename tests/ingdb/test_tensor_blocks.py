@@ -11,7 +11,7 @@ from own_memory import info_of, read_own
 from pyharness.ingdb.tensors import blocks as tensor_blocks
 from pyharness.ingdb.tensors.blocks import raw_blocks
 from pyharness.ingdb.tensors.statistics import statistics
-from pyharness.model.tensor_elements import leading
+from pyharness.model.tensors.elements import leading
 
 
 def bytes_of(tensor):

@@ -31,7 +31,8 @@ def test_the_table_is_what_the_compiler_says(program):
 
 def test_debug_information_gives_the_same_offsets(program):
     script = (
-        "import json; from pyharness.ingdb import torch_process; from pyharness.ingdb.tensors import layout as t;"
+        "import json; from pyharness.ingdb import torch_process;"
+        "from pyharness.ingdb.tensors import layout as t;"
         "wrong = t.TensorLayout(**{name: -1 for name in t.as_numbers(t.TensorLayout())});"
         "print('FOUND', json.dumps(t.as_numbers(t.with_debug_information(wrong, torch_process._offset_of))))"
     )

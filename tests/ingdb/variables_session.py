@@ -32,11 +32,11 @@ class Looking:
         self.gdb.console(f"python {code}")
 
     def attach(self, pid):
-        self.python(f"from pyharness.ingdb import attach, libraries; attach.attach({pid}, non_stop=False)")
+        self.python(f"from pyharness.ingdb.opening import attach; attach.attach({pid}, non_stop=False)")
         self.thread = pid
 
     def core(self, path, pid):
-        self.python(f"from pyharness.ingdb import core_file; core_file.open_core({str(path)!r})")
+        self.python(f"from pyharness.ingdb.opening import core_file; core_file.open_core({str(path)!r})")
         self.thread = pid
 
     def stack(self):

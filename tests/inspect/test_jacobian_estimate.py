@@ -7,7 +7,7 @@ import torch
 from jacobians import seeded, truth
 
 from pyharness.inspect import jacobian_norm
-from pyharness.inspect.norm import student_t
+from pyharness.inspect.norms.norm import student_t
 
 
 @pytest.mark.parametrize("distribution", ["rademacher", "gaussian"])

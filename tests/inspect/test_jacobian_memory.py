@@ -11,7 +11,7 @@ from jacobians import seeded, truth
 from torch import nn
 
 from pyharness.inspect import jacobian_norm
-from pyharness.inspect.gradient_memory import measured_bytes
+from pyharness.inspect.norms.gradient_memory import measured_bytes
 from pyharness.model.errors import UsageError
 
 

@@ -10,8 +10,8 @@ from jacobians import seeded, truth
 from torch import nn
 
 from pyharness.inspect import jacobian_norm
-from pyharness.inspect.gradient_memory import backward_of
-from pyharness.inspect.sample_wise import keeps_samples_apart
+from pyharness.inspect.norms.gradient_memory import backward_of
+from pyharness.inspect.norms.sample_wise import keeps_samples_apart
 from pyharness.inspect.variables import Variable
 from pyharness.model.errors import UsageError
 

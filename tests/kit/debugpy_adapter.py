@@ -4,7 +4,7 @@ import socket
 import subprocess
 import sys
 
-from pyharness.debugger.dap_client import DapClient
+from pyharness.debugger.python.dap_client import DapClient
 
 
 class DebugpyAdapter(DapClient):

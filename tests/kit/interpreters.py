@@ -10,9 +10,9 @@ from functools import cache
 from pathlib import Path
 
 from kit.paths import PROGRAMS
-from pyharness.ingdb import memory_map
 from pyharness.ingdb.binaries.elf import ElfError, open_elf
-from pyharness.ingdb.memory import Memory
+from pyharness.ingdb.process import memory_map
+from pyharness.ingdb.process.memory import Memory
 from pyharness.ingdb.python.runtime import find_python
 
 NEWEST = (3, 14)

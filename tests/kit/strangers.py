@@ -6,7 +6,7 @@ import subprocess
 import sys
 from pathlib import Path
 
-from pyharness.model.dap_wire import Decoder
+from pyharness.dapwire.wire import Decoder
 
 NOBODY = 65534
 LISTENS = {"tcp": "0A", "tcp6": "0A", "udp": "07", "udp6": "07"}

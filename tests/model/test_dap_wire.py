@@ -6,9 +6,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from pyharness.model import dap_wire
-from pyharness.model.dap_message import MAX_DEPTH
-from pyharness.model.dap_wire import MAX_HEADER, MAX_MESSAGE, Decoder, Malformed, encode
+from pyharness.dapwire import wire as dap_wire
+from pyharness.dapwire.message import MAX_DEPTH
+from pyharness.dapwire.wire import MAX_HEADER, MAX_MESSAGE, Decoder, Malformed, encode
 
 THREADS = dap_wire.request(7, "threads")
 PAUSE = dap_wire.request(8, "pause", {"threadId": 1})

@@ -8,7 +8,7 @@ import pytest
 
 from kit.command import PYHARNESS
 from kit.paths import ROOT
-from pyharness.model.descriptors import above_streams, socket_above_streams
+from pyharness.host.descriptors import above_streams, socket_above_streams
 
 STREAMS = """
 import os
@@ -67,7 +67,7 @@ def test_only_what_took_a_stream_is_moved():
         assert socket_above_streams(ours) is ours
         assert above_streams(theirs.fileno()) == theirs.fileno()
     code = (
-        "import os, socket; os.close(0); from pyharness.model.descriptors import *;"
+        "import os, socket; os.close(0); from pyharness.host.descriptors import *;"
         "opened = socket_above_streams(socket.socket(socket.AF_UNIX, socket.SOCK_STREAM));"
         "print(opened.fileno() > 2, opened.family.name, os.get_inheritable(opened.fileno()))\n"
         "with streams_held(): print(os.fstat(0).st_rdev == os.stat(os.devnull).st_rdev)\n"

@@ -5,10 +5,13 @@ import os
 
 import pytest
 
-from pyharness.model import code_lines, handles, source_line, source_map
+from pyharness.host import handles
+from pyharness.host.regular_file import read_own, read_regular, read_text
+from pyharness.model import source_map
 from pyharness.model.errors import HarnessError
-from pyharness.model.regular_file import read_own, read_regular, read_text
-from pyharness.project import changes, sources
+from pyharness.model.text import code_lines, source_line
+from pyharness.project import changes
+from pyharness.project.reading import sources
 
 
 def a_pipe(path):

@@ -1,9 +1,9 @@
 """Stacks as text."""
 
-from pyharness.model import source_line, stack_format
 from pyharness.model.frames import AutogradNode, Frame, FxPlace
-from pyharness.model.stack_format import Style
-from pyharness.model.styled_line import painted
+from pyharness.model.text import source_line, stack_format
+from pyharness.model.text.stack_format import Style
+from pyharness.model.text.styled_line import painted
 from pyharness.model.threads import ThreadStack, thread_from_json
 
 DISPATCH = Frame("native", "c10::Dispatcher::call(X)", library="/t/torch/lib/libtorch_cpu.so", plumbing=True)

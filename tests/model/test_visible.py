@@ -8,23 +8,23 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from kit.paths import ROOT
-from pyharness.model.styled_line import Line, in_parts, painted
-from pyharness.model.visible import visible, visible_json
+from pyharness.model.text.styled_line import Line, in_parts, painted
+from pyharness.model.text.visible import visible, visible_json
 
 PACKAGE = ROOT / "pyharness"
 DOORS = {
-    "cli/output.py",
-    "model/visible.py",
+    "cli/kit/output.py",
+    "model/text/visible.py",
     "native/find_nan.py",
     "ingdb/terminal.py",
 }
 """Who writes to a terminal."""
 NOT_TERMINALS = {
-    "cli/lazy_group.py": "its own help",
+    "cli/kit/lazy_group.py": "its own help",
     "dap/session.py": "an editor's log, made visible",
-    "debuggee/interpreter_report.py": "JSON for the doctor",
-    "debuggee/torch_report.py": "JSON for the doctor",
-    "doctor/ptrace_attempt.py": "JSON for the doctor",
+    "debuggee/entries/interpreter_report.py": "JSON for the doctor",
+    "debuggee/entries/torch_report.py": "JSON for the doctor",
+    "doctor/system/ptrace_attempt.py": "JSON for the doctor",
     "ingdb/checkup.py": "JSON for the doctor",
     "debuggee/site/sitecustomize.py": "any Python, before anything of ours can be imported",
 }
@@ -74,4 +74,4 @@ def prints(tree):
 def test_nobody_else_writes_to_a_terminal(path):
     name = str(path.relative_to(PACKAGE))
     if name not in DOORS | set(NOT_TERMINALS) and "folder" not in path.parts:
-        assert not list(prints(ast.parse(path.read_text()))), "write by cli/output.py, say() or ingdb/terminal.py"
+        assert not list(prints(ast.parse(path.read_text()))), "write by cli/kit/output.py, say() or ingdb/terminal.py"

@@ -8,7 +8,7 @@ from torch.utils.checkpoint import checkpoint
 
 import pyharness
 from kit import marks
-from pyharness.model.finding import NonFiniteError
+from pyharness.model.results.finding import NonFiniteError
 
 
 def line_of(name):

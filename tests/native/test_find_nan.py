@@ -9,7 +9,7 @@ from forward_oracle import name_of
 from nan_search import at, found, origin
 from nan_sources import Blocks, Checkpointed, Logarithm, PythonRoot, Root, line_of
 
-from pyharness.model.finding_text import finding_lines
+from pyharness.model.results.finding_text import finding_lines
 
 
 def test_log_of_a_negative():

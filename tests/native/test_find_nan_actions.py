@@ -12,7 +12,7 @@ from nan_sources import Blocks, Logarithm, Root, line_of
 
 import pyharness
 from pyharness.model.errors import HarnessError
-from pyharness.model.finding import NonFiniteError
+from pyharness.model.results.finding import NonFiniteError
 
 
 def test_raised_at_the_line_of_a_call():

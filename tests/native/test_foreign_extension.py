@@ -8,7 +8,7 @@ from forward_oracle import made_by_forward, name_of, stack
 
 import pyharness
 from kit import builds
-from pyharness.model.finding_text import finding_lines
+from pyharness.model.results.finding_text import finding_lines
 from pyharness.native import breakpoint as native_breakpoint
 
 pytestmark = pytest.mark.timeout(600)  # compiles the extension, where there is none yet

@@ -4,7 +4,7 @@ import os
 import runpy
 import sys
 
-from pyharness.debuggee import generated
+from pyharness.debuggee.watched import generated
 from pyharness.model.source_map import SUFFIX
 
 

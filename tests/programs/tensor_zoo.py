@@ -10,7 +10,7 @@ import sys
 import autograd_waits
 import torch
 
-from pyharness.debuggee import presentation_tensor
+from pyharness.debuggee.shown import tensor as presentation_tensor
 
 
 class Twice(torch.autograd.Function):

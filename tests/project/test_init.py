@@ -11,7 +11,7 @@ import pytest
 from project_files import FILES, OP, write
 
 from kit.command import PYHARNESS
-from pyharness.model import jsonc
+from pyharness.model.text import jsonc
 
 OWN = {"debugging/build.sh", "debugging/call_shear.py", "debugging/shear.toml", "debugging/shear.gdb"}
 VSCODE = {".vscode/launch.json", ".vscode/tasks.json"}

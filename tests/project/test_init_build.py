@@ -10,7 +10,7 @@ import pytest
 from project_files import OP
 
 from kit.paths import ROOT
-from pyharness.doctor.library import library
+from pyharness.doctor.binaries.library import library
 from pyharness.doctor.registry import Area
 from pyharness.ingdb.binaries.elf import open_elf
 

@@ -6,8 +6,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from pyharness.model import jsonc
 from pyharness.model.errors import UsageError
+from pyharness.model.text import jsonc
 from pyharness.project.jsonc_merge import Wanted, merged
 
 VALUES = st.recursive(

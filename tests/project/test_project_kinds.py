@@ -4,8 +4,9 @@ import pytest
 from project_files import FILES, OP, SETUP, write
 
 from pyharness.model.errors import HarnessError, UsageError
-from pyharness.project import kinds, setup_file
-from pyharness.project.cmake_commands import commands
+from pyharness.project import kinds
+from pyharness.project.reading import setup_file
+from pyharness.project.reading.cmake_commands import commands
 
 COMPUTED = """
 import os.path as osp, glob

@@ -3,9 +3,9 @@
 import pytest
 from project_files import OP
 
-from pyharness.project.cxx_functions import read
-from pyharness.project.cxx_tokens import tokens_of
 from pyharness.project.ops import Source, ops_of
+from pyharness.project.reading.cxx_functions import read
+from pyharness.project.reading.cxx_tokens import tokens_of
 from pyharness.project.samples import of_cxx
 
 

@@ -4,8 +4,8 @@ import pytest
 from project_files import FILES, OP, write
 
 from pyharness.project import call_script, kinds
-from pyharness.project.cxx_functions import read
 from pyharness.project.ops import Source, ops_of
+from pyharness.project.reading.cxx_functions import read
 from pyharness.project.samples import arguments
 
 SCHEMA = (

@@ -2,7 +2,7 @@
 
 from synthetic import Maker
 
-from pyharness.model.trace import Call
+from pyharness.model.results.trace import Call
 
 NAMES = [
     "</script><img src=x onerror='window.ran = true'>",

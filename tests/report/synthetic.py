@@ -2,7 +2,7 @@
 
 from dataclasses import replace
 
-from pyharness.model.trace import Call, Event, GraphTask, TensorInfo, Trace
+from pyharness.model.results.trace import Call, Event, GraphTask, TensorInfo, Trace
 
 _LAYERS = (
     ("norm", "pyharness::rms_norm", "RmsNormBackward"),

@@ -5,7 +5,7 @@ from hostile_graph import graph_of_size
 
 from pyharness.model.errors import UsageError
 from pyharness.model.graph import Graph, GraphNode, MadeGraph, select
-from pyharness.model.graph_diff import compare
+from pyharness.model.results.graph_diff import compare
 from pyharness.report.graph_code import code_table
 from pyharness.report.graph_diff_text import side_by_side
 from pyharness.report.graph_rails import drawing

@@ -10,7 +10,7 @@ import hostile
 import pytest
 from synthetic import Maker, stack_of, training
 
-from pyharness.model.trace import GraphTask
+from pyharness.model.results.trace import GraphTask
 from pyharness.report.html import page
 from pyharness.report.lanes import MAX_LEVELS, place
 

@@ -5,9 +5,9 @@ import json
 import pytest
 from synthetic import training
 
-from pyharness.model import trace_file
 from pyharness.model.errors import HarnessError
-from pyharness.model.trace import Trace
+from pyharness.model.results import trace_file
+from pyharness.model.results.trace import Trace
 
 
 @pytest.mark.parametrize("shapes", [False, True])

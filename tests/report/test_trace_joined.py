@@ -2,8 +2,8 @@
 
 from synthetic import training
 
-from pyharness.model.trace import Trace
-from pyharness.model.trace_joined import Part, joined
+from pyharness.model.results.trace import Trace
+from pyharness.model.results.trace_joined import Part, joined
 
 
 def test_two_recordings_one_after_the_other():

@@ -6,11 +6,11 @@ from typing import Any
 
 import click
 
-from pyharness.cli import completers, output
-from pyharness.cli.exits import no_exit
 from pyharness.cli.fx.inputs import inputs_of
-from pyharness.cli.options import json_option
-from pyharness.cli.verb import Verb
+from pyharness.cli.kit import completers, output
+from pyharness.cli.kit.exits import no_exit
+from pyharness.cli.kit.options import json_option
+from pyharness.cli.kit.verb import Verb
 
 _EPILOG = "Names are MODULE:NAME or FILE.py:NAME."
 _EXAMPLES = (

@@ -7,19 +7,19 @@ from typing import TYPE_CHECKING
 
 import click
 
-from pyharness.cli import output
-from pyharness.cli.entry_run import exchange, left_nothing, run_entry
-from pyharness.cli.options import program_json_option, program_options
-from pyharness.cli.script import command_of
-from pyharness.cli.verb import Verb
-from pyharness.model.compiled import from_json
-from pyharness.model.compiled_text import Manner, report_lines
+from pyharness.cli.kit import output
+from pyharness.cli.kit.entry_run import exchange, left_nothing, run_entry
+from pyharness.cli.kit.options import program_json_option, program_options
+from pyharness.cli.kit.script import command_of
+from pyharness.cli.kit.verb import Verb
+from pyharness.host.exit_status import of_program
 from pyharness.model.errors import HarnessError
-from pyharness.model.exit_status import of_program
+from pyharness.model.results.compiled import from_json
+from pyharness.model.results.compiled_text import Manner, report_lines
 
 if TYPE_CHECKING:
-    from pyharness.debugger.launch import Command
-    from pyharness.model.compiled import CompileReport
+    from pyharness.debugger.starting.launch import Command
+    from pyharness.model.results.compiled import CompileReport
 
 _EPILOG = "What follows -- belongs to the program."
 _EXAMPLES = (

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import click
 
-from pyharness.cli import completers, output
-from pyharness.cli.options import json_option
-from pyharness.cli.verb import Verb
+from pyharness.cli.kit import completers, output
+from pyharness.cli.kit.options import json_option
+from pyharness.cli.kit.verb import Verb
 
 _EPILOG = "Names are MODULE:NAME or FILE.py:NAME."
 _EXAMPLES = (

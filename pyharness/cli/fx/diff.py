@@ -6,11 +6,11 @@ from typing import TYPE_CHECKING
 
 import click
 
-from pyharness.cli import output
 from pyharness.cli.fx.program import end, program_verb, run
+from pyharness.cli.kit import output
 from pyharness.model.errors import UsageError
 from pyharness.model.graph import Chosen
-from pyharness.model.graph_diff import compare
+from pyharness.model.results.graph_diff import compare
 from pyharness.report.graph_diff_text import side_by_side
 
 if TYPE_CHECKING:

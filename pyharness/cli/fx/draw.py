@@ -7,9 +7,9 @@ from typing import TYPE_CHECKING
 
 import click
 
-from pyharness.cli import output
-from pyharness.cli.files import check_outputs, write_file
 from pyharness.cli.fx.program import end, graph_option, program_verb, run
+from pyharness.cli.kit import output
+from pyharness.cli.kit.files import check_outputs, write_file
 from pyharness.report.graph_html import graph_page
 
 if TYPE_CHECKING:

@@ -7,11 +7,11 @@ from typing import TYPE_CHECKING
 
 import click
 
-from pyharness.cli import output
-from pyharness.cli.files import check_name, check_new_folder
 from pyharness.cli.fx.program import end, graph_option, program_verb, run
+from pyharness.cli.kit import output
+from pyharness.cli.kit.files import check_name, check_new_folder
 from pyharness.model.errors import HarnessError, UsageError
-from pyharness.model.styled_line import Line
+from pyharness.model.text.styled_line import Line
 
 if TYPE_CHECKING:
     from pyharness.cli.fx.program import Program

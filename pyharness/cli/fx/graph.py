@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from pyharness.cli import output
 from pyharness.cli.fx.program import end, graph_option, program_verb, run, sections
+from pyharness.cli.kit import output
 from pyharness.report.graph_rails import drawing
 
 if TYPE_CHECKING:

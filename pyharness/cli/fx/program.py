@@ -9,22 +9,22 @@ from typing import TYPE_CHECKING, Any, cast
 
 import click
 
-from pyharness.cli import output
-from pyharness.cli.entry_run import exchange, left_nothing, run_entry
-from pyharness.cli.options import program_json_option, program_options
-from pyharness.cli.script import command_of
-from pyharness.cli.verb import Verb
+from pyharness.cli.kit import output
+from pyharness.cli.kit.entry_run import exchange, left_nothing, run_entry
+from pyharness.cli.kit.options import program_json_option, program_options
+from pyharness.cli.kit.script import command_of
+from pyharness.cli.kit.verb import Verb
+from pyharness.host.exit_status import ExitStatus, of_program
 from pyharness.model.errors import HarnessError, UsageError
-from pyharness.model.exit_status import ExitStatus, of_program
 from pyharness.model.graph import Chosen, made_from_json, select
-from pyharness.model.styled_line import Line
+from pyharness.model.text.styled_line import Line
 from pyharness.report.graph_table import headline
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
     from pathlib import Path
 
-    from pyharness.debugger.launch import Command
+    from pyharness.debugger.starting.launch import Command
     from pyharness.model.graph import Graph, MadeGraph
 
 _ALL = "Show also the graphs that torch makes for itself on the way."
@@ -108,7 +108,7 @@ graph_option = click.option(
 def run(program: Program, export: dict[str, Any] | None = None) -> Made:
     """Run it to its end; ``HarnessError`` where it made no graph.
 
-    ``export``: see ``pyharness.debuggee.graphs.Request``; what was written is then in ``Made.exported``.
+    ``export``: see ``pyharness.debuggee.entries.graphs.Request``; what was written is then in ``Made.exported``.
     """
     program.command.check()
     click.get_current_context().meta[_RAN] = True

@@ -6,8 +6,8 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from pyharness.cli import output
 from pyharness.cli.fx.program import end, graph_option, program_verb, run, sections
+from pyharness.cli.kit import output
 from pyharness.report.graph_table import headline, table
 
 if TYPE_CHECKING:

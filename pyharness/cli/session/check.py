@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import click
 
-from pyharness.cli import completers, output
-from pyharness.cli.options import json_option
-from pyharness.cli.verb import Verb
+from pyharness.cli.kit import completers, output
+from pyharness.cli.kit.options import json_option
+from pyharness.cli.kit.verb import Verb
 
 _EXAMPLES = (("before it is played", "pyharness session check sessions/train.toml"),)
 
@@ -19,7 +19,7 @@ def command(file: str, *, as_json: bool) -> int:
 
     With --json: {"file", "steps": NUMBER}, or {"error": {"message", "remedy"}}.
     """
-    from pyharness.debugger.launch import Command
+    from pyharness.debugger.starting.launch import Command
     from pyharness.session.parse import plan_of
 
     plan = plan_of(file)

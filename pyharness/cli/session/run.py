@@ -7,9 +7,9 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from pyharness.cli import completers
-from pyharness.cli.options import full_option, program_json_option, raw_option
-from pyharness.cli.verb import Verb
+from pyharness.cli.kit import completers
+from pyharness.cli.kit.options import full_option, program_json_option, raw_option
+from pyharness.cli.kit.verb import Verb
 
 if TYPE_CHECKING:
     from pyharness.model.errors import HarnessError
@@ -26,7 +26,7 @@ _STATUSES = (
 
 
 def _failure(error: HarnessError) -> dict[str, Any]:
-    from pyharness.cli.transcript import failure
+    from pyharness.cli.kit.transcript import failure
 
     return failure(error)
 
@@ -38,7 +38,7 @@ def _failure(error: HarnessError) -> dict[str, Any]:
 @raw_option
 def command(file: str, *, as_json: bool, full: bool, raw: bool) -> int:
     """Play FILE, a session: its steps, and what it expects of each stop."""
-    from pyharness.cli.transcript import play
+    from pyharness.cli.kit.transcript import play
     from pyharness.session.parse import plan_of
 
     plan = plan_of(file)

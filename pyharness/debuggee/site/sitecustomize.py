@@ -16,7 +16,7 @@ def _greet() -> None:
     sys.path.append(str(Path(__file__).parents[3]))
     _let_others_import_site()
     try:
-        from pyharness.debuggee import children
+        from pyharness.debuggee.link import children
 
         children.greet(children.name_of_started())
     except Exception as error:  # noqa: BLE001  (the user's program runs in any case)

@@ -13,10 +13,10 @@ from pyharness.fx.backend import guards
 from pyharness.fx.backend.naming import function_of
 from pyharness.fx.generated.files import MaterializeError
 from pyharness.fx.generated.materializing import materialize
-from pyharness.model.compiled import Break, Compilation, CompiledGraph, Place
 from pyharness.model.places import OPS
+from pyharness.model.results.compiled import Break, Compilation, CompiledGraph, Place
+from pyharness.model.text.visible import say
 from pyharness.model.user_code import is_user_python
-from pyharness.model.visible import say
 
 if TYPE_CHECKING:
     from types import CodeType
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from torch.fx import GraphModule
 
     from pyharness.fx.backend.naming import Function
-    from pyharness.model.compiled import FailedGuard, Guard, Kind
+    from pyharness.model.results.compiled import FailedGuard, Guard, Kind
 
 _COMPILED = "__compiled_fn"
 """How the names begin under which Dynamo's bytecode calls graphs."""

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
     from pyharness.fx.backend.captures import Capture
     from pyharness.fx.backend.options import Options
-    from pyharness.model.compiled import Kind
+    from pyharness.model.results.compiled import Kind
 
 
 def compile_captured(

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING, Any
 
-from pyharness.model.compiled import FailedGuard, Guard, Place
+from pyharness.model.results.compiled import FailedGuard, Guard, Place
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator

@@ -15,7 +15,7 @@ from pyharness.model.places import SAVED
 if TYPE_CHECKING:
     from torch.fx import GraphModule, Node
 
-    from pyharness.model.compiled import Kind
+    from pyharness.model.results.compiled import Kind
 
 _LOCAL = re.compile(r"^[LG]\[['\"](\w+)['\"]\]")
 _ATTRIBUTE = re.compile(r"\._(?:parameters|buffers)(?=\[)")

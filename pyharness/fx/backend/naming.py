@@ -6,7 +6,7 @@ import re
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from pyharness.model.compiled import Place
+from pyharness.model.results.compiled import Place
 from pyharness.model.source_map import map_of
 
 if TYPE_CHECKING:

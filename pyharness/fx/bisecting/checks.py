@@ -14,7 +14,7 @@ import torch
 from torch.utils import _pytree as pytree
 
 from pyharness.fx.bisecting.passes import BisectError
-from pyharness.model.verdict import Verdict
+from pyharness.model.results.verdict import Verdict
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator

@@ -15,8 +15,8 @@ from pyharness.fx.bisecting.script import Writer, folder_for
 from pyharness.fx.bisecting.search import Search, elsewhere
 from pyharness.fx.bisecting.shrink import Shrinker
 from pyharness.fx.exporting.error import ExportError
-from pyharness.model.bad_pass import BadPass, Shrunk
 from pyharness.model.errors import UsageError
+from pyharness.model.results.bad_pass import BadPass, Shrunk
 
 if TYPE_CHECKING:
     import os
@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from torch.fx import GraphModule
 
     from pyharness.fx.bisecting.search import Found
-    from pyharness.model.bad_pass import Script
+    from pyharness.model.results.bad_pass import Script
 
 _ATTEMPTS = 6
 """Runs of an unsteady pass on one candidate, before it is taken to be good; more where much depends on it."""

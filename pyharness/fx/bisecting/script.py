@@ -18,8 +18,8 @@ from pyharness.fx.bisecting.graph_text import TRACED_TEXT, built_text, traces_to
 from pyharness.fx.bisecting.names import Names
 from pyharness.fx.bisecting.passes import BisectError
 from pyharness.fx.exporting import export
-from pyharness.model.bad_pass import Script
-from pyharness.model.state import StateError, state_dir
+from pyharness.host.state import StateError, state_dir
+from pyharness.model.results.bad_pass import Script
 
 if TYPE_CHECKING:
     from torch.fx import GraphModule

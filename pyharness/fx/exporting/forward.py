@@ -13,7 +13,7 @@ from pyharness.fx.exporting.error import ExportError
 from pyharness.fx.exporting.names import Imports, NoCodeError, literal
 from pyharness.fx.exporting.statements import WIDTH, written
 from pyharness.fx.graphs.snapshot import snapshot
-from pyharness.model.source_line import short_path, source_line
+from pyharness.model.text.source_line import short_path, source_line
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator

@@ -11,8 +11,8 @@ from torch.fx import GraphModule
 from pyharness.fx.generated import files
 from pyharness.fx.generated.mapping import rows
 from pyharness.fx.generated.statements import spans_by_name
+from pyharness.host.regular_file import read_regular
 from pyharness.model.errors import HarnessError, nearest
-from pyharness.model.regular_file import read_regular
 from pyharness.model.source_map import SourceMap
 
 if TYPE_CHECKING:

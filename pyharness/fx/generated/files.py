@@ -18,10 +18,10 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 from pyharness.fx.generated.mapping import lines_of
 from pyharness.fx.generated.old_files import forget_old, keep
+from pyharness.host.regular_file import read_regular
+from pyharness.host.state import StateError, state_dir, temporary_dir, write_private
 from pyharness.model.errors import HarnessError
-from pyharness.model.regular_file import read_regular
 from pyharness.model.source_map import SUFFIX, SourceMap, dump_lines
-from pyharness.model.state import StateError, state_dir, temporary_dir, write_private
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping

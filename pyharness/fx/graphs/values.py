@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import torch
 
-from pyharness.model.trace import TensorInfo
+from pyharness.model.results.trace import TensorInfo
 
 if TYPE_CHECKING:
     from torch.fx import Node

@@ -13,8 +13,8 @@ from itertools import combinations
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from pyharness.model.determinism import Determinism, LineDifference, SetIteration
 from pyharness.model.errors import HarnessError, UsageError
+from pyharness.model.results.determinism import Determinism, LineDifference, SetIteration
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence

@@ -10,13 +10,13 @@ from typing import TYPE_CHECKING, Any
 
 from pyharness.fx.hashseeds.sets import Sets
 from pyharness.fx.hashseeds.uses import uses
-from pyharness.model.regular_file import read_regular
+from pyharness.host.regular_file import read_regular
 from pyharness.model.user_code import is_user_python
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from pyharness.model.determinism import SetIteration
+    from pyharness.model.results.determinism import SetIteration
 
 _MOST = 2000
 """Functions that are followed."""

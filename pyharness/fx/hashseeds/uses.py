@@ -6,7 +6,7 @@ import ast
 from typing import TYPE_CHECKING
 
 from pyharness.fx.hashseeds.sets import called
-from pyharness.model.determinism import SetIteration
+from pyharness.model.results.determinism import SetIteration
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

@@ -15,7 +15,7 @@ from pyharness.fx.tracing.tracer import Tracer
 from pyharness.fx.verifying.differences import differences, is_same
 from pyharness.fx.verifying.values import Leaf, copied, leaves, mapped, snapshot, tensors
 from pyharness.model.errors import UsageError
-from pyharness.model.verdict import Difference
+from pyharness.model.results.verdict import Difference
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Iterator, Mapping, Sequence

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from pyharness.fx.verifying.replay import Replay, Root
-    from pyharness.model.verdict import Difference, Kind
+    from pyharness.model.results.verdict import Difference, Kind
 
 
 class Cause(NamedTuple):

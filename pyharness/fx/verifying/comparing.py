@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from pyharness.fx.verifying.calls import described, flat
 from pyharness.fx.verifying.differences import agree, differences
 from pyharness.fx.verifying.values import Leaf
-from pyharness.model.verdict import Difference
+from pyharness.model.results.verdict import Difference
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import torch
 from torch.testing._comparison import default_tolerances
 
-from pyharness.model.verdict import Around, Difference, Sizes
+from pyharness.model.results.verdict import Around, Difference, Sizes
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence

@@ -11,7 +11,7 @@ from pyharness.fx.generated import files
 from pyharness.fx.generated.mapping import target_of
 from pyharness.fx.generated.materializing import materialize
 from pyharness.model.errors import HarnessError
-from pyharness.model.verdict import Fault
+from pyharness.model.results.verdict import Fault
 
 if TYPE_CHECKING:
     from torch.fx import Node

@@ -15,7 +15,7 @@ from pyharness.fx.verifying.faults import placed
 from pyharness.fx.verifying.locating import Pair, Search
 from pyharness.fx.verifying.values import Leaf, copied, leaves, mapped, tensors
 from pyharness.model.errors import UsageError
-from pyharness.model.verdict import Difference, Verdict
+from pyharness.model.results.verdict import Difference, Verdict
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping
@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from pyharness.fx.verifying.alignment import Alignment
     from pyharness.fx.verifying.differences import Tolerance
     from pyharness.fx.verifying.keeping import Kept
-    from pyharness.model.verdict import Fault
+    from pyharness.model.results.verdict import Fault
 
 _PREFIX = "gradient of "
 

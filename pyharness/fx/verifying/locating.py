@@ -25,7 +25,7 @@ from pyharness.fx.verifying.execution import Execution, rebuilt
 from pyharness.fx.verifying.faults import fault
 from pyharness.fx.verifying.replay import Replay, TooCostlyError
 from pyharness.fx.verifying.values import Leaf, copied
-from pyharness.model.verdict import Verdict
+from pyharness.model.results.verdict import Verdict
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Iterator, Mapping
@@ -34,7 +34,7 @@ if TYPE_CHECKING:
     from pyharness.fx.verifying.differences import Tolerance
     from pyharness.fx.verifying.keeping import Kept
     from pyharness.fx.verifying.replay import Root
-    from pyharness.model.verdict import Difference, Fault
+    from pyharness.model.results.verdict import Difference, Fault
 
 Ran = TypeVar("Ran", bound=Execution)
 

@@ -15,7 +15,7 @@ from pyharness.fx.verifying.comparing import Steps
 from pyharness.fx.verifying.differences import agree, differences
 from pyharness.fx.verifying.execution import POISON, Execution, Version, rebuilt
 from pyharness.fx.verifying.values import snapshot, tensors
-from pyharness.model.verdict import Difference
+from pyharness.model.results.verdict import Difference
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping

@@ -15,7 +15,7 @@ from pyharness.fx.verifying.keeping import RandomState, kept
 from pyharness.fx.verifying.locating import Pair
 from pyharness.fx.verifying.locating import locate as located
 from pyharness.model.errors import HarnessError, UsageError
-from pyharness.model.verdict import Verdict
+from pyharness.model.results.verdict import Verdict
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence

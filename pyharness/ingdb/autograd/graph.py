@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from pyharness.ingdb.cxx_class import class_name
-from pyharness.ingdb.memory import Memory, UnreadableError
+from pyharness.ingdb.functions.cxx_class import class_name
+from pyharness.ingdb.process.memory import Memory, UnreadableError
 from pyharness.model.frames import AutogradNode
 
 if TYPE_CHECKING:

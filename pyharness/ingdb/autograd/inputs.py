@@ -5,14 +5,14 @@ from __future__ import annotations
 import struct
 from typing import TYPE_CHECKING
 
-from pyharness.ingdb.memory import UnreadableError
-from pyharness.model.dtypes import DTYPES
+from pyharness.ingdb.process.memory import UnreadableError
 from pyharness.model.node_variables import input_variable
+from pyharness.model.tensors.dtypes import DTYPES
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from pyharness.ingdb.memory import Memory
+    from pyharness.ingdb.process.memory import Memory
     from pyharness.ingdb.tensors.layout import TensorLayout
     from pyharness.model.variable import Variable
 

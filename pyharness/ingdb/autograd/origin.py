@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from pyharness.ingdb.memory import UnreadableError
+from pyharness.ingdb.process.memory import UnreadableError
 from pyharness.model.node_variables import origin_in
 
 if TYPE_CHECKING:
-    from pyharness.ingdb.memory import Memory
+    from pyharness.ingdb.process.memory import Memory
     from pyharness.ingdb.python.threads import Python
     from pyharness.ingdb.tensors.layout import TensorLayout
 

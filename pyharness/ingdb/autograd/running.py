@@ -12,11 +12,12 @@ from typing import TYPE_CHECKING
 
 import gdb
 
-from pyharness.ingdb import native_names, torch_process
+from pyharness.ingdb import torch_process
 from pyharness.ingdb.autograd.graph import read_node
-from pyharness.ingdb.cxx_class import classes
-from pyharness.ingdb.memory import Memory, UnreadableError
-from pyharness.ingdb.thread_local import ThreadLocal, address_in_thread, of_accessor
+from pyharness.ingdb.functions import native_names
+from pyharness.ingdb.functions.cxx_class import classes
+from pyharness.ingdb.process.memory import Memory, UnreadableError
+from pyharness.ingdb.process.thread_local import ThreadLocal, address_in_thread, of_accessor
 
 if TYPE_CHECKING:
     from pyharness.model.frames import AutogradNode

@@ -11,14 +11,14 @@ from dataclasses import dataclass
 from functools import lru_cache
 from typing import TYPE_CHECKING
 
-from pyharness.ingdb import libraries
-from pyharness.ingdb.cxx_class import class_name
-from pyharness.ingdb.memory import UnreadableError
+from pyharness.ingdb.functions.cxx_class import class_name
+from pyharness.ingdb.process import libraries
+from pyharness.ingdb.process.memory import UnreadableError
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from pyharness.ingdb.memory import Memory
+    from pyharness.ingdb.process.memory import Memory
     from pyharness.ingdb.tensors.layout import TensorLayout
 
 MAX_SAVED = 256

@@ -10,7 +10,7 @@ from pyharness.ingdb import terminal
 from pyharness.ingdb.commands.registry import command
 from pyharness.ingdb.stack import backtrace
 from pyharness.model.errors import UsageError, nearest
-from pyharness.model.stack_format import Style, format_threads
+from pyharness.model.text.stack_format import Style, format_threads
 
 _OPTIONS = {"-a": "--all", "-f": "--full", "-l": "--locals"}
 

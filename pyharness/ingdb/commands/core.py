@@ -6,9 +6,10 @@ from pathlib import Path
 
 import gdb
 
-from pyharness.ingdb import core_file, terminal
+from pyharness.ingdb import terminal
 from pyharness.ingdb.commands import stops
 from pyharness.ingdb.commands.registry import command
+from pyharness.ingdb.opening import core_file
 from pyharness.model.errors import UsageError
 
 

@@ -13,7 +13,8 @@ from typing import TYPE_CHECKING
 
 import gdb
 
-from pyharness.ingdb import agent, native_names
+from pyharness.ingdb.calls import agent
+from pyharness.ingdb.functions import native_names
 from pyharness.ingdb.stops import stop_at_functions
 from pyharness.model.errors import HarnessError
 from pyharness.model.user_code import is_user_source

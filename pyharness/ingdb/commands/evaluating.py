@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import gdb
 
-from pyharness.ingdb import agent, expressions, terminal
+from pyharness.ingdb import terminal
+from pyharness.ingdb.calls import agent, expressions
 from pyharness.ingdb.commands.registry import command
-from pyharness.ingdb.trap_line import current_line
+from pyharness.ingdb.functions.trap_line import current_line
 from pyharness.model.errors import UsageError
 from pyharness.protocol.agent import Evaluate
 

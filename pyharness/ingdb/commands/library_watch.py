@@ -9,8 +9,9 @@ from pathlib import Path
 
 import gdb
 
-from pyharness.ingdb import agent, libraries
+from pyharness.ingdb.calls import agent
 from pyharness.ingdb.commands.trap import quietly
+from pyharness.ingdb.process import libraries
 from pyharness.model.user_code import is_user_binary
 
 _FUNCTION = "_dl_debug_state"

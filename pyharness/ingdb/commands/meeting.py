@@ -8,10 +8,10 @@ from typing import TYPE_CHECKING
 
 import gdb
 
+from pyharness.host import rendezvous
 from pyharness.ingdb import terminal
 from pyharness.ingdb.commands import crossing, running
 from pyharness.ingdb.commands.registry import command
-from pyharness.model import rendezvous
 from pyharness.model.errors import HarnessError, UsageError
 
 if TYPE_CHECKING:

@@ -12,14 +12,14 @@ import gdb
 from gdb.FrameDecorator import FrameDecorator
 
 from pyharness.ingdb.commands.registry import command
-from pyharness.ingdb.function_name import bare_name
-from pyharness.ingdb.memory import UnreadableError
+from pyharness.ingdb.functions.function_name import bare_name
+from pyharness.ingdb.process.memory import UnreadableError
 from pyharness.ingdb.stack.backtrace import frames_in_order
 from pyharness.ingdb.stack.merge import NativeFrame
 from pyharness.model.errors import HarnessError
 from pyharness.model.plumbing import native_family, python_family
 from pyharness.model.source_map import place_of
-from pyharness.model.visible import visible
+from pyharness.model.text.visible import visible
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

@@ -8,7 +8,8 @@ from dataclasses import dataclass
 
 import gdb
 
-from pyharness.ingdb import agent, terminal
+from pyharness.ingdb import terminal
+from pyharness.ingdb.calls import agent
 from pyharness.ingdb.commands import trap
 from pyharness.ingdb.commands.arguments import scripts
 from pyharness.ingdb.commands.registry import command
@@ -21,7 +22,7 @@ from pyharness.protocol.agent import LinePlace, SetStops, op_place
 from pyharness.protocol.mi import Break
 
 ENVIRONMENT = "PYHARNESS_STOPS"
-"""The variable with the places, which ``debuggee/line_stops.py`` reads."""
+"""The variable with the places, which ``debuggee/lines/line_stops.py`` reads."""
 
 
 @dataclass

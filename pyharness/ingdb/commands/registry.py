@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 import gdb
 
 from pyharness.model.errors import HarnessError
-from pyharness.model.visible import visible
+from pyharness.model.text.visible import visible
 
 if TYPE_CHECKING:
     from collections.abc import Callable

@@ -7,13 +7,15 @@ from typing import TYPE_CHECKING
 
 import gdb
 
-from pyharness.ingdb import agent, libraries, native_names
+from pyharness.ingdb.calls import agent
 from pyharness.ingdb.commands import stops, trap
 from pyharness.ingdb.commands.registry import command
-from pyharness.ingdb.function_name import matches
-from pyharness.ingdb.known_functions import known_functions
+from pyharness.ingdb.functions import native_names
+from pyharness.ingdb.functions.function_name import matches
+from pyharness.ingdb.functions.known_functions import known_functions
+from pyharness.ingdb.functions.trap_line import PythonLine, current_line
+from pyharness.ingdb.process import libraries
 from pyharness.ingdb.stops import stop_at_functions
-from pyharness.ingdb.trap_line import PythonLine, current_line
 from pyharness.model.errors import HarnessError, UsageError, nearest
 from pyharness.model.user_code import is_user_source
 from pyharness.protocol.agent import ArmStep, CancelStep

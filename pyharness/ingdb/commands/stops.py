@@ -11,8 +11,8 @@ import gdb
 
 from pyharness.ingdb import terminal
 from pyharness.ingdb.commands import places
+from pyharness.ingdb.functions.trap_line import PythonLine, current_line
 from pyharness.ingdb.settings import temporarily
-from pyharness.ingdb.trap_line import PythonLine, current_line
 from pyharness.model.errors import HarnessError
 from pyharness.model.source_map import place_of
 

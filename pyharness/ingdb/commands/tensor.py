@@ -10,20 +10,22 @@ from typing import TYPE_CHECKING
 
 import gdb
 
-from pyharness.ingdb import expressions, terminal, torch_process, trap_line
+from pyharness.ingdb import terminal, torch_process
+from pyharness.ingdb.calls import expressions
 from pyharness.ingdb.commands.registry import COMMANDS, command
-from pyharness.ingdb.memory import UnreadableError
+from pyharness.ingdb.functions import trap_line
+from pyharness.ingdb.process.memory import UnreadableError
 from pyharness.ingdb.python import locals as python_locals
 from pyharness.ingdb.tensors import format as tensor_format
 from pyharness.ingdb.tensors import npy
 from pyharness.ingdb.tensors import values as tensor_values
 from pyharness.ingdb.tensors.statistics import statistics
 from pyharness.model.errors import HarnessError, UsageError, nearest
-from pyharness.model.tensor_elements import EDGE, THRESHOLD
+from pyharness.model.tensors.elements import EDGE, THRESHOLD
 
 if TYPE_CHECKING:
-    from pyharness.model.tensor import TensorInfo
-    from pyharness.model.tensor_statistics import Statistics
+    from pyharness.model.tensors.statistics import Statistics
+    from pyharness.model.tensors.tensor import TensorInfo
 
 MAX_FULL = 1_000_000
 _NAME = "ph-tensor"

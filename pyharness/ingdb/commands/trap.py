@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING, TypeVar
 
 import gdb
 
-from pyharness.ingdb.trap_line import FUNCTION, current_line, newest, text_argument
-from pyharness.model import hit_condition
+from pyharness.ingdb.functions.trap_line import FUNCTION, current_line, newest, text_argument
+from pyharness.model.conditions import hits as hit_condition
 
 if TYPE_CHECKING:
     from collections.abc import Callable

@@ -14,7 +14,7 @@ import threading
 import time
 from contextlib import suppress
 
-from pyharness.ingdb import guarded_call
+from pyharness.ingdb.calls import guarded_call
 
 _IN_ORDER = 0.8
 """Seconds that gdb has for its own way: it detaches, which takes every breakpoint out of the program."""

@@ -12,20 +12,13 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 import gdb
 
-from pyharness.ingdb import (
-    agent,
-    attach,
-    call_gate,
-    ending,
-    expressions,
-    guarded_call,
-    libraries,
-    native_names,
-    torch_process,
-    trap_line,
-)
-from pyharness.ingdb.known_functions import innermost, is_within_own
+from pyharness.ingdb import torch_process
+from pyharness.ingdb.calls import agent, call_gate, ending, expressions, guarded_call
+from pyharness.ingdb.functions import native_names, trap_line
+from pyharness.ingdb.functions.known_functions import innermost, is_within_own
 from pyharness.ingdb.mi import alone
+from pyharness.ingdb.opening import attach
+from pyharness.ingdb.process import libraries
 from pyharness.ingdb.stack import backtrace
 from pyharness.ingdb.stops import stop_at_functions
 from pyharness.ingdb.tensors import values as tensor_values

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 import gdb
 
-from pyharness.ingdb.known_functions import known_functions
+from pyharness.ingdb.functions.known_functions import known_functions
 from pyharness.ingdb.mi.commands import handles
 from pyharness.ingdb.mi.merged_frame import Place
 from pyharness.ingdb.settings import temporarily

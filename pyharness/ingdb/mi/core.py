@@ -6,8 +6,8 @@ from contextlib import suppress
 
 import gdb
 
-from pyharness.ingdb import core_file
 from pyharness.ingdb.mi.commands import handles
+from pyharness.ingdb.opening import core_file
 from pyharness.ingdb.python.thread_names import thread_names
 from pyharness.ingdb.stack import backtrace
 from pyharness.model.errors import HarnessError

@@ -7,9 +7,10 @@ from typing import TYPE_CHECKING
 
 import gdb
 
-from pyharness.ingdb import libraries, user_functions
-from pyharness.ingdb.known_functions import known_functions
+from pyharness.ingdb.functions import user_functions
+from pyharness.ingdb.functions.known_functions import known_functions
 from pyharness.ingdb.mi.commands import handles, select
+from pyharness.ingdb.process import libraries
 from pyharness.model.errors import HarnessError
 from pyharness.protocol import mi
 

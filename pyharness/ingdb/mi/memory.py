@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import gdb
 
-from pyharness.ingdb.disassembly import disassemble
+from pyharness.ingdb.functions.disassembly import disassemble
 from pyharness.ingdb.mi.commands import handles
 from pyharness.model.errors import HarnessError, UsageError
 from pyharness.protocol import mi

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
     from pyharness.ingdb.python.frames import PythonFrame
     from pyharness.ingdb.python.threads import Python
-    from pyharness.model.tensor import TensorInfo
+    from pyharness.model.tensors.tensor import TensorInfo
 
 
 class Place:

@@ -6,13 +6,13 @@ import re
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from pyharness.ingdb import libraries
 from pyharness.ingdb.mi.commands import handles
+from pyharness.ingdb.process import libraries
 from pyharness.model.user_code import is_user_binary
 from pyharness.protocol import mi
 
 if TYPE_CHECKING:
-    from pyharness.ingdb.libraries import Library
+    from pyharness.ingdb.process.libraries import Library
 
 _VERSION = re.compile(r"\.so\.([\d.]+)$|-([\d.]+)\.so$")
 

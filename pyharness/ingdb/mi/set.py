@@ -6,15 +6,15 @@ import re
 
 import gdb
 
-from pyharness.ingdb import ending
+from pyharness.ingdb.calls import ending
 from pyharness.ingdb.mi.commands import handles
 from pyharness.ingdb.mi.merged_frame import Place
 from pyharness.ingdb.stops import watch_target
 from pyharness.ingdb.tensors.values import value_text
 from pyharness.ingdb.tensors.write import write_element
 from pyharness.ingdb.variables.assign import assigned_variable
-from pyharness.model.dtypes import BY_NAME
 from pyharness.model.errors import UsageError
+from pyharness.model.tensors.dtypes import BY_NAME
 from pyharness.protocol import mi
 
 _ASSIGNABLE = re.compile(r"[\w\s$.\->\[\]*&:()+,]+")

@@ -8,8 +8,8 @@ from pathlib import Path
 
 import gdb
 
-from pyharness.ingdb import core_file
 from pyharness.ingdb.mi.commands import handles, select
+from pyharness.ingdb.opening import core_file
 from pyharness.ingdb.stops import fault_address, last_words
 from pyharness.model.errors import HarnessError, UsageError, nearest
 from pyharness.protocol import mi

@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING, TypeVar
 
 import gdb
 
-from pyharness.ingdb import ending
-from pyharness.ingdb.memory import UnreadableError
+from pyharness.ingdb.calls import ending
 from pyharness.ingdb.mi.commands import handles, select
+from pyharness.ingdb.process.memory import UnreadableError
 from pyharness.ingdb.stack import backtrace
 from pyharness.ingdb.stack.merge import NativeFrame
 from pyharness.ingdb.variables import std_printers

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from pyharness.ingdb.memory import UnreadableError
+from pyharness.ingdb.process.memory import UnreadableError
 from pyharness.ingdb.python.code import Codes
 
 if TYPE_CHECKING:

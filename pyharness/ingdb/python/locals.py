@@ -6,8 +6,9 @@ from typing import TYPE_CHECKING
 
 import gdb
 
-from pyharness.ingdb import libraries, torch_process
-from pyharness.ingdb.memory import Memory, UnreadableError
+from pyharness.ingdb import torch_process
+from pyharness.ingdb.process import libraries
+from pyharness.ingdb.process.memory import Memory, UnreadableError
 from pyharness.ingdb.python.layout import UnknownPythonError
 from pyharness.ingdb.python.runtime import find_python
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Protocol
 
-from pyharness.ingdb.memory import UnreadableError
+from pyharness.ingdb.process.memory import UnreadableError
 from pyharness.ingdb.python.layout import UnknownPythonError, debug_offsets_layout, table_layout
 from pyharness.ingdb.python.threads import Python
 
@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable
 
     from pyharness.ingdb.binaries.elf import Elf
-    from pyharness.ingdb.memory import Memory
+    from pyharness.ingdb.process.memory import Memory
 
 RUNTIME, VERSION, SINCE_3_10 = "_PyRuntime", "Py_Version", "PyIter_Send"
 _LARGE = 64 << 20

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from pyharness.ingdb.memory import UnreadableError
+from pyharness.ingdb.process.memory import UnreadableError
 from pyharness.ingdb.python.attributes import attributes
 
 if TYPE_CHECKING:

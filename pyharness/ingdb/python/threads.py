@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from pyharness.ingdb.memory import Memory, UnreadableError
+from pyharness.ingdb.process.memory import Memory, UnreadableError
 from pyharness.ingdb.python.frames import Frames, Loop, PythonFrame
 from pyharness.ingdb.python.values import Values
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import struct
 from typing import TYPE_CHECKING
 
-from pyharness.ingdb.memory import Memory, UnreadableError
+from pyharness.ingdb.process.memory import Memory, UnreadableError
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator

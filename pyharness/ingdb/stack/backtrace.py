@@ -9,10 +9,11 @@ from typing import TYPE_CHECKING
 
 import gdb
 
-from pyharness.ingdb import libraries, native_names, trap_line
 from pyharness.ingdb.autograd import running as autograd_node
-from pyharness.ingdb.known_functions import innermost
-from pyharness.ingdb.memory import Memory, UnreadableError
+from pyharness.ingdb.functions import native_names, trap_line
+from pyharness.ingdb.functions.known_functions import innermost
+from pyharness.ingdb.process import libraries
+from pyharness.ingdb.process.memory import Memory, UnreadableError
 from pyharness.ingdb.python.layout import UnknownPythonError
 from pyharness.ingdb.python.runtime import find_python
 from pyharness.ingdb.python.threads import Python

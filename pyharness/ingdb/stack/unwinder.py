@@ -12,15 +12,15 @@ from typing import TYPE_CHECKING
 import gdb
 from gdb.unwinder import Unwinder, register_unwinder
 
-from pyharness.ingdb import libraries
 from pyharness.ingdb.binaries.dwarf_cfi import CALLEE_SAVED, NAMES, RBP, RIP, RSP, Caller, call_frames
 from pyharness.ingdb.binaries.dwarf_expression import ExpressionError
+from pyharness.ingdb.process import libraries
 from pyharness.model.user_code import is_user_binary
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from pyharness.ingdb.libraries import Library
+    from pyharness.ingdb.process.libraries import Library
 
 _NEEDED = (*CALLEE_SAVED, RSP)
 _RETURN_FROM_SIGNAL = bytes.fromhex("48c7c00f0000000f05")  # mov $15,%rax; syscall: how gdb knows a signal frame

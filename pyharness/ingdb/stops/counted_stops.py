@@ -10,7 +10,8 @@ import gdb
 from pyharness.ingdb import terminal
 from pyharness.ingdb.settings import temporarily
 from pyharness.ingdb.tensors import values
-from pyharness.model import hit_condition, log_message
+from pyharness.model.conditions import hits as hit_condition
+from pyharness.model.conditions import log_message
 from pyharness.model.errors import HarnessError
 from pyharness.protocol.mi import Logged
 

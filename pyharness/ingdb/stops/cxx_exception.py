@@ -11,8 +11,8 @@ from dataclasses import dataclass
 
 import gdb
 
-from pyharness.ingdb import cxx_class
-from pyharness.ingdb.memory import Memory, UnreadableError
+from pyharness.ingdb.functions import cxx_class
+from pyharness.ingdb.process.memory import Memory, UnreadableError
 from pyharness.ingdb.stack.backtrace import current_python, read_memory
 from pyharness.ingdb.tensors.values import value_text
 

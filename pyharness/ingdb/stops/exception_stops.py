@@ -13,8 +13,8 @@ from typing import TYPE_CHECKING, Literal
 
 import gdb
 
-from pyharness.ingdb import libraries
-from pyharness.ingdb.memory import Memory, UnreadableError
+from pyharness.ingdb.process import libraries
+from pyharness.ingdb.process.memory import Memory, UnreadableError
 from pyharness.ingdb.stack.backtrace import read_memory
 from pyharness.ingdb.stops import cxx_exception
 from pyharness.model.user_code import is_user_binary, is_user_source

@@ -8,14 +8,14 @@ from typing import TYPE_CHECKING
 
 import gdb
 
-from pyharness.ingdb import native_names
-from pyharness.ingdb.function_name import matches
-from pyharness.ingdb.known_functions import known_functions
+from pyharness.ingdb.functions import native_names
+from pyharness.ingdb.functions.function_name import matches
+from pyharness.ingdb.functions.known_functions import known_functions
 from pyharness.ingdb.stack import backtrace
 from pyharness.ingdb.stops.counted_stops import CountedStop, parses
 from pyharness.ingdb.stops.planted import Planted
-from pyharness.model.code_lines import line_count
 from pyharness.model.errors import nearest
+from pyharness.model.text.code_lines import line_count
 from pyharness.model.user_code import is_user_python, is_user_source
 from pyharness.protocol.mi import Armed, Bound, Break
 

@@ -10,15 +10,15 @@ import gdb
 from pyharness.ingdb.settings import temporarily
 from pyharness.ingdb.tensors import values as tensor_values
 from pyharness.ingdb.tensors.address import holds_tensor, plain_type, referred
-from pyharness.model.dtypes import BY_NAME
 from pyharness.model.errors import HarnessError, UsageError
-from pyharness.model.tensor_elements import values
-from pyharness.model.tensor_text import number
+from pyharness.model.tensors.dtypes import BY_NAME
+from pyharness.model.tensors.elements import values
+from pyharness.model.tensors.text import number
 
 if TYPE_CHECKING:
     from pyharness.ingdb.mi.merged_frame import Place
-    from pyharness.model.dtypes import Number
-    from pyharness.model.tensor import TensorInfo
+    from pyharness.model.tensors.dtypes import Number
+    from pyharness.model.tensors.tensor import TensorInfo
 
 _REMEDY = "Name an element (x[3, 2]), a variable or a member that lies in memory, or give an address."
 _DIGITS = 9

@@ -7,10 +7,10 @@ from typing import TYPE_CHECKING
 
 import gdb
 
-from pyharness.ingdb.memory import UnreadableError
+from pyharness.ingdb.process.memory import UnreadableError
 
 if TYPE_CHECKING:
-    from pyharness.ingdb.memory import Memory
+    from pyharness.ingdb.process.memory import Memory
 
 _IMPL = re.compile(r"^(?:\w+::)*\w*TensorImpl$")
 _POINTER = re.compile(

@@ -6,13 +6,13 @@ from itertools import product
 from math import prod
 from typing import TYPE_CHECKING, Literal
 
-from pyharness.ingdb.memory import MAX_READ, Memory
-from pyharness.model.dtypes import BY_NAME
+from pyharness.ingdb.process.memory import MAX_READ, Memory
+from pyharness.model.tensors.dtypes import BY_NAME
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
 
-    from pyharness.model.tensor import TensorInfo
+    from pyharness.model.tensors.tensor import TensorInfo
 
     Read = Callable[[int, int], bytes]
 

@@ -4,15 +4,15 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from pyharness.ingdb.memory import Memory, UnreadableError
-from pyharness.model.dtypes import BY_NAME
-from pyharness.model.tensor_elements import EDGE, THRESHOLD, UNREADABLE, nested, values
+from pyharness.ingdb.process.memory import Memory, UnreadableError
+from pyharness.model.tensors.dtypes import BY_NAME
+from pyharness.model.tensors.elements import EDGE, THRESHOLD, UNREADABLE, nested, values
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from pyharness.model.tensor import TensorInfo
-    from pyharness.model.tensor_elements import Element, Nested
+    from pyharness.model.tensors.elements import Element, Nested
+    from pyharness.model.tensors.tensor import TensorInfo
 
 
 def element_reader(read: Callable[[int, int], bytes], info: TensorInfo) -> Element:

@@ -6,16 +6,16 @@ import math
 from typing import TYPE_CHECKING, Any
 
 from pyharness.ingdb.tensors.elements import element_reader, summary
-from pyharness.model import tensor_text
-from pyharness.model.tensor_elements import EDGE, THRESHOLD
-from pyharness.model.tensor_text import headline, name_of, number, statistics_line
+from pyharness.model.tensors import text as tensor_text
+from pyharness.model.tensors.elements import EDGE, THRESHOLD
+from pyharness.model.tensors.text import headline, name_of, number, statistics_line
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
-    from pyharness.model.tensor import TensorInfo
-    from pyharness.model.tensor_elements import Nested
-    from pyharness.model.tensor_statistics import Statistics
+    from pyharness.model.tensors.elements import Nested
+    from pyharness.model.tensors.statistics import Statistics
+    from pyharness.model.tensors.tensor import TensorInfo
 
     Read = Callable[[int, int], bytes]
 

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 import gdb
 
 from pyharness.ingdb import torch_process
-from pyharness.ingdb.memory import Memory, UnreadableError
+from pyharness.ingdb.process.memory import Memory, UnreadableError
 from pyharness.ingdb.tensors.address import holds_tensor, impl_address, plain_type
 from pyharness.ingdb.tensors.elements import element_reader
 from pyharness.ingdb.tensors.reading import read_tensor
@@ -18,7 +18,7 @@ from pyharness.ingdb.tensors.reading import read_tensor
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from pyharness.model.tensor import TensorInfo
+    from pyharness.model.tensors.tensor import TensorInfo
 
 _FUNCTION = "$ph_elements"
 _NATIVE = {"float32": "float", "float64": "double", "int64": "long", "int32": "int", "int16": "short", "bool": "bool"}

@@ -8,17 +8,17 @@ from math import prod
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from pyharness.ingdb.memory import UnreadableError
+from pyharness.ingdb.process.memory import UnreadableError
 from pyharness.ingdb.tensors.blocks import raw_blocks
-from pyharness.model.dtypes import BY_NAME
 from pyharness.model.errors import HarnessError
-from pyharness.model.tensor_elements import values
+from pyharness.model.tensors.dtypes import BY_NAME
+from pyharness.model.tensors.elements import values
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
-    from pyharness.model.dtypes import DType
-    from pyharness.model.tensor import TensorInfo
+    from pyharness.model.tensors.dtypes import DType
+    from pyharness.model.tensors.tensor import TensorInfo
 
 MAX_BYTES = 16 << 30
 _PART = 1 << 16

@@ -9,13 +9,13 @@ import gdb
 import gdb.printing
 
 from pyharness.ingdb import torch_process
-from pyharness.ingdb.memory import Memory, UnreadableError
+from pyharness.ingdb.process.memory import Memory, UnreadableError
 from pyharness.ingdb.tensors.address import holds_tensor, impl_address, plain_type, referred, type_name
 from pyharness.ingdb.tensors.format import one_line
 from pyharness.ingdb.tensors.reading import DEVICES, read_tensor
-from pyharness.model.dtypes import DTYPES
-from pyharness.model.tensor_text import number
-from pyharness.model.visible import visible
+from pyharness.model.tensors.dtypes import DTYPES
+from pyharness.model.tensors.text import number
+from pyharness.model.text.visible import visible
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator

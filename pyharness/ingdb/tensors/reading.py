@@ -7,11 +7,11 @@ from math import prod
 from typing import TYPE_CHECKING
 
 from pyharness.ingdb.autograd.graph import read_node
-from pyharness.ingdb.cxx_class import class_name, classes
-from pyharness.ingdb.memory import Memory, UnreadableError
-from pyharness.model.dtypes import BY_NAME, DTYPES
-from pyharness.model.tensor import SYMBOLIC, Quantization, TensorInfo
-from pyharness.model.tensor_obstacles import Facts, beyond_storage, obstacle
+from pyharness.ingdb.functions.cxx_class import class_name, classes
+from pyharness.ingdb.process.memory import Memory, UnreadableError
+from pyharness.model.tensors.dtypes import BY_NAME, DTYPES
+from pyharness.model.tensors.obstacles import Facts, beyond_storage, obstacle
+from pyharness.model.tensors.tensor import SYMBOLIC, Quantization, TensorInfo
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator

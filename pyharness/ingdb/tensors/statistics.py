@@ -5,14 +5,14 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from pyharness.ingdb.tensors.blocks import raw_blocks
-from pyharness.model.dtypes import BY_NAME
-from pyharness.model.tensor_elements import leading, values
-from pyharness.model.tensor_statistics import DEFAULT_LIMIT, Statistics
+from pyharness.model.tensors.dtypes import BY_NAME
+from pyharness.model.tensors.elements import leading, values
+from pyharness.model.tensors.statistics import DEFAULT_LIMIT, Statistics
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from pyharness.model.tensor import TensorInfo
+    from pyharness.model.tensors.tensor import TensorInfo
 
 _PART = 1 << 16
 

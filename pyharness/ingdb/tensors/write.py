@@ -7,13 +7,13 @@ from typing import TYPE_CHECKING
 
 import gdb
 
-from pyharness.ingdb.writable import need_a_process
-from pyharness.model.dtypes import BY_NAME
+from pyharness.ingdb.process.writable import need_a_process
 from pyharness.model.errors import HarnessError
+from pyharness.model.tensors.dtypes import BY_NAME
 
 if TYPE_CHECKING:
-    from pyharness.model.dtypes import DType
-    from pyharness.model.tensor import TensorInfo
+    from pyharness.model.tensors.dtypes import DType
+    from pyharness.model.tensors.tensor import TensorInfo
 
 
 def write_element(info: TensorInfo, offset: int, text: str) -> None:

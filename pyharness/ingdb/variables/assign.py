@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import gdb
 
-from pyharness.ingdb import expressions
-from pyharness.ingdb.writable import need_a_process
+from pyharness.ingdb.calls import expressions
+from pyharness.ingdb.process.writable import need_a_process
 from pyharness.model.errors import HarnessError
 
 _PLACE = "pyharness_place"

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING
 
-from pyharness.ingdb.memory import UnreadableError
+from pyharness.ingdb.process.memory import UnreadableError
 from pyharness.ingdb.variables.expression import evaluate
 from pyharness.ingdb.variables.frame import frame_globals, frame_locals
 from pyharness.ingdb.variables.items import MAX_PAGE, page

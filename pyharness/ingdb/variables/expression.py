@@ -9,8 +9,9 @@ from typing import TYPE_CHECKING
 
 import gdb
 
-from pyharness.ingdb import expressions, libraries
-from pyharness.ingdb.memory import UnreadableError
+from pyharness.ingdb.calls import expressions
+from pyharness.ingdb.process import libraries
+from pyharness.ingdb.process.memory import UnreadableError
 from pyharness.ingdb.python.attributes import attributes, bases, string_items
 from pyharness.ingdb.stack import backtrace
 from pyharness.ingdb.stack.merge import NativeFrame

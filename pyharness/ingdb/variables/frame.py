@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING
 
 import gdb
 
-from pyharness.ingdb import trap_line
-from pyharness.ingdb.memory import UnreadableError
+from pyharness.ingdb.functions import trap_line
+from pyharness.ingdb.process.memory import UnreadableError
 from pyharness.ingdb.python.attributes import string_items
 from pyharness.ingdb.stack.locals import MAX_VARIABLES, live_symbols
 from pyharness.ingdb.stack.merge import NativeFrame

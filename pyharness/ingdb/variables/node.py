@@ -13,13 +13,13 @@ from pyharness.ingdb.autograd.graph import read_node
 from pyharness.ingdb.autograd.inputs import inputs_of
 from pyharness.ingdb.autograd.origin import origin_of
 from pyharness.ingdb.autograd.saved import saved_tensors
-from pyharness.ingdb.cxx_class import classes
-from pyharness.ingdb.memory import Memory, UnreadableError
+from pyharness.ingdb.functions.cxx_class import classes
+from pyharness.ingdb.process.memory import Memory, UnreadableError
 from pyharness.ingdb.stack.backtrace import current_python
 from pyharness.ingdb.tensors.address import plain_type, referred
 from pyharness.ingdb.variables.items import Content, Item, Listed
 from pyharness.model.node_variables import created_variable, sequence_variable
-from pyharness.model.tensor_text import name_of
+from pyharness.model.tensors.text import name_of
 from pyharness.model.variable import Variable
 
 if TYPE_CHECKING:

@@ -5,14 +5,14 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from pyharness.ingdb import torch_process
-from pyharness.ingdb.memory import UnreadableError
+from pyharness.ingdb.process.memory import UnreadableError
 from pyharness.ingdb.python.attributes import attributes, bases, string_items
 from pyharness.ingdb.python.code import Codes
 from pyharness.ingdb.tensors import values as tensor_values
 from pyharness.ingdb.variables.items import Content, Item
 from pyharness.ingdb.variables.node import node_at, node_item
 from pyharness.ingdb.variables.tensor import tensor_item
-from pyharness.model.module_text import module_line
+from pyharness.model.text.module_text import module_line
 from pyharness.model.variable import Variable
 
 if TYPE_CHECKING:

@@ -7,17 +7,17 @@ from math import prod
 from typing import TYPE_CHECKING
 
 from pyharness.ingdb import torch_process
-from pyharness.ingdb.memory import Memory, UnreadableError
+from pyharness.ingdb.process.memory import Memory, UnreadableError
 from pyharness.ingdb.tensors.elements import element_reader
 from pyharness.ingdb.tensors.format import one_line
 from pyharness.ingdb.tensors.reading import read_tensor
 from pyharness.ingdb.tensors.statistics import statistics
 from pyharness.ingdb.tensors.write import write_element
 from pyharness.ingdb.variables.items import Content, Item, Listed
-from pyharness.model.dtypes import BY_NAME
 from pyharness.model.errors import HarnessError
-from pyharness.model.tensor_text import elements_line, number
-from pyharness.model.tensor_variables import (
+from pyharness.model.tensors.dtypes import BY_NAME
+from pyharness.model.tensors.text import elements_line, number
+from pyharness.model.tensors.variables import (
     no_elements,
     statistics_variables,
     storage_facts,
@@ -29,7 +29,7 @@ from pyharness.model.variable import Variable
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from pyharness.model.tensor import TensorInfo
+    from pyharness.model.tensors.tensor import TensorInfo
 
 _REFERENCES = 8
 """Where an intrusive_ptr_target counts its owners: the lower half of a word, in every torch since 2.0."""

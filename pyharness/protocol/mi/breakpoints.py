@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Literal
 
 from pyharness.model.frames import Frame
-from pyharness.model.json_lines import parsed
+from pyharness.model.text.json_lines import parsed
 from pyharness.protocol.codec import decode, encode
 from pyharness.protocol.mi.command import Command
 
@@ -42,7 +42,7 @@ class Break(Command[Bound], name="ph-break"):
     ignore: int = 0
     """How many hits do not stop, before the first that does."""
     hits: str = ""
-    """Which hits count (``model/hit_condition.py``); empty for all."""
+    """Which hits count (``model/conditions/hits.py``); empty for all."""
     log: str = ""
     """What is printed instead of stopping, with gdb expressions in braces; empty where it stops."""
     number: int = 0

@@ -1,0 +1,1 @@
+"""What the verbs share: options, output, help, and how a script is run."""

@@ -1,0 +1,57 @@
+"""Options that several verbs have, in one wording."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from pyharness.cli.kit import completers
+from pyharness.model.evaluation import EVAL_TIMEOUT
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    Decorator = Callable[[Any], Any]
+
+json_option = click.option("--json", "as_json", is_flag=True, help="Print one JSON object instead of text.")
+program_json_option = click.option(
+    "--json", "as_json", is_flag=True, help="Print one JSON object; the program's output goes to stderr."
+)
+full_option = click.option("--full", is_flag=True, help="Show the stacks' plumbing frames, too.")
+eval_timeout_option = click.option(
+    "--eval-timeout",
+    type=float,
+    default=EVAL_TIMEOUT,
+    show_default=True,
+    metavar="SECONDS",
+    help="How long an expression may take.",
+)
+raw_option = click.option("--raw", is_flag=True, help="Keep what differs from run to run: addresses and thread ids.")
+python_option = click.option(
+    "--python",
+    default="",
+    metavar="PATH",
+    help="The program's interpreter, if not this one.",
+    shell_complete=completers.files,
+)
+_PROGRAM: tuple[Decorator, ...] = (
+    click.argument(
+        "words", metavar="SCRIPT [-- ARGS]...", nargs=-1, type=click.UNPROCESSED, shell_complete=completers.files
+    ),
+    click.option("-m", "module", metavar="MODULE", help="Run a module instead of a script."),
+    python_option,
+    click.option(
+        "--cwd",
+        type=click.Path(exists=True, file_okay=False),
+        metavar="FOLDER",
+        help="The program's working folder, if not this one.",
+    ),
+)
+
+
+def program_options(function: Any) -> Any:
+    """SCRIPT or a module, its arguments, its interpreter and its folder: what ``script.command_of`` takes."""
+    for decorate in reversed(_PROGRAM):
+        function = decorate(function)
+    return function

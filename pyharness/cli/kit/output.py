@@ -1,0 +1,171 @@
+"""The one place that prints: plain text into files and pipes, colour and progress on a terminal.
+
+Nothing that comes from a program or a file is obeyed by the terminal: what is not ours is made visible here.
+"""
+
+from __future__ import annotations
+
+import os
+import shutil
+import sys
+import threading
+from typing import IO, TYPE_CHECKING, Any
+
+from pyharness.model.errors import HarnessError
+from pyharness.model.text.styled_line import Line, painted
+from pyharness.model.text.visible import visible, visible_json
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from pyharness.model.text.styled_line import Style
+
+_PATIENCE = 1.0
+"""Seconds after which a terminal is told what takes so long."""
+
+
+def write(text: str) -> None:
+    """A line, or several, to stdout."""
+    _print(visible(text))
+
+
+def _print(text: str) -> None:
+    progress.clear()
+    try:
+        print(text, flush=True)
+    except BrokenPipeError:
+        raise
+    except OSError as error:
+        raise HarnessError(f"Standard output cannot be written: {error.strerror}.", "Is the disk full?") from error
+
+
+def write_json(data: Any) -> None:
+    """One JSON object to stdout."""
+    import json  # --help prints here, too, and needs none
+
+    _print(visible_json(json.dumps(data, ensure_ascii=False, indent=2)))
+
+
+def write_lines(lines: Iterable[Line]) -> None:
+    """Lines to stdout, coloured by their style on a terminal."""
+    colour = _colours(sys.stdout)
+    _print("\n".join(painted(line, colour=colour) for line in lines))
+
+
+def drop() -> None:
+    """Lose what stdout could not take, and what follows: the interpreter would try, and fail, once more as it ends."""
+    os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+
+
+def columns() -> int | None:
+    """The width of the terminal in columns; ``None`` where stdout is none."""
+    return shutil.get_terminal_size().columns if sys.stdout.isatty() else None
+
+
+def error(message: str, remedy: str = "") -> None:
+    """What went wrong and what to do about it, to stderr."""
+    _aside("bad", message, remedy)
+
+
+def note(text: str) -> None:
+    """What to know while a program runs, to stderr."""
+    _aside("warn", text)
+
+
+def _aside(style: Style, message: str, remedy: str = "") -> None:
+    progress.clear()
+    try:
+        sys.stdout.flush()
+    except OSError:
+        drop()
+    head = _on_stderr("pyharness:", style)
+    shown = visible("\n".join([message.rstrip(), *([remedy] if remedy else [])]))
+    print(f"{head} {shown}", file=sys.stderr, flush=True)
+
+
+class _Progress:
+    """A line on the terminal that says what takes long; gone with the next output."""
+
+    def __init__(self) -> None:
+        self._timer: threading.Timer | None = None
+        self._shown = False
+        self._lock = threading.Lock()
+
+    def __call__(self, text: str) -> None:
+        """Something that can take a second begins."""
+        self.clear()
+        if not _can_move(sys.stderr):
+            return
+        self._timer = threading.Timer(_PATIENCE, self._show, (text,))
+        self._timer.daemon = True
+        self._timer.start()
+
+    def clear(self) -> None:
+        """Take the note back: the work is done, or something else is printed."""
+        if self._timer:
+            self._timer.cancel()
+            self._timer = None
+        with self._lock:
+            if self._shown:
+                self._shown = False
+                sys.stderr.write("\r\x1b[K")
+                sys.stderr.flush()
+
+    def _show(self, text: str) -> None:
+        with self._lock:
+            self._shown = True
+            shown = visible(f"… {text}")[: shutil.get_terminal_size().columns - 1]
+            sys.stderr.write(f"\r\x1b[K{_on_stderr(shown, 'faint')}")
+            sys.stderr.flush()
+
+
+progress = _Progress()
+
+
+class _Status:
+    """A note at the right end of the terminal's current line, while a program writes to the left of it.
+
+    The program's output and ours cannot be told apart there, so the cursor is put back where it was.
+    """
+
+    def __init__(self) -> None:
+        self._width = 0
+
+    @staticmethod
+    def wanted() -> bool:
+        """Whether anybody would see it."""
+        return _can_move(sys.stderr)
+
+    def __call__(self, text: str) -> None:
+        """Replace the note."""
+        text = visible(f"… {text}")
+        self._draw(f"{text:>{self._width}}")
+        self._width = max(self._width, len(text))
+
+    def clear(self) -> None:
+        """Take the note away."""
+        self._draw(" " * self._width)
+        self._width = 0
+
+    @staticmethod
+    def _draw(text: str) -> None:
+        column = shutil.get_terminal_size().columns - len(text)
+        if column > 0 and text:
+            sys.stderr.write(f"\x1b7\x1b[{column + 1}G{_on_stderr(text, 'faint')}\x1b8")
+            sys.stderr.flush()
+
+
+status = _Status()
+
+
+def _can_move(stream: IO[str]) -> bool:
+    """Whether it is a terminal on which what was written can be taken back."""
+    return stream.isatty() and os.environ.get("TERM", "dumb") != "dumb"
+
+
+def _colours(stream: IO[str]) -> bool:
+    return stream.isatty() and not os.environ.get("NO_COLOR") and os.environ.get("TERM") != "dumb"
+
+
+def _on_stderr(text: str, style: Style) -> str:
+    return painted(Line(text, style), colour=_colours(sys.stderr))

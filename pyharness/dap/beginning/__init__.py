@@ -1,0 +1,1 @@
+"""What a client wants to debug: its request, the program, its children, its terminal."""

@@ -1,0 +1,132 @@
+"""What a launch or an attach asks for, read from its arguments."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from pyharness.dap.beginning.core_plan import core_of
+from pyharness.debugger.starting.attach import Attachment
+from pyharness.debugger.starting.launch import Command
+from pyharness.model.errors import UsageError
+from pyharness.model.evaluation import EVAL_TIMEOUT, checked_timeout
+
+if TYPE_CHECKING:
+    from pyharness.dap.arguments import Arguments
+    from pyharness.debugger.core.shell import CoreFile
+
+_EDITORS: tuple[str, ...] = (
+    "type",
+    "request",
+    "name",
+    "presentation",
+    "preLaunchTask",
+    "postDebugTask",
+    "internalConsoleOptions",
+)
+_EDITORS += ("debugServer", "noDebug", "serverReadyAction", "suppressMultipleSessionWarning", "adapterID")
+_COMMON = (*_EDITORS, "token", "connect", "include", "crashes", "plumbing", "subProcess", "justMyCode", "pathMappings")
+_COMMON += ("evalTimeout",)
+LAUNCH = (*_COMMON, "program", "module", "args", "cwd", "env", "python", "stopOnEntry", "console", "coreFile")
+ATTACH = (*_COMMON, "processId", "processName", "handle", "python")
+_CONSOLES = ("internalConsole", "integratedTerminal", "externalTerminal")
+_CHILDREN = ("leave", "debug")
+
+
+@dataclass(frozen=True)
+class Plan:
+    """What a launch or attach asks for."""
+
+    target: Command | Attachment | CoreFile
+    include: tuple[str, ...] = ()
+    crashes: bool = True
+    stop_on_entry: bool = False
+    debug: bool = True
+    """Whether anything may stop it: an editor can start a program without."""
+    plumbing: bool = False
+    console: str = _CONSOLES[0]
+    eval_timeout: float = EVAL_TIMEOUT
+
+
+def launch_plan(arguments: Arguments) -> Plan:
+    """The plan of a launch; raises ``UsageError`` for what cannot be meant."""
+    _check_names(arguments, LAUNCH)
+    core = core_of(arguments)
+    if core:
+        return _plan(arguments, core)
+    module, program = arguments.text("module", ""), arguments.text("program", "")
+    if bool(module) == bool(program):
+        raise UsageError("launch needs `program` (a Python file) or `module`, and not both.")
+    env = {name: str(value) for name, value in arguments.object("env", {}).values.items() if value is not None}
+    command = Command(
+        program or module,
+        tuple(map(str, arguments.items("args"))),
+        module=bool(module),
+        python=_interpreter(arguments),
+        cwd=arguments.text("cwd", "") or None,
+        env=env,
+        children=_children(arguments),
+    )
+    console = _one_of(arguments, "console", _CONSOLES)
+    return _plan(arguments, command, console, stop_on_entry=arguments.flag("stopOnEntry", default=False))
+
+
+def attach_plan(arguments: Arguments) -> Plan:
+    """The plan of an attach; raises ``UsageError`` for what cannot be meant."""
+    _check_names(arguments, ATTACH)
+    given = {
+        name: arguments.values[name] for name in ("processId", "processName", "handle") if name in arguments.values
+    }
+    if len(given) != 1:
+        raise UsageError("attach needs one of `processId`, `processName` and `handle`.", "See `pyharness run --list`.")
+    target = str(next(iter(given.values()))).strip()
+    if not target or ("processId" in given and not target.isdecimal()):
+        raise UsageError(
+            f"attach: {next(iter(given))!r} is {target!r}: that names no process.", "See `pyharness run --list`."
+        )
+    return _plan(arguments, Attachment(target, children=_children(arguments)))
+
+
+def _plan(
+    arguments: Arguments,
+    target: Command | Attachment | CoreFile,
+    console: str = _CONSOLES[0],
+    *,
+    stop_on_entry: bool = False,
+) -> Plan:
+    debug = not arguments.flag("noDebug", default=False)
+    return Plan(
+        target,
+        tuple(arguments.texts("include")),
+        crashes=debug and arguments.flag("crashes", default=True),
+        stop_on_entry=debug and stop_on_entry,
+        debug=debug,
+        plumbing=arguments.flag("plumbing", default=False),
+        console=console,
+        eval_timeout=checked_timeout(arguments.number("evalTimeout", EVAL_TIMEOUT)),
+    )
+
+
+def _check_names(arguments: Arguments, names: tuple[str, ...]) -> None:
+    if arguments.text("type", "") == "pyharness":  # another type's client sends attributes of its own
+        arguments.known(names)
+
+
+def _children(arguments: Arguments) -> bool:
+    """``subProcess``: leave or debug; the type *debugpy* has it as a truth value, and always sends it."""
+    if isinstance(arguments.values.get("subProcess"), bool):
+        return False
+    return _one_of(arguments, "subProcess", _CHILDREN) == "debug"
+
+
+def _one_of(arguments: Arguments, name: str, values: tuple[str, ...]) -> str:
+    value = arguments.text(name, values[0])
+    if value not in values:
+        raise UsageError(f"There is no {name} {value!r}.", f"One of {', '.join(values)}.")
+    return value
+
+
+def _interpreter(arguments: Arguments) -> str:
+    """The program's Python; the type *debugpy* gives it as a command line."""
+    value = arguments.values.get("python")
+    return str(value[0]) if isinstance(value, list) and value else arguments.text("python", "")

@@ -1,0 +1,1 @@
+"""Breakpoints and exceptions, as a client sets them."""

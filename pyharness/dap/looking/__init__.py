@@ -1,0 +1,1 @@
+"""What a client sees at a stop: stack, variables, memory, sources."""

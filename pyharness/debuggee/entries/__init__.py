@@ -1,0 +1,1 @@
+"""Programs that run the user's script for one purpose each; ``start.py`` runs them."""

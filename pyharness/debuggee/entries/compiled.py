@@ -1,0 +1,54 @@
+"""What ``pyharness fx compiled`` runs: the user's script, and at its end what torch.compile made of it, as data.
+
+python START.py compiled FOLDER REQUEST [-m] SCRIPT [ARGS...]      REQUEST: a JSON object, ``{"replace": false}``
+
+FOLDER gets ``compiled.json`` at the end, also after an exception or ``sys.exit``: ``CompileReport.to_json``.
+"""
+
+from __future__ import annotations
+
+import atexit
+import json
+import os
+import signal
+import sys
+from contextlib import suppress
+from pathlib import Path
+from typing import Any
+
+_EVERY = ">=0:pyharness"
+"""For each compilation: this backend, as ``TORCH_COMPILE_OVERRIDE_BACKENDS`` says it."""
+
+
+def main() -> int:
+    """Become the script."""
+    from pyharness.debuggee.__main__ import become, parse
+    from pyharness.debuggee.watched import generated
+    from pyharness.debuggee.watched.after_import import after_import
+    from pyharness.fx.backend_report import compile_report  # noqa: F401  (now: an import at the end may disturb it)
+    from pyharness.host import state  # noqa: F401
+
+    folder, request, *arguments = sys.argv[1:]
+    options = parse(arguments)
+    owner = os.getpid()
+    atexit.register(lambda: _write(Path(folder), owner))  # the first to be registered is the last to be called
+    generated.install(lambda _: None)
+    if json.loads(request).get("replace"):
+        after_import("torch._dynamo.config", _replace)
+    return become(options)
+
+
+def _replace(config: Any) -> None:
+    if hasattr(config, "debug_backend_override") and not config.debug_backend_override:
+        config.debug_backend_override = _EVERY
+
+
+def _write(folder: Path, owner: int) -> None:
+    from pyharness.fx.backend_report import compile_report
+    from pyharness.host.state import write_private
+
+    if os.getpid() != owner:
+        return
+    signal.signal(signal.SIGINT, signal.SIG_IGN)  # impatience shall not cost the report
+    with suppress(OSError):  # the program may have taken the folder away, and must end as it would
+        write_private(folder / "compiled.json", json.dumps(compile_report().to_json()).encode())

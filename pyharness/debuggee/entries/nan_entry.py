@@ -1,0 +1,69 @@
+"""What ``pyharness run --nan`` becomes: the user's script under a handle, ended at its first bad value.
+
+python START.py nan NAME [-m] SCRIPT [ARGS...]
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from pyharness.native.find_nan import NanSearch
+
+FOUND = 1
+"""Exit status where a bad value was found, whatever the program made of it."""
+
+
+def main() -> int:
+    """Become the script, and look from its import of torch on."""
+    from pyharness.debuggee.entries import entry
+    from pyharness.debuggee.watched.after_import import after_import
+
+    watched = Watched()
+    after_import("torch", lambda _: watched.begin())
+    try:
+        status = entry.main()
+    except SystemExit as ended:
+        if watched.end():
+            raise SystemExit(ended.code or FOUND) from None
+        raise
+    except BaseException:
+        watched.end()
+        raise
+    return watched.end() or status
+
+
+class Watched:
+    """The search in this process."""
+
+    def __init__(self) -> None:
+        self._search: NanSearch | None = None
+
+    def begin(self) -> None:
+        """torch is there: look from now on."""
+        from pyharness.model.errors import HarnessError
+        from pyharness.model.text.visible import say
+        from pyharness.native.find_nan import find_nan
+
+        try:
+            self._search = find_nan(action="raise").__enter__()
+        except HarnessError as error:
+            say(str(error))
+            raise SystemExit(error.exit_code) from None
+
+    def end(self) -> int:
+        """Say what was found; the exit status for it, 0 for nothing."""
+        from pyharness.model.text.visible import say
+        from pyharness.native.find_nan import report
+
+        search, self._search = self._search, None
+        if search is None:
+            say("torch was not imported, so no op ran.")
+            return 0
+        search.end()
+        if search.finding is None:
+            checked = f"{search.checked:,} ops and autograd nodes of the main thread"
+            say(f"no NaN or Inf was made ({checked} were checked).")
+            return 0
+        report(search.finding)
+        return FOUND

@@ -1,0 +1,1 @@
+"""Stops at lines of Python for gdb, without debugpy."""

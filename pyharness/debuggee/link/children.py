@@ -1,0 +1,138 @@
+"""Child processes that shall be debugged too: each becomes a program with a handle, and tells the parent's debugger.
+
+A forked child is reached by ``os.register_at_fork``; a child that runs a Python of its own by
+``site/sitecustomize.py``, which it finds through ``PYTHONPATH``. Where no debugger of the parent's listens any more, a
+child just runs on.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import socket
+import struct
+import sys
+from contextlib import suppress
+from dataclasses import replace
+from pathlib import Path
+
+from pyharness.host.descriptors import socket_above_streams
+from pyharness.model.errors import HarnessError
+from pyharness.model.text.json_lines import parsed
+from pyharness.model.text.visible import say
+from pyharness.protocol.channel import Child, Children
+from pyharness.protocol.codec import decode, encode
+
+VARIABLE = "PYHARNESS_CHILDREN"
+"""Holds ``{"socket": NAME, "wait": SECONDS, "parent": HANDLE}`` for every process that is started from here on."""
+SITE = str(Path(__file__).parents[1] / "site")
+_HELPERS = ("multiprocessing.resource_tracker", "multiprocessing.semaphore_tracker")
+_STARTERS = ("spawn", "forkserver")
+_MAX_DEPTH = 40
+
+
+_followed_for: list[object] = []
+
+
+def follow(door: Children, owner: object) -> None:
+    """Every child that is started from now on tells the debugger that listens at the door."""
+    _followed_for[:] = [owner]
+    os.environ[VARIABLE] = json.dumps(encode(door))
+    paths = os.environ.get("PYTHONPATH", "").split(os.pathsep)
+    if SITE not in paths:
+        os.environ["PYTHONPATH"] = os.pathsep.join([SITE, *filter(None, paths)])
+
+
+def leave(owner: object) -> None:
+    """Children are nobody's to debug again, where they were ``owner``'s."""
+    if owner not in _followed_for:
+        return
+    _followed_for.clear()
+    os.environ.pop(VARIABLE, None)
+    paths = [path for path in os.environ.get("PYTHONPATH", "").split(os.pathsep) if path and path != SITE]
+    if paths:
+        os.environ["PYTHONPATH"] = os.pathsep.join(paths)
+    else:
+        os.environ.pop("PYTHONPATH", None)
+
+
+def greet(name: str) -> None:
+    """In a child: listen under a handle, tell the debugger, and wait for it as long as was configured.
+
+    It lasts no longer than the debugger wants: it hangs up when nobody shall come.
+    """
+    told = _configured()
+    if told is None or _is_helper():
+        return
+    try:
+        with suppress(OSError, ValueError):
+            connection = _connection(told.socket)
+            if connection is not None:
+                with connection:
+                    _announce(connection, told, name)
+    except HarnessError as error:  # no folder of ours for its handle
+        say(f"this process cannot be debugged: {error.message}")
+
+
+def name_of_forked() -> str:
+    """What ``multiprocessing`` calls the process that is being forked here, with the function that it will run."""
+    frame = sys._getframe(1)
+    for _ in range(_MAX_DEPTH):
+        process = frame.f_locals.get("process_obj") if frame.f_code.co_name == "_launch" else None
+        if process is not None:
+            target = getattr(process, "_target", None)
+            function = getattr(target, "__name__", "")
+            return f"{process.name} ({function})" if function else str(process.name)
+        if frame.f_back is None:
+            break
+        frame = frame.f_back
+    return "fork"
+
+
+def name_of_started() -> str:
+    """A name for a Python that was started: its rank in a distributed job, or its script."""
+    first = sys.argv[0] if sys.argv else ""
+    words = sys.orig_argv
+    script = Path(first).name
+    if first == "-m" and "-m" in words[:-1]:
+        script = words[words.index("-m") + 1]
+    elif first == "-c":
+        script = next((name for name in _STARTERS if any(f"multiprocessing.{name}" in word for word in words)), "-c")
+    rank = os.environ.get("RANK", "") if "WORLD_SIZE" in os.environ else ""
+    return f"rank {rank} ({script})" if rank else script
+
+
+def _announce(connection: socket.socket, told: Children, name: str) -> None:
+    from pyharness.debuggee.link.served import Served
+
+    parent = told.parent or "child"
+    here = Served(f"{parent[:40].rstrip('-')}-{os.getpid()}", name, parent)
+    here.start()
+    os.environ[VARIABLE] = json.dumps(encode(replace(told, parent=here.handle.name)))
+    connection.sendall(Child(os.getpid(), here.handle.name, name, os.getppid()).to_line())
+    here.wait_for_visit(connection, told.wait)
+
+
+def _connection(name: str) -> socket.socket | None:
+    """A connection to the debugger, if it is of this user or root's."""
+    connection = socket_above_streams(socket.socket(socket.AF_UNIX, socket.SOCK_STREAM))
+    try:
+        connection.connect("\0" + name)
+        raw = connection.getsockopt(socket.SOL_SOCKET, socket.SO_PEERCRED, struct.calcsize("3i"))
+        if struct.unpack("3i", raw)[1] in {0, os.geteuid()}:
+            return connection
+    except OSError:
+        pass
+    connection.close()
+    return None
+
+
+def _configured() -> Children | None:
+    try:
+        return decode(Children, parsed(os.environ[VARIABLE]), VARIABLE)
+    except (KeyError, ValueError):
+        return None
+
+
+def _is_helper() -> bool:
+    return any(helper in word for helper in _HELPERS for word in sys.orig_argv)

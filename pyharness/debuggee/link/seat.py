@@ -1,0 +1,76 @@
+"""Who debugs this process: at most one debugger at a time, whether it started the program or came later."""
+
+from __future__ import annotations
+
+import os
+import threading
+from typing import TYPE_CHECKING
+
+from pyharness.debuggee.pydevd import tracing
+from pyharness.debuggee.watched import generated, libraries
+from pyharness.host.process_state import has_ended
+from pyharness.model.text.visible import say
+from pyharness.protocol.channel import Busy, Generated, Library
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from pyharness.debuggee.link.session import Session
+    from pyharness.protocol.channel import Go, Message
+
+_LEAVING = 5.0
+
+
+class Seat:
+    """Holds the session of the debugger that is here."""
+
+    def __init__(self) -> None:
+        self._lock = threading.Lock()
+        self._following = False
+        self.session: Session | None = None
+
+    def take(self, begin: Callable[[], Session]) -> Session | Busy:
+        """A session that ``begin`` makes, if nobody is here; else who is."""
+        other = self._other()
+        with self._lock:
+            if other is None and self.session is None:
+                self.session = begin()
+                return self.session
+            return other or (self.session.visitor if self.session else Busy(0, "one that has just left"))
+
+    def leave(self) -> None:
+        """Nobody is here any more."""
+        with self._lock:
+            self.session = None
+
+    def tell(self, message: Message[Go]) -> None:
+        """Ask the debugger, if there is one, and wait until it says go on."""
+        if session := self.session:
+            session.conversation.ask(message)
+
+    def follow(self, lost: Callable[[str], None] = say) -> None:
+        """Tell what the program generates and loads from now on to whoever debugs it, now or later."""
+        if not self._following:
+            self._following = True
+            libraries.install(lambda path: self.tell(Library(path)))
+            generated.install(lambda file: self.tell(Generated(file)), lost)
+
+    def forget(self) -> None:
+        """In a forked child: whoever is here is the parent's."""
+        self._lock = threading.Lock()  # a thread that does not exist here may have it
+        if session := self.session:
+            session.conversation.hang_up()
+        self.session = None
+
+    def _other(self) -> Busy | None:
+        """Who is here already; one who is leaving, or was killed, is waited for."""
+        session = self.session
+        if session is None:
+            name = tracing.foreign_debugger()
+            return Busy(os.getpid(), f"{name}, in the program itself") if name else None
+        if session.conversation.over.is_set() or has_ended(session.visitor.pid):
+            session.gone.wait(_LEAVING)
+        return None
+
+
+SEAT = Seat()

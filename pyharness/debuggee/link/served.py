@@ -1,0 +1,146 @@
+"""A program with a handle: it runs by itself, and whoever debugs may come, leave, and come again."""
+
+from __future__ import annotations
+
+import atexit
+import os
+import select
+import socket
+from contextlib import suppress
+from typing import TYPE_CHECKING
+
+from pyharness.debuggee.link import forked, quiet_thread
+from pyharness.debuggee.link.seat import SEAT
+from pyharness.debuggee.link.session import Session, peer_of
+from pyharness.debuggee.pydevd import tracing
+from pyharness.host import handles
+from pyharness.host.descriptors import socket_above_streams
+from pyharness.protocol.channel import Busy, Ends, Exits, Greeting, Link, Visit, greeting_in
+from pyharness.protocol.codec import MalformedError
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+_MAX_GREETING = 4096
+_current: list[Served] = []
+
+
+class Served:
+    """The listening half; at most one debugger at a time is let in, another is told who is there."""
+
+    def __init__(self, name: str, command: str, parent: str = "", folder: str = "") -> None:
+        self.handle, self._listener = handles.listen(name, command, parent, folder)
+        self._owner = os.getpid()
+        self._on_ready: Callable[[], None] = _nothing
+
+    def start(self) -> None:
+        """Let debuggers come from now on."""
+        _current[:] = [self]
+        SEAT.follow()
+        forked.let_children_go()
+        atexit.register(self.end)
+        quiet_thread.start(self._accept, self._listener)
+
+    def move(self, folder: str) -> None:
+        """Listen in ``folder`` from now on: the one before has gone."""
+        before, handle = self._listener, self.handle
+        self.handle, self._listener = handles.listen(handle.name, handle.command, handle.parent, folder)
+        before.shutdown(socket.SHUT_RDWR)  # its thread ends
+        quiet_thread.start(self._accept, self._listener)
+
+    def end(self) -> None:
+        """The program ends: nobody shall come any more."""
+        if os.getpid() == self._owner:
+            self.handle.remove()
+            if session := SEAT.session:
+                session.conversation.tell(Ends())
+
+    def exits(self, code: int) -> None:
+        """Tell a debugger the exit code, which only a parent hears otherwise."""
+        if session := SEAT.session:
+            session.conversation.tell(Exits(code))
+
+    def forget(self) -> None:
+        """In a forked child: this is the parent's."""
+        self._listener.close()
+
+    def wait_for_visit(self, hung_up: socket.socket, seconds: float) -> None:
+        """Wait until a debugger has come and is ready, but no longer than it keeps ``hung_up`` open, or ``seconds``."""
+        if seconds > 0:
+            self._on_ready = lambda: hung_up.shutdown(2)
+            select.select([hung_up], [], [], seconds)
+            self._on_ready = _nothing
+
+    def _accept(self, listener: socket.socket) -> None:
+        while True:
+            try:
+                connection = socket_above_streams(listener.accept()[0])
+            except OSError:
+                listener.close()
+                return
+            quiet_thread.start(self._welcome, connection)
+
+    def _welcome(self, connection: socket.socket) -> None:
+        """Read who comes; one that says nothing only wanted to know whether we live."""
+        with suppress(OSError, MalformedError):
+            greeting = greeting_in(_line(connection))
+            pid, user = peer_of(connection)
+            if user in {0, os.geteuid()} and self._belongs(connection, greeting, pid):
+                return
+        connection.close()
+
+    def _belongs(self, connection: socket.socket, greeting: Greeting[None], pid: int) -> bool:
+        """Whether somebody took the connection: debugpy for the debugger that is here, or a visit of its own."""
+        match greeting:
+            case Link(key):
+                session = SEAT.session
+                return session is not None and session.takes(connection, key)
+            case Visit(name):
+                self._receive(connection, Busy(pid, name))
+        return True
+
+    def _receive(self, connection: socket.socket, visitor: Busy) -> None:
+        session = SEAT.take(lambda: Session(connection, visitor))
+        if isinstance(session, Session):
+            session.stay(lambda: self._meet(session))
+            return
+        connection.sendall(session.to_line())
+        connection.close()
+
+    def _meet(self, session: Session) -> None:
+        """Tell a debugger what there is, and whoever waits for one that it is here."""
+        if not session.greet():
+            return
+        session.tell_so_far()
+        answer = session.ready()
+        if answer and answer.stop:
+            tracing.stop_soon()
+        if answer:
+            self._on_ready()
+
+
+def _line(connection: socket.socket) -> bytes:
+    """The first line, and nothing of what comes behind it: that is read by whom the connection is for."""
+    line = b""
+    while len(line) < _MAX_GREETING and not line.endswith(b"\n") and (byte := connection.recv(1)):
+        line += byte
+    return line
+
+
+def current() -> Served | None:
+    """What this process listens with."""
+    return _current[0] if _current else None
+
+
+def forget() -> str:
+    """In a forked child: the parent's handle is not ours. Its name, or empty."""
+    served = current()
+    _current.clear()
+    if served is None:
+        return ""
+    served.forget()
+    return served.handle.name
+
+
+def _nothing() -> None:
+    pass

@@ -1,0 +1,1 @@
+"""All that touches pydevd, the debugger within debugpy, and its private modules."""

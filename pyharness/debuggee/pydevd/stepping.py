@@ -1,0 +1,176 @@
+"""Arms debugpy from the stopped thread itself: what gdb asks for, through the agent, when a step goes back to Python.
+
+While gdb holds a thread, debugpy may not be able to answer (the thread may hold the GIL). A call on that very thread
+can: it sets pydevd's stepping state directly, as ``pydevd.settrace`` does for ``debugpy.breakpoint()``.
+"""
+
+from __future__ import annotations
+
+import json
+import sys
+import threading
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from pyharness.debuggee.agent import handles
+from pyharness.debuggee.bounded import BOUNDS
+from pyharness.debuggee.contained import CONTAINMENT
+from pyharness.debuggee.lines.frame_expressions import evaluated
+from pyharness.debuggee.pydevd.tracing import MONITORING
+from pyharness.model.user_code import is_user_python
+from pyharness.protocol.agent import ArmNextLine, ArmStepIn, AskDebugpy, Disarm, Evaluate, Evaluated
+
+if TYPE_CHECKING:
+    from types import FrameType
+
+_MOST_PRINTS = 4096
+"""Characters: they share the agent's buffer with the answer."""
+
+
+def user_frame() -> FrameType | None:
+    """The innermost Python frame of this thread that is the user's own code."""
+    frame: FrameType | None = sys._getframe(1)
+    while frame is not None and not is_user_python(frame.f_code.co_filename):
+        frame = frame.f_back
+    return frame
+
+
+@handles(ArmNextLine)
+def arm_next_line(_request: ArmNextLine) -> bool:
+    """Have debugpy stop at the next line of the innermost user frame (or of a caller of it)."""
+    return _arm(callbacks=False) > 0
+
+
+@handles(ArmStepIn)
+def arm_step_in(_request: ArmStepIn) -> int:
+    """Have debugpy stop at the next line of any user frame on this thread: called by native code, or the caller's."""
+    return _arm(callbacks=True)
+
+
+@handles(Disarm)
+def disarm(_request: Disarm) -> None:
+    """Forget a step that is still pending on this thread."""
+    if "pydevd" in sys.modules:
+        _set_step(-1, None)
+
+
+@handles(AskDebugpy)
+def ask_debugpy(request: AskDebugpy) -> bool:
+    """Do a request of debugpy's protocol on this thread: its own threads may not get the GIL. No answer is sent."""
+    import pydevd
+
+    debugger = pydevd.get_global_debugger()
+    if debugger is None or debugger.pydb_disposed:
+        return False
+    message = {"seq": 0, "type": "request", "command": request.command, "arguments": request.arguments}
+    debugger.reader.process_net_command_json(debugger, json.dumps(message), send_response=False)
+    return True
+
+
+@handles(Evaluate)
+def evaluate(request: Evaluate) -> Evaluated:
+    """Evaluate the user's expression, for a limited time and without effect on what the program prints and reads."""
+    frame = _frame_at(request.file, request.line, request.nth) if request.file else user_frame()
+    if frame is None:
+        return Evaluated(None, "this thread runs no Python code of yours")
+    outcome = BOUNDS.run(lambda: _shown(evaluated(request.expression, frame)))
+    text = None if outcome.error else str(outcome.value)
+    return Evaluated(text, outcome.problem if outcome.error else "", outcome.prints[:_MOST_PRINTS])
+
+
+def _shown(value: Any) -> str:
+    """The ``repr`` of a value; nothing for ``None`` behind what was printed, as in a console."""
+    printed = CONTAINMENT.prints_here()
+    return "" if value is None and printed and printed.text else repr(value)
+
+
+def _frame_at(file: str, line: int, nth: int) -> FrameType | None:
+    frame: FrameType | None = sys._getframe(1)
+    while frame is not None:
+        if frame.f_lineno == line and file in {
+            frame.f_code.co_filename,
+            str(Path(frame.f_code.co_filename).absolute()),
+        }:
+            if nth == 0:
+                return frame
+            nth -= 1
+        frame = frame.f_back
+    return None
+
+
+def arm_first_line() -> None:
+    """Have debugpy stop at the first line of the user's that this thread comes to."""
+    import pydevd
+    from _pydevd_bundle.pydevd_comm_constants import CMD_STEP_INTO
+
+    frame = sys._getframe(1)
+    pydevd.settrace(suspend=True, trace_only_current_thread=True, patch_multiprocessing=False, stop_at_frame=frame)
+    _set_step(CMD_STEP_INTO, None)
+
+
+def _arm(*, callbacks: bool) -> int:
+    """Have debugpy step; how many frames of the user's own code the thread has, 0 where nothing was armed."""
+    frame = user_frame()
+    if frame is None or "pydevd" not in sys.modules:
+        return 0
+    _set_step(-1, None)  # a pending step would stop in what is called from here
+    import pydevd
+    from _pydevd_bundle.pydevd_comm_constants import CMD_STEP_INTO, CMD_STEP_OVER
+
+    _trace(frame)
+    _set_step(CMD_STEP_INTO if callbacks else CMD_STEP_OVER, None if callbacks else frame)
+    if MONITORING:  # which frames it watches depends on the step
+        pydevd.get_global_debugger().set_trace_for_frame_and_parents(threading.get_ident(), frame)
+    return _depth(frame)
+
+
+def _depth(frame: FrameType | None) -> int:
+    """How many frames of the user's own code there are from here outwards."""
+    depth = 0
+    while frame is not None:
+        depth += is_user_python(frame.f_code.co_filename)
+        frame = frame.f_back
+    return depth
+
+
+def _trace(frame: FrameType) -> None:
+    """Have pydevd see the lines of ``frame`` and of its callers.
+
+    This is the part of ``pydevd.settrace`` that is needed once a program is traced; the rest starts threads.
+    """
+    import pydevd
+
+    if MONITORING:
+        pydevd.settrace(suspend=True, trace_only_current_thread=True, patch_multiprocessing=False, stop_at_frame=frame)
+        return
+    debugger = pydevd.get_global_debugger()
+    info = _stepping_info()
+    info.pydev_state = 1  # pydevd_constants.STATE_RUN
+    if not _is_traced():
+        debugger.enable_tracing()
+    debugger.set_trace_for_frame_and_parents(threading.get_ident(), frame)
+
+
+def _is_traced() -> bool:
+    """Whether pydevd's trace function is in place on this thread.
+
+    To put it there pydevd starts a thread and waits for it: milliseconds under gdb, and other threads get the GIL.
+    """
+    import pydevd_tracing
+
+    its = getattr(pydevd_tracing._last_tracing_func_thread_local, "tracing_func", None)
+    return its is not None and sys.gettrace() == its
+
+
+def _set_step(command: int, frame: FrameType | None) -> None:
+    info = _stepping_info()
+    info.pydev_step_cmd = command
+    info.pydev_original_step_cmd = command  # it tells a step from a breakpoint by this
+    info.pydev_step_stop = frame
+    info.update_stepping_info()
+
+
+def _stepping_info() -> Any:
+    from _pydevd_bundle.pydevd_additional_thread_info import set_additional_thread_info
+
+    return set_additional_thread_info(threading.current_thread())

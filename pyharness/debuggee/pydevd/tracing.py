@@ -1,0 +1,188 @@
+"""debugpy in the program: connected, and gone without a trace when its debugger has left or died."""
+
+from __future__ import annotations
+
+import os
+import sys
+import threading
+from contextlib import contextmanager
+from typing import TYPE_CHECKING, Any
+
+from pyharness.debuggee.bounded import BOUNDS
+from pyharness.debuggee.link import quiet_thread
+from pyharness.debuggee.pydevd import left_behind
+
+if TYPE_CHECKING:
+    import socket
+    from collections.abc import Callable, Iterator
+    from types import FrameType
+
+MONITORING = sys.version_info >= (3, 12)
+"""debugpy then uses ``sys.monitoring``, which is every thread's at once."""
+_QUIET = {"PYDEVD_DISABLE_FILE_VALIDATION": "1", "PYDEVD_USE_FRAME_EVAL": "NO"}
+"""Frozen modules cannot be stepped into, which it would say on stderr; frames that it evaluates itself stay slow."""
+_mtimes = [0]
+_hooks: list[Any] = []
+_debugger: list[Any] = []
+"""The one that ``connect`` made last. pydevd forgets one that is disposed, however much of it is still starting."""
+
+
+def foreign_debugger() -> str:
+    """The name of a Python debugger that is in this process already and not ours, else empty."""
+    holder = sys.modules.get("_pydevd_bundle.pydevd_constants")
+    debugger = holder.get_global_debugger() if holder else None
+    if debugger is None or debugger.pydb_disposed:
+        return ""
+    return "debugpy" if "debugpy" in sys.modules else "pydevd"
+
+
+def connect(link: socket.socket, is_over: Callable[[], bool]) -> None:
+    """Have debugpy serve the debugger at the other end: every thread is traced then, those that run included.
+
+    Returns when the debugger has set its breakpoints, or at ``release``. ``is_over`` says whether that was called.
+    """
+    with _environment():
+        import debugpy.server.api as server
+    import pydevd_tracing
+
+    from pyharness.debuggee.pydevd import debugpy_link
+
+    if _debugger:  # of one whose end was not seen
+        let_go()
+    left_behind.clear()
+    server._settrace.called = False  # type: ignore[attr-defined]  # it would refuse a second time
+    _hooks[:] = [threading._trace_hook]  # type: ignore[attr-defined]
+
+    def made(debugger: Any) -> None:
+        """Remember one that may be disposed before it is ready, by its reader or by ``release``."""
+        _debugger[:] = [debugger]
+        if is_over():  # else ``release`` sets it, maybe at this moment
+            debugger.ready_to_run = True
+
+    debugger = debugpy_link.serve(link, made)
+    if debugger is None:
+        return  # released
+    # What it remembers of code (has it a breakpoint?) is as old as this number says, and outlives a session.
+    debugger.mtime = _mtimes[0] = max(_mtimes[0], debugger.mtime) + 1000
+    debugger.set_tracing_for_untraced_contexts(breakpoints_changed=True)
+    if not MONITORING and quiet_thread.is_one():
+        pydevd_tracing.SetTrace(None)
+
+
+def is_connected() -> bool:
+    """Whether debugpy serves somebody now."""
+    return bool(_debugger)
+
+
+def release() -> None:
+    """The debugger is gone: have ``connect`` return, suspended threads go on, and its expressions end."""
+    for debugger in tuple(_debugger):
+        debugger.ready_to_run = True
+        debugger.dispose_and_kill_all_pydevd_threads(wait=False)
+        left_behind.clear(debugger)
+    BOUNDS.cancel()
+
+
+def let_go() -> None:
+    """Take all tracing away, so that the program runs at full speed and can be connected again."""
+    if "pydevd" not in sys.modules:
+        return
+    import pydevd_tracing
+    from _pydev_bundle.pydev_monkey import undo_patch_thread_modules
+
+    while _debugger:
+        debugger = _debugger.pop()
+        _end(debugger)
+        left_behind.clear(debugger)
+    left_behind.wait_until_left()
+    undo_patch_thread_modules()
+    if MONITORING:
+        _stop_monitoring()
+        return
+    pydevd_tracing.restore_sys_set_trace_func()
+    threading.settrace(_hooks[0] if _hooks else None)
+    pydevd_tracing.set_trace_to_threads(_vanish, create_dummy_thread=False)
+    for frame in _frames():
+        frame.f_trace = _vanish  # a loop that calls nothing comes here too
+    set_trace(None)
+
+
+def _end(debugger: Any) -> None:
+    """End pydevd's threads, also those that did not run when it was disposed: Python waits for one of them at exit."""
+    from _pydevd_bundle.pydevd_constants import get_global_debugger, set_global_debugger
+
+    _mtimes[0] = max(_mtimes[0], debugger.mtime)
+    debugger.dispose_and_kill_all_pydevd_threads()
+    if get_global_debugger() is debugger:  # another thread disposes it, and has not come to this yet
+        set_global_debugger(None)
+    for thread in (debugger.reader, debugger.writer, debugger.py_db_command_thread, debugger.check_alive_thread):
+        if thread is not None:
+            thread.do_kill_pydev_thread()
+
+
+def stop_soon() -> None:
+    """Have the main thread stop at the next line of the user's that it runs."""
+    import pydevd
+    from _pydevd_bundle.pydevd_additional_thread_info import set_additional_thread_info
+    from _pydevd_bundle.pydevd_comm_constants import CMD_STEP_INTO
+
+    info = set_additional_thread_info(threading.main_thread())
+    info.pydev_step_cmd = CMD_STEP_INTO
+    info.pydev_step_stop = None
+    info.update_stepping_info()
+    debugger = pydevd.get_global_debugger()
+    if debugger is not None:
+        debugger.set_tracing_for_untraced_contexts(breakpoints_changed=True)
+
+
+def _stop_monitoring() -> None:
+    from _pydevd_sys_monitoring import pydevd_sys_monitoring
+
+    from pyharness.debuggee.pydevd import unwound_steps
+
+    unwound_steps.forget()
+    pydevd_sys_monitoring.stop_monitoring(all_threads=True)
+
+
+def _vanish(_frame: FrameType, _event: str, _argument: Any) -> None:
+    """A trace function that removes itself: what a thread is traced by, only that thread can take away for certain.
+
+    It may come to that when the next debugger is there, whose own functions stay.
+    """
+    frame: FrameType | None = sys._getframe(1)
+    while frame is not None:
+        if frame.f_trace is _vanish or not _debugger:
+            frame.f_trace = None
+        frame = frame.f_back
+    if sys.gettrace() is _vanish:
+        set_trace(None)
+
+
+def set_trace(function: Any) -> None:
+    """``sys.settrace``, without pydevd's warning to the program not to use it."""
+    import pydevd_tracing
+
+    (pydevd_tracing.TracingFunctionHolder._original_tracing or sys.settrace)(function)
+
+
+def _frames() -> Iterator[FrameType]:
+    for innermost in sys._current_frames().values():
+        frame: FrameType | None = innermost
+        while frame is not None:
+            yield frame
+            frame = frame.f_back
+
+
+@contextmanager
+def _environment() -> Iterator[None]:
+    """What debugpy reads when it is imported; the program's own environment stays as it is."""
+    before = {name: os.environ.get(name) for name in _QUIET}
+    os.environ.update(_QUIET)
+    try:
+        yield
+    finally:
+        for name, value in before.items():
+            if value is None:
+                os.environ.pop(name, None)
+            else:
+                os.environ[name] = value

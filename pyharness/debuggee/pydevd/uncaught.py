@@ -1,0 +1,50 @@
+"""An exception that leaves the program: debugpy stops at it, if asked to, while its frames are still there."""
+
+from __future__ import annotations
+
+import sys
+import threading
+from contextlib import contextmanager
+from typing import TYPE_CHECKING
+
+from pyharness.debuggee.pydevd import emptied_modules
+from pyharness.debuggee.pydevd.tracing import MONITORING, is_connected
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+
+def stop_at(error: BaseException) -> None:
+    """Have debugpy look at ``error``, which nobody has caught; its traceback holds the program's frames only."""
+    if is_connected():
+        emptied_modules.put_back()
+    if "pydevd" not in sys.modules:
+        return
+    import pydevd
+    from _pydevd_bundle.pydevd_additional_thread_info import set_additional_thread_info
+    from _pydevd_bundle.pydevd_breakpoints import stop_on_unhandled_exception
+
+    debugger = pydevd.get_global_debugger()
+    if debugger is None or debugger.pydb_disposed:
+        return
+    thread = threading.current_thread()
+    with _unwatched():
+        stop_on_unhandled_exception(
+            debugger, thread, set_additional_thread_info(thread), (type(error), error, error.__traceback__)
+        )
+
+
+@contextmanager
+def _unwatched() -> Iterator[None]:
+    """What debugpy itself runs to stop this thread is no place to stop at: only its own callbacks are exempt."""
+    if not MONITORING:  # its trace function knows its own files
+        yield
+        return
+    from _pydevd_sys_monitoring import pydevd_sys_monitoring
+
+    pydevd_sys_monitoring.start_monitoring()  # so that there is something to stop on this thread
+    pydevd_sys_monitoring.stop_monitoring()
+    try:
+        yield
+    finally:
+        pydevd_sys_monitoring.start_monitoring()

@@ -1,0 +1,54 @@
+"""What ran where no debugger sees it: behind the program's own trace function, and after the debugger's end.
+
+Python joins pydevd's threads before it calls the functions of atexit, and pydevd takes itself away then.
+"""
+
+from __future__ import annotations
+
+import atexit
+import sys
+from typing import TYPE_CHECKING, Any
+
+from pyharness.debuggee.pydevd import tracing
+from pyharness.model.user_code import is_user_python
+
+if TYPE_CHECKING:
+    from types import FrameType
+
+
+class Unseen:
+    """What no breakpoint can see in one program; noted on its main thread."""
+
+    def __init__(self) -> None:
+        self.at_exit = False
+        """Whether Python called code of the user's when it ended."""
+
+    def script_has_ended(self) -> None:
+        """Look from now on; the last to be registered is the first to be called."""
+        atexit.register(self._begin)
+
+    def end(self) -> None:
+        """Look no more."""
+        if sys.gettrace() == self._call:
+            tracing.set_trace(None)
+
+    @property
+    def traced(self) -> bool:
+        """Whether the program has called ``sys.settrace``, which has no effect on debugpy from Python 3.12 on."""
+        if tracing.MONITORING or "pydevd_tracing" not in sys.modules:
+            return False
+        import pydevd_tracing
+
+        return bool(pydevd_tracing.TracingFunctionHolder._warnings_shown)
+
+    def _begin(self) -> None:
+        if not self.traced:  # else the program's own function may be at work
+            tracing.set_trace(self._call)
+
+    def _call(self, frame: FrameType, _event: str, _argument: Any) -> None:
+        if is_user_python(frame.f_code.co_filename):
+            self.at_exit = True
+            tracing.set_trace(None)
+
+
+UNSEEN = Unseen()

@@ -1,0 +1,1 @@
+"""Variables as debugpy shows them: tensors, modules, graph nodes."""

@@ -1,0 +1,156 @@
+"""``op:`` and ``node:`` places of a debugger: native breakpoints, set as soon as torch is there.
+
+Generated lines that call an op are the line breakpoints' business: where one of them stops, the op itself does not.
+"""
+
+from __future__ import annotations
+
+import json
+import sys
+import threading
+from typing import TYPE_CHECKING
+
+from pyharness.debuggee.agent import handles
+from pyharness.debuggee.watched import generated
+from pyharness.debuggee.watched.after_import import after_import
+from pyharness.model import places, source_map
+from pyharness.model.errors import HarnessError, UsageError
+from pyharness.model.text.visible import say
+from pyharness.protocol.agent import SetOpPlaces
+from pyharness.protocol.channel import OpReached
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable
+    from types import ModuleType
+
+    from pyharness.native.breakpoint_actions import Answer
+    from pyharness.native.breakpoints import Breakpoint, Hit
+    from pyharness.protocol.agent import OpPlace
+    from pyharness.protocol.channel import Go
+
+    Stops = Callable[[OpPlace | None, Hit], "Answer"]
+    """Takes the place (``None`` for a breakpoint of the program's own) and the hit."""
+
+_TORCH = "torch"
+_wanted: list[OpPlace] = []
+_set: dict[OpPlace, Breakpoint] = {}
+_stops: list[Stops] = []
+
+
+def start(stops: Stops) -> None:
+    """From now on a debugger is there that stops by ``stops``."""
+    _stops[:] = [stops]
+    after_import(_TORCH, _open_door_of)
+
+
+def end() -> None:
+    """The debugger is gone: nothing stops for it any more."""
+    _stops.clear()
+    replace([])
+    actions = sys.modules.get("pyharness.native.breakpoint_actions")
+    if actions is not None:
+        actions.DOOR.clear()
+
+
+def stop_by_channel(ask: Callable[[OpReached], Go | None]) -> Stops:
+    """Stop where the controller, asked through its channel, has gdb ready for it."""
+
+    def stop(place: OpPlace | None, hit: Hit) -> Answer:
+        from pyharness import _trap
+        from pyharness.native.breakpoint_actions import stop_with
+
+        trap = _trap.addresses()["python_line"]
+        answer = ask(OpReached(place.known_as if place else "", threading.get_native_id(), trap))
+        if answer is None:
+            end()
+        return stop_with(hit) if answer and answer.stop else None
+
+    return stop
+
+
+@handles(SetOpPlaces)
+def set_op_places(request: SetOpPlaces) -> None:
+    """Exactly these places from now on."""
+    replace(request.places)
+
+
+def replace_from(text: str) -> None:
+    """Do a ``SetOpPlaces`` that debugpy evaluates."""
+    set_op_places(SetOpPlaces.from_json(json.loads(text)))
+
+
+def replace(asked: Iterable[OpPlace]) -> None:
+    """Stop at exactly these."""
+    _wanted[:] = asked
+    if "pyharness.native.breakpoints" in sys.modules or (_wanted and _has_torch()):
+        _apply()
+
+
+def hints() -> dict[str, str]:
+    """For each place that torch has no op for: the nearest names."""
+    if not _has_torch():
+        return {}
+    hints = {place.known_as: _hint(place.name) for place in _wanted if place.kind == "op"}
+    return {name: hint for name, hint in hints.items() if hint}
+
+
+def _hint(op: str) -> str:
+    from pyharness.native.breakpoints import op_pattern
+
+    try:
+        op_pattern(op)
+    except UsageError as error:
+        return str(error)
+    return ""
+
+
+def _has_torch() -> bool:
+    torch = sys.modules.get(_TORCH)
+    return torch is not None and hasattr(torch, "autograd") and hasattr(torch, "_C")
+
+
+def _apply() -> None:
+    for gone in _set.keys() - set(_wanted):
+        _set.pop(gone).remove()
+    for place in _wanted:
+        if place not in _set:
+            _set[place] = _made(place)
+
+
+def _made(place: OpPlace) -> Breakpoint:
+    from pyharness.native.breakpoints import at_place
+
+    return at_place(place.kind, place.name, place.when, lambda hit: _hit(place, hit))
+
+
+def _hit(place: OpPlace, hit: Hit) -> Answer:
+    lines_too = place.kind == "op" and not place.when
+    if not _stops or (lines_too and _is_stopped_at(hit.file, hit.line, place.name)):
+        return None
+    return _stops[-1](place, hit)
+
+
+def _is_stopped_at(file: str, line: int, op: str) -> bool:
+    """Whether the line that called is generated and has a line breakpoint for this op."""
+    if file not in generated.known():
+        return False
+    found = source_map.map_of(file)
+    return found is not None and any(entry.line == line for entry in places.calls_of(found, op))
+
+
+def _open_door_of(torch: ModuleType) -> None:
+    """Once torch is there, but for one that another thread is still importing."""
+    if hasattr(torch, "_C"):
+        _open_door()
+
+
+def _open_door() -> None:
+    """Torch is there: set what waits for it, and let breakpoints of the program's own stop in the debugger."""
+    try:
+        from pyharness.native.breakpoint_actions import DOOR
+
+        DOOR[:] = [lambda hit: _stops[-1](None, hit) if _stops else None]
+        _apply()
+    except HarnessError as error:  # the module is not built: the program runs all the same
+        if _wanted:
+            say(f"no native breakpoints: {error}")

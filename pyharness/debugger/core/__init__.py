@@ -1,0 +1,1 @@
+"""A core file in place of a program."""

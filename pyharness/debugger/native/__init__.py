@@ -1,0 +1,1 @@
+"""The native half: gdb, and what the core asks of it."""

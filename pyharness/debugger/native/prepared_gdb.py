@@ -1,0 +1,56 @@
+"""A gdb that starts while the program still imports: most programs need one, and by then it is ready."""
+
+from __future__ import annotations
+
+import threading
+from concurrent.futures import Future
+from typing import TYPE_CHECKING
+
+from pyharness.debugger.native.side import NativeSide
+from pyharness.model.errors import HarnessError
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from pyharness.gdbmi.records import Notice
+    from pyharness.model.user_code import UserCode
+
+
+class PreparedGdb:
+    """What is wrong with it is said when it is needed."""
+
+    def __init__(self, on_notice: Callable[[Notice | None], None], user_code: UserCode) -> None:
+        self._on_notice = on_notice
+        self._user_code = user_code
+        self._begun = False
+        self._made: Future[NativeSide] = Future()
+
+    def begin(self, *, has_agent: bool, guarded: bool) -> None:
+        """Start it on a thread of its own; ``has_agent`` and ``guarded`` are those of ``NativeSide``."""
+        self._begun = True
+        threading.Thread(
+            target=self._make, args=(has_agent, guarded), name="pyharness-prepare-gdb", daemon=True
+        ).start()
+
+    def take(self) -> NativeSide:
+        """The prepared gdb, once it is ready; ``HarnessError`` or ``OSError`` where it cannot be."""
+        return self._made.result()
+
+    def unused(self) -> NativeSide | None:
+        """The prepared gdb, to be closed; ``None`` where there is none."""
+        return self._made.result() if self._begun and self._made.exception() is None else None
+
+    def _make(self, has_agent: bool, guarded: bool) -> None:  # noqa: FBT001  (a thread's arguments)
+        native = None
+        try:
+            native = NativeSide(self._on_notice, has_agent=has_agent, guarded=guarded, user_code=self._user_code)
+            native.prepare()
+            self._made.set_result(native)
+        except (HarnessError, OSError) as error:
+            if native:
+                native.close()
+            self._made.set_exception(error)
+        except Exception as error:  # noqa: BLE001  (whoever needs gdb waits for an answer)
+            self._made.set_exception(
+                HarnessError(f"gdb cannot be used: {type(error).__name__}: {error}", "`pyharness doctor` looks at gdb.")
+            )

@@ -1,0 +1,444 @@
+"""The native half: one gdb, attached to the program, in non-stop mode."""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import os
+import queue
+import signal
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Literal, TypeAlias, TypeVar
+
+from pyharness.debugger.interrupts import passed_to
+from pyharness.debugger.native.calls import NativeCalls
+from pyharness.debugger.native.ending import EndedError, NativeEnding
+from pyharness.debugger.python.asking import GRACE, StuckError
+from pyharness.gdbmi.client import GdbBusyError, GdbClient, GdbError, GdbLostError
+from pyharness.gdbmi.records import Notice, quote
+from pyharness.host.process_state import has_ended
+from pyharness.model.errors import HarnessError
+from pyharness.protocol import agent, mi
+from pyharness.protocol.codec import MalformedError
+from pyharness.protocol.mi.command import Running
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable
+
+    from pyharness.debugger.machine import NativeReason
+    from pyharness.gdbmi.records import Value
+    from pyharness.model.frames import Frame
+    from pyharness.model.user_code import UserCode
+
+LOADER = Path(__file__).parents[2] / "ingdb" / "load.py"
+_SETTINGS = (
+    "mi-async on",
+    "non-stop on",
+    "pagination off",
+    "confirm off",
+    "breakpoint pending off",
+    "unwindonsignal on",  # calls of the agent
+)
+_STEP_ENDS = {"end-stepping-range", "function-finished", "location-reached"}
+_SETTLE_SECONDS = 2.0
+_Command: TypeAlias = Literal["continue", "next", "nexti", "stepi", "finish"]
+_STEPS: dict[_Command, str] = {
+    "continue": "-exec-continue",
+    "next": "-exec-next",
+    "nexti": "-exec-next-instruction",
+    "stepi": "-exec-step-instruction",
+    "finish": "-exec-finish",
+}
+_WATCHED = ("wpt", "hw-rwpt", "hw-awpt")
+"""What MI calls a watchpoint in a stop: for writes, for reads, for both."""
+FATAL_SIGNALS = ("SIGSEGV", "SIGBUS", "SIGFPE", "SIGILL", "SIGABRT")
+
+Answer = TypeVar("Answer")
+Standing = Literal["own", "inlined", "other"]
+"""In the user's code, in a library's that is inlined into theirs, elsewhere."""
+
+
+class NativeSide:
+    """What the core asks of gdb, in terms of kernel threads."""
+
+    def __init__(
+        self, on_notice: Callable[[Notice | None], None], *, has_agent: bool, guarded: bool, user_code: UserCode
+    ) -> None:
+        self._on_notice = on_notice
+        self._settling: queue.SimpleQueue[Notice | None] | None = None
+        self._gdb = GdbClient(self._forward, **user_code.environment)
+        self._user_code = user_code
+        self.has_agent = has_agent
+        self._guarded = guarded
+        self._armed_thread = 0
+        self._passing: set[int] = set()
+        """Threads that run one instruction past a trap that is not for them."""
+        self._sent_traps: set[int] = set()
+        """Threads that stand because a SIGTRAP was sent to them, which they get when they go on."""
+        self._given_traps: set[int] = set()
+        """Threads that went on with one: gdb does not say why such a step ends."""
+        self._stepping: set[int] = set()
+        """Threads that gdb was last asked to step, not to let run."""
+        self._interrupted: set[int] = set()
+        """Threads that are to be told as paused."""
+        self.reason_of_number: dict[int, NativeReason] = {}
+        """gdb's number of a watchpoint or an exception's breakpoint → what a stop at it is."""
+        self._callers: dict[int, mi.Caller | None] = {}
+        """The callers of stopped threads whose stack was read."""
+        self._looked_at = False
+        """Variables were handed out since they were last forgotten."""
+        self.ending = NativeEnding()
+        """What ends C++ expressions."""
+        self.calls = NativeCalls(self)
+        """Calls that gdb has given up."""
+        self.on_interrupt: Callable[[], None] = lambda: None
+        """Ends what runs in the program for an expression, in either language."""
+        self.calls_unguarded = False
+        """gdb died while it was asked for what may call a function of the program, which has no guard."""
+        self.pid = 0
+        self.thread_ids: dict[str, int] = {}
+        """gdb's thread number (as MI writes it) → LWP."""
+
+    @property
+    def alive(self) -> bool:
+        """Whether gdb still answers."""
+        return self._gdb.alive
+
+    @property
+    def gdb_pid(self) -> int:
+        """Process id of gdb."""
+        return self._gdb.pid
+
+    @property
+    def transcript(self) -> list[str]:
+        """What was said on the MI channel."""
+        return list(self._gdb.transcript)
+
+    def prepare(self) -> None:
+        """Load our commands; done early, while the program still imports."""
+        for setting in _SETTINGS:
+            self._gdb.command(f"-gdb-set {setting}")
+        self._gdb.command("-gdb-set print frame-arguments none")  # a stop would read every tensor it is given
+        self._gdb.console(f"source {LOADER}")
+        self._gdb.console("python from pyharness.ingdb.mi import alone, commands; commands.register()")
+        self._gdb.console(f"python alone.watch({os.getpid()}, guarded={self._guarded})")
+        # A debugger must not change how a program behaves under signals: all go straight on but the fatal ones.
+        self._gdb.console("handle all nostop noprint pass")
+        self._gdb.console("handle SIGINT nostop noprint pass")  # "all" leaves it to Ctrl-C, which gdb does not get
+        self._gdb.console(f"handle {' '.join(FATAL_SIGNALS)} stop print pass")
+
+    def attach(self, pid: int) -> None:
+        """Attach and let all threads run on."""
+        self.pid = pid
+        self._gdb.target_is_gone = lambda: has_ended(pid)
+        self._settling = queue.SimpleQueue()
+        try:
+            self.ask(mi.Attach(pid))
+        except GdbError as error:
+            message, _, remedy = error.message.partition("\n")
+            raise HarnessError(message, remedy) from error
+        self._settle()
+        self._gdb.command("-exec-continue --all")
+
+    def _settle(self) -> None:
+        """Wait until every thread has reported the stop of the attach.
+
+        In non-stop mode these reports come one by one after the attach. One that came after a thread was resumed would
+        look like a stop of its own.
+        """
+        settling = self._settling
+        if settling is None:
+            return
+        self.refresh_threads()
+        missing = set(self.thread_ids)
+        while missing:
+            try:
+                notice = settling.get(timeout=_SETTLE_SECONDS)
+            except queue.Empty:
+                break  # a thread that ended meanwhile reports nothing
+            if notice is None:
+                break
+            missing.discard(str(notice.values.get("thread-id", "")))
+        self._settling = None
+
+    def stack_of_running(self, thread: int) -> tuple[Frame, ...]:
+        """The ``stack`` of a thread that gdb does not hold (debugpy does); empty when it cannot be held."""
+        return self._held(thread, lambda: self.stack(thread)) or ()
+
+    def arm_return(self, thread: int, stdlib: str) -> bool:
+        """Stop where native code of the user's goes on, if it called the Python function that debugpy holds."""
+        return bool(self._held(thread, lambda: self.ask(mi.ArmReturn(thread, stdlib))))
+
+    def _held(self, thread: int, ask: Callable[[], Answer]) -> Answer | None:
+        """The answer about a running thread, which is held meanwhile; ``None`` when it cannot be held in time."""
+        held = queue.SimpleQueue[Notice | None]()
+        self._settling = held
+        others: list[Notice | None] = []
+        try:
+            self.interrupt(thread)
+            while (notice := held.get(timeout=_SETTLE_SECONDS)) is not None:
+                if self.lwp_of(str(notice.values.get("thread-id", ""))) == thread:
+                    return ask()
+                others.append(notice)
+        except queue.Empty:
+            pass
+        finally:
+            self._settling = None
+            with contextlib.suppress(HarnessError):
+                self.resume(thread)
+            for other in others:
+                self._on_notice(other)
+        return None
+
+    def _forward(self, notice: Notice | None) -> None:
+        if notice is not None and notice.kind == "console" and mi.Logged.in_line(str(notice.values["text"])) is None:
+            return
+        settling = self._settling
+        if settling is not None and (notice is None or notice.kind == "stopped"):
+            settling.put(notice)
+        if settling is None or notice is None:
+            self._on_notice(notice)
+
+    def refresh_threads(self) -> None:
+        """Read which LWP each of gdb's threads is."""
+        self.thread_ids = self.ask(mi.Threads())
+
+    def lwp_of(self, number: str) -> int:
+        """The LWP of gdb's thread ``number``."""
+        if number not in self.thread_ids:
+            self.refresh_threads()
+        return self.thread_ids.get(number, 0)
+
+    def load_symbols(self) -> None:
+        """Read the symbols of the user's libraries that were loaded since."""
+        self.ask(mi.LoadSymbols())
+
+    def delete(self, numbers: Iterable[int]) -> None:
+        """Delete breakpoints by number."""
+        if found := tuple(numbers):
+            self.ask(mi.Delete(found))
+
+    def arm(self, thread: int) -> mi.Armed:
+        """Break at all of the user's functions on ``thread``."""
+        self._armed_thread = thread
+        return self.ask(mi.Arm(thread, guarded=self._guarded))
+
+    def disarm(self) -> None:
+        """Undo ``arm``."""
+        self._armed_thread = 0
+        self.ask(mi.Disarm())
+
+    def reason_of(self, notice: Notice, thread: int, is_users: Callable[[int], bool]) -> NativeReason | None:
+        """What a ``*stopped`` record means for the machine; ``None`` for one that means nothing to it."""
+        if thread in self._passing:
+            self._passing.discard(thread)
+            self.ask(mi.PassTraps(again=bool(self._armed_thread)))
+            self.resume(thread)
+            return None
+        reason = str(notice.values.get("reason", ""))
+        if known := self.reason_of_number.get(number_of(notice)):
+            return known
+        if reason == "breakpoint-hit":
+            return "breakpoint" if is_users(number_of(notice)) else "arrived"
+        if reason in _STEP_ENDS or (not reason and thread in self._given_traps & self._stepping):
+            return "stepped"
+        return self._signal(str(notice.values.get("signal-name")), thread) if reason == "signal-received" else None
+
+    def _signal(self, name: str, thread: int) -> NativeReason | None:
+        if name == "0" and thread in self._interrupted:
+            self._interrupted.discard(thread)
+            return "pause"
+        if self.ending.is_its_signal(name, thread):
+            return None
+        if name == "SIGTRAP":
+            return self._trap(thread)
+        return None if name in {"0", "SIGSTOP"} else "signal"
+
+    def _trap(self, thread: int) -> NativeReason | None:
+        """A trap that ``arm`` planted, for its thread; another thread passes it, one instruction while it is lifted."""
+        if thread == self._armed_thread:
+            return "arrived" if self.ask(mi.Trap(thread, lift=False)) else self._own_trap(thread)
+        if not self.ask(mi.Trap(thread, lift=True)):
+            return self._own_trap(thread)
+        if not self._armed_thread:  # it is lifted since
+            self.resume(thread)
+            return None
+        self._passing.add(thread)
+        self._resume("-exec-step-instruction", thread)
+        return None
+
+    def _own_trap(self, thread: int) -> NativeReason | None:
+        """No trap of ours: one that was sent is passed on, as every signal; a step that it came to goes on after it."""
+        if not self.ask(mi.IsSentTrap(thread)):
+            return "signal"
+        self._sent_traps.add(thread)
+        if thread in self._stepping:
+            return "stepped"
+        self.resume(thread)
+        return None
+
+    def where(self, thread: int) -> mi.Location:
+        """Where a stopped thread stands."""
+        return self.ask(mi.Where(thread))
+
+    def standing(self, notice: Notice, thread: int) -> Standing:
+        """In whose code a thread stopped; gdb mostly says so in the ``*stopped`` record itself."""
+        frame = notice.values.get("frame")
+        file = frame.get("fullname") if isinstance(frame, dict) else None
+        if isinstance(file, str) and self._user_code.has_source(file):
+            return "own"
+        if isinstance(frame, dict) and not file:
+            return "other"
+        found = self.where(thread)
+        return "own" if found.user else "inlined" if found.inlined else "other"
+
+    def caller(self, thread: int) -> mi.Caller:
+        """Who called the user's native code on a stopped thread."""
+        return self._callers.get(thread) or self.ask(mi.FindCaller(thread))
+
+    def stack(self, thread: int) -> tuple[Frame, ...]:
+        """The merged stack of a stopped thread, innermost frame first."""
+        answer = self.ask(mi.Stack(thread))
+        self._callers[thread] = answer.caller
+        return answer.frames
+
+    def evaluate(self, thread: int, expression: str, level: int = 0) -> str:
+        """The text of a gdb expression."""
+        return self.ask(mi.Evaluate(thread, expression, level))
+
+    def ask_agent(self, thread: int, request: agent.Request[Any]) -> mi.AgentReply:
+        """Run a request on a stopped thread of the program, which must have the agent (``has_agent``)."""
+        command = mi.AskAgent(thread, request.written())
+        return self.calls.ask(command)
+
+    def _evaluated(self, line: str, expression: str) -> dict[str, Value]:
+        """What gdb says to a command that runs an expression of the user's; Ctrl-C ends that."""
+        try:
+            waits = passed_to(self.on_interrupt)
+            return self._gdb.command(line, self.ending.seconds + GRACE, waits)
+        except GdbLostError:
+            self.calls_unguarded = not self._guarded
+            raise
+        except GdbBusyError as error:
+            raise StuckError(repr(expression)) from error
+
+    def forget_variables(self) -> None:
+        """Handles are not valid any more."""
+        if not self._looked_at:  # a step of a front end that shows no variables need not wait for this
+            return
+        self._looked_at = False
+        self._gdb.post(_line(mi.ForgetVariables()))
+
+    def ask(self, command: mi.Command[Answer]) -> Answer:
+        """The answer of one of our MI commands (``protocol.mi``)."""
+        return _answer(command, self._said(command, _line(command)))
+
+    def ask_about(self, thread: int, command: mi.Command[Answer]) -> Answer:
+        """The answer about a thread that gdb holds, or that debugpy does: gdb then holds it meanwhile."""
+        self._looked_at = True
+        said = self._said(command, f"{_line(command)} standing {thread}")
+        if "runs" not in said:
+            return _answer(command, said)
+        held = self._held(thread, lambda: [self.ask(command)])
+        if held is None:
+            raise HarnessError(f"Thread {thread} cannot be held to look into it.", "Try again, or pause it.")
+        return held[0]
+
+    def _said(self, command: mi.Command[Any], line: str) -> dict[str, Value]:
+        if isinstance(command, mi.AskAgent) and command.request.get("do") == agent.Evaluate.tag:
+            return self._evaluated(line, command.request["expression"])
+        if not isinstance(command, Running):
+            return self._gdb.command(line)
+        try:
+            with self.ending.limited(self.pid, command.thread, command.code):
+                return self._evaluated(line, command.code)
+        except (GdbBusyError, EndedError):
+            raise
+        except GdbError as error:
+            if not self.calls.was_given_up(command.thread):
+                raise
+            message, _, remedy = error.message.partition("\n")
+            raise HarnessError(message, remedy) from error  # no value: what gdb refuses may yet be Python
+
+    def resume(self, thread: int) -> None:
+        """Let one thread run on."""
+        self._stepping.discard(thread)
+        self.calls.after(thread, lambda: self._go_on(thread, "continue"))
+
+    def step(self, thread: int, command: Literal["continue", "next", "nexti", "stepi"]) -> None:
+        """Run one thread on, to its next source line, or by one machine instruction (``nexti`` passes a call)."""
+        (self._stepping.discard if command == "continue" else self._stepping.add)(thread)
+        self.calls.after(thread, lambda: self._go_on(thread, command, told=True))
+
+    def finish(self, thread: int, level: int) -> None:
+        """Run one thread until the frame ``level`` is back on top."""
+        self._stepping.add(thread)
+        self.calls.after(thread, lambda: self._go_on(thread, "finish", level - 1))
+
+    def pause(self, thread: int) -> None:
+        """Stop one thread where it is, and tell it as a pause."""
+        self._interrupted.add(thread)
+        self.interrupt(thread)
+
+    def interrupt(self, thread: int) -> None:
+        """Stop one thread where it is."""
+        self._resume("-exec-interrupt", thread)
+
+    def close(self, *, let_go: bool = True) -> None:
+        """Detach, leave the program running, end gdb; without ``let_go`` the program is dead and gdb need only end."""
+        if self._gdb.alive and self.pid and let_go:
+            with contextlib.suppress(HarnessError):  # the program, or gdb, is gone: there is nothing to detach from
+                self._gdb.command("-target-detach", timeout=10)
+        in_order = self._gdb.close(patience=5.0 if let_go else 1.0)
+        if self.pid and let_go and not in_order:
+            with contextlib.suppress(ProcessLookupError):  # a gdb that dies while it attaches leaves SIGSTOP behind
+                os.kill(self.pid, signal.SIGCONT)
+        self.pid = 0
+
+    def _go_on(self, thread: int, command: _Command, level: int = 0, *, told: bool = False) -> None:
+        """Now; ``told``: nobody waits for gdb to begin."""
+        if thread in self._sent_traps:
+            self._sent_traps.discard(thread)
+            self._given_traps.add(thread)
+            self._callers.pop(thread, None)
+            self._gdb.command(_line(mi.ResumeWithTrap(thread, command, level)))  # ^running is no answer of ours
+            return
+        self._given_traps.discard(thread)
+        line = self._of_thread(_STEPS[command], thread) + (f" --frame {level}" if command == "finish" else "")
+        if told:
+            self._gdb.start(line)
+        else:
+            self._gdb.command(line)
+
+    def _resume(self, command: str, thread: int, options: str = "") -> None:
+        self._gdb.command(self._of_thread(command, thread) + options)
+
+    def _of_thread(self, command: str, thread: int) -> str:
+        """The MI command for one thread, which is about to move."""
+        self._callers.pop(thread, None)
+        if thread not in self.thread_ids.values():
+            self.refresh_threads()  # it is younger than the last stop
+        for number, lwp in self.thread_ids.items():
+            if lwp == thread:
+                return f"{command} --thread {number}"
+        raise HarnessError(f"gdb does not know thread {thread} of the program.", "It may have ended: look at another.")
+
+
+def _line(command: mi.Command[Any]) -> str:
+    """One of our MI commands, as its line."""
+    return f"-{command.tag} {quote(json.dumps(command.to_json()))}"
+
+
+def _answer(command: mi.Command[Answer], said: dict[str, Value]) -> Answer:
+    """The answer in what gdb said; a ``GdbError`` where it is none: gdb has loaded another version of pyharness."""
+    try:
+        return command.read_answer(json.loads(str(said["json"])))
+    except (MalformedError, ValueError, KeyError) as error:
+        raise GdbError(f"gdb's half of pyharness said what this half does not know: {error}") from error
+
+
+def number_of(notice: Notice) -> int:
+    """The number of the breakpoint or watchpoint that a ``*stopped`` record is of; 0 for none."""
+    hit = next((notice.values[name] for name in _WATCHED if name in notice.values), None)
+    text = str(hit.get("number") if isinstance(hit, dict) else notice.values.get("bkptno", ""))
+    return int(text) if text.removeprefix("-").isdecimal() else 0

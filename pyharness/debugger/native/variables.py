@@ -1,0 +1,36 @@
+"""Variables of native and Python frames, as gdb reads them from memory; see ``ingdb.mi.variables``."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Literal
+
+from pyharness.protocol import mi
+
+if TYPE_CHECKING:
+    from pyharness.debugger.native.side import NativeSide
+    from pyharness.model.variable import Scope, Variable
+
+
+class NativeVariables:
+    """Variables of stopped threads; levels count frames of the merged stack. Handles hold until the program goes on."""
+
+    def __init__(self, native: NativeSide) -> None:
+        self._native = native
+
+    def scopes(self, thread: int, level: int) -> tuple[Scope, ...]:
+        """The scopes of a frame."""
+        return self._native.ask_about(thread, mi.Scopes(thread, level))
+
+    def children(
+        self, thread: int, handle: int, start: int, count: int, kind: Literal["named", "indexed"] | None = None
+    ) -> tuple[Variable, ...]:
+        """Some of the variables behind a handle; ``kind``: only those that are ``named``, or ``indexed``."""
+        return self._native.ask_about(thread, mi.Children(handle, start, count, kind))
+
+    def evaluate(self, thread: int, level: int, expression: str, *, whole: bool = False) -> Variable:
+        """One variable, in the language of its frame; ``whole``: with more than a line of its value."""
+        return self._native.ask_about(thread, mi.EvaluateVariable(thread, level, expression, whole))
+
+    def assign(self, thread: int, handle: int, name: str, value: str) -> Variable:
+        """Set one of the variables behind a handle; the variable as it is then."""
+        return self._native.ask_about(thread, mi.SetVariable(thread, handle, name, value))

@@ -1,0 +1,1 @@
+"""The Python half: debugpy in the program, and what the core asks of it."""

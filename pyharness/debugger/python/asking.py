@@ -1,0 +1,74 @@
+"""Asks debugpy what runs the user's code on a thread that stands: for a limited time, and so that Ctrl-C ends it."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from pyharness.debugger.interrupts import passed_to
+from pyharness.model.errors import HarnessError
+from pyharness.model.evaluation import EVAL_TIMEOUT
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from pyharness.dapwire.message import Message
+    from pyharness.debugger.python.dap_client import DapClient, Pending
+
+GRACE = 2.0
+"""Seconds that the program has, beyond the time limit, to say that it has ended an expression."""
+
+
+class StuckError(HarnessError):
+    """An expression did not end, and what it calls cannot be interrupted."""
+
+    def __init__(self, what: str) -> None:
+        super().__init__(
+            f"{what} did not end in time, and what it calls cannot be interrupted.",
+            "Its thread stands in it until that returns. Go on (the program will when it can), detach, or end it.",
+        )
+
+
+class Asking:
+    """One question at a time; what it prints is kept."""
+
+    def __init__(self, link: Callable[[], DapClient]) -> None:
+        self._link = link
+        self.seconds = EVAL_TIMEOUT
+        """What an expression may take: the program ends it then, and says so."""
+        self._running: Pending | None = None
+        self._what = ""
+        self._prints: list[str] = []
+
+    def ask(self, command: str, arguments: Message) -> Message:
+        """The answer's body; ``StuckError`` where none comes, also for whatever is asked while that lasts."""
+        if self._running is not None and not self._running.answered.is_set():
+            raise StuckError(self._what)
+        self._prints.clear()
+        self._what = repr(arguments["expression"]) if "expression" in arguments else f"The debugger's {command!r}"
+        pending = self._running = self._link().post(command, arguments)
+        with passed_to(self.interrupt):
+            answered = pending.answered.wait(self.seconds + GRACE)
+        if not answered:
+            raise StuckError(self._what)
+        return self._link().wait(pending, command)
+
+    def interrupt(self) -> None:
+        """End what runs, from any thread: the question is answered then."""
+        self._link().post("cancel", {})
+
+    def heard(self, event: Message | None) -> None:
+        """An event of debugpy's, on the thread that reads it: what an expression printed comes before its answer."""
+        if event is not None and event["event"] == "output":
+            body = event.get("body") or {}
+            if body.get("category") in {"stdout", "stderr"}:
+                self._prints.append(str(body.get("output", "")))
+
+    @property
+    def printed(self) -> str:
+        """What the latest expression has printed."""
+        return "".join(self._prints)
+
+
+def with_prints(printed: str, text: str) -> str:
+    """An expression's text behind what it printed."""
+    return f"{printed}{text}" if text else printed.removesuffix("\n")

@@ -1,0 +1,234 @@
+"""The Python half: debugpy in the program, and the breakpoints and frames that it knows."""
+
+from __future__ import annotations
+
+import ast
+import json
+from typing import TYPE_CHECKING, Any
+
+from pyharness.debugger.python.asking import Asking, with_prints
+from pyharness.debugger.python.dap_client import DapClient, RequestError
+from pyharness.debugger.python.lines import source_breakpoint
+from pyharness.model.errors import HarnessError
+from pyharness.model.frames import Frame
+from pyharness.model.source_map import place_of
+from pyharness.model.user_code import UserCode
+
+if TYPE_CHECKING:
+    import socket
+    from collections.abc import Callable, Iterable, Iterator, Sequence
+
+    from pyharness.dapwire.message import Message
+    from pyharness.debugger.breakpoint import Breakpoint
+
+_LIBRARIES = ("torch", "functorch", "torchgen", "debugpy", "_distutils_hack")
+_WHO = "__import__('pyharness.debuggee.link.thread_names', fromlist=['all_as_json']).all_as_json()"
+"""The LWP of the thread that evaluates it, and the name of each thread that Python knows, as JSON."""
+_PATIENCE = 2.0
+_FINDERS = "__editable___*"
+"""What pip writes for an editable install: every import of the user's runs it."""
+
+
+_NO_RELOAD = {"enable": False, "watchDirectories": ["/"]}
+"""pydevd would watch the current folder, and asks for it even so: a program may run where that has been removed."""
+
+
+class PythonSide:
+    """What the core asks of debugpy, in terms of kernel threads."""
+
+    def __init__(self, on_event: Callable[[Message | None], None]) -> None:
+        self._on_event = on_event
+        self._link: DapClient | None = None
+        self._breakpoints: dict[str, dict[int, list[Breakpoint]]] = {}
+        """File → line → what is wanted there."""
+        self._dap_thread: dict[int, int] = {}
+        """LWP → debugpy's thread id."""
+        self._lwp: dict[int, int] = {}
+        """debugpy's thread id → LWP."""
+        self.names: dict[int, str] = {}
+        """LWP → name, empty for debugpy's own, of the threads that Python knew when one was asked last."""
+        self.asking = Asking(lambda: self._dap)
+        """What runs the user's code on a thread that stands."""
+        self.stdlib = ""
+        self._user_code = UserCode()
+        self.deliver: Callable[[str, Message], Message] = self.request
+        """How a change of breakpoints is sent; the shell knows when debugpy cannot answer."""
+
+    @property
+    def _dap(self) -> DapClient:
+        if self._link is None:
+            raise HarnessError("debugpy is not connected yet.", "Wait until the program has started.")
+        return self._link
+
+    @property
+    def alive(self) -> bool:
+        """Whether debugpy answers."""
+        return self._link is not None and self._link.alive
+
+    @property
+    def transcript(self) -> list[str]:
+        """What was said with debugpy, message by message."""
+        return list(self._link.transcript) if self._link else []
+
+    def connect(self, connection: socket.socket, package: str, user_code: UserCode, stdlib: str) -> None:
+        """Speak with the debugpy at the other end; the event ``initialized`` tells when it takes breakpoints."""
+        self.stdlib, self._user_code = stdlib, user_code
+        self._link = DapClient(connection, self._heard)
+        self._dap.post("initialize", {"adapterID": "pyharness", "pathFormat": "path", "linesStartAt1": True})
+        self._dap.post(
+            "attach",
+            {
+                "justMyCode": False,
+                "subProcess": False,
+                "redirectOutput": False,
+                "showReturnValue": False,
+                "rules": stepping_rules(package, user_code.patterns, stdlib),
+                "autoReload": _NO_RELOAD,
+            },
+        )
+
+    def _heard(self, event: Message | None) -> None:
+        self.asking.heard(event)
+        self._on_event(event)
+
+    def configured(self) -> None:
+        """Let the program go on from ``debugpy.connect``."""
+        self._dap.post("configurationDone")
+
+    def change_breakpoints(
+        self, file: str, set_: Iterable[tuple[int, Breakpoint]] = (), cleared: Iterable[tuple[int, Breakpoint]] = ()
+    ) -> dict[int, Message]:
+        """Set and clear breakpoints on lines of a file, in one request; line → what debugpy says of it.
+
+        Empty where debugpy cannot answer now.
+        """
+        lines = self._breakpoints.setdefault(file, {})
+        for line, each in cleared:
+            lines[line] = [other for other in lines.get(line, []) if other is not each]
+        for line, each in set_:
+            lines.setdefault(line, []).append(each)
+        wanted = [(line, lines[line]) for line in sorted(lines) if lines[line]]
+        entries = [source_breakpoint(line, there) for line, there in wanted]
+        answer = self.deliver("setBreakpoints", {"source": {"path": file}, "breakpoints": entries})
+        said: list[Message] = answer.get("breakpoints", [])
+        return dict(zip((line for line, _ in wanted), said, strict=False))
+
+    def request(self, command: str, arguments: Message, seconds: float = 30.0) -> Message:
+        """Send a request and wait for the body of its answer."""
+        return self._dap.wait(self._dap.post(command, arguments), command, seconds)
+
+    def request_in_time(self, command: str, arguments: Message) -> Message:
+        """A request whose answer may be missed: a program that computes natively may keep the GIL for long."""
+        pending = self._dap.post(command, arguments)
+        return self._dap.wait(pending, command) if pending.answered.wait(_PATIENCE) else {}
+
+    def request_of(self, thread: int, command: str, arguments: Message | None = None) -> Message:
+        """A request about a thread that debugpy has stopped before."""
+        if thread not in self._dap_thread:
+            raise HarnessError(
+                f"Thread {thread} is not stopped in Python code.", "Step out to Python, or ask in C++: native:EXPR."
+            )
+        return self.request(command, {**(arguments or {}), "threadId": self._dap_thread[thread]})
+
+    def post(self, command: str, arguments: Message) -> None:
+        """Send a request that is done when debugpy's threads can run."""
+        self._dap.post(command, arguments)
+
+    def thread_of(self, dap_thread: int) -> int:
+        """The LWP of a stopped thread (asked of the program once)."""
+        if dap_thread not in self._lwp:
+            frame = self._frames(dap_thread, 1)[0]
+            answer = self._dap.request("evaluate", {"expression": _WHO, "frameId": frame["id"], "context": "watch"})
+            own, self.names = json.loads(ast.literal_eval(answer["result"]), object_hook=_numbered)
+            self._lwp[dap_thread] = own
+            self._dap_thread[own] = dap_thread
+        return self._lwp[dap_thread]
+
+    def resume(self, thread: int, command: str) -> None:
+        """``continue``, ``next``, ``stepIn`` or ``stepOut``; never waits for the answer."""
+        self._dap.post(command, {"threadId": self._dap_thread[thread]})
+
+    def stack(self, thread: int, levels: int = 0) -> list[Frame]:
+        """The Python frames of a stopped thread, innermost first, without the harness's own."""
+        return [self.frame_of(entry) for entry in self.raw_frames(thread, levels)]
+
+    def evaluate(self, thread: int, expression: str, level: int = 0) -> str:
+        """The ``repr`` of a Python expression in frame ``level`` of a stopped thread, behind what it printed."""
+        frames = self._frames(self._dap_thread[thread], level + 1)
+        frame = frames[min(level, len(frames) - 1)]
+        try:
+            body = self.asking.ask("evaluate", {"expression": expression, "frameId": frame["id"], "context": "repl"})
+        except RequestError as error:
+            raise RequestError(f"{self.asking.printed}{error.message}") from error
+        return with_prints(self.asking.printed, str(body["result"]))
+
+    def disconnect(self) -> None:
+        """Leave the program running without debugpy."""
+        if self.alive:
+            pending = self._dap.post("disconnect", {"restart": False, "terminateDebuggee": False})
+            pending.answered.wait(2)
+
+    def close(self) -> None:
+        """Hang up."""
+        if self._link:
+            self._link.close()
+
+    def knows(self, thread: int) -> bool:
+        """Whether debugpy has stopped this thread before."""
+        return thread in self._dap_thread
+
+    def raw_frames(self, thread: int, levels: int = 0) -> list[Message]:
+        """debugpy's own ``StackFrame``s of a stopped thread, without the harness's."""
+        frames = self._frames(self._dap_thread[thread], levels)
+        return [entry for entry in frames if "/pyharness/debuggee/" not in (_file(entry) or "")]
+
+    def frame_of(self, entry: Message) -> Frame:
+        """One of ``raw_frames`` as the rest of the project has it."""
+        file = _file(entry)
+        return Frame(
+            "python",
+            entry["name"],
+            file,
+            entry["line"],
+            place_of(file, entry["line"]),
+            plumbing=not self._user_code.has_python(file, self.stdlib),
+        )
+
+    def _frames(self, dap_thread: int, levels: int) -> list[dict[str, Any]]:
+        body = self._dap.request("stackTrace", {"threadId": dap_thread, "startFrame": 0, "levels": levels})
+        frames: list[dict[str, Any]] = body["stackFrames"]
+        return frames
+
+
+def stepping_rules(package: str, included: Sequence[str], stdlib: str) -> list[dict[str, Any]]:
+    """debugpy's rules for what a step may stop in; the first that matches a file decides."""
+    rules: list[dict[str, Any]] = [{"path": path, "include": True} for each in included for path in _globs(each)]
+    rules += [
+        {"path": f"{package}/{part}/**", "include": False} for part in ("debuggee", "fx", "native", "model", "protocol")
+    ]
+    for folder in ("site-packages", "dist-packages"):
+        rules += [{"path": f"**/{folder}/{name}/**", "include": False} for name in _LIBRARIES]
+        rules.append({"path": f"**/{folder}/{_FINDERS}", "include": False})
+        rules.append({"path": f"**/{folder}/**", "include": True})
+    rules += [{"path": f"{stdlib}/**", "include": False}, {"path": "<*", "include": False}]
+    return rules
+
+
+def _globs(pattern: str) -> Iterator[str]:
+    """A pattern whose ``*`` matches slashes, as debugpy writes it, where only a whole ``**`` does."""
+    *folders, name = ["**" if part == "*" else part for part in pattern.split("/")]
+    start = "" if pattern.startswith(("/", "*/", "**/")) else "**/"
+    path = start + "/".join([*folders, name])
+    yield path
+    if name.endswith("*") and name != "**":
+        yield f"{path}/**"
+
+
+def _numbered(names: dict[str, str]) -> dict[int, str]:
+    return {int(number): name for number, name in names.items()}
+
+
+def _file(entry: dict[str, Any]) -> str | None:
+    source = entry.get("source") or {}
+    path: str | None = source.get("path")
+    return path

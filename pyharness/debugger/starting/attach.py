@@ -1,0 +1,123 @@
+"""Attaches to a running program: by handle, by process id, or by a part of its command line."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any
+
+from pyharness.debugger.program import Program
+from pyharness.debugger.starting import processes
+from pyharness.debugger.starting.attach_inject import inject
+from pyharness.debugger.starting.attached import Attached
+from pyharness.host import handles
+from pyharness.host.process_state import is_stopped
+from pyharness.model.errors import HarnessError, UsageError, nearest
+from pyharness.model.evaluation import EVAL_TIMEOUT
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+
+    from pyharness.host.handles import Handle
+    from pyharness.protocol.channel import Child, Message
+
+
+@dataclass(frozen=True)
+class Attachment:
+    """What to attach to; a ``debugger.starting.target.Target``."""
+
+    target: str
+    """A handle, a process id, or a part of a command line."""
+    children: bool = False
+    """Whether child processes shall call in; see ``ChildProcesses``."""
+    child_wait: float = 10.0
+    """Seconds that a child waits for its debugger."""
+    seconds: float = 15.0
+    """How long the program may take to answer: native code may keep the GIL."""
+    progress: Callable[[str], None] = field(default=lambda _text: None, compare=False)
+    script: str = ""
+    python: str = ""
+    module: bool = False
+    ours: bool = False
+
+    def check(self) -> None:
+        """Raise what can be said beforehand: there is no such program, or its stop would be ours."""
+        found = find(self.target)
+        processes.check_apart(found if isinstance(found, int) else found.pid)
+
+    def start(self, on_message: Callable[[Message[Any]], None], on_exit: Callable[[int], None]) -> Attached:
+        """Connect, after our half was brought into a program that was not started by us."""
+        found = find(self.target)
+        if isinstance(found, int):
+            _require_running(found)
+            self.progress("bringing the debugger into the program")
+            found = inject(found, self.seconds)
+        child_wait = self.child_wait if self.children else None
+        process = Attached(found, on_message, on_exit, seconds=self.seconds, child_wait=child_wait)
+        if process.hello.lack:
+            self.progress(f"steps from native code back to Python are not to be had: {process.hello.lack}")
+        return process
+
+
+def _require_running(pid: int) -> None:
+    if is_stopped(pid):
+        raise HarnessError(
+            f"Process {pid} is stopped by a signal, as by Ctrl-Z: it cannot run our Python code.",
+            f"`kill -CONT {pid}` has it go on. `pyharness stack {pid}` shows where it stands.",
+        )
+
+
+def find(target: str) -> Handle | int:
+    """The live handle of that name or process id, else the id of the one process that is meant."""
+    live = handles.live()
+    for handle in live:
+        if target in {handle.name, str(handle.pid)}:
+            return handle
+    try:
+        pid = processes.find(target)
+    except UsageError as error:
+        near = nearest(target, [handle.name for handle in live])
+        raise UsageError(error.message, near or error.remedy) from None
+    by_pid = next((handle for handle in live if handle.pid == pid), None)
+    if by_pid is None:
+        processes.check(pid)
+    return by_pid or pid
+
+
+def attach(  # noqa: PLR0913  (each is a thing a user may want to say)
+    target: int | str,
+    *,
+    children: bool = False,
+    include: Sequence[str] = (),
+    progress: Callable[[str], None] | None = None,
+    notes: Callable[[str], None] | None = None,
+    on_child: Callable[[Child], None] | None = None,
+    crashes: bool = False,
+    child_wait: float = 10.0,
+    seconds: float = 15.0,
+    eval_timeout: float = EVAL_TIMEOUT,
+) -> Program:
+    """Debug a program that runs already; it runs on when the session ends.
+
+    Use it as files are used: in a ``with`` block, or by itself, to its ``close()``.
+
+    Args:
+        target: The handle of ``pyharness run``, a process id, or a part of one process's command line.
+        children: Child processes that it starts from now on get a handle each, by which they can be attached to.
+        include: Path patterns of library code (of torch, say) that steps shall stop in after all.
+        progress: Called with a line of text at each phase that can take a second.
+        notes: As for ``debug``.
+        on_child: Called with each such child, which waits for a debugger of its own.
+        crashes: Attach gdb at once where a library of the user's is loaded, so that a crash is a stop.
+        child_wait: Seconds that a child waits for a debugger of its own.
+        seconds: How long the program may take to answer: native code may keep the GIL.
+        eval_timeout: Seconds that an expression may take.
+
+    Raises:
+        HarnessError: There is no such program, another debugger has it, or it cannot be reached; with the remedy.
+
+    """
+    told = progress or (lambda _text: None)
+    wanted = Attachment(str(target), children, child_wait, seconds=seconds, progress=told)
+    return Program(
+        wanted, include, progress, notes=notes, on_child=on_child, crashes=crashes, eval_timeout=eval_timeout
+    )

@@ -1,0 +1,188 @@
+"""A program that runs already, by the connection to its debuggee half: as ``launch.Launched``, but not our child."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import select
+import signal
+import socket
+import threading
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from pyharness.debugger.starting.child_processes import ChildProcesses
+from pyharness.host.descriptors import above_streams, streams_held
+from pyharness.host.forks import blind, own
+from pyharness.model.errors import HarnessError
+from pyharness.protocol.channel import Busy, Exits, Failed, Hello, Link, Visit, answer_line, message_in, messages
+from pyharness.protocol.codec import MalformedError
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from pyharness.host.handles import Handle
+    from pyharness.protocol.channel import Go, Message, Welcome
+
+_PATIENCE = 2.0
+_EXIT_CODE_FIELD = 49
+"""The number of the exit code's field in /proc/PID/stat, counted from behind the name."""
+
+
+class Attached:
+    """The running program; ``on_message`` and ``on_exit`` are called on threads of this object.
+
+    ``HarnessError`` where another debugger is there, or where the program does not answer within ``seconds``.
+    """
+
+    def __init__(
+        self,
+        handle: Handle,
+        on_message: Callable[[Message[Any]], None],
+        on_exit: Callable[[int], None],
+        *,
+        seconds: float,
+        child_wait: float | None = None,
+    ) -> None:
+        self.pid = handle.pid
+        self._handle = handle
+        self.exit_code: int | None = None
+        self.exit_known = False
+        """Whether ``exit_code`` is the program's: only a parent is sure to hear it, and 0 stands for an unknown one."""
+        self._process = above_streams(os.pidfd_open(handle.pid))
+        self._over = threading.Event()
+        with streams_held():
+            self._wake, self._sleeper = socket.socketpair()
+        try:
+            self._socket = handle.connect()
+            self._stream = self._socket.makefile("rwb")
+            self.hello, self._asked = self._greet(handle, seconds)
+        except BaseException:
+            os.close(self._process)
+            raise
+        own(self)
+        self.children = ChildProcesses(on_message, child_wait, handle.name) if child_wait is not None else None
+        self._threads = [
+            threading.Thread(target=self._read, args=(on_message,), name="pyharness-channel", daemon=True),
+            threading.Thread(target=self._wait, args=(on_exit,), name="pyharness-exit", daemon=True),
+        ]
+        for thread in self._threads:
+            thread.start()
+
+    def debugpy(self, hello: Hello) -> socket.socket:
+        """A second connection to the program, by the key that this conversation was given."""
+        try:
+            connection = self._handle.connect()
+            connection.sendall(Link(hello.key).to_line())
+        except OSError as error:
+            raise HarnessError(
+                f"Process {self.pid} closed the connection: {error.strerror}.", "Is it ending?"
+            ) from error
+        return connection
+
+    def answer(self, answer: Welcome | Go) -> None:
+        """Let the program go on from what it asked."""
+        with contextlib.suppress(OSError, ValueError):
+            self._write(answer_line(answer, self._asked))
+
+    def let_go(self) -> None:
+        """End the conversation: the program undoes all that was done to it, and runs on."""
+        with contextlib.suppress(OSError):
+            self._socket.shutdown(socket.SHUT_WR)
+
+    def end(self, *, at_once: bool = False) -> None:
+        """End the program: politely, then for certain; ``at_once`` where a debugger holds it and it could not hear."""
+        for number in (signal.SIGKILL,) if at_once else (signal.SIGTERM, signal.SIGKILL):
+            with contextlib.suppress(ProcessLookupError):
+                signal.pidfd_send_signal(self._process, number)
+            if select.select([self._process], [], [], _PATIENCE)[0]:
+                return
+
+    def wait(self) -> int:
+        """Wait for the program's end; its exit code, negative for a signal, 0 where nobody told."""
+        if self._over.is_set():
+            return self.exit_code or 0
+        select.select([self._process], [], [])
+        if self.exit_code is None:
+            self.exit_code = self._code()
+        return self.exit_code
+
+    def close(self) -> None:
+        """Give back the channel, and the threads."""
+        if self._over.is_set():
+            return
+        if self.exit_code is None and select.select([self._process], [], [], 0)[0]:
+            self.exit_code = self._code()
+        self._over.set()
+        self.let_go()
+        self._threads[0].join(_PATIENCE)  # the program hangs up when all is undone: then the next debugger may come
+        with contextlib.suppress(OSError):
+            self._socket.shutdown(socket.SHUT_RDWR)
+        self._wake.close()
+        for thread in self._threads:
+            thread.join()
+        if self.children:
+            self.children.close()
+        for stream in (self._stream, self._socket, self._sleeper):
+            with contextlib.suppress(OSError, ValueError):
+                stream.close()
+        os.close(self._process)
+
+    def disown(self) -> None:
+        """Forget it, in a forked child: the channel is its parent's."""
+        blind([self._socket.fileno()])
+
+    def _greet(self, handle: Handle, seconds: float) -> tuple[Hello, int]:
+        """Say who we are; what the program says first, and its number."""
+        self._socket.settimeout(seconds)
+        self._write(Visit("pyharness").to_line())
+        try:
+            line = self._stream.readline()
+        except TimeoutError:
+            raise HarnessError(
+                f"{handle.name} (process {handle.pid}) does not answer.",
+                "Is it stopped (Ctrl-Z), or inside native code that keeps the GIL? See `pyharness stack`.",
+            ) from None
+        finally:
+            self._socket.settimeout(None)
+        try:
+            first, number = message_in(line) if line else (None, 0)
+        except MalformedError as error:
+            raise HarnessError(f"Process {handle.pid} runs another version of pyharness: {error}.") from error
+        if isinstance(first, Busy):
+            raise HarnessError(
+                f"Process {handle.pid} is being debugged already, by {first.name} (pid {first.pid}).",
+                "A program has at most one debugger: detach or end that one first.",
+            )
+        if not isinstance(first, Hello):
+            why = first.error if isinstance(first, Failed) else "Is it ending?"
+            raise HarnessError(f"Process {handle.pid} closed the connection.", why)
+        return first, number
+
+    def _write(self, line: bytes) -> None:
+        self._stream.write(line)
+        self._stream.flush()
+
+    def _read(self, on_message: Callable[[Message[Any]], None]) -> None:
+        on_message(self.hello)
+        for message, number in messages(self._stream):
+            if isinstance(message, Exits):
+                self.exit_code, self.exit_known = message.code, True
+                continue
+            self._asked = number
+            on_message(message)
+
+    def _wait(self, on_exit: Callable[[int], None]) -> None:
+        ready, _, _ = select.select([self._process, self._sleeper.fileno()], [], [])
+        if self._process in ready:
+            on_exit(self.wait())
+
+    def _code(self) -> int:
+        """The exit code that the kernel still has, where its parent has not asked for it yet."""
+        with contextlib.suppress(OSError, IndexError, ValueError):
+            text = Path(f"/proc/{self.pid}/stat").read_text(encoding="utf-8", errors="replace")
+            fields = text.rpartition(")")[2].split()
+            if fields[0] in "ZX":
+                self.exit_known = True
+                return os.waitstatus_to_exitcode(int(fields[_EXIT_CODE_FIELD]))
+        return 0

@@ -1,0 +1,239 @@
+"""Starts the user's program with the harness beside it, and holds our end of the control channel."""
+
+from __future__ import annotations
+
+import contextlib
+import importlib.util
+import os
+import shutil
+import signal
+import socket
+import subprocess
+import sys
+import threading
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import IO, TYPE_CHECKING, Any
+
+from pyharness.debugger.starting.child_processes import ChildProcesses
+from pyharness.host.descriptors import streams_held
+from pyharness.host.forks import blind, own
+from pyharness.host.missing import check_folder, check_script, no_interpreter
+from pyharness.model.application import is_application
+from pyharness.model.errors import HarnessError, UsageError
+from pyharness.protocol.channel import answer_line, messages
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping, Sequence
+
+    from pyharness.protocol.channel import Go, Hello, Message, Welcome
+
+PACKAGE = Path(__file__).parents[2]
+START = PACKAGE / "debuggee" / "start.py"
+_PATIENCE = 2.0
+
+
+@dataclass(frozen=True)
+class Command:
+    """What to run: a script or a module, under which Python, where, and with what output."""
+
+    script: str
+    arguments: Sequence[str] = ()
+    module: bool = False
+    python: str = ""
+    """Interpreter of the program; this one when empty."""
+    cwd: str | None = None
+    env: Mapping[str, str] = field(default_factory=dict)
+    """Added to this process's environment."""
+    stdout: IO[Any] | int | None = None
+    stderr: IO[Any] | int | None = None
+    stdin: IO[Any] | int | None = None
+    children: bool = False
+    """Whether child processes shall call in; see ``ChildProcesses``."""
+    child_wait: float = 10.0
+    """Seconds that a child waits for its debugger."""
+    ours: bool = True
+
+    def start(self, on_message: Callable[[Message[Any]], None], on_exit: Callable[[int], None]) -> Launched:
+        """Start it; it waits for the answers to what it says."""
+        return Launched(self, on_message, on_exit)
+
+    def files(self) -> list[str]:
+        """The script, where it is one, as its path is from here."""
+        return [] if self.module else [str(Path(self.cwd or ".", self.script))]
+
+    def check(self) -> None:
+        """Raise what can be said before anything is started."""
+        self._check_surroundings()
+        if self.python and shutil.which(self.python) is None:
+            raise no_interpreter(self.python)
+        if self.module:
+            return
+        path = check_script(self.script, Path(self.cwd or "."))
+        if is_application(path):
+            return
+        try:
+            compile(path.read_bytes(), str(path), "exec", dont_inherit=True)
+        except (MemoryError, RecursionError) as error:
+            raise UsageError(
+                f"{self.script} does not compile: it is nested too deeply.", "Name a Python file."
+            ) from error
+        except (SyntaxError, ValueError) as error:
+            line = getattr(error, "lineno", None)
+            remedy = f"See line {line}." if line else "Name a Python file."
+            raise UsageError(f"{self.script} does not compile: {error}", remedy) from error
+
+    def _check_surroundings(self) -> None:
+        if self.cwd is not None:
+            check_folder(self.cwd)
+        if any("\0" in word for word in (self.script, *self.arguments, self.python, *self.env, *self.env.values())):
+            raise UsageError("A NUL character cannot be given to a program.", "Look at its arguments and environment.")
+        if wrong := [name for name in self.env if not name or "=" in name]:
+            raise UsageError(
+                f"{wrong[0]!r} cannot be the name of an environment variable.",
+                "Such a name is not empty and has no equals sign.",
+            )
+
+
+class Launched:
+    """The running program; ``on_message`` and ``on_exit`` are called on threads of this object.
+
+    ``on_message`` gets each message of the control channel; the program waits until ``answer`` is called.
+    """
+
+    def __init__(
+        self, command: Command, on_message: Callable[[Message[Any]], None], on_exit: Callable[[int], None]
+    ) -> None:
+        stem = Path(command.script).stem
+        self.children = ChildProcesses(on_message, command.child_wait, stem) if command.children else None
+        with streams_held():
+            ours, theirs = socket.socketpair()
+            self._debugpy, debugpys = socket.socketpair()
+            self._stream = ours.makefile("rwb")
+            self._socket = ours
+            self._asked = 0
+            with theirs, debugpys:
+                self._process = self._spawn(command, theirs.fileno(), debugpys.fileno())
+        own(self)
+        self.exit_code: int | None = None
+        self._threads = [
+            threading.Thread(target=self._read, args=(on_message,), name="pyharness-channel", daemon=True),
+            threading.Thread(target=self._wait, args=(on_exit,), name="pyharness-exit", daemon=True),
+        ]
+        for thread in self._threads:
+            thread.start()
+
+    @staticmethod
+    def _spawn(command: Command, channel: int, debugpy: int) -> subprocess.Popen[bytes]:
+        python = command.python or sys.executable
+        arguments = [python, "-X", "frozen_modules=off", str(START), "debug"]
+        arguments += ["--channel", str(channel), "--debugpy", str(debugpy)]
+        if command.module:
+            arguments.append("-m")
+        env = {**os.environ, "PYDEVD_DISABLE_FILE_VALIDATION": "1", **command.env}
+        # It hears of Ctrl-C from the script's first line on: what comes before is ours, and we end it (see debuggee).
+        before = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
+        try:
+            return subprocess.Popen(
+                [*arguments, command.script, *command.arguments],
+                pass_fds=[channel, debugpy],
+                cwd=command.cwd,
+                env=env,
+                stdout=command.stdout,
+                stderr=command.stderr,
+                stdin=command.stdin,
+            )
+        finally:
+            signal.pthread_sigmask(signal.SIG_SETMASK, before)
+
+    @property
+    def pid(self) -> int:
+        """Process id of the program."""
+        return self._process.pid
+
+    def debugpy(self, hello: Hello) -> socket.socket:
+        """Our end of the pair that the program inherited."""
+        del hello
+        return self._debugpy
+
+    def answer(self, answer: Welcome | Go) -> None:
+        """Let the program go on from what it asked."""
+        with contextlib.suppress(OSError, ValueError):
+            self._stream.write(answer_line(answer, self._asked))
+            self._stream.flush()
+
+    def let_go(self) -> None:
+        """End the conversation: the program undoes all that was done to it, and runs on."""
+        with contextlib.suppress(OSError):
+            self._socket.shutdown(socket.SHUT_WR)
+
+    def end(self, *, at_once: bool = False) -> None:
+        """End the program: politely, then for certain; ``at_once`` where a debugger holds it and it could not hear.
+
+        What it started in its own process group ends too: a worker that outlives its program serves nobody.
+        """
+        family = _descendants(self.pid) if self._process.returncode is None else []
+        if not at_once and self._process.poll() is None:
+            self._process.send_signal(signal.SIGTERM)
+            with contextlib.suppress(subprocess.TimeoutExpired):
+                self._process.wait(timeout=2)
+        self._process.kill()
+        for pid in family:
+            with contextlib.suppress(ProcessLookupError, PermissionError):
+                os.kill(pid, signal.SIGKILL)
+
+    def wait(self) -> int:
+        """Wait for the program's end; its exit code, negative for a signal."""
+        self.exit_code = self._process.wait()
+        return self.exit_code
+
+    def close(self) -> None:
+        """Give back the channel."""
+        self.let_go()
+        self._threads[0].join(_PATIENCE)  # the program hangs up when all is undone
+        if self.children:
+            self.children.close()
+            self.children = None
+        for stream in (self._stream, self._socket, self._debugpy):
+            with contextlib.suppress(OSError, ValueError):
+                stream.close()
+
+    def disown(self) -> None:
+        """Forget it, in a forked child: the channel is its parent's."""
+        blind([self._socket.fileno(), self._debugpy.fileno()])
+
+    def _read(self, on_message: Callable[[Message[Any]], None]) -> None:
+        for message, number in messages(self._stream):
+            self._asked = number
+            on_message(message)
+
+    def _wait(self, on_exit: Callable[[int], None]) -> None:
+        on_exit(self._process.wait())
+
+
+def packages() -> dict[str, str]:
+    """Where our Python half and debugpy are, for a program whose Python has none."""
+    spec = importlib.util.find_spec("debugpy")
+    found = {"pyharness": str(PACKAGE.parent)}
+    if spec is not None and spec.origin is not None:
+        found["debugpy"] = str(Path(spec.origin).parent.parent)
+    return found
+
+
+def _descendants(pid: int) -> list[int]:
+    """The processes that ``pid`` started, and those that they did, as far as they are in this process group."""
+    found: list[int] = []
+    for listed in Path(f"/proc/{pid}/task").glob("*/children"):
+        with contextlib.suppress(OSError):
+            for child in map(int, listed.read_text(encoding="ascii").split()):
+                found += [child, *_descendants(child)] if os.getpgid(child) == os.getpgrp() else []
+    return found
+
+
+def missing_in(python: str) -> HarnessError:
+    """The error of a program that ended before it said hello: its Python is too old, or something ended it."""
+    python = python or sys.executable
+    return HarnessError(
+        "The program ended before pyharness could connect to it.",
+        f"Is {python} a Python 3.10 or newer, and what did it say? `pyharness doctor --python {python}` looks at it.",
+    )

@@ -1,0 +1,1 @@
+"""Looks at extensions and libraries."""

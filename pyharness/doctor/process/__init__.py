@@ -1,0 +1,1 @@
+"""Looks at one live process."""

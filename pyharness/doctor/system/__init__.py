@@ -1,0 +1,1 @@
+"""Looks at the machine: permissions, core files, what earlier sessions left."""

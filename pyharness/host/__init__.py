@@ -1,0 +1,1 @@
+"""What this machine gives to every process: files, folders, handles, processes; standard library only."""

@@ -1,0 +1,60 @@
+"""Whether a process has ended or is stopped by a signal, and how to have it go on."""
+
+from __future__ import annotations
+
+import os
+import signal
+from contextlib import suppress
+from pathlib import Path
+
+_FLAGS, _PF_KTHREAD = 6, 0x00200000
+"""The number of the field with the flags, behind the name; the flag of a kernel thread in ``include/linux/sched.h``."""
+_READS = b"pyharness.ingdb.opening import report"
+"""In the command line of a gdb that reads stacks (``debugger/stack_dump.py``)."""
+
+
+def is_stopped(pid: int | None) -> bool:
+    """Whether a process is stopped by a signal, as Ctrl-Z stops one; not by a debugger."""
+    return _state(pid) == "T"
+
+
+def has_ended(pid: int | None) -> bool:
+    """Whether a process is gone, or a zombie that its parent has not asked for yet."""
+    return _state(pid) in {"", "Z", "X"}
+
+
+def is_kernel_thread(pid: int) -> bool:
+    """Whether it is a thread of the kernel's, which has no program."""
+    fields = _fields(pid)
+    return len(fields) > _FLAGS and bool(int(fields[_FLAGS]) & _PF_KTHREAD)
+
+
+def _state(pid: int | None) -> str:
+    """The letter that the kernel shows for it; empty where there is no such process."""
+    return next(iter(_fields(pid)), "")
+
+
+def _fields(pid: int | None) -> list[str]:
+    """The fields of ``/proc/PID/stat`` behind the name, from the state on; none where there is no such process."""
+    try:
+        status = Path(f"/proc/{pid}/stat").read_text(encoding="utf-8", errors="replace")
+    except OSError:
+        return []
+    return status.rpartition(")")[2].split()
+
+
+def let_go_on(pid: int | None, *, stopped_before: bool) -> None:
+    """Continue a process that a debugger has left stopped: the stop that attaching sends can outlive the debugger."""
+    if pid and not stopped_before and is_stopped(pid):
+        with suppress(OSError):
+            os.kill(pid, signal.SIGCONT)
+
+
+def only_reads(tracer: int) -> bool:
+    """Whether a debugger is a gdb of pyharness's that looks and goes in a moment, or has gone."""
+    try:
+        return _READS in Path(f"/proc/{tracer}/cmdline").read_bytes()
+    except FileNotFoundError:
+        return True
+    except OSError:
+        return False

@@ -1,0 +1,1 @@
+"""Calls into the stopped program: the agent, expressions, and how they end well."""

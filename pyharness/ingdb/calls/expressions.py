@@ -1,0 +1,40 @@
+"""What a person asks of gdb in its own language; where that calls functions of the program, they are called guarded."""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING, TypeVar
+
+import gdb
+
+from pyharness.ingdb.calls import guarded_call
+from pyharness.ingdb.process import libraries
+from pyharness.ingdb.settings import temporarily
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+Answer = TypeVar("Answer")
+_MAY_CALL = "may-call-functions"
+_CHANGES = re.compile(r"\+\+|--|(?<![=!<>])=(?!=)|<<=|>>=")
+"""What must not be evaluated twice."""
+
+
+def evaluate(expression: str) -> gdb.Value:
+    """gdb's value of an expression in the selected frame; ``gdb.error`` where it has none."""
+    return called(expression, gdb.parse_and_eval)
+
+
+def called(expression: str, ask: Callable[[str], Answer]) -> Answer:
+    """What ``ask`` answers to ``expression``; the guard is told of a call only where there is one: that takes calls."""
+    if not libraries.is_traced(gdb.selected_inferior().pid):
+        return ask(expression)  # nothing runs in a core file
+    if not _CHANGES.search(expression):
+        try:
+            with temporarily(_MAY_CALL, "off"):
+                return ask(expression)
+        except gdb.error as error:
+            if _MAY_CALL not in str(error):
+                raise
+    with guarded_call.expression():
+        return ask(expression)

@@ -1,0 +1,316 @@
+"""Calls into a stopped thread that end well even where gdb is killed meanwhile: see ``csrc/inspect/guarded_call.cpp``.
+
+Before such a call the thread's registers are left with the program's guard. A program without a guard is called as gdb
+does it: it then depends on gdb's life.
+"""
+
+from __future__ import annotations
+
+import struct
+import threading
+from contextlib import contextmanager
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import gdb
+
+from pyharness.ingdb.process import libraries
+from pyharness.ingdb.settings import temporarily
+from pyharness.model.errors import HarnessError
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+
+class GivenUpError(HarnessError):
+    """gdb has given up a call because another thread stopped: the function runs on, and comes to its ``end``."""
+
+    def __init__(self) -> None:
+        super().__init__(
+            "Another thread stopped during the call, and gdb gives up a call then: the function runs to its end, but"
+            " what it returns is lost.",
+            "Look at the stop of the other thread, or evaluate it again.",
+        )
+
+
+UNDER_WAY = threading.Event()
+"""Set while a thread of the program is called."""
+_LIBRARY = "_guard."
+"""How the file name of the library with the guard begins."""
+_SYMBOL = b"pyharness_guarded_calls"
+_HEAD = struct.Struct("<9Q")
+_CALL = struct.Struct("<QqQQq18QQQ")
+"""What of ``GuardedCall`` is written here."""
+_THREAD = 16
+"""Where in it the thread is, which is written last and taken away first."""
+_REGISTERS = (
+    *("rax", "rbx", "rcx", "rdx", "rsi", "rdi", "rbp", "rsp"),
+    *(f"r{number}" for number in range(8, 16)),
+    *("rip", "eflags"),
+)
+_WAITING = 416
+"""Where in its gate a thread waits: above what gdb writes into it."""
+_MASK = (1 << 64) - 1
+
+
+def call(function: int) -> int:
+    """What ``int function(void)`` returns on the selected thread; ``gdb.error`` where it does not return.
+
+    ``GivenUpError`` where it yet will: ``end`` then has what it returns.
+    """
+    guard = _find()
+    with temporarily("unwindonsignal", "on"), _may_be_given_up():
+        if guard is None:
+            return int(gdb.parse_and_eval(f"((int (*)(void)) {function:#x})()"))
+        with _noted(guard) as noted:
+            return _through_gate(guard, noted, function)
+
+
+def is_given_up() -> bool:
+    """Whether a call on the selected thread was given up and not ended since."""
+    return _lwp() in _given_up
+
+
+def is_under_way() -> bool:
+    """Whether a call on the selected thread was given up and gdb has not told of its stop yet.
+
+    gdb may hold the thread meanwhile, for another one's step over a breakpoint or until it tells: nobody may move it.
+    """
+    return is_given_up() and _lwp() not in _told
+
+
+def _runs() -> bool:
+    """Whether the selected thread runs: to gdb's users, one within a call stands."""
+    thread = gdb.selected_thread()
+    if thread is None or not thread.is_valid():
+        return False
+    try:
+        gdb.newest_frame()
+    except gdb.error:
+        return thread.is_valid()
+    return False
+
+
+def end() -> int | None:
+    """What the call returned that was given up on the selected thread, which has stopped; it then stands as before it.
+
+    ``None`` where nobody can know: the call was gdb's own, or one without a guard, or has stopped on its way.
+    """
+    given_up = _given_up.pop(_lwp())
+    if given_up is None:
+        return None
+    guard, noted = given_up
+    if _stands(_gate(guard, noted) + _WAITING, None):
+        with _shallow():
+            _bring_back(noted)
+    if not _stands(noted.registers["rip"], noted.registers["rsp"]):
+        return None
+    returned = _returned(noted)
+    if noted.is_expression:
+        _through_gate(guard, noted, guard.expression_ends)
+    _forget(noted)
+    return None if noted.is_expression else returned
+
+
+@contextmanager
+def expression() -> Iterator[None]:
+    """For an expression of gdb's that calls functions on the selected thread."""
+    guard = _find()
+    if guard is None:
+        yield
+        return
+    frame = gdb.selected_frame()
+    with (
+        temporarily("unwindonsignal", "on"),
+        _may_be_given_up(),
+        _noted(guard, is_expression=True) as noted,
+    ):
+        _through_gate(guard, noted, guard.expression_begins)
+        try:
+            frame.select()
+            yield
+        finally:
+            if _stands(noted.registers["rip"], noted.registers["rsp"]):
+                _through_gate(guard, noted, guard.expression_ends)
+                frame.select()
+
+
+@dataclass(frozen=True)
+class _Guard:
+    """``GuardedCalls`` of the program."""
+
+    is_allowed: int
+    calls: int
+    call_count: int
+    call_size: int
+    gates: int
+    gate_size: int
+    call: int
+    expression_begins: int
+    expression_ends: int
+
+
+@dataclass(frozen=True)
+class _Noted:
+    """A call that the guard knows of, and what a thread's registers were before it."""
+
+    number: int
+    address: int
+    registers: dict[str, int]
+    system_call: int
+    is_expression: bool
+
+
+_given_up: dict[int, tuple[_Guard, _Noted] | None] = {}
+"""Thread → the call on it that runs on without gdb; ``None`` for one without a guard."""
+_told: set[int] = set()
+"""Threads of whose stop gdb has told since a call on them was given up."""
+_open: dict[int, tuple[_Guard, _Noted]] = {}
+"""Thread → the call on it that the guard knows of."""
+
+
+def _on_stop(event: gdb.StopEvent) -> None:
+    """In non-stop mode, the only one in which calls are given up, gdb says whose stop it is."""
+    if event.inferior_thread is not None:
+        _told.add(event.inferior_thread.ptid[1])
+
+
+gdb.events.stop.connect(_on_stop)
+
+
+def _find() -> _Guard | None:
+    """The program's guard; ``None`` where it has none."""
+    library = libraries.find_library(_LIBRARY)
+    if library is None:
+        return None
+    for table in library.elf.symbol_tables:
+        if symbol := table.named(_SYMBOL):
+            raw = bytes(gdb.selected_inferior().read_memory(symbol.address + library.bias, _HEAD.size))
+            guard = _Guard(*_HEAD.unpack(raw))
+            return guard if guard.is_allowed else None
+    return None
+
+
+@contextmanager
+def _noted(guard: _Guard, *, is_expression: bool = False) -> Iterator[_Noted]:
+    """Leave the selected thread's registers with the guard for the time of a block.
+
+    They stay there for a thread that does not come back: it stopped within the call, and may yet return from it.
+    """
+    lwp = _lwp()
+    number = _free(guard)
+    address = guard.calls + number * guard.call_size
+    frame = gdb.newest_frame()
+    registers = {name: int(frame.read_register(name)) & _MASK for name in _REGISTERS}
+    system_call = _signed(int(frame.read_register("orig_rax")) & _MASK)
+    memory = gdb.selected_inferior()
+    raw = _CALL.pack(0, 0, 0, is_expression, system_call, *registers.values(), 0, 0)
+    memory.write_memory(address, raw)
+    memory.write_memory(address + _THREAD, struct.pack("<Q", lwp))
+    UNDER_WAY.set()
+    noted = _Noted(number, address, registers, system_call, is_expression)
+    _open[lwp] = guard, noted
+    try:
+        yield noted
+    finally:
+        UNDER_WAY.clear()
+        if _stands(registers["rip"], registers["rsp"]):
+            _forget(noted)
+
+
+def _forget(noted: _Noted) -> None:
+    gdb.selected_inferior().write_memory(noted.address + _THREAD, struct.pack("<Q", 0))
+
+
+@contextmanager
+def _may_be_given_up() -> Iterator[None]:
+    """In non-stop mode gdb ends a call at the next stop, whichever thread that is of; the called thread runs on."""
+    lwp = _lwp()
+    _open.pop(lwp, None)
+    try:
+        yield
+    except gdb.error as error:
+        if not _runs():
+            raise
+        _told.discard(lwp)
+        _given_up[lwp] = _open.get(lwp)
+        raise GivenUpError from error
+
+
+def _lwp() -> int:
+    """The kernel's id of the selected thread."""
+    thread = gdb.selected_thread()
+    return thread.ptid[1] if thread is not None else 0
+
+
+@contextmanager
+def _shallow() -> Iterator[None]:
+    """gdb looks for the selected frame whenever a register was set: in the whole stack, where it has moved away."""
+    before = gdb.parameter("backtrace limit")
+    gdb.execute("set backtrace limit 1", to_string=True)
+    try:
+        yield
+    finally:
+        gdb.execute(f"set backtrace limit {before or 'unlimited'}", to_string=True)
+
+
+def _free(guard: _Guard) -> int:
+    """The number of a call that is not under way; where all are, the threads of the older ones are gone."""
+    memory = gdb.selected_inferior()
+    for number in range(guard.call_count):
+        raw = bytes(memory.read_memory(guard.calls + number * guard.call_size + _THREAD, 8))
+        if not any(raw):
+            return number
+    return 0
+
+
+def _through_gate(guard: _Guard, noted: _Noted, function: int) -> int:
+    """Run a function in a call that is noted; wherever gdb is killed, the thread comes to the guard."""
+    gate = _gate(guard, noted)
+    gdb.selected_inferior().write_memory(noted.address, struct.pack("<Q", function))
+    with _shallow():
+        _set("rip", gate + _WAITING)
+        try:
+            _set("rsp", gate + guard.gate_size)
+            gdb.parse_and_eval(f"((void (*)(long)) {guard.call:#x})({noted.address})")
+            return _returned(noted)
+        finally:
+            if _stands(gate + _WAITING, None):
+                _bring_back(noted)
+
+
+def _gate(guard: _Guard, noted: _Noted) -> int:
+    return guard.gates + noted.number * guard.gate_size
+
+
+def _returned(noted: _Noted) -> int:
+    return int(_CALL.unpack(_read(noted.address, _CALL.size))[1])
+
+
+def _bring_back(noted: _Noted) -> None:
+    """From its gate to where the thread stood."""
+    _set("rsp", noted.registers["rsp"])
+    _set("rip", noted.registers["rip"])
+    _set("orig_rax", noted.system_call)
+
+
+def _stands(pc: int, stack_pointer: int | None) -> bool:
+    """Whether the selected thread stands there: gdb has brought it back from a call."""
+    try:
+        frame = gdb.newest_frame()
+        return frame.pc() == pc and stack_pointer in {None, int(frame.read_register("rsp")) & _MASK}
+    except gdb.error:  # it runs, or is gone
+        return False
+
+
+def _read(address: int, size: int) -> bytes:
+    return bytes(gdb.selected_inferior().read_memory(address, size))
+
+
+def _set(register: str, value: int) -> None:
+    gdb.newest_frame().select()
+    gdb.parse_and_eval(f"${register} = {value}")
+
+
+def _signed(value: int) -> int:
+    return value - (1 << 64) if value >> 63 else value

@@ -1,0 +1,1 @@
+"""Functions of native code: their names, places and callers."""

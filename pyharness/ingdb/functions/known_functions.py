@@ -1,0 +1,52 @@
+"""The functions of the user's own native code in the program that is being debugged."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import gdb
+
+from pyharness.ingdb.functions import user_functions
+from pyharness.ingdb.process import libraries
+from pyharness.model.user_code import is_user_source
+
+if TYPE_CHECKING:
+    from pyharness.ingdb.functions.user_functions import UserFunction
+
+
+def known_functions() -> list[UserFunction]:
+    """The user's functions in every library that is loaded now."""
+    return [
+        function
+        for library in libraries.user_libraries()
+        for function in user_functions.user_functions(library.path, library.bias)
+    ]
+
+
+def innermost() -> tuple[gdb.Frame, str | None, int | None]:
+    """The frame that the selected thread stands in, with its file and line.
+
+    Where a function of the user's begins in optimized code gdb shows what is inlined there; this is the function then.
+    """
+    frame = gdb.newest_frame()
+    place = frame.find_sal()
+    file, line = place.symtab.fullname() if place.symtab else None, place.line or None
+    if file is None or is_user_source(file):
+        return frame, file, line
+    starts = (each for each in known_functions() if each.stop_address == frame.pc() and each.stops_at_own_line)
+    function = next(starts, None)
+    return (_outermost(frame), function.file, function.stop_line) if function else (frame, file, line)
+
+
+def _outermost(frame: gdb.Frame) -> gdb.Frame:
+    """The frame that ``frame`` is inlined into, itself where it is not."""
+    outer = frame
+    while outer.type() == gdb.INLINE_FRAME and (older := outer.older()) is not None:
+        outer = older
+    return outer
+
+
+def is_within_own(frame: gdb.Frame) -> bool:
+    """Whether the function that the machine code of a frame belongs to is the user's."""
+    function = _outermost(frame).function()
+    return function is not None and is_user_source(function.symtab.fullname())

@@ -1,0 +1,92 @@
+"""Names of native functions without gdb's symbols: by the start of the function, from the library's own tables."""
+
+from __future__ import annotations
+
+import re
+from functools import lru_cache
+from typing import TYPE_CHECKING
+
+import gdb
+
+from pyharness.ingdb.binaries.dwarf_cfi import call_frames
+from pyharness.ingdb.functions.function_name import bare_name, matches, without_template_arguments
+from pyharness.ingdb.process import libraries
+
+if TYPE_CHECKING:
+    from pyharness.ingdb.binaries.elf import Elf
+    from pyharness.ingdb.binaries.symbol_table import Symbol
+
+UNKNOWN = "??"
+"""The name of a function that no table names."""
+
+_PARTS = re.compile(rb"\.(cold|part)\b")
+
+
+def name_of(frame: gdb.Frame) -> tuple[str, str | None]:
+    """(function, path of its library) of a native frame; ``??`` where no symbol covers it."""
+    pc = frame.pc()
+    library = libraries.library_at(pc)
+    path = library.path if library else gdb.solib_name(pc)
+    name = frame.name()
+    if name:
+        return (name if frame.function() else bare_name(name)), path
+    if library is None:
+        return UNKNOWN, path
+    called = frame.level() > 0
+    return function_at(library.elf, pc - library.bias - called) or UNKNOWN, path
+
+
+@lru_cache(maxsize=8192)
+def function_at(elf: Elf, pc: int) -> str:
+    """Name of the function that contains ``pc`` (an address of the file's own), empty where no table has it."""
+    entry = call_frames(elf).entry(pc)
+    return _name(elf, entry.start if entry else None, pc)
+
+
+@lru_cache(maxsize=8192)
+def _name(elf: Elf, start: int | None, pc: int) -> str:
+    if start is not None:
+        for table in elf.symbol_tables:
+            if symbol := table.starting_at(start):
+                return bare_name(demangled(symbol.name))
+    found = next((symbol for table in elf.symbol_tables if (symbol := table.containing(pc))), None)
+    return bare_name(demangled(found.name)) if found else ""
+
+
+@lru_cache(maxsize=8192)
+def demangled(name: bytes) -> str:
+    """The C++ name of a symbol, or the symbol itself where it has none."""
+    text = name.decode("utf-8", "replace")
+    if not text.startswith("_Z"):
+        return text
+    try:
+        return gdb.execute(f"demangle -l c++ -- {text}", to_string=True).strip()
+    except gdb.error:
+        return text
+
+
+def address_of_function(name: str) -> list[int]:
+    """Addresses of the functions of that name (qualified, or its last part) in any library, read by gdb or not.
+
+    Operators and destructors are not found: their mangled names do not contain what a person types.
+    """
+    addresses = []
+    for library in libraries.libraries():
+        addresses += [address + library.bias for address in _addresses(library.elf, name)]
+    return list(dict.fromkeys(addresses))
+
+
+@lru_cache(maxsize=1024)
+def _addresses(elf: Elf, name: str) -> tuple[int, ...]:
+    last = without_template_arguments(bare_name(name)).rsplit("::", 1)[-1].encode()
+    if not last:
+        return ()
+    found: list[Symbol] = []
+    for table in elf.symbol_tables:
+        found += table.with_name_containing(
+            b"%d%s" % (len(last), last), lambda symbol: matches(demangled(symbol), name)
+        )
+        if last.decode() == name and (plain := table.named(last)):
+            found.append(plain)
+    functions = (symbol for symbol in found if symbol.is_function and not _PARTS.search(symbol.name))
+    return tuple(symbol.address for symbol in functions)

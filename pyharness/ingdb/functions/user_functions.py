@@ -1,0 +1,244 @@
+"""Every function of the user's own native code, with the address at which to stop in it; kept by build-id.
+
+What to step into is asked again and again, so the answer is computed once: from symbols and line table alone.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import itertools
+import json
+import os
+import re
+from contextlib import suppress
+from dataclasses import dataclass
+from functools import lru_cache
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from pyharness.host.regular_file import read_own
+from pyharness.host.state import StateError, state_dir, write_private
+from pyharness.ingdb.binaries.elf import ElfError, open_elf
+from pyharness.ingdb.binaries.line_table import line_table
+from pyharness.ingdb.functions.function_name import bare_name
+from pyharness.ingdb.functions.native_names import demangled
+from pyharness.model.user_code import included, is_user_source
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from pyharness.ingdb.binaries.elf import Elf
+    from pyharness.ingdb.binaries.line_table import Line, LineTable, Sequence
+    from pyharness.ingdb.binaries.symbol_table import Symbol
+
+_VERSION = 5
+_MOST_KEPT = 200
+_GENERATED = re.compile(
+    rb"^(_GLOBAL__|_Z41__static_initialization_and_destruction_0|__tcf_|_ZT[hvcWH]|_ZZ?N?.*_FUN$|_init$|_fini$|__cxx_global)"
+    rb"|\.(cold|part)\b"
+)
+_LIBRARY_NAME = re.compile(
+    rb"_Z+N?[VKr]*[RO]?(S[tabsiod]|2at|3c10|5torch|6caffe2|8pybind11|8nanobind|9__gnu_cxx|10__cxxabiv1)"
+)
+"""Linkage names in the namespaces of the libraries whose templates are instantiated in everybody's code."""
+_LEVEL = re.compile(rb" -O(\d|s|g|z|fast|)(?= |$)")
+_OPTIMIZING = {b"", b"1", b"2", b"3", b"s", b"z", b"g", b"fast"}
+_PUSH_FRAME = re.compile(rb"^(\xf3\x0f\x1e\xfa)?\x55\x48(\x89\xe5|\x8b\xec)")
+_ENTRY_BYTES = 8
+
+
+class _Row(NamedTuple):
+    """What is kept: addresses are the file's own."""
+
+    name: str
+    linkage_name: str
+    file: str
+    line: int
+    entry: int
+    stop_address: int
+    stop_line: int
+    stops_at_own_line: bool
+
+
+@dataclass(frozen=True)
+class UserFunction:
+    """A function that the user wrote; addresses are in memory (with the load bias)."""
+
+    name: str
+    """Qualified C++ name without parameters."""
+    linkage_name: str
+    file: str
+    line: int
+    """Where it begins in the source."""
+    entry: int
+    stop_address: int
+    """After the prologue, where its parameters can be read."""
+    stop_line: int
+    stops_at_own_line: bool
+    """Whether that line is in ``file``: in optimized code it may be of what is inlined there."""
+
+
+def user_functions(path: str, bias: int = 0) -> list[UserFunction]:
+    """The user's functions in the library at ``path``, loaded at ``bias``; empty where it cannot be read."""
+    try:
+        elf = open_elf(path)
+    except ElfError:
+        return []
+    return _at(elf, bias)
+
+
+@lru_cache(maxsize=64)
+def _at(elf: Elf, bias: int) -> list[UserFunction]:
+    return [
+        UserFunction(name, linkage, file, line, entry + bias, stop + bias, stop_line, own)
+        for name, linkage, file, line, entry, stop, stop_line, own in _rows(elf)
+    ]
+
+
+@lru_cache(maxsize=64)
+def _rows(elf: Elf) -> list[_Row]:
+    name = f"functions-{_identity(elf)}{_patterns()}.json"
+    rows = _kept(name)
+    if rows is None:
+        rows = [_Row(bare_name(demangled(row.linkage_name.encode())), *row[1:]) for row in compute(elf)]
+        with suppress(OSError, StateError):  # a full disk only costs time
+            cache = state_dir("symbols") / name
+            write_private(cache, json.dumps({"version": _VERSION, "functions": rows}).encode())
+            _forget_oldest(cache.parent)
+    return rows
+
+
+def _forget_oldest(folder: Path) -> None:
+    """Every rebuild leaves a file here: keep the newest."""
+    files = sorted(folder.glob("functions-*.json"), key=lambda file: file.stat().st_mtime, reverse=True)
+    for file in files[_MOST_KEPT:]:
+        file.unlink(missing_ok=True)
+
+
+def _identity(elf: Elf) -> str:
+    """The build-id; without one, the file's path, size and time."""
+    if elf.build_id:
+        return elf.build_id
+    status = Path(elf.path).stat()
+    return hashlib.sha256(f"{elf.path}\0{status.st_size}\0{status.st_mtime_ns}".encode()).hexdigest()
+
+
+def _patterns() -> str:
+    """What else than the user's own was asked for decides what is found."""
+    patterns = os.pathsep.join(sorted(included()))
+    return f"-{hashlib.sha256(patterns.encode()).hexdigest()[:8]}" if patterns else ""
+
+
+def _kept(name: str) -> list[_Row] | None:
+    """What an earlier session computed; ``None`` where there is nothing or something else."""
+    try:
+        data = json.loads(read_own(state_dir("symbols") / name))
+        if data["version"] != _VERSION:
+            return None
+        return [_checked(row) for row in data["functions"]]
+    except (OSError, StateError, ValueError, KeyError, TypeError):
+        return None
+
+
+def _checked(values: list[Any]) -> _Row:
+    row = _Row(*values)
+    if [type(value) for value in row] != [str, str, str, int, int, int, int, bool]:
+        raise ValueError("not a row of functions")
+    return row
+
+
+def compute(elf: Elf) -> Iterator[_Row]:
+    """The functions of a file, in order of address, named by their symbols."""
+    table, optimized = line_table(elf), is_optimized(elf)
+    seen: set[int] = set()
+    for symbol in sorted(_functions(elf), key=lambda symbol: symbol.address):
+        if symbol.address not in seen and (row := _row(elf, table, symbol, optimized=optimized)):
+            seen.add(symbol.address)
+            yield row
+
+
+def _functions(elf: Elf) -> Iterator[Symbol]:
+    tables = elf.symbol_tables[:1]
+    return (symbol for table in tables for symbol in table.functions() if not _GENERATED.search(symbol.name))
+
+
+def _row(elf: Elf, table: LineTable, symbol: Symbol, *, optimized: bool) -> _Row | None:
+    sequence = table.sequence_at(symbol.address)
+    if sequence is None:
+        return None
+    begin = _first_line(sequence, symbol)
+    if begin is None:
+        return None
+    stop = symbol.address if optimized else _at_own_line(sequence, symbol, _after_prologue(elf, sequence, symbol))
+    name, own = symbol.name.decode("utf-8", "replace"), _own_line(sequence, sequence.at(stop))
+    at_stop = own or sequence.row(sequence.at(stop))
+    return _Row(name, name, begin.file, begin.line, symbol.address, stop, at_stop.line, own is not None)
+
+
+def _first_line(sequence: Sequence, symbol: Symbol) -> Line | None:
+    """Where a function of the user's begins in their source: optimized code may begin with what is inlined into it."""
+    index = sequence.at(symbol.address)
+    if own := _own_line(sequence, index):
+        return own
+    if _LIBRARY_NAME.match(symbol.name) or not symbol.size:
+        return None
+    later = _next_own(sequence, symbol, index)
+    return _own_line(sequence, later) if later is not None else None
+
+
+def _next_own(sequence: Sequence, symbol: Symbol, index: int) -> int | None:
+    """The first row of the user's behind ``index`` in that function."""
+    end = symbol.address + symbol.size
+    inside = itertools.takewhile(
+        lambda later: sequence.addresses[later] < end, range(index + 1, len(sequence.addresses) - 1)
+    )
+    return next((later for later in inside if _own_line(sequence, later)), None)
+
+
+def _own_line(sequence: Sequence, index: int) -> Line | None:
+    """The row of the user's at the address of that row: what is inlined there has rows beside it."""
+    address = sequence.addresses[index]
+    while index >= 0 and sequence.addresses[index] == address:
+        row = sequence.row(index)
+        if row.line > 0 and _is_user_source(row.file):
+            return row
+        index -= 1
+    return None
+
+
+_is_user_source = lru_cache(maxsize=4096)(is_user_source)
+
+
+def _after_prologue(elf: Elf, sequence: Sequence, symbol: Symbol) -> int:
+    """Where gdb would stop: the line row after the one in which the frame is set up."""
+    offset = elf.offset_of(symbol.address)
+    frame = _PUSH_FRAME.match(elf.data[offset : offset + _ENTRY_BYTES]) if offset is not None else None
+    if frame is None:
+        return symbol.address
+    pc = symbol.address + frame.end()
+    index = sequence.at(pc)
+    if sequence.addresses[index] == pc:
+        return pc
+    following = sequence.addresses[index + 1] if index + 1 < len(sequence.addresses) else pc
+    return following if following < symbol.address + symbol.size else pc
+
+
+def _at_own_line(sequence: Sequence, symbol: Symbol, stop: int) -> int:
+    """Past the default arguments of a first call: g++ 14 gives them the line of the header that declares them."""
+    index = sequence.at(stop)
+    later = None if _own_line(sequence, index) else _next_own(sequence, symbol, index)
+    return stop if later is None else sequence.addresses[later]
+
+
+def is_optimized(elf: Elf) -> bool:
+    """Whether the compiler says so: then rows after the first may lie on a branch not taken, and gdb skips nothing."""
+    source = elf.with_section(".debug_str")
+    strings = bytes(source.section_data(".debug_str")) if source else b""
+    at = strings.find(b"GNU C")
+    while at >= 0:
+        end = strings.find(b"\0", at)
+        levels = _LEVEL.findall(strings, at, end)
+        if levels and levels[-1] in _OPTIMIZING:  # the last one counts
+            return True
+        at = strings.find(b"GNU C", end)
+    return False

@@ -1,0 +1,67 @@
+"""What runs in a gdb of its own and answers as JSON on a file descriptor: every thread's stack, or an injection."""
+
+from __future__ import annotations
+
+import ctypes
+import json
+import os
+import signal
+from contextlib import suppress
+from typing import Any
+
+import gdb
+
+from pyharness.host.process_state import is_stopped, let_go_on
+from pyharness.ingdb.opening import attach, inject
+from pyharness.ingdb.opening.core_file import open_core
+from pyharness.ingdb.stack import backtrace
+from pyharness.ingdb.tensors import values as tensor_values
+from pyharness.model.errors import HarnessError
+
+_PR_SET_PDEATHSIG = 1
+
+
+def report(request: dict[str, Any], descriptor: int) -> None:
+    """Open ``request["pid"]`` or ``request["core"]`` and write the answer; an error is an answer too.
+
+    With ``request["code"]`` it is brought into the program (``inject``), else the stacks are the answer.
+    """
+    stopped_before = is_stopped(request["pid"])
+    try:
+        _end_with_parent(request["parent"])
+        answer = _answer(request)
+    except (HarnessError, gdb.error, gdb.GdbError) as error:
+        message, _, remedy = str(error).partition("\n")
+        answer = {"error": {"message": message, "remedy": remedy}}
+    finally:
+        with suppress(gdb.error):  # not attached
+            gdb.execute("detach", to_string=True)
+        let_go_on(request["pid"], stopped_before=stopped_before)
+    with os.fdopen(descriptor, "w", encoding="utf-8") as stream:
+        json.dump(answer, stream)
+
+
+def _answer(request: dict[str, Any]) -> dict[str, Any]:
+    if request.get("code"):
+        return inject.inject(request)
+    if request["variables"]:
+        tensor_values.register()
+    if request["core"]:
+        open_core(request["core"])
+    else:
+        attach.attach(request["pid"], non_stop=False)
+    stacks = backtrace.all_threads(request["limit"], variables=request["variables"], only=request["thread"])
+    return {
+        "threads": [stack.to_json() for stack in stacks],
+        "known": [thread.ptid[1] for thread in gdb.selected_inferior().threads()],
+    }
+
+
+def _end_with_parent(parent: int) -> None:
+    """Let the kernel interrupt this gdb when the harness is killed: it gives up what it does, ends and detaches.
+
+    SIGTERM would wait until Python has returned, SIGKILL would leave the process stopped.
+    """
+    ctypes.CDLL(None).prctl(_PR_SET_PDEATHSIG, signal.SIGINT, 0, 0, 0)
+    if os.getppid() != parent:  # too late: it is gone already
+        raise HarnessError("The pyharness that asked has gone.")

@@ -1,0 +1,1 @@
+"""The stopped process or core file: its memory, its mapped files, how gdb comes to it."""

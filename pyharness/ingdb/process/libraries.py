@@ -1,0 +1,351 @@
+"""The files that the stopped process has mapped, and which of them gdb has to read: only the user's own.
+
+gdb would read the symbols of every library: seconds for libtorch alone. With ``auto-solib-add off`` it reads none.
+"""
+
+from __future__ import annotations
+
+import errno
+import os
+import re
+from bisect import bisect_right
+from contextlib import suppress
+from dataclasses import dataclass
+from functools import lru_cache
+from pathlib import Path
+
+import gdb
+
+from pyharness.ingdb.binaries.elf import PT_NOTE, Elf, ElfError, base_of, build_id_in, open_elf, read_segments
+from pyharness.ingdb.process import memory_map
+from pyharness.model.user_code import is_user_binary
+
+_PAGE = 4096
+_MAX_NOTES = 1 << 16
+_OUT_OF = {errno.EMFILE, errno.ENFILE, errno.ENOMEM}
+"""What keeps this process from opening a file that is there: descriptors, or memory to map it."""
+
+
+@dataclass(frozen=True)
+class Library:
+    """A mapped ELF file; an address in memory is the file's own plus ``bias``."""
+
+    path: str
+    bias: int
+    start: int
+    end: int
+    elf: Elf
+
+    def __str__(self) -> str:
+        return self.path
+
+
+class _Mapped:
+    """The libraries of one inferior, read again when they may have changed."""
+
+    def __init__(self) -> None:
+        self.text = ""
+        self.starts: list[int] = []
+        self.images: list[memory_map.Image] = []
+        self.opened: dict[memory_map.Image, Library | None] = {}
+        self.named: dict[str, Library | None] = {}
+        self.missed: set[int] = set()
+        self.kept_out: dict[str, str] = {}
+        """Paths of libraries that this process had no means to open → what it lacked, in the system's words."""
+        self.stale = True
+        self.size = b""
+        self.loaded: frozenset[str] | None = None
+        self.read_code = range(0)
+        """Where a library of the user's lies that gdb has read: the last one that was asked about."""
+
+    def refresh(self) -> None:
+        """Look at the process again, cheaply when nothing has changed."""
+        size = _size()
+        if size and size == self.size:
+            self.stale = False
+            return
+        self._read_again(size)
+
+    def _read_again(self, size: bytes) -> None:
+        self.stale = False
+        self.missed.clear()
+        self.size = size
+        text, parse = _mappings()
+        if text == self.text:
+            return
+        self.text = text
+        self.named.clear()
+        self.images = memory_map.images(parse(text))
+        self.starts = [image.start for image in self.images]
+
+    def at(self, address: int) -> Library | None:
+        """The library that ``address`` lies in."""
+        found = self.image_at(address)
+        return self.open(found) if found else None
+
+    def image_at(self, address: int) -> memory_map.Image | None:
+        """The mapped file that ``address`` lies in, be it here or not."""
+        if self.stale:
+            self.refresh()
+        found = self._find(address)
+        if found is None and address >> 12 not in self.missed:
+            self._read_again(_size())  # loaded since
+            found = self._find(address)
+            if found is None:
+                self.missed.add(address >> 12)
+        return found
+
+    def _find(self, address: int) -> memory_map.Image | None:
+        index = bisect_right(self.starts, address) - 1
+        return self.images[index] if index >= 0 and address < self.images[index].end else None
+
+    def open(self, image: memory_map.Image) -> Library | None:
+        """The ELF file behind an image, ``None`` where there is none or where it is another one by now."""
+        if image not in self.opened:
+            self.opened[image] = self._open(image)
+        return self.opened[image]
+
+    def _open(self, image: memory_map.Image) -> Library | None:
+        for path in (image.path, f"/proc/{gdb.selected_inferior().pid}/root{image.path}"):
+            try:
+                elf = open_elf(path)
+            except ElfError as error:
+                if isinstance(error.__cause__, OSError) and error.__cause__.errno in _OUT_OF:
+                    self.kept_out[image.path] = os.strerror(error.__cause__.errno)
+                continue
+            if _is_same(image, elf):
+                return Library(image.path, image.start - elf.base, image.start, image.end, elf)
+        return None
+
+
+_mapped: dict[int, _Mapped] = {}
+
+
+def _current() -> _Mapped:
+    number = gdb.selected_inferior().num
+    if number not in _mapped:
+        _mapped[number] = _Mapped()
+    return _mapped[number]
+
+
+def _size() -> bytes:
+    """The size of the process's address space: loading or unloading a file changes it, stepping mostly does not.
+
+    The kernel tells it a hundred times faster than the list of the mappings. Empty where there is no live process.
+    """
+    pid = gdb.selected_inferior().pid
+    return _of_process(pid, "statm").partition(b" ")[0] if _is_live(pid) else b""
+
+
+_live: set[int] = set()
+"""Processes that this gdb was seen to trace; asking the kernel again at each stop costs as much as the rest."""
+
+
+def _is_live(pid: int) -> bool:
+    if pid not in _live and is_traced(pid):
+        _live.add(pid)
+    return pid in _live
+
+
+def _mappings() -> tuple[str, memory_map.Parse]:
+    pid = gdb.selected_inferior().pid
+    if is_traced(pid):
+        try:
+            text = Path(f"/proc/{pid}/maps").read_text(encoding="utf-8", errors="replace")
+        except OSError:  # it ended just now
+            text = ""
+        return text, memory_map.from_proc
+    try:
+        return gdb.execute("info proc mappings", to_string=True), memory_map.from_gdb
+    except gdb.error:
+        return "", memory_map.from_gdb
+
+
+def is_traced(pid: int) -> bool:
+    """Whether this gdb traces ``pid``; a core file has the pid of a process that may be another one by now."""
+    # Not gdb.Inferior.connection: gdb 13 fails an assertion when that object goes.
+    return b"\nTracerPid:\t%d\n" % os.getpid() in _of_process(pid, "status")
+
+
+def _of_process(pid: int, name: str) -> bytes:
+    """A small file of ``/proc/PID``; empty for a process that is gone."""
+    try:
+        descriptor = os.open(f"/proc/{pid}/{name}", os.O_RDONLY | os.O_CLOEXEC)
+    except OSError:
+        return b""
+    try:
+        return os.read(descriptor, _PAGE)
+    except OSError:
+        return b""
+    finally:
+        os.close(descriptor)
+
+
+def _is_same(image: memory_map.Image, elf: Elf) -> bool:
+    """Whether the mapped file is this one: it may have been rebuilt since, and a core may come from elsewhere."""
+    if not elf.build_id:
+        return not image.deleted
+    inferior = gdb.selected_inferior()
+    try:
+        header = bytes(inferior.read_memory(image.start, _PAGE))
+        count, offset = int.from_bytes(header[56:58], "little"), int.from_bytes(header[32:40], "little")
+        parts = list(read_segments(header, offset, count))
+        base = image.start - base_of(parts)  # what is there may not be position-independent where ``elf`` is
+        found = [
+            build_id_in(bytes(inferior.read_memory(base + part.address, min(part.memory_size, _MAX_NOTES))))
+            for part in parts
+            if part.type == PT_NOTE
+        ]
+    except gdb.MemoryError:  # a core without the pages of the file
+        return not image.deleted
+    return elf.build_id in found
+
+
+def library_at(address: int) -> Library | None:
+    """The library that ``address`` lies in, ``None`` for anonymous memory and for files that are gone."""
+    return _current().at(address)
+
+
+def libraries() -> list[Library]:
+    """Every mapped ELF file in order of address."""
+    mapped = _current()
+    mapped.refresh()
+    return [library for image in mapped.images if (library := mapped.open(image))]
+
+
+def find_library(part: str) -> Library | None:
+    """The first mapped library whose file name contains ``part``."""
+    mapped = _current()
+    mapped.refresh()
+    if part not in mapped.named:
+        named = (image for image in mapped.images if part in Path(image.path).name)
+        mapped.named[part] = next((library for image in named if (library := mapped.open(image))), None)
+    return mapped.named[part]
+
+
+def user_libraries() -> list[Library]:
+    """The libraries that are the user's own and have line tables."""
+    mapped = _current()
+    mapped.refresh()
+    own = (image for image in mapped.images if is_user_binary(image.path))
+    return [library for image in own if (library := mapped.open(image)) and _has_lines(library.elf)]
+
+
+def path_at(address: int) -> str:
+    """The path of the file that ``address`` lies in, as the program had it; empty for anonymous memory."""
+    image = _current().image_at(address)
+    return image.path if image else ""
+
+
+def may_be_at(address: int, elf: Elf) -> bool:
+    """Whether a file is the one that ``address`` lies in, as far as its memory can tell."""
+    image = _current().image_at(address)
+    return image is None or _is_same(image, elf)
+
+
+def lost() -> list[str]:
+    """The user's libraries that are not here, or not as the program had them."""
+    mapped = _current()
+    mapped.refresh()
+    own = (image for image in mapped.images if ".so" in Path(image.path).name and is_user_binary(image.path))
+    return [image.path for image in own if mapped.open(image) is None]
+
+
+def kept_out() -> str:
+    """Why libraries that are here have no names: this process had no means to open them; empty where it had."""
+    found = _current().kept_out
+    names = ", ".join(Path(path).name for path in found)
+    return f"{names}: not opened ({', '.join(sorted(set(found.values())))}), see ulimit -n and -v" if found else ""
+
+
+def replaced_libraries() -> list[str]:
+    """The user's libraries that were rebuilt after the program loaded them: nothing can be said of their code."""
+    mapped = _current()
+    mapped.refresh()
+    return [image.path for image in mapped.images if image.deleted and is_user_binary(image.path)]
+
+
+@lru_cache(maxsize=512)
+def _has_lines(elf: Elf) -> bool:
+    return elf.with_section(".debug_line") is not None
+
+
+def is_loaded(library: Library) -> bool:
+    """Whether gdb has read the library's symbols."""
+    mapped = _current()
+    if mapped.loaded is None:
+        names = (objfile.filename for objfile in gdb.objfiles())
+        mapped.loaded = frozenset(_real_path(name) for name in names if name)
+    return library.path in mapped.loaded
+
+
+@lru_cache(maxsize=4096)
+def _real_path(name: str) -> str:
+    """A file that gdb has read, as the kernel names its mappings: asked at every stop."""
+    return os.path.realpath(name)
+
+
+def is_read_user_code(address: int) -> bool:
+    """Whether gdb has read the symbols of code of the user's; quick for the library that was asked about last."""
+    mapped = _current()
+    if address in mapped.read_code:
+        return True
+    library = mapped.at(address)
+    if library is None or not is_user_binary(library.path) or not is_loaded(library):
+        return False
+    mapped.read_code = range(library.start, library.end)
+    return True
+
+
+def load_symbols(library: Library) -> bool:
+    """Have gdb read one library's symbols; whether it has them now."""
+    if not is_loaded(library):
+        gdb.execute(f"sharedlibrary ^{re.escape(_gdb_name(library))}$", to_string=True)
+        _current().loaded = None
+        if not is_loaded(library):  # gdb does not find what the program named from its own folder, or in its container
+            with suppress(gdb.error):  # it is gone since it was opened
+                gdb.execute(f'add-symbol-file "{library.elf.path}" -o {library.bias:#x}', to_string=True)
+            _current().loaded = None
+    return is_loaded(library)
+
+
+def _gdb_name(library: Library) -> str:
+    """How gdb calls it: by the name that the program gave to the dynamic linker, which may be a symbolic link."""
+    text = library.elf.sections.get(".text")
+    if text is None:
+        return library.path
+    if not gdb.solib_name(text.address + library.bias):
+        gdb.execute("info sharedlibrary ^$", to_string=True)  # has gdb look at the program's list again
+    return gdb.solib_name(text.address + library.bias) or library.path
+
+
+def load_user_symbols() -> list[Library]:
+    """Have gdb read the user's libraries that it has not read yet; returns those that were read now."""
+    return [library for library in user_libraries() if not is_loaded(library) and load_symbols(library)]
+
+
+_registered: list[bool] = []
+
+
+def _forget(_event: object) -> None:
+    for mapped in _mapped.values():
+        mapped.stale = True
+        mapped.loaded = None
+        mapped.read_code = range(0)
+
+
+def _forget_files(_event: object) -> None:
+    """The next run may load other files at the same addresses: they may be rebuilt by then."""
+    _mapped.clear()
+    _live.clear()
+
+
+def register() -> None:
+    """Follow what the program and gdb load; once, however often it is called."""
+    if _registered:
+        return
+    _registered.append(True)
+    gdb.events.stop.connect(_forget)
+    gdb.events.new_objfile.connect(_forget)
+    gdb.events.clear_objfiles.connect(_forget)
+    gdb.events.exited.connect(_forget_files)

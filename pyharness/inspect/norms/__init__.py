@@ -1,0 +1,1 @@
+"""The Frobenius norm of a Jacobian, exact or estimated."""

@@ -1,0 +1,1 @@
+"""Conditions, hit counts and messages of breakpoints, as they are written."""

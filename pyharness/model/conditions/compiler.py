@@ -1,0 +1,124 @@
+"""Compiles the tree of a condition: walks over it once, and leaves instructions in the order in which they run."""
+
+from __future__ import annotations
+
+import ast
+import re
+from typing import TYPE_CHECKING
+
+from pyharness.model.conditions.code import ARITHMETIC, MOST_ARGUMENTS, Code, Instruction
+from pyharness.model.conditions.comparisons import compare
+from pyharness.model.conditions.functions import FUNCTIONS, call, item
+from pyharness.model.errors import nearest
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Sequence
+
+    from pyharness.model.conditions.code import Type
+
+EXAMPLE = "It is an expression such as nan(out) or shape(in0)[0] == 1."
+_TENSOR_NAME = re.compile(r"(in|out)(\d*)")
+_CONSTANTS = {"true": 1.0, "false": 0.0}
+_HOW = {"text": 'Compare it: dtype(in0) == "float32".', "shape": "Take one size: shape(in0)[0].", "tensor": ""}
+
+
+class Compiler:
+    """Walks over the tree once, and leaves instructions in the order in which they run."""
+
+    def __init__(self, text: str, variables: Sequence[str] | None) -> None:
+        self.code = Code(text)
+        self.variables = variables
+        """The variables of a place in a kernel; ``None`` where the condition is about tensors."""
+
+    def number(self, node: ast.expr) -> None:
+        """Compile what must be a number or a truth value."""
+        self.to_number(node, self.visit(node))
+
+    def to_number(self, node: ast.expr, kind: Type) -> None:
+        """Make a number of what was compiled last: of a tensor its one element."""
+        if kind == "tensor":
+            tensor = self.code.take()
+            self.code.emit(Instruction("value", tensor.slot, tensor.element))
+        elif kind != "number":
+            raise self.code.error(f"{ast.unparse(node)} is a {kind}, not a number", _HOW[kind])
+
+    # --- what a node of the tree is -----------------------------------------------------------------------------------
+
+    def visit(self, node: ast.expr) -> Type:  # noqa: PLR0911  (one for each kind of expression)
+        """Compile any expression; a tensor, a text or a shape is left as one instruction that names it."""
+        match node:
+            case ast.Constant(value=value):
+                return self._constant(node, value)
+            case ast.Name(id=name):
+                return self._name(name)
+            case ast.BoolOp(op=op, values=values):
+                return self.chain(values, "jump_if_true" if isinstance(op, ast.Or) else "jump_if_false")
+            case ast.UnaryOp(op=op, operand=operand):
+                return self._unary(node, op, operand)
+            case ast.BinOp(left=left, op=op, right=right) if type(op) in ARITHMETIC:
+                self.number(left)
+                self.number(right)
+                self.code.emit(Instruction(ARITHMETIC[type(op)]))
+                return "number"
+            case ast.Compare(left=left, ops=ops, comparators=others):
+                return compare(self, left, ops, others)
+            case ast.Call(func=ast.Name(id=name), args=arguments, keywords=[]):
+                return call(self, node, name, arguments)
+            case ast.Subscript(value=value, slice=index):
+                return item(self, node, value, index)
+        raise self.code.error(f"{ast.unparse(node)} is nothing that a condition can have", EXAMPLE)
+
+    def _constant(self, node: ast.expr, value: object) -> Type:
+        if isinstance(value, str):
+            self.code.emit(Instruction("text", text=value))
+            return "text"
+        if isinstance(value, (bool, int, float)):
+            try:
+                self.code.emit(Instruction("constant", number=float(value)))
+            except OverflowError as error:
+                raise self.code.error(f"{ast.unparse(node)} is too large", "") from error
+            return "number"
+        raise self.code.error(
+            f"{ast.unparse(node)} is neither a number nor a text", "Use defined(in0) to ask for None."
+        )
+
+    def _name(self, name: str) -> Type:
+        if self.variables is not None:
+            if name in self.variables:
+                self.code.emit(Instruction("variable", self.variables.index(name)))
+                return "number"
+        elif match := _TENSOR_NAME.fullmatch(name):
+            return self._argument(name, match[1], int(match[2] or 0))
+        if name in _CONSTANTS:
+            self.code.emit(Instruction("constant", number=_CONSTANTS[name]))
+            return "number"
+        if self.variables is not None:
+            there = f"This place has {', '.join(self.variables) or 'no variables'}."
+            raise self.code.error(f"it knows no {name!r}", f"{nearest(name, self.variables)} {there}".strip())
+        offered = nearest(name, ("in0", "in1", "out", "out1", *FUNCTIONS))
+        raise self.code.error(f"it knows no {name!r}", offered or "Tensors are in0, in1, ... and out, out1, ...")
+
+    def _argument(self, name: str, side: str, index: int) -> Type:
+        if name == "in" or index >= MOST_ARGUMENTS:
+            raise self.code.error(f"it knows no {name!r}", f"Arguments are in0 to in{MOST_ARGUMENTS - 1}.")
+        self.code.emit(Instruction("tensor", index + (MOST_ARGUMENTS if side == "out" else 0)))
+        return "tensor"
+
+    def chain(self, values: Iterable[ast.expr], jump: str) -> Type:
+        """Compile values of which the first that decides is the result; ``jump`` says which does."""
+        ends: list[int] = []
+        for count, value in enumerate(values):
+            if count:
+                ends.append(self.code.emit(Instruction(jump)))
+                self.code.emit(Instruction("drop"))
+            self.number(value)
+        self.code.land(ends)
+        return "number"
+
+    def _unary(self, node: ast.expr, op: ast.unaryop, operand: ast.expr) -> Type:
+        self.number(operand)
+        if isinstance(op, ast.Invert):
+            raise self.code.error(f"{ast.unparse(node)}: ~ is no operator here", "Write `not`.")
+        if not isinstance(op, ast.UAdd):
+            self.code.emit(Instruction("not" if isinstance(op, ast.Not) else "negate"))
+        return "number"

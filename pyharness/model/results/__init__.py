@@ -1,0 +1,1 @@
+"""What was found: verdicts, findings, traces, diagnoses, and their text."""

@@ -1,0 +1,176 @@
+"""The first bad value of a program: which op or autograd node made it, from what, and who called it."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, Literal
+
+from pyharness.model.errors import HarnessError
+from pyharness.model.results.trace import Call, Kind, TensorInfo, origin_of
+
+if TYPE_CHECKING:
+    from pyharness.model.frames import Frame
+
+ValueKind = Literal["nan", "inf", "large", "denormal"]
+KINDS: dict[ValueKind, str] = {"nan": "NaN", "inf": "Inf", "large": "value beyond the limit", "denormal": "denormal"}
+"""What can be bad, and how a person says it."""
+
+
+@dataclass(frozen=True)
+class ValueStatistics:
+    """Counts of a tensor's elements, and of the finite ones the smallest, the largest and the mean.
+
+    Of complex tensors real and imaginary parts count, each for itself.
+    """
+
+    count: int
+    nan: int
+    positive_infinity: int
+    negative_infinity: int
+    large: int
+    denormal: int
+    minimum: float | None
+    """``None`` where none is finite."""
+    maximum: float | None
+    mean: float | None
+    first: tuple[int, ...] | None
+    """Index of the first bad element; of a sparse tensor, among its values."""
+
+    @property
+    def infinite(self) -> int:
+        """Infinities of both signs."""
+        return self.positive_infinity + self.negative_infinity
+
+    def to_json(self) -> dict[str, Any]:
+        """The object that ``--json`` prints."""
+        return {
+            "count": self.count,
+            "nan": self.nan,
+            "positive_infinity": self.positive_infinity,
+            "negative_infinity": self.negative_infinity,
+            "large": self.large,
+            "denormal": self.denormal,
+            "minimum": self.minimum,
+            "maximum": self.maximum,
+            "mean": self.mean if self.mean is None or math.isfinite(self.mean) else None,
+            "first": list(self.first) if self.first is not None else None,
+        }
+
+
+@dataclass(frozen=True)
+class CheckedTensor:
+    """An input or output, as it was when the op or node had ended."""
+
+    name: str
+    """The name of the argument; the number of an output or a gradient."""
+    info: TensorInfo
+    bad: tuple[ValueKind, ...]
+    """Which of the wanted kinds it has."""
+    statistics: ValueStatistics
+
+    def to_json(self) -> dict[str, Any]:
+        """The object that ``--json`` prints."""
+        return {
+            "name": self.name,
+            **self.info.to_json(),
+            "bad": list(self.bad),
+            "statistics": self.statistics.to_json(),
+        }
+
+
+@dataclass(frozen=True)
+class Finding:
+    """One op or node, and its first bad output."""
+
+    kind: Kind
+    name: str
+    """``aten::log``, ``SqrtBackward0``: as torch names it."""
+    overload: str
+    made: bool
+    """Whether its inputs had no value of the kind; otherwise it is the first that was seen to receive one."""
+    values: tuple[ValueKind, ...]
+    """What it made, or received."""
+    within: tuple[str, ...]
+    """The ops that called it, innermost first."""
+    node: str | None
+    """For an op: the autograd node that it ran in."""
+    why: str
+    """For a node that received the value: where that may come from."""
+    calls: tuple[Call, ...]
+    """Who called the op, innermost first; for a node, who started the backward pass."""
+    forward: tuple[Call, ...]
+    """For a node, and an op in one: who called the op that made the node; empty where that was not seen."""
+    approximate: bool
+    """``forward`` is of the op nearest to the node's making, not of one that was seen to make it."""
+    made_from: Call | None
+    """Where ``origin`` is a generated line: the user's line that torch says it was made from."""
+    inputs: tuple[CheckedTensor, ...]
+    outputs: tuple[CheckedTensor, ...]
+    stack: tuple[Frame, ...]
+    """The native frames of the thread down to the innermost Python frame, then its Python frames."""
+    graph_task: int | None
+    thread: int
+    """Kernel thread id."""
+    thread_name: str
+    number: int
+    """How many ops and nodes the thread had begun since the search did, this one included."""
+
+    @property
+    def origin(self) -> Call | None:
+        """The user's line that it is for: of an op its caller, of a node the caller of what made the node."""
+        return origin_of(self.forward if self.kind == "node" and self.forward else self.calls)
+
+    @property
+    def module(self) -> str | None:
+        """Path of the innermost module around that line; ``None`` outside of any."""
+        calls = self.forward if self.kind == "node" else self.calls or self.forward
+        return next((call.module for call in calls if call.module is not None), None)
+
+    @property
+    def headline(self) -> str:
+        """What was found, in one line."""
+        where = f" at {self.origin.file}:{self.origin.line}" if self.origin else ""
+        module = f", module {self.module or '(root)'}" if self.module is not None else ""
+        return f"{self.name} {self.deed}{where}{module}"
+
+    @property
+    def deed(self) -> str:
+        """``made the first NaN``."""
+        return f"{'made' if self.made else 'received'} the first {' and '.join(KINDS[value] for value in self.values)}"
+
+    def to_json(self) -> dict[str, Any]:
+        """The object that ``--json`` prints."""
+        return {
+            "kind": self.kind,
+            "name": self.name,
+            "overload": self.overload,
+            "made": self.made,
+            "values": list(self.values),
+            "within": list(self.within),
+            "node": self.node,
+            "why": self.why,
+            "module": self.module,
+            "origin": self.origin.to_json() if self.origin else None,
+            "calls": [call.to_json() for call in self.calls],
+            "forward": [call.to_json() for call in self.forward],
+            "approximate": self.approximate,
+            "made_from": self.made_from.to_json() if self.made_from else None,
+            "inputs": [tensor.to_json() for tensor in self.inputs],
+            "outputs": [tensor.to_json() for tensor in self.outputs],
+            "stack": [frame.to_json() for frame in self.stack],
+            "graph_task": self.graph_task,
+            "thread": self.thread,
+            "thread_name": self.thread_name,
+            "number": self.number,
+        }
+
+
+class NonFiniteError(HarnessError, RuntimeError):
+    """A bad value was found where ``find_nan`` looked for one; ``finding`` says all that is known."""
+
+    def __init__(self, finding: Finding) -> None:
+        super().__init__(
+            f"{finding.headline}.", "Its `finding` has the rest, and so has the report of action='report'."
+        )
+        self.finding = finding

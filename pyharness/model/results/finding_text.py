@@ -1,0 +1,104 @@
+"""A finding as lines of text for people: where, from what, and the stack."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from pyharness.model.results.finding import KINDS
+from pyharness.model.results.trace import origin_of
+from pyharness.model.tensors.text import number
+from pyharness.model.text.source_line import known_line, short_path
+from pyharness.model.text.stack_format import Style, format_stack
+from pyharness.model.text.styled_line import Line
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
+    from pyharness.model.results.finding import CheckedTensor, Finding, ValueStatistics
+    from pyharness.model.results.trace import Call
+
+_TITLE = 9
+"""Columns of what a place is."""
+_NEAREST = "the op that came next: none was seen to make the node"
+"""What a report says of a C++ autograd Function that Python called without an op around it."""
+
+
+def finding_lines(finding: Finding, *, width: int | None = None) -> Iterator[Line]:
+    """The report, outermost facts first."""
+    yield Line(_what(finding), "heading")
+    yield from _places(finding)
+    for title, tensors in (("input", finding.inputs), ("output", finding.outputs)):
+        yield from _tensors(title, tensors)
+    yield Line(f"  {'thread':{_TITLE}}  {_thread(finding)}", "faint")
+    yield Line("  stack", "faint")
+    for line in format_stack(finding.stack, Style(width=width)):
+        yield line.behind("  ")
+
+
+def _what(finding: Finding) -> str:
+    values = " and ".join(KINDS[value] for value in finding.values)
+    name = f"{finding.name}.{finding.overload}" if finding.overload else finding.name
+    inside = "".join(f", called by {outer}" for outer in finding.within)
+    inside += f", in {finding.node}" if finding.node else ""
+    if finding.made:
+        return f"The first {values} was made by {name}{inside}: its inputs had none."
+    source = finding.why or "no op that was seen made it"
+    return f"The first {values} came to {name}{inside} in its inputs ({source})."
+
+
+def _places(finding: Finding) -> Iterator[Line]:
+    nearest = _NEAREST if finding.approximate else ""
+    if finding.kind == "node":
+        yield from _place("forward", finding.origin if finding.forward else None, finding.module, nearest)
+        yield from _place("run by", origin_of(finding.calls), None)
+        return
+    yield from _place("line", finding.origin, finding.module)
+    yield from _place("made from", finding.made_from, None)
+    if finding.node:
+        yield from _place("forward", origin_of(finding.forward), None, nearest)
+
+
+def _place(title: str, call: Call | None, module: str | None, note: str = "") -> Iterator[Line]:
+    if call is None:
+        return
+    where = f"{short_path(call.file)}:{call.line} in {call.function}"
+    text = known_line(call.file, call.line)
+    yield Line(f"  {title:{_TITLE}}  {where:40}  {text}".rstrip(), "place")
+    parts = [f"module {module or '(root)'}"] if module is not None else []
+    parts += [f"fx node {call.node}"] if call.node else []
+    parts += [note] if note else []
+    if parts:
+        yield Line(f"  {'':{_TITLE}}  {', '.join(parts)}", "place")
+
+
+def _tensors(title: str, tensors: Sequence[CheckedTensor]) -> Iterator[Line]:
+    names = [tensor.name for tensor in tensors]
+    infos = [str(tensor.info) for tensor in tensors]
+    widths = max(map(len, names), default=0), max(map(len, infos), default=0)
+    for tensor, name, info in zip(tensors, names, infos, strict=True):
+        text = f"  {title:{_TITLE}}  {name:{widths[0]}}  {info:{widths[1]}}  {_statistics(tensor.statistics)}"
+        yield Line(text, "bad" if tensor.bad else "")
+
+
+def _statistics(values: ValueStatistics) -> str:
+    counts = (
+        (values.nan, "NaN"),
+        (values.positive_infinity, "+Inf"),
+        (values.negative_infinity, "-Inf"),
+        (values.large, "beyond the limit"),
+        (values.denormal, "denormal"),
+    )
+    parts = [f"{count:,} {name}" for count, name in counts if count]
+    text = f"{', '.join(parts)} of {values.count:,}" if parts else ""
+    if values.first is not None:
+        text += f", the first at {list(values.first)}"
+    if values.minimum is not None and values.maximum is not None and values.mean is not None:
+        finite = f"{number(values.minimum)} to {number(values.maximum)}, mean {number(values.mean)}"
+        text = f"{text}; finite: {finite}" if text else finite
+    return text or "not looked at"
+
+
+def _thread(finding: Finding) -> str:
+    name = f" ({finding.thread_name})" if finding.thread_name else ""
+    task = f", backward pass {finding.graph_task}" if finding.graph_task is not None else ""
+    return f"{finding.thread}{name}, op or node {finding.number:,} of it{task}"

@@ -1,0 +1,1 @@
+"""Text that a person or a file reads: lines with styles, source, JSON."""

@@ -1,0 +1,61 @@
+"""The text of a source line, and a path as short as it can be said; for people to read."""
+
+from __future__ import annotations
+
+import linecache
+import os
+import re
+from functools import lru_cache
+
+from pyharness.host.folders import current_folder, home_folder
+from pyharness.host.regular_file import read_text
+
+MAX_SOURCE = 8 << 20
+_PACKAGES = re.compile(r"^.*/(?:site|dist)-packages/")
+_STDLIB = re.compile(r"^.*/lib/python3\.\d+/")
+
+
+@lru_cache(maxsize=64)
+def _lines(path: str, _modified: int) -> list[str]:
+    try:
+        return read_text(path, MAX_SOURCE).splitlines()
+    except OSError:
+        return []
+
+
+def source_line(path: str | None, line: int | None) -> str:
+    """Line ``line`` of the file, stripped; empty where it cannot be read."""
+    if not path or not line or path.startswith("<"):
+        return ""
+    try:
+        status = os.stat(path)  # noqa: PTH116  (called for each frame)
+    except (OSError, ValueError):  # a name that no file can have
+        return ""
+    if not os.path.isfile(path) or status.st_size > MAX_SOURCE:  # noqa: PTH113  (called for each frame)
+        return ""
+    lines = _lines(path, status.st_mtime_ns)
+    return lines[line - 1].strip() if 0 < line <= len(lines) else ""
+
+
+def known_line(path: str, line: int) -> str:
+    """The text of a line, also of code that this process has in memory only: what torch generates is in linecache."""
+    text = source_line(path, line)
+    if text or os.path.lexists(path):  # linecache would open whatever lies there, and wait for a pipe
+        return text
+    return linecache.getline(path, line).strip()
+
+
+def short_path(path: str) -> str:
+    """The path as a person says it, in one line: from this folder, from its package, or from home."""
+    return _shortened(path).replace("\n", "\\n")
+
+
+def _shortened(path: str) -> str:
+    here, home = (f"{folder or ''}/" for folder in (current_folder(), home_folder()))
+    for start, instead in ((_PACKAGES, ""), (_STDLIB, ""), (here, ""), (home, "~/")):
+        if isinstance(start, str):
+            if path.startswith(start) and len(start) > 2:
+                return instead + path[len(start) :]
+        elif start.match(path):
+            return start.sub("", path)
+    return path

@@ -1,0 +1,159 @@
+"""Frames as lines of text: aligned, one line a frame, machinery folded to one line."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from itertools import groupby
+from typing import TYPE_CHECKING
+
+from pyharness.model.plumbing import native_family, python_family, qualified_name
+from pyharness.model.text.source_line import short_path, source_line
+from pyharness.model.text.styled_line import Line, in_parts
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator, Sequence
+
+    from pyharness.model.frames import Frame
+    from pyharness.model.threads import ThreadStack
+
+MAX_FUNCTION = 46
+MAX_PLACE = 44
+MAX_TEXT = 80
+_MIN_TEXT = 12
+_HEAD, _TAIL = 150, 50
+
+
+@dataclass(frozen=True)
+class Style:
+    """How to show a stack."""
+
+    full: bool = False
+    """Show every frame; otherwise machinery is folded."""
+    width: int | None = None
+    """Cut source text so that a line fits this many columns; ``None`` for no limit."""
+
+
+PLAIN = Style()
+
+
+def format_threads(threads: Iterable[ThreadStack], style: Style = PLAIN) -> Iterator[Line]:
+    """Every thread with a title; threads whose stacks look the same (a pool's idle workers) are told once."""
+    groups: dict[tuple[str, str, tuple[Line, ...]], list[ThreadStack]] = {}
+    for thread in threads:
+        key = thread.signal, thread.note, tuple(format_stack(thread.frames, style))
+        groups.setdefault(key, []).append(thread)
+    for number, ((_signal, note, lines), alike) in enumerate(groups.items()):
+        if number:
+            yield Line("")
+        yield Line(_title(alike), "title")
+        if note:
+            yield Line(f"  ({note})", "dim")
+        yield from lines
+
+
+def format_stack(frames: Sequence[Frame], style: Style = PLAIN) -> list[Line]:
+    """The lines of one stack, innermost frame first."""
+    if not frames:
+        return [Line("  (no frames)")]
+    shown = [frame for position, frame in enumerate(frames) if _shown(position, frame, style)]
+    widths = (_width(map(function_text, shown), MAX_FUNCTION), _width(map(place_text, shown), MAX_PLACE))
+    lines: list[Line] = []
+    for told, group in groupby(enumerate(frames), lambda item: _shown(item[0], item[1], style)):
+        members = [frame for _position, frame in group]
+        if told:
+            lines += [line for frame in members for line in _frame_lines(frame, widths, style)]
+        else:
+            lines.append(Line(f"          {_folded(members)}", "dim"))
+    return lines if style.full else _shortened(lines)
+
+
+def _shortened(lines: list[Line]) -> list[Line]:
+    """A recursion that has run away is told by its two ends."""
+    cut = len(lines) - _HEAD - _TAIL
+    if cut <= 0:
+        return lines
+    return [*lines[:_HEAD], Line(f"          … {cut} more lines", "dim"), *lines[-_TAIL:]]
+
+
+def _shown(position: int, frame: Frame, style: Style) -> bool:
+    """The innermost frame is always shown: it says where the thread is."""
+    return position == 0 or style.full or not frame.plumbing
+
+
+def _width(texts: Iterable[str], limit: int) -> int:
+    return max((length for length in map(len, texts) if length <= limit), default=0)
+
+
+def _title(alike: Sequence[ThreadStack]) -> str:
+    first = alike[0]
+    name = f' "{first.name}"' if first.name else ""
+    if len(alike) > 1:
+        numbers = ", ".join(str(thread.lwp) for thread in alike[:4]) + (", …" if len(alike) > 4 else "")
+        return f"{len(alike)} threads with the same stack{name}: {numbers}"
+    gil = "  holds the GIL" if first.holds_gil else ""
+    return f"Thread {first.lwp}{name}{f'  {first.signal}' if first.signal else ''}{gil}"
+
+
+def _folded(frames: Sequence[Frame]) -> str:
+    families = dict.fromkeys(_family(frame) for frame in frames)
+    return f"… {len(frames)} frame{'s' * (len(frames) > 1)} of {', '.join(families)}"
+
+
+def _family(frame: Frame) -> str:
+    if frame.language == "python":
+        return python_family(frame.function, frame.file) or "Python"
+    return native_family(frame.function, frame.library, frame.file) or "native code"
+
+
+def _frame_lines(frame: Frame, widths: tuple[int, int], style: Style) -> Iterator[Line]:
+    language, notes = frame.language, _notes(frame)
+    head = f"  {language}  {function_text(frame):<{widths[0]}}"
+    place = f"  {place_text(frame):<{widths[1]}}"
+    taken = len(head) + len(place) + (len(notes) + 2 if notes else 0)
+    text = _cut(source_line(frame.file, frame.line), style.width and style.width - taken - 2)
+    behind = f"  {text}" if text else "", f"  {notes}" if notes else ""
+    if not any(behind):
+        head, place = (head, place.rstrip()) if place.strip() else (head.rstrip(), "")
+    yield in_parts((head, language), (place, ""), (behind[0], "dim"), (behind[1], "fx"))
+    for name, value in frame.variables:
+        yield Line(f"              {name} = {value}")
+
+
+def _cut(text: str, room: int | None) -> str:
+    room = MAX_TEXT if room is None else max(_MIN_TEXT, min(room, MAX_TEXT))
+    return text if len(text) <= room else text[: room - 1] + "…"
+
+
+def function_text(frame: Frame) -> str:
+    """The function's name: of a native one without parameters and template arguments.
+
+    What has neither a source nor a library is no function: an op or an autograd node that a breakpoint is of.
+    """
+    if frame.language == "python" or not (frame.file or frame.library):
+        return frame.function
+    name = qualified_name(frame.function).replace("anonymous::", "") or frame.function
+    return f"{name}::{{lambda}}" if "{lambda(" in frame.function else name
+
+
+def place_text(frame: Frame) -> str:
+    """``FILE:LINE``, or the library of a native frame whose source is not known."""
+    if frame.file:
+        path = frame.file.rsplit("/", 1)[-1] if frame.fx else short_path(frame.file)
+        if len(path) > MAX_PLACE - 6:
+            path = "…/" + "/".join(path.split("/")[-2:])
+        return f"{path}:{frame.line}" if frame.line else path
+    return f"in {frame.library.rsplit('/', 1)[-1]}" if frame.library else ""
+
+
+def _notes(frame: Frame) -> str:
+    """What torch.fx and autograd know of the frame."""
+    notes = []
+    if frame.fx:
+        module = "the root module" if frame.fx.module == "" else frame.fx.module
+        origin = f"  {short_path(frame.fx.origin)}" if frame.fx.origin else ""
+        notes.append(f"[fx: {frame.fx.node}{f' ← {module}' if module else ''}{origin}]")
+    if frame.autograd:
+        number = frame.autograd.sequence_number
+        name = frame.autograd.name.removeprefix("torch::autograd::")
+        notes.append(f"[autograd: {name}{f' #{number}' if number is not None else ''}]")
+    return " ".join(notes)

@@ -1,0 +1,1 @@
+"""Reads a project: its build files, its C++, its Python."""
