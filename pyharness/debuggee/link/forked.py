@@ -5,12 +5,9 @@ from __future__ import annotations
 import os
 import resource
 import sys
-import threading
 from pathlib import Path
-from typing import Any
 
-_monitoring: Any = getattr(sys, "monitoring", None)
-
+from pyharness.debuggee.pydevd import forked as pydevd_in_child
 
 _registered: list[int] = []
 
@@ -38,7 +35,7 @@ def had_children(before: int) -> bool:
 
 
 def _begin() -> None:
-    _let_go()
+    pydevd_in_child.let_go()
     if "pyharness.debuggee.link.seat" in sys.modules:
         from pyharness.debuggee.link import quiet_thread
         from pyharness.debuggee.link.seat import SEAT
@@ -53,27 +50,3 @@ def _begin() -> None:
         from pyharness.debuggee.link import children
 
         children.greet(children.name_of_forked())
-
-
-def _let_go() -> None:
-    if "pydevd" not in sys.modules:
-        return
-    import pydevd
-    from _pydevd_bundle.pydevd_constants import after_fork
-
-    debugger = pydevd.get_global_debugger()
-    after_fork()  # its locks may be held by threads that do not exist here
-    pydevd.settrace_forked(setup_tracing=False)
-    sys.settrace(None)
-    threading.settrace(None)
-    if _monitoring:
-        _stop_monitoring()
-    if debugger is not None:
-        debugger.pydb_disposed = True  # what still refers to it does nothing
-
-
-def _stop_monitoring() -> None:
-    tool = _monitoring.DEBUGGER_ID
-    if _monitoring.get_tool(tool) is not None:
-        _monitoring.set_events(tool, 0)
-        _monitoring.free_tool_id(tool)

@@ -1,4 +1,4 @@
-"""Names debugpy's threads and ours for the kernel: a list of threads leaves them out without asking Python."""
+"""Names a debugger's threads for the kernel: a list of threads leaves them out without asking Python."""
 
 from __future__ import annotations
 
@@ -23,18 +23,3 @@ def all_as_json() -> str:
         for thread in threading.enumerate()
     }
     return json.dumps([threading.get_native_id(), names])
-
-
-def name_debugpys() -> None:
-    """Every thread that debugpy starts from now on is."""
-    from _pydevd_bundle.pydevd_daemon_thread import PyDBDaemonThread
-
-    run = PyDBDaemonThread.run
-    if run.__module__ == __name__:
-        return
-
-    def named_run(self: PyDBDaemonThread) -> None:
-        name_this()
-        run(self)
-
-    PyDBDaemonThread.run = named_run

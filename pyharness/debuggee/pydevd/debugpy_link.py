@@ -26,11 +26,11 @@ def serve(link: socket.socket, on_made: Callable[[Any], None] = lambda _debugger
     import debugpy.server  # where pydevd is found from then on
     import pydevd
 
-    from pyharness.debuggee.link import thread_names
+    from pyharness.debuggee.pydevd import named_threads
     from pyharness.debuggee.pydevd import tuning as pydevd_tuning
 
     debugpy.configure(subProcess=False)
-    thread_names.name_debugpys()
+    named_threads.name_them()
     with _connected_to(OwnSocket(link), on_made):
         debugpy.connect(_NOWHERE)
     debugger = pydevd.get_global_debugger()

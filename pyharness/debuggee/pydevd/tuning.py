@@ -4,10 +4,9 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from pyharness.debuggee.pydevd import emptied_modules, unwound_steps
+from pyharness.debuggee.pydevd import emptied_modules, presentation, unwound_steps
 from pyharness.debuggee.pydevd import evaluation as pydevd_evaluation
 from pyharness.debuggee.pydevd.conditions import Conditions
-from pyharness.debuggee.shown import presentation
 
 if TYPE_CHECKING:
     from collections.abc import Callable

@@ -1,0 +1,34 @@
+"""Takes pydevd out of a forked child, in which none of its threads runs."""
+
+from __future__ import annotations
+
+import sys
+import threading
+from typing import Any
+
+_monitoring: Any = getattr(sys, "monitoring", None)  # since Python 3.12
+
+
+def let_go() -> None:
+    """Have the child run on as without a debugger; its parent keeps its own."""
+    if "pydevd" not in sys.modules:
+        return
+    import pydevd
+    from _pydevd_bundle.pydevd_constants import after_fork
+
+    debugger = pydevd.get_global_debugger()
+    after_fork()  # its locks may be held by threads that do not exist here
+    pydevd.settrace_forked(setup_tracing=False)
+    sys.settrace(None)
+    threading.settrace(None)
+    if _monitoring:
+        _stop_monitoring()
+    if debugger is not None:
+        debugger.pydb_disposed = True  # what still refers to it does nothing
+
+
+def _stop_monitoring() -> None:
+    tool = _monitoring.DEBUGGER_ID
+    if _monitoring.get_tool(tool) is not None:
+        _monitoring.set_events(tool, 0)
+        _monitoring.free_tool_id(tool)
