@@ -17,7 +17,7 @@ from pyharness.debugger.python.asking import with_prints
 from pyharness.debugger.python.dap_client import RequestError
 from pyharness.debugger.starting.launch import Command, missing_in
 from pyharness.gdbmi.client import GdbError
-from pyharness.model.conditions.log_message import checked as checked_message
+from pyharness.model.conditions import log_message
 from pyharness.model.errors import DebuggerLostError, HarnessError
 from pyharness.model.evaluation import EVAL_TIMEOUT, checked_timeout
 from pyharness.model.frames import Frame
@@ -183,7 +183,7 @@ class Program:
 
         """
         place = self._place(where)
-        point = Breakpoint(place, checked_message(message, python=place.is_python))
+        point = Breakpoint(place, log_message.required(message, python=place.is_python))
         self._heard.to[point] = to
         return self._add(point)
 

@@ -73,7 +73,7 @@ class LogPoint:
     """With expressions in braces, in the place's language."""
 
     def __post_init__(self) -> None:
-        log_message.checked(self.message, python=self.where.is_python)
+        log_message.required(self.message, python=self.where.is_python)
 
 
 @dataclass(frozen=True)

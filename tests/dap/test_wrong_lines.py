@@ -79,7 +79,7 @@ def test_a_hit_condition_that_never_holds(begun, hits):
 
 def test_a_log_message_that_cannot_be_read(begun):
     for path in (EXTENSION, begun.script):
-        for text in ("{" * 500, "at {x"):
+        for text in ("{" * 501, "at {x"):
             told = set_one(begun, path, logMessage=text)
             assert (told["verified"], "a brace that is not closed" in told["message"]) == (False, True)
             assert len(told["message"]) < 200

@@ -24,6 +24,20 @@ def test_a_hit_condition_in_each_language(debugged):
         assert program.evaluate("number") == "2"
 
 
+def test_doubled_braces_are_braces(debugged):
+    crossing, said = debugged("core_crossing.py"), []
+    with crossing.start() as program:
+        program.log(f"{crossing.at('element')} hits 2", "{{n}} {number} {{{number}}} {len({1: 2})} }", said.append)
+        program.log("native:tick hits 1", "{{n}} {n}", said.append)
+        assert program.resume() is None
+    assert sorted(said) == ["{n} 0", "{n} 1 {1} 1 }"]
+
+
+def test_a_message_that_says_nothing(debugged):
+    with debugged("core_crossing.py").start() as program, pytest.raises(UsageError, match="says something"):
+        program.log("native:tick", "")
+
+
 def test_an_op_that_is_counted(debugged):
     graph, said = debugged("core_graph.py"), []
     with graph.start() as program:

@@ -13,31 +13,31 @@ class OwnSocket(socket.socket):
 
     def __init__(self, connection: socket.socket) -> None:
         super().__init__(fileno=connection.detach())
-        self._file = self._known()
+        self._file = _known(self.fileno())
 
     def sendall(self, data: Any, flags: int = 0) -> None:
         """Send all, as a socket does; ``OSError`` where it is gone."""
-        if not self._is_ours():
+        if not self._is_ours(self.fileno()):
             raise OSError("the program has closed it")
         super().sendall(data, flags)
 
     def shutdown(self, how: int) -> None:
         """Shut down, as a socket does; nothing where it is gone."""
-        if self._is_ours():
+        if self._is_ours(self.fileno()):
             super().shutdown(how)
 
     def close(self) -> None:
-        """Give the descriptor back, at once, whatever reads from a stream of it."""
-        ours = self._is_ours()
+        """Give the descriptor back, at once, whatever reads from a stream of it; the first of several who do so."""
         descriptor = self.detach()
-        if ours:
+        if descriptor >= 0 and self._is_ours(descriptor):
             os.close(descriptor)
 
-    def _is_ours(self) -> bool:
+    def _is_ours(self, descriptor: int) -> bool:
         with suppress(OSError):
-            return self._known() == self._file
+            return _known(descriptor) == self._file
         return False
 
-    def _known(self) -> tuple[int, int]:
-        known = os.fstat(self.fileno())
-        return known.st_dev, known.st_ino
+
+def _known(descriptor: int) -> tuple[int, int]:
+    known = os.fstat(descriptor)
+    return known.st_dev, known.st_ino

@@ -12,23 +12,44 @@ _LONG = 60
 
 
 def parts(message: str) -> tuple[list[str], list[str]]:
-    """The texts of a message, and the expressions in outer braces between them; one that is not closed is text."""
-    texts, values = [""], list[str]()
-    depth = start = 0
-    for position, char in enumerate(message):
-        if char == "{":
-            depth += 1
-            start = position + 1 if depth == 1 else start
-        elif char == "}" and depth:
-            depth -= 1
-            if not depth:
-                values.append(message[start:position])
-                texts.append("")
-        elif not depth:
-            texts[-1] += char
-    if depth:
-        texts[-1] += message[start - 1 :]
+    """The texts of a message, and the expressions in braces between them; doubled braces are braces, as in f-strings.
+
+    What is not closed is text.
+    """
+    texts, values, rest = _scanned(message)
+    texts[-1] += rest
     return texts, values
+
+
+def _scanned(message: str) -> tuple[list[str], list[str], str]:
+    """Texts, expressions, and what begins with a brace that is not closed."""
+    texts, values = [""], list[str]()
+    position = 0
+    while position < len(message):
+        if message[position : position + 2] in {"{{", "}}"}:
+            texts[-1] += message[position]
+            position += 2
+        elif message[position] == "{":
+            end = _end_of(message, position)
+            if end < 0:
+                return texts, values, message[position:]
+            values.append(message[position + 1 : end])
+            texts.append("")
+            position = end + 1
+        else:
+            texts[-1] += message[position]
+            position += 1
+    return texts, values, ""
+
+
+def _end_of(message: str, start: int) -> int:
+    """Where the brace at ``start`` is closed; -1 where it is not."""
+    depth = 0
+    for position in range(start, len(message)):
+        depth += {"{": 1, "}": -1}.get(message[position], 0)
+        if not depth:
+            return position
+    return -1
 
 
 def python_of(value: str) -> str:
@@ -49,13 +70,20 @@ def _is_python(code: str) -> bool:
 
 def checked(message: str, *, python: bool = False) -> str:
     """``message``, where all that it would evaluate can be read: as Python's expressions, or as far as the braces."""
-    texts, values = parts(message)
-    if "{" in texts[-1]:
+    _, values, rest = _scanned(message)
+    if rest:
         raise UsageError(f"The log message {_short(message)!r} has a brace that is not closed.", _FORM)
     wrong = [value for value in values if python and not python_of(value)]
     if wrong:
         raise UsageError(f"{_short('{' + wrong[0] + '}')!r} in the log message is no Python expression.", _FORM)
     return message
+
+
+def required(message: str, *, python: bool) -> str:
+    """``message``, checked, where it says something."""
+    if not message:
+        raise UsageError("A log point says something.", 'Give it a message, such as "loss={loss}".')
+    return checked(message, python=python)
 
 
 def _short(text: str) -> str:
