@@ -343,6 +343,7 @@ class Program:
         """What is to be known of the stop; a program that was killed meanwhile is said to have ended."""
         with self._hold.used():
             if self.stop is None:
+                self._require_alive()
                 raise HarnessError("The program is not stopped.", "Run to a place first.")
             with self._shell.excused():
                 return question(self.stop)
