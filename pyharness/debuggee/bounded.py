@@ -6,7 +6,7 @@ import _thread
 import ctypes
 import os
 import threading
-from contextlib import contextmanager, suppress
+from contextlib import contextmanager, nullcontext, suppress
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -18,6 +18,7 @@ from pyharness.model.evaluation import EVAL_TIMEOUT
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
+    from contextlib import AbstractContextManager
 
 _AGAIN = 0.1
 """Seconds after which an expression that caught its end, or came after it, is ended."""
@@ -85,10 +86,14 @@ class Bounds:
         self._pid = os.getpid()
 
     @contextmanager
-    def shared(self) -> Iterator[None]:
-        """All that this thread evaluates meanwhile answers one question, and has the time of one."""
+    def shared(self, *, often: bool = False) -> Iterator[None]:
+        """All that this thread evaluates meanwhile answers one question, and has the time of one.
+
+        What is asked ``often``, at each pass of a line, has to cost little: a timer for each costs more than pydevd's
+        line does. It is ended less exactly, no blocking call is interrupted, and memory is not limited.
+        """
         ident = _thread.get_ident()
-        time = self._shared[ident] = _Time(ident, self.seconds)
+        time = self._shared[ident] = (_WatchedTime if often else _Time)(ident, self.seconds)
         try:
             yield
         finally:
@@ -116,7 +121,7 @@ class Bounds:
         self._running[time.ident] = time
         prints = CONTAINMENT.enter()
         try:
-            with _little_memory():
+            with time.memory():
                 outcome = time.run(body)
         finally:
             self._running.pop(time.ident, None)
@@ -132,9 +137,12 @@ class Bounds:
 class _Time:
     """The time of one question, on the thread ``ident``; it ends what runs when it is over, and again and again."""
 
+    memory: Callable[[], AbstractContextManager[None]] = staticmethod(_little_memory)
+    """What is allocated meanwhile is limited."""
+
     def __init__(self, ident: int, seconds: float) -> None:
         self.ident = ident
-        self._seconds = seconds
+        self.seconds = seconds
         self._why: BaseException = TimeoutError(f"it took longer than {seconds:g} s and was ended")
         self._lock = _thread.allocate_lock()
         self._inside = False
@@ -156,7 +164,7 @@ class _Time:
             except (OSError, ValueError, AttributeError):
                 pass
             else:
-                self._timer.start(self._seconds, _AGAIN)
+                self._timer.start(self.seconds, _AGAIN)
                 return
         with suppress(RuntimeError):  # the interpreter shuts down: there are no new threads
             quiet_thread.start(self._watch)
@@ -200,7 +208,13 @@ class _Time:
             if self._timer is not None:
                 self._timer.start(0, _AGAIN)
                 return
-        self._raise_in_thread()
+        self.end_now()
+
+    def end_now(self) -> None:
+        """From another thread: its time is over."""
+        with self._lock:
+            if self._inside:
+                _raise_in(self.ident)
 
     def _leave(self) -> None:
         with self._lock:
@@ -214,15 +228,77 @@ class _Time:
 
     def _watch(self) -> None:
         """On a thread of ours, where the thread of the expression gets no signals."""
-        patience = self._seconds
+        patience = self.seconds
         while not self._over.acquire(timeout=patience):
-            self._raise_in_thread()
+            self.end_now()
             patience = _AGAIN
 
-    def _raise_in_thread(self) -> None:
-        with self._lock:
-            if self._inside:
-                _raise_in(self.ident)
+
+class _WatchedTime(_Time):
+    """One that ``_Watch`` looks at, which counts its looks: the program may have its own idea of the time."""
+
+    memory = staticmethod(nullcontext)
+    _looks = 0
+
+    def look(self, every: float) -> None:
+        """Another ``every`` seconds have passed, at the most."""
+        self._looks += 1
+        if self._looks * every > self.seconds:
+            self.end_now()
+
+    def begin(self) -> None:
+        """From now on it passes; a second call does nothing."""
+        _WATCH.add(self)
+
+    def end(self) -> None:
+        """The question is answered."""
+        _WATCH.remove(self)
+
+
+class _Watch:
+    """One thread that looks every now and then at what is evaluated; it goes when that has been nothing for long."""
+
+    _EVERY = 0.25
+    _IDLE = 20
+
+    def __init__(self) -> None:
+        self._times: set[_WatchedTime] = set()
+        self._lock = _thread.allocate_lock()
+        self._never = _thread.allocate_lock()
+        self._never.acquire()
+        self._pid = 0
+        """The process in which the thread runs."""
+
+    def add(self, time: _WatchedTime) -> None:
+        """Look at it from now on."""
+        self._times.add(time)
+        if self._pid == os.getpid():
+            return
+        with self._lock, suppress(RuntimeError):  # there are no new threads at the end, or without memory
+            if self._pid != os.getpid():
+                quiet_thread.start(self._run)
+                self._pid = os.getpid()
+
+    def remove(self, time: _WatchedTime) -> None:
+        """Look at one no more: it has ended."""
+        self._times.discard(time)
+
+    def forget(self) -> None:
+        """In a forked child."""
+        self._times.clear()
+        self._lock = _thread.allocate_lock()
+
+    def _run(self) -> None:
+        idle = 0
+        while not self._never.acquire(timeout=self._EVERY):
+            times = list(self._times)
+            for time in times:
+                time.look(self._EVERY)
+            idle = 0 if times else idle + 1
+            with self._lock:
+                if idle > self._IDLE and not self._times:
+                    self._pid = 0
+                    return
 
 
 def _raise_in(ident: int) -> None:
@@ -261,5 +337,7 @@ def _called(body: Callable[[], Any]) -> Outcome:
         return Outcome(error=error)
 
 
+_WATCH = _Watch()
+os.register_at_fork(after_in_child=_WATCH.forget)
 BOUNDS = Bounds()
 kernel_timer.prepare()

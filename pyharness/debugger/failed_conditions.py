@@ -17,7 +17,7 @@ class FailedConditions:
 
     def take(self, data: Any) -> None:
         """Take what ``debuggee/pydevd/conditions.py`` sends with its output on a condition of Python's."""
-        if isinstance(data, dict) and data.get("stops"):
+        if isinstance(data, dict) and "condition" in data:
             self._texts[int(data["thread"])] = int(data["line"]), str(data["condition"])
 
     def take_native(self, thread: int, place: Breakpoint | None, problem: str) -> None:

@@ -222,7 +222,7 @@ class LiveShell(Shell):
             self.perform(self.machine.handle(m.PythonStopped(thread, known, self._called_back(thread))))
 
     def _on_output(self, body: dict[str, Any]) -> None:
-        """debugpy says something; its data are ours (``conditions.py``, ``log_points.py`` of ``debuggee/pydevd``)."""
+        """debugpy says something; its data are ours (``debuggee/pydevd/conditions.py``)."""
         data, text = body.get("data"), str(body.get("output", ""))
         if isinstance(data, dict) and "log" in data:
             self._log(int(data["log"]), text.removesuffix("\n"))
@@ -374,10 +374,15 @@ class LiveShell(Shell):
             "Continue: the stop of that thread comes next.",
         )
 
+    @property
+    def is_ending(self) -> bool:
+        """Whether the program is at its end, as far as it has said so, or beyond it."""
+        return super().is_ending or self._ending or has_ended(self.process.pid)
+
     def pause(self, thread: int) -> None:
         """Stop the program: debugpy stops Python code at its next line; where none comes soon, gdb stops the thread."""
-        self.machine.pausing = True
         self.python.post("pause", {"threadId": "*"})
+        self.machine.pausing = True
         native = threading.Timer(_PYTHON_PAUSES, self._events.put, (("pause", thread),))
         native.daemon = True
         native.start()

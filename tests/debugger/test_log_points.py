@@ -38,6 +38,28 @@ def test_a_message_that_says_nothing(debugged):
         program.log("native:tick", "")
 
 
+def test_what_a_message_sees(debugged):
+    crossing, said = debugged("core_crossing.py"), []
+    with crossing.start(eval_timeout=0.5) as program:
+        names = "{[*locals()]} {sys._getframe().f_code.co_name}"
+        program.log(f"{crossing.at('element')} hits 1", names, said.append)
+        program.run_to(crossing.at("print"))
+        program.log(crossing.at("print"), "never again")
+    assert said == ["['number'] <module>"]
+
+
+def test_a_message_that_does_not_end_or_is_endless(debugged):
+    crossing, said = debugged("core_crossing.py"), []
+    with crossing.start(eval_timeout=0.5) as program:
+        program.log(f"{crossing.at('element')} hits 1", "{[_ for _ in iter(int, 1)]} {number}", said.append)
+        program.log(f"{crossing.at('element')} hits 2", "{'x' * (100 << 20)}", said.append)
+        assert program.run_to(f"{crossing.at('loop')} if [_ for _ in iter(int, 1)]").reason == "breakpoint"
+    ended, long = said
+    assert ended == "<TimeoutError: it took longer than 0.5 s and was ended> 0"
+    assert long.startswith("xxx")
+    assert long.endswith(f"xxx… and {99 << 20} characters more")
+
+
 def test_an_op_that_is_counted(debugged):
     graph, said = debugged("core_graph.py"), []
     with graph.start() as program:
@@ -121,4 +143,5 @@ def test_a_condition_of_a_log_point_that_raises_is_noted_and_stops_nothing(debug
         program.log(crossing.at("loop", "nosuch > 1"), "never")
         program.run_to(crossing.at("print"))
     (noted,) = [each.getMessage() for each in caplog.records]
-    assert noted == "The condition 'nosuch > 1' of a log point raised NameError: name 'nosuch' is not defined."
+    place = crossing.at("loop").removeprefix("py:")
+    assert noted == f"The condition 'nosuch > 1' at {place} raised NameError: name 'nosuch' is not defined."

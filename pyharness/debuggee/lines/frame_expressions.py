@@ -14,7 +14,8 @@ def evaluated(expression: str, frame: FrameType) -> Any:
 
     Lambdas and comprehensions in it see the frame's variables: ``eval`` lets them see only what it is given as globals.
     """
-    return eval(_compiled(expression), {**frame.f_globals, **frame.f_locals})  # noqa: S307
+    variables = dict(frame.f_locals)
+    return eval(_compiled(expression), {**frame.f_globals, **variables}, variables)  # noqa: S307
 
 
 @lru_cache(maxsize=256)

@@ -1,34 +1,42 @@
-"""Conditions and log messages of Python breakpoints: one that raises does not reach the program, and is told."""
+"""Breakpoints and log points at lines of Python: when one stops, and what one prints, in place of pydevd's own."""
 
 from __future__ import annotations
 
-import re
 import threading
+from collections import Counter
+from functools import lru_cache
 from typing import TYPE_CHECKING, Any
 
-from pyharness.debuggee.bounded import told
+from pyharness.debuggee.bounded import BOUNDS
 from pyharness.debuggee.contained import CONTAINMENT
 from pyharness.debuggee.lines.frame_expressions import evaluated
 from pyharness.debuggee.pydevd import emptied_modules
+from pyharness.model.conditions import hits, log_message
+from pyharness.protocol.pydevd import AtLine
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
     from types import FrameType
 
-_WITH_HITS = re.compile(r"\(\n(.*)\n\) and __import__\('pyharness\..*", re.DOTALL)
-"""A condition that ``debugger/python/lines.py`` has put together with a hit condition."""
+    from pyharness.protocol.pydevd import Wanted
+
+_LONGEST = 1 << 20
+"""Characters of a log point's line."""
 
 
 class Conditions:
     """Tests the conditions of one pydevd debugger, in place of its ``handle_breakpoint_condition``.
 
-    One that raises stops the program, as in pdb and gdb. pydevd's own takes it for one that does not hold, and says
-    nothing of a ``NameError``.
+    One that raises, or takes too long, does not reach the program, and stops it, as in pdb and gdb; a log point says
+    so, and goes on. pydevd's own takes it for one that does not hold, and says nothing of a ``NameError``.
     """
 
     def __init__(self, debugger: Any) -> None:
         self._debugger = debugger
         self._express = debugger.handle_breakpoint_expression
-        self._failed: dict[tuple[str, int, str], int] = {}
+        self._hits: Counter[int] = Counter()
+        """How often the condition of each breakpoint held, in this session."""
+        self._failed: Counter[tuple[str, int, str]] = Counter()
 
     def hold(self, _info: Any, breakpoint_: Any, frame: FrameType) -> bool:
         """Whether the program stops at this breakpoint, whose line ``frame`` is about to run."""
@@ -37,16 +45,10 @@ class Conditions:
             return True
         if not breakpoint_.condition:
             return False
-        CONTAINMENT.enter()
-        try:
-            return bool(evaluated(breakpoint_.condition, frame))
-        except KeyboardInterrupt:  # Ctrl-C came to the program at this moment: it is the program's
-            raise
-        except BaseException as error:  # noqa: BLE001  (whatever the user's expression raises)
-            problem = told(error)
-        finally:
-            CONTAINMENT.leave()
-        return self._fail(breakpoint_, frame, problem)
+        logs = bool(getattr(breakpoint_, "is_logpoint", False))  # one of a client without the harness
+        at_line = AtLine.in_condition(breakpoint_.condition)
+        with BOUNDS.shared(often=True):  # each of them is asked: it counts its hits, or prints
+            return any([self._stops(each, frame, logs=logs or bool(each.log)) for each in at_line.wanted])  # noqa: C419
 
     def express(self, breakpoint_: Any, info: Any, frame: FrameType) -> None:
         """What a log point says there, in place of pydevd's ``handle_breakpoint_expression``."""
@@ -57,30 +59,71 @@ class Conditions:
         finally:
             CONTAINMENT.leave()
 
-    def _fail(self, breakpoint_: Any, frame: FrameType, problem: str) -> bool:
-        """Tell it; a log point, which never stops, tells it ever more rarely."""
-        place = frame.f_code.co_filename, frame.f_lineno, breakpoint_.condition
-        count = self._failed[place] = self._failed.get(place, 0) + 1
-        stops = not getattr(breakpoint_, "is_logpoint", False)
-        if stops or str(count).strip("0") == "1":
-            self._tell(failure(breakpoint_.condition, frame, problem, count), frame.f_lineno, stops=stops)
-        return stops
+    def _stops(self, wanted: Wanted, frame: FrameType, *, logs: bool) -> bool:
+        if wanted.condition:
+            held, problem = _value(bool, wanted.condition, frame)
+            if problem:
+                self._fail(wanted.condition, frame, problem, logs=logs)
+                return not logs
+            if not held:
+                return False
+        self._hits[wanted.number] += 1
+        if not hits.holds(wanted.hits, self._hits[wanted.number]):
+            return False
+        if wanted.log:
+            self._send(f"{_shortened(_message(wanted.log, frame))}\n", "stdout", {"log": wanted.number})
+        return not wanted.log
 
-    def _tell(self, text: str, line: int, *, stops: bool) -> None:
+    def _fail(self, condition: str, frame: FrameType, problem: str, *, logs: bool) -> None:
+        """Tell it; a log point, which never stops, tells it ever more rarely."""
+        place = frame.f_code.co_filename, frame.f_lineno, condition
+        self._failed[place] += 1
+        text = failure(condition, frame, problem, self._failed[place])
+        if not logs:
+            data = {"condition": text, "thread": threading.get_native_id(), "line": frame.f_lineno}
+            self._send(f"{text}\n", "important", data)
+        elif str(self._failed[place]).strip("0") == "1":
+            self._send(f"{text}\n", "important", None)
+
+    def _send(self, text: str, category: str, data: dict[str, Any] | None) -> None:
         from _pydevd_bundle._debug_adapter.pydevd_schema import OutputEvent, OutputEventBody
         from _pydevd_bundle.pydevd_comm_constants import CMD_WRITE_TO_CONSOLE
         from _pydevd_bundle.pydevd_net_command import NetCommand
 
-        data = {"condition": text, "thread": threading.get_native_id(), "line": line, "stops": stops}
-        event = OutputEvent(OutputEventBody(f"{text}\n", "important", data=data))
+        event = OutputEvent(OutputEventBody(text, category, data=data))
         self._debugger.writer.add_command(NetCommand(CMD_WRITE_TO_CONSOLE, 0, event, is_json=True))
 
 
 def failure(condition: str, frame: FrameType, problem: str, count: int) -> str:
     """What a person is told of a condition that raised."""
-    combined = _WITH_HITS.fullmatch(condition)
-    shown = combined[1] if combined else condition
     often = f" ({count} times so far)" if count > 1 else ""
     return (
-        f"The condition {shown!r} at {frame.f_code.co_filename}:{frame.f_lineno} raised {problem.rstrip('.')}{often}."
+        f"The condition {condition!r} at {frame.f_code.co_filename}:{frame.f_lineno} "
+        f"raised {problem.rstrip('.')}{often}."
     )
+
+
+def _message(log: str, frame: FrameType) -> str:
+    texts, values = _parts(log)
+    shown = (_value(str, value, frame) for value in values)
+    said = [f"<{problem}>" if problem else value for value, problem in shown]
+    return texts[0] + "".join(value + text for value, text in zip(said, texts[1:], strict=True))
+
+
+@lru_cache(maxsize=256)
+def _parts(log: str) -> tuple[list[str], list[str]]:
+    """The texts of a message, and Python's code for the values between them."""
+    texts, values = log_message.parts(log)
+    return texts, [log_message.python_of(value) or repr("<no Python>") for value in values]
+
+
+def _value(kind: Callable[[Any], Any], expression: str, frame: FrameType) -> tuple[Any, str]:
+    """What an expression is, as ``kind``, or why it is nothing."""
+    outcome = BOUNDS.run(lambda: kind(evaluated(expression, frame)))
+    if isinstance(outcome.error, KeyboardInterrupt):  # Ctrl-C came to the program at this moment: it is the program's
+        raise outcome.error
+    return outcome.value, outcome.problem
+
+
+def _shortened(text: str) -> str:
+    return text if len(text) <= _LONGEST else f"{text[:_LONGEST]}… and {len(text) - _LONGEST} characters more"

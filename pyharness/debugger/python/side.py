@@ -13,6 +13,7 @@ from pyharness.model.errors import HarnessError
 from pyharness.model.frames import Frame
 from pyharness.model.source_map import place_of
 from pyharness.model.user_code import UserCode
+from pyharness.protocol.pydevd import WHO
 
 if TYPE_CHECKING:
     import socket
@@ -22,8 +23,6 @@ if TYPE_CHECKING:
     from pyharness.debugger.breakpoint import Breakpoint
 
 _LIBRARIES = ("torch", "functorch", "torchgen", "debugpy", "_distutils_hack")
-_WHO = "__import__('pyharness.debuggee.link.thread_names', fromlist=['all_as_json']).all_as_json()"
-"""The LWP of the thread that evaluates it, and the name of each thread that Python knows, as JSON."""
 _PATIENCE = 2.0
 _FINDERS = "__editable___*"
 """What pip writes for an editable install: every import of the user's runs it."""
@@ -138,7 +137,7 @@ class PythonSide:
         """The LWP of a stopped thread (asked of the program once)."""
         if dap_thread not in self._lwp:
             frame = self._frames(dap_thread, 1)[0]
-            answer = self._dap.request("evaluate", {"expression": _WHO, "frameId": frame["id"], "context": "watch"})
+            answer = self._dap.request("evaluate", {"expression": WHO, "frameId": frame["id"], "context": "watch"})
             own, self.names = json.loads(ast.literal_eval(answer["result"]), object_hook=_numbered)
             self._lwp[dap_thread] = own
             self._dap_thread[own] = dap_thread

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import ast
-
 from pyharness.model.errors import UsageError
 
 _QUOTES = ('"', "'", '"""', "'''")
@@ -61,8 +59,9 @@ def python_of(value: str) -> str:
 
 
 def _is_python(code: str) -> bool:
+    """Whether it is an expression by itself: one that awaits or yields is only within a function."""
     try:
-        ast.parse(code, mode="eval")
+        compile(code, "<log message>", "eval")
     except (SyntaxError, ValueError, MemoryError, RecursionError):
         return False
     return True
