@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import argparse
 import atexit
+import builtins
 import importlib.util
 import itertools
 import os
@@ -123,6 +124,7 @@ def run(options: argparse.Namespace, *, stop: bool) -> int:
     code = _load_module(options.script, module) if options.module else _load_file(options.script, module)
     sys.argv = [(options.module and module.__file__) or options.script, *options.arguments]
     sys.modules["__main__"] = module
+    module.__dict__["__builtins__"] = builtins
     emptied_modules.keep()
     try:
         if stop:
@@ -191,7 +193,6 @@ def _load_source(script: str, module: types.ModuleType) -> CodeType:
     path = Path(script).absolute()
     apart.put_first(str(path.resolve().parent))
     module.__file__ = str(path)
-    module.__dict__["__builtins__"] = __builtins__
     module.__spec__ = None
     try:
         return compile(_source_of(path), str(path), "exec", dont_inherit=True)
@@ -211,6 +212,8 @@ def _source_of(path: Path) -> bytes:
 
 
 def _load_module(name: str, module: types.ModuleType) -> CodeType:
+    if name.startswith("."):
+        raise SystemExit(f"{sys.executable}: Relative module names not supported")
     if here := current_folder():  # Python leaves out one that was removed
         apart.put_first(str(here))
     spec = importlib.util.find_spec(name)

@@ -1,16 +1,18 @@
-"""Keeps the debugger's imports and the program's apart: neither finds a file that was meant for the other.
+"""Keeps the debugger's modules and the program's apart: neither finds a file that was meant for the other.
 
 The program's folder comes first on its path: a ``json.py`` in it is its ``json``. The debugger in the program imports
 ``json`` too, and means Python's. So it never looks into the program's folder; and what it imported under a name that
-the program's folder has as well is forgotten, so that the program finds its own. This file itself imports only what
-Python has imported before any program.
+the program's folder has as well is forgotten, so that the program finds its own. What the program puts into
+``builtins`` (an ``__import__`` that refuses, or is lazy) is not what the debugger calls. This file itself imports only
+what Python has imported before any program.
 """
 
 from __future__ import annotations
 
+import builtins
 import os
 import sys
-from _frozen_importlib_external import BYTECODE_SUFFIXES, SOURCE_SUFFIXES, PathFinder
+from _frozen_importlib_external import BYTECODE_SUFFIXES, SOURCE_SUFFIXES, PathFinder, SourceFileLoader
 from _imp import extension_suffixes
 
 TYPE_CHECKING = False
@@ -25,6 +27,9 @@ _PYTHON = _path.dirname(os.__file__)
 _INSTALLED = ("site-packages", "dist-packages")
 _OURS = {"debugpy", "pydevd", "pyharness"}
 """In a program that is debugged, these are the debugger's."""
+_ROOMS = ("debuggee", "host", "model", "protocol")
+_IN_PROGRAM = ("debugpy", "pydevd", "_pydev", *(f"pyharness.{room}." for room in _ROOMS))
+"""How the names of the modules begin that run in the midst of the program, and run no code of its by ``exec``."""
 
 
 class _Kept:
@@ -49,6 +54,34 @@ class Only:
         return PathFinder.find_spec(name, [folder], target) if folder else None
 
 
+class _OwnBuiltins:
+    """Finds the debugger's modules, for which ``builtins`` stays as it is now."""
+
+    def __init__(self) -> None:
+        self._builtins = dict(vars(builtins))
+
+    def find_spec(
+        self, name: str, path: Sequence[str] | None = None, target: ModuleType | None = None
+    ) -> ModuleSpec | None:
+        """Find a module of the debugger's, as ``importlib.abc.MetaPathFinder.find_spec`` does."""
+        if not name.startswith(_IN_PROGRAM):
+            return None
+        others = (finder.find_spec(name, path, target) for finder in sys.meta_path if finder is not self)
+        spec = next(filter(None, others), None)
+        if spec is not None and isinstance(spec.loader, SourceFileLoader):
+            self._have_run(spec.loader)
+        return spec
+
+    def _have_run(self, loader: SourceFileLoader) -> None:
+        run = loader.exec_module
+
+        def exec_module(module: ModuleType) -> None:
+            module.__dict__["__builtins__"] = self._builtins
+            run(module)
+
+        loader.exec_module = exec_module  # type: ignore[method-assign]
+
+
 class FromInstalled:
     """Import, on the thread that enters it, what is installed, whatever the program's folders have.
 
@@ -65,6 +98,7 @@ class FromInstalled:
 
     def __enter__(self) -> None:
         sys.meta_path.insert(0, self)
+        have_own_builtins()
 
     def __exit__(self, *_: object) -> None:
         sys.meta_path.remove(self)
@@ -81,7 +115,11 @@ class FromInstalled:
         if spec := PathFinder.find_spec(name, path, target):
             return spec
         for finder in sys.meta_path:
-            if finder not in {self, PathFinder} and (spec := finder.find_spec(name, None, target)):
+            if (
+                finder not in {self, PathFinder}
+                and not _has_own(finder)
+                and (spec := finder.find_spec(name, None, target))
+            ):
                 return spec
         raise ModuleNotFoundError(f"No module named {name!r}", name=name)
 
@@ -89,6 +127,18 @@ class FromInstalled:
 def begin(at_start: Collection[str]) -> None:
     """Note what Python had imported before a program of ours, whose path is still without the script's folder."""
     _Kept.at_start = at_start
+    have_own_builtins()
+
+
+def have_own_builtins() -> None:
+    """From now on the debugger's modules are imported with builtins of their own."""
+    finders = [*filter(_has_own, sys.meta_path), _OwnBuiltins()]
+    sys.meta_path[:] = [finders[0], *(finder for finder in sys.meta_path if not _has_own(finder))]
+
+
+def _has_own(finder: object) -> bool:
+    """Whether it is an ``_OwnBuiltins``, also of this file's other module, which brings it into a running program."""
+    return type(finder).__name__ == _OwnBuiltins.__name__
 
 
 def make_importable(packages: dict[str, str]) -> None:

@@ -34,5 +34,5 @@ def main() -> int:
     return int(import_module(f"pyharness.{PROGRAMS[sys.argv.pop(1)]}").main())
 
 
-if __name__ == "__main__":
-    sys.exit(main())
+if __name__ == "__main__" and (status := main()):  # nothing ends the program but its last line, as PYTHONINSPECT sees
+    sys.exit(status)
