@@ -143,8 +143,13 @@ class Session:
         """Do something with the shell; what goes wrong is told, and the session goes on as far as it can."""
         if self.debuggee is None:
             return
+        shell = self.debuggee.shell
+        self._told(lambda: do(shell))
+
+    def _told(self, do: Callable[[], object]) -> None:
+        """Do it; nobody waits for its answer, so what goes wrong is said in the client's console."""
         try:
-            do(self.debuggee.shell)
+            do()
         except DebuggerLostError as error:
             self._lost(error)
         except HarnessError as error:
@@ -188,7 +193,7 @@ class Session:
             self.client.respond(message, body)
         after, self._responding = self._responding, []
         for action in after:
-            action()
+            self._told(action)
 
     def _handled(self, message: Message) -> Message | None:
         command = message["command"]

@@ -61,6 +61,11 @@ class Shell(ABC):
         self._told: m.Stopped | None = None
         """The stop that the listener was told of."""
 
+    @property
+    def is_ending(self) -> bool:
+        """Whether the program is at its end, as far as it has said so, or beyond it."""
+        return self.exit_code is not None
+
     # --- what comes in ------------------------------------------------------------------------------------------------
 
     def pump(self, done: Callable[[], bool], late: Callable[[], None] | None = None) -> None:

@@ -11,7 +11,6 @@ import subprocess
 import threading
 from contextlib import suppress
 from dataclasses import replace
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from pyharness.dap.beginning.children import offer
@@ -20,6 +19,7 @@ from pyharness.debugger.listener import Listener
 from pyharness.debugger.live_shell import LiveShell
 from pyharness.debugger.starting.attach import Attachment
 from pyharness.debugger.starting.launch import Command
+from pyharness.host.process_state import tasks
 from pyharness.model.errors import HarnessError
 
 if TYPE_CHECKING:
@@ -110,17 +110,16 @@ class Debuggee(Listener):
         process |= {"name": name, "startMethod": "launch" if launched else "attach"}
         self._session.client.event("process", process)
         if launched:
-            tasks = Path(f"/proc/{self.shell.process.pid}/task").glob("*")
-            self.own_threads = frozenset(int(task.name) for task in tasks) - {self.shell.process.pid}
+            self.own_threads = frozenset(tasks(self.shell.process.pid)) - {self.shell.process.pid}
 
     # --- what is heard of it ------------------------------------------------------------------------------------------
 
     def configure(self) -> bool:
-        """debugpy takes breakpoints: the client has to say which, or, after a restart, has said it."""
+        """debugpy takes breakpoints: the client has to say which, or has said it, as after a restart."""
         session = self._session
         if not session.restarting:
             session.client.event("initialized")
-            return False
+            return self.configured
         session.restarting = False
         self.configured = True
         session.breakpoints.again()

@@ -86,7 +86,8 @@ def configuration_done(session: Session, _arguments: Arguments) -> None:
     shell = session.require_program()
     if session.debuggee and not session.debuggee.configured:
         session.debuggee.configured = True
-        session.afterwards(shell.python.configured)
+        if shell.python.alive:  # else it is told when debugpy is there: the client did not wait for `initialized`
+            session.afterwards(shell.python.configured)
         session.soon(session.begin)
 
 

@@ -103,6 +103,7 @@ class ClientBreakpoints:
             return
         finally:
             self._adding = None
+        new.late = shell.is_ending
         self._look(new)
         if not new.verified and new.message == PENDING:
             new.message = new.core.hint or PENDING
@@ -145,7 +146,7 @@ class ClientBreakpoints:
 
     def unreached(self, shell: Shell) -> Iterator[str]:
         """A line for each place that the program, now ended, did not have; what could not be set was said before."""
-        for each in [each for each in self._all() if not each.failed and not each.reached]:
+        for each in [each for each in self._all() if not each.failed and not each.reached and not each.late]:
             core = each.core
             if core.function and not core.lines and not core.where.hits:
                 yield f"No function {core.function} has run. {core.hint}".rstrip()

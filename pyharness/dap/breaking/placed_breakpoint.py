@@ -39,6 +39,8 @@ class PlacedBreakpoint:
     failed: bool = False
     """Whether the breakpoint cannot be set; ``message`` says why."""
     verified: bool = False
+    late: bool = False
+    """Whether the program was at its end when the client wanted it: nobody can say what it had."""
 
     @property
     def where(self) -> Where:
