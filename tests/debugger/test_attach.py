@@ -1,5 +1,6 @@
 """Attaching to programs that already run: breakpoints bind in running loops, and a detach leaves nothing behind."""
 
+import gc
 import os
 import signal
 import subprocess
@@ -28,6 +29,14 @@ def test_a_breakpoint_binds_in_a_loop_that_runs(running, how, way, mark):
         assert int(program.evaluate("number")) >= 0
         assert program.over().thread == stop.thread
         assert program.pid == walker.pid
+    walker.ends_free()
+
+
+def test_each_session_counts_its_own_hits(running):
+    walker = running("attach_loop.py", "calls", handle="walker")
+    for hits in ("hits 2", "hits 2", "hits 3"):
+        with pyharness.attach("walker") as program:
+            assert program.run_to(f"{walker.at('work')} {hits}").reason == "breakpoint"
     walker.ends_free()
 
 
@@ -69,6 +78,7 @@ def test_twenty_debuggers_in_a_row_leave_nothing(running):
             program.run_to(walker.at("work"))
 
     def counts():
+        gc.collect()
         ours = threading.active_count(), len(list(Path("/proc/self/fd").iterdir()))
         children = Path(f"/proc/self/task/{os.getpid()}/children").read_text()
         return ours, children, walker.files

@@ -32,6 +32,18 @@ def failed(program, expression):
 
 
 @pytest.mark.parametrize("language", ["py", "native"])
+def test_a_value_that_does_not_say_what_it_is(debugged, language):
+    """``__class__`` raises, as that of werkzeug's proxies does outside of a request."""
+    hostile = debugged("hostile_values.py")
+    with hostile.start() as program:
+        at_look(hostile, program, language)
+        said = program.evaluate("py:lies")
+        assert "Lies object" in said or "LookupError" in said
+        assert program.evaluate("py:1 + 1") == "2"
+        assert program.finish() == 7
+
+
+@pytest.mark.parametrize("language", ["py", "native"])
 @pytest.mark.parametrize("thread", ["main", "other"])
 def test_what_blocks_is_ended(debugged, language, thread):
     hostile = debugged("hostile_values.py")

@@ -30,6 +30,12 @@ class Speaks:
         return "Speaks()"
 
 
+class Lies:
+    @property
+    def __class__(self):
+        raise LookupError("outside of a request")
+
+
 class Waits:
     @property
     def forever(self):
@@ -37,11 +43,11 @@ class Waits:
 
 
 def look(number):
-    blocks, exits, leaves, speaks, waits = Blocks(), Exits(), Leaves(), Speaks(), Waits()
+    blocks, exits, leaves, speaks, lies, waits = Blocks(), Exits(), Leaves(), Speaks(), Lies(), Waits()
     taken = threading.Lock()
     taken.acquire()
     number += crossing.held(number)  # @look
-    return number, blocks, exits, leaves, speaks, waits  # @looked
+    return number, blocks, exits, leaves, speaks, lies, waits  # @looked
 
 
 def main():

@@ -5,9 +5,11 @@ from __future__ import annotations
 import os
 import resource
 import sys
+from contextlib import suppress
 from pathlib import Path
 
 from pyharness.debuggee.pydevd import forked as pydevd_in_child
+from pyharness.host.process_state import tasks
 
 _registered: list[int] = []
 
@@ -29,9 +31,10 @@ def children_ended() -> int:
 
 def had_children(before: int) -> bool:
     """Whether this process started others since ``children_ended`` was ``before``, or has some that run still."""
-    return children_ended() > before or any(
-        listed.read_text(encoding="ascii") for listed in Path("/proc/self/task").glob("*/children")
-    )
+    with suppress(OSError):  # without a descriptor to be had, it is what has ended that counts
+        if any(Path(f"/proc/self/task/{lwp}/children").read_text(encoding="ascii") for lwp in tasks(os.getpid())):
+            return True
+    return children_ended() > before
 
 
 def _begin() -> None:

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import _thread
+import resource
 import signal
 import sys
 import threading
 from contextlib import contextmanager
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from pyharness.debuggee.link.thread_names import name_this
@@ -15,7 +17,10 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
 _start = _thread.start_new_thread  # as it is before a debugger replaces it: such a thread is never traced
+_set_trace = sys.settrace  # likewise: the one that it puts there warns
 _OWN_FAULTS = {signal.SIGSEGV, signal.SIGBUS, signal.SIGFPE, signal.SIGILL, signal.SIGTRAP}
+_NEEDED = 64 << 20
+"""Bytes of addresses for a thread's stack, and its share of the heap."""
 _running: dict[int, int] = {}
 """Ident → LWP."""
 
@@ -24,13 +29,24 @@ def start(function: Callable[..., None], *arguments: Any) -> None:
     """Run ``function`` on a thread of its own.
 
     A program that blocks a signal to wait for it (``sigwait``) blocks it in all of *its* threads; one that did not
-    would get it.
+    would get it. ``RuntimeError`` where there can be none.
     """
+    if lacks_memory():
+        raise RuntimeError("no memory for a thread")
     before = signal.pthread_sigmask(signal.SIG_BLOCK, signal.valid_signals() - _OWN_FAULTS)
     try:
         _start(_run, (function, arguments))
     finally:
         signal.pthread_sigmask(signal.SIG_SETMASK, before)
+
+
+def lacks_memory() -> bool:
+    """Whether a limit of the program's leaves none for a thread: Python code in it would fail before its first line."""
+    limit = resource.getrlimit(resource.RLIMIT_AS)[0]
+    if limit == resource.RLIM_INFINITY:
+        return False
+    pages = int(Path("/proc/self/statm").read_text(encoding="ascii").split()[0])
+    return limit - pages * resource.getpagesize() < _NEEDED
 
 
 def is_one() -> bool:
@@ -90,7 +106,7 @@ def _active() -> dict[int, threading.Thread]:
 
 def _run(function: Callable[..., None], arguments: tuple[Any, ...]) -> None:
     if sys.gettrace() is not None:
-        sys.settrace(None)
+        _set_trace(None)
     name_this()
     ident = _thread.get_ident()
     _running[ident] = _thread.get_native_id()

@@ -6,6 +6,8 @@ import functools
 from typing import TYPE_CHECKING, Any
 
 from pyharness.debuggee.bounded import BOUNDS, told
+from pyharness.debuggee.link import thread_names
+from pyharness.protocol.pydevd import WHO
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -24,6 +26,7 @@ def bound() -> None:
         return
     setattr(pydevd_vars, _MARK, True)
     _around(pydevd_comm.InternalThreadCommand, "do_it", _question)
+    pydevd_vars.evaluate_expression = pydevd_vars.evaluate_expression.__wrapped__  # without its thread for a warning
     _around(pydevd_vars, "evaluate_expression", _evaluated)
     _around(pydevd_vars, "change_attr_expression", _changed)
     _around(SafeRepr, "__call__", _text)
@@ -45,14 +48,27 @@ def _around(holder: Any, name: str, wrapper: Callable[..., Any]) -> None:
     setattr(holder, name, bounded)
 
 
-def _question(do: Callable[[], Any], *_arguments: Any, **_named: Any) -> Any:
-    """One request of the client's: whatever it takes to answer it has the time of one expression."""
-    with BOUNDS.shared():
-        return do()
+def _question(do: Callable[[], Any], question: Any, debugger: Any) -> Any:
+    """One request of the client's: whatever it takes to answer it has the time of one expression.
+
+    Where pydevd fails over an object of the user's, the client hears that: it would wait, and the program's stderr
+    would have pydevd's traceback.
+    """
+    request = next((each for each in question.args if hasattr(each, "seq")), None)
+    try:
+        with BOUNDS.shared():
+            return do()
+    except Exception as error:
+        if request is None:
+            raise
+        debugger.writer.add_command(_refused(request, told(error)))
+        return None
 
 
-def _evaluated(evaluate: Callable[[], Any], debugger: Any, frame: Any, _expression: str, is_exec: bool) -> Any:  # noqa: FBT001
+def _evaluated(evaluate: Callable[[], Any], debugger: Any, frame: Any, expression: str, is_exec: bool) -> Any:  # noqa: FBT001
     """An expression; pydevd would let a ``SystemExit`` through, and it never ends one."""
+    if expression == WHO:
+        return thread_names.all_as_json()
     if frame is None or frame.f_code.co_filename.endswith("pydevd_comm.py"):  # without a frame of the program's: ours
         return evaluate()
     outcome = BOUNDS.run(evaluate)
@@ -61,7 +77,8 @@ def _evaluated(evaluate: Callable[[], Any], debugger: Any, frame: Any, _expressi
     from _pydevd_bundle.pydevd_xml import ExceptionOnEvaluate
 
     error = outcome.error
-    if isinstance(outcome.value, ExceptionOnEvaluate) and isinstance(outcome.value.result, MemoryError):
+    failed = type(outcome.value) is ExceptionOnEvaluate  # not isinstance: it asks the value for its __class__
+    if failed and isinstance(outcome.value.result, MemoryError):
         error = outcome.value.result
     if error is None:
         return outcome.value
@@ -111,9 +128,17 @@ def _completions(complete: Callable[[], Any], *_arguments: Any, **_named: Any) -
 
 def _cancel(_processor: Any, _debugger: Any, request: Any) -> Any:
     """The client's ``cancel``, on pydevd's reading thread: whatever runs is ended."""
+    BOUNDS.cancel()
+    return _answer(request)
+
+
+def _refused(request: Any, why: str) -> Any:
+    return _answer(request, {"success": False, "message": why, "body": {}})
+
+
+def _answer(request: Any, fields: dict[str, object] | None = None) -> Any:
     from _pydevd_bundle._debug_adapter.pydevd_base_schema import build_response
     from _pydevd_bundle.pydevd_comm_constants import CMD_RETURN
     from _pydevd_bundle.pydevd_net_command import NetCommand
 
-    BOUNDS.cancel()
-    return NetCommand(CMD_RETURN, 0, build_response(request), is_json=True)
+    return NetCommand(CMD_RETURN, 0, build_response(request, kwargs=fields), is_json=True)

@@ -2,14 +2,19 @@
 
 from __future__ import annotations
 
+import os
 from typing import TYPE_CHECKING, Any
 
+from pyharness.debuggee.link import quiet_thread
 from pyharness.debuggee.pydevd import emptied_modules, presentation, unwound_steps
 from pyharness.debuggee.pydevd import evaluation as pydevd_evaluation
 from pyharness.debuggee.pydevd.conditions import Conditions
 
 if TYPE_CHECKING:
     from collections.abc import Callable
+
+_MARK = "pyharness_spared"
+_UNABLE = -1
 
 
 def tune(debugger: Any) -> None:
@@ -22,7 +27,35 @@ def tune(debugger: Any) -> None:
     debugger.handle_breakpoint_expression = conditions.express
     for name in ("set_suspend", "do_wait_suspend"):  # a stop begins with one of them
         setattr(debugger, name, _with_modules(getattr(debugger, name)))
+    _spare_threads()
+    _log_nothing()
     debugger.notify_skipped_step_in_because_of_filters = _nothing  # VS Code would open a notification
+
+
+def _log_nothing() -> None:
+    """pydevd's remarks to its developers would be on the program's stderr; its own variables still ask for them."""
+    from _pydevd_bundle.pydevd_constants import DebugInfoHolder
+
+    if not {"PYDEVD_DEBUG", "PYDEVD_DEBUG_FILE"}.intersection(os.environ):
+        DebugInfoHolder.DEBUG_TRACE_LEVEL = -1
+
+
+def _spare_threads() -> None:
+    """pydevd starts a thread whenever it traces one, and waits for it; Python code in a new one needs memory.
+
+    Where there is none it would wait for ever: it traces that thread more slowly, as where its library is missing.
+    """
+    import pydevd_tracing
+
+    if hasattr(pydevd_tracing, _MARK):
+        return
+    setattr(pydevd_tracing, _MARK, True)
+    original = pydevd_tracing.set_trace_to_threads
+
+    def set_trace_to_threads(*arguments: Any, **named: Any) -> Any:
+        return _UNABLE if quiet_thread.lacks_memory() else original(*arguments, **named)
+
+    pydevd_tracing.set_trace_to_threads = set_trace_to_threads
 
 
 def _with_modules(function: Callable[..., Any]) -> Callable[..., Any]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import atexit
 import sys
 import threading
 from typing import TYPE_CHECKING, Any
@@ -23,6 +24,7 @@ def watch() -> None:
     _monitoring.use_tool_id(free[0], _NAME)
     _monitoring.register_callback(free[0], _monitoring.events.PY_UNWIND, _unwound)
     _monitoring.set_events(free[0], _monitoring.events.PY_UNWIND)
+    atexit.register(forget)  # functions unwind until Python has taken this module down
 
 
 def forget() -> None:
