@@ -313,18 +313,20 @@ class Program:
                 )
             return self._shell.python.evaluate(stop.thread, text, level)
         native = self._shell.attach()
+        said_gdb = ""
         if language == "native":
             try:
                 return native.evaluate(stop.thread, text, level)
-            except GdbError:
+            except GdbError as error:
                 if expression.startswith("native:"):
                     raise
+                said_gdb = str(error)
         answer = self._shell.ask_agent(stop.thread, Evaluate(text)) or NOT_EVALUATED
         if answer.text is None:
             problem = f"{answer.prints}{answer.problem}"
             if language == "python":
                 raise RequestError(problem)
-            raise HarnessError(f"{text!r} is known neither to gdb nor to Python here.", problem)
+            raise _unknown(text, said_gdb, problem)
         return with_prints(answer.prints, answer.text)
 
     def stack(self) -> list[Frame]:
@@ -407,6 +409,13 @@ def _language_of(expression: str, default: str) -> tuple[str, str]:
         if expression.startswith(prefix):
             return language, expression.removeprefix(prefix).strip()
     return default, expression
+
+
+def _unknown(expression: str, said_gdb: str, problem: str) -> HarnessError:
+    """The error of an expression without a value; gdb may know what it names, and not what it does with it."""
+    if said_gdb and not said_gdb.startswith("No symbol "):
+        return HarnessError(f"gdb has no value for {expression!r}: {said_gdb}", f"In Python: {problem}")
+    return HarnessError(f"{expression!r} is known neither to gdb nor to Python here.", problem)
 
 
 def debug(  # noqa: PLR0913  (each is a thing a user may want to say)

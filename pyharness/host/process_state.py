@@ -9,6 +9,7 @@ from pathlib import Path
 
 _FLAGS, _PF_KTHREAD = 6, 0x00200000
 """The number of the field with the flags, behind the name; the flag of a kernel thread in ``include/linux/sched.h``."""
+_ENDED = {"", "Z", "X"}
 _READS = b"pyharness.ingdb.opening import report"
 """In the command line of a gdb that reads stacks (``debugger/stack_dump.py``)."""
 
@@ -20,7 +21,22 @@ def is_stopped(pid: int | None) -> bool:
 
 def has_ended(pid: int | None) -> bool:
     """Whether a process is gone, or a zombie that its parent has not asked for yet."""
-    return _state(pid) in {"", "Z", "X"}
+    return _state(pid) in _ENDED and lives_on(pid) is None
+
+
+def lives_on(pid: int | None) -> int | None:
+    """The LWP of a thread that runs on in a process whose main thread has ended by itself (``pthread_exit``)."""
+    if _state(pid) != "Z":
+        return None
+    return next((lwp for lwp in tasks(pid) if _state(f"{pid}/task/{lwp}") not in _ENDED), None)
+
+
+def tasks(pid: int | None) -> list[int]:
+    """The LWPs of a process's threads; none where there is no such process."""
+    try:
+        return [int(name) for name in os.listdir(f"/proc/{pid}/task")]  # noqa: PTH208  (a glob fails while it ends)
+    except OSError:
+        return []
 
 
 def is_kernel_thread(pid: int) -> bool:
@@ -29,12 +45,12 @@ def is_kernel_thread(pid: int) -> bool:
     return len(fields) > _FLAGS and bool(int(fields[_FLAGS]) & _PF_KTHREAD)
 
 
-def _state(pid: int | None) -> str:
+def _state(pid: int | str | None) -> str:
     """The letter that the kernel shows for it; empty where there is no such process."""
     return next(iter(_fields(pid)), "")
 
 
-def _fields(pid: int | None) -> list[str]:
+def _fields(pid: int | str | None) -> list[str]:
     """The fields of ``/proc/PID/stat`` behind the name, from the state on; none where there is no such process."""
     try:
         status = Path(f"/proc/{pid}/stat").read_text(encoding="utf-8", errors="replace")

@@ -1,14 +1,16 @@
 """What goes wrong is told as what it is: whose code, which part of a file, which process, what lacks."""
 
+import re
 import subprocess
 import sys
+import time
 
 import pytest
 
 from kit import needs
 from kit.command import PYHARNESS
 from kit.paths import PROGRAMS
-from pyharness.host.process_state import is_kernel_thread
+from pyharness.host.process_state import is_kernel_thread, lives_on
 
 NET = """
 import torch
@@ -120,6 +122,30 @@ def test_a_thread_of_the_kernel(pyharness, verb):
     assert "capabilit" not in done.stderr.lower()
 
 
+@pytest.mark.parametrize("verb", ["stack", "attach", "doctor"])
+def test_a_process_whose_main_thread_has_ended(pyharness, verb):
+    """The others run on: it has not ended, and Linux lets nobody attach to it."""
+    code = (
+        "import ctypes, threading, time; threading.Thread(target=time.sleep, args=(60,)).start(); print(flush=True); "
+    )
+    code += "ctypes.CDLL(None).pthread_exit(None)"
+    with subprocess.Popen([sys.executable, "-c", code], stdout=subprocess.PIPE) as process:
+        process.stdout.readline()
+        deadline = time.monotonic() + 10
+        while lives_on(process.pid) is None:
+            assert time.monotonic() < deadline
+        try:
+            done = pyharness(verb, str(process.pid))
+            said = done.stdout + done.stderr
+            assert f"The main thread of process {process.pid}" in said
+            assert "has ended, and others run on" in said
+            if verb == "stack":
+                thread = re.search("`pyharness stack ([0-9]+)`", said)[1]
+                assert "sleep" in pyharness("stack", thread).stdout
+        finally:
+            process.kill()
+
+
 def test_a_node_of_code_that_has_no_file(environment):
     """Nothing on the machine can be written: that is told once, and not that no graph was made."""
     hide = needs.READ_ONLY_TEMPORARY
@@ -129,7 +155,7 @@ def test_a_node_of_code_that_has_no_file(environment):
     env = {**environment, "PYHARNESS_HOME": "/proc/nope"}
     done = subprocess.run(command, env=env, cwd="/proc", capture_output=True, text=True, check=False)
     assert (done.returncode, done.stdout.splitlines()[0]) == (1, "ran")
-    message, remedy = done.stderr.splitlines()
+    message, remedy = done.stderr.splitlines()[-2:]  # on a busy machine it says before what it waits for
     assert message.startswith("pyharness: Nothing can stop at fx:linear: the generated code of Net has no file: ")
     assert "PYHARNESS_HOME" in remedy
 

@@ -19,6 +19,7 @@ from pyharness.debugger.starting.child_processes import ChildProcesses
 from pyharness.host.descriptors import streams_held
 from pyharness.host.forks import blind, own
 from pyharness.host.missing import check_folder, check_script, no_interpreter
+from pyharness.host.process_state import tasks
 from pyharness.model.application import is_application
 from pyharness.model.errors import HarnessError, UsageError
 from pyharness.protocol.channel import answer_line, messages
@@ -223,9 +224,9 @@ def packages() -> dict[str, str]:
 def _descendants(pid: int) -> list[int]:
     """The processes that ``pid`` started, and those that they did, as far as they are in this process group."""
     found: list[int] = []
-    for listed in Path(f"/proc/{pid}/task").glob("*/children"):
+    for lwp in tasks(pid):
         with contextlib.suppress(OSError):
-            for child in map(int, listed.read_text(encoding="ascii").split()):
+            for child in map(int, Path(f"/proc/{pid}/task/{lwp}/children").read_text(encoding="ascii").split()):
                 found += [child, *_descendants(child)] if os.getpgid(child) == os.getpgrp() else []
     return found
 

@@ -5,8 +5,8 @@ from __future__ import annotations
 import os
 from pathlib import Path
 
-from pyharness.host import handles
-from pyharness.host.process_state import is_kernel_thread, only_reads
+from pyharness.host import handles, process_state
+from pyharness.host.process_state import is_kernel_thread, lives_on, only_reads
 from pyharness.model.errors import HarnessError, UsageError, nearest
 
 _PROC = Path("/proc")
@@ -57,6 +57,11 @@ def running_python() -> dict[int, str]:
 def check(pid: int) -> None:
     """Raise what is known beforehand to keep a debugger from attaching; what is not, gdb says."""
     found = status(pid)
+    if thread := lives_on(pid):
+        raise HarnessError(
+            f"The main thread of process {pid} has ended, and others run on: the system lets no debugger attach to it.",
+            f"`pyharness stack {thread}` shows it, by the id of a thread that runs.",
+        )
     if found.get("State", "").startswith("Z"):
         raise HarnessError(
             f"Process {pid} has ended; its parent has not collected its exit status yet.",
@@ -113,7 +118,7 @@ def refused_by_yama(scope: int) -> HarnessError | None:
 
 def tasks(pid: int) -> dict[int, str]:
     """The threads of a process: LWP → the kernel's name."""
-    return {int(task.name): _name_of(task) for task in (_PROC / str(pid) / "task").glob("*")}
+    return {lwp: _name_of(_PROC / str(pid) / "task" / str(lwp)) for lwp in process_state.tasks(pid)}
 
 
 def _name_of(task: Path) -> str:

@@ -11,6 +11,7 @@ from pyharness.doctor.machine import try_ptrace
 from pyharness.doctor.process.live_process import process_checks
 from pyharness.doctor.registry import Area
 from pyharness.doctor.system.tracing_rules import tracing_rules
+from pyharness.host.process_state import lives_on
 from pyharness.model.errors import HarnessError
 
 if TYPE_CHECKING:
@@ -30,7 +31,10 @@ def state(process: LiveProcess) -> Iterator[Diagnosis]:
     """Whether it runs."""
     name = f"Process {process.pid} ({process.command[:_LONGEST]})"
     letter = process.status.get("State", "?")[:1]
-    if letter in "ZX":
+    if thread := lives_on(process.pid):
+        seen = f"The main thread of {name[:1].lower()}{name[1:]} has ended, and others run on."
+        yield AREA.warning("process", seen, f"`pyharness stack {thread}` shows it, by the id of one; nothing attaches.")
+    elif letter in "ZX":
         yield AREA.problem(
             "process", f"{name} has ended; its parent has not collected its exit status yet.", "Start it anew."
         )
