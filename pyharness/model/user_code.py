@@ -13,6 +13,8 @@ from dataclasses import dataclass
 from functools import lru_cache
 from typing import TYPE_CHECKING
 
+from pyharness.model.errors import UsageError
+
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
@@ -46,8 +48,10 @@ class UserCode:
     @classmethod
     def of(cls, patterns: Iterable[str]) -> UserCode:
         """The rule with these patterns, and with those that this process was started with."""
-        outside = _split(_FROM_OUTSIDE)
-        return cls(tuple(dict.fromkeys([*outside, *patterns])))
+        known = tuple(dict.fromkeys([*_split(_FROM_OUTSIDE), *patterns]))
+        if any("\0" in pattern for pattern in known):
+            raise UsageError("A pattern of code to include has a null character, which no path has.")
+        return cls(known)
 
     @property
     def environment(self) -> dict[str, str]:

@@ -35,7 +35,8 @@ FORMS = (
 )
 _CONDITION = re.compile(r"\s+(if|when)\s+")
 _DANGLING = re.compile(r"\s(if|when|hits)$")
-_HITS = re.compile(r"(.*[\w)\]}'\"*])\s+hits\s+(\S.*)", re.DOTALL)
+_HITS = re.compile(r"(.*[\w)\]}'\"*])\s+hits(?:\s+|(?=[<>=%]))([^\s'\"][^'\"]*)", re.DOTALL)
+"""Behind the word are no quotes: else it stands in a string of the condition."""
 _GOES_ON = re.compile(r"\b(if|when|and|or|not|in|is|else|lambda)$")
 """An expression does not end so: a name ``hits`` behind it is a part of it."""
 _PYTHON_LINE = re.compile(r"[^:]+\.pyi?:\d+")

@@ -110,6 +110,8 @@ class Table:
         for name, each in value.items():
             if not isinstance(each, str):
                 raise self.error(key, f"{key}.{name} must be a string.")
+            if _has_null([name, each]):
+                raise self.error(key, f"{key}.{ascii(name)[1:-1]} has a null character.")
         return value
 
     def table(self, key: str) -> Table | None:
@@ -147,7 +149,14 @@ class Table:
         value = self._data.get(key)
         if value is not None and not isinstance(value, kind):
             raise self.error(key, f"{key} must be {wanted}.")
+        if _has_null(value):
+            raise self.error(key, f"{key} has a null character.")
         return value
+
+
+def _has_null(value: Any) -> bool:
+    """Whether a string, or one of a list, has a character that no path, argument or variable of a process can have."""
+    return any(isinstance(each, str) and "\0" in each for each in (value if isinstance(value, list) else [value]))
 
 
 def read(file: str) -> Document:

@@ -26,6 +26,9 @@ THIS = str(Path(__file__).resolve())
         ("test_where.py:3", Where("py", file=THIS, line=3)),
         ("fx:relu if x.dim() == 2", Where("fx", "relu", condition="x.dim() == 2")),
         ("native:f if n > 3 && m", Where("native", "f", condition="n > 3 && m")),
+        ("fx:relu if 'x hits 3' and i", Where("fx", "relu", condition="'x hits 3' and i")),
+        ("fx:relu if 'hits' == s hits>=8", Where("fx", "relu", condition="'hits' == s", hits=">=8")),
+        ("fx:relu if hits>=3", Where("fx", "relu", condition="hits>=3")),
     ],
 )
 def test_a_place_is_what_it_says(text, where):
