@@ -4,7 +4,7 @@
 #include <csrc/breakpoints/active.h>
 #include <csrc/breakpoints/sites.h>
 #include <csrc/engine/bind.h>
-#include <csrc/engine/provenance.h>
+#include <csrc/engine/provenance/provenance.h>
 
 #include <pybind11/stl.h>
 

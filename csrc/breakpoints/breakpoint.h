@@ -1,9 +1,9 @@
 // One native breakpoint, and what happens where it matches.
 #pragma once
 
-#include <csrc/breakpoints/condition.h>
+#include <csrc/breakpoints/conditions/condition.h>
 
-#include <csrc/engine/provenance.h>
+#include <csrc/engine/provenance/provenance.h>
 
 #include <array>
 #include <atomic>

@@ -1,7 +1,7 @@
 // Which Python frames made a node, for breakpoints that ask for a module.
 #pragma once
 
-#include <csrc/engine/provenance.h>
+#include <csrc/engine/provenance/provenance.h>
 
 namespace pyharness::breakpoints {
 

@@ -10,9 +10,9 @@ from typing import TYPE_CHECKING
 
 import click
 
+from pyharness.cli.grammar.lazy_group import LazyGroup
+from pyharness.cli.grammar.wrong_words import usage_error
 from pyharness.cli.kit.exits import ToldToEnd
-from pyharness.cli.kit.lazy_group import LazyGroup
-from pyharness.cli.kit.wrong_words import usage_error
 from pyharness.host.exit_status import ExitStatus
 from pyharness.model.errors import HarnessError
 
@@ -120,7 +120,7 @@ def execute(arguments: Sequence[str]) -> int:
 def _run(arguments: list[str]) -> int:
     asked = os.environ.get(COMPLETE)
     if asked:  # a shell asks what could come next
-        from pyharness.cli.kit import shells
+        from pyharness.cli.grammar import shells
 
         return shells.answer(command, asked)
     with command.make_context("pyharness", arguments) as ctx:

@@ -9,8 +9,8 @@ from pathlib import Path
 
 import click
 
-from pyharness.cli.kit import completers
-from pyharness.cli.kit.verb import Verb
+from pyharness.cli.grammar import completers
+from pyharness.cli.grammar.verb import Verb
 from pyharness.debugger.starting import processes
 from pyharness.gdbmi.client import find_gdb
 

@@ -7,8 +7,9 @@ from pathlib import Path
 
 import click
 
-from pyharness.cli.kit import output, shells
-from pyharness.cli.kit.verb import Verb
+from pyharness.cli.grammar import shells
+from pyharness.cli.grammar.verb import Verb
+from pyharness.cli.kit import output
 from pyharness.model.errors import UsageError
 
 _EXAMPLES = (

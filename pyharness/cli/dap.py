@@ -6,8 +6,8 @@ import json
 
 import click
 
+from pyharness.cli.grammar.verb import Verb
 from pyharness.cli.kit import output
-from pyharness.cli.kit.verb import Verb
 
 _EPILOG = """Without --port it speaks DAP on standard input and output, as editors start an adapter. With --port it
 listens on 127.0.0.1 alone and first prints one line of JSON: host, port and token. A client gives the token in the

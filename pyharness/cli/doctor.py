@@ -8,9 +8,10 @@ from typing import TYPE_CHECKING
 
 import click
 
-from pyharness.cli.kit import completers, output
+from pyharness.cli.grammar import completers
+from pyharness.cli.grammar.verb import Verb
+from pyharness.cli.kit import output
 from pyharness.cli.kit.options import json_option
-from pyharness.cli.kit.verb import Verb
 from pyharness.host.exit_status import ExitStatus
 from pyharness.model.errors import UsageError
 from pyharness.model.results import diagnosis, diagnosis_text

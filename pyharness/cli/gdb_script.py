@@ -5,8 +5,8 @@ from __future__ import annotations
 import click
 
 from pyharness.cli.attach import COMMANDS
+from pyharness.cli.grammar.verb import Verb
 from pyharness.cli.kit import output
-from pyharness.cli.kit.verb import Verb
 
 _EXAMPLES = (
     (

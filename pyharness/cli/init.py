@@ -9,9 +9,9 @@ from typing import TYPE_CHECKING
 
 import click
 
+from pyharness.cli.grammar.verb import Verb
 from pyharness.cli.kit import launch_json, output
 from pyharness.cli.kit.options import json_option
-from pyharness.cli.kit.verb import Verb
 from pyharness.model.text.styled_line import Line
 from pyharness.project.kinds import KINDS
 

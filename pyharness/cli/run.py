@@ -10,9 +10,10 @@ from typing import TYPE_CHECKING
 
 import click
 
-from pyharness.cli.kit import completers, output
+from pyharness.cli.grammar import completers
+from pyharness.cli.grammar.verb import Verb
+from pyharness.cli.kit import output
 from pyharness.cli.kit.options import python_option
-from pyharness.cli.kit.verb import Verb
 from pyharness.host import handles
 from pyharness.host.missing import check_script, no_interpreter
 from pyharness.host.state import state_dir

@@ -6,9 +6,10 @@ from pathlib import Path
 
 import click
 
-from pyharness.cli.kit import completers, output
+from pyharness.cli.grammar import completers
+from pyharness.cli.grammar.verb import Verb
+from pyharness.cli.kit import output
 from pyharness.cli.kit.options import full_option, json_option
-from pyharness.cli.kit.verb import Verb
 
 _EXAMPLES = (
     ("what a program that hangs is doing", "pyharness stack train.py"),

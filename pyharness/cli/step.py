@@ -7,9 +7,9 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from pyharness.cli.kit import completers
+from pyharness.cli.grammar import completers
+from pyharness.cli.grammar.ordered import ORDER, OrderedCommand
 from pyharness.cli.kit.options import eval_timeout_option, full_option, program_json_option, program_options, raw_option
-from pyharness.cli.kit.ordered import ORDER, OrderedCommand
 from pyharness.cli.kit.script import command_of
 from pyharness.model.errors import UsageError
 from pyharness.model.evaluation import checked_timeout

@@ -6,11 +6,11 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from pyharness.cli.grammar.verb import Verb
 from pyharness.cli.kit import output
 from pyharness.cli.kit.files import check_outputs, write_file
 from pyharness.cli.kit.options import program_json_option, program_options
 from pyharness.cli.kit.script import command_of
-from pyharness.cli.kit.verb import Verb
 from pyharness.model.errors import UsageError
 from pyharness.model.results.trace import MAX_CAPACITY
 from pyharness.report import perfetto, tables

@@ -8,8 +8,9 @@ from pathlib import Path
 
 import click
 
-from pyharness.cli.kit import completers, launch_json, output
-from pyharness.cli.kit.verb import Verb
+from pyharness.cli.grammar import completers
+from pyharness.cli.grammar.verb import Verb
+from pyharness.cli.kit import launch_json, output
 from pyharness.host.regular_file import read_text
 from pyharness.model.errors import HarnessError, UsageError
 

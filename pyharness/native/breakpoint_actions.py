@@ -55,7 +55,7 @@ def act(action: Action, hit: Hit) -> Answer:
 
 
 def stop_with(hit: Hit, *, places: tuple[int, ...] = (), step: bool = False) -> Answer:
-    """What the trap is called with, as ``csrc/breakpoints/trap.h`` says."""
+    """What the trap is called with, as ``csrc/trap/trap.h`` says."""
     about = {"kind": hit.kind, "name": hit.name, "before": hit.before, "tensors": hit.tensors}
     why = {"stops": places, "step": step, "notes": [hit.note or line_of(hit, place=False)], "native": about}
     return hit.file, hit.line, hit.function, json.dumps(why)

@@ -1,7 +1,7 @@
 """Decodes the Python frames below which something was called: file and line, function, module path, FX node.
 
-The native half keeps code objects, instructions and modules (csrc/engine/provenance.h); what they mean is found out
-here, once, and outside of what is recorded.
+The native half keeps code objects, instructions and modules (csrc/engine/provenance/provenance.h); what they mean is
+found out here, once, and outside of what is recorded.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
 """The torch.fx node of a generated line that runs now, for a ``forward`` that has no file of ours.
 
-A chain of calls (csrc/engine/provenance.h) knows the modules that were called as modules; torch.compile's backends call
-the ``forward`` of a GraphModule directly, so it is looked up in the live frame.
+A chain of calls (csrc/engine/provenance/provenance.h) knows the modules that were called as modules; torch.compile's
+backends call the ``forward`` of a GraphModule directly, so it is looked up in the live frame.
 """
 
 from __future__ import annotations

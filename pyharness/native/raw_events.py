@@ -1,4 +1,4 @@
-"""What the native recorder hands over: one buffer of fixed-size events for each thread (csrc/engine/event.h)."""
+"""What the native recorder hands over: one buffer of fixed-size events for each thread (csrc/engine/record/event.h)."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ _POSITIONS = 1 << 32
 
 
 class RawEvent(NamedTuple):
-    """One event as it was written; see csrc/engine/event.h."""
+    """One event as it was written; see csrc/engine/record/event.h."""
 
     start: int
     end: int
@@ -57,7 +57,7 @@ class RawThread:
     data: bytes
     lost: int
     notes: memoryview
-    """Words of 64 bits; see csrc/engine/notes.h."""
+    """Words of 64 bits; see csrc/engine/record/notes.h."""
     first_note: int
 
     @staticmethod

@@ -1,4 +1,4 @@
-"""Decodes what the native half tells of a bad value (csrc/engine/bind_nan.cpp)."""
+"""Decodes what the native half tells of a bad value (csrc/engine/nan/bind_nan.cpp)."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from pyharness.model.results.trace import Call
 
 BITS: dict[ValueKind, int] = {"nan": 1, "inf": 2, "large": 4, "denormal": 8}
-"""``ValueKind`` of csrc/engine/values.h."""
+"""``ValueKind`` of csrc/engine/values/values.h."""
 _OURS = "/pyharness/native/"
 _OUR_LIBRARY = "/_engine."
 _OF_THE_SEARCH = ("torch::unwind::", "at::RecordFunction::")

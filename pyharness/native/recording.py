@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 CAPACITY = 1 << 18
 """Events that each thread's buffer holds, unless asked otherwise: 16 MiB where all are used."""
 _BYTES_OF_EVENT = 64 + 16 * 8
-"""Room for the event, and for what is noted of its tensors (``csrc/engine/notes.h``)."""
+"""Room for the event, and for what is noted of its tensors (``csrc/engine/record/notes.h``)."""
 _MAP_NORESERVE = 0x4000
 """Takes memory where it is written only; Python before 3.13 has no name for it."""
 

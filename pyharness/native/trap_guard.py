@@ -1,4 +1,4 @@
-"""Lets a program outlive its debugger: see csrc/inspect/trap_guard.h. Needs no torch."""
+"""Lets a program outlive its debugger: see csrc/guard/trap_guard.h. Needs no torch."""
 
 from __future__ import annotations
 

@@ -8,8 +8,8 @@ import pytest
 
 from kit.paths import ROOT
 from pyharness import cli
-from pyharness.cli.kit.lazy_group import LazyGroup
-from pyharness.cli.kit.verb import Verb
+from pyharness.cli.grammar.lazy_group import LazyGroup
+from pyharness.cli.grammar.verb import Verb
 from pyharness.host.exit_status import ExitStatus
 
 PROJECT = ROOT / "tests/docs/project"

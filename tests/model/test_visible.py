@@ -20,7 +20,7 @@ DOORS = {
 }
 """Who writes to a terminal."""
 NOT_TERMINALS = {
-    "cli/kit/lazy_group.py": "its own help",
+    "cli/grammar/lazy_group.py": "its own help",
     "dap/session.py": "an editor's log, made visible",
     "debuggee/entries/interpreter_report.py": "JSON for the doctor",
     "debuggee/entries/torch_report.py": "JSON for the doctor",

@@ -1,6 +1,6 @@
 // One thread writes a ring while others copy it: no race, and every copy is
 // whole. Arguments: how many to write.
-#include <csrc/engine/ring.h>
+#include <csrc/engine/record/ring.h>
 
 #include <atomic>
 #include <cstdio>

@@ -7,10 +7,11 @@ from typing import Any
 import click
 
 from pyharness.cli.fx.inputs import inputs_of
-from pyharness.cli.kit import completers, output
+from pyharness.cli.grammar import completers
+from pyharness.cli.grammar.verb import Verb
+from pyharness.cli.kit import output
 from pyharness.cli.kit.exits import no_exit
 from pyharness.cli.kit.options import json_option
-from pyharness.cli.kit.verb import Verb
 
 _EPILOG = "Names are MODULE:NAME or FILE.py:NAME."
 _EXAMPLES = (

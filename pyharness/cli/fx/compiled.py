@@ -7,11 +7,11 @@ from typing import TYPE_CHECKING
 
 import click
 
+from pyharness.cli.grammar.verb import Verb
 from pyharness.cli.kit import output
 from pyharness.cli.kit.entry_run import exchange, left_nothing, run_entry
 from pyharness.cli.kit.options import program_json_option, program_options
 from pyharness.cli.kit.script import command_of
-from pyharness.cli.kit.verb import Verb
 from pyharness.host.exit_status import of_program
 from pyharness.model.errors import HarnessError
 from pyharness.model.results.compiled import from_json

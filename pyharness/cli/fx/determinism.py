@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import click
 
-from pyharness.cli.kit import completers, output
+from pyharness.cli.grammar import completers
+from pyharness.cli.grammar.verb import Verb
+from pyharness.cli.kit import output
 from pyharness.cli.kit.options import json_option
-from pyharness.cli.kit.verb import Verb
 
 _EPILOG = "Names are MODULE:NAME or FILE.py:NAME."
 _EXAMPLES = (

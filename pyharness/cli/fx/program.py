@@ -9,11 +9,11 @@ from typing import TYPE_CHECKING, Any, cast
 
 import click
 
+from pyharness.cli.grammar.verb import Verb
 from pyharness.cli.kit import output
 from pyharness.cli.kit.entry_run import exchange, left_nothing, run_entry
 from pyharness.cli.kit.options import program_json_option, program_options
 from pyharness.cli.kit.script import command_of
-from pyharness.cli.kit.verb import Verb
 from pyharness.host.exit_status import ExitStatus, of_program
 from pyharness.model.errors import HarnessError, UsageError
 from pyharness.model.graph import Chosen, made_from_json, select

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from pyharness.cli.kit import completers
+from pyharness.cli.grammar import completers
 from pyharness.model.evaluation import EVAL_TIMEOUT
 
 if TYPE_CHECKING:

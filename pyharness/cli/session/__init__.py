@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import click
 
-from pyharness.cli.kit.lazy_group import LazyGroup
+from pyharness.cli.grammar.lazy_group import LazyGroup
 
 # One module of this folder for each, with a `command`; it is imported when it is used.
 VERBS = {

@@ -7,9 +7,9 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from pyharness.cli.kit import completers
+from pyharness.cli.grammar import completers
+from pyharness.cli.grammar.verb import Verb
 from pyharness.cli.kit.options import full_option, program_json_option, raw_option
-from pyharness.cli.kit.verb import Verb
 
 if TYPE_CHECKING:
     from pyharness.model.errors import HarnessError

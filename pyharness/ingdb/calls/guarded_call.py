@@ -1,4 +1,4 @@
-"""Calls into a stopped thread that end well even where gdb is killed meanwhile: see ``csrc/inspect/guarded_call.cpp``.
+"""Calls into a stopped thread that end well even where gdb is killed meanwhile: see ``csrc/guard/guarded_call.cpp``.
 
 Before such a call the thread's registers are left with the program's guard. A program without a guard is called as gdb
 does it: it then depends on gdb's life.

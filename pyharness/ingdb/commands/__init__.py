@@ -10,13 +10,12 @@ from pyharness.ingdb.commands import (
     help,  # noqa: A004  (ph-help's file)
     ide,
     meeting,
-    places,
     running,
     scripting,
     stepping,
-    stops,
     tensor,
 )
+from pyharness.ingdb.prompt import places, stops
 
 
 def register() -> None:

@@ -11,13 +11,13 @@ from functools import partial
 import gdb
 
 from pyharness.ingdb import terminal
-from pyharness.ingdb.commands import library_watch, stops, trap
-from pyharness.ingdb.commands.registry import command
 from pyharness.ingdb.functions import native_names
 from pyharness.ingdb.functions.function_name import matches
 from pyharness.ingdb.functions.known_functions import known_functions
 from pyharness.ingdb.opening import attach
 from pyharness.ingdb.process import processes
+from pyharness.ingdb.prompt import library_watch, stops, trap
+from pyharness.ingdb.prompt.registry import command
 from pyharness.model.errors import HarnessError, UsageError, nearest
 from pyharness.model.text.source_line import source_line
 

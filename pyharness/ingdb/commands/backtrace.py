@@ -7,7 +7,7 @@ import shlex
 import gdb
 
 from pyharness.ingdb import terminal
-from pyharness.ingdb.commands.registry import command
+from pyharness.ingdb.prompt.registry import command
 from pyharness.ingdb.stack import backtrace
 from pyharness.model.errors import UsageError, nearest
 from pyharness.model.text.stack_format import Style, format_threads

@@ -7,9 +7,9 @@ from pathlib import Path
 import gdb
 
 from pyharness.ingdb import terminal
-from pyharness.ingdb.commands import stops
-from pyharness.ingdb.commands.registry import command
 from pyharness.ingdb.opening import core_file
+from pyharness.ingdb.prompt import stops
+from pyharness.ingdb.prompt.registry import command
 from pyharness.model.errors import UsageError
 
 

@@ -7,8 +7,8 @@ from __future__ import annotations
 
 import gdb
 
-from pyharness.ingdb.commands import places, stops
-from pyharness.ingdb.commands.registry import command
+from pyharness.ingdb.prompt import places, stops
+from pyharness.ingdb.prompt.registry import command
 from pyharness.model.errors import HarnessError
 
 _HOOKED = ("run", "continue")

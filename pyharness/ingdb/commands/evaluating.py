@@ -6,8 +6,8 @@ import gdb
 
 from pyharness.ingdb import terminal
 from pyharness.ingdb.calls import agent, expressions
-from pyharness.ingdb.commands.registry import command
 from pyharness.ingdb.functions.trap_line import current_line
+from pyharness.ingdb.prompt.registry import command
 from pyharness.model.errors import UsageError
 from pyharness.protocol.agent import Evaluate
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import gdb
 
 from pyharness.ingdb import terminal
-from pyharness.ingdb.commands.registry import command
+from pyharness.ingdb.prompt.registry import command
 
 
 @command("ph-help", gdb.COMMAND_SUPPORT)

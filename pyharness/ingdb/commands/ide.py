@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import gdb
 
-from pyharness.ingdb.commands import library_watch
-from pyharness.ingdb.commands.registry import command
 from pyharness.ingdb.opening import attach
 from pyharness.ingdb.process import libraries
+from pyharness.ingdb.prompt import library_watch
+from pyharness.ingdb.prompt.registry import command
 
 _AFTER_CORE = "ph-symbols"
 

@@ -11,7 +11,7 @@ import gdb
 from pyharness.host import rendezvous
 from pyharness.ingdb import terminal
 from pyharness.ingdb.commands import crossing, running
-from pyharness.ingdb.commands.registry import command
+from pyharness.ingdb.prompt.registry import command
 from pyharness.model.errors import HarnessError, UsageError
 
 if TYPE_CHECKING:

@@ -11,9 +11,9 @@ from typing import TYPE_CHECKING, Any
 import gdb
 from gdb.FrameDecorator import FrameDecorator
 
-from pyharness.ingdb.commands.registry import command
 from pyharness.ingdb.functions.function_name import bare_name
 from pyharness.ingdb.process.memory import UnreadableError
+from pyharness.ingdb.prompt.registry import command
 from pyharness.ingdb.stack.backtrace import frames_in_order
 from pyharness.ingdb.stack.merge import NativeFrame
 from pyharness.model.errors import HarnessError

@@ -8,11 +8,11 @@ from pathlib import Path
 import gdb
 
 from pyharness.ingdb import terminal
-from pyharness.ingdb.commands import library_watch, places, stops, trap
-from pyharness.ingdb.commands.arguments import program_arguments
-from pyharness.ingdb.commands.registry import command
 from pyharness.ingdb.opening import attach
 from pyharness.ingdb.process import processes
+from pyharness.ingdb.prompt import library_watch, places, stops, trap
+from pyharness.ingdb.prompt.arguments import program_arguments
+from pyharness.ingdb.prompt.registry import command
 from pyharness.model.errors import HarnessError, UsageError
 
 _RUNNER = "pyharness.debuggee"

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import gdb
 
-from pyharness.ingdb.commands.registry import command
+from pyharness.ingdb.prompt.registry import command
 from pyharness.model.errors import UsageError
 
 

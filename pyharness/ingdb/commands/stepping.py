@@ -8,13 +8,13 @@ from typing import TYPE_CHECKING
 import gdb
 
 from pyharness.ingdb.calls import agent
-from pyharness.ingdb.commands import stops, trap
-from pyharness.ingdb.commands.registry import command
 from pyharness.ingdb.functions import native_names
 from pyharness.ingdb.functions.function_name import matches
 from pyharness.ingdb.functions.known_functions import known_functions
 from pyharness.ingdb.functions.trap_line import PythonLine, current_line
 from pyharness.ingdb.process import libraries
+from pyharness.ingdb.prompt import stops, trap
+from pyharness.ingdb.prompt.registry import command
 from pyharness.ingdb.stops import stop_at_functions
 from pyharness.model.errors import HarnessError, UsageError, nearest
 from pyharness.model.user_code import is_user_source

@@ -12,9 +12,9 @@ import gdb
 
 from pyharness.ingdb import terminal, torch_process
 from pyharness.ingdb.calls import expressions
-from pyharness.ingdb.commands.registry import COMMANDS, command
 from pyharness.ingdb.functions import trap_line
 from pyharness.ingdb.process.memory import UnreadableError
+from pyharness.ingdb.prompt.registry import COMMANDS, command
 from pyharness.ingdb.python import locals as python_locals
 from pyharness.ingdb.tensors import format as tensor_format
 from pyharness.ingdb.tensors import npy

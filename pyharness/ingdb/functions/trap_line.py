@@ -1,6 +1,6 @@
 """What the program says where it calls the C function that gdb stops on: a Python line, or a native breakpoint there.
 
-csrc/breakpoints/trap.h says what the arguments are.
+csrc/trap/trap.h says what the arguments are.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""What a condition is compiled to: instructions for the stack machine of ``csrc/breakpoints/condition.cpp``."""
+"""What a condition is compiled to: instructions for ``csrc/breakpoints/conditions/condition.cpp``, a stack machine."""
 
 from __future__ import annotations
 

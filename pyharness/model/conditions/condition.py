@@ -1,8 +1,8 @@
 """The condition of a native breakpoint: a small expression, checked here, that C++ tests inside of the program.
 
 It is read with Python's grammar and never evaluated by Python: what comes of it is a list of instructions for the stack
-machine of ``csrc/breakpoints/condition.cpp``. A comparison with something that is not there (the size of an argument
-that is no tensor, the maximum of an empty one) is false.
+machine of ``csrc/breakpoints/conditions/condition.cpp``. A comparison with something that is not there (the size of an
+argument that is no tensor, the maximum of an empty one) is false.
 """
 
 from __future__ import annotations
