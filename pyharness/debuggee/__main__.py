@@ -105,27 +105,28 @@ def _tell_end(conversation: Conversation, owner: int, before: int) -> None:
     """Say what the program alone knows: ``before`` is what ``children_ended`` said before the script."""
     from pyharness.debuggee.link import forked
     from pyharness.debuggee.pydevd.unseen import UNSEEN
-    from pyharness.debuggee.watched import op_places
+    from pyharness.debuggee.watched.op_places import OP_PLACES
     from pyharness.protocol.channel import Ended
 
     if os.getpid() != owner:  # a forked child
         return
     UNSEEN.end()
-    hints, others = op_places.hints(), forked.had_children(before)
+    hints, others = OP_PLACES.hints(), forked.had_children(before)
     conversation.ask(Ended(hints, others, UNSEEN.at_exit, UNSEEN.traced))
 
 
 def run(options: argparse.Namespace, *, stop: bool) -> int:
     """Execute the script as ``__main__``; its traceback shows its frames only. Its exit code."""
     # Before the script's folder is looked in, and before it may empty sys.modules.
-    from pyharness.debuggee.pydevd import emptied_modules, tracing, uncaught, unseen
+    from pyharness.debuggee.pydevd import tracing, uncaught, unseen
+    from pyharness.debuggee.pydevd.emptied_modules import KEPT_MODULES
 
     module = types.ModuleType("__main__")
     code = _load_module(options.script, module) if options.module else _load_file(options.script, module)
     sys.argv = [(options.module and module.__file__) or options.script, *options.arguments]
     sys.modules["__main__"] = module
     module.__dict__["__builtins__"] = builtins
-    emptied_modules.keep()
+    KEPT_MODULES.keep()
     try:
         if stop:
             from pyharness.debuggee.pydevd import stepping
@@ -141,7 +142,7 @@ def run(options: argparse.Namespace, *, stop: bool) -> int:
         return INTERRUPTED if isinstance(error, KeyboardInterrupt) else 1
     finally:
         if tracing.is_connected():
-            emptied_modules.put_back()
+            KEPT_MODULES.put_back()
             unseen.UNSEEN.script_has_ended()
     return 0
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 import json
 from typing import TYPE_CHECKING, Any, TypeVar
 
-from pyharness.debuggee.pydevd import emptied_modules
+from pyharness.debuggee.pydevd.emptied_modules import KEPT_MODULES
 from pyharness.model.errors import nearest
 from pyharness.model.text.visible import say
 from pyharness.protocol.agent import Request
@@ -54,7 +54,7 @@ def start() -> bool:
 
 def answer(text: str) -> str:
     """The JSON answer to a JSON request; it never raises, because a stopped thread has nowhere to raise to."""
-    emptied_modules.put_back()
+    KEPT_MODULES.put_back()
     try:
         reply = _dispatch(json.loads(text))
     except Exception as error:  # noqa: BLE001  (the error is the answer)

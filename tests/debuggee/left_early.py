@@ -16,6 +16,10 @@ when = sys.argv[1]
 over, returned = threading.Event(), threading.Event()
 
 
+def debuggers():
+    return tracing._Known.debuggers
+
+
 def until(condition):
     while not condition():
         time.sleep(0.01)
@@ -50,12 +54,8 @@ with link, peer:
         leave()
     quiet_thread.start(session, link)
     if when != "before it connects":
-        until(
-            lambda: (
-                tracing._debugger and tracing._debugger[0].writer in tracing._debugger[0].created_pydb_daemon_threads
-            )
-        )
-        debugger = tracing._debugger[0]
+        until(lambda: debuggers() and debuggers()[0].writer in debuggers()[0].created_pydb_daemon_threads)
+        debugger = debuggers()[0]
         if when == "its threads start":
             starts_its_threads_late(debugger)
         if when == "it hung up":

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 def main() -> int:
     """Listen, then become the script."""
     from pyharness.debuggee.__main__ import INTERRUPTED, parse, run
-    from pyharness.debuggee.link.served import current  # now: a program may empty sys.modules
+    from pyharness.debuggee.link.served import Served  # now: a program may empty sys.modules
 
     name, *arguments = sys.argv[1:]
     options = parse(arguments)
@@ -24,13 +24,13 @@ def main() -> int:
     try:
         status = run(options, stop=False)
     except SystemExit as ended:
-        _exits(current(), _code_of(ended))
+        _exits(Served.current, _code_of(ended))
         raise
     if status == INTERRUPTED:  # Python dies of the signal then, once it has cleaned up: shells look at that
-        _exits(current(), -signal.SIGINT)
+        _exits(Served.current, -signal.SIGINT)
         sys.excepthook = lambda *_: None
         raise KeyboardInterrupt
-    _exits(current(), status)
+    _exits(Served.current, status)
     return status
 
 

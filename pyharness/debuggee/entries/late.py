@@ -14,7 +14,7 @@ def start(home: str) -> dict[str, Any]:
     from pyharness.debuggee.link import served
     from pyharness.host.handles import default_name
 
-    here = served.current()
+    here = served.Served.current
     if here is not None and not here.handle.alive:  # its folder was a debugger's temporary one
         here.move(home)
     if here is None:

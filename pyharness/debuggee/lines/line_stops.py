@@ -22,7 +22,7 @@ from pyharness.debuggee.contained import CONTAINMENT
 from pyharness.debuggee.lines.frame_expressions import evaluated
 from pyharness.debuggee.lines.stop_places import Place, Places
 from pyharness.debuggee.pydevd.stepping import user_frame
-from pyharness.debuggee.watched import op_places
+from pyharness.debuggee.watched.op_places import OP_PLACES
 from pyharness.model.user_code import is_user_python
 from pyharness.native.breakpoint_actions import stop_with
 from pyharness.protocol.agent import ArmStep, CancelStep, SetStops
@@ -139,7 +139,7 @@ def start(stops_file: str | None = None) -> None:
 
     stops = LineStops(_trap.python_line)
     watch = _watcher(stops)
-    op_places.start(_stop_at_op)
+    OP_PLACES.start(_stop_at_op)
     _answer_requests(stops, watch)
     _follow_generated_code(stops.places)
     atexit.register(lambda: _trap.program_ends(json.dumps({"unreached": list(stops.places.unreached())})))
@@ -152,7 +152,7 @@ def start(stops_file: str | None = None) -> None:
 
 def _set(stops: LineStops, asked: SetStops) -> None:
     """Exactly these: lines, and ops and autograd nodes wherever they are called."""
-    op_places.replace(place.op for place in asked.stops if place.op)
+    OP_PLACES.replace(place.op for place in asked.stops if place.op)
     stops.places.replace([place for place in asked.stops if not place.op or _has_lines(place.op)])
 
 

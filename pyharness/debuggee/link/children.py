@@ -31,12 +31,15 @@ _STARTERS = ("spawn", "forkserver")
 _MAX_DEPTH = 40
 
 
-_followed_for: list[object] = []
+class _Followed:
+    """Who wants to hear of this process's children."""
+
+    owner: object = None
 
 
 def follow(door: Children, owner: object) -> None:
     """Every child that is started from now on tells the debugger that listens at the door."""
-    _followed_for[:] = [owner]
+    _Followed.owner = owner
     os.environ[VARIABLE] = json.dumps(encode(door))
     paths = os.environ.get("PYTHONPATH", "").split(os.pathsep)
     if SITE not in paths:
@@ -45,9 +48,9 @@ def follow(door: Children, owner: object) -> None:
 
 def leave(owner: object) -> None:
     """Children are nobody's to debug again, where they were ``owner``'s."""
-    if owner not in _followed_for:
+    if _Followed.owner is not owner:
         return
-    _followed_for.clear()
+    _Followed.owner = None
     os.environ.pop(VARIABLE, None)
     paths = [path for path in os.environ.get("PYTHONPATH", "").split(os.pathsep) if path and path != SITE]
     if paths:

@@ -11,7 +11,12 @@ from pathlib import Path
 from pyharness.debuggee.pydevd import forked as pydevd_in_child
 from pyharness.host.process_state import tasks
 
-_registered: list[int] = []
+
+class _Children:
+    """What this process does in those that it forks."""
+
+    go = False
+    """Whether they are let go."""
 
 
 def let_children_go() -> None:
@@ -19,8 +24,8 @@ def let_children_go() -> None:
 
     Where children are to be debugged, it then tells the debugger that it is there.
     """
-    if not _registered:
-        _registered.append(os.getpid())
+    if not _Children.go:
+        _Children.go = True
         os.register_at_fork(after_in_child=_begin)
 
 

@@ -7,7 +7,7 @@ import os
 import select
 import socket
 from contextlib import suppress
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, ClassVar
 
 from pyharness.debuggee.link import forked, quiet_thread
 from pyharness.debuggee.link.seat import SEAT
@@ -22,11 +22,13 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
 _MAX_GREETING = 4096
-_current: list[Served] = []
 
 
 class Served:
     """The listening half; at most one debugger at a time is let in, another is told who is there."""
+
+    current: ClassVar[Served | None] = None
+    """What this process listens with."""
 
     def __init__(self, name: str, command: str, parent: str = "", folder: str = "") -> None:
         self.handle, self._listener = handles.listen(name, command, parent, folder)
@@ -35,7 +37,7 @@ class Served:
 
     def start(self) -> None:
         """Let debuggers come from now on."""
-        _current[:] = [self]
+        Served.current = self
         SEAT.follow()
         forked.let_children_go()
         atexit.register(self.end)
@@ -127,15 +129,9 @@ def _line(connection: socket.socket) -> bytes:
     return line
 
 
-def current() -> Served | None:
-    """What this process listens with."""
-    return _current[0] if _current else None
-
-
 def forget() -> str:
     """In a forked child: the parent's handle is not ours. Its name, or empty."""
-    served = current()
-    _current.clear()
+    served, Served.current = Served.current, None
     if served is None:
         return ""
     served.forget()

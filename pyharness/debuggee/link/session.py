@@ -20,7 +20,8 @@ from pyharness.debuggee.link.conversation import Conversation
 from pyharness.debuggee.link.ptracer import allow_ptrace
 from pyharness.debuggee.link.seat import SEAT
 from pyharness.debuggee.pydevd import tracing
-from pyharness.debuggee.watched import generated, libraries, op_places
+from pyharness.debuggee.watched import generated, libraries
+from pyharness.debuggee.watched.op_places import OP_PLACES
 from pyharness.model import user_code
 from pyharness.model.errors import HarnessError
 from pyharness.protocol.channel import Busy, Failed, Generated, Hello, Library, Ready
@@ -64,7 +65,7 @@ class Session:
             self.conversation.tell(Failed(f"{type(error).__name__}: {error}"))
             self.conversation.over.wait()
         finally:
-            op_places.end()
+            OP_PLACES.end()
             tracing.let_go()
             children.leave(self)
             user_code.include(())
@@ -89,7 +90,7 @@ class Session:
                 tracing.connect(link, self.conversation.over.is_set)
             if welcome.children:
                 children.follow(welcome.children, self)
-            op_places.start(op_places.stop_by_channel(self.conversation.ask))
+            OP_PLACES.start(OP_PLACES.stop_by_channel(self.conversation.ask))
         return True
 
     def tell_so_far(self) -> None:

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 from pyharness.debuggee.bounded import BOUNDS
 from pyharness.debuggee.contained import CONTAINMENT
 from pyharness.debuggee.lines.frame_expressions import evaluated
-from pyharness.debuggee.pydevd import emptied_modules
+from pyharness.debuggee.pydevd.emptied_modules import KEPT_MODULES
 from pyharness.model.conditions import hits, log_message
 from pyharness.protocol.pydevd import AtLine
 
@@ -40,7 +40,7 @@ class Conditions:
 
     def hold(self, _info: Any, breakpoint_: Any, frame: FrameType) -> bool:
         """Whether the program stops at this breakpoint, whose line ``frame`` is about to run."""
-        emptied_modules.put_back()
+        KEPT_MODULES.put_back()
         if breakpoint_.handle_hit_condition(frame):
             return True
         if not breakpoint_.condition:
@@ -52,7 +52,7 @@ class Conditions:
 
     def express(self, breakpoint_: Any, info: Any, frame: FrameType) -> None:
         """What a log point says there, in place of pydevd's ``handle_breakpoint_expression``."""
-        emptied_modules.put_back()
+        KEPT_MODULES.put_back()
         CONTAINMENT.enter()
         try:
             self._express(breakpoint_, info, frame)

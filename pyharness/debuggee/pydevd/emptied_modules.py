@@ -14,22 +14,28 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from types import ModuleType
 
-_kept: dict[str, ModuleType] = {}
+
+class KeptModules:
+    """What was imported before the program ran."""
+
+    def __init__(self) -> None:
+        self._modules: dict[str, ModuleType] = {}
+
+    def keep(self) -> None:
+        """Remember what is imported; the program is about to run.
+
+        The program's own module is not, and at its end nothing is: what it made is to be taken down as Python does it.
+        """
+        self._modules.update(sys.modules)
+        del self._modules["__main__"]
+        atexit.register(self._modules.clear)
+
+    def put_back(self) -> None:
+        """Put back what the program threw out, if that was ours, too; what it imported anew since stays."""
+        if __name__ in sys.modules:
+            return
+        for name, module in self._modules.items():
+            sys.modules.setdefault(name, module)
 
 
-def keep() -> None:
-    """Remember what is imported; the program is about to run.
-
-    The program's own module is not, and at its end nothing is: what it made is to be taken down as Python does it.
-    """
-    _kept.update(sys.modules)
-    del _kept["__main__"]
-    atexit.register(_kept.clear)
-
-
-def put_back() -> None:
-    """Put back what the program threw out, if that was ours, too; what it imported anew since stays."""
-    if __name__ in sys.modules:
-        return
-    for name, module in _kept.items():
-        sys.modules.setdefault(name, module)
+KEPT_MODULES = KeptModules()

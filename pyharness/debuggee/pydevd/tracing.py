@@ -6,7 +6,7 @@ import os
 import sys
 import threading
 from contextlib import contextmanager
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, ClassVar
 
 from pyharness.debuggee.bounded import BOUNDS
 from pyharness.debuggee.link import quiet_thread
@@ -21,10 +21,17 @@ MONITORING = sys.version_info >= (3, 12)
 """debugpy then uses ``sys.monitoring``, which is every thread's at once."""
 _QUIET = {"PYDEVD_DISABLE_FILE_VALIDATION": "1", "PYDEVD_USE_FRAME_EVAL": "NO"}
 """Frozen modules cannot be stepped into, which it would say on stderr; frames that it evaluates itself stay slow."""
-_mtimes = [0]
-_hooks: list[Any] = []
-_debugger: list[Any] = []
-"""The one that ``connect`` made last. pydevd forgets one that is disposed, however much of it is still starting."""
+
+
+class _Known:
+    """What this process knows of the debuggers that ``connect`` made."""
+
+    debuggers: ClassVar[list[Any]] = []
+    """The one that was made last. pydevd forgets one that is disposed, however much of it is still starting."""
+    mtime = 0
+    """A number beyond that of any of them."""
+    hook: Any = None
+    """The trace function that new threads had before."""
 
 
 def foreign_debugger() -> str:
@@ -47,15 +54,15 @@ def connect(link: socket.socket, is_over: Callable[[], bool]) -> None:
 
     from pyharness.debuggee.pydevd import debugpy_link
 
-    if _debugger:  # of one whose end was not seen
+    if _Known.debuggers:  # of one whose end was not seen
         let_go()
     left_behind.clear()
     server._settrace.called = False  # type: ignore[attr-defined]  # it would refuse a second time
-    _hooks[:] = [threading._trace_hook]  # type: ignore[attr-defined]
+    _Known.hook = threading._trace_hook  # type: ignore[attr-defined]
 
     def made(debugger: Any) -> None:
         """Remember one that may be disposed before it is ready, by its reader or by ``release``."""
-        _debugger[:] = [debugger]
+        _Known.debuggers[:] = [debugger]
         if is_over():  # else ``release`` sets it, maybe at this moment
             debugger.ready_to_run = True
 
@@ -63,7 +70,7 @@ def connect(link: socket.socket, is_over: Callable[[], bool]) -> None:
     if debugger is None:
         return  # released
     # What it remembers of code (has it a breakpoint?) is as old as this number says, and outlives a session.
-    debugger.mtime = _mtimes[0] = max(_mtimes[0], debugger.mtime) + 1000
+    debugger.mtime = _Known.mtime = max(_Known.mtime, debugger.mtime) + 1000
     debugger.set_tracing_for_untraced_contexts(breakpoints_changed=True)
     if not MONITORING and quiet_thread.is_one():
         pydevd_tracing.SetTrace(None)
@@ -71,12 +78,12 @@ def connect(link: socket.socket, is_over: Callable[[], bool]) -> None:
 
 def is_connected() -> bool:
     """Whether debugpy serves somebody now."""
-    return bool(_debugger)
+    return bool(_Known.debuggers)
 
 
 def release() -> None:
     """The debugger is gone: have ``connect`` return, suspended threads go on, and its expressions end."""
-    for debugger in tuple(_debugger):
+    for debugger in tuple(_Known.debuggers):
         debugger.ready_to_run = True
         debugger.dispose_and_kill_all_pydevd_threads(wait=False)
         left_behind.clear(debugger)
@@ -90,8 +97,8 @@ def let_go() -> None:
     import pydevd_tracing
     from _pydev_bundle.pydev_monkey import undo_patch_thread_modules
 
-    while _debugger:
-        debugger = _debugger.pop()
+    while _Known.debuggers:
+        debugger = _Known.debuggers.pop()
         _end(debugger)
         left_behind.clear(debugger)
     left_behind.wait_until_left()
@@ -100,7 +107,7 @@ def let_go() -> None:
         _stop_monitoring()
         return
     pydevd_tracing.restore_sys_set_trace_func()
-    threading.settrace(_hooks[0] if _hooks else None)
+    threading.settrace(_Known.hook)
     pydevd_tracing.set_trace_to_threads(_vanish, create_dummy_thread=False)
     for frame in _frames():
         frame.f_trace = _vanish  # a loop that calls nothing comes here too
@@ -111,7 +118,7 @@ def _end(debugger: Any) -> None:
     """End pydevd's threads, also those that did not run when it was disposed: Python waits for one of them at exit."""
     from _pydevd_bundle.pydevd_constants import get_global_debugger, set_global_debugger
 
-    _mtimes[0] = max(_mtimes[0], debugger.mtime)
+    _Known.mtime = max(_Known.mtime, debugger.mtime)
     debugger.dispose_and_kill_all_pydevd_threads()
     if get_global_debugger() is debugger:  # another thread disposes it, and has not come to this yet
         set_global_debugger(None)
@@ -151,7 +158,7 @@ def _vanish(_frame: FrameType, _event: str, _argument: Any) -> None:
     """
     frame: FrameType | None = sys._getframe(1)
     while frame is not None:
-        if frame.f_trace is _vanish or not _debugger:
+        if frame.f_trace is _vanish or not _Known.debuggers:
             frame.f_trace = None
         frame = frame.f_back
     if sys.gettrace() is _vanish:

@@ -6,9 +6,10 @@ import os
 from typing import TYPE_CHECKING, Any
 
 from pyharness.debuggee.link import quiet_thread
-from pyharness.debuggee.pydevd import emptied_modules, presentation, unwound_steps
 from pyharness.debuggee.pydevd import evaluation as pydevd_evaluation
+from pyharness.debuggee.pydevd import presentation, unwound_steps
 from pyharness.debuggee.pydevd.conditions import Conditions
+from pyharness.debuggee.pydevd.emptied_modules import KEPT_MODULES
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -60,7 +61,7 @@ def _spare_threads() -> None:
 
 def _with_modules(function: Callable[..., Any]) -> Callable[..., Any]:
     def stands_for(*arguments: Any, **named: Any) -> Any:
-        emptied_modules.put_back()
+        KEPT_MODULES.put_back()
         return function(*arguments, **named)
 
     return stands_for

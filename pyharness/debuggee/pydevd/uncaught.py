@@ -7,7 +7,7 @@ import threading
 from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
-from pyharness.debuggee.pydevd import emptied_modules
+from pyharness.debuggee.pydevd.emptied_modules import KEPT_MODULES
 from pyharness.debuggee.pydevd.tracing import MONITORING, is_connected
 
 if TYPE_CHECKING:
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 def stop_at(error: BaseException) -> None:
     """Have debugpy look at ``error``, which nobody has caught; its traceback holds the program's frames only."""
     if is_connected():
-        emptied_modules.put_back()
+        KEPT_MODULES.put_back()
     if "pydevd" not in sys.modules:
         return
     import pydevd

@@ -32,66 +32,103 @@ if TYPE_CHECKING:
     """Takes the place (``None`` for a breakpoint of the program's own) and the hit."""
 
 _TORCH = "torch"
-_wanted: list[OpPlace] = []
-_set: dict[OpPlace, Breakpoint] = {}
-_stops: list[Stops] = []
 
 
-def start(stops: Stops) -> None:
-    """From now on a debugger is there that stops by ``stops``."""
-    _stops[:] = [stops]
-    after_import(_TORCH, _open_door_of)
+class OpPlaces:
+    """Those of the debugger that is there; a process has at most one."""
+
+    def __init__(self) -> None:
+        self._wanted: tuple[OpPlace, ...] = ()
+        self._set: dict[OpPlace, Breakpoint] = {}
+        self._stops: Stops | None = None
+
+    def start(self, stops: Stops) -> None:
+        """From now on a debugger is there that stops by ``stops``."""
+        self._stops = stops
+        after_import(_TORCH, self._open_door_of)
+
+    def end(self) -> None:
+        """The debugger is gone: nothing stops for it any more."""
+        self._stops = None
+        self.replace(())
+        actions = sys.modules.get("pyharness.native.breakpoint_actions")
+        if actions is not None:
+            actions.DOOR.clear()
+
+    def replace(self, asked: Iterable[OpPlace]) -> None:
+        """Stop at exactly these."""
+        self._wanted = tuple(asked)
+        if "pyharness.native.breakpoints" in sys.modules or (self._wanted and _has_torch()):
+            self._apply()
+
+    def hints(self) -> dict[str, str]:
+        """For each place that torch has no op for: the nearest names."""
+        if not _has_torch():
+            return {}
+        hints = {place.known_as: _hint(place.name) for place in self._wanted if place.kind == "op"}
+        return {name: hint for name, hint in hints.items() if hint}
+
+    def stop_by_channel(self, ask: Callable[[OpReached], Go | None]) -> Stops:
+        """Stop where the controller, asked through its channel, has gdb ready for it."""
+
+        def stop(place: OpPlace | None, hit: Hit) -> Answer:
+            from pyharness import _trap
+            from pyharness.native.breakpoint_actions import stop_with
+
+            trap = _trap.addresses()["python_line"]
+            answer = ask(OpReached(place.known_as if place else "", threading.get_native_id(), trap))
+            if answer is None:
+                self.end()
+            return stop_with(hit) if answer and answer.stop else None
+
+        return stop
+
+    def _apply(self) -> None:
+        for gone in self._set.keys() - set(self._wanted):
+            self._set.pop(gone).remove()
+        for place in self._wanted:
+            if place not in self._set:
+                self._set[place] = self._made(place)
+
+    def _made(self, place: OpPlace) -> Breakpoint:
+        from pyharness.native.breakpoints import at_place
+
+        return at_place(place.kind, place.name, place.when, lambda hit: self._hit(place, hit))
+
+    def _hit(self, place: OpPlace | None, hit: Hit) -> Answer:
+        if self._stops is None or (place and _is_line_too(place, hit)):
+            return None
+        return self._stops(place, hit)
+
+    def _open_door_of(self, torch: ModuleType) -> None:
+        """Once torch is there, but for one that another thread is still importing."""
+        if hasattr(torch, "_C"):
+            self._open_door()
+
+    def _open_door(self) -> None:
+        """Torch is there: set what waits for it, and let breakpoints of the program's own stop in the debugger."""
+        try:
+            from pyharness.native.breakpoint_actions import DOOR
+
+            DOOR[:] = [lambda hit: self._hit(None, hit)]
+            self._apply()
+        except HarnessError as error:  # the module is not built: the program runs all the same
+            if self._wanted:
+                say(f"no native breakpoints: {error}")
 
 
-def end() -> None:
-    """The debugger is gone: nothing stops for it any more."""
-    _stops.clear()
-    replace([])
-    actions = sys.modules.get("pyharness.native.breakpoint_actions")
-    if actions is not None:
-        actions.DOOR.clear()
-
-
-def stop_by_channel(ask: Callable[[OpReached], Go | None]) -> Stops:
-    """Stop where the controller, asked through its channel, has gdb ready for it."""
-
-    def stop(place: OpPlace | None, hit: Hit) -> Answer:
-        from pyharness import _trap
-        from pyharness.native.breakpoint_actions import stop_with
-
-        trap = _trap.addresses()["python_line"]
-        answer = ask(OpReached(place.known_as if place else "", threading.get_native_id(), trap))
-        if answer is None:
-            end()
-        return stop_with(hit) if answer and answer.stop else None
-
-    return stop
+OP_PLACES = OpPlaces()
 
 
 @handles(SetOpPlaces)
 def set_op_places(request: SetOpPlaces) -> None:
     """Exactly these places from now on."""
-    replace(request.places)
+    OP_PLACES.replace(request.places)
 
 
 def replace_from(text: str) -> None:
     """Do a ``SetOpPlaces`` that debugpy evaluates."""
     set_op_places(SetOpPlaces.from_json(json.loads(text)))
-
-
-def replace(asked: Iterable[OpPlace]) -> None:
-    """Stop at exactly these."""
-    _wanted[:] = asked
-    if "pyharness.native.breakpoints" in sys.modules or (_wanted and _has_torch()):
-        _apply()
-
-
-def hints() -> dict[str, str]:
-    """For each place that torch has no op for: the nearest names."""
-    if not _has_torch():
-        return {}
-    hints = {place.known_as: _hint(place.name) for place in _wanted if place.kind == "op"}
-    return {name: hint for name, hint in hints.items() if hint}
 
 
 def _hint(op: str) -> str:
@@ -109,48 +146,9 @@ def _has_torch() -> bool:
     return torch is not None and hasattr(torch, "autograd") and hasattr(torch, "_C")
 
 
-def _apply() -> None:
-    for gone in _set.keys() - set(_wanted):
-        _set.pop(gone).remove()
-    for place in _wanted:
-        if place not in _set:
-            _set[place] = _made(place)
-
-
-def _made(place: OpPlace) -> Breakpoint:
-    from pyharness.native.breakpoints import at_place
-
-    return at_place(place.kind, place.name, place.when, lambda hit: _hit(place, hit))
-
-
-def _hit(place: OpPlace, hit: Hit) -> Answer:
-    lines_too = place.kind == "op" and not place.when
-    if not _stops or (lines_too and _is_stopped_at(hit.file, hit.line, place.name)):
-        return None
-    return _stops[-1](place, hit)
-
-
-def _is_stopped_at(file: str, line: int, op: str) -> bool:
+def _is_line_too(place: OpPlace, hit: Hit) -> bool:
     """Whether the line that called is generated and has a line breakpoint for this op."""
-    if file not in generated.known():
+    if place.kind != "op" or place.when or hit.file not in generated.known():
         return False
-    found = source_map.map_of(file)
-    return found is not None and any(entry.line == line for entry in places.calls_of(found, op))
-
-
-def _open_door_of(torch: ModuleType) -> None:
-    """Once torch is there, but for one that another thread is still importing."""
-    if hasattr(torch, "_C"):
-        _open_door()
-
-
-def _open_door() -> None:
-    """Torch is there: set what waits for it, and let breakpoints of the program's own stop in the debugger."""
-    try:
-        from pyharness.native.breakpoint_actions import DOOR
-
-        DOOR[:] = [lambda hit: _stops[-1](None, hit) if _stops else None]
-        _apply()
-    except HarnessError as error:  # the module is not built: the program runs all the same
-        if _wanted:
-            say(f"no native breakpoints: {error}")
+    found = source_map.map_of(hit.file)
+    return found is not None and any(entry.line == hit.line for entry in places.calls_of(found, place.name))

@@ -10,7 +10,7 @@ import struct
 import threading
 from contextlib import contextmanager
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, ClassVar
 
 import gdb
 
@@ -68,7 +68,7 @@ def call(function: int) -> int:
 
 def is_given_up() -> bool:
     """Whether a call on the selected thread was given up and not ended since."""
-    return _lwp() in _given_up
+    return _lwp() in _Calls.given_up
 
 
 def is_under_way() -> bool:
@@ -76,7 +76,7 @@ def is_under_way() -> bool:
 
     gdb may hold the thread meanwhile, for another one's step over a breakpoint or until it tells: nobody may move it.
     """
-    return is_given_up() and _lwp() not in _told
+    return is_given_up() and _lwp() not in _Calls.told
 
 
 def _runs() -> bool:
@@ -96,7 +96,7 @@ def end() -> int | None:
 
     ``None`` where nobody can know: the call was gdb's own, or one without a guard, or has stopped on its way.
     """
-    given_up = _given_up.pop(_lwp())
+    given_up = _Calls.given_up.pop(_lwp())
     if given_up is None:
         return None
     guard, noted = given_up
@@ -161,18 +161,21 @@ class _Noted:
     is_expression: bool
 
 
-_given_up: dict[int, tuple[_Guard, _Noted] | None] = {}
-"""Thread → the call on it that runs on without gdb; ``None`` for one without a guard."""
-_told: set[int] = set()
-"""Threads of whose stop gdb has told since a call on them was given up."""
-_open: dict[int, tuple[_Guard, _Noted]] = {}
-"""Thread → the call on it that the guard knows of."""
+class _Calls:
+    """What gdb, of which there is one in a process, knows of calls on the program's threads, by their LWP."""
+
+    open: ClassVar[dict[int, tuple[_Guard, _Noted]]] = {}
+    """Those that the guard knows of."""
+    given_up: ClassVar[dict[int, tuple[_Guard, _Noted] | None]] = {}
+    """Those that run on without gdb; ``None`` for one without a guard."""
+    told: ClassVar[set[int]] = set()
+    """Threads of whose stop gdb has told since a call on them was given up."""
 
 
 def _on_stop(event: gdb.StopEvent) -> None:
     """In non-stop mode, the only one in which calls are given up, gdb says whose stop it is."""
     if event.inferior_thread is not None:
-        _told.add(event.inferior_thread.ptid[1])
+        _Calls.told.add(event.inferior_thread.ptid[1])
 
 
 gdb.events.stop.connect(_on_stop)
@@ -209,7 +212,7 @@ def _noted(guard: _Guard, *, is_expression: bool = False) -> Iterator[_Noted]:
     memory.write_memory(address + _THREAD, struct.pack("<Q", lwp))
     UNDER_WAY.set()
     noted = _Noted(number, address, registers, system_call, is_expression)
-    _open[lwp] = guard, noted
+    _Calls.open[lwp] = guard, noted
     try:
         yield noted
     finally:
@@ -226,14 +229,14 @@ def _forget(noted: _Noted) -> None:
 def _may_be_given_up() -> Iterator[None]:
     """In non-stop mode gdb ends a call at the next stop, whichever thread that is of; the called thread runs on."""
     lwp = _lwp()
-    _open.pop(lwp, None)
+    _Calls.open.pop(lwp, None)
     try:
         yield
     except gdb.error as error:
         if not _runs():
             raise
-        _told.discard(lwp)
-        _given_up[lwp] = _open.get(lwp)
+        _Calls.told.discard(lwp)
+        _Calls.given_up[lwp] = _Calls.open.get(lwp)
         raise GivenUpError from error
 
 

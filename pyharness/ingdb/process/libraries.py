@@ -11,7 +11,7 @@ import re
 from bisect import bisect_right
 from contextlib import suppress
 from dataclasses import dataclass
-from functools import lru_cache
+from functools import cache, lru_cache
 from pathlib import Path
 
 import gdb
@@ -324,9 +324,6 @@ def load_user_symbols() -> list[Library]:
     return [library for library in user_libraries() if not is_loaded(library) and load_symbols(library)]
 
 
-_registered: list[bool] = []
-
-
 def _forget(_event: object) -> None:
     for mapped in _mapped.values():
         mapped.stale = True
@@ -340,11 +337,9 @@ def _forget_files(_event: object) -> None:
     _live.clear()
 
 
+@cache
 def register() -> None:
     """Follow what the program and gdb load; once, however often it is called."""
-    if _registered:
-        return
-    _registered.append(True)
     gdb.events.stop.connect(_forget)
     gdb.events.new_objfile.connect(_forget)
     gdb.events.clear_objfiles.connect(_forget)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from functools import cache
 
 import gdb
 
@@ -100,12 +101,8 @@ def _python_tensor(values: python_values.Values, address: int, names: tuple[str,
     return one_line(torch_process.read, tensor_at(held))
 
 
-_registered: list[bool] = []
-
-
+@cache
 def register() -> None:
     """Make gdb print tensors, and our stacks show those of Python; once, however often it is called."""
-    if not _registered:
-        _registered.append(True)
-        tensor_printers.register()
-        python_values.hook(_python_tensor)
+    tensor_printers.register()
+    python_values.hook(_python_tensor)
