@@ -35,7 +35,7 @@ _TORCH = "torch"
 
 
 class OpPlaces:
-    """Those of the debugger that is there; a process has at most one."""
+    """Places of the debugger that is there; a process has at most one."""
 
     def __init__(self) -> None:
         self._wanted: tuple[OpPlace, ...] = ()

@@ -165,9 +165,9 @@ class _Calls:
     """What gdb, of which there is one in a process, knows of calls on the program's threads, by their LWP."""
 
     open: ClassVar[dict[int, tuple[_Guard, _Noted]]] = {}
-    """Those that the guard knows of."""
+    """Calls that the guard knows of."""
     given_up: ClassVar[dict[int, tuple[_Guard, _Noted] | None]] = {}
-    """Those that run on without gdb; ``None`` for one without a guard."""
+    """Calls that run on without gdb; ``None`` for one without a guard."""
     told: ClassVar[set[int]] = set()
     """Threads of whose stop gdb has told since a call on them was given up."""
 
