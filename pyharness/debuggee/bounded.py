@@ -5,12 +5,13 @@ from __future__ import annotations
 import _thread
 import ctypes
 import os
+import sys
 import threading
 from contextlib import contextmanager, nullcontext, suppress
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from pyharness.debuggee import kernel_timer
+from pyharness.debuggee import asked, kernel_timer
 from pyharness.debuggee.contained import CONTAINMENT
 from pyharness.debuggee.kernel_timer import KernelTimer
 from pyharness.debuggee.link import quiet_thread
@@ -106,7 +107,7 @@ class Bounds:
         if os.getpid() != self._pid:
             self._pid = os.getpid()
             self._running.clear()
-        if ident in self._running:
+        if ident in self._running and asked.whose(sys._getframe()) != "over":
             return self._running[ident].inner(body)
         if ident in self._shared:
             return self._bounded(self._shared[ident], body)
@@ -213,7 +214,7 @@ class _Time:
     def end_now(self) -> None:
         """From another thread: its time is over."""
         with self._lock:
-            if self._inside:
+            if self._inside and asked.whose(sys._current_frames().get(self.ident)) != "over":
                 _raise_in(self.ident)
 
     def _leave(self) -> None:
@@ -223,7 +224,7 @@ class _Time:
 
     def _on_time(self) -> None:
         """On the thread itself, from a signal."""
-        if self._inside:
+        if self._inside and asked.whose(sys._getframe()) != "over":
             raise EndedError
 
     def _watch(self) -> None:
@@ -330,7 +331,7 @@ def _have_raised_what_is_due() -> None:
 
 def _called(body: Callable[[], Any]) -> Outcome:
     try:
-        return Outcome(body())
+        return Outcome(asked.call(body))
     except EndedError:
         raise
     except BaseException as error:  # noqa: BLE001  (whatever it raises is the answer, and not the program's)

@@ -13,6 +13,8 @@ import signal
 import sys
 from typing import TYPE_CHECKING, Any, NoReturn
 
+from pyharness.debuggee import asked
+
 if TYPE_CHECKING:
     from collections.abc import Callable
     from types import ModuleType
@@ -74,8 +76,13 @@ class Containment:
                 self._restore()
 
     def prints_here(self) -> Prints | None:
-        """Where this thread's prints go, ``None`` where it evaluates nothing."""
-        return self._inside.get(_thread.get_ident()) if os.getpid() == self._pid else None
+        """Where this thread's prints go, ``None`` where it evaluates nothing, or a signal has come meanwhile."""
+        prints = self._inside.get(_thread.get_ident()) if os.getpid() == self._pid else None
+        if prints is None or (whose := asked.whose(sys._getframe(1))) == "person":
+            return prints
+        if whose == "over":
+            self.leave()
+        return None
 
     def forget_lock(self) -> None:
         """In a forked child: another thread may have held it."""

@@ -5,7 +5,11 @@ from __future__ import annotations
 from functools import lru_cache
 from typing import TYPE_CHECKING, Any
 
+from pyharness.debuggee import asked
+from pyharness.debuggee.bounded import BOUNDS
+
 if TYPE_CHECKING:
+    from collections.abc import Callable
     from types import CodeType, FrameType
 
 
@@ -16,6 +20,17 @@ def evaluated(expression: str, frame: FrameType) -> Any:
     """
     variables = dict(frame.f_locals)
     return eval(_compiled(expression), {**frame.f_globals, **variables}, variables)  # noqa: S307
+
+
+def bounded_value(kind: Callable[[Any], Any], expression: str, frame: FrameType) -> tuple[Any, str]:
+    """The value of an expression as ``kind`` makes it, such as ``bool``; or why there is none.
+
+    It raises what a handler of a signal raised meanwhile: Ctrl-C, a time limit of the program's own.
+    """
+    outcome = BOUNDS.run(lambda: kind(evaluated(expression, frame)))
+    if outcome.error is not None and asked.is_programs(outcome.error):
+        raise outcome.error
+    return outcome.value, outcome.problem
 
 
 @lru_cache(maxsize=256)

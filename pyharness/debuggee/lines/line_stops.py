@@ -17,9 +17,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from pyharness.debuggee import agent
-from pyharness.debuggee.bounded import told
-from pyharness.debuggee.contained import CONTAINMENT
-from pyharness.debuggee.lines.frame_expressions import evaluated
+from pyharness.debuggee.bounded import BOUNDS
+from pyharness.debuggee.lines.frame_expressions import bounded_value
 from pyharness.debuggee.lines.stop_places import Place, Places
 from pyharness.debuggee.pydevd.stepping import user_frame
 from pyharness.debuggee.watched.op_places import OP_PLACES
@@ -118,15 +117,9 @@ def _holds(place: Place, frame: FrameType) -> tuple[bool, str]:
     """Whether the person's condition holds here; a condition that fails stops too, with a note."""
     if not place.condition:
         return True, ""
-    CONTAINMENT.enter()
-    try:
-        return bool(evaluated(place.condition, frame)), ""
-    except KeyboardInterrupt:  # Ctrl-C came to the program at this moment: it is the program's
-        raise
-    except BaseException as error:  # noqa: BLE001  (whatever the user's expression raises)
-        return True, f"condition {place.condition!r} failed: {told(error)}"
-    finally:
-        CONTAINMENT.leave()
+    with BOUNDS.shared(often=True):
+        held, problem = bounded_value(bool, place.condition, frame)
+    return (True, f"condition {place.condition!r} failed: {problem}") if problem else (held, "")
 
 
 def start(stops_file: str | None = None) -> None:

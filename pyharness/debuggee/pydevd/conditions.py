@@ -8,14 +8,12 @@ from functools import lru_cache
 from typing import TYPE_CHECKING, Any
 
 from pyharness.debuggee.bounded import BOUNDS
-from pyharness.debuggee.contained import CONTAINMENT
-from pyharness.debuggee.lines.frame_expressions import evaluated
+from pyharness.debuggee.lines.frame_expressions import bounded_value
 from pyharness.debuggee.pydevd.emptied_modules import KEPT_MODULES
 from pyharness.model.conditions import hits, log_message
 from pyharness.protocol.pydevd import AtLine
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
     from types import FrameType
 
     from pyharness.protocol.pydevd import Wanted
@@ -53,15 +51,12 @@ class Conditions:
     def express(self, breakpoint_: Any, info: Any, frame: FrameType) -> None:
         """What a log point says there, in place of pydevd's ``handle_breakpoint_expression``."""
         KEPT_MODULES.put_back()
-        CONTAINMENT.enter()
-        try:
-            self._express(breakpoint_, info, frame)
-        finally:
-            CONTAINMENT.leave()
+        with BOUNDS.shared(often=True):
+            BOUNDS.run(lambda: self._express(breakpoint_, info, frame))
 
     def _stops(self, wanted: Wanted, frame: FrameType, *, logs: bool) -> bool:
         if wanted.condition:
-            held, problem = _value(bool, wanted.condition, frame)
+            held, problem = bounded_value(bool, wanted.condition, frame)
             if problem:
                 self._fail(wanted.condition, frame, problem, logs=logs)
                 return not logs
@@ -105,7 +100,7 @@ def failure(condition: str, frame: FrameType, problem: str, count: int) -> str:
 
 def _message(log: str, frame: FrameType) -> str:
     texts, values = _parts(log)
-    shown = (_value(str, value, frame) for value in values)
+    shown = (bounded_value(str, value, frame) for value in values)
     said = [f"<{problem}>" if problem else value for value, problem in shown]
     return texts[0] + "".join(value + text for value, text in zip(said, texts[1:], strict=True))
 
@@ -115,14 +110,6 @@ def _parts(log: str) -> tuple[list[str], list[str]]:
     """The texts of a message, and Python's code for the values between them."""
     texts, values = log_message.parts(log)
     return texts, [log_message.python_of(value) or repr("<no Python>") for value in values]
-
-
-def _value(kind: Callable[[Any], Any], expression: str, frame: FrameType) -> tuple[Any, str]:
-    """What an expression is, as ``kind``, or why it is nothing."""
-    outcome = BOUNDS.run(lambda: kind(evaluated(expression, frame)))
-    if isinstance(outcome.error, KeyboardInterrupt):  # Ctrl-C came to the program at this moment: it is the program's
-        raise outcome.error
-    return outcome.value, outcome.problem
 
 
 def _shortened(text: str) -> str:

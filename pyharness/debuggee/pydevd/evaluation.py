@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import _thread
 import functools
 from typing import TYPE_CHECKING, Any
 
@@ -58,7 +59,9 @@ def _question(do: Callable[[], Any], question: Any, debugger: Any) -> Any:
     try:
         with BOUNDS.shared():
             return do()
-    except Exception as error:
+    except (Exception, KeyboardInterrupt) as error:
+        if isinstance(error, KeyboardInterrupt):  # it came to the program, which shall hear of it when it goes on
+            _thread.interrupt_main()
         if request is None:
             raise
         debugger.writer.add_command(_refused(request, told(error)))

@@ -35,10 +35,11 @@ def tune(debugger: Any) -> None:
 
 def _log_nothing() -> None:
     """pydevd's remarks to its developers would be on the program's stderr; its own variables still ask for them."""
-    from _pydevd_bundle.pydevd_constants import DebugInfoHolder
+    from _pydev_bundle.pydev_log import _LoggingGlobals
+    from _pydevd_bundle.pydevd_constants import NULL
 
     if not {"PYDEVD_DEBUG", "PYDEVD_DEBUG_FILE"}.intersection(os.environ):
-        DebugInfoHolder.DEBUG_TRACE_LEVEL = -1
+        _LoggingGlobals._debug_stream, _LoggingGlobals._debug_stream_initialized = NULL, True
 
 
 def _spare_threads() -> None:

@@ -1,0 +1,14 @@
+"""Signals that come while a condition is evaluated: what their handlers print and raise is the program's."""
+
+import pytest
+
+
+@pytest.mark.parametrize("asked", ["works if sum(number for number in range(2000)) < 0", "works if print('of the condition')"])
+def test_handlers_meanwhile(debugged, asked):
+    meanwhile = debugged("signals_meanwhile.py")
+    mark, _, condition = asked.partition(" if ")
+    with meanwhile.start() as program:
+        assert program.run_to(meanwhile.at("works", "number == 2")).reason == "breakpoint"
+        program.log(meanwhile.at(mark, condition), "never")
+        assert program.finish() == 7
+    assert meanwhile.output.splitlines() == [*(f"tick {number + 1}" for number in range(20)), "caught 10"]
