@@ -17,6 +17,7 @@ import socket
 import sys
 import types
 from contextlib import contextmanager
+from importlib.machinery import SourceFileLoader
 from pathlib import Path
 from typing import TYPE_CHECKING, NoReturn
 
@@ -112,7 +113,13 @@ def _tell_end(conversation: Conversation, owner: int, before: int) -> None:
         return
     UNSEEN.end()
     hints, others = OP_PLACES.hints(), forked.had_children(before)
-    conversation.ask(Ended(hints, others, UNSEEN.at_exit, UNSEEN.traced))
+    conversation.ask(Ended(hints, others, tuple(UNSEEN.at_exit), UNSEEN.traced, _has_compiled()))
+
+
+def _has_compiled() -> bool:
+    """Whether torch.compile has compiled a function of the program's."""
+    utils = sys.modules.get("torch._dynamo.utils")
+    return bool(getattr(utils, "counters", {}).get("frames"))
 
 
 def run(options: argparse.Namespace, *, stop: bool) -> int:
@@ -124,8 +131,8 @@ def run(options: argparse.Namespace, *, stop: bool) -> int:
     module = types.ModuleType("__main__")
     code = _load_module(options.script, module) if options.module else _load_file(options.script, module)
     sys.argv = [(options.module and module.__file__) or options.script, *options.arguments]
+    _dress(module)
     sys.modules["__main__"] = module
-    module.__dict__["__builtins__"] = builtins
     KEPT_MODULES.keep()
     try:
         if stop:
@@ -145,6 +152,16 @@ def run(options: argparse.Namespace, *, stop: bool) -> int:
             KEPT_MODULES.put_back()
             unseen.UNSEEN.script_has_ended()
     return 0
+
+
+def _dress(module: types.ModuleType) -> None:
+    """Give it what Python gives ``__main__``, of which our own has an example."""
+    spec = module.__spec__
+    module.__loader__ = spec.loader if spec else SourceFileLoader("__main__", str(module.__file__))
+    module.__dict__["__cached__"] = spec.cached if spec else None
+    module.__dict__["__builtins__"] = builtins
+    if "__annotations__" in vars(sys.modules["__main__"]):  # until Python 3.13
+        vars(module).update(__annotations__={})
 
 
 def become(options: argparse.Namespace) -> int:

@@ -34,6 +34,10 @@ _LEFT = (
     " or by closing a connection that was not its own. What ran after that, or in a child of it, was not seen."
 )
 _SELDOM = f"{_UNSEEN}, or not as often as its hit condition asks for."
+_COMPILED = (
+    "The program uses torch.compile, which replaces the lines of the functions that it compiles: nothing stops there."
+    " Name a node of the graph instead, as fx:relu, or run with TORCH_COMPILE_DISABLE=1."
+)
 _TRACED = (
     "The program has called sys.settrace, which takes the debugger's trace function away:"
     " no line of Python stops in a thread that did so."
@@ -59,7 +63,7 @@ class Breakpoints:
         self.tell_ops: Callable[[tuple[OpPlace, ...]], None] = lambda _places: None
         """Makes known to the program which ops and autograd nodes to stop at, all of them each time."""
         self._ops: tuple[OpPlace, ...] = ()
-        self.ended = Ended({}, children=False, at_exit=False, traced=False)
+        self.ended = Ended({}, children=False, at_exit=(), traced=False, compiled=False)
         """What the program said as it ended."""
         self.left_unseen = False
         """Whether the program exited and had not said before that it would end."""
@@ -196,7 +200,12 @@ class Breakpoints:
         """What is known of a place that was there and not reached."""
         if self.left_unseen:
             return _LEFT
-        more = [*([_TRACED] if self.ended.traced else []), *([_AT_EXIT] if self.ended.at_exit else [])]
+        causes = (
+            (_COMPILED, self.ended.compiled and each.where.kind == "py"),
+            (_TRACED, self.ended.traced),
+            (_AT_EXIT, each.where.file in self.ended.at_exit),
+        )
+        more = [why for why, holds in causes if holds]
         return " ".join([_ELSEWHERE if self.ended.children else self._unseen(each), *more])
 
     def _unseen(self, each: Breakpoint) -> str:

@@ -137,10 +137,12 @@ class Ended(Message[Go], name="ended"):
     """For each place whose op torch does not have: the nearest names."""
     children: bool
     """Whether it has started other processes."""
-    at_exit: bool
-    """Whether code of the user's ran after the debugger's half in the program had ended, as functions of atexit do."""
+    at_exit: tuple[str, ...]
+    """Files of which code ran after the debugger's half in the program had ended, as functions of atexit do."""
     traced: bool
     """Whether it has called ``sys.settrace``, where that takes the debugger's trace function away."""
+    compiled: bool
+    """Whether torch.compile has compiled functions of it."""
 
 
 @dataclass(frozen=True)

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from pyharness.host.regular_file import read_text
 from pyharness.model.stops import Stop
-from pyharness.model.text.source_line import short_path
+from pyharness.model.text.source_line import lines_of, short_path
 from pyharness.model.text.stack_format import Style as StackStyle
 from pyharness.model.text.stack_format import format_stack, function_text, place_text
 from pyharness.model.text.styled_line import Line, Style
@@ -122,7 +122,7 @@ def _source_lines(frame: Frame) -> Iterator[Line]:
     if not frame.file or not frame.line:
         return
     try:
-        lines = read_text(frame.file).splitlines()
+        lines = lines_of(read_text(frame.file))
     except OSError:
         return
     first, last = max(1, frame.line - _AROUND), min(len(lines), frame.line + _AROUND)

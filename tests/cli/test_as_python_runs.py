@@ -36,6 +36,33 @@ def test_a_folder_or_an_archive(pyharness, application, words):
     assert plain.stdout == "__main__ beside ['a'] \n"
 
 
+@pytest.mark.parametrize("words", [("run",), ("step",)], ids=" ".join)
+@pytest.mark.parametrize("module", [False, True])
+def test_main_has_the_names_that_python_gives_it(pyharness, tmp_path, words, module):
+    shown = "{name: type(value).__name__ for name, value in sorted(vars().items())}"
+    (tmp_path / "names.py").write_text(f"print({shown}, __cached__, __loader__.name)\n")
+    script = ("-m", "names") if module else (str(tmp_path / "names.py"),)
+    plain = subprocess.run([sys.executable, *script], cwd=tmp_path, capture_output=True, text=True, check=False)
+    done = pyharness(*words, *script, cwd=tmp_path)
+    assert done.stdout.startswith(plain.stdout)
+    assert "'__builtins__': 'module'" in plain.stdout
+
+
+def test_lines_are_counted_as_python_does(pyharness, tmp_path):
+    (tmp_path / "feeds.py").write_text('x = 1\n\x0cy = 2\nprint("a\x0bb\u2028c")\nz = 3\n')
+    done = pyharness("step", "feeds.py", "--at", "py:feeds.py:4", cwd=tmp_path)
+    assert "→ 4 │ z = 3\n" in done.stdout
+
+
+def test_a_line_that_torch_compiles(pyharness, tmp_path):
+    source = "import torch\n\n@torch.compile(backend='eager')\ndef f(x):\n    return x.sin() + 1\n\nf(torch.ones(2))\n"
+    (tmp_path / "compiled.py").write_text(source)
+    done = pyharness("step", "compiled.py", "--at", "py:compiled.py:5", cwd=tmp_path)
+    assert done.returncode == 1
+    assert "torch.compile, which replaces the lines" in done.stderr
+    assert "atexit" not in done.stderr
+
+
 @pytest.mark.parametrize("application", ["folder"], indirect=True)
 def test_it_stops_in_a_folders_main(pyharness, application):
     done = pyharness("step", application, "--at", "py:__main__.py:2", "--print", "beside.NAME")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from contextlib import suppress
 from typing import TYPE_CHECKING, Any
 
 from pyharness.debuggee.link import quiet_thread
@@ -10,9 +11,11 @@ from pyharness.debuggee.pydevd import evaluation as pydevd_evaluation
 from pyharness.debuggee.pydevd import presentation, unwound_steps
 from pyharness.debuggee.pydevd.conditions import Conditions
 from pyharness.debuggee.pydevd.emptied_modules import KEPT_MODULES
+from pyharness.debuggee.watched.after_import import after_import
 
 if TYPE_CHECKING:
     from collections.abc import Callable
+    from types import ModuleType
 
 _MARK = "pyharness_spared"
 _UNABLE = -1
@@ -29,8 +32,16 @@ def tune(debugger: Any) -> None:
     for name in ("set_suspend", "do_wait_suspend"):  # a stop begins with one of them
         setattr(debugger, name, _with_modules(getattr(debugger, name)))
     _spare_threads()
+    after_import("torch._dynamo.trace_rules", _leave_uncompiled)
     _log_nothing()
     debugger.notify_skipped_step_in_because_of_filters = _nothing  # VS Code would open a notification
+
+
+def _leave_uncompiled(rules: ModuleType) -> None:
+    """torch.compile takes what debuggers run at a line of a function that it compiles for a part of that function."""
+    for name in ("debugpy", "pyharness.debuggee"):
+        with suppress(Exception):  # torch's own rules: not there in each version
+            rules.add(name)
 
 
 def _log_nothing() -> None:

@@ -20,8 +20,8 @@ class Unseen:
     """What no breakpoint can see in one program; noted on its main thread."""
 
     def __init__(self) -> None:
-        self.at_exit = False
-        """Whether Python called code of the user's when it ended."""
+        self.at_exit: set[str] = set()
+        """The files of which Python called code when it ended, as far as they can be the user's."""
 
     def script_has_ended(self) -> None:
         """Look from now on; the last to be registered is the first to be called."""
@@ -47,8 +47,7 @@ class Unseen:
 
     def _call(self, frame: FrameType, _event: str, _argument: Any) -> None:
         if is_user_python(frame.f_code.co_filename):
-            self.at_exit = True
-            tracing.set_trace(None)
+            self.at_exit.add(frame.f_code.co_filename)
 
 
 UNSEEN = Unseen()

@@ -11,6 +11,7 @@ from pyharness.host.folders import current_folder, home_folder
 from pyharness.host.regular_file import read_text
 
 MAX_SOURCE = 8 << 20
+_LINE_END = re.compile(r"\r\n|\r|\n")
 _PACKAGES = re.compile(r"^.*/(?:site|dist)-packages/")
 _STDLIB = re.compile(r"^.*/lib/python3\.\d+/")
 
@@ -18,7 +19,7 @@ _STDLIB = re.compile(r"^.*/lib/python3\.\d+/")
 @lru_cache(maxsize=64)
 def _lines(path: str, _modified: int) -> list[str]:
     try:
-        return read_text(path, MAX_SOURCE).splitlines()
+        return lines_of(read_text(path, MAX_SOURCE))
     except OSError:
         return []
 
@@ -35,6 +36,12 @@ def source_line(path: str | None, line: int | None) -> str:
         return ""
     lines = _lines(path, status.st_mtime_ns)
     return lines[line - 1].strip() if 0 < line <= len(lines) else ""
+
+
+def lines_of(text: str) -> list[str]:
+    """The lines of a source as Python and compilers count them: ``str.splitlines`` ends one at a form feed, too."""
+    lines = _LINE_END.split(text)
+    return lines if lines[-1] else lines[:-1]
 
 
 def known_line(path: str, line: int) -> str:
