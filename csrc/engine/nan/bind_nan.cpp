@@ -2,9 +2,9 @@
 #include <csrc/torch_headers.h>
 
 #include <csrc/engine/bind.h>
-#include <csrc/engine/values/bind_values.h>
 #include <csrc/engine/nan/finder.h>
 #include <csrc/engine/raise_in_python.h>
+#include <csrc/engine/values/bind_values.h>
 
 #include <atomic>
 #include <mutex>

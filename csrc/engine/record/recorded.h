@@ -1,10 +1,10 @@
 // What one thread has recorded, and what runs on it now.
 #pragma once
 
-#include <csrc/engine/record/event.h>
 #include <csrc/engine/provenance/names.h>
-#include <csrc/engine/record/notes.h>
 #include <csrc/engine/python_frames.h>
+#include <csrc/engine/record/event.h>
+#include <csrc/engine/record/notes.h>
 #include <csrc/engine/record/ring.h>
 
 #include <array>

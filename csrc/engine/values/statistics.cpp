@@ -1,8 +1,8 @@
 // Counts what a bad tensor holds; see values.h. Not fast: it runs once.
 #include <csrc/torch_headers.h>
 
-#include <csrc/engine/values/values.h>
 #include <csrc/engine/values/scan.h>
+#include <csrc/engine/values/values.h>
 
 #include <algorithm>
 #include <cmath>

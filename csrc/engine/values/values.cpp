@@ -1,9 +1,9 @@
 // See values.h. Element by element only where a block may have something.
 #include <csrc/torch_headers.h>
 
-#include <csrc/engine/values/values.h>
 #include <csrc/engine/values/layout.h>
 #include <csrc/engine/values/scan.h>
+#include <csrc/engine/values/values.h>
 
 #include <algorithm>
 #include <array>
