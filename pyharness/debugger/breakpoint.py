@@ -31,6 +31,9 @@ class Breakpoint:
     hint: str = ""
     """What gdb said of a native place that it has not found: the nearest names."""
 
+    is_later: bool = False
+    """Whether the program had stopped elsewhere when it was set: what had run before was not looked at."""
+
     @property
     def pending(self) -> bool:
         """Whether nothing that is loaded has the place."""

@@ -33,7 +33,6 @@ _LEFT = (
     f"{_UNSEEN}. The program left the debugger before its end, as by os._exit, by becoming another program (os.exec),"
     " or by closing a connection that was not its own. What ran after that, or in a child of it, was not seen."
 )
-_SELDOM = f"{_UNSEEN}, or not as often as its hit condition asks for."
 _COMPILED = (
     "The program uses torch.compile, which replaces the lines of the functions that it compiles: nothing stops there."
     " Name a node of the graph instead, as fx:relu, or run with TORCH_COMPILE_DISABLE=1."
@@ -65,6 +64,8 @@ class Breakpoints:
         self._ops: tuple[OpPlace, ...] = ()
         self.ended = Ended({}, children=False, at_exit=(), traced=False, compiled=False)
         """What the program said as it ended."""
+        self.has_stopped = False
+        """Whether the program has stopped anywhere."""
         self.left_unseen = False
         """Whether the program exited and had not said before that it would end."""
         self.unfiled = ""
@@ -104,6 +105,7 @@ class Breakpoints:
     def _begin(self, new: Breakpoint) -> None:
         self._count += 1
         new.number, new.lines, new.numbers, new.hint = self._count, [], [], ""
+        new.is_later = self.has_stopped
         self._set.append(new)
 
     def replace_lines(self, file: str, gone: Sequence[Breakpoint], new: Sequence[Breakpoint]) -> dict[int, Message]:
@@ -209,9 +211,10 @@ class Breakpoints:
         return " ".join([_ELSEWHERE if self.ended.children else self._unseen(each), *more])
 
     def _unseen(self, each: Breakpoint) -> str:
+        when = " after the last stop" if each.is_later else ""
         if each.where.hits:
-            return _SELDOM
-        return f"{_UNSEEN} with that condition true." if each.where.condition else f"{_UNSEEN}."
+            return f"{_UNSEEN}{when}, or not as often as its hit condition asks for."
+        return f"{_UNSEEN}{when} with that condition true." if each.where.condition else f"{_UNSEEN}{when}."
 
     def missing(self, each: Breakpoint) -> HarnessError | None:
         """The error that nothing which is loaded or was made so far has the place, with the nearest names."""

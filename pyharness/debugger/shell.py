@@ -95,6 +95,7 @@ class Shell(ABC):
         if focus is not self._told and self.machine.started and self.exit_code is None:
             self._told = focus
             if focus is not None:
+                self.breakpoints.has_stopped = True
                 self._listener.stopped(focus)
 
     # --- what goes out ------------------------------------------------------------------------------------------------

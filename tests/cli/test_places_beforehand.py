@@ -161,3 +161,10 @@ def test_a_line_that_may_have_run_unseen_is_not_said_never_to_have_run(pyharness
     assert done.returncode == 1
     assert "That line or function was not seen to run" in done.stderr
     assert said in done.stderr
+
+
+def test_a_place_that_had_run_before_the_stop_before_it(pyharness, tmp_path):
+    (tmp_path / "lines.py").write_text("first = 1\nsecond = 2\n")
+    done = pyharness("step", "lines.py", "--at", "py:lines.py:2", "--at", "py:lines.py:1", cwd=tmp_path)
+    assert done.returncode == 1
+    assert "was not seen to run after the last stop.\n" in done.stderr
