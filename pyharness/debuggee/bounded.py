@@ -264,7 +264,7 @@ class _Watch:
 
     def __init__(self) -> None:
         self._times: set[_WatchedTime] = set()
-        self._lock = _thread.allocate_lock()
+        self._lock = _thread.RLock()  # a handler of a signal may come between, and to a condition of its own
         self._never = _thread.allocate_lock()
         self._never.acquire()
         self._pid = 0
@@ -287,7 +287,7 @@ class _Watch:
     def forget(self) -> None:
         """In a forked child."""
         self._times.clear()
-        self._lock = _thread.allocate_lock()
+        self._lock = _thread.RLock()
 
     def _run(self) -> None:
         idle = 0

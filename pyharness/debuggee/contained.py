@@ -49,7 +49,7 @@ class Containment:
     """Around each evaluation, on its thread; several threads may be in it at once."""
 
     def __init__(self) -> None:
-        self._lock = _thread.allocate_lock()
+        self._lock = _thread.RLock()  # a handler of a signal may come between, and to a condition of its own
         self._inside: dict[int, Prints] = {}
         self._pid = 0
         self._replaced: list[tuple[ModuleType, str, Any, Any]] = []
@@ -78,15 +78,11 @@ class Containment:
     def prints_here(self) -> Prints | None:
         """Where this thread's prints go, ``None`` where it evaluates nothing, or a signal has come meanwhile."""
         prints = self._inside.get(_thread.get_ident()) if os.getpid() == self._pid else None
-        if prints is None or (whose := asked.whose(sys._getframe(1))) == "person":
-            return prints
-        if whose == "over":
-            self.leave()
-        return None
+        return prints if prints is not None and asked.whose(sys._getframe(1)) == "person" else None
 
     def forget_lock(self) -> None:
         """In a forked child: another thread may have held it."""
-        self._lock = _thread.allocate_lock()
+        self._lock = _thread.RLock()
 
     def _replace(self) -> None:
         import builtins
