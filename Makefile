@@ -75,7 +75,7 @@ stress-test: debug-build ## record 10^7 events from 8 threads, and start and sto
 fault-test: debug-build ## kill each part of a session in each phase, three times (docs/faults.md; half an hour)
 	PYHARNESS_FAULT_TURN=all PYHARNESS_FAULT_TIMES=3 $(BIN)/python -m pytest -n 2 tests/faults/test_fault_table.py
 
-fuzz-test: debug-build ## make up 10^5 inputs of each kind: places, files, messages (EXAMPLES=N for another number; an hour)
+fuzz-test: debug-build ## make up 10^5 inputs of each kind: places, files, messages (EXAMPLES=N for another number; half an hour to an hour)
 	PYHARNESS_EXAMPLES=$(or $(EXAMPLES),100000) $(BIN)/python -m pytest -n 2 --timeout 7200 tests/fuzz tests/protocol
 
 # mypy has one thread: what else there is runs beside it.

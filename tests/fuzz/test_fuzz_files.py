@@ -5,8 +5,7 @@ import struct
 import time
 
 import pytest
-from fuzzing import understood
-from hypothesis import given
+from fuzzing import fuzzed, understood
 from hypothesis import strategies as st
 
 from pyharness.debugger.core.header import check_core, check_program, truncated
@@ -36,7 +35,7 @@ def folder(tmp_path_factory):
     return tmp_path_factory.mktemp("fuzzed")
 
 
-@given(content=header | st.binary(max_size=200), cut=st.integers(0, 400))
+@fuzzed(content=header | st.binary(max_size=200), cut=st.integers(0, 400))
 def test_a_core_file(folder, content, cut):
     path = folder / "core"
     path.write_bytes(content[: max(1, len(content) - cut)])
@@ -51,7 +50,7 @@ row = st.fixed_dictionaries(
 )
 
 
-@given(
+@fuzzed(
     data=json_values
     | st.fixed_dictionaries(
         {
@@ -71,7 +70,7 @@ def test_a_source_map(folder, data, line):
     beside.unlink()
 
 
-@given(
+@fuzzed(
     content=json_values.map(json.dumps).map(str.encode) | st.binary(max_size=60),
     name=st.sampled_from(["x", "a.b", "-"]),
 )
@@ -84,12 +83,12 @@ def test_a_card_of_a_handle(content, name):
     card.unlink(missing_ok=True)
 
 
-@given(data=json_values.map(json.dumps).map(str.encode) | st.binary(max_size=80))
+@fuzzed(data=json_values.map(json.dumps).map(str.encode) | st.binary(max_size=80))
 def test_a_trace(data):
     assert understood(trace_file.load, data)
 
 
-@given(
+@fuzzed(
     names=st.lists(st.sampled_from(["a.py", "a.py.map.json", "a", ".b", "c" * 200, "é.py", "\ud800.py"]), unique=True)
 )
 def test_a_folder_of_generated_code(folder, names):

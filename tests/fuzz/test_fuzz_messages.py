@@ -5,7 +5,7 @@ import json
 import socket
 
 import pytest
-from hypothesis import given
+from fuzzing import fuzzed
 from hypothesis import strategies as st
 
 from pyharness.debuggee.link.conversation import Conversation
@@ -26,7 +26,7 @@ json_values = st.recursive(
 lines = st.lists(st.binary(max_size=60) | json_values.map(lambda value: json.dumps(value).encode() + b"\n"), max_size=4)
 
 
-@given(said=lines.map(b"".join))
+@fuzzed(said=lines.map(b"".join))
 def test_a_conversation(said):
     """A debugger that talks nonsense lets the program run on."""
     ours, theirs = socket.socketpair()
@@ -48,7 +48,7 @@ def served():
     here.end()
 
 
-@given(said=lines.map(b"".join).filter(lambda said: not is_visitor(said)))
+@fuzzed(said=lines.map(b"".join).filter(lambda said: not is_visitor(said)))
 def test_a_greeting(served, said):
     """One that is no debugger's is hung up on without a word, and the next is let in."""
     with served.handle.connect() as stranger:

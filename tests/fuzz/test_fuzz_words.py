@@ -3,8 +3,8 @@
 import sys
 
 import pytest
-from fuzzing import understood
-from hypothesis import example, given
+from fuzzing import fuzzed, understood
+from hypothesis import example
 from hypothesis import strategies as st
 
 from pyharness.debuggee import agent, bounded  # noqa: F401  (registers the request)
@@ -41,26 +41,26 @@ toml = st.lists(
 ).map("".join)
 
 
-@given(words)
+@fuzzed(words)
 @example("native:" + "(" * 500)
 @example("py:a.py:1 if " + "[" * 5000)
 def test_a_place(text):
     assert understood(where.parse, text, [])
 
 
-@given(words)
+@fuzzed(words)
 @example("(" * 20000)
 @example("-" * 20000 + "1")
 def test_a_native_condition(text):
     assert understood(compile_condition, text)
 
 
-@given(words, st.integers(-1, 10**20))
+@fuzzed(words, st.integers(-1, 10**20))
 def test_a_hit_condition(text, hits):
     assert understood(lambda: hit_condition.holds(hit_condition.checked(text), hits))
 
 
-@given(st.text(alphabet="()[]{}.,:=+-*/%<>'\"\\ xyf01\n\0\x1b\ud800λ", max_size=30))
+@fuzzed(st.text(alphabet="()[]{}.,:=+-*/%<>'\"\\ xyf01\n\0\x1b\ud800λ", max_size=30))
 @example("(" * 10000)
 def test_an_expression(text):
     """Python's own errors are the answer, and none of ours."""
@@ -73,7 +73,7 @@ def test_an_expression(text):
         assert len(text) > 100
 
 
-@given(
+@fuzzed(
     st.text(max_size=80)
     | st.binary(max_size=80).map(repr)
     | st.sampled_from(["{", "[]", "null", '{"do": 1}', '{"do":'])
@@ -90,7 +90,7 @@ def file(tmp_path_factory):
     return tmp_path_factory.mktemp("session") / "session.toml"
 
 
-@given(content=st.binary(max_size=120) | toml.map(lambda text: text.encode("utf-8", "surrogatepass")))
+@fuzzed(content=st.binary(max_size=120) | toml.map(lambda text: text.encode("utf-8", "surrogatepass")))
 @example(content=b"[" * 5000)
 @example(content=b"a = " + b"[" * 5000)
 def test_a_session_file(file, content):

@@ -14,7 +14,6 @@ from pyharness.protocol.codec import MalformedError, encode
 from pyharness.protocol.question import Question
 
 PACKAGE = ROOT / "pyharness"
-EXAMPLES = int(os.environ.get("PYHARNESS_EXAMPLES", "20"))
 FAMILIES = {
     mi.Command: (("debugger",), ("ingdb",)),
     agent.Request: (("debugger", "dap", "ingdb"), ("debuggee",)),
@@ -23,6 +22,8 @@ FAMILIES = {
 }
 """Who asks, and who handles."""
 QUESTIONS = [question for family in FAMILIES for question in family.known.values()]
+EXAMPLES = max(20, int(os.environ.get("PYHARNESS_EXAMPLES", "0")) // len(QUESTIONS))
+"""Of each question: all of them together are one kind of what is made up."""
 
 
 @pytest.mark.parametrize("question", QUESTIONS, ids=lambda each: each.tag)
