@@ -8,14 +8,14 @@ if TYPE_CHECKING:
     from pyharness.fx.backend_report import compile_report as compile_report
     from pyharness.fx.bisecting.find import bisect as bisect
     from pyharness.fx.bisecting.passes import BisectError as BisectError
+    from pyharness.fx.code.edit import EditError as EditError
+    from pyharness.fx.code.edit import reload as reload
+    from pyharness.fx.code.files import MaterializeError as MaterializeError
+    from pyharness.fx.code.materializing import Materialized as Materialized
+    from pyharness.fx.code.materializing import materialize as materialize
     from pyharness.fx.exporting import Exported as Exported
     from pyharness.fx.exporting import ExportError as ExportError
     from pyharness.fx.exporting import export as export
-    from pyharness.fx.generated.edit import EditError as EditError
-    from pyharness.fx.generated.edit import reload as reload
-    from pyharness.fx.generated.files import MaterializeError as MaterializeError
-    from pyharness.fx.generated.materializing import Materialized as Materialized
-    from pyharness.fx.generated.materializing import materialize as materialize
     from pyharness.fx.hashseeds.determinism import determinism as determinism
     from pyharness.fx.tracing.remembered import remember as remember
     from pyharness.fx.tracing.tags import tag as tag
@@ -46,9 +46,9 @@ else:
             "bisecting.find": "bisect",
             "bisecting.passes": "BisectError",
             "exporting": "export Exported ExportError",
-            "generated.edit": "EditError reload",
-            "generated.files": "MaterializeError",
-            "generated.materializing": "materialize Materialized",
+            "code.edit": "EditError reload",
+            "code.files": "MaterializeError",
+            "code.materializing": "materialize Materialized",
             "hashseeds.determinism": "determinism",
             "tracing.remembered": "remember",
             "tracing.tags": "tag tagged tags_of",

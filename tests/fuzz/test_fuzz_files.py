@@ -9,7 +9,7 @@ from fuzzing import fuzzed, understood
 from hypothesis import strategies as st
 
 from pyharness.debugger.core.header import check_core, check_program, truncated
-from pyharness.fx.generated.old_files import forget_old
+from pyharness.fx.code.old_files import forget_old
 from pyharness.host import handles
 from pyharness.model import source_map
 from pyharness.model.results import trace_file

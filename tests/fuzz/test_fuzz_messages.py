@@ -3,13 +3,16 @@
 import contextlib
 import json
 import socket
+import subprocess
+import sys
+from subprocess import PIPE
 
 import pytest
 from fuzzing import fuzzed
 from hypothesis import strategies as st
 
 from pyharness.debuggee.link.conversation import Conversation
-from pyharness.debuggee.link.served import Served
+from pyharness.host import handles
 from pyharness.protocol.channel import Go, Library, Ready, Visit, greeting_in
 from pyharness.protocol.codec import MalformedError
 
@@ -40,18 +43,30 @@ def test_a_conversation(said):
         conversation.hang_up()
 
 
+SERVED = """
+import sys
+from pyharness.debuggee.link.served import Served
+Served("fuzzed", "nothing").start()
+print("listening", flush=True)
+sys.stdin.read()
+"""
+
+
 @pytest.fixture(scope="module")
-def served():
-    here = Served("fuzzed", "nothing")
-    here.start()
-    yield here
-    here.end()
+def handle():
+    """That of a program of its own: a served process is watched from then on."""
+    with subprocess.Popen([sys.executable, "-c", SERVED], stdin=PIPE, stdout=PIPE, text=True) as program:
+        assert program.stdout.readline() == "listening\n"
+        (card,) = handles.live()
+        yield card
+        program.communicate()
+    assert program.returncode == 0
 
 
 @fuzzed(said=lines.map(b"".join).filter(lambda said: not is_visitor(said)))
-def test_a_greeting(served, said):
+def test_a_greeting(handle, said):
     """One that is no debugger's is hung up on without a word, and the next is let in."""
-    with served.handle.connect() as stranger:
+    with handle.connect() as stranger:
         stranger.sendall(said)
         stranger.shutdown(socket.SHUT_WR)
         stranger.settimeout(10)

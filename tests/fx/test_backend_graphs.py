@@ -15,7 +15,7 @@ from backend_models import CASES, points
 from kit.marks import line_of
 from kit.paths import ROOT
 from pyharness.fx import EditError, compile_report, reload
-from pyharness.fx.generated import files
+from pyharness.fx.code import files
 from pyharness.model.places import OPS, find
 from pyharness.model.source_map import map_of
 

@@ -5,7 +5,7 @@ import time
 
 import pytest
 
-from pyharness.fx.generated.old_files import forget_old
+from pyharness.fx.code.old_files import forget_old
 from pyharness.model.source_map import SUFFIX
 
 DAY = 24 * 3600

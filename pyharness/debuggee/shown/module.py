@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 from pyharness.debuggee.shown.items import Child, Group, Line, line_of
 from pyharness.fx import provenance
-from pyharness.fx.generated.mapping import target_of
+from pyharness.fx.code.mapping import target_of
 from pyharness.model.frames import FxPlace
 from pyharness.model.source_map import MappedLine
 from pyharness.model.text.module_text import module_line

@@ -11,14 +11,14 @@ from typing import TYPE_CHECKING, Any
 
 from pyharness.debuggee.watched.after_import import after_import
 from pyharness.fx import provenance
-from pyharness.fx.generated import files
+from pyharness.fx.code import files
 from pyharness.model.text.visible import say
 
 if TYPE_CHECKING:
     from collections.abc import Callable
     from types import ModuleType
 
-    from pyharness.fx.generated.files import GeneratedFile
+    from pyharness.fx.code.files import GeneratedFile
 
 _FX = "torch.fx"
 _known: dict[str, None] = {}

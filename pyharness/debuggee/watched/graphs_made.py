@@ -9,7 +9,7 @@ import weakref
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
-from pyharness.fx.generated import files
+from pyharness.fx.code import files
 from pyharness.fx.graphs import makers
 from pyharness.fx.graphs.observed import observed
 from pyharness.fx.graphs.snapshot import snapshot

@@ -11,8 +11,8 @@ from torch._guards import CompileContext, TracingContext
 
 from pyharness.fx.backend import guards
 from pyharness.fx.backend.naming import function_of
-from pyharness.fx.generated.files import MaterializeError
-from pyharness.fx.generated.materializing import materialize
+from pyharness.fx.code.files import MaterializeError
+from pyharness.fx.code.materializing import materialize
 from pyharness.model.places import OPS
 from pyharness.model.results.compiled import Break, Compilation, CompiledGraph, Place
 from pyharness.model.text.visible import say

@@ -9,7 +9,7 @@ import re
 from typing import TYPE_CHECKING, Any
 
 from pyharness.fx import provenance
-from pyharness.fx.generated.mapping import INPUT
+from pyharness.fx.code.mapping import INPUT
 from pyharness.model.places import SAVED
 
 if TYPE_CHECKING:

@@ -5,12 +5,12 @@ from __future__ import annotations
 import ast
 from typing import TYPE_CHECKING
 
+from pyharness.fx.code import files
 from pyharness.fx.exporting.forward import Forward
 from pyharness.fx.exporting.names import Imports, identifier
 from pyharness.fx.exporting.registered import modules_for
 from pyharness.fx.exporting.statements import double_quoted, written
 from pyharness.fx.exporting.structure import Structure
-from pyharness.fx.generated import files
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

@@ -6,9 +6,9 @@ from typing import TYPE_CHECKING, Any
 
 import torch
 
-from pyharness.fx.generated import files
-from pyharness.fx.generated.mapping import rows
-from pyharness.fx.generated.statements import Span, spans
+from pyharness.fx.code import files
+from pyharness.fx.code.mapping import rows
+from pyharness.fx.code.statements import Span, spans
 from pyharness.fx.graphs.values import described, recorded
 from pyharness.model.graph import Graph, GraphNode
 

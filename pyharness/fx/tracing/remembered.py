@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 from torch.fx import GraphModule
 
-from pyharness.fx.generated.mapping import target_of
+from pyharness.fx.code.mapping import target_of
 from pyharness.fx.provenance import KEY
 from pyharness.fx.tracing.tags import FIELD
 

@@ -11,7 +11,7 @@ from torch.fx.node import map_arg
 
 import pyharness.fx.transforms.inverses as _ours  # noqa: F401  (fills the table)
 from pyharness.fx import provenance
-from pyharness.fx.generated.mapping import target_of
+from pyharness.fx.code.mapping import target_of
 from pyharness.fx.tracing.tags import inherit, tag
 from pyharness.fx.tracing.tracer import CannotTraceError
 from pyharness.fx.transforms.canonical import is_in_place

@@ -10,7 +10,7 @@ import torch
 from torch import nn
 from torch.fx.passes.utils.matcher_utils import InternalMatch, SubgraphMatcher
 
-from pyharness.fx.generated.mapping import target_of
+from pyharness.fx.code.mapping import target_of
 from pyharness.fx.transforms.canonical import canonical, is_in_place
 
 if TYPE_CHECKING:

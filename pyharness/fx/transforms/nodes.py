@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, TypeAlias
 from torch.fx import Node
 
 from pyharness.fx import provenance
-from pyharness.fx.generated.mapping import target_of
+from pyharness.fx.code.mapping import target_of
 from pyharness.model.errors import UsageError, nearest
 from pyharness.model.places import OPS
 

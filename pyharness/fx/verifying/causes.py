@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, NamedTuple
 import torch
 from torch.fx import Node
 
-from pyharness.fx.generated.mapping import target_of
+from pyharness.fx.code.mapping import target_of
 from pyharness.fx.verifying.calls import tensors_of
 from pyharness.fx.verifying.differences import Tolerance, differences
 from pyharness.fx.verifying.signatures import arguments, inputs, word

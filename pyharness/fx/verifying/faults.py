@@ -7,9 +7,9 @@ from typing import TYPE_CHECKING, Any
 from torch.fx import GraphModule
 
 from pyharness.fx import provenance
-from pyharness.fx.generated import files
-from pyharness.fx.generated.mapping import target_of
-from pyharness.fx.generated.materializing import materialize
+from pyharness.fx.code import files
+from pyharness.fx.code.mapping import target_of
+from pyharness.fx.code.materializing import materialize
 from pyharness.model.errors import HarnessError
 from pyharness.model.results.verdict import Fault
 

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 from torch.fx import Node
 from torch.fx.node import map_arg
 
-from pyharness.fx.generated.mapping import target_of
+from pyharness.fx.code.mapping import target_of
 from pyharness.fx.verifying.values import leaves
 
 if TYPE_CHECKING:

@@ -16,8 +16,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
 
-from pyharness.fx.generated.mapping import lines_of
-from pyharness.fx.generated.old_files import forget_old, keep
+from pyharness.fx.code.mapping import lines_of
+from pyharness.fx.code.old_files import forget_old, keep
 from pyharness.host.regular_file import read_regular
 from pyharness.host.state import StateError, state_dir, temporary_dir, write_private
 from pyharness.model.errors import HarnessError

@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, Any
 
 from torch.fx import GraphModule
 
-from pyharness.fx.generated import files
-from pyharness.fx.generated.exported import runnable
+from pyharness.fx.code import files
+from pyharness.fx.code.exported import runnable
 from pyharness.model.source_map import SUFFIX
 
 if TYPE_CHECKING:

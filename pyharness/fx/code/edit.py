@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING, Any
 
 from torch.fx import GraphModule
 
-from pyharness.fx.generated import files
-from pyharness.fx.generated.mapping import rows
-from pyharness.fx.generated.statements import spans_by_name
+from pyharness.fx.code import files
+from pyharness.fx.code.mapping import rows
+from pyharness.fx.code.statements import spans_by_name
 from pyharness.host.regular_file import read_regular
 from pyharness.model.errors import HarnessError, nearest
 from pyharness.model.source_map import SourceMap

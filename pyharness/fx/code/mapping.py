@@ -6,7 +6,7 @@ from types import BuiltinFunctionType
 from typing import TYPE_CHECKING
 
 from pyharness.fx import provenance
-from pyharness.fx.generated.statements import spans
+from pyharness.fx.code.statements import spans
 from pyharness.model.places import OPS
 from pyharness.model.source_map import MappedLine, map_of
 
@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
     from torch.fx import GraphModule, Node
 
-    from pyharness.fx.generated.statements import Span
+    from pyharness.fx.code.statements import Span
 
 
 INPUT = "pyharness_input"
