@@ -31,7 +31,7 @@ def complaints(path: Path) -> Iterator[str]:
         first = str(text.value).strip().partition("\n")[0]
         if found := _WITHOUT_A_SUBJECT.match(first):
             shown = path.relative_to(ROOT) if path.is_relative_to(ROOT) else path
-            yield f'{shown}:{text.lineno}: "{found[0]}" is no subject that can be read alone: {first}'
+            yield f'{shown}:{text.lineno}: "{found[0]}" is not a subject that can be read alone: {first}'
 
 
 def docstrings(tree: ast.Module) -> Iterator[ast.Constant]:

@@ -82,7 +82,9 @@ def _made_by(script: str, build: str) -> str:
 def _write(file: Path, text: str, *, replace: bool) -> None:
     try:
         if file.exists() and not file.is_file():
-            raise HarnessError(f"{file} is no file.", "Take it away, or look at what `pyharness vscode --print` shows.")
+            raise HarnessError(
+                f"{file} is not a file.", "Take it away, or look at what `pyharness vscode --print` shows."
+            )
         file.parent.mkdir(exist_ok=True)
         with file.open("w" if replace else "x", encoding="utf-8") as stream:
             stream.write(text)

@@ -247,7 +247,7 @@ class Session:
         """The stop that the client was told of."""
         focus = self.require_program().machine.focus
         if focus is None:
-            raise HarnessError("The program runs.", "Pause it first.")
+            raise HarnessError("The program is running.", "Pause it first.")
         return focus
 
     def remember(self, request: Request) -> None:

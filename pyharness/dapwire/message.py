@@ -90,13 +90,13 @@ def _json(body: bytes) -> Any:
         text = body.decode("utf-8-sig")
         value = json.loads(text, parse_constant=numbers.nothing, parse_float=numbers.real, parse_int=numbers.whole)
     except RecursionError:
-        raise _NoMessageError("A message that nests too deep.") from None
+        raise _NoMessageError("A message that is nested too deeply.") from None
     except ValueError as error:  # UnicodeDecodeError and JSONDecodeError are ValueErrors
-        raise _NoMessageError(f"A body that is no JSON: {error} in {shown(body)}.", is_json=False) from None
+        raise _NoMessageError(f"A body that is not JSON: {error} in {shown(body)}.", is_json=False) from None
     if text.count("[") + text.count("{") > MAX_DEPTH and _nests_deeper(value, MAX_DEPTH):
-        _refuse(value, "A message that nests too deep.")
+        _refuse(value, "A message that is nested too deeply.")
     if numbers.unfit:  # the rest is read: who asked can be answered
-        _refuse(value, f"{_short(numbers.unfit[0])} is no number that a message can have.")
+        _refuse(value, f"{_short(numbers.unfit[0])} is not a number that a message can have.")
     return value
 
 
@@ -149,7 +149,7 @@ def _checked(message: Any) -> Message:
     if kind == "response" and _is_number(message.get("request_seq")):
         return message
     if kind in ("event", "response"):  # it may be unhashable: no set
-        raise _NoMessageError(f"{'An event' if kind == 'event' else 'A response'} that does not say of what.")
+        raise _NoMessageError(f"{'An event' if kind == 'event' else 'A response'} without a name.")
     _refuse(message, f"No type of message: {shown(kind)}.")  # most likely a request
 
 

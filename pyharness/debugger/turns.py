@@ -28,7 +28,7 @@ class Turns:
             while self._is_anothers():
                 if self._runs:
                     raise HarnessError(
-                        "The program runs: another thread waits for its next stop.",
+                        "The program is running: another thread waits for its next stop.",
                         "Ask when that call returns. Any thread may call kill, detach and close.",
                     )
                 self._changed.wait()

@@ -54,7 +54,7 @@ def find_gdb() -> str:
     wanted = os.environ.get("PYHARNESS_GDB") or "gdb"
     path = shutil.which(wanted)
     if path is None:
-        raise HarnessError(f"gdb was not found ({wanted!r} is no executable on PATH).", INSTALL_GDB)
+        raise HarnessError(f"gdb was not found ({wanted!r} is not an executable on PATH).", INSTALL_GDB)
     return path
 
 

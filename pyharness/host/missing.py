@@ -52,7 +52,7 @@ def check_folder(folder: str) -> None:
     if not path.exists():
         raise UsageError(f"There is no folder {folder!r} for the program to work in.", "Make it, or name another one.")
     if not path.is_dir():
-        raise UsageError(f"{folder!r} is no folder for the program to work in.", "Name the folder itself.")
+        raise UsageError(f"{folder!r} is not a folder for the program to work in.", "Name the folder itself.")
     if not os.access(path, os.X_OK):
         raise UsageError(f"{folder} cannot be entered: no permission.", "Name another folder for the program.")
 

@@ -178,7 +178,7 @@ def _native_op(kind: str, name: str, word: str, condition: str) -> Where:
     if word == "when" and kind not in {"op", "node"}:
         raise UsageError(f"`when` is for op: and node: places, not for {kind}:.", "Write `if CONDITION`.")
     if word == "if":
-        raise UsageError("A node runs in C++: its condition is no Python.", f"Write node:{name} when CONDITION.")
+        raise UsageError("A node runs in C++: its condition is not Python.", f"Write node:{name} when CONDITION.")
     if kind == "op" and "::" not in name:
         raise UsageError(f"A condition on tensors needs the op's whole name, not {name!r}.", "Write op:aten::mul.")
     return Where("op" if kind == "op" else "node", name=name, when=condition)
@@ -201,7 +201,7 @@ def check_python(condition: str) -> None:
     except (SyntaxError, ValueError, MemoryError, RecursionError) as error:
         why = getattr(error, "msg", "") or str(error) or "it is nested too deeply"
         raise UsageError(
-            f"The condition {condition!r} is no Python expression: {why}.",
+            f"The condition {condition!r} is not a Python expression: {why}.",
             'Quote the whole place for the shell: "PLACE if CONDITION".',
         ) from error
 
@@ -216,7 +216,9 @@ def _bare(place: str) -> str:
         return "fx"
     if re.fullmatch(r"\w+", place):
         raise UsageError(f"{place!r} may be a node or a function.", f"Write fx:{place} or native:{place}.")
-    raise UsageError(f"{place!r} is no place to stop at.", f"{nearest(place.partition(':')[0], KINDS)} {FORMS}".strip())
+    raise UsageError(
+        f"{place!r} is not a place to stop at.", f"{nearest(place.partition(':')[0], KINDS)} {FORMS}".strip()
+    )
 
 
 def _split(text: str) -> tuple[str, int | None]:
@@ -233,7 +235,7 @@ def _existing(file: str, folders: Sequence[Path]) -> str:
         if (folder / file).is_file():
             return str((folder / file).resolve())
         if (folder / file).exists() and not (folder / file).is_dir():
-            raise UsageError(f"{file!r} is no regular file.", "Name a Python file.")
+            raise UsageError(f"{file!r} is not a regular file.", "Name a Python file.")
     known = [
         str(path.relative_to(folder))
         for folder in folders

@@ -36,7 +36,7 @@ def merged(text: str | None, wanted: Mapping[str, Wanted], version: str, name: s
         root = _root(text, name)
         node = root.members.get(member)
         if node is not None and not isinstance(node.value, list):
-            raise UsageError(f"{name}: {member!r} is no list.", "Mend it there: VS Code cannot use it either.")
+            raise UsageError(f"{name}: {member!r} is not a list.", "Mend it there: VS Code cannot use it either.")
         have = [entry.get(want.key) for entry in node.value if isinstance(entry, dict)] if node else []
         lacking = [entry for entry in want.entries if entry[want.key] not in have]
         if lacking:
@@ -69,11 +69,11 @@ def _root(text: str, name: str) -> jsonc.Node:
         root = jsonc.parse(text)
     except jsonc.JsoncError as error:
         raise UsageError(
-            f"{name} is no JSON: {error}.",
+            f"{name} is not JSON: {error}.",
             "Mend it there: VS Code cannot read it either. Or leave it out: --no-vscode.",
         ) from error
     if not isinstance(root.value, dict):
-        raise UsageError(f"{name} is no JSON object.", "VS Code's begins with {.")
+        raise UsageError(f"{name} is not a JSON object.", "VS Code's begins with {.")
     return root
 
 

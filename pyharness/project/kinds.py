@@ -78,9 +78,9 @@ def project_in(root: Path, kind: str = "") -> Project:
     if not found:
         below = ", ".join(f"`pyharness init {folder}`" for folder in _below(root))
         remedy = f"There is one below: {below}." if below else _REMEDY
-        raise UsageError(f"{root} is no project that builds a PyTorch extension.", remedy)
+        raise UsageError(f"{root} is not a project that builds a PyTorch extension.", remedy)
     if kind and kind not in found:
-        raise UsageError(f"{root} is no {kind} project.", f"It is of kind {' and '.join(found)}.")
+        raise UsageError(f"{root} is not a {kind} project.", f"It is of kind {' and '.join(found)}.")
     chosen = next(one for name, one in found.items() if not kind or name == kind)
     others = tuple(name for name in found if name != chosen.kind)
     return replace(chosen, also=others)

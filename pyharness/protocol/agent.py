@@ -109,7 +109,7 @@ class OpPlace:
 def op_place(where: Where, known_as: str) -> OpPlace:
     """A place of a person's that is an op or a node."""
     if where.kind not in {"op", "node"}:
-        raise ValueError(f"{where} is no op and no node")
+        raise ValueError(f"{where} is neither an op nor a node")
     return OpPlace("op" if where.kind == "op" else "node", where.name, where.when, known_as)
 
 

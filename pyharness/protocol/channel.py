@@ -251,7 +251,7 @@ def _object(line: bytes) -> dict[str, Any]:
     try:
         return parsed(line)
     except ValueError as error:
-        raise MalformedError(f"a line is no message: {error}") from error
+        raise MalformedError(f"a line is not a message: {error}") from error
 
 
 def _line(said: dict[str, Any]) -> bytes:

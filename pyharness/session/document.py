@@ -173,7 +173,7 @@ def read(file: str) -> Document:
 
 def _text_of(path: Path, file: str) -> str:
     if path.exists() and not path.is_file() and not path.is_dir():  # a device or a pipe would be read for ever
-        raise UsageError(f"{file} is no file.", "Name a TOML file.")
+        raise UsageError(f"{file} is not a file.", "Name a TOML file.")
     with path.open("rb") as stream:
         data = stream.read(_MOST_BYTES + 1)
     if len(data) > _MOST_BYTES:

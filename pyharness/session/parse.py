@@ -184,5 +184,5 @@ def _check_pattern(table: Table, key: str, name: str, pattern: str) -> None:
         re.compile(pattern)
     except re.error as error:
         raise table.error(
-            key, f"{name}: {pattern!r} is no regular expression: {error}.", "For text as it stands write ~text."
+            key, f"{name}: {pattern!r} is not a regular expression: {error}.", "For text as it stands write ~text."
         ) from error

@@ -40,7 +40,7 @@ def test_a_condition_says_what_it_needs(text, inputs, outputs):
         ("__import__('os').system('x')", "is nothing that a condition can have"),
         ("in0.shape", "is nothing that a condition can have"),
         ("[x for x in in0]", "is nothing that a condition can have"),
-        ("shape(in0)[in1]", "is no dimension"),
+        ("shape(in0)[in1]", "is not a dimension"),
         ("nan(1 == 2, 3)", "takes 1 argument"),
         ("nan(shape(in0))", "takes a tensor"),
         ("in16 == 0", "in0 to in15"),

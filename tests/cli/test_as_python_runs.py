@@ -104,7 +104,7 @@ def test_step_says_that_it_is_a_pipe(pyharness, tmp_path):
     (tmp_path / "plain.py").touch()
     done = pyharness("step", "plain.py", "--at", "py:pipe.py:1")
     assert done.returncode == 2
-    assert "'pipe.py' is no regular file" in done.stderr
+    assert "'pipe.py' is not a regular file" in done.stderr
 
 
 EMPTIES = "import os, sys\nwrite, ends = os.write, sys.exit\nsys.modules.clear()\nx = 1\nwrite(1, b'goes on\\n')\n"

@@ -91,7 +91,7 @@ def test_good_passes(run):
     ("passes", "message"),
     [
         ("bisect_passes.py:PASS", "has no 'PASS'"),
-        ("bisect_passes.py:NUMBER", "A int is no list of passes."),
+        ("bisect_passes.py:NUMBER", "A int is not a list of passes."),
         ("nowhere.py:PASSES", "There is no file"),
     ],
 )

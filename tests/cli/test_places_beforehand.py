@@ -17,7 +17,7 @@ BEFORE = {
     "py:ran.py:0": "There is no line 0.",
     "py:ran.py:-1": "There is no line -1.",
     f"py:ran.py:{WRAPPED}": f"There is no line {WRAPPED}.",
-    "py:ran.py:2 if (": "is no Python expression",
+    "py:ran.py:2 if (": "is not a Python expression",
     "py:ran.py:2 if": "no condition",
     "native:kernel.cpp:0": "There is no line 0.",
     "native:kernel.cpp:-3": "There is no line -3.",
@@ -33,7 +33,7 @@ BEFORE = {
     "native:kernel.cpp:2 if n &&": "nothing comes behind '&&'",
     "op:aten::mul when nan(": "does not parse",
     "op:aten::mul when": "no condition",
-    "fx:a if 1 +": "is no Python expression",
+    "fx:a if 1 +": "is not a Python expression",
 }
 
 

@@ -103,7 +103,7 @@ def test_a_module_and_a_working_folder(pyharness, tmp_path):
     ("words", "message"),
     [
         (["--at", "foo"], "Write fx:foo or native:foo"),
-        (["--at", "foo:"], "'foo:' is no place"),
+        (["--at", "foo:"], "'foo:' is not a place"),
         (["--at", "py:session_wrods.py:3"], "session_words.py"),
         (["--at", f"py:{WORDS}:4000"], "after the last line"),
         (["--print", "x"], "--print comes before the first stop"),

@@ -122,16 +122,16 @@ def test_functions_by_every_name(dap):
 def test_what_cannot_be_meant_is_said_of_each_and_the_others_hold(dap):
     program = begun(dap, CROSSING)
     wrong = [
-        ({"name": "fx:mul", "condition": "x.shape[0] =="}, "is no Python expression"),
+        ({"name": "fx:mul", "condition": "x.shape[0] =="}, "is not a Python expression"),
         ({"name": "py:nosuch.py:5"}, "There is no file 'nosuch.py'"),
         ({"name": "py:Net.forward"}, "names no line"),
-        ({"name": "a.b-c"}, "is no place to stop at"),
+        ({"name": "a.b-c"}, "is not a place to stop at"),
         ({"name": "held", "hitCondition": "often"}, "The hit condition 'often' is not understood"),
     ]
     answers = functions(program, *[each for each, _ in wrong], {"name": "local"})
     assert answers.pop()["verified"]
     lines = [
-        ({"line": program.line("held"), "condition": "a ="}, "is no Python expression"),
+        ({"line": program.line("held"), "condition": "a ="}, "is not a Python expression"),
         ({"line": program.line("released"), "hitCondition": "=> 2"}, "is not understood"),
         ({"line": program.line("loop"), "hitCondition": "2"}, ""),
     ]

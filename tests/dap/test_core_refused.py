@@ -46,7 +46,7 @@ def test_what_is_no_core_file(dap, tmp_path, kind):
     elif kind in {"empty", "text"}:
         path.write_text("def main(): pass\n" * (kind == "text"))
     message, remedy = refused(dap, path)
-    what = {"missing": "cannot be read: No such file", "folder": "is no file."}.get(kind, "is not a core file.")
+    what = {"missing": "cannot be read: No such file", "folder": "is not a file."}.get(kind, "is not a core file.")
     assert f"{path} {what}" in message
     assert "gcore PID" in remedy
 
@@ -96,7 +96,7 @@ def test_one_of_another_program(dap, crash, tmp_path, kind):
 
 def test_a_script_in_place_of_the_program(dap, crash):
     message, remedy = refused(dap, crash, program=str(core_files.PROGRAM))
-    assert message == f"{core_files.PROGRAM} is no executable."
+    assert message == f"{core_files.PROGRAM} is not an executable."
     assert "leave it out" in remedy
 
 

@@ -37,7 +37,7 @@ def test_an_element_of_a_tensor_by_every_name(tensors):
     held = info(program, "[x][0][1][0]", frameId=stood.frame)
     assert held["description"].rpartition(" at ")[2] == element["description"].rpartition(" at ")[2]
     assert info(program, "x", frameId=stood.frame)["description"].startswith("x (float32 [2, 2]) at 0x")
-    for name, why in (("nosuch", "is not defined"), ("torch", "torch is no tensor"), ("x[5, 0]", "5")):
+    for name, why in (("nosuch", "is not defined"), ("torch", "torch is not a tensor"), ("x[5, 0]", "5")):
         refused = info(program, name, frameId=stood.frame)
         assert refused["dataId"] is None
         assert why in refused["description"]

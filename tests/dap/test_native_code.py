@@ -53,8 +53,8 @@ def test_memory(dap):
     assert client.request("readMemory", memoryReference="0x10", count=8)["unreadableBytes"] == 8
     refused = {
         "nothing was written": ("writeMemory", {"memoryReference": "0x10", "data": text_of(1)}),
-        "is no base64": ("writeMemory", {"memoryReference": reference, "data": "!"}),
-        "'zero' is no address": ("readMemory", {"memoryReference": "zero", "count": 1}),
+        "is not base64": ("writeMemory", {"memoryReference": reference, "data": "!"}),
+        "'zero' is not an address": ("readMemory", {"memoryReference": "zero", "count": 1}),
         "must be 0 to": ("readMemory", {"memoryReference": reference, "count": -1}),
     }
     for why, (command, arguments) in refused.items():
@@ -87,7 +87,7 @@ def test_machine_instructions(dap):
     )["breakpoints"]
     assert [answer["verified"] for answer in answers] == [True, False, False]
     assert "no code at 0x10" in answers[1]["message"]
-    assert "'here' is no address" in answers[2]["message"]
+    assert "'here' is not an address" in answers[2]["message"]
     stood = program.run_on(stood)
     assert (stood.reason, stood.body["hitBreakpointIds"]) == ("breakpoint", [answers[0]["id"]])
     assert address_of(program, stood) == wanted

@@ -64,8 +64,8 @@ def test_a_file_that_the_client_has_not_is_asked_for_by_number():
 @pytest.mark.parametrize(
     ("wrong", "said"),
     [
-        ([{"localRoot": "ops", "remoteRoot": "/work"}], "'ops' is no absolute path"),
-        ([{"localRoot": "/ops", "remoteRoot": "."}], "'.' is no absolute path"),
+        ([{"localRoot": "ops", "remoteRoot": "/work"}], "'ops' is not an absolute path"),
+        ([{"localRoot": "/ops", "remoteRoot": "."}], "'.' is not an absolute path"),
         ([{"localRoot": "/ops"}], "'remoteRoot' is missing"),
         ({"/ops": "/work"}, "must be an array"),
         (["/ops:/work"], "must be an object"),

@@ -84,4 +84,7 @@ def test_a_log_message_that_cannot_be_read(begun):
             assert (told["verified"], "a brace that is not closed" in told["message"]) == (False, True)
             assert len(told["message"]) < 200
     told = set_one(begun, begun.script, logMessage="at {x y}")
-    assert (told["verified"], "'{x y}' in the log message is no Python expression" in told["message"]) == (False, True)
+    assert (told["verified"], "'{x y}' in the log message is not a Python expression" in told["message"]) == (
+        False,
+        True,
+    )

@@ -126,7 +126,7 @@ def test_a_step_over_a_call_goes_through_places_that_do_not_stop(debugged):
 def test_what_cannot_be_logged_is_said_at_once(debugged):
     crossing = debugged("core_crossing.py")
     with crossing.start() as program:
-        with pytest.raises(UsageError, match="is no Python expression"):
+        with pytest.raises(UsageError, match="is not a Python expression"):
             program.log(crossing.at("element"), "{number +}")
         with pytest.raises(UsageError, match="a brace that is not closed"):
             program.log("native:tick", "n={n")

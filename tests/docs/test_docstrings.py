@@ -41,4 +41,4 @@ def test_each_kind_of_docstring_is_looked_at(tmp_path):
     lines = sorted(int(line.split(":")[1]) for line in done.stdout.splitlines())
     assert done.returncode == 1
     assert lines == [1, 4, 8, 11]
-    assert 'boxes.py:8: "The same" is no subject that can be read alone: The same, open.' in done.stdout
+    assert 'boxes.py:8: "The same" is not a subject that can be read alone: The same, open.' in done.stdout

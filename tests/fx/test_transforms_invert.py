@@ -263,7 +263,7 @@ def test_a_second_entry_fails():
         inverse("sin", domain="all x")(lambda y: y)
     with pytest.raises(ValueError, match="operand 1"):
         inverse(operator.add, unknown=1, domain="all x")(lambda y, other: y - other)
-    with pytest.raises(UsageError, match="3 is no function"):
+    with pytest.raises(UsageError, match="3 is not a function"):
         inverse(3, domain="all x")(lambda y: y)
 
 

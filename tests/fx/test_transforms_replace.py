@@ -236,9 +236,9 @@ def test_errors(model):
         replace(module, lambda x: x, torch.exp)
     with pytest.raises(UsageError, match="3 computes nothing"):
         replace(module, 3, torch.exp)
-    with pytest.raises(UsageError, match="has 3 inputs and what is to replace it 1"):
+    with pytest.raises(UsageError, match="has 3 inputs and the replacement 1"):
         replace(module, norm, lambda x: x.exp())
-    with pytest.raises(UsageError, match="returns 1 values and what is to replace it 2"):
+    with pytest.raises(UsageError, match="returns 1 values and the replacement 2"):
         replace(module, norm, lambda x, w, eps: (x, w + eps))
     with pytest.raises(UsageError, match="state of its own") as caught:
         replace(module, norm, lambda x, w, eps: x * w * eps + torch.ones(8))

@@ -148,7 +148,7 @@ def test_buffers_of_an_inlined_module_are_nodes():
     [
         ({"leaves": "block.0"}, ("no module 'block.0'", "blocks.0")),
         ({"inline": "nothing*"}, ("no module 'nothing*'",)),
-        ({"leaves": torch.Tensor}, ("Tensor is no class of modules", "path such as")),
+        ({"leaves": torch.Tensor}, ("Tensor is not a class of modules", "path such as")),
         ({"leaves": [3]}, ("3 names no module",)),
         ({"tags": [3]}, ("3 tags no nodes",)),
     ],

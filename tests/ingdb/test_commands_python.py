@@ -119,7 +119,7 @@ def test_a_place_that_is_never_reached_is_an_error(tmp_path, start, place, hint)
         ("py:plain_lines.py", "names no line"),
         (f"{PROGRAM.name}:{line_of('exit', PROGRAM) + 50}", "is after the last line of code"),
         ("forward", "Write fx:forward or native:forward"),
-        ("plain_lines.py:3 if x =", "is no Python expression"),
+        ("plain_lines.py:3 if x =", "is not a Python expression"),
         ("pi:train.py", "Did you mean py"),
     ],
 )

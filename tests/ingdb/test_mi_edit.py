@@ -159,7 +159,7 @@ def test_elements_of_tensors_are_set():
         assert edit.set(thread, "argument[3, 2]", "-1.5") == "-1.5"
         assert edit.set(thread, "brain[1, 1]", "2.71828") == "2.71875"
         assert edit.set(thread, "turned[2, 3]", "4") == "4.0"
-        with pytest.raises(GdbError, match="is no int64"):
+        with pytest.raises(GdbError, match="is not a value of int64"):
             edit.set(thread, "counts[0]", "1.5")
         with pytest.raises(GdbError, match="more than one element"):
             edit.set(thread, "brain[1]", "1")

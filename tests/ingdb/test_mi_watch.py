@@ -99,7 +99,7 @@ def test_an_address_and_its_bytes(program):
     ("expression", "message"),
     [
         ("buffer", "buffer (char [100]) is 100 bytes long; the processor has 4 debug registers of up to 8 aligned"),
-        ("counters[1] + 1", "lies in no memory"),
+        ("counters[1] + 1", "has no address"),
         ("nosuch", "cannot be evaluated: No symbol"),
         ("steps(3)", "cannot be evaluated"),
         ("*nowhere", "no 4 bytes of memory at 0x0"),

@@ -93,7 +93,7 @@ def test_a_name_in_a_python_frame(program, watch, thread):
         ("turned[0]", "The elements of turned[0] do not lie side by side."),
         ("x[4, 0]", "Index 4 is out of bounds for dimension 0 of x with size 4."),
         ("x[0, 0, 0]", "x has 2 dimensions, not 3."),
-        ("x[nosuch, 0]", "'nosuch' is no index that can be read here."),
+        ("x[nosuch, 0]", "'nosuch' is not an index that can be read here."),
         ("kernel", "cannot be evaluated"),
     ],
 )

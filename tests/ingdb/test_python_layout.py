@@ -62,9 +62,9 @@ def test_a_newer_python_is_refused():
         table_layout((3, 9))
 
 
-def test_senseless_offsets_are_refused():
+def test_impossible_offsets_are_refused():
     head = b"xdebugpy" + struct.pack("<QQ", 0x030E00F0, 0)
-    with pytest.raises(UnknownPythonError, match="senseless"):
+    with pytest.raises(UnknownPythonError, match="impossible"):
         debug_offsets_layout(lambda address, size: head if address == 0x1000 else b"\xff" * size, 0x1000)
 
 

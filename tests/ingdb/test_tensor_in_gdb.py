@@ -200,7 +200,7 @@ ANSWERS = {
     "ph-tensor matrix": r"Tensor float32 \[2, 3\] cpu requires_grad",
     "ph-tensor local --stats": r"grad_fn <MulBackward0> of sequence number \d+.*\n  min ",
     "ph-tensor nosuch": 'nosuch cannot be evaluated: No symbol "nosuch" in current context.',
-    "ph-tensor scalar": "scalar is no tensor but 1.5",
+    "ph-tensor scalar": "scalar is not a tensor but 1.5",
     "ph-tensor copy --ful": "no option --ful.\nDid you mean --full",
     "ph-tensor copy --max 0": "--max takes a number of elements from 1 to 1000000, not 0",
     "ph-tensor": "ph-tensor needs an expression",
@@ -208,7 +208,7 @@ ANSWERS = {
     "ph-tensor corrupt": r"<corrupt tensor at 0x[0-9a-f]+: it would have",
     "ph-tensor undefined --save /nowhere/x": "cannot be saved: the tensor is undefined",
     "ph-tensor copy --save /nowhere/x.npy": "Cannot save to /nowhere/x.npy",
-    "ph-tensor nothing": "nothing is no tensor but nullopt",
+    "ph-tensor nothing": "nothing is not a tensor but nullopt",
     "ph-tensor null_pointer": "<null tensor>",
 }
 

@@ -258,7 +258,7 @@ REFUSED = {
     "numbers[1000]": "there are 250 items",
     "plain.second['none']": "there is no such key",
     "nosuch": "There is no variable 'nosuch' in this frame.",
-    "x +": "is no Python expression",
+    "x +": "is not a Python expression",
 }
 
 

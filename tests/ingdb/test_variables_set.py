@@ -48,7 +48,7 @@ def test_an_element_of_a_tensor(alive, name, value, shown):
 
 def test_what_does_not_fit_is_refused(alive):
     integers = alive.evaluate(FORWARD, "tensors['integers']")
-    with pytest.raises(GdbError, match="'many' is no int64"):
+    with pytest.raises(GdbError, match="'many' is not a value of int64"):
         put(alive, integers["handle"], "[0]", "many")
     scope = alive.scope(KERNEL, "Locals")
     with pytest.raises(GdbError, match="Cannot set it to 'nosuch'"):

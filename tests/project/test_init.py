@@ -147,10 +147,10 @@ tilts = load_inline("tilts", [SOURCE], functions=["tilt"])
 @pytest.mark.parametrize(
     ("files", "message", "remedy", "status"),
     [
-        ({"a.txt": ""}, "is no project that builds a PyTorch extension", "CppExtension", 2),
+        ({"a.txt": ""}, "is not a project that builds a PyTorch extension", "CppExtension", 2),
         ({"setup.py": FILES["setuptools"]["setup.py"]}, "has no C++ sources", "They end in .cpp", 2),
         ({**FILES["cmake"], ".vscode/launch.json": '{"configurations": [}'}, "line 1, column 21", "--no-vscode", 2),
-        ({**FILES["cmake"], ".vscode/tasks.json": '{"tasks": 1}'}, "'tasks' is no list", "Mend it", 2),
+        ({**FILES["cmake"], ".vscode/tasks.json": '{"tasks": 1}'}, "'tasks' is not a list", "Mend it", 2),
         ({**FILES["cmake"], ".vscode": "a file"}, ".vscode", "", 1),
         ({**FILES["cmake"], "debugging": "a file"}, "debugging", "", 1),
         ({**FILES["cmake"], "debugging/build.sh/x": ""}, "build.sh cannot be read", "Mend it or move it", 1),

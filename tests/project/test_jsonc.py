@@ -122,9 +122,9 @@ def test_whatever_else_is_in_the_file(other, configurations, indent):
 @pytest.mark.parametrize(
     ("text", "message"),
     [
-        ("{", "launch.json is no JSON: line 1"),
-        ("[]", "launch.json is no JSON object"),
-        ('{"configurations": {}}', "'configurations' is no list"),
+        ("{", "launch.json is not JSON: line 1"),
+        ("[]", "launch.json is not a JSON object"),
+        ('{"configurations": {}}', "'configurations' is not a list"),
     ],
 )
 def test_a_file_that_cannot_be_added_to(text, message):

@@ -64,7 +64,7 @@ def test_a_project_of_several_kinds_is_built_as_it_is_published_unless_asked_oth
     root = write(tmp_path, {**FILES["setuptools"], **FILES["jit"]})
     assert (kinds.project_in(root).kind, kinds.project_in(root).also) == ("setuptools", ("jit",))
     assert kinds.project_in(root, "jit").kind == "jit"
-    with pytest.raises(UsageError, match="is no cmake project") as raised:
+    with pytest.raises(UsageError, match="is not a cmake project") as raised:
         kinds.project_in(root, "cmake")
     assert "setuptools and jit" in raised.value.remedy
     with pytest.raises(UsageError, match="no kind 'setuptool'") as raised:
@@ -75,11 +75,11 @@ def test_a_project_of_several_kinds_is_built_as_it_is_published_unless_asked_oth
 @pytest.mark.parametrize(
     ("files", "message"),
     [
-        ({"train.py": "import torch"}, "is no project that builds a PyTorch extension"),
-        ({"setup.py": "from setuptools import setup\nsetup(name='x')"}, "is no project"),
-        ({"setup.py": "this is not Python", "a.cpp": OP}, "is no project"),
-        ({"CMakeLists.txt": "project(x)\nadd_library(x SHARED x.cpp)", "x.cpp": ""}, "is no project"),
-        ({"io.py": "import json\njson.load('cpp_extension')\ntorch.load('x')"}, "is no project"),
+        ({"train.py": "import torch"}, "is not a project that builds a PyTorch extension"),
+        ({"setup.py": "from setuptools import setup\nsetup(name='x')"}, "is not a project"),
+        ({"setup.py": "this is not Python", "a.cpp": OP}, "is not a project"),
+        ({"CMakeLists.txt": "project(x)\nadd_library(x SHARED x.cpp)", "x.cpp": ""}, "is not a project"),
+        ({"io.py": "import json\njson.load('cpp_extension')\ntorch.load('x')"}, "is not a project"),
     ],
 )
 def test_what_is_no_such_project(tmp_path, files, message):
@@ -90,7 +90,7 @@ def test_what_is_no_such_project(tmp_path, files, message):
 
 def test_a_project_further_down_is_offered(tmp_path):
     write(tmp_path, {"ext/a/setup.py": SETUP, "docs/setup.py": "", "train.py": ""})
-    with pytest.raises(UsageError, match="is no project") as raised:
+    with pytest.raises(UsageError, match="is not a project") as raised:
         kinds.project_in(tmp_path)
     assert raised.value.remedy == f"There is one below: `pyharness init {tmp_path}/ext/a`."
 

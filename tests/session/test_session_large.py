@@ -27,7 +27,7 @@ def test_one_that_no_session_is(session):
 def test_what_is_no_file(tmp_path):
     os.mkfifo(tmp_path / "pipe.toml")
     for name in (tmp_path / "pipe.toml", "/dev/zero"):
-        with pytest.raises(UsageError, match="is no file"):
+        with pytest.raises(UsageError, match="is not a file"):
             read(str(name))
 
 

@@ -33,7 +33,7 @@ def test_a_session_file_logs_too(session, pyharness):
 
 
 def test_what_is_wrong_with_a_log_point_is_said_before_the_program_starts(session, pyharness):
-    for option, said in (("{word +}", "is no Python expression"), ("{word", "a brace that is not closed")):
+    for option, said in (("{word +}", "is not a Python expression"), ("{word", "a brace that is not closed")):
         done = pyharness("step", WORDS, "--log", "py:session_words.py:11", option)
         assert (done.returncode, done.stdout) == (2, "")
         assert said in done.stderr

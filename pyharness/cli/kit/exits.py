@@ -27,5 +27,5 @@ def no_exit() -> Iterator[None]:
         last = traceback.extract_tb(error.__traceback__)[-1]
         raise HarnessError(
             f"{last.filename}:{last.lineno} exits ({error.code!r}) before there is a result.",
-            "It is to return, not to exit.",
+            "Return a value instead of exiting.",
         ) from error

@@ -115,7 +115,7 @@ def mappings_of(arguments: Arguments) -> PathMappings:
     for local, remote in pairs:
         for path in (local, remote):
             if not (path.startswith("/") or _WINDOWS.match(path)):
-                raise UsageError(f"pathMappings: {path!r} is no absolute path.", "Write both folders in full.")
+                raise UsageError(f"pathMappings: {path!r} is not an absolute path.", "Write both folders in full.")
     return PathMappings(pairs)
 
 

@@ -135,7 +135,7 @@ def _python(session: Session, watch: NativeWatch, thread: int, frame: int, expre
         if found:
             named = f"({base})" if base.endswith("]") else base
             return watch.target(thread, named + indices, 0, python_object=found)
-    raise HarnessError(f"{expression} is no tensor.", "Name an element of one (x[3, 2]), or stop in native code.")
+    raise HarnessError(f"{expression} is not a tensor.", "Name an element of one (x[3, 2]), or stop in native code.")
 
 
 def _splits(expression: str) -> list[tuple[str, str]]:

@@ -88,7 +88,7 @@ def at_address(number: int, asked: Arguments) -> PlacedBreakpoint:
     """A machine instruction."""
     text = asked.text("instructionReference")
     if not _ADDRESS.fullmatch(text):
-        raise UsageError(f"{text!r} is no address.")
+        raise UsageError(f"{text!r} is not an address.")
     address = int(text, 0) + asked.integer("offset", 0)
     if not 0 <= address < _END_OF_MEMORY:
         raise UsageError(f"There is no address {address:#x}.")

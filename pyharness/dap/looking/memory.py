@@ -30,7 +30,7 @@ def _address(arguments: Arguments) -> int:
     try:
         return int(text, 0)
     except ValueError:
-        raise UsageError(f"{text!r} is no address.") from None
+        raise UsageError(f"{text!r} is not an address.") from None
 
 
 def _bounded(arguments: Arguments, name: str, most: int) -> int:
@@ -56,7 +56,7 @@ def write_memory(session: Session, arguments: Arguments) -> Message:
     try:
         data = base64.b64decode(arguments.text("data"), validate=True)
     except binascii.Error as error:
-        raise UsageError(f"writeMemory: 'data' is no base64: {error}.") from error
+        raise UsageError(f"writeMemory: 'data' is not base64: {error}.") from error
     _code(session).write(_address(arguments), data, arguments.integer("offset", 0))
     return {"bytesWritten": len(data)}
 

@@ -24,7 +24,7 @@ def main() -> int:
     """Become the script."""
     from pyharness.debuggee.__main__ import become, parse
     from pyharness.debuggee.watched import generated
-    from pyharness.debuggee.watched.after_import import after_import
+    from pyharness.debuggee.watched.imports import after_import
     from pyharness.fx.backend_report import compile_report  # noqa: F401  (now: an import at the end may disturb it)
     from pyharness.host import state  # noqa: F401
 

@@ -28,7 +28,7 @@ def main() -> int:
     """Become the script, with somebody looking at torch.fx."""
     from pyharness.debuggee.__main__ import become, parse
     from pyharness.debuggee.watched import generated
-    from pyharness.debuggee.watched.after_import import after_import
+    from pyharness.debuggee.watched.imports import after_import
     from pyharness.host import state  # noqa: F401  (now: what is imported at the end may disturb Python's end)
 
     folder, request, *arguments = sys.argv[1:]

@@ -17,7 +17,7 @@ FOUND = 1
 def main() -> int:
     """Become the script, and look from its import of torch on."""
     from pyharness.debuggee.entries import entry
-    from pyharness.debuggee.watched.after_import import after_import
+    from pyharness.debuggee.watched.imports import after_import
 
     watched = Watched()
     after_import("torch", lambda _: watched.begin())

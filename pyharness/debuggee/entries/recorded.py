@@ -48,7 +48,7 @@ def main() -> int:
         generated,
         recorded_regions,  # noqa: F401
     )
-    from pyharness.debuggee.watched.after_import import after_import
+    from pyharness.debuggee.watched.imports import after_import
     from pyharness.model.results import trace_file  # noqa: F401
 
     folder, request, *arguments = sys.argv[1:]

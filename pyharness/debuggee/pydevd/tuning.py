@@ -8,10 +8,11 @@ from typing import TYPE_CHECKING, Any
 
 from pyharness.debuggee.link import quiet_thread
 from pyharness.debuggee.pydevd import evaluation as pydevd_evaluation
-from pyharness.debuggee.pydevd import presentation, unwound_steps
+from pyharness.debuggee.pydevd import presentation, quick_import, unwound_steps
 from pyharness.debuggee.pydevd.conditions import Conditions
 from pyharness.debuggee.pydevd.emptied_modules import KEPT_MODULES
-from pyharness.debuggee.watched.after_import import after_import
+from pyharness.debuggee.pydevd.opened_files import open_files
+from pyharness.debuggee.watched.imports import after_import
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -26,6 +27,8 @@ def tune(debugger: Any) -> None:
     presentation.register()
     pydevd_evaluation.bound()
     unwound_steps.watch()
+    quick_import.watch()
+    open_files(debugger)
     conditions = Conditions(debugger)
     debugger.handle_breakpoint_condition = conditions.hold
     debugger.handle_breakpoint_expression = conditions.express

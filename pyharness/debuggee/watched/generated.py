@@ -9,7 +9,7 @@ import functools
 import sys
 from typing import TYPE_CHECKING, Any
 
-from pyharness.debuggee.watched.after_import import after_import
+from pyharness.debuggee.watched.imports import after_import
 from pyharness.fx import provenance
 from pyharness.fx.code import files
 from pyharness.model.text.visible import say

@@ -10,7 +10,7 @@ import functools
 import sys
 from typing import TYPE_CHECKING, Any
 
-from pyharness.debuggee.watched.after_import import after_import
+from pyharness.debuggee.watched.imports import after_import
 
 if TYPE_CHECKING:
     from collections.abc import Callable

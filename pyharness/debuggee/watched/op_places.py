@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 
 from pyharness.debuggee.agent import handles
 from pyharness.debuggee.watched import generated
-from pyharness.debuggee.watched.after_import import after_import
+from pyharness.debuggee.watched.imports import after_import
 from pyharness.model import places, source_map
 from pyharness.model.errors import HarnessError, UsageError
 from pyharness.model.text.visible import say

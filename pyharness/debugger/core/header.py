@@ -65,7 +65,7 @@ def check_program(path: Path) -> None:
     with _opened(path, _LEAVE_OUT) as stream:
         head = stream.read(18)
     if head[:4] != b"\x7fELF" or int.from_bytes(head[16:18], "little") not in _EXECUTABLES:
-        raise UsageError(f"{path} is no executable.", _LEAVE_OUT)
+        raise UsageError(f"{path} is not an executable.", _LEAVE_OUT)
 
 
 @contextmanager
@@ -73,7 +73,7 @@ def _opened(path: Path, remedy: str) -> Iterator[BinaryIO]:
     """The file, and whatever fails of reading it: the kernel has some that pass for files, as /proc/PID/mem."""
     try:
         if path.exists() and not path.is_file():  # a pipe would be waited for, a device read for ever
-            raise UsageError(f"{path} is no file.", remedy)
+            raise UsageError(f"{path} is not a file.", remedy)
         with path.open("rb") as stream:
             yield stream
     except OSError as error:

@@ -434,7 +434,7 @@ def _answer(command: mi.Command[Answer], said: dict[str, Value]) -> Answer:
     try:
         return command.read_answer(json.loads(str(said["json"])))
     except (MalformedError, ValueError, KeyError) as error:
-        raise GdbError(f"gdb's half of pyharness said what this half does not know: {error}") from error
+        raise GdbError(f"gdb's half of pyharness sent a message that this half does not know: {error}") from error
 
 
 def number_of(notice: Notice) -> int:

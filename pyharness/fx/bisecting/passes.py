@@ -75,7 +75,9 @@ def passes_of(given: Any) -> tuple[Pass, ...]:
     elif isinstance(given, Sequence) and not isinstance(given, str):
         named = [(_name(call), call) for call in given]
     else:
-        raise UsageError(f"A {type(given).__name__} is no list of passes.", "Give a list, or a dict of name and pass.")
+        raise UsageError(
+            f"A {type(given).__name__} is not a list of passes.", "Give a list, or a dict of name and pass."
+        )
     if not named:
         raise UsageError("There are no passes to look through.", "Give a list with at least one.")
     return tuple(Pass(name, call, _takes(name, call)) for name, call in _apart(named))

@@ -102,7 +102,7 @@ def literal(value: Any, imports: Imports) -> str:
         return _container(value, imports)
     if isinstance(value, type) or (callable(value) and not isinstance(value, nn.Module)):
         return imports.expression(value)
-    raise NoCodeError(f"{type(value).__name__} is no plain value")
+    raise NoCodeError(f"{type(value).__name__} is not a plain value")
 
 
 def _container(value: Any, imports: Imports) -> str:

@@ -89,7 +89,7 @@ def _run(references: list[str], seed: int, *, repeats: int, folder: Path, timeou
         said = ended.stderr.strip().splitlines()
         raise HarnessError(
             f"{references[0]} ended its process with {ended.returncode}: {said[-1] if said else ''}",
-            "It is to return, not to exit.",
+            "Return a value instead of exiting.",
         )
     data: dict[str, Any] = json.loads(answer.read_text(encoding="utf-8"))
     if "error" in data:

@@ -131,7 +131,7 @@ def _of_file(path: Path) -> ModuleType:
     name = path.stem if path.stem not in sys.modules else f"_pyharness_{path.stem}"
     spec = importlib.util.spec_from_file_location(name, path)
     if spec is None or spec.loader is None:
-        raise UsageError(f"{str(path)!r} is no Python file.", _FORM)
+        raise UsageError(f"{str(path)!r} is not a Python file.", _FORM)
     module = importlib.util.module_from_spec(spec)
     sys.modules[name] = module
     try:

@@ -75,6 +75,6 @@ def is_leaf(leaves: ModuleRules, inline: ModuleRules, module: nn.Module, path: s
 
 def _check(rule: object) -> None:
     if isinstance(rule, type) and not issubclass(rule, nn.Module):
-        raise UsageError(f"{rule.__name__} is no class of modules.", _NO_RULE)
+        raise UsageError(f"{rule.__name__} is not a class of modules.", _NO_RULE)
     if not (isinstance(rule, str) or callable(rule)):
         raise UsageError(f"{rule!r} names no module.", _NO_RULE)

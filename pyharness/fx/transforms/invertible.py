@@ -83,7 +83,7 @@ def _keys(form: Any, *, in_place: bool) -> Iterator[Hashable]:
     if not isinstance(form, str):
         if not callable(form):
             raise UsageError(
-                f"{form!r} is no function, no method's name and no class of modules.", "Give one of these."
+                f"{form!r} is not a function, a method's name or a class of modules.", "Give one of these."
             )
         yield form
         return

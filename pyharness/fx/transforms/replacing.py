@@ -117,11 +117,11 @@ def _by_graph(module: GraphModule, by: Code, inputs: int) -> Graph:
     made = _graph_module(by, inputs)
     count = len(made.graph.find_nodes(op="placeholder"))
     if count != inputs:
-        raise UsageError(f"The pattern has {inputs} inputs and what is to replace it {count}.", "Give both the same.")
+        raise UsageError(f"The pattern has {inputs} inputs and the replacement {count}.", "Give both the same.")
     for node in made.graph.nodes:
         if node.op in {"get_attr", "call_module"}:
             raise UsageError(
-                f"What is to replace the pattern has a state of its own ({node.target}).",
+                f"The replacement has state of its own ({node.target}).",
                 "Give a torch.nn.Module that holds it: it becomes a submodule.",
             )
     return made.graph
@@ -139,13 +139,13 @@ def _nothing(module: GraphModule, pattern: GraphModule, *, limited: bool) -> Usa
     absent = missing(module, pattern)
     if absent:
         return UsageError(
-            f"The pattern is nowhere: the graph has no {', '.join(absent)}.", "Write it with what the graph calls."
+            f"The pattern matches nowhere: the graph has no {', '.join(absent)}.", "Write it with what the graph calls."
         )
     remedy = "Its calls are all there, but not so connected, or a value inside of it is used elsewhere, too."
     ordered = as_written(pattern)
     if ordered:
         remedy += f" Operands of {', '.join(ordered)}, after the first {MOST_SWAPPED}, must be in the graph's order."
-    return UsageError("The pattern is nowhere" + (" that `where` means." if limited else "."), remedy)
+    return UsageError("The pattern matches nowhere" + (" that `where` selects." if limited else "."), remedy)
 
 
 def _substitute(graph: Graph, match: Match, new: Graph, replaced: dict[Node, Node]) -> None:
@@ -156,7 +156,7 @@ def _substitute(graph: Graph, match: Match, new: Graph, replaced: dict[Node, Nod
         results = _copied(graph, new, known, match)
     if len(results) != len(match.results):
         raise UsageError(
-            f"The pattern returns {len(match.results)} values and what is to replace it {len(results)}.",
+            f"The pattern returns {len(match.results)} values and the replacement {len(results)}.",
             "Return as many.",
         )
     for old, made in zip(match.results, results, strict=True):

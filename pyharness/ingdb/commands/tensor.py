@@ -94,7 +94,7 @@ def find_tensor(expression: str) -> TensorInfo:
     try:
         value = expressions.evaluate(expression)
         found = tensor_values.tensor_of(value)
-        problem = f"{expression} is no tensor but {tensor_values.value_text(value)}."
+        problem = f"{expression} is not a tensor but {tensor_values.value_text(value)}."
     except gdb.error as error:
         found, problem = None, f"{expression} cannot be evaluated: {error}"
     found = found or _python_variable(expression)

@@ -26,7 +26,7 @@ _MANY = 6
 @handles(mi.Jump)
 def _jump(request: mi.Jump) -> int:
     if not select(request.thread).is_stopped():
-        raise HarnessError(f"Thread {request.thread} runs.", "Pause it first.")
+        raise HarnessError(f"Thread {request.thread} is running.", "Pause it first.")
     frame = gdb.newest_frame()
     frame.select()
     address = _target(frame, request.file, request.line)

@@ -25,10 +25,10 @@ class Place:
     def __init__(self, lwp: int, level: int) -> None:
         self.thread = select(lwp)
         if not self.thread.is_stopped():
-            raise HarnessError(f"Thread {lwp} runs.", "Pause it first.")
+            raise HarnessError(f"Thread {lwp} is running.", "Pause it first.")
         frames, self._python = frames_in_order(self.thread) if level else _innermost(self.thread)
         if level >= len(frames):
-            raise HarnessError(f"Thread {lwp} has {len(frames)} frames, none is {level}.")
+            raise HarnessError(f"Thread {lwp} has {len(frames)} frames: there is no frame {level}.")
         self._level = level
         self._frames = frames
         handle = self.native

@@ -55,7 +55,7 @@ def _frame(lwp: int, level: int) -> tuple[NativeFrame | PythonFrame, Python | No
     """A frame of the merged stack of a thread, which is selected then."""
     thread = select(lwp)
     if not thread.is_stopped():
-        raise HarnessError(f"Thread {lwp} runs.", "Pause it first.")
+        raise HarnessError(f"Thread {lwp} is running.", "Pause it first.")
     std_printers.register()
     frames, python = _stack(thread)
     if not 0 <= level < len(frames):

@@ -37,7 +37,7 @@ def open_core(path: str, program: str = "") -> None:
     try:
         _read(path, program)
     except UnicodeDecodeError as error:
-        raise HarnessError(f"{path} is damaged: the name of a file in it is no text.", _MAKE_AGAIN) from error
+        raise HarnessError(f"{path} is damaged: the name of a file in it is not text.", _MAKE_AGAIN) from error
     except (gdb.error, gdb.MemoryError) as error:
         raise HarnessError(_why(path, str(error)), _MAKE_AGAIN) from error
     try:

@@ -120,7 +120,7 @@ def _memory(mmap: int, size: int, *, writable: bool = False) -> int:
     length = (size + 2 * _PAGE) // _PAGE * _PAGE
     address = _call(mmap, 0, length, 3 if writable else _READ_EXECUTE, _PRIVATE_ANONYMOUS, -1, 0)
     if address < 0:
-        raise HarnessError("The program gets no memory.", _NATIVE)
+        raise HarnessError("The program cannot allocate memory.", _NATIVE)
     return address
 
 

@@ -168,5 +168,5 @@ def _plausible(offsets: dict[str, int]) -> dict[str, int]:
     """Refuse offsets that no struct has: the memory is not what its cookie promises."""
     for key, offset in offsets.items():
         if not 0 <= offset < 1 << 24:
-            raise UnknownPythonError(f"The process gives a senseless offset for {key}: {offset:#x}")
+            raise UnknownPythonError(f"The process gives an impossible offset for {key}: {offset:#x}")
     return offsets

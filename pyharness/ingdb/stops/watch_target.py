@@ -80,7 +80,7 @@ def of_object(address: int, expression: str) -> Target:
     base, indices = split(expression)
     tensor = tensor_values.tensor_of_python(address)
     if tensor is None:
-        raise UsageError(f"{base} is no tensor.", _REMEDY)
+        raise UsageError(f"{base} is not a tensor.", _REMEDY)
     return _of_tensor(tensor, base, [_number(index) for index in indices])
 
 
@@ -138,12 +138,12 @@ def _number(text: str) -> int:
     try:
         return int(text)
     except ValueError as error:
-        raise UsageError(f"{text!r} is no index that can be read here.", "Give numbers, as in x[3, 2].") from error
+        raise UsageError(f"{text!r} is not an index that can be read here.", "Give numbers, as in x[3, 2].") from error
 
 
 def _of_tensor(info: TensorInfo, name: str, indices: list[int]) -> Target:
     if info.state != "defined":
-        raise HarnessError(f"{name} is no tensor with memory: it is {info.state}.", info.problem or _REMEDY)
+        raise HarnessError(f"{name} is not a tensor with memory: it is {info.state}.", info.problem or _REMEDY)
     if info.unreadable:
         raise HarnessError(f"{name} has no elements in the program's memory: {info.unreadable}.", _REMEDY)
     if len(indices) > len(info.sizes):
@@ -184,6 +184,6 @@ def _of_value(place: Place, expression: str) -> Target:
         raise UsageError(f"{expression} cannot be evaluated: {error}.".replace("..", "."), _REMEDY) from error
     if value.is_optimized_out or value.address is None:
         raise HarnessError(
-            f"{expression} lies in no memory: it is a register, or the result of a computation.", _REMEDY
+            f"{expression} has no address: it is in a register, or the result of a computation.", _REMEDY
         )
     return Target(int(value.address), value.type.sizeof, f"{expression} ({value.type})", None, value.type)

@@ -93,7 +93,7 @@ def _read(target: Target) -> bytes:
 def watch(target: Target, access: Access, condition: str, lwp: int) -> Watchpoint:
     """Stop whenever ``target`` is accessed, by any thread that is there or comes; ``lwp`` is one that stands."""
     if access not in ACCESS:
-        raise UsageError(f"{access!r} is no kind of access.", f"One of {', '.join(ACCESS)}.")
+        raise UsageError(f"{access!r} is not a kind of access.", f"One of {', '.join(ACCESS)}.")
     _check_registers(target)
     reason = debug_registers.refusal(lwp, target.address)
     if reason:

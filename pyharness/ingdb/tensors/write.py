@@ -45,7 +45,7 @@ def encoded(dtype: DType, text: str) -> bytes:
             return struct.pack(f"<{dtype.code}", int(text, 0))
     except (ValueError, KeyError, struct.error, OverflowError) as error:
         raise HarnessError(
-            f"{text!r} is no {dtype.name}.", "Give a number that the tensor's dtype can hold."
+            f"{text!r} is not a value of {dtype.name}.", "Give a number that the tensor's dtype can hold."
         ) from error
     raise HarnessError(f"Elements of {dtype.name} cannot be set from here.", "Set it in Python.")
 

@@ -16,7 +16,7 @@ def assigned(place: gdb.Value, expression: str) -> gdb.Value:
     """Write what ``expression`` is in the selected frame to where ``place`` lies; the new value."""
     need_a_process()
     if place.address is None:
-        raise HarnessError("This value lies in no memory.", "Set the variable that it is a part of.")
+        raise HarnessError("This value has no address.", "Set the variable that it is a part of.")
     gdb.set_convenience_variable(_PLACE, place.address)
     return _evaluated(f"*${_PLACE} = ({expression})", expression)
 

@@ -51,7 +51,7 @@ def evaluate(
     try:
         tree = ast.parse(expression.strip(), mode="eval").body
     except SyntaxError as error:
-        raise HarnessError(f"{expression!r} is no Python expression: {error.msg}.", _FORMS) from error
+        raise HarnessError(f"{expression!r} is not a Python expression: {error.msg}.", _FORMS) from error
     try:
         return _Python(python, frame, thread).item(tree, expression.strip(), whole=whole)
     except UnreadableError as error:

@@ -40,7 +40,7 @@ def _pair(compiler: Compiler, left: ast.expr, op: ast.cmpop, right: ast.expr) ->
             compiler.code.emit(Instruction("not"))
         return
     if type(op) not in COMPARISONS:
-        raise compiler.code.error("`is` is no comparison here", "Write ==, or defined(in0) to ask for None.")
+        raise compiler.code.error("`is` is not a comparison here", "Write ==, or defined(in0) to ask for None.")
     name = COMPARISONS[type(op)]
     start = len(compiler.code)
     kind = compiler.visit(left)
@@ -54,7 +54,9 @@ def _pair(compiler: Compiler, left: ast.expr, op: ast.cmpop, right: ast.expr) ->
 
 def _membership(compiler: Compiler, left: ast.expr, right: ast.expr) -> None:
     if not isinstance(right, (ast.Tuple, ast.List, ast.Set)) or not right.elts:
-        raise compiler.code.error(f"{ast.unparse(right)} is no list of values", 'Write x in (1, 2), or in ("a", "b").')
+        raise compiler.code.error(
+            f"{ast.unparse(right)} is not a list of values", 'Write x in (1, 2), or in ("a", "b").'
+        )
     equal = ast.Eq()
     compiler.chain([ast.Compare(left, [equal], [value]) for value in right.elts], "jump_if_true")
 
@@ -79,7 +81,7 @@ def _same_text(compiler: Compiler, described: Instruction, right: ast.expr) -> I
     if described.name == "dtype_is" and wanted not in _DTYPE_NAMES:
         raise compiler.code.error(f"there is no dtype {wanted!r}", nearest(wanted, _DTYPE_NAMES))
     if described.name == "device_is" and not _DEVICE.fullmatch(wanted):
-        raise compiler.code.error(f"{wanted!r} is no device", "Write cpu, cuda or cuda:1.")
+        raise compiler.code.error(f"{wanted!r} is not a device", "Write cpu, cuda or cuda:1.")
     return Instruction(described.name, described.slot, described.element, text=wanted)
 
 

@@ -118,7 +118,7 @@ class Compiler:
     def _unary(self, node: ast.expr, op: ast.unaryop, operand: ast.expr) -> Type:
         self.number(operand)
         if isinstance(op, ast.Invert):
-            raise self.code.error(f"{ast.unparse(node)}: ~ is no operator here", "Write `not`.")
+            raise self.code.error(f"{ast.unparse(node)}: ~ is not an operator here", "Write `not`.")
         if not isinstance(op, ast.UAdd):
             self.code.emit(Instruction("not" if isinstance(op, ast.Not) else "negate"))
         return "number"

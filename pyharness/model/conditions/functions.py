@@ -64,7 +64,7 @@ def _tensor(compiler: Compiler, node: ast.expr, kind: Type, function: str) -> In
 def _size(compiler: Compiler, tensor: Instruction, index: ast.expr) -> Type:
     which = _whole_number(index)
     if which is None:
-        raise compiler.code.error(f"{ast.unparse(index)} is no dimension", "Write a number: shape(in0)[0].")
+        raise compiler.code.error(f"{ast.unparse(index)} is not a dimension", "Write a number: shape(in0)[0].")
     compiler.code.emit(Instruction("size", tensor.slot, tensor.element, number=float(which)))
     return "number"
 

@@ -74,7 +74,7 @@ def checked(message: str, *, python: bool = False) -> str:
         raise UsageError(f"The log message {_short(message)!r} has a brace that is not closed.", _FORM)
     wrong = [value for value in values if python and not python_of(value)]
     if wrong:
-        raise UsageError(f"{_short('{' + wrong[0] + '}')!r} in the log message is no Python expression.", _FORM)
+        raise UsageError(f"{_short('{' + wrong[0] + '}')!r} in the log message is not a Python expression.", _FORM)
     return message
 
 

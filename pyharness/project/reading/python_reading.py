@@ -20,7 +20,7 @@ class PythonFile:
         try:
             self.tree = ast.parse(text)
         except (SyntaxError, ValueError, RecursionError) as error:
-            raise ValueError(f"it is no Python: {error}") from error
+            raise ValueError(f"it is not Python: {error}") from error
         self._constants = {
             target.id: node.value
             for node in self.tree.body
