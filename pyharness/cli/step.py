@@ -34,7 +34,7 @@ _EXAMPLES = (
         "values of one call, with the program's own options",
         "pyharness step train.py --at native:my_op --print input -- --epochs 1",
     ),
-    ("the first op that makes a NaN", 'pyharness step train.py --at "op:* when nan(out)" --stack --kill'),
+    ("an op that makes a NaN", 'pyharness step train.py --at "op:aten::log when nan(out)" --stack --kill'),
     (
         "a value each tenth time, without a stop",
         'pyharness step train.py --log "py:train.py:30 hits % 10" "loss={loss.item()}"',

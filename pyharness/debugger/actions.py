@@ -82,10 +82,10 @@ class Actions:
     def _leave(self, native: NativeSide, thread: int, *, pending: bool) -> None:
         """Run on to the user's code that called: their native frame, or the next line of their Python."""
         caller = native.caller(thread)
-        if caller.language == "native":
-            native.finish(thread, caller.level)
-            return
-        if caller.language == "python" and not pending:
+        if caller.language != "none" and not pending:  # an exception may pass a native caller by
             self._depth.pop(thread, None)
             self._shell.ask_agent(thread, ArmNextLine())
-        native.resume(thread)
+        if caller.language == "native":
+            native.finish(thread, caller.level)
+        else:
+            native.resume(thread)

@@ -238,6 +238,8 @@ class Machine:
         if kind == "continue":
             return [*self._forget_python_step(thread), Native(thread, "continue")]
         if kind == "out":
+            self._agent_armed.discard(thread)
+            self._pending_python.add(thread)
             return [Leave(thread)]
         if kind in _INSTRUCTIONS:
             return [Native(thread, _INSTRUCTIONS[kind])]

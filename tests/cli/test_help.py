@@ -1,5 +1,6 @@
 """Help that teaches: every verb has examples that can be typed, says its exit status, and names things alike."""
 
+import itertools
 import re
 import shlex
 
@@ -11,6 +12,7 @@ from pyharness import cli
 from pyharness.cli.grammar.lazy_group import LazyGroup
 from pyharness.cli.grammar.verb import Verb
 from pyharness.host.exit_status import ExitStatus
+from pyharness.model import where
 
 PROJECT = ROOT / "tests/docs/project"
 CONTEXT = click.Context(cli.command, info_name="pyharness")
@@ -68,6 +70,9 @@ def test_an_example_can_be_typed(path, line, monkeypatch):
     monkeypatch.chdir(PROJECT)
     typed = re.search(r"\$\((pyharness [^)]*)\)", line)
     words = shlex.split(typed[1] if typed else line.partition(" > ")[0])
+    for option, place in itertools.pairwise(words):
+        if option in {"--at", "--log"}:
+            where.parse(place, [PROJECT])
     assert tuple(words[1 : len(path) + 1]) == path
     context = cli.command.make_context("pyharness", words[1:])
     group = cli.command

@@ -55,6 +55,11 @@ def _of_torch(torch: Any, kind: type) -> _Shown | None:
     return None
 
 
+def printed(value: Any) -> str:
+    """``repr``, but for a tensor that would crash in it."""
+    return repr(value) if _prints_itself(value) else _Text().get_str(value)
+
+
 def _prints_itself(value: Any) -> bool:
     """Whether Python may print a value: torch's own text of a tensor whose memory was given back kills the program."""
     from pyharness.debuggee.shown.tensor_reading import info_of

@@ -16,6 +16,7 @@ from pyharness.debuggee.agent import handles
 from pyharness.debuggee.bounded import BOUNDS
 from pyharness.debuggee.contained import CONTAINMENT
 from pyharness.debuggee.lines.frame_expressions import evaluated
+from pyharness.debuggee.pydevd import presentation
 from pyharness.debuggee.pydevd.tracing import MONITORING
 from pyharness.model.user_code import is_user_python
 from pyharness.protocol.agent import ArmNextLine, ArmStepIn, AskDebugpy, Disarm, Evaluate, Evaluated
@@ -81,7 +82,7 @@ def evaluate(request: Evaluate) -> Evaluated:
 def _shown(value: Any) -> str:
     """The ``repr`` of a value; nothing for ``None`` behind what was printed, as in a console."""
     printed = CONTAINMENT.prints_here()
-    return "" if value is None and printed and printed.text else repr(value)
+    return "" if value is None and printed and printed.text else presentation.printed(value)
 
 
 def _frame_at(file: str, line: int, nth: int) -> FrameType | None:

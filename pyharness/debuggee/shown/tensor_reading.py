@@ -46,7 +46,7 @@ def info_of(tensor: Any) -> TensorInfo:
     """What a tensor is, without its elements; what cannot be had is a corrupt tensor with the reason."""
     try:
         with undisturbed() as torch:
-            return _info(torch, tensor)
+            return TensorInfo(id(tensor), state="uninitialized") if _is_lazy(tensor) else _info(torch, tensor)
     except Exception as error:  # noqa: BLE001  (a subclass may raise anything)
         return TensorInfo(id(tensor), state="corrupt", problem=f"{type(error).__name__}: {error}".split("\n", 1)[0])
 
@@ -88,6 +88,12 @@ def _info(torch: Any, tensor: Any) -> TensorInfo:
     )
     problem = None if info.unreadable else beyond_storage(info, itemsize)
     return TensorInfo(info.address, state="corrupt", problem=problem) if problem else info
+
+
+def _is_lazy(tensor: Any) -> bool:
+    """Whether it is a parameter or buffer of a lazy module that was not called yet."""
+    mixin = getattr(sys.modules.get("torch.nn.parameter"), "UninitializedTensorMixin", None)
+    return mixin is not None and isinstance(tensor, mixin)
 
 
 def _layout(torch: Any, tensor: Any) -> str:

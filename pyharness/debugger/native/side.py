@@ -78,6 +78,10 @@ class NativeSide:
         self._given_traps: set[int] = set()
         """Threads that went on with one: gdb does not say why such a step ends."""
         self._stepping: set[int] = set()
+        self._handlers: frozenset[int] = frozenset()
+        """gdb's numbers of what stops a step where an exception is caught; empty where nothing is armed."""
+        self._catching: set[int] = set()
+        """Threads on their way from there into the function that catches: gdb gives no reason for that stop."""
         """Threads that gdb was last asked to step, not to let run."""
         self._interrupted: set[int] = set()
         """Threads that are to be told as paused."""
@@ -236,11 +240,17 @@ class NativeSide:
             self.resume(thread)
             return None
         reason = str(notice.values.get("reason", ""))
+        catching = self._catching & {thread}
+        self._catching.discard(thread)
         if known := self.reason_of_number.get(number_of(notice)):
             return known
+        if number_of(notice) in self._handlers:
+            self._catching.add(thread)
+            self._go_on(thread, "finish")
+            return None
         if reason == "breakpoint-hit":
             return "breakpoint" if is_users(number_of(notice)) else "arrived"
-        if reason in _STEP_ENDS or (not reason and thread in self._given_traps & self._stepping):
+        if reason in _STEP_ENDS or (not reason and thread in catching | (self._given_traps & self._stepping)):
             return "stepped"
         return self._signal(str(notice.values.get("signal-name")), thread) if reason == "signal-received" else None
 
@@ -365,15 +375,39 @@ class NativeSide:
         self._stepping.discard(thread)
         self.calls.after(thread, lambda: self._go_on(thread, "continue"))
 
+    def _follow_exceptions(self, thread: int, level: int = 0, *, leaves: bool = False) -> None:
+        """Have a step end where the user's code catches an exception that passes it by."""
+        with contextlib.suppress(GdbError):  # nothing is lost but that
+            numbers = self.ask(mi.ArmHandlers(thread, level, leaves))
+            self._handlers = frozenset(numbers)
+
+    def _pass_exceptions(self) -> None:
+        if self._handlers:
+            self._handlers = frozenset()
+            self.ask(mi.DisarmHandlers())
+
     def step(self, thread: int, command: Literal["continue", "next", "nexti", "stepi"]) -> None:
         """Run one thread on, to its next source line, or by one machine instruction (``nexti`` passes a call)."""
         (self._stepping.discard if command == "continue" else self._stepping.add)(thread)
-        self.calls.after(thread, lambda: self._go_on(thread, command, told=True))
+
+        def go_on() -> None:
+            if command == "continue":
+                self._pass_exceptions()
+            elif command == "next":
+                self._follow_exceptions(thread)
+            self._go_on(thread, command, told=True)
+
+        self.calls.after(thread, go_on)
 
     def finish(self, thread: int, level: int) -> None:
         """Run one thread until the frame ``level`` is back on top."""
         self._stepping.add(thread)
-        self.calls.after(thread, lambda: self._go_on(thread, "finish", level - 1))
+
+        def go_on() -> None:
+            self._follow_exceptions(thread, level - 1, leaves=True)
+            self._go_on(thread, "finish", level - 1)
+
+        self.calls.after(thread, go_on)
 
     def pause(self, thread: int) -> None:
         """Stop one thread where it is, and tell it as a pause."""

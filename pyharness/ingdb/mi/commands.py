@@ -20,7 +20,7 @@ from pyharness.ingdb.mi import alone
 from pyharness.ingdb.opening import attach
 from pyharness.ingdb.process import libraries
 from pyharness.ingdb.stack import backtrace
-from pyharness.ingdb.stops import stop_at_functions
+from pyharness.ingdb.stops import handlers, stop_at_functions
 from pyharness.ingdb.tensors import values as tensor_values
 from pyharness.ingdb.tensors.format import one_line
 from pyharness.model.errors import HarnessError
@@ -147,6 +147,16 @@ def _arm(request: mi.Arm) -> mi.Armed:
 @handles(mi.ArmReturn)
 def _arm_return(request: mi.ArmReturn) -> bool:
     return stop_at_functions.arm_return(select(request.thread), request.stdlib)
+
+
+@handles(mi.ArmHandlers)
+def _arm_handlers(request: mi.ArmHandlers) -> tuple[int, ...]:
+    return tuple(handlers.arm(select(request.thread), request.level, leaves=request.leaves))
+
+
+@handles(mi.DisarmHandlers)
+def _disarm_handlers(_request: mi.DisarmHandlers) -> None:
+    handlers.disarm()
 
 
 @handles(mi.Trap)

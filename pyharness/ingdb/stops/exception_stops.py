@@ -54,7 +54,7 @@ class ExceptionStop(gdb.Breakpoint):
         """Whether this exception is one to stop at; cheap tests come first: libraries throw a lot."""
         frame = gdb.newest_frame()
         try:
-            if self.wanted.origin == "own" and not _is_near(frame, self.kind):
+            if self.wanted.origin == "own" and not is_near(frame, self.kind):
                 return False
             found = _exception(self.kind, frame)
         except (gdb.error, UnreadableError):
@@ -80,15 +80,14 @@ def set_stops(wanted: dict[Kind, Filter]) -> list[int]:
     for stop in stops:
         if stop.is_valid():
             stop.delete()
-    stops[:] = [
-        ExceptionStop(kind, address, each) for kind, each in wanted.items() for address in _addresses(FUNCTIONS[kind])
-    ]
+    stops[:] = [ExceptionStop(kind, address, each) for kind, each in wanted.items() for address in addresses_of(kind)]
     return [stop.number for stop in stops]
 
 
-def _addresses(function: str) -> Iterator[int]:
+def addresses_of(kind: Kind) -> Iterator[int]:
+    """Where the C++ runtime begins with that, in each copy of it that is loaded."""
     for library in libraries.libraries():
-        own = _defined(library.elf, function)
+        own = _defined(library.elf, FUNCTIONS[kind])
         if own is not None:
             yield own + library.bias
 
@@ -106,7 +105,7 @@ def _exception(kind: Kind, frame: gdb.Frame) -> CxxException:
     return cxx_exception.thrown(memory, first, int(frame.read_register("rsi")) & (1 << 64) - 1)
 
 
-def _is_near(frame: gdb.Frame, kind: Kind) -> bool:
+def is_near(frame: gdb.Frame, kind: Kind) -> bool:
     """Whether the caller can be the user's code, or throws on its behalf: by the return address, nothing is unwound."""
     library = libraries.library_at(Memory(read_memory).pointer(int(frame.read_register("rsp"))))
     return library is not None and _is_skipped(library.path, kind)

@@ -10,7 +10,7 @@ if TYPE_CHECKING:
 
 SYMBOLIC = "symbolic sizes"
 """The note of a tensor whose sizes are expressions, in no memory that is laid out for a debugger."""
-State = Literal["defined", "undefined", "null", "corrupt"]
+State = Literal["defined", "undefined", "null", "corrupt", "uninitialized"]
 
 
 @dataclass(frozen=True)

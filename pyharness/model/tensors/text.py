@@ -45,6 +45,8 @@ def headline(info: TensorInfo) -> str:
         return f"<corrupt tensor at {info.address:#x}: {info.problem}>"
     if info.state == "undefined":
         return "Tensor undefined"
+    if info.state == "uninitialized":
+        return "Tensor uninitialized (its lazy module was not called yet)"
     sizes = "[symbolic]" if SYMBOLIC in info.notes else str(list(info.sizes))
     shown = [f"Tensor {info.dtype} {'' if info.layout == 'nested' else sizes + ' '}{info.device}"]
     shown += [info.layout] * (info.layout != "strided")

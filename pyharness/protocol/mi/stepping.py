@@ -40,6 +40,22 @@ class ArmReturn(Command[bool], name="ph-arm-return"):
 
 
 @dataclass(frozen=True)
+class ArmHandlers(Command[tuple[int, ...]], name="ph-arm-handlers"):
+    """Stop a thread where the user's code catches a C++ exception that passes its step by; gdb's numbers of that."""
+
+    thread: int
+    level: int = 0
+    """The frame that steps."""
+    leaves: bool = False
+    """The step leaves that frame: its own handlers do not count."""
+
+
+@dataclass(frozen=True)
+class DisarmHandlers(Command[None], name="ph-disarm-handlers"):
+    """Undo ``ArmHandlers``."""
+
+
+@dataclass(frozen=True)
 class Trap(Command[bool], name="ph-trap"):
     """Whether a thread stands at a trap of ``Arm``; if so its pc is put on the instruction that is there."""
 

@@ -1,0 +1,81 @@
+"""Stops a step where the user's code catches a C++ exception that passes the step by.
+
+gdb itself follows exceptions by a place in libgcc that Debian's build does not have. Each handler begins with a call of
+``__cxa_begin_catch``, by the function that catches: the one that steps, or a caller of it.
+"""
+
+from __future__ import annotations
+
+import gdb
+
+from pyharness.ingdb.process.memory import UnreadableError
+from pyharness.ingdb.stops.exception_stops import addresses_of, is_near
+from pyharness.model.user_code import is_user_source
+
+
+class _Handler(gdb.Breakpoint):
+    """At the beginning of each handler of one thread, in one copy of the C++ runtime."""
+
+    def __init__(self, address: int) -> None:
+        super().__init__(f"*{address:#x}", internal=True)
+        self.outside_of = 0
+        """Of the function that steps: where its caller's stack ends while it runs. Callees have less."""
+
+    def stop(self) -> bool:
+        """Whether the user's function that catches is the one that steps, or called it."""
+        frame = gdb.newest_frame()
+        try:
+            if not is_near(frame, "catch"):
+                return False
+            catching = frame.older()
+            place = catching.find_sal() if catching else None
+            return bool(place and place.symtab and is_user_source(place.symtab.fullname())) and (
+                _end_of(catching) >= self.outside_of
+            )
+        except (gdb.error, UnreadableError):
+            return False
+
+
+class _Handlers:
+    """The breakpoints, kept between steps, by address."""
+
+    def __init__(self) -> None:
+        self.known: dict[int, _Handler] = {}
+
+
+_handlers = _Handlers()
+
+
+def arm(thread: gdb.InferiorThread, level: int, *, leaves: bool) -> list[int]:
+    """Stop ``thread`` where a handler begins in the function at ``level`` or a caller of it; gdb's numbers of that.
+
+    ``leaves``: only in a caller.
+    """
+    frame = gdb.newest_frame()
+    for _ in range(level):
+        frame = frame.older() or frame
+    beyond = leaves and frame.type() != gdb.INLINE_FRAME  # what it is inlined into has the same stack
+    armed = []
+    for address in addresses_of("catch"):
+        stop = _handlers.known.get(address)
+        if stop is None or not stop.is_valid():
+            stop = _handlers.known[address] = _Handler(address)
+        stop.thread, stop.outside_of = thread.global_num, _end_of(frame) + beyond
+        stop.enabled = True
+        armed.append(stop.number)
+    return armed
+
+
+def disarm() -> None:
+    """Let exceptions pass at full speed again."""
+    for stop in _handlers.known.values():
+        if stop.is_valid():
+            stop.enabled = False
+
+
+def _end_of(frame: gdb.Frame | None) -> int:
+    """Where the stack of a frame's caller ends: the canonical frame address."""
+    caller = frame.older() if frame else None
+    while caller and frame and frame.type() == gdb.INLINE_FRAME:  # inlined code has the stack of what it is a part of
+        frame, caller = caller, caller.older()
+    return int(caller.read_register("sp")) & (1 << 64) - 1 if caller else 0

@@ -1,0 +1,71 @@
+"""Steps that a C++ exception passes by end where it is caught, in C++ or in Python."""
+
+from pathlib import Path
+
+import pytest
+
+from kit.builds import crossing as built
+from kit.marks import line_of
+from kit.paths import PROGRAMS, search_path
+
+SOURCE = PROGRAMS / "throwing.cpp"
+THROWER = "native:throwing::thrower"
+OUTPUT = ["-1", "-2", "caught negative", "-1"]
+
+
+@pytest.fixture
+def throws(debugged, monkeypatch):
+    monkeypatch.setenv("PYTHONPATH", search_path(str(built("throwing", SOURCE))))
+    return debugged("throws.py")
+
+
+def place(stop):
+    return (stop.reason, Path(stop.frame.file).name, stop.frame.line)
+
+
+def native(mark):
+    return ("step", SOURCE.name, line_of(mark, SOURCE))
+
+
+@pytest.mark.parametrize("leave", ["out", "over"])
+def test_a_handler_of_a_caller(throws, leave):
+    with throws.start() as program:
+        program.run_to(THROWER if leave == "out" else f"native:{SOURCE}:{line_of('throws', SOURCE)}")
+        assert place(getattr(program, leave)()) == native("caught")
+        assert program.finish() == 0
+    assert throws.output.splitlines() == OUTPUT
+
+
+def test_into_goes_on_to_it(throws):
+    with throws.start() as program:
+        program.run_to(f"native:{SOURCE}:{line_of('throws', SOURCE)}")
+        assert place(program.into()) == native("caught")
+        assert program.finish() == 0
+
+
+def test_a_handler_of_a_callee_is_passed(throws):
+    with throws.start() as program:
+        program.run_to("native:throwing::inside")
+        assert place(program.over()) == native("behind")
+        assert program.finish() == 0
+    assert throws.output.splitlines() == OUTPUT
+
+
+def test_a_handler_in_python(throws):
+    """The C++ caller of the function that is left has none: it is left, too."""
+    with throws.start() as program:
+        program.run_to(throws.at("call"))
+        program.run_to(THROWER)
+        stop = program.out()
+        assert stop.frame.language == "python"
+        assert stop.frame.line in {throws.line("call"), throws.line("call") + 1, throws.line("caught")}
+        assert program.finish() == 0
+    assert throws.output.splitlines() == OUTPUT
+
+
+def test_going_on_stops_at_no_handler(throws):
+    with throws.start() as program:
+        program.run_to(THROWER)
+        program.out()
+        assert program.finish() == 0
+    assert throws.output.splitlines() == OUTPUT

@@ -1,0 +1,11 @@
+"""Calls functions of C++ that exceptions leave."""
+
+import throwing
+
+print(throwing.catching(-1))
+print(throwing.inside(-1))
+try:
+    throwing.passing(-1)  # @call
+except IndexError as error:
+    print("caught", error)  # @caught
+print(throwing.catching(-1))
