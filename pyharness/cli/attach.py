@@ -12,7 +12,7 @@ import click
 from pyharness.cli.grammar import completers
 from pyharness.cli.grammar.verb import Verb
 from pyharness.debugger.starting import processes
-from pyharness.gdbmi.client import find_gdb
+from pyharness.gdbmi.client import environment, find_gdb
 
 COMMANDS = Path(__file__).resolve().parent.parent / "ingdb" / "load.py"
 """What a plain gdb sources."""
@@ -43,5 +43,5 @@ def command(process: str, gdb_arguments: tuple[str, ...]) -> None:
     os.execvpe(  # noqa: S606  (a list of arguments, no shell)
         gdb,
         [gdb, "-q", "-ex", f"source {COMMANDS}", "-ex", f"ph-attach {pid}", *gdb_arguments],
-        {**os.environ, "DEBUGINFOD_URLS": ""},
+        {**environment(), "DEBUGINFOD_URLS": ""},
     )

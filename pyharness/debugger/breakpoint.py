@@ -44,5 +44,11 @@ class Breakpoint:
         """Whether it is sure to stop there: an op is known by its name, whether it is loaded or not."""
         return self.where.is_native_op or not self.pending
 
+    @property
+    def is_of_function(self) -> bool:
+        """Whether it is at each native function of a name: a library that is loaded later may have another one."""
+        where = self.where
+        return where.kind == "native" and not where.line and not where.name.startswith("*")
+
     def __str__(self) -> str:
         return self.where.written

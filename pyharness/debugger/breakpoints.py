@@ -169,22 +169,29 @@ class Breakpoints:
             self._listener.bound(each)
 
     def bind_native(self, native: NativeSide) -> None:
-        """Bind what waits for a library that may be loaded now."""
+        """Bind what waits for a library that may be loaded now; a function may be in several.
+
+        gdb itself looks for a line in each library that it reads.
+        """
         for each in list(self._set):
-            if each.where.kind != "native" or not each.pending:
+            if each.where.kind != "native" or not (each.pending or each.is_of_function):
                 continue
             try:
                 answer = native.ask(_native(each))
             except GdbError as error:
+                if not each.pending:
+                    continue
                 self._set.remove(each)
                 message, _, remedy = error.message.partition("\n")
                 problem = (UsageError if each.where.condition else HarnessError)(message, remedy)
                 problem.__cause__ = error
                 self._listener.refused(each, problem)
                 continue
-            each.numbers, each.hint, each.lines = list(answer.numbers), answer.hint, list(answer.places)
-            self.of_number.update(dict.fromkeys(each.numbers, each))
-            if each.numbers:
+            each.numbers += answer.numbers
+            each.lines += answer.places
+            each.hint = answer.hint
+            self.of_number.update(dict.fromkeys(answer.numbers, each))
+            if answer.numbers:
                 self._listener.bound(each)
 
     @property

@@ -5,6 +5,7 @@ from __future__ import annotations
 import contextlib
 import itertools
 import os
+import re
 import shutil
 import signal
 import subprocess
@@ -58,6 +59,9 @@ def find_gdb() -> str:
     return path
 
 
+_IS_PYTHONS = re.compile(r"PYTHON[A-Z]").match
+
+
 class _Pending:
     """A command that waits for its answer."""
 
@@ -70,8 +74,11 @@ class _Pending:
 
 
 def environment() -> dict[str, str]:
-    """The environment for gdb: ``LD_PRELOAD`` is for the program, and with a sanitizer gdb would not start."""
-    return {name: value for name, value in os.environ.items() if name != "LD_PRELOAD"}
+    """The environment for gdb, without what is for the program: a sanitizer in ``LD_PRELOAD``, Python's variables.
+
+    With a sanitizer gdb would not start; its own interpreter would obey ``PYTHONHOME`` or ``PYTHONWARNINGS=error``.
+    """
+    return {name: value for name, value in os.environ.items() if name != "LD_PRELOAD" and not _IS_PYTHONS(name)}
 
 
 class GdbClient:

@@ -1,8 +1,14 @@
 """The one file that a gdb sources for all of our parts: ``source .../pyharness/ingdb/load.py``."""
 
+import sys
+import warnings
+
+if sys.warnoptions:  # PYTHONWARNINGS is for the program: where it makes errors of warnings, each import in gdb fails
+    warnings.resetwarnings()
+    warnings.simplefilter("ignore")
+
 import importlib
 import os
-import sys
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path

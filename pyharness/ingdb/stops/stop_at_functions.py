@@ -38,6 +38,8 @@ class _Arming:
 
 
 _arming = _Arming()
+_bound: dict[int, set[str]] = {}
+"""Where a breakpoint is set, by the core's number of it: a library that is loaded later may have the function, too."""
 
 
 def arm(thread: gdb.InferiorThread) -> Armed:
@@ -180,10 +182,12 @@ def is_armed(number: int) -> bool:
 
 
 def set_breakpoint(request: Break) -> Bound:
-    """Set the user's breakpoint wherever what is loaded has its place."""
-    specs = _specs(request)
-    if not specs:
+    """Set the user's breakpoint wherever what is loaded has its place, and it is not set yet."""
+    known = _bound.setdefault(request.number, set()) if request.number else set()
+    found = _specs(request)
+    if not found:
         return Bound((), _hint(request))
+    specs = [spec for spec in found if spec not in known]
     numbers: list[int] = []
     places: list[tuple[str, int]] = []
     for spec in specs:
@@ -191,6 +195,7 @@ def set_breakpoint(request: Break) -> Bound:
         if stop.pending and request.line:
             stop.delete()
             raise _no_such_line(request)
+        known.add(spec)
         stop.ignore_count = request.ignore
         numbers.append(stop.number)
         places += _places(stop)
