@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import signal
 import threading
 from contextlib import contextmanager
@@ -39,6 +40,30 @@ def postponed() -> Iterator[None]:
             signal.signal(number, handler)
         if came:
             signal.raise_signal(came[0])
+
+
+def reaches(pid: int) -> bool:
+    """Whether a Ctrl-C in our terminal reaches process ``pid`` as well as us."""
+    try:
+        terminal = os.open("/dev/tty", os.O_RDONLY | os.O_NOCTTY | os.O_CLOEXEC)
+    except OSError:
+        return False
+    try:
+        return os.tcgetpgrp(terminal) == os.getpgrp() == os.getpgid(pid)
+    except OSError:  # the terminal has hung up, or the process has ended
+        return False
+    finally:
+        os.close(terminal)
+
+
+@contextmanager
+def raised() -> Iterator[None]:
+    """Ctrl-C is a ``KeyboardInterrupt``, also where it was ignored; on the main thread."""
+    before = signal.signal(signal.SIGINT, signal.default_int_handler)
+    try:
+        yield
+    finally:
+        signal.signal(signal.SIGINT, before)
 
 
 @contextmanager

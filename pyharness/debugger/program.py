@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 import logging
+import threading
 import weakref
+from contextlib import suppress
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any, TypeVar
 
+from pyharness.debugger import interrupts
 from pyharness.debugger.breakpoint import Breakpoint
 from pyharness.debugger.hold import Hold
 from pyharness.debugger.interrupts import postponed
@@ -17,6 +20,7 @@ from pyharness.debugger.python.asking import with_prints
 from pyharness.debugger.python.dap_client import RequestError
 from pyharness.debugger.starting.launch import Command, missing_in
 from pyharness.gdbmi.client import GdbError
+from pyharness.host.exit_status import ExitStatus
 from pyharness.model.conditions import log_message
 from pyharness.model.errors import DebuggerLostError, HarnessError
 from pyharness.model.evaluation import EVAL_TIMEOUT, checked_timeout
@@ -39,6 +43,9 @@ if TYPE_CHECKING:
 
 Answer = TypeVar("Answer")
 DEBUGGER_LOST = DebuggerLostError
+_SAVES = 1.0
+"""Seconds that a program may take to end after a Ctrl-C before we say that we wait for it."""
+_SAVING = "The program has heard Ctrl-C, too, and has not ended yet. Ctrl-C again ends it."
 _LOG = logging.getLogger("pyharness")
 
 
@@ -162,6 +169,23 @@ class Program:
     def kill(self) -> None:
         """End the program."""
         self._hold.kill()
+
+    def interrupted(self, by: BaseException) -> None:
+        """End the program, for what ``by`` told us; a Ctrl-C in the terminal it has heard, too, and ends by itself.
+
+        It may have something to save. Another Ctrl-C ends it at once.
+        """
+        told = isinstance(by, KeyboardInterrupt) or getattr(by, "code", None) == ExitStatus.INTERRUPTED
+        if not told or self.exit_code is not None or not interrupts.reaches(self.pid):
+            self.kill()
+            return
+        waits = threading.Timer(_SAVES, self._notes, (_SAVING,))
+        with interrupts.raised(), suppress(KeyboardInterrupt, HarnessError):
+            waits.start()
+            self.detach()
+            self._shell.process.wait()
+        waits.cancel()
+        self.kill()
 
     # --- breakpoints --------------------------------------------------------------------------------------------------
 

@@ -94,8 +94,8 @@ class _Play:
             self._play(program)
             if not self._plan.kill:
                 self._finish(program)
-        except (KeyboardInterrupt, SystemExit):
-            program.kill()
+        except (KeyboardInterrupt, SystemExit) as told:
+            program.interrupted(told)
             raise
         self._exit_code = program.exit_code
         self._end()
