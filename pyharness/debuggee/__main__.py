@@ -17,7 +17,7 @@ import socket
 import sys
 import types
 from contextlib import contextmanager
-from importlib.machinery import SourceFileLoader
+from importlib.machinery import SourceFileLoader, SourcelessFileLoader
 from pathlib import Path
 from typing import TYPE_CHECKING, NoReturn
 
@@ -36,6 +36,7 @@ if TYPE_CHECKING:
 
 _OURS = re.compile(r"/pyharness/debuggee/|/debugpy/|/pydevd")
 INTERRUPTED = 130
+_COMPILED = ".pyc"
 """The exit code after an unanswered Ctrl-C."""
 
 
@@ -157,11 +158,16 @@ def run(options: argparse.Namespace, *, stop: bool) -> int:
 def _dress(module: types.ModuleType) -> None:
     """Give it what Python gives ``__main__``, of which our own has an example."""
     spec = module.__spec__
-    module.__loader__ = spec.loader if spec else SourceFileLoader("__main__", str(module.__file__))
+    module.__loader__ = spec.loader if spec else _loader_of(str(module.__file__))
     module.__dict__["__cached__"] = spec.cached if spec else None
     module.__dict__["__builtins__"] = builtins
     if "__annotations__" in vars(sys.modules["__main__"]):  # until Python 3.13
         vars(module).update(__annotations__={})
+
+
+def _loader_of(file: str) -> SourceFileLoader | SourcelessFileLoader:
+    """What Python says that it loads a script with, be it compiled already."""
+    return (SourcelessFileLoader if file.endswith(_COMPILED) else SourceFileLoader)("__main__", file)
 
 
 def become(options: argparse.Namespace) -> int:
@@ -190,11 +196,12 @@ def _their_part(trace: types.TracebackType | None) -> types.TracebackType | None
 
 
 def _load_file(script: str, module: types.ModuleType) -> CodeType:
+    whole = os.path.join(current_folder() or "", script)  # noqa: PTH118  (the dots in it stay, as in Python)
     try:
-        spec = main_of(script)
+        spec = main_of(whole)
     except ModuleNotFoundError as error:
         raise SystemExit(f"{sys.executable}: {error}") from None
-    return _load_source(script, module) if spec is None else _load_application(script, module, spec)
+    return _load_source(script, module) if spec is None else _load_application(whole, module, spec)
 
 
 def _load_application(script: str, module: types.ModuleType, spec: ModuleSpec) -> CodeType:
@@ -212,10 +219,21 @@ def _load_source(script: str, module: types.ModuleType) -> CodeType:
     apart.put_first(str(path.resolve().parent))
     module.__file__ = str(path)
     module.__spec__ = None
+    if path.name.endswith(_COMPILED):
+        return _compiled(path)
     try:
         return compile(_source_of(path), str(path), "exec", dont_inherit=True)
     except SyntaxError as error:
         _print_syntax_error(error)
+
+
+def _compiled(path: Path) -> CodeType:
+    try:
+        code = _loader_of(str(path)).get_code("__main__")
+    except (ImportError, EOFError) as error:  # of another Python, or cut off
+        raise SystemExit(f"{sys.executable}: {path}: {error}") from None
+    assert code is not None  # noqa: S101  (there is a file, so there is code)
+    return code
 
 
 def _source_of(path: Path) -> bytes:

@@ -1,6 +1,7 @@
 """What ``python SCRIPT`` runs besides a file of source: a pipe, a folder, an archive."""
 
 import os
+import py_compile
 import subprocess
 import sys
 import zipfile
@@ -9,7 +10,13 @@ import pytest
 
 from kit.command import PYHARNESS
 
-_MAIN = "import beside, sys\nprint(__name__, beside.NAME, sys.argv[1:], __package__)\n"
+_MAIN = """\
+import os, sys
+if sys.argv[1:] == ["/"]:
+    os.chdir("/")
+import beside
+print(__name__, beside.NAME, sys.argv[1:], __package__)
+"""
 
 
 @pytest.fixture(params=["folder", "archive.pyz"])
@@ -34,6 +41,30 @@ def test_a_folder_or_an_archive(pyharness, application, words):
     assert done.returncode == 0, done.stderr
     assert done.stdout.startswith(plain.stdout)
     assert plain.stdout == "__main__ beside ['a'] \n"
+
+
+@pytest.mark.parametrize("words", [("run",), ("step",)], ids=" ".join)
+def test_a_relative_path_and_another_folder(pyharness, application, words):
+    """What the program imports later is found all the same."""
+    plain = subprocess.run(
+        [sys.executable, application.name, "/"], cwd=application.parent, capture_output=True, text=True, check=True
+    )
+    done = pyharness(*words, application.name, *["--"] * (words != ("run",)), "/", cwd=application.parent)
+    assert done.stdout.startswith(plain.stdout)
+
+
+def test_compiled_code(pyharness, tmp_path):
+    (tmp_path / "source.py").write_text("import sys\nprint(__file__, type(__loader__).__name__)\nsys.exit(3)\n")
+    py_compile.compile(str(tmp_path / "source.py"), str(tmp_path / "only.pyc"))
+    plain = subprocess.run([sys.executable, "only.pyc"], cwd=tmp_path, capture_output=True, text=True, check=False)
+    assert plain.returncode == 3
+    done = pyharness("run", "only.pyc", cwd=tmp_path)
+    assert (done.stdout, done.returncode) == (plain.stdout, 3)
+    stepped = pyharness("step", "only.pyc", "--at", "py:source.py:3", cwd=tmp_path)
+    assert (stepped.returncode, "→ 3 │ sys.exit(3)\n" in stepped.stdout) == (3, True)
+    (tmp_path / "only.pyc").write_bytes(b"\0" * 40)
+    spoiled = pyharness("run", "only.pyc", cwd=tmp_path)
+    assert (spoiled.returncode, "bad magic number" in spoiled.stderr, "Traceback" in spoiled.stderr) == (1, True, False)
 
 
 @pytest.mark.parametrize("words", [("run",), ("step",)], ids=" ".join)
@@ -65,7 +96,7 @@ def test_a_line_that_torch_compiles(pyharness, tmp_path):
 
 @pytest.mark.parametrize("application", ["folder"], indirect=True)
 def test_it_stops_in_a_folders_main(pyharness, application):
-    done = pyharness("step", application, "--at", "py:__main__.py:2", "--print", "beside.NAME")
+    done = pyharness("step", application, "--at", "py:__main__.py:5", "--print", "beside.NAME")
     assert done.returncode == 0, done.stderr
     assert "beside.NAME = 'beside'" in done.stdout
 

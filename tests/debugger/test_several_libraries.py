@@ -1,5 +1,6 @@
 """A native place in libraries that come one after the other, that go, and that come again."""
 
+import shutil
 import subprocess
 
 import pytest
@@ -59,3 +60,12 @@ def test_hits_are_counted_together(tmp_path, libraries):
         assert program.run_to("native:doubled hits 2")
         assert program.evaluate("value") == "2"
         assert program.finish() == 0
+
+
+@pytest.mark.parametrize("name", ["a{1} (b) [c]", "a^b$c*\\d.+?|", "ünï \"q\""])
+def test_a_folder_of_any_name(tmp_path, libraries, name):
+    """gdb finds libraries by a regular expression."""
+    folder = tmp_path / name
+    folder.mkdir()
+    moved = {each: shutil.copy(library, folder) for each, library in libraries.items()}
+    assert logged(tmp_path / "loads.py", TWO, moved, "native:doubled") == ["1", "2", "3"]

@@ -71,7 +71,7 @@ class Command:
         if self.module:
             return
         path = check_script(self.script, Path(self.cwd or "."))
-        if is_application(path):
+        if path.name.endswith(".pyc") or is_application(path):
             return
         try:
             compile(path.read_bytes(), str(path), "exec", dont_inherit=True)

@@ -300,13 +300,18 @@ def is_read_user_code(address: int) -> bool:
 def load_symbols(library: Library) -> bool:
     """Have gdb read one library's symbols; whether it has them now."""
     if not is_loaded(library):
-        gdb.execute(f"sharedlibrary ^{re.escape(_gdb_name(library))}$", to_string=True)
+        gdb.execute(f"sharedlibrary ^{_basic_regex(_gdb_name(library))}$", to_string=True)
         _current().loaded = None
         if not is_loaded(library):  # gdb does not find what the program named from its own folder, or in its container
             with suppress(gdb.error):  # it is gone since it was opened
                 gdb.execute(f'add-symbol-file "{library.elf.path}" -o {library.bias:#x}', to_string=True)
             _current().loaded = None
     return is_loaded(library)
+
+
+def _basic_regex(name: str) -> str:
+    """What matches ``name`` in gdb, whose regular expressions are POSIX's basic ones; a command ends with its line."""
+    return re.sub(r"[.\[*^$\\]", r"\\\g<0>", name).replace("\n", ".")
 
 
 def _gdb_name(library: Library) -> str:
