@@ -62,7 +62,7 @@ def test_hits_are_counted_together(tmp_path, libraries):
         assert program.finish() == 0
 
 
-@pytest.mark.parametrize("name", ["a{1} (b) [c]", "a^b$c*\\d.+?|", "ünï \"q\""])
+@pytest.mark.parametrize("name", ["a{1} (b) [c]", "a^b$c*\\d.+?|", 'ünï "q"'])
 def test_a_folder_of_any_name(tmp_path, libraries, name):
     """gdb finds libraries by a regular expression."""
     folder = tmp_path / name

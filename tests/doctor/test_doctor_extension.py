@@ -8,7 +8,8 @@ from types import SimpleNamespace
 import pytest
 
 from kit import needs
-from pyharness.doctor.binaries import compile_units, extension, library, torch_symbols
+from pyharness.doctor.binaries import extension, library, torch_symbols
+from pyharness.ingdb.binaries import compile_units
 from pyharness.ingdb.binaries.elf import Elf
 
 TAG = "cpython-311-x86_64-linux-gnu"

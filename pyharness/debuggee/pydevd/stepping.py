@@ -17,7 +17,7 @@ from pyharness.debuggee.bounded import BOUNDS
 from pyharness.debuggee.contained import CONTAINMENT
 from pyharness.debuggee.lines.frame_expressions import evaluated
 from pyharness.debuggee.pydevd import presentation
-from pyharness.debuggee.pydevd.tracing import MONITORING
+from pyharness.debuggee.pydevd.trace_function import MONITORING
 from pyharness.model.user_code import is_user_python
 from pyharness.protocol.agent import ArmNextLine, ArmStepIn, AskDebugpy, Disarm, Evaluate, Evaluated
 

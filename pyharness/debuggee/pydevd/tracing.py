@@ -11,14 +11,13 @@ from typing import TYPE_CHECKING, Any, ClassVar
 from pyharness.debuggee.bounded import BOUNDS
 from pyharness.debuggee.link import quiet_thread
 from pyharness.debuggee.pydevd import left_behind
+from pyharness.debuggee.pydevd.trace_function import MONITORING, set_trace
 
 if TYPE_CHECKING:
     import socket
     from collections.abc import Callable, Iterator
     from types import FrameType
 
-MONITORING = sys.version_info >= (3, 12)
-"""debugpy then uses ``sys.monitoring``, which is every thread's at once."""
 _QUIET = {"PYDEVD_DISABLE_FILE_VALIDATION": "1", "PYDEVD_USE_FRAME_EVAL": "NO"}
 """Frozen modules cannot be stepped into, which it would say on stderr; frames that it evaluates itself stay slow."""
 
@@ -163,13 +162,6 @@ def _vanish(_frame: FrameType, _event: str, _argument: Any) -> None:
         frame = frame.f_back
     if sys.gettrace() is _vanish:
         set_trace(None)
-
-
-def set_trace(function: Any) -> None:
-    """``sys.settrace``, without pydevd's warning to the program not to use it."""
-    import pydevd_tracing
-
-    (pydevd_tracing.TracingFunctionHolder._original_tracing or sys.settrace)(function)
 
 
 def _frames() -> Iterator[FrameType]:

@@ -8,7 +8,8 @@ from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
 from pyharness.debuggee.pydevd.emptied_modules import KEPT_MODULES
-from pyharness.debuggee.pydevd.tracing import MONITORING, is_connected
+from pyharness.debuggee.pydevd.trace_function import MONITORING
+from pyharness.debuggee.pydevd.tracing import is_connected
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

@@ -9,7 +9,7 @@ import atexit
 import sys
 from typing import TYPE_CHECKING, Any
 
-from pyharness.debuggee.pydevd import tracing
+from pyharness.debuggee.pydevd import trace_function
 from pyharness.model.user_code import is_user_python
 
 if TYPE_CHECKING:
@@ -30,12 +30,12 @@ class Unseen:
     def end(self) -> None:
         """Look no more."""
         if sys.gettrace() == self._call:
-            tracing.set_trace(None)
+            trace_function.set_trace(None)
 
     @property
     def traced(self) -> bool:
         """Whether the program has called ``sys.settrace``, which has no effect on debugpy from Python 3.12 on."""
-        if tracing.MONITORING or "pydevd_tracing" not in sys.modules:
+        if trace_function.MONITORING or "pydevd_tracing" not in sys.modules:
             return False
         import pydevd_tracing
 
@@ -43,7 +43,7 @@ class Unseen:
 
     def _begin(self) -> None:
         if not self.traced:  # else the program's own function may be at work
-            tracing.set_trace(self._call)
+            trace_function.set_trace(self._call)
 
     def _call(self, frame: FrameType, _event: str, _argument: Any) -> None:
         if is_user_python(frame.f_code.co_filename):

@@ -7,7 +7,7 @@ from collections import Counter
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from pyharness.doctor.binaries.compile_units import CompileUnit, compile_units
+from pyharness.ingdb.binaries.compile_units import CompileUnit, compile_units
 from pyharness.model.user_code import is_user_source
 
 if TYPE_CHECKING:
@@ -51,7 +51,7 @@ def _no_lines(area: Area, elf: Elf) -> Diagnosis:
 
 
 def _lines(area: Area, elf: Elf, units: list[CompileUnit]) -> Diagnosis:
-    if any(unit.split for unit in units):
+    if any(unit.dwo for unit in units):
         seen = "Its debug information is split: it lies in .dwo files beside the object files."
         return area.warning("debug-info", seen, "Keep those, or compile without -gsplit-dwarf.")
     apart = "" if ".debug_info" in elf.sections else f" ({elf.debug_file.path if elf.debug_file else ''})"

@@ -16,6 +16,7 @@ from pathlib import Path
 
 import gdb
 
+from pyharness.ingdb.binaries.compile_units import compile_units
 from pyharness.ingdb.binaries.elf import PT_NOTE, Elf, ElfError, base_of, build_id_in, open_elf, read_segments
 from pyharness.ingdb.process import memory_map
 from pyharness.model.user_code import is_user_binary
@@ -231,6 +232,14 @@ def user_libraries() -> list[Library]:
     return [library for image in own if (library := mapped.open(image)) and _has_lines(library.elf)]
 
 
+def without_dwo() -> list[str]:
+    """The user's libraries whose debug information lies in ``.dwo`` files that are not there: nothing can be read."""
+    mapped = _current()
+    mapped.refresh()
+    own = (library for image in mapped.images if is_user_binary(image.path) and (library := mapped.open(image)))
+    return [library.path for library in own if _lacks_dwo(library.elf)]
+
+
 def path_at(address: int) -> str:
     """The path of the file that ``address`` lies in, as the program had it; empty for anonymous memory."""
     image = _current().image_at(address)
@@ -267,7 +276,15 @@ def replaced_libraries() -> list[str]:
 
 @lru_cache(maxsize=512)
 def _has_lines(elf: Elf) -> bool:
-    return elf.with_section(".debug_line") is not None
+    return elf.with_section(".debug_line") is not None and not _lacks_dwo(elf)
+
+
+@lru_cache(maxsize=512)
+def _lacks_dwo(elf: Elf) -> bool:
+    """Whether a ``.dwo`` file is missing: gdb ends what it is doing, a stop or a step, when it looks for one."""
+    if elf.with_section(".debug_addr") is None or Path(f"{elf.path}.dwp").exists():
+        return False
+    return any(unit.dwo and not Path(unit.dwo).exists() for unit in compile_units(elf))
 
 
 def is_loaded(library: Library) -> bool:

@@ -11,6 +11,7 @@ import gdb
 from pyharness.ingdb.functions import native_names
 from pyharness.ingdb.functions.function_name import matches
 from pyharness.ingdb.functions.known_functions import known_functions
+from pyharness.ingdb.process import libraries
 from pyharness.ingdb.stack import backtrace
 from pyharness.ingdb.stops.counted_stops import CountedStop, parses
 from pyharness.ingdb.stops.planted import Planted
@@ -267,6 +268,14 @@ def _by_function(name: str) -> list[str]:
 
 
 def _hint(request: Break) -> str:
+    if lacking := ", ".join(Path(path).name for path in libraries.without_dwo()):
+        return (
+            f"{lacking}: the .dwo files of -gsplit-dwarf are not where they were written. {_nearest(request)}".rstrip()
+        )
+    return _nearest(request)
+
+
+def _nearest(request: Break) -> str:
     known = known_functions()
     if request.line:
         files = sorted({function.file for function in known})

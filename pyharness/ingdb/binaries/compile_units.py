@@ -47,8 +47,8 @@ class CompileUnit:
     """The version of DWARF."""
     location_lists: bool
     """Whether it says that it has variables that move: Clang does from DWARF 5 on, GCC never does."""
-    split: bool
-    """Whether its debug information lies in a ``.dwo`` file beside the object file."""
+    dwo: str
+    """The file beside the object file that has its debug information (``-gsplit-dwarf``); empty where none has."""
 
 
 class _Units:
@@ -133,12 +133,14 @@ def _unit(units: _Units, reader: Reader, size: int) -> CompileUnit | None:
     name, folder, producer = (
         units.text(*found[wanted], size, base) if wanted in found else "" for wanted in (_NAME, _FOLDER, _PRODUCER)
     )
+    names = [units.text(*found[wanted], size, base) for wanted in _SPLIT_NAMES & found.keys()]
+    split = names[0] if names else ""
     return CompileUnit(
         file=posixpath.normpath(posixpath.join(folder, name)),
         producer=producer,
         version=version,
         location_lists=_LOCATION_LISTS in found,
-        split=bool(_SPLIT_NAMES & found.keys()),
+        dwo=posixpath.join(folder, split) if split else "",
     )
 
 
