@@ -77,6 +77,8 @@ def test_a_program_that_stands_cannot_be_paused_and_one_that_runs_cannot_be_look
     assert "is stopped already" in program.client.refused("pause", threadId=main)
     (second,) = program.client.request("stackTrace", threadId=main, startFrame=1, levels=1)["stackFrames"]
     assert second["name"] == program.stack(main)[1]["name"]
+    for wrong in ("1 / 0", "number +", "nothing_of_that_name"):
+        assert "Error" in program.client.refused("setVariable", **variable(program, frames[0]["id"], "number", wrong))
     program.client.request("setVariable", **variable(program, frames[0]["id"], "number", "-1"))
     program.client.request("continue", threadId=main)
     assert program.run_out() == 0

@@ -7,6 +7,7 @@ import functools
 from typing import TYPE_CHECKING, Any
 
 from pyharness.debuggee.bounded import BOUNDS, told
+from pyharness.debuggee.lines.frame_expressions import evaluated
 from pyharness.debuggee.link import thread_names
 from pyharness.protocol.pydevd import WHO
 
@@ -14,6 +15,14 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
 _MARK = "pyharness_bounded"
+_NOTHING = {
+    "completions": {"targets": []},
+    "evaluate": {"result": "", "variablesReference": 0},
+    "setExpression": {"value": ""},
+    "setVariable": {"value": ""},
+    "variables": {"variables": []},
+}
+"""What pydevd's answer to a request must have, also to one that it refuses."""
 
 
 def bound() -> None:
@@ -29,7 +38,7 @@ def bound() -> None:
     _around(pydevd_comm.InternalThreadCommand, "do_it", _question)
     pydevd_vars.evaluate_expression = pydevd_vars.evaluate_expression.__wrapped__  # without its thread for a warning
     _around(pydevd_vars, "evaluate_expression", _evaluated)
-    _around(pydevd_vars, "change_attr_expression", _changed)
+    _around(pydevd_vars, "change_attr_expression", _assigned)
     _around(SafeRepr, "__call__", _text)
     _around(pydevd_suspended_frames._AbstractVariable, "get_var_data", _shown)
     for kind in (pydevd_suspended_frames._ObjectVariable, pydevd_suspended_frames._FrameVariable):
@@ -125,6 +134,14 @@ def _changed(change: Callable[[], Any], *_arguments: Any, **_named: Any) -> Any:
     return outcome.value
 
 
+def _assigned(change: Callable[..., Any], frame: Any, _name: str, expression: str, *rest: Any, **named: Any) -> Any:
+    """A variable's new value; pydevd says nothing of one that cannot be evaluated, and answers with the old one."""
+    if frame is None or len(rest) > 1 or "value" in named:
+        return _changed(change)
+    value = _changed(lambda: evaluated(expression, frame))
+    return _changed(functools.partial(change, value=value))
+
+
 def _completions(complete: Callable[[], Any], *_arguments: Any, **_named: Any) -> Any:
     return BOUNDS.run(complete).value or []
 
@@ -136,7 +153,7 @@ def _cancel(_processor: Any, _debugger: Any, request: Any) -> Any:
 
 
 def _refused(request: Any, why: str) -> Any:
-    return _answer(request, {"success": False, "message": why, "body": {}})
+    return _answer(request, {"success": False, "message": why, "body": _NOTHING.get(request.command, {})})
 
 
 def _answer(request: Any, fields: dict[str, object] | None = None) -> Any:

@@ -82,6 +82,16 @@ def check(pid: int) -> None:
         raise forbidden
 
 
+def check_numbers(pid: int) -> None:
+    """Raise where a process numbers itself and its threads otherwise than we do: its numbers mean others here."""
+    theirs, ours = (status(each).get("NSpid", "").split() for each in (pid, os.getpid()))
+    if len(theirs) > len(ours):
+        raise HarnessError(
+            f"Process {pid} is in a PID namespace of its own, as in a container: it is process {theirs[-1]} there.",
+            f"Attach from in there: run pyharness in the container, or by `nsenter --target {pid} --pid --mount`.",
+        )
+
+
 def check_apart(pid: int) -> None:
     """Raise where a stop of the process could stop the debugger: it is this one, or one of its ancestors.
 
