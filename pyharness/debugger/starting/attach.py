@@ -80,7 +80,7 @@ def find(target: str) -> Handle | int:
     by_pid = next((handle for handle in live if handle.pid == pid), None)
     if by_pid is None:
         processes.check(pid)
-        processes.check_numbers(pid)
+        processes.check_namespaces(pid)
     return by_pid or pid
 
 

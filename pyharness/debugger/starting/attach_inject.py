@@ -68,10 +68,17 @@ def answer(ask):
         door.sendall(json.dumps(answer).encode())
     finally:
         door.close()
+def refuse(problem):
+    def ask():
+        raise problem
+    answer(ask)
 try:
     begin()
-except BaseException:
-    pass
+except BaseException as problem:
+    try:
+        refuse(problem)
+    except BaseException:
+        pass
 """
 
 
@@ -113,7 +120,7 @@ def _answer(door: socket.socket, pid: int, seconds: float) -> dict[str, Any]:
     except TimeoutError:
         raise HarnessError(
             f"Process {pid} did not run our Python code within {seconds:.0f} s.",
-            f"Native code keeps the GIL. Wait until it returns. {_native(pid)}",
+            f"Does native code keep the GIL, or may its user not read Python's own files? {_native(pid)}",
         ) from None
     except ValueError:
         raise HarnessError(
