@@ -4,6 +4,7 @@ import subprocess
 
 import pytest
 
+import pyharness
 from kit.paths import ROOT
 from pyharness.gdbmi.client import find_gdb
 
@@ -32,3 +33,13 @@ def test_a_gdb_of_the_persons_own():
     ]
     done = subprocess.run(command, capture_output=True, text=True, check=False)
     assert "stack of both languages" in done.stdout, done.stderr
+
+
+@pytest.mark.parametrize(("value", "stops"), [("", 1), ("0", 0)])
+def test_what_breakpoint_does(tmp_path, monkeypatch, value, stops):
+    monkeypatch.setenv("PYTHONBREAKPOINT", value)
+    script = tmp_path / "breaks.py"
+    script.write_text("value = 1\nbreakpoint()\nvalue = 2\n")
+    with pyharness.debug(str(script)) as program:
+        program.run_to(f"py:{script}:1")
+        assert (program.resume() is not None) == bool(stops)

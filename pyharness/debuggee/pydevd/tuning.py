@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import sys
 from contextlib import suppress
 from typing import TYPE_CHECKING, Any
 
@@ -37,6 +38,8 @@ def tune(debugger: Any) -> None:
     _spare_threads()
     after_import("torch._dynamo.trace_rules", _leave_uncompiled)
     _log_nothing()
+    if os.environ.get("PYTHONBREAKPOINT"):  # the person says what breakpoint() is to do: 0 is nothing
+        sys.breakpointhook = sys.__breakpointhook__
     debugger.notify_skipped_step_in_because_of_filters = _nothing  # VS Code would open a notification
 
 
