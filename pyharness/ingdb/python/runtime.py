@@ -54,8 +54,8 @@ def _python(memory: Memory, found: dict[str, int], path: str) -> Python:
     if not python.looks_right():
         version = ".".join(map(str, layout.version))
         raise UnknownPythonError(
-            f"The CPython {version} in {path} is laid out differently from the release, has not started yet, or its memory"
-            " is not all there",
+            f"The CPython {version} in {path} is laid out differently from the release, has not started yet, or its"
+            " memory is not all there",
             "Only the native half of the stack is shown.",
         )
     return python
