@@ -130,13 +130,14 @@ class GdbClient:
     ) -> dict[str, Value]:
         """Send one MI command and wait for its answer, at most ``timeout`` seconds.
 
-        ``waits`` is entered for the waiting alone. Raises ``GdbError`` when gdb refuses it, ``GdbBusyError`` when it
-        does not answer in time, or not even an earlier command, ``GdbLostError`` when gdb is gone.
+        ``waits`` is entered for as long as gdb has the command. Raises ``GdbError`` when gdb refuses it,
+        ``GdbBusyError`` when it does not answer in time, or not even an earlier command, ``GdbLostError`` when gdb is
+        gone.
         """
         if self._unanswered is not None and not self._unanswered.answered.is_set():
             raise GdbBusyError(self._unanswered.text)
-        pending = self._send(text)
         with waits or contextlib.nullcontext():
+            pending = self._send(text)
             answered = self._is_answered(pending, timeout)
         if not answered:
             if self._deaf:

@@ -174,7 +174,7 @@ def test_a_random_check_gets_the_same_numbers_each_time(net):
     ("passes", "message"),
     [
         ([], "no passes"),
-        ("swap", "no list of passes"),
+        ("swap", "is not a list of passes"),
         ([3], "is a int, which cannot be called"),
         ([lambda: None], "takes no argument"),
     ],

@@ -110,7 +110,7 @@ def test_where_limits_it(model):
     first = module.graph.find_nodes(op="placeholder")[0].name
     only = replace(module, norm, RMS_NORM, where=lambda inputs: inputs["x"].name == first)
     assert targets(only).count(RMS_NORM) == 1
-    with pytest.raises(UsageError, match="nowhere that `where` means"):
+    with pytest.raises(UsageError, match="nowhere that `where` selects"):
         replace(module, norm, RMS_NORM, where="head.*")
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from pyharness.debugger.interrupts import passed_to
+from pyharness.debugger.interrupts import passed_to, postponed
 from pyharness.model.errors import HarnessError
 from pyharness.model.evaluation import EVAL_TIMEOUT
 
@@ -45,8 +45,9 @@ class Asking:
             raise StuckError(self._what)
         self._prints.clear()
         self._what = repr(arguments["expression"]) if "expression" in arguments else f"The debugger's {command!r}"
-        pending = self._running = self._link().post(command, arguments)
         with passed_to(self.interrupt):
+            with postponed():  # what is to be interrupted must be on its way
+                pending = self._running = self._link().post(command, arguments)
             answered = pending.answered.wait(self.seconds + GRACE)
         if not answered:
             raise StuckError(self._what)
