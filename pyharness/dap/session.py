@@ -256,9 +256,12 @@ class Session:
         self.stepped_from = stack[0].frame if stack and request in {"into", "into_native"} else None
 
     def resume(self, request: Request) -> None:
-        """Go on; frames and variables are those of a stop."""
+        """Go on; frames and variables are those of a stop. Where that cannot be, the client hears of the stop anew."""
         self.forget()
+        before = self.debuggee.shell.machine.focus if self.debuggee else None
         self.guarded(lambda shell: shell.begin(request))
+        if before is not None:
+            self.stopped(before)
 
     def stack(self, thread: int) -> list[StackFrame]:
         """The merged stack of a thread, read once a stop; empty while the program runs."""

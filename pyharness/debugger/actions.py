@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from pyharness.debugger import machine as m
+from pyharness.model.errors import HarnessError
 from pyharness.protocol.agent import ArmNextLine, ArmStepIn, Disarm
 from pyharness.protocol.channel import Go
 from pyharness.protocol.mi import Armed
@@ -12,6 +13,16 @@ from pyharness.protocol.mi import Armed
 if TYPE_CHECKING:
     from pyharness.debugger.native.side import NativeSide
     from pyharness.debugger.shell import Shell
+
+
+class GilHeldError(HarnessError):
+    """Nothing of Python's can be asked of a thread in native code: another one that stands has the GIL."""
+
+    def __init__(self) -> None:
+        super().__init__(
+            "Python cannot answer: another stopped thread holds the GIL.",
+            "Continue: the stop of that thread comes next.",
+        )
 
 
 class Actions:
@@ -77,7 +88,10 @@ class Actions:
             case m.AgentDisarm(thread) if native.calls.disarms(thread):
                 pass
             case m.AgentDisarm(thread):
-                self._shell.ask_agent(thread, Disarm())
+                try:
+                    self._shell.ask_agent(thread, Disarm())
+                except GilHeldError:
+                    self._shell.machine.cannot_disarm(thread)
 
     def _leave(self, native: NativeSide, thread: int, *, pending: bool) -> None:
         """Run on to the user's code that called: their native frame, or the next line of their Python."""

@@ -8,7 +8,7 @@ from contextlib import contextmanager, suppress
 from typing import TYPE_CHECKING, Any
 
 from pyharness.debugger import machine as m
-from pyharness.debugger.actions import Actions
+from pyharness.debugger.actions import Actions, GilHeldError
 from pyharness.debugger.native.ending import EndedError
 from pyharness.debugger.native.prepared_gdb import PreparedGdb
 from pyharness.debugger.native.side import number_of
@@ -365,14 +365,11 @@ class LiveShell(Shell):
             reply = native.ask_agent(thread, request)
             if not reply.later:
                 return _answer(request, reply.answer)
-            if reply.holder in self.machine.waiting:
+            if reply.holder in self.machine.standing:
                 break
             with suppress(queue.Empty):
                 self.handle(*self._events.get(timeout=_STOP_SECONDS))
-        raise HarnessError(
-            "Python cannot answer: another stopped thread holds the GIL.",
-            "Continue: the stop of that thread comes next.",
-        )
+        raise GilHeldError
 
     @property
     def is_ending(self) -> bool:

@@ -174,6 +174,8 @@ class Machine:
         self._pending_python: set[int] = set()
         self._agent_armed: set[int] = set()
         """Threads that ``AgentArm`` has armed and that have stayed in native code since."""
+        self._outlived: set[int] = set()
+        """Threads with a step of debugpy's that nobody waits for any more, and that it could not be told to forget."""
         self._returning = 0
         """The thread whose Python code, which it steps out of, was called by native code of the user's."""
         self._waiting: deque[Stopped] = deque()
@@ -187,9 +189,9 @@ class Machine:
         """What the client has asked for is being begun: a stop that comes before that is done waits in line."""
 
     @property
-    def waiting(self) -> set[int]:
-        """The threads whose stops are not told yet."""
-        return {stop.thread for stop in self._waiting}
+    def standing(self) -> set[int]:
+        """The threads whose stops are told, or wait in line."""
+        return {stop.thread for stop in (*self._waiting, self.focus) if stop}
 
     def request(self, kind: Request, enabled: Collection[Breakpoint] = ()) -> list[Action]:
         """The client wants to go on; these breakpoints are set now."""
@@ -240,6 +242,7 @@ class Machine:
         if kind == "out":
             self._agent_armed.discard(thread)
             self._pending_python.add(thread)
+            self._outlived.discard(thread)
             return [Leave(thread)]
         if kind in _INSTRUCTIONS:
             return [Native(thread, _INSTRUCTIONS[kind])]
@@ -248,6 +251,7 @@ class Machine:
         agent: list[Action] = [] if thread in self._agent_armed else [AgentArm(thread)]  # a call on the thread: slow
         self._agent_armed.add(thread)
         self._pending_python.add(thread)
+        self._outlived.discard(thread)
         if kind == "over":
             return [*agent, step]
         self._armed = True
@@ -259,6 +263,10 @@ class Machine:
             return []
         self._pending_python.discard(thread)
         return [AgentDisarm(thread)]
+
+    def cannot_disarm(self, thread: int) -> None:
+        """``AgentDisarm`` cannot be done: where the step that is armed ends, the thread goes on."""
+        self._outlived.add(thread)
 
     def stays(self, stop: Stopped) -> None:
         """What the client has asked for cannot be done: it still stands where it did."""
@@ -315,6 +323,10 @@ class Machine:
 
     def _python_stopped(self, event: PythonStopped, step: _Step | None) -> list[Action]:
         self._pending_python.discard(event.thread)
+        outlived = event.thread in self._outlived
+        self._outlived.discard(event.thread)
+        if outlived and event.reason == "step":
+            return [Python(event.thread, "continue")]
         if event.reason == "pause":
             told = Stopped(event.thread, "python", "pause")
             return self._tell(told) if self.pausing else [Python(event.thread, "continue")]

@@ -162,6 +162,17 @@ def test_python_is_armed_anew_after_a_stop_in_python(machine):
     assert machine.request("over") == [m.AgentArm(MAIN), m.Native(MAIN, "next")]
 
 
+def test_a_step_that_python_could_not_be_told_to_forget_ends_unseen(machine):
+    into_kernel(machine)
+    machine.request("over")
+    machine.handle(m.NativeStopped(MAIN, "breakpoint"))
+    assert machine.request("continue") == [m.AgentDisarm(MAIN), m.Native(MAIN, "continue")]
+    machine.cannot_disarm(MAIN)
+    assert machine.handle(m.PythonStopped(MAIN, "step")) == [m.Python(MAIN, "continue")]
+    assert machine.handle(m.PythonStopped(MAIN, "step")) == []
+    assert machine.focus is not None
+
+
 @pytest.mark.parametrize("request_", ["over", "out", "instruction"])
 def test_code_that_native_code_calls_back_is_run_through(machine, request_):
     into_kernel(machine)
