@@ -38,7 +38,7 @@ def test_a_place_is_what_it_says(text, where):
 @pytest.mark.parametrize(
     ("text", "message"),
     [
-        ("", "no place to stop at"),
+        ("", "is not a place to stop at"),
         ("nativ:f", "Did you mean native"),
         ("native:*", "'native:*' names no address"),
         ("native:*$pc", "names no address"),
@@ -47,7 +47,7 @@ def test_a_place_is_what_it_says(text, where):
         ("relu", "Write fx:relu or native:relu"),
         ("py:test_where.py", "names no line"),
         ("py:test_wheer.py:3", "Did you mean test_where.py"),
-        ("fx:relu if x >", "no Python expression"),
+        ("fx:relu if x >", "is not a Python expression"),
     ],
 )
 def test_what_is_no_place_says_what_is_meant(text, message):

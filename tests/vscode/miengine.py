@@ -153,6 +153,9 @@ class MIEngine:
         """The default commands, which custom ones replace."""
         if not self.core:
             self.command(f"-environment-cd {wanted['cwd']}")
+            for name in ("PYTHONPATH", "PYTHONHOME"):  # VS Code's gdb has them; ours has none of Python's variables
+                if name in os.environ:
+                    self.console(f"set environment {name} {os.environ[name]}")
         self.command(f"-file-exec-and-symbols {wanted['program']}")
         if self.core:
             self.command(f"-target-select core {wanted['coreDumpPath']}")

@@ -103,7 +103,7 @@ def _checked(path: str, program: str) -> str:
 
 def lacks() -> list[str]:
     """What the core file refers to and is not here as it was: a sentence each."""
-    found = [f"{path} is missing, or was rebuilt since: its frames have no lines." for path in libraries.lost()]
+    found = [libraries.without_lines(path) for path in libraries.lost()]
     entry = _entry()
     program = libraries.path_at(entry) if entry else ""
     if program and _executable() is None:

@@ -260,6 +260,11 @@ def lost() -> list[str]:
     return [image.path for image in own if mapped.open(image) is None]
 
 
+def without_lines(path: str) -> str:
+    """The sentence about a library that is ``lost``."""
+    return f"{path} is missing, or was rebuilt since: its frames have no lines."
+
+
 def kept_out() -> str:
     """Why libraries that are here have no names: this process had no means to open them; empty where it had."""
     found = _current().kept_out

@@ -24,7 +24,7 @@ from pyharness.model.errors import HarnessError
 from pyharness.model.threads import ThreadStack
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
+    from collections.abc import Collection, Iterable, Iterator, Sequence
 
     from pyharness.ingdb.python.frames import PythonFrame
     from pyharness.ingdb.python.layout import Layout
@@ -50,8 +50,9 @@ def all_threads(limit: int = MAX_FRAMES, *, variables: bool = False, only: int |
     python, note = _python()
     threads = sorted(gdb.selected_inferior().threads(), key=lambda thread: thread.num)
     wanted = [thread for thread in threads if only in {None, thread.ptid[1]}]
+    lost = libraries.lost()
     with _same_selection():
-        return [_stack(thread, python, note, limit, variables=variables) for thread in wanted]
+        return [_stack(thread, python, note, limit, variables=variables, lost=lost) for thread in wanted]
 
 
 def thread_stack(
@@ -122,7 +123,15 @@ def read_memory(address: int, size: int) -> bytes:
         raise OSError(str(error)) from error
 
 
-def _stack(thread: gdb.InferiorThread, python: Python | None, note: str, limit: int, *, variables: bool) -> ThreadStack:
+def _stack(
+    thread: gdb.InferiorThread,
+    python: Python | None,
+    note: str,
+    limit: int,
+    *,
+    variables: bool,
+    lost: Collection[str] = (),
+) -> ThreadStack:
     if thread.is_running():
         return ThreadStack(thread.ptid[1], thread.name or "", (), note="it runs")
     thread.switch()
@@ -136,8 +145,14 @@ def _stack(thread: gdb.InferiorThread, python: Python | None, note: str, limit: 
         tuple(_op_named(merge(native, loops, _node_of, describe))),
         holds_gil=any(one.holds_gil for one in known),
         signal=_fatal_signal(),
-        note=note or libraries.kept_out(),
+        note=note or libraries.kept_out() or _without_lines(native, lost),
     )
+
+
+def _without_lines(native: Sequence[NativeFrame], lost: Collection[str]) -> str:
+    """What to say of a stack with frames of ``lost`` libraries."""
+    found = {libraries.path_at(frame.pc) for frame in native} if lost else set()
+    return " ".join(libraries.without_lines(path) for path in lost if path in found)
 
 
 def _op_named(frames: Iterable[Frame]) -> Iterator[Frame]:

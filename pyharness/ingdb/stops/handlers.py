@@ -19,7 +19,7 @@ class _Handler(gdb.Breakpoint):
     def __init__(self, address: int) -> None:
         super().__init__(f"*{address:#x}", internal=True)
         self.outside_of = 0
-        """Of the function that steps: where its caller's stack ends while it runs. Callees have less."""
+        """Where the stack of the stepping function's caller ends while it runs. Callees have less."""
 
     def stop(self) -> bool:
         """Whether the user's function that catches is the one that steps, or called it."""

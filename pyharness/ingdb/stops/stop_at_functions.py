@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import itertools
+import os
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -195,7 +196,7 @@ def set_breakpoint(request: Break) -> Bound:
         stop = _stop_at(spec, request)
         if stop.pending and request.line:
             stop.delete()
-            raise _no_such_line(request)
+            stop = _through_links(request)
         known.add(spec)
         stop.ignore_count = request.ignore
         numbers.append(stop.number)
@@ -216,6 +217,18 @@ def _stop_at(spec: str, request: Break) -> gdb.Breakpoint:
         except gdb.error as error:
             stop.delete()
             raise gdb.GdbError(f"The condition {request.condition!r} does not parse: {error}") from error
+    return stop
+
+
+def _through_links(request: Break) -> gdb.Breakpoint:
+    """A breakpoint at a line of a file that gdb, which compares the ends of paths, does not know by the name given."""
+    real = os.path.realpath(request.file)
+    if real.endswith(f"/{request.file}"):
+        raise _no_such_line(request)
+    stop = _stop_at(_line_spec(real, request.line), request)
+    if stop.pending:
+        stop.delete()
+        raise _no_such_line(request)
     return stop
 
 
@@ -244,7 +257,11 @@ def _by_line(request: Break) -> list[str]:
     name = Path(request.file).name
     if not any(Path(function.file).name == name for function in known_functions()):
         return []
-    return [f'-source "{request.file}" -line {request.line}']
+    return [_line_spec(request.file, request.line)]
+
+
+def _line_spec(file: str, line: int) -> str:
+    return f'-source "{file}" -line {line}'
 
 
 def _no_such_line(request: Break) -> gdb.GdbError:
@@ -267,7 +284,22 @@ def _by_function(name: str) -> list[str]:
     return [f"*{address:#x}" for address in native_names.address_of_function(name)]
 
 
+def _is_inlined(name: str) -> bool:
+    """Whether gdb knows a function, which has no code of its own, as a part of others."""
+    try:
+        return bool(gdb.decode_line(name)[1])
+    except gdb.error:
+        return False
+
+
 def _hint(request: Break) -> str:
+    if gone := libraries.lost():
+        return f"{', '.join(gone)}: missing, or rebuilt since the program loaded it. Start it anew to stop there."
+    if request.function and _is_inlined(request.function):
+        return (
+            f"The compiler has inlined {request.function} into what calls it and left no code of its own.\n"
+            "Name a line of it, or build it with -fno-inline."
+        )
     if lacking := ", ".join(Path(path).name for path in libraries.without_dwo()):
         return (
             f"{lacking}: the .dwo files of -gsplit-dwarf are not where they were written. {_nearest(request)}".rstrip()
