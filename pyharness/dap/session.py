@@ -256,12 +256,13 @@ class Session:
         self.stepped_from = stack[0].frame if stack and request in {"into", "into_native"} else None
 
     def resume(self, request: Request) -> None:
-        """Go on; frames and variables are those of a stop. Where that cannot be, the client hears of the stop anew."""
-        self.forget()
+        """Go on; frames and variables are those of a stop."""
         before = self.debuggee.shell.machine.focus if self.debuggee else None
+        stacks = dict(self.frames.stacks)
+        self.forget()
         self.guarded(lambda shell: shell.begin(request))
-        if before is not None:
-            self.stopped(before)
+        if before is not None and self.debuggee and self.debuggee.shell.machine.focus is before:
+            self.frames.stacks.update(stacks)  # nothing has moved, and a thread that runs a call cannot be read
 
     def stack(self, thread: int) -> list[StackFrame]:
         """The merged stack of a thread, read once a stop; empty while the program runs."""

@@ -85,13 +85,16 @@ class Actions:
                 self._leave(native, thread, pending=pending)
             case m.AgentArm(thread):
                 self._depth[thread] = self._shell.ask_agent(thread, ArmStepIn()) or 0
-            case m.AgentDisarm(thread) if native.calls.disarms(thread):
-                pass
             case m.AgentDisarm(thread):
-                try:
-                    self._shell.ask_agent(thread, Disarm())
-                except GilHeldError:
-                    self._shell.machine.cannot_disarm(thread)
+                self._forget_python_step(native, thread)
+
+    def _forget_python_step(self, native: NativeSide, thread: int) -> None:
+        if native.calls.disarms(thread):
+            return
+        try:
+            self._shell.ask_agent(thread, Disarm())
+        except GilHeldError:
+            self._shell.machine.cannot_disarm(thread)
 
     def _leave(self, native: NativeSide, thread: int, *, pending: bool) -> None:
         """Run on to the user's code that called: their native frame, or the next line of their Python."""

@@ -117,6 +117,8 @@ class Shell(ABC):
         except HarnessError:
             if focus is not None and not self.lost:
                 self.machine.stays(focus)
+                self._told = None  # a client that was answered already takes it to run
+                self._tell_stop()
             raise
         self._tell_stop()
 

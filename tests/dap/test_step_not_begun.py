@@ -1,6 +1,8 @@
 """A step that cannot begin: the client, which was answered that it has, hears of the stop once more."""
 
 import os
+import threading
+import time
 
 import pytest
 from debugging import Debugging
@@ -20,14 +22,19 @@ def pipes(tmp_path):
         os.close(pipe)
 
 
-def test_another_stopped_thread_holds_the_gil(dap, pipes, tmp_path):
+@pytest.mark.parametrize("first", ["the stop", "the step"])
+def test_another_stopped_thread_holds_the_gil(dap, pipes, tmp_path, first):
     program = Debugging(dap.stdio(), "fault_meanwhile.py")
     program.launch(functions=["crossing::scaled"], args=[str(tmp_path / name) for name in pipes])
     stood = program.stood()
     program.set_lines(program.extension, [source_line("waited_holding")])
     os.write(pipes["begin"], b"!")
-    os.write(pipes["keep"], b"!")
+    stops = threading.Timer(0 if first == "the stop" else 0.5, os.write, (pipes["keep"], b"!"))
+    stops.start()
+    if first == "the stop":
+        time.sleep(1)
     again = program.over(stood)
+    stops.join()
     assert (again.thread, again.function, again.line) == (stood.thread, stood.function, stood.line)
     assert "another stopped thread holds the GIL" in program.output("important")
     other = program.run_on(again)

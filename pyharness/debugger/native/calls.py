@@ -7,6 +7,7 @@ from contextlib import suppress
 from typing import TYPE_CHECKING
 
 from pyharness.gdbmi.client import GdbError
+from pyharness.model.errors import HarnessError
 from pyharness.protocol import mi
 from pyharness.protocol.agent import ArmNextLine, ArmStepIn, Disarm
 
@@ -19,6 +20,16 @@ _PATIENCE = 2.0
 """Seconds that an expression of gdb's has for its end once gdb has given it up."""
 _POLL = 0.02
 _ARMING = (ArmStepIn().written(), ArmNextLine().written())
+
+
+class CallRunsError(HarnessError):
+    """A thread cannot be looked into."""
+
+    def __init__(self) -> None:
+        super().__init__(
+            "The thread runs a call of the debugger's, which waits for what another stopped thread holds.",
+            "Continue: the stop of that thread comes next.",
+        )
 
 
 class NativeCalls:
@@ -38,6 +49,11 @@ class NativeCalls:
         asked = self._running[thread]
         reply = self._ended(thread)
         return reply if reply.runs or asked == command else self.ask(command)
+
+    @property
+    def run(self) -> bool:
+        """Whether a thread that stands for its debugger runs such a call."""
+        return bool(self._running)
 
     def disarms(self, thread: int) -> bool:
         """Whether debugpy will be told to forget a step when the call is over that arms it."""

@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, TypeAlias, TypeVar
 
 from pyharness.debugger.interrupts import passed_to
-from pyharness.debugger.native.calls import NativeCalls
+from pyharness.debugger.native.calls import CallRunsError, NativeCalls
 from pyharness.debugger.native.ending import EndedError, NativeEnding
 from pyharness.debugger.python.asking import GRACE, StuckError
 from pyharness.gdbmi.client import GdbBusyError, GdbClient, GdbError, GdbLostError
@@ -358,7 +358,12 @@ class NativeSide:
         if isinstance(command, mi.AskAgent) and command.request.get("do") == agent.Evaluate.tag:
             return self._evaluated(line, command.request["expression"])
         if not isinstance(command, Running):
-            return self._gdb.command(line)
+            try:
+                return self._gdb.command(line)
+            except GdbError as error:
+                if self.calls.run and "thread is running" in error.message:
+                    raise CallRunsError from error
+                raise
         try:
             with self.ending.limited(self.pid, command.thread, command.code):
                 return self._evaluated(line, command.code)

@@ -97,6 +97,7 @@ def end() -> int | None:
     ``None`` where nobody can know: the call was gdb's own, or one without a guard, or has stopped on its way.
     """
     given_up = _Calls.given_up.pop(_lwp())
+    _step_others()
     if given_up is None:
         return None
     guard, noted = given_up
@@ -237,7 +238,13 @@ def _may_be_given_up() -> Iterator[None]:
             raise
         _Calls.told.discard(lwp)
         _Calls.given_up[lwp] = _Calls.open.get(lwp)
+        _step_others()
         raise GivenUpError from error
+
+
+def _step_others() -> None:
+    """Have gdb step others over breakpoints without a stop of all: it would not let a thread in such a call go on."""
+    gdb.execute(f"set displaced-stepping {'on' if _Calls.given_up else 'off'}")
 
 
 def _lwp() -> int:
