@@ -50,7 +50,9 @@ release-build: setup ## build what a wheel ships and make it the active build
 asan-build: setup ## build with address and undefined-behaviour sanitizers and make it the active build
 	$(BIN)/python cmake/build.py asan
 
+# Two thousand processes import the package: where PYTHONDONTWRITEBYTECODE is set, each would compile it anew.
 test: debug-build ## run the tests (TESTS=PATH for some) against the debug build
+	$(BIN)/python -m compileall -q pyharness tests/kit
 	$(BIN)/python -m pytest -n 3 --dist loadfile $(TESTS)
 
 test-versions: setup ## run the tests with other versions of Python and torch (VERSIONS=py3.12-torch2.14 for one pair)

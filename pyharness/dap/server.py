@@ -5,6 +5,8 @@ from __future__ import annotations
 import contextlib
 import os
 import secrets
+import select
+import signal
 import socket
 import sys
 import threading
@@ -17,7 +19,7 @@ from pyharness.dap.session import Session
 from pyharness.model.errors import UsageError
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Iterator
 
 _LOOPBACK = "127.0.0.1"
 _VARIABLE = "PYHARNESS_TOKEN"
@@ -51,8 +53,12 @@ class Server:
     def serve(self, announce: Callable[[dict[str, object]], None], *, once: bool = False) -> None:
         """Accept clients, each on a thread of its own, until interrupted."""
         announce({"host": _LOOPBACK, "port": self.port, "token": self.token})
-        with self._socket:
+        with self._socket, _signals() as signalled:
             while True:
+                ready, _, _ = select.select([self._socket, signalled], [], [])
+                if signalled in ready:
+                    signalled.recv(1)  # a handler that does not raise has run
+                    continue
                 stream, _ = self._socket.accept()
                 if not _is_mine(stream):
                     stream.close()
@@ -92,6 +98,19 @@ class Server:
     def _may(self, token: str) -> bool:
         """Whether a client may debug."""
         return secrets.compare_digest(token.encode("utf-8", "replace"), self.token.encode())
+
+
+@contextlib.contextmanager
+def _signals() -> Iterator[socket.socket]:
+    """What can be read once a signal came: one that comes just before ``accept`` begins to wait does not end that."""
+    ours, pythons = socket.socketpair()
+    with ours, pythons:
+        pythons.settimeout(0)
+        before = signal.set_wakeup_fd(pythons.fileno())
+        try:
+            yield ours
+        finally:
+            signal.set_wakeup_fd(before)
 
 
 def _chosen() -> str:

@@ -139,11 +139,11 @@ class Shell(ABC):
 
     def interrupt(self) -> None:
         """End the expression that runs, in either language, and nothing else; from any thread."""
+        if self.native and self.native.ending.end():
+            return  # Python hears a word to cancel when it has the GIL, and would end what is asked next
         if self.python.alive:
             with suppress(HarnessError):  # its program has just ended
                 self.python.asking.interrupt()
-        if self.native:
-            self.native.ending.end()
 
     def set_breakpoint(self, new: Breakpoint) -> None:
         """Stop, or log, there from now on; a native place has gdb come where there is native code of the user's."""

@@ -59,12 +59,14 @@ class NativeEnding:
             with self._lock:
                 self._runs = None
 
-    def end(self, why: str = "was interrupted") -> None:
-        """End what runs, if anything does; from any thread."""
+    def end(self, why: str = "was interrupted") -> bool:
+        """End what runs, if anything does, and say whether; from any thread."""
         with self._lock:
-            if self._runs is not None:
-                self._why = self._why or why
-                ctypes.CDLL(None).syscall(_TGKILL, *self._runs, int(_SIGNAL))
+            if self._runs is None:
+                return False
+            self._why = self._why or why
+            ctypes.CDLL(None).syscall(_TGKILL, *self._runs, int(_SIGNAL))
+            return True
 
     def is_its_signal(self, name: str, thread: int) -> bool:
         """Whether a stop that gdb tells of only ended an expression: its thread stands as before."""
