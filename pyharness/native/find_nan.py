@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copyreg
 import sys
 from dataclasses import replace
 from fnmatch import fnmatchcase
@@ -229,10 +230,21 @@ def _note(finding: Finding, hit: Hit) -> str:
     return f"{tensors_of(hit)} {finding.deed}{where}"
 
 
+class _Sent(type):
+    """The type of a class that stands for ``NonFiniteError``, which goes to other processes in its place."""
+
+
+def _non_finite() -> type[NonFiniteError]:
+    return NonFiniteError
+
+
+copyreg.pickle(_Sent, lambda _sent: (_non_finite, ()))  # type: ignore[return-value]  # typeshed knows constructors alone
+
+
 def _error_of(finding: Finding) -> type[NonFiniteError]:
     """A class, for that is what a thread can be sent; it knows its finding."""
 
-    class FoundError(NonFiniteError):
+    class FoundError(NonFiniteError, metaclass=_Sent):
         def __init__(self) -> None:
             super().__init__(finding)
 

@@ -16,6 +16,7 @@ Level& ThreadLevels::begin(const void* what, const OpPlan* plan) {
        inputs.size(),
        findings.size(),
        /*asked=*/0,
+       /*number=*/kNoNumber,
        /*before=*/0});
   return levels.back();
 }

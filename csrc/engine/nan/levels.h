@@ -10,6 +10,8 @@
 
 namespace pyharness::engine {
 
+constexpr auto kNoNumber = static_cast<std::size_t>(-1);
+
 struct Level {
   const void* what; // its RecordFunction or its node
   const OpPlan* plan; // null for a node
@@ -21,7 +23,8 @@ struct Level {
   std::size_t first_input;
   std::size_t first_finding;
   ValueKinds asked; // kinds that an argument names: full(-inf), masked_fill
-  ValueKinds before; // kinds in what it writes to, before it did
+  std::size_t number; // the argument that is a NaN, not a tensor; or kNoNumber
+  ValueKinds before; // kinds in what it writes to, before it did, and numbers
 };
 
 // An input is kept until its op has ended: only a bad output makes us look.
@@ -29,6 +32,7 @@ struct HeldInput {
   at::Tensor tensor;
   std::uint16_t argument;
   bool written; // in place: its kinds are in Level::before; or as `out=`
+  bool shared = false; // with memory that is written: kinds in Level::before
 };
 
 struct ThreadLevels {

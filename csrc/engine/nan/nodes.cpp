@@ -49,10 +49,11 @@ void examine_node(
     const NodeRun& run,
     const variable_list& inputs,
     const variable_list& outputs,
-    ValueKinds out) {
+    ValueKinds out,
+    ValueKinds before) {
   // The root passes on what backward() was given.
   const bool root = typeid(run.node) == typeid(GraphRoot);
-  const auto in = root ? out : kinds_of_all(inputs);
+  const auto in = root ? out : before | kinds_of_all(inputs);
   const auto verdict = judge(out, in, /*moves=*/false);
   if (verdict.kinds == 0) {
     return;
@@ -60,8 +61,9 @@ void examine_node(
   Finding finding = finding_here();
   describe_node(finding, run.node);
   if (!verdict.made) {
-    finding.why = root
-        ? "given to backward()"
+    finding.why = root ? "given to backward()"
+        : before != 0
+        ? "in .grad before"
         : "summed by the engine, changed by a hook or given to backward()";
   }
   finding.made = verdict.made;
@@ -85,7 +87,7 @@ void check_node(
   }
   const Busy busy(levels);
   if (levels.findings.size() == level->first_finding) {
-    examine_node(levels, run, inputs, outputs, kinds);
+    examine_node(levels, run, inputs, outputs, kinds, level->before);
   }
   take_first(levels, *level);
 }
@@ -101,7 +103,9 @@ class Nodes final : public NodeObserver {
     level.runs_python = is_defined_in_python(run.node);
     level.inner_ops_seen = see_inner_ops_here(level.runs_python);
     if (const auto* leaf = as_leaf(run.node)) {
-      level.had_gradient = leaf->variable.grad().defined();
+      const auto& gradient = leaf->variable.grad();
+      level.had_gradient = gradient.defined();
+      level.before = gradient.defined() ? kinds_of(gradient, wanted()) : 0;
     }
   }
 

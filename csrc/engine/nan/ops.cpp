@@ -40,14 +40,48 @@ ValueKinds kinds_of_argument(double value) {
   return kinds;
 }
 
-ValueKinds asked_by(const c10::IValue& value) {
+ValueKinds kinds_of_numbers(const c10::IValue& value) {
   if (value.isDouble()) {
     return kinds_of_argument(value.toDouble());
   }
   if (value.isInt() && (wanted().kinds & kLarge) != 0) {
     return kinds_of_argument(static_cast<double>(value.toInt()));
   }
-  return 0;
+  ValueKinds kinds = 0;
+  if (value.isList() && !value.isIntList() && !value.isTensorList()) {
+    for (const auto& element : value.toListRef()) {
+      kinds |= kinds_of_numbers(element);
+    }
+  }
+  return kinds;
+}
+
+const c10::StorageImpl* storage_of(const at::Tensor& tensor) {
+  const auto* tensor_impl = tensor.unsafeGetTensorImpl();
+  return tensor_impl->has_storage()
+      ? tensor_impl->unsafe_storage().unsafeGetStorageImpl()
+      : nullptr;
+}
+
+// Inputs whose memory the op writes to: what they have is gone at its end.
+void look_at_shared(ThreadLevels& levels, Level& level) {
+  thread_local std::vector<const c10::StorageImpl*> written;
+  written.clear();
+  for (auto i = level.first_input; i < levels.inputs.size(); ++i) {
+    if (levels.inputs[i].written) {
+      written.push_back(storage_of(levels.inputs[i].tensor));
+    }
+  }
+  std::sort(written.begin(), written.end());
+  for (auto i = level.first_input; i < levels.inputs.size(); ++i) {
+    auto& input = levels.inputs[i];
+    const auto* storage = input.written ? nullptr : storage_of(input.tensor);
+    if (storage != nullptr &&
+        std::binary_search(written.begin(), written.end(), storage)) {
+      input.shared = true;
+      level.before |= kinds_of(input.tensor, wanted());
+    }
+  }
 }
 
 // Nodes that were made since anything last began or ended on this thread. The
@@ -67,7 +101,11 @@ void hold_inputs(
     c10::ArrayRef<const c10::IValue> values) {
   const auto& arguments = level.plan->arguments;
   for (std::size_t i = 0; i < std::min(values.size(), arguments.size()); ++i) {
-    level.asked |= asked_by(values[i]);
+    const auto numbers = kinds_of_numbers(values[i]);
+    (arguments[i].placed ? level.asked : level.before) |= numbers;
+    if (!arguments[i].placed && (numbers & kNan) != 0) {
+      level.number = i;
+    }
     const bool look = arguments[i].written && !level.plan->overwrites;
     const bool written = arguments[i].written || arguments[i].out;
     each_tensor(values[i], [&](const at::Tensor& tensor) {
@@ -78,6 +116,9 @@ void hold_inputs(
         level.asked = wanted().kinds; // a number of Python's, as a tensor
       }
     });
+  }
+  if (level.plan->writes) {
+    look_at_shared(levels, level);
   }
 }
 
@@ -121,7 +162,7 @@ void each_result(
 ValueKinds kinds_of_inputs(const ThreadLevels& levels, const Level& level) {
   ValueKinds kinds = level.before;
   for (auto i = level.first_input; i < levels.inputs.size(); ++i) {
-    if (!levels.inputs[i].written) {
+    if (!levels.inputs[i].written && !levels.inputs[i].shared) {
       kinds |= kinds_of(levels.inputs[i].tensor, wanted());
     }
   }
@@ -140,7 +181,7 @@ void add_facts_of_op(
         held.argument,
         held.tensor,
         wanted()));
-    if (held.written) {
+    if (held.written || held.shared) {
       finding.inputs.back().name += " (after)";
     }
   }
@@ -161,6 +202,9 @@ Finding finding_of_op(
   finding.kinds = verdict.kinds;
   finding.name = level.plan->name;
   finding.overload = level.plan->overload;
+  if (!verdict.made && level.number != kNoNumber) {
+    finding.why = "its argument " + level.plan->arguments[level.number].name;
+  }
   finding.within = levels.ops_around();
   finding.number = levels.count;
   add_facts_of_op(finding, levels, level, fn);

@@ -71,6 +71,15 @@ constexpr Names<10> kOverwrites = {
     "aten::_foreach_zero_",
 };
 
+constexpr Names<6> kPlaced = {
+    "value",
+    "fill_value",
+    "s", // scalar_tensor
+    "nan", // nan_to_num
+    "posinf",
+    "neginf",
+};
+
 template <std::size_t kCount>
 bool is_one_of(const Names<kCount>& names, std::string_view name) {
   return std::find(names.begin(), names.end(), name) != names.end();
@@ -89,14 +98,23 @@ bool all_views(const std::vector<c10::Argument>& results) {
       std::all_of(results.begin(), results.end(), is_view);
 }
 
+// Where `value` is a factor it is no value that the op places: addcmul,
+// addcdiv.
+bool places(const std::string& op, const std::string& argument) {
+  return (is_one_of(kPlaced, argument) && op.find("addc") == op.npos) ||
+      op == "aten::where";
+}
+
 // Whether it writes to any in place.
 bool plan_arguments(OpPlan& plan, const c10::FunctionSchema& schema) {
   bool any = false;
   for (const auto& argument : schema.arguments()) {
     const bool out = writes(argument) && argument.is_out();
     const bool written = writes(argument) && !out;
-    plan.arguments.push_back({argument.name(), written, out});
+    plan.arguments.push_back(
+        {argument.name(), written, out, places(plan.name, argument.name())});
     any = any || written;
+    plan.writes = plan.writes || written || out;
   }
   return any;
 }

@@ -19,6 +19,8 @@ struct OpPlan {
   // It copies values from one place to another: those that it was given are no
   // news, only what the change of dtype makes of them.
   bool moves = false;
+  // It writes to arguments, in place or as `out=`.
+  bool writes = false;
   // What was in the arguments that it writes to does not matter.
   bool overwrites = false;
   // The other outputs are workspace for its backward.
@@ -29,6 +31,7 @@ struct OpPlan {
     std::string name;
     bool written; // in place
     bool out; // `out=`: what was in it does not matter
+    bool placed; // a number that the op puts where it is told: masked_fill
   };
   std::vector<Argument> arguments;
 };

@@ -169,8 +169,16 @@ class Finding:
 class NonFiniteError(HarnessError, RuntimeError):
     """A bad value was found where ``find_nan`` looked for one; ``finding`` says all that is known."""
 
-    def __init__(self, finding: Finding) -> None:
-        super().__init__(
-            f"{finding.headline}.", "Its `finding` has the rest, and so has the report of action='report'."
-        )
-        self.finding = finding
+    finding: Finding | None
+    """``None`` where another process made the error anew from its text alone, as a ``DataLoader`` does."""
+
+    def __init__(self, found: Finding | str) -> None:
+        if isinstance(found, str):
+            super().__init__(found)
+            self.finding = None
+            return
+        super().__init__(f"{found.headline}.", "Its `finding` has the rest, and so has the report of action='report'.")
+        self.finding = found
+
+    def __reduce__(self) -> tuple[type[NonFiniteError], tuple[Finding | str]]:
+        return NonFiniteError, (self.finding or self.message,)
