@@ -11,7 +11,7 @@ import sys
 import sysconfig
 from functools import lru_cache
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 
 if TYPE_CHECKING:
     from types import FrameType
@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from torch.fx import Node
     from torch.fx.proxy import TracerBase
 
+Noted = TypeVar("Noted")
 KEY = "pyharness"
 """``node.meta[KEY]`` is a plain tuple ``(module, file, line)``: it is copied and pickled without this package."""
 
@@ -56,17 +57,24 @@ def record(tracer: TracerBase, node: Node, frame: FrameType | None) -> None:
 
 def of(node: Node) -> Provenance:
     """What is known of ``node``: our own record, else what torch recorded (``torch.compile``, ``torch.export``)."""
-    own = node.meta.get(KEY) or (node.meta.get("custom") or {}).get(KEY)  # the second is what torch carries on
-    module, file, line = own if own is not None else UNKNOWN
+    own = noted(node, KEY, tuple) or (noted(node, "custom", dict) or {}).get(KEY)  # the second is what torch carries on
+    module, file, line = own if isinstance(own, tuple) and len(own) == len(UNKNOWN) else UNKNOWN
+    trace = noted(node, "stack_trace", str)
     if not module and node.op != "output":  # the root is all that torch's own compilers know while they trace
-        module = _module_of_stack(node.meta.get("nn_module_stack") or node.meta.get(_OF_BACKWARD)) or module
-        if module is None and node.op != "placeholder" and node.meta.get("stack_trace"):
+        module = _module_of_stack(noted(node, "nn_module_stack", dict) or noted(node, _OF_BACKWARD, dict)) or module
+        if module is None and node.op != "placeholder" and trace:
             module = ""  # whoever records stacks records modules, too: there was none but the root
     if file is None:
-        file, line = _last_frame(node.meta.get("stack_trace"))
+        file, line = _last_frame(trace)
     if node.op == "call_module":
         module = str(node.target)
     return Provenance(module, file, line)
+
+
+def noted(node: Node, key: str, kind: type[Noted]) -> Noted | None:
+    """``node.meta[key]`` where it is what torch puts there: a program may put anything there."""
+    value = node.meta.get(key)
+    return value if issubclass(type(value), kind) else None
 
 
 def _inherit(node: Node) -> bool:

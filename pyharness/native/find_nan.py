@@ -238,7 +238,7 @@ def _non_finite() -> type[NonFiniteError]:
     return NonFiniteError
 
 
-copyreg.pickle(_Sent, lambda _sent: (_non_finite, ()))  # type: ignore[return-value]  # typeshed knows constructors alone
+copyreg.pickle(_Sent, lambda _sent: (_non_finite, ()))  # type: ignore[arg-type,return-value]  # typeshed knows constructors alone
 
 
 def _error_of(finding: Finding) -> type[NonFiniteError]:

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 from torch.fx import traceback
 
-from pyharness.fx.provenance import KEY
+from pyharness.fx.provenance import KEY, noted
 from pyharness.model.errors import UsageError
 
 if TYPE_CHECKING:
@@ -41,12 +41,12 @@ def tagged(**tags: Any) -> AbstractContextManager[None]:
 
 def tags_of(node: Node) -> dict[str, Any]:
     """The tags of ``node``, without our own record of where it came from."""
-    return {name: value for name, value in (node.meta.get(FIELD) or {}).items() if name != KEY}
+    return {name: value for name, value in (noted(node, FIELD, dict) or {}).items() if name != KEY}
 
 
 def tag(node: Node, **tags: Any) -> None:
     """Add ``tags`` to ``node``."""
-    node.meta[FIELD] = {**(node.meta.get(FIELD) or {}), **tags}
+    node.meta[FIELD] = {**(noted(node, FIELD, dict) or {}), **tags}
 
 
 def active() -> dict[str, Any]:
@@ -67,7 +67,7 @@ def taggers(given: Taggers) -> tuple[Tagger, ...]:
 
 def record_tags(node: Node, taggers: Iterable[Tagger]) -> None:
     """Tag ``node``, just created, as the open blocks and ``taggers`` say, and note its provenance among the tags."""
-    found = {**active(), **(node.meta.get(FIELD) or {})}
+    found = {**active(), **(noted(node, FIELD, dict) or {})}
     if KEY in node.meta:
         found.setdefault(KEY, node.meta[KEY])
     if found:
@@ -78,7 +78,7 @@ def record_tags(node: Node, taggers: Iterable[Tagger]) -> None:
 
 def is_known(node: Node) -> bool:
     """Whether anything of ours says where ``node`` came from."""
-    return KEY in node.meta or KEY in (node.meta.get(FIELD) or {})
+    return KEY in node.meta or KEY in (noted(node, FIELD, dict) or {})
 
 
 def inherit(new: Node, old: Node) -> None:
