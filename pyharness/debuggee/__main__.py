@@ -146,7 +146,7 @@ def run(options: argparse.Namespace, *, stop: bool) -> int:
     except BaseException as error:  # noqa: BLE001  (printed as Python prints it, without our frames)
         error.__traceback__ = _their_part(error.__traceback__)
         uncaught.stop_at(error)
-        sys.excepthook(type(error), error, error.__traceback__)
+        _hand_to_hook(error)
         return INTERRUPTED if isinstance(error, KeyboardInterrupt) else 1
     finally:
         if tracing.is_connected():
@@ -269,8 +269,24 @@ def _become_spec(module: types.ModuleType, spec: ModuleSpec) -> CodeType:
 
 
 def _print_syntax_error(error: SyntaxError) -> NoReturn:
-    sys.excepthook(type(error), error.with_traceback(None), None)
+    _hand_to_hook(error.with_traceback(None))
     raise SystemExit(1)
+
+
+def _hand_to_hook(error: BaseException) -> None:
+    """What Python does with an exception that nobody has caught, one of the hook itself included."""
+    try:
+        sys.excepthook(type(error), error, error.__traceback__)
+    except SystemExit:
+        raise
+    except BaseException as hooks:  # noqa: BLE001
+        hooks.__traceback__ = _their_part(hooks.__traceback__)
+        if hooks.__context__ is error:
+            hooks.__context__ = None
+        print("Error in sys.excepthook:", file=sys.stderr)
+        sys.__excepthook__(type(hooks), hooks, hooks.__traceback__)
+        print("\nOriginal exception was:", file=sys.stderr)
+        sys.__excepthook__(type(error), error, error.__traceback__)
 
 
 if __name__ == "__main__":

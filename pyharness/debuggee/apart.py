@@ -17,7 +17,7 @@ from _imp import extension_suffixes
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Collection, Sequence
+    from collections.abc import Collection, Mapping, Sequence
     from importlib.machinery import ModuleSpec
     from types import ModuleType
 
@@ -55,10 +55,31 @@ class Only:
 
 
 class _OwnBuiltins:
-    """Finds the debugger's modules, for which ``builtins`` stays as it is now."""
+    """Finds the debugger's modules, for which ``builtins`` stays as it is now, and ``json`` as they first see it.
+
+    Programs put faster functions into ``json``, which do not always answer as Python's do.
+    """
 
     def __init__(self) -> None:
-        self._builtins = dict(vars(builtins))
+        self._builtins = {**vars(builtins), "__import__": self._import}
+        self._pythons_import = builtins.__import__
+        self._json: ModuleType | None = None
+
+    def _import(
+        self,
+        name: str,
+        globals: Mapping[str, object] | None = None,  # noqa: A002
+        locals: Mapping[str, object] | None = None,  # noqa: A002
+        fromlist: Sequence[str] = (),
+        level: int = 0,
+    ) -> ModuleType:
+        module = self._pythons_import(name, globals, locals, fromlist, level)
+        if name != "json" or level:
+            return module
+        if self._json is None:
+            self._json = type(module)(name)
+            self._json.__dict__.update(vars(module))
+        return self._json
 
     def find_spec(
         self, name: str, path: Sequence[str] | None = None, target: ModuleType | None = None

@@ -108,6 +108,16 @@ def test_a_folder_without_a_main(pyharness, tmp_path):
         assert "is a folder without a __main__.py" in done.stderr
 
 
+def test_a_hook_that_fails(pyharness, tmp_path):
+    """For exceptions that nobody catches."""
+    script = tmp_path / "hooked.py"
+    script.write_text("import sys\ndef hook(*_):\n    raise ValueError('of the hook')\nsys.excepthook = hook\n1 / 0\n")
+    alone = subprocess.run([sys.executable, script], capture_output=True, text=True, check=False)
+    done = pyharness("run", script)
+    said = [line for line in done.stderr.splitlines() if not line.startswith("pyharness: handle")]
+    assert (done.returncode, said) == (1, alone.stderr.splitlines())
+
+
 def test_run_reads_a_pipe(environment, tmp_path):
     command = [*PYHARNESS, "run", "/dev/stdin", "a"]
     source = "import sys; print(sys.argv)\n"

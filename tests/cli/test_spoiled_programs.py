@@ -28,6 +28,12 @@ atexit.register(setattr, builtins, "__import__", plain)
     "nothing to import from": "import sys; sys.modules.clear(); sys.path.clear(); sys.meta_path.clear()",
     "no file to open": "import resource; resource.setrlimit(resource.RLIMIT_NOFILE, (3, 3))",
     "no memory for a thread": "import resource; resource.setrlimit(resource.RLIMIT_AS, (300 << 20, 300 << 20))",
+    "another json": """
+import json
+dumps, loads = json.dumps, json.loads
+json.dumps = lambda *given, **named: dumps(*given, **named).encode()
+json.loads = lambda text, **named: loads(text, object_pairs_hook=tuple)
+""",
     "builtins of its own": "import builtins; builtins.any = builtins.sum = None",
 }
 

@@ -78,11 +78,11 @@ class NativeSide:
         self._given_traps: set[int] = set()
         """Threads that went on with one: gdb does not say why such a step ends."""
         self._stepping: set[int] = set()
+        """Threads that gdb was last asked to step, not to let run."""
         self._handlers: frozenset[int] = frozenset()
         """gdb's numbers of what stops a step where an exception is caught; empty where nothing is armed."""
         self._catching: set[int] = set()
         """Threads on their way from there into the function that catches: gdb gives no reason for that stop."""
-        """Threads that gdb was last asked to step, not to let run."""
         self._interrupted: set[int] = set()
         """Threads that are to be told as paused."""
         self.reason_of_number: dict[int, NativeReason] = {}
