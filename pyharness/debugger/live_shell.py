@@ -194,9 +194,13 @@ class LiveShell(Shell):
         elif self.native:
             self.native.load_symbols()
         if self.native:
-            self.breakpoints.bind_native(self.native)
-            self._listener.libraries(self.native)
-            self._actions.arm_again(self.native)
+            self._read_library(self.native)
+
+    def _read_library(self, native: NativeSide) -> None:
+        """Stop in a library whose symbols gdb has read, where that was asked for before."""
+        self.breakpoints.bind_native(native)
+        self._listener.libraries(native)
+        self._actions.arm_again(native)
 
     def _watch_for_crashes(self) -> None:
         try:
@@ -264,6 +268,11 @@ class LiveShell(Shell):
 
     def _on_native_stop(self, native: NativeSide, notice: Notice) -> None:
         thread = native.lwp_of(str(notice.values["thread-id"]))
+        if native.loads and number_of(notice) == native.loads:
+            native.load_symbols()
+            self._read_library(native)
+            native.resume(thread)
+            return
         reason = native.reason_of(notice, thread, self._is_users)
         if reason is None:
             return

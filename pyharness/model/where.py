@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import re
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -232,9 +233,10 @@ def _split(text: str) -> tuple[str, int | None]:
 def _existing(file: str, folders: Sequence[Path]) -> str:
     """Absolute path of a Python file, or an error that offers the nearest names."""
     for folder in folders:
-        if (folder / file).is_file():
-            return str((folder / file).resolve())
-        if (folder / file).exists() and not (folder / file).is_dir():
+        path = str(folder / file)
+        if os.path.isfile(path):  # noqa: PTH113  (Path raises where a name is too long)
+            return str(Path(path).resolve())
+        if os.path.exists(path) and not os.path.isdir(path):  # noqa: PTH110, PTH112
             raise UsageError(f"{file!r} is not a regular file.", "Name a Python file.")
     known = [
         str(path.relative_to(folder))

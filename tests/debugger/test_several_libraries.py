@@ -69,3 +69,71 @@ def test_a_folder_of_any_name(tmp_path, libraries, name):
     folder.mkdir()
     moved = {each: shutil.copy(library, folder) for each, library in libraries.items()}
     assert logged(tmp_path / "loads.py", TWO, moved, "native:doubled") == ["1", "2", "3"]
+
+
+LOADER = """#include <dlfcn.h>
+#include <pthread.h>
+static void *call(void *path) {
+  void *library = dlopen(path, RTLD_NOW);
+  ((int (*)(int))dlsym(library, "doubled"))(1);
+  dlclose(library);
+  return 0;
+}
+void call_here(char *path) {
+  call(path);
+}
+void call_on_a_thread(char *path) {
+  pthread_t thread;
+  pthread_create(&thread, 0, call, path);
+  pthread_join(thread, 0);
+}
+"""
+LOADS = """import ctypes
+loader = ctypes.{how}({loader!r})
+for _ in range(2):
+    loader.{function}({first!r}.encode())
+print("loaded")
+"""
+
+
+@pytest.fixture
+def loader(tmp_path):
+    """A library whose functions load another one, which Python hears nothing of."""
+    (tmp_path / "loader.c").write_text(LOADER)
+    library = str(tmp_path / "loader.so")
+    command = ["cc", "-g", "-O0", "-fPIC", "-shared", "-pthread", "-o", library, str(tmp_path / "loader.c"), "-ldl"]
+    subprocess.run(command, check=True)
+    return library
+
+
+@pytest.mark.parametrize("how", ["CDLL", "PyDLL"])
+@pytest.mark.parametrize("function", ["call_here", "call_on_a_thread"])
+@pytest.mark.parametrize("place", ["native:doubled", "native:doubled.c:2"])
+def test_one_that_native_code_loads(tmp_path, libraries, loader, function, how, place):
+    text = LOADS.replace("{how}", how).replace("{function}", function).replace("{loader!r}", repr(loader))
+    assert logged(tmp_path / "loads.py", text, libraries, place) == ["1", "1"]
+
+
+def test_a_step_over_what_loads_one_ends_behind_it(tmp_path, libraries, loader):
+    script = tmp_path / "loads.py"
+    text = LOADS.replace("{how}", "CDLL").replace("{function}", "call_here").replace("{loader!r}", repr(loader))
+    script.write_text(text.format(**libraries))
+    with pyharness.debug(str(script)) as program:
+        assert program.run_to("native:call").frame.function == "call"
+        assert program.over().frame.line == 5
+        assert program.evaluate("library != 0") == "1"
+        assert program.out().frame.function == "call_here"
+        assert program.finish() == 0
+
+
+def test_what_a_library_does_as_it_is_loaded(tmp_path, libraries):
+    source = tmp_path / "early.c"
+    source.write_text("int ready;\n__attribute__((constructor)) void early(void) {\n  ready = 1;\n}\n")
+    subprocess.run(["cc", "-g", "-O0", "-fPIC", "-shared", "-o", tmp_path / "early.so", source], check=True)
+    script = tmp_path / "loads.py"
+    script.write_text(
+        f"import ctypes\nctypes.CDLL({libraries['first']!r})\nctypes.CDLL({str(tmp_path / 'early.so')!r})\n"
+    )
+    with pyharness.debug(str(script)) as program:
+        assert program.run_to("native:early").frame.function == "early"
+        assert program.finish() == 0

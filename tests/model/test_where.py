@@ -47,6 +47,7 @@ def test_a_place_is_what_it_says(text, where):
         ("relu", "Write fx:relu or native:relu"),
         ("py:test_where.py", "names no line"),
         ("py:test_wheer.py:3", "Did you mean test_where.py"),
+        (f"py:{'a' * 5000}.py:3", "There is no file"),
         ("fx:relu if x >", "is not a Python expression"),
     ],
 )

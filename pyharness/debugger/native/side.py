@@ -85,6 +85,8 @@ class NativeSide:
         """Threads on their way from there into the function that catches: gdb gives no reason for that stop."""
         self._interrupted: set[int] = set()
         """Threads that are to be told as paused."""
+        self.loads = 0
+        """gdb's number of the stop where native code has loaded a library."""
         self.reason_of_number: dict[int, NativeReason] = {}
         """gdb's number of a watchpoint or an exception's breakpoint → what a stop at it is."""
         self._callers: dict[int, mi.Caller | None] = {}
@@ -142,6 +144,7 @@ class NativeSide:
             message, _, remedy = error.message.partition("\n")
             raise HarnessError(message, remedy) from error
         self._settle()
+        self.loads = self.ask(mi.WatchLoads())
         self._gdb.command("-exec-continue --all")
 
     def _settle(self) -> None:
@@ -398,7 +401,7 @@ class NativeSide:
         def go_on() -> None:
             if command == "continue":
                 self._pass_exceptions()
-            elif command == "next":
+            else:
                 self._follow_exceptions(thread)
             self._go_on(thread, command, told=True)
 

@@ -16,7 +16,7 @@ from pyharness.ingdb import torch_process
 from pyharness.ingdb.calls import agent, call_gate, ending, expressions, guarded_call
 from pyharness.ingdb.functions import native_names, trap_line
 from pyharness.ingdb.functions.known_functions import innermost, is_within_own
-from pyharness.ingdb.mi import alone
+from pyharness.ingdb.mi import alone, library_loads
 from pyharness.ingdb.opening import attach
 from pyharness.ingdb.process import libraries
 from pyharness.ingdb.stack import backtrace
@@ -151,7 +151,14 @@ def _arm_return(request: mi.ArmReturn) -> bool:
 
 @handles(mi.ArmHandlers)
 def _arm_handlers(request: mi.ArmHandlers) -> tuple[int, ...]:
-    return tuple(handlers.arm(select(request.thread), request.level, leaves=request.leaves))
+    thread = select(request.thread)
+    library_loads.steps(thread)
+    return tuple(handlers.arm(thread, request.level, leaves=request.leaves))
+
+
+@handles(mi.WatchLoads)
+def _watch_loads(_request: mi.WatchLoads) -> int:
+    return library_loads.watch()
 
 
 @handles(mi.DisarmHandlers)

@@ -348,8 +348,15 @@ def _gdb_name(library: Library) -> str:
 
 def load_user_symbols() -> list[Library]:
     """Have gdb read the user's libraries that it has not read yet; returns those that were read now."""
-    _current().loaded = None  # gdb before 14 does not tell when a library goes
-    return [library for library in user_libraries() if not is_loaded(library) and load_symbols(library)]
+    return [library for library in unread_libraries() if load_symbols(library)]
+
+
+def unread_libraries() -> list[Library]:
+    """The user's libraries that gdb has not read yet."""
+    mapped = _current()
+    mapped.stale = True
+    mapped.loaded = None  # gdb before 14 does not tell when a library goes
+    return [library for library in user_libraries() if not is_loaded(library)]
 
 
 def _forget(_event: object) -> None:

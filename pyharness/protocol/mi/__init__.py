@@ -57,6 +57,7 @@ from pyharness.protocol.mi.process import (
     Signals,
     SignalStop,
     Threads,
+    WatchLoads,
 )
 from pyharness.protocol.mi.stepping import (
     MAX_FRAMES,
@@ -139,6 +140,7 @@ __all__ = [
     "Watch",
     "WatchHit",
     "WatchHits",
+    "WatchLoads",
     "WatchTarget",
     "Where",
     "WriteMemory",

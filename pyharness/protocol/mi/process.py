@@ -20,6 +20,11 @@ class LoadSymbols(Command[tuple[str, ...]], name="ph-load-symbols"):
 
 
 @dataclass(frozen=True)
+class WatchLoads(Command[int], name="ph-watch-loads"):
+    """Stop whenever native code has loaded a library of the user's; gdb's number of that, 0 where it cannot be."""
+
+
+@dataclass(frozen=True)
 class Threads(Command[dict[str, int]], name="ph-threads"):
     """gdb's number of each thread, as MI writes it, and its LWP."""
 

@@ -1,0 +1,60 @@
+"""A stop where the dynamic linker has mapped a library of the user's, before anything of it runs.
+
+Python tells of what it loads itself; what native code loads, only the linker knows.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, ClassVar
+
+import gdb
+
+from pyharness.ingdb.calls import guarded_call
+from pyharness.ingdb.process import libraries
+
+if TYPE_CHECKING:
+    from pyharness.ingdb.process.libraries import Library
+
+_LINKER, _FUNCTION = "ld-linux", b"_dl_debug_state"
+"""What the linker calls for debuggers, whenever its list of libraries has changed."""
+
+
+class _Load(gdb.Breakpoint):
+    """At that function; stops for each library once, and for no thread that steps: it would not step on."""
+
+    stepping: ClassVar[set[int]] = set()
+
+    def __init__(self, address: int) -> None:
+        super().__init__(f"*{address:#x}", internal=True)
+        self._told: set[Library] = set()
+
+    def stop(self) -> bool:
+        """Whether there is a library that gdb has not read."""
+        thread = gdb.selected_thread()
+        if guarded_call.UNDER_WAY.is_set() or thread is None or thread.ptid[1] in self.stepping:
+            return False
+        unread = set(libraries.unread_libraries())
+        new, self._told = unread - self._told, unread
+        return bool(new)
+
+
+def watch() -> int:
+    """gdb's number of that breakpoint; 0 where the linker has no such function."""
+    linker = libraries.find_library(_LINKER)
+    symbols = (table.named(_FUNCTION) for table in linker.elf.symbol_tables) if linker else iter(())
+    symbol = next(filter(None, symbols), None)
+    if linker is None or symbol is None:
+        return 0
+    gdb.events.stop.connect(_on_stop)
+    return int(_Load(symbol.address + linker.bias).number)
+
+
+def steps(thread: gdb.InferiorThread) -> None:
+    """Let a thread's step, which begins now, pass: what it loads is told with what is loaded next."""
+    _Load.stepping.add(thread.ptid[1])
+
+
+def _on_stop(event: gdb.StopEvent) -> None:
+    """In non-stop mode, gdb says whose stop it is."""
+    if event.inferior_thread is not None:
+        _Load.stepping.discard(event.inferior_thread.ptid[1])
