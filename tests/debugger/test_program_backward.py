@@ -39,3 +39,11 @@ def test_into_every_kind_of_backward_and_out(debugged):
         assert (*at(stop), stop.frame.line) == ("python", "cpp_function", backward.line("after_cpp"))
         assert program.finish() == 0
     assert backward.output == "done\n"
+
+
+def test_a_node_of_a_backward_within_one_is_not_the_outer_frames(debugged):
+    with debugged("reentrant_backward.py").start() as program:
+        assert program.run_to("node:MulBackward0").frame.function == "MulBackward0"
+        runs = [frame.function for frame in program.stack() if frame.autograd and frame.autograd.name == "MulBackward0"]
+        assert not [function for function in runs if "PyNode" in function]
+        assert program.finish() == 0

@@ -34,6 +34,8 @@ _RUNS_NODE = re.compile(
 )
 # The method of a node of any class, of the user's own too.
 _APPLIES = re.compile(r"(?:.*::)?apply(?:\[abi:\w+\])?(?:\(.*)?$")
+# Its class, of a node of torch's.
+_OF_CLASS = re.compile(r"(torch::autograd::.*)::apply(?:\[abi:\w+\])?(?:\(.*)?(?:\ const)?$")
 _variables: dict[tuple[str, int, int], ThreadLocal] = {}
 
 
@@ -42,14 +44,20 @@ def frame_runs_node(function: str) -> bool:
     return bool(_RUNS_NODE.match(function))
 
 
-def current_node(thread: gdb.InferiorThread) -> AutogradNode | None:
-    """The node that a thread runs now; ``None`` where it runs none, or where that cannot be known."""
+def current_node(thread: gdb.InferiorThread, function: str = "") -> AutogradNode | None:
+    """The node that a thread runs now; ``None`` where it runs none, or where that cannot be known.
+
+    Nor is there one where ``function`` is the ``apply`` of another class: it runs an outer node.
+    """
     memory = Memory(torch_process.read)
     try:
         variable = _variable(memory)
         place = variable and address_in_thread(memory, variable, thread_pointer(thread))
         node = memory.pointer(place) if place else 0
     except (UnreadableError, gdb.error):
+        return None
+    applies = _OF_CLASS.match(function)
+    if node and applies and applies[1] not in classes(memory, node):
         return None
     return _as_node(memory, node)
 
@@ -115,7 +123,7 @@ def node_of(frame: gdb.Frame, function: str) -> AutogradNode | None:
             return None
         newer = newer.newer()
     thread = gdb.selected_thread()
-    return current_node(thread) if thread else None
+    return current_node(thread, function) if thread else None
 
 
 def _own_node(frame: gdb.Frame, function: str) -> AutogradNode | None:
