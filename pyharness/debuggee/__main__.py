@@ -36,8 +36,8 @@ if TYPE_CHECKING:
 
 _OURS = re.compile(r"/pyharness/debuggee/|/debugpy/|/pydevd")
 INTERRUPTED = 130
-_COMPILED = ".pyc"
 """The exit code after an unanswered Ctrl-C."""
+_COMPILED = ".pyc"
 
 
 def main() -> int:

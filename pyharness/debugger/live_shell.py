@@ -273,7 +273,8 @@ class LiveShell(Shell):
             self._read_library(native)
             native.resume(thread)
             return
-        reason = native.reason_of(notice, thread, self._is_users)
+        left = native.is_of_left_call(notice, thread)
+        reason = None if left else native.reason_of(notice, thread, self._is_users)
         if reason is None:
             return
         hit = self._hit(notice, thread) if reason == "breakpoint" else None

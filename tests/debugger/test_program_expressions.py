@@ -181,3 +181,19 @@ def test_a_native_stop_with_what_cannot_be_interrupted_can_be_left(debugged, lea
 def test_a_limit_that_is_none_is_refused(seconds):
     with pytest.raises(UsageError, match="time limit"):
         pyharness.debug(__file__, eval_timeout=seconds)
+
+
+def test_a_call_that_comes_to_a_breakpoint_is_left(debugged):
+    hostile = debugged("hostile_values.py")
+    with hostile.start() as program:
+        stood = at_look(hostile, program, "native")
+        scaled = program.set_breakpoint("native:scaled")
+        for _ in range(2):
+            with pytest.raises(HarnessError, match="came to a breakpoint, and was ended there"):
+                program.evaluate("native:crossing::scaled(2, 3)")
+            assert program.evaluate("value") == "1"
+        program.clear_breakpoint(scaled)
+        again = program.over()
+        assert (again.thread, again.frame.function) == (stood.thread, "crossing::held")
+        assert program.evaluate("py:number") == "1"
+        assert program.finish() == 7

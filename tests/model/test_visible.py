@@ -22,6 +22,7 @@ DOORS = {
 NOT_TERMINALS = {
     "cli/grammar/lazy_group.py": "its own help",
     "dap/session.py": "an editor's log, made visible",
+    "debuggee/__main__.py": "Python's own two lines of a hook that fails",
     "debuggee/entries/interpreter_report.py": "JSON for the doctor",
     "debuggee/entries/torch_report.py": "JSON for the doctor",
     "doctor/system/ptrace_attempt.py": "JSON for the doctor",

@@ -7,6 +7,7 @@ import json
 import os
 import queue
 import signal
+from collections import Counter
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, TypeAlias, TypeVar
 
@@ -83,6 +84,8 @@ class NativeSide:
         """gdb's numbers of what stops a step where an exception is caught; empty where nothing is armed."""
         self._catching: set[int] = set()
         """Threads on their way from there into the function that catches: gdb gives no reason for that stop."""
+        self._stopped_in_calls = Counter[int]()
+        """How often gdb tells of a stop of a thread in a call that it has left."""
         self._interrupted: set[int] = set()
         """Threads that are to be told as paused."""
         self.loads = 0
@@ -235,6 +238,13 @@ class NativeSide:
         self._armed_thread = 0
         self.ask(mi.Disarm())
 
+    def is_of_left_call(self, notice: Notice, thread: int) -> bool:
+        """Whether a ``*stopped`` record is of a call that gdb has left since: its thread stands as before."""
+        if notice.values.get("reason") != "breakpoint-hit" or not self._stopped_in_calls[thread]:
+            return False
+        self._stopped_in_calls[thread] -= 1
+        return True
+
     def reason_of(self, notice: Notice, thread: int, is_users: Callable[[int], bool]) -> NativeReason | None:
         """What a ``*stopped`` record means for the machine; ``None`` for one that means nothing to it."""
         if thread in self._passing:
@@ -373,6 +383,8 @@ class NativeSide:
         except (GdbBusyError, EndedError):
             raise
         except GdbError as error:
+            if error.message == mi.STOPPED_IN_CALL:
+                self._stopped_in_calls[command.thread] += 1
             if not self.calls.was_given_up(command.thread):
                 raise
             message, _, remedy = error.message.partition("\n")

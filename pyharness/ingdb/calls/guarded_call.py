@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import struct
 import threading
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, ClassVar
 
@@ -17,6 +17,7 @@ import gdb
 from pyharness.ingdb.process import libraries
 from pyharness.ingdb.settings import temporarily
 from pyharness.model.errors import HarnessError
+from pyharness.protocol.mi import STOPPED_IN_CALL
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -50,6 +51,8 @@ _REGISTERS = (
 )
 _WAITING = 416
 """Where in its gate a thread waits: above what gdb writes into it."""
+_MOST_FRAMES = 1000
+"""Frames, at most, of a call that came to a breakpoint."""
 _MASK = (1 << 64) - 1
 
 
@@ -118,7 +121,8 @@ def expression() -> Iterator[None]:
     """For an expression of gdb's that calls functions on the selected thread."""
     guard = _find()
     if guard is None:
-        yield
+        with _may_stop():
+            yield
         return
     frame = gdb.selected_frame()
     with (
@@ -129,7 +133,8 @@ def expression() -> Iterator[None]:
         _through_gate(guard, noted, guard.expression_begins)
         try:
             frame.select()
-            yield
+            with _may_stop():
+                yield
         finally:
             if _stands(noted.registers["rip"], noted.registers["rsp"]):
                 _through_gate(guard, noted, guard.expression_ends)
@@ -245,6 +250,33 @@ def _may_be_given_up() -> Iterator[None]:
 def _step_others() -> None:
     """Have gdb step others over breakpoints without a stop of all: it would not let a thread in such a call go on."""
     gdb.execute(f"set displaced-stepping {'on' if _Calls.given_up else 'off'}")
+
+
+@contextmanager
+def _may_stop() -> Iterator[None]:
+    """Have a thread that came to a breakpoint in a call stand where it stood before; its stop is told all the same."""
+    try:
+        yield
+    except gdb.error as error:
+        if not _leave_call():
+            raise
+        raise gdb.GdbError(STOPPED_IN_CALL) from error
+
+
+def _leave_call() -> bool:
+    """Take the selected thread out of a call in which it stands; whether it did."""
+    called: gdb.Frame | None = None
+    with suppress(gdb.error):  # it runs
+        frame: gdb.Frame | None = gdb.newest_frame()
+        for _ in range(_MOST_FRAMES):
+            if frame is None:
+                break
+            if frame.type() == gdb.DUMMY_FRAME and called is not None:
+                called.select()
+                gdb.execute("return", to_string=True)
+                return True
+            called, frame = frame, frame.older()
+    return False
 
 
 def _lwp() -> int:

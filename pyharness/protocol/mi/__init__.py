@@ -27,6 +27,7 @@ from pyharness.protocol.mi.breakpoints import (
 )
 from pyharness.protocol.mi.command import Command
 from pyharness.protocol.mi.inspection import (
+    STOPPED_IN_CALL,
     AgentReply,
     AskAgent,
     Bytes,
@@ -82,6 +83,7 @@ from pyharness.protocol.mi.stepping import (
 
 __all__ = [
     "MAX_FRAMES",
+    "STOPPED_IN_CALL",
     "Access",
     "AgentReply",
     "Arm",

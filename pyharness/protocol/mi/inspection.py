@@ -8,6 +8,11 @@ from typing import Any, Literal
 from pyharness.model.variable import Scope, Variable
 from pyharness.protocol.mi.command import Command, Running
 
+STOPPED_IN_CALL = (
+    "What it calls came to a breakpoint, and was ended there: its destructors did not run, its locks stay."
+)
+"""gdb's answer to an expression; a ``*stopped`` of that thread, which stands where it stood, has come before."""
+
 
 @dataclass(frozen=True)
 class Evaluate(Running[str], name="ph-evaluate"):
