@@ -36,6 +36,11 @@ class Change:
     mode: int = 0o644
 
     @property
+    def root(self) -> Path:
+        """The project's folder."""
+        return self.path.parents[len(Path(self.name).parts) - 1]
+
+    @property
     def writes(self) -> bool:
         """Whether anything changes."""
         return self.state in {"written", "merged"}
@@ -85,11 +90,22 @@ def check(changes: list[Change]) -> None:
     for change in changes:
         if not change.writes:
             continue
+        _check_inside(change)
         folder = next(parent for parent in change.path.parents if parent.exists())
         if not folder.is_dir():
             raise HarnessError(f"{folder} is a file, where {change.name} needs a folder.", "Move it out of the way.")
         if not os.access(folder, os.W_OK | os.X_OK) or os.statvfs(folder).f_flag & os.ST_RDONLY:
             raise HarnessError(f"{folder} is read-only.", "--dry-run shows what would be written; copy the project.")
+
+
+def _check_inside(change: Change) -> None:
+    """A project that somebody else made may hold links: none decides over files that lie elsewhere."""
+    target = change.path.resolve()
+    if not target.is_relative_to(change.root.resolve()):
+        raise HarnessError(
+            f"{change.name} would be written outside of the project: a link leads to {target}.",
+            "Remove the link, or run `pyharness init` in the folder that it leads to; --dry-run shows the change.",
+        )
 
 
 def _write(change: Change) -> None:

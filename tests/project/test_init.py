@@ -84,6 +84,31 @@ def test_what_is_theirs_stays(project, typed):
     assert "torch.ops.shears.shear" in (root / "debugging/call_shear.py").read_text()
 
 
+@pytest.mark.parametrize("link", [".vscode", ".vscode/launch.json", "debugging", "debugging/build.sh"])
+def test_no_link_leads_out_of_the_project(project, typed, tmp_path, link):
+    """A repository that somebody cloned decides over no file of theirs elsewhere."""
+    root = project("setuptools")
+    theirs = tmp_path / "theirs"
+    theirs.mkdir()
+    (theirs / "launch.json").write_text(LAUNCH)
+    (root / link).parent.mkdir(exist_ok=True)
+    (root / link).symlink_to(theirs / Path(link).name if "/" in link else theirs)
+    before, outside = contents(root), contents(theirs)
+    result = typed("init", root, "--overwrite")
+    assert result.returncode != 0
+    assert "outside of the project: a link leads to" in result.stderr
+    assert str(theirs) in result.stderr
+    assert (contents(root), contents(theirs)) == (before, outside), "nothing at all was written"
+
+
+def test_links_in_a_circle(project, typed):
+    root = project("setuptools")
+    (root / "debugging").symlink_to("debugging")
+    result = typed("init", root)
+    assert (result.returncode, result.stderr.count("\n")) == (1, 2), result.stderr
+    assert "Too many levels of symbolic links" in result.stderr
+
+
 def test_as_json(project, typed):
     root = project("cmake")
     shown = json.loads(typed("init", root, "--json", "--dry-run").stdout)
