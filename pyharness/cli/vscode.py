@@ -12,7 +12,9 @@ from pyharness.cli.grammar import completers
 from pyharness.cli.grammar.verb import Verb
 from pyharness.cli.kit import launch_json, output
 from pyharness.host.regular_file import read_text
+from pyharness.host.whole_file import write_whole
 from pyharness.model.errors import HarnessError, UsageError
+from pyharness.project.changes import check_inside
 
 _CHOSEN = "${command:python.interpreterPath}"
 _VENVS = (".venv", "venv", "env")
@@ -54,7 +56,7 @@ def command(folder: Path, script: Path | None, build: str, only_print: bool, ove
     if only_print:
         output.write(text.rstrip("\n"))
         return
-    _write(folder / ".vscode/launch.json", text, replace=overwrite)
+    _write(folder, ".vscode/launch.json", text, replace=overwrite)
     output.write("It needs the VS Code extensions ms-python.python, ms-python.debugpy and ms-vscode.cpptools.")
     for note in _notes(folder, project):
         output.write(note)
@@ -79,20 +81,21 @@ def _made_by(script: str, build: str) -> str:
     return shlex.join(["pyharness", "vscode", *options])
 
 
-def _write(file: Path, text: str, *, replace: bool) -> None:
+def _write(folder: Path, name: str, text: str, *, replace: bool) -> None:
+    file = folder / name
     try:
         if file.exists() and not file.is_file():
             raise HarnessError(
                 f"{file} is not a file.", "Take it away, or look at what `pyharness vscode --print` shows."
             )
+        check_inside(folder, file)
         file.parent.mkdir(exist_ok=True)
-        with file.open("w" if replace else "x", encoding="utf-8") as stream:
-            stream.write(text)
+        if file.exists() and not replace:
+            remedy = "Add what `pyharness vscode --print` shows to it by hand, or replace it with --overwrite."
+            raise UsageError(f"{file} is there already.", remedy)
+        write_whole(file.resolve(), text.encode())
     except FileExistsError:
-        if not file.parent.is_dir():
-            raise HarnessError(f"{file.parent} is not a folder.", "VS Code keeps its settings in it.") from None
-        remedy = "Add what `pyharness vscode --print` shows to it by hand, or replace it with --overwrite."
-        raise UsageError(f"{file} is there already.", remedy) from None
+        raise HarnessError(f"{file.parent} is not a folder.", "VS Code keeps its settings in it.") from None
     except OSError as error:
         raise HarnessError(
             f"{file} cannot be written: {error.strerror}.", "--print shows what it would hold."

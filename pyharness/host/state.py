@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING
 
 from pyharness.host.folders import home_folder
 from pyharness.host.private_folder import weakness
+from pyharness.host.whole_file import write_whole
 from pyharness.model.errors import HarnessError
 
 if TYPE_CHECKING:
@@ -109,14 +110,7 @@ def state_errors() -> Iterator[None]:
 
 def write_private(path: Path, data: bytes) -> None:
     """Write ``data`` to ``path`` atomically, readable by the owner only."""
-    descriptor, temporary = tempfile.mkstemp(prefix=f".{path.name}.", dir=path.parent)  # mode 0600
-    try:
-        with os.fdopen(descriptor, "wb") as stream:
-            stream.write(data)
-        Path(temporary).replace(path)
-    except BaseException:
-        Path(temporary).unlink(missing_ok=True)
-        raise
+    write_whole(path, data, 0o600)
 
 
 def _root() -> Path:

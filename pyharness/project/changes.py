@@ -4,13 +4,12 @@ from __future__ import annotations
 
 import difflib
 import os
-import stat
-import tempfile
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal
 
 from pyharness.host.regular_file import read_regular
+from pyharness.host.whole_file import write_whole
 from pyharness.model.errors import HarnessError
 
 if TYPE_CHECKING:
@@ -85,12 +84,22 @@ def write(changes: list[Change]) -> None:
             _write(change)
 
 
+def check_inside(root: Path, path: Path) -> None:
+    """``HarnessError`` where links in a project, which somebody else may have made, lead out of its folder."""
+    target = path.resolve()
+    if not target.is_relative_to(root.resolve()):
+        raise HarnessError(
+            f"{path} would be written outside of the project: a link leads to {target}.",
+            "Remove the link, or name the folder that it leads to.",
+        )
+
+
 def check(changes: list[Change]) -> None:
     """``HarnessError`` where a folder does not take files, before anything is written."""
     for change in changes:
         if not change.writes:
             continue
-        _check_inside(change)
+        check_inside(change.root, change.path)
         folder = next(parent for parent in change.path.parents if parent.exists())
         if not folder.is_dir():
             raise HarnessError(f"{folder} is a file, where {change.name} needs a folder.", "Move it out of the way.")
@@ -98,29 +107,11 @@ def check(changes: list[Change]) -> None:
             raise HarnessError(f"{folder} is read-only.", "--dry-run shows what would be written; copy the project.")
 
 
-def _check_inside(change: Change) -> None:
-    """A project that somebody else made may hold links: none decides over files that lie elsewhere."""
-    target = change.path.resolve()
-    if not target.is_relative_to(change.root.resolve()):
-        raise HarnessError(
-            f"{change.name} would be written outside of the project: a link leads to {target}.",
-            "Remove the link, or run `pyharness init` in the folder that it leads to; --dry-run shows the change.",
-        )
-
-
 def _write(change: Change) -> None:
-    """Beside the file, then in its place; a link stays one, and so do its permissions."""
+    """Whole; a link stays one, and so do its permissions."""
     path = change.path.resolve()
-    beside = ""
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
-        mode = stat.S_IMODE(path.stat().st_mode) if path.exists() else change.mode
-        handle, beside = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.")
-        with os.fdopen(handle, "w", encoding="utf-8", newline="") as stream:
-            stream.write(change.after)
-        Path(beside).chmod(mode)
-        Path(beside).replace(path)
+        write_whole(path, change.after.encode(), change.mode)
     except OSError as error:
-        if beside:
-            Path(beside).unlink(missing_ok=True)
         raise HarnessError(f"{change.path} cannot be written: {error.strerror}.", "--dry-run shows it.") from error

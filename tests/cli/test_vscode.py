@@ -91,6 +91,19 @@ def test_a_folder_that_cannot_be_written_is_told(pyharness, tmp_path):
     assert "bug" not in result.stderr
 
 
+@pytest.mark.parametrize("link", [".vscode", ".vscode/launch.json"])
+def test_no_link_leads_out_of_the_project(pyharness, tmp_path, link):
+    theirs, project = tmp_path / "theirs", tmp_path / "project"
+    theirs.mkdir()
+    (theirs / "launch.json").write_text("theirs")
+    (project / link).parent.mkdir(parents=True)
+    (project / link).symlink_to(theirs / "launch.json" if "/" in link else theirs)
+    result = pyharness("vscode", project, "--overwrite")
+    assert result.returncode == 1
+    assert "outside of the project: a link leads to" in result.stderr
+    assert (theirs / "launch.json").read_text() == "theirs"
+
+
 def test_a_folder_that_nobody_can_write_is_told(pyharness):  # not even root: it is the kernel's
     result = pyharness("vscode", Path("/proc/self/fdinfo"))
     assert result.returncode == 1

@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from pyharness.host.missing import no_folder
+from pyharness.host.whole_file import write_output
 from pyharness.model.errors import HarnessError, UsageError
 from pyharness.model.text.styled_line import Line
 from pyharness.report import units
@@ -69,7 +70,7 @@ def check_new_folder(folder: str) -> None:
 def write_file(file: str, text: str, advice: str) -> Line:
     """Write it; a line that says so, and what to do with it."""
     try:
-        Path(file).write_text(text, encoding="utf-8")
+        write_output(Path(file), text.encode())
     except OSError as error:
         raise HarnessError(
             f"{file} cannot be written: {error.strerror}.", "Name another file, or make room."

@@ -16,7 +16,7 @@ from pyharness.fx.exporting.error import ExportError
 from pyharness.fx.exporting.names import identifier
 from pyharness.fx.exporting.package import Package
 from pyharness.fx.exporting.structure import state_of
-from pyharness.model.errors import UsageError
+from pyharness.model.errors import HarnessError, UsageError
 
 if TYPE_CHECKING:
     import os
@@ -54,16 +54,37 @@ def export(
     target = Path(folder).absolute()
     _check(target, overwrite=overwrite)
     package = Package(module, tuple(imports))
+    try:
+        _write(package, module, target)
+    except OSError as error:
+        raise HarnessError(
+            f"{target} cannot be written: {error.strerror or error}.", "Name another folder, or make room."
+        ) from error
+    return Exported(target, package.name, (*sorted(package.files), "state.pt"))
+
+
+def _write(package: Package, module: GraphModule, target: Path) -> None:
+    """All of it beside the folder, then in its place."""
     with tempfile.TemporaryDirectory(dir=target.parent) as made:
         unfinished = Path(made) / target.name
         unfinished.mkdir()
         for name, text in package.files.items():
             (unfinished / name).write_text(text, encoding="utf-8")
-        torch.save(state_of(module), unfinished / "state.pt")
+        _save(state_of(module), unfinished / "state.pt")
         if target.exists():
             shutil.rmtree(target)
         unfinished.rename(target)
-    return Exported(target, package.name, (*sorted(package.files), "state.pt"))
+
+
+def _save(state: dict[str, torch.Tensor], path: Path) -> None:
+    """``torch.save``, with the ``OSError`` that it hides behind one of its own when it ends the file nevertheless."""
+    with path.open("wb") as stream:
+        try:
+            torch.save(state, stream)
+        except RuntimeError as error:
+            if isinstance(error.__context__, OSError):
+                raise error.__context__ from None
+            raise
 
 
 def _check(target: Path, *, overwrite: bool) -> None:
