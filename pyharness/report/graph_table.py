@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 from pyharness.model.text.source_line import short_path
 from pyharness.model.text.styled_line import Line
+from pyharness.model.text.visible import in_one_line
 from pyharness.report import units
 
 if TYPE_CHECKING:
@@ -33,7 +34,7 @@ def headline(chosen: Chosen) -> Line:
     made = chosen.made
     version = f", version {chosen.version} of {made.count}" if made.count > 1 else ""
     nodes = units.number(len(chosen.graph.nodes), "node")
-    return Line(_in_one_line(f"{made.number} {made.name}: {made.maker}, {nodes}{version}"), "heading")
+    return Line(in_one_line(f"{made.number} {made.name}: {made.maker}, {nodes}{version}"), "heading")
 
 
 def table(graph: Graph, width: int | None = None) -> Iterator[Line]:
@@ -41,7 +42,7 @@ def table(graph: Graph, width: int | None = None) -> Iterator[Line]:
 
     A terminal too narrow for that loses the columns that say least: the others, and JSON, say it too.
     """
-    cells = {column: [_in_one_line(column.text(node)) for node in graph.nodes] for column in _COLUMNS}
+    cells = {column: [in_one_line(column.text(node)) for node in graph.nodes] for column in _COLUMNS}
     columns = _those_that_fit([column for column in _COLUMNS if any(cells[column])], width)
     wanted = [max(len(column.head), *map(len, cells[column])) for column in columns]
     widths = fitted(wanted, [column.least for column in columns], width)
@@ -88,11 +89,6 @@ def fitted(wanted: Sequence[int], least: Sequence[int], width: int | None) -> li
 def cut(text: str, width: int) -> str:
     """The end of a path tells more than its beginning."""
     return text if len(text) <= width else f"…{text[len(text) - width + 1 :]}"
-
-
-def _in_one_line(text: str) -> str:
-    """A name may be anything that a program calls its class or its attribute."""
-    return text.replace("\n", "\\n")
 
 
 def _row(cells: list[str], widths: list[int]) -> str:

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from pyharness.model.text.styled_line import Line
+from pyharness.model.text.visible import in_one_line
 from pyharness.report import units
 from pyharness.report.summary import Cost, Summary
 
@@ -71,7 +72,7 @@ def _headline(trace: Trace) -> str:
         units.number(len(trace.graph_tasks), "backward pass", "backward passes"),
         units.duration(trace.duration),
     ]
-    return f"{trace.program or 'recording'}: {', '.join(parts)}"
+    return in_one_line(f"{trace.program or 'recording'}: {', '.join(parts)}")
 
 
 def _threads(trace: Trace) -> Iterator[Line]:
@@ -79,7 +80,7 @@ def _threads(trace: Trace) -> Iterator[Line]:
     for event in trace.events:
         counts[event.thread] = counts.get(event.thread, 0) + 1
     if len(counts) > 1:
-        named = [f"{trace.threads.get(thread) or thread} ({count:,})" for thread, count in counts.items()]
+        named = [f"{in_one_line(trace.threads.get(thread) or str(thread))} ({count:,})" for thread, count in counts.items()]
         rest = [f"and {len(named) - _THREADS} more"] if len(named) > _THREADS else []
         yield Line(f"{len(counts)} threads: {', '.join(named[:_THREADS] + rest)}", "faint")
 
@@ -89,13 +90,13 @@ def _table(by: By, rows: list[Row], whole: int, manner: Manner) -> Iterator[Line
     columns = list(_columns(by, whole, manner))
     cells = [[column.text(row) for column in columns] for row in shown]
     widths = [max(len(column.head), *map(len, texts)) for column, *texts in zip(columns, *cells, strict=True)]
-    names = [row.name for row in shown]
+    names = [in_one_line(row.name) for row in shown]
     room = max(len(_TITLES[by]), *map(len, names))
     if manner.width is not None:
         room = min(room, max(_NARROWEST, manner.width - sum(widths) - len(_GAP) * len(widths)))
     yield Line(_joined(_TITLES[by], [column.head for column in columns], widths, room), "heading")
-    for row, texts in zip(shown, cells, strict=True):
-        text = _joined(row.name, texts, widths, room)
+    for row, name, texts in zip(shown, names, cells, strict=True):
+        text = _joined(name, texts, widths, room)
         yield Line(_with_shapes(text, row.shapes, manner.width))
     if len(rows) > len(shown):
         yield Line(f"… {len(rows) - len(shown):,} more (--limit)", "faint")

@@ -150,3 +150,13 @@ def test_times_have_three_digits(nanoseconds, shown):
 def test_sizes_and_counts():
     assert [units.size(value) for value in (5, 1536, 3 << 20)] == ["5 B", "1.50 KiB", "3.00 MiB"]
     assert [units.number(value, "pass", "passes") for value in (1, 2000)] == ["1 pass", "2,000 passes"]
+
+
+def test_a_name_with_a_newline_stays_in_its_row():
+    maker = Maker()
+    maker.add("aten::mul", 10, stack=stack_of("a\nb"), thread=1)
+    maker.add("aten::mul", 10, stack=stack_of("c"), thread=2)
+    shown = text(maker.trace(threads={1: "x\ny", 2: "z"}))
+    assert not any("\n" in line for line in shown)
+    assert shown[1] == "2 threads: x\\ny (1), z (1)"
+    assert any(line.startswith("a\\nb ") for line in shown)

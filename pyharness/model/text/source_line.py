@@ -9,6 +9,7 @@ from functools import lru_cache
 
 from pyharness.host.folders import current_folder, home_folder
 from pyharness.host.regular_file import read_text
+from pyharness.model.text.visible import in_one_line
 
 MAX_SOURCE = 8 << 20
 _LINE_END = re.compile(r"\r\n|\r|\n")
@@ -54,7 +55,7 @@ def known_line(path: str, line: int) -> str:
 
 def short_path(path: str) -> str:
     """The path as a person says it, in one line: from this folder, from its package, or from home."""
-    return _shortened(path).replace("\n", "\\n")
+    return in_one_line(_shortened(path))
 
 
 def _shortened(path: str) -> str:

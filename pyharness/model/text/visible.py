@@ -19,6 +19,11 @@ def visible_json(text: str) -> str:
     return _OBEYED.sub(lambda match: f"\\u{ord(match[0]):04x}", text)
 
 
+def in_one_line(text: str) -> str:
+    """A name for a cell of a table or the head of a line: programs may name a class or an attribute with newlines."""
+    return text.replace("\n", "\\n")
+
+
 def say(text: str) -> None:
     """A note of ours on the stderr of a program, beside its own output."""
     if sys.stderr is not None:
