@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from typing import TYPE_CHECKING, Any
 
 from pyharness.model.errors import UsageError, nearest
@@ -26,6 +27,17 @@ class Arguments:
         """A string."""
         value: str = self._typed(name, str, default)
         return value
+
+    def path(self, name: str) -> str:
+        """A string that a file can be called; another one ends what runs in the program when it looks for the file."""
+        path = self.text(name)
+        try:
+            possible = b"\0" not in os.fsencode(path)
+        except UnicodeEncodeError:
+            possible = False
+        if not possible:
+            raise UsageError(f"{self.request}: no file can be called {path!r}.")
+        return path
 
     def integer(self, name: str, default: Any = _REQUIRED) -> int:
         """A number without a fraction."""

@@ -79,6 +79,21 @@ def test_a_program_that_stands_cannot_be_paused_and_one_that_runs_cannot_be_look
     assert second["name"] == program.stack(main)[1]["name"]
     for wrong in ("1 / 0", "number +", "nothing_of_that_name"):
         assert "Error" in program.client.refused("setVariable", **variable(program, frames[0]["id"], "number", wrong))
+    for name in ("nmber", "number; import os"):
+        asked = variable(program, frames[0]["id"], name, "1")
+        assert f"There is no variable {name!r}" in program.client.refused("setVariable", **asked)
+    for path in (
+        "/nonexistent\0.py",
+        "/nonexistent\ud800.py",
+        "/nonexistent\0.cpp",
+    ):  # debugpy left the program at these
+        source = {"path": path}
+        assert "no file can be called" in program.client.refused(
+            "setBreakpoints", source=source, breakpoints=[{"line": 1}]
+        )
+        assert "no file can be called" in program.client.refused("gotoTargets", source=source, line=1)
+        assert "no file can be called" in program.client.refused("breakpointLocations", source=source, line=1)
+        assert "no file can be called" in program.client.refused("source", source=source, sourceReference=0)
     program.client.request("setVariable", **variable(program, frames[0]["id"], "number", "-1"))
     program.client.request("continue", threadId=main)
     assert program.run_out() == 0

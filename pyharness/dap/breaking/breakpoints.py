@@ -231,7 +231,7 @@ def _refusal(message: str) -> Message:
 )
 def set_breakpoints(session: Session, arguments: Arguments) -> Message:
     """All breakpoints of one source, in whichever language it is written."""
-    path = arguments.object("source").text("path")
+    path = arguments.object("source").path("path")
     wanted = arguments.objects("breakpoints")
     if _PYTHON_FILE.search(path):
         return {"breakpoints": session.breakpoints.set_python(path, wanted)}

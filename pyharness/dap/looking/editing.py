@@ -54,10 +54,11 @@ def goto_targets(session: Session, arguments: Arguments) -> Message:
     focus, line = session.focus(), arguments.integer("line")
     check_line(line)
     source = arguments.object("source")
+    path = source.path("path")
     if focus.language == "python":
         return session.require_program().python.request("gotoTargets", {"source": source.values, "line": line})
-    address = NativeEdit(session.require_program().attach()).jump(focus.thread, source.text("path"), line, check=True)
-    session.goto = source.text("path"), line
+    address = NativeEdit(session.require_program().attach()).jump(focus.thread, path, line, check=True)
+    session.goto = path, line
     target = {"id": _NATIVE + line, "label": f"line {line}", "line": line, "instructionPointerReference": hex(address)}
     return {"targets": [target]}
 

@@ -25,7 +25,7 @@ def source(session: Session, arguments: Arguments) -> Message:
     only_here = session.client.paths.file_of(number)
     if number and not only_here:
         return session.python().request("source", {"sourceReference": number})
-    path = Path(only_here or arguments.object("source").text("path"))
+    path = Path(only_here or arguments.object("source").path("path"))
     try:
         return {"content": read_text(path)}
     except FileNotFoundError as error:
@@ -44,6 +44,6 @@ def loaded_sources(session: Session, _arguments: Arguments) -> Message:
 @request("breakpointLocations", needs="program", supportsBreakpointLocationsRequest=True)
 def breakpoint_locations(_session: Session, arguments: Arguments) -> Message:
     """The lines of a Python file, between two, that have code."""
-    path, first = arguments.object("source").text("path"), arguments.integer("line")
+    path, first = arguments.object("source").path("path"), arguments.integer("line")
     last = arguments.integer("endLine", first)
     return {"breakpoints": [{"line": line} for line in runnable_lines(path) if first <= line <= last]}

@@ -10,10 +10,12 @@ from pyharness.dap.looking.tables import Container
 from pyharness.dap.registry import request
 from pyharness.debugger.native.edit import NativeEdit
 from pyharness.debugger.native.variables import NativeVariables
-from pyharness.model.errors import HarnessError
+from pyharness.model.errors import HarnessError, nearest
 from pyharness.protocol.agent import NOT_EVALUATED, Evaluate
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from pyharness.dap.arguments import Arguments
     from pyharness.dap.session import Session
     from pyharness.dapwire.wire import Message
@@ -112,11 +114,21 @@ def set_variable(session: Session, arguments: Arguments) -> Message:
     if container.side == "ready":
         raise HarnessError(f"{name!r} cannot be set: it is what FX has recorded.")
     if container.side == "debugpy":
+        _check_is_there(
+            name, shell.python.asking.ask("variables", {"variablesReference": container.handle})["variables"]
+        )
         asked = {"variablesReference": container.handle, "name": name, "value": value}
         return _of_debugpy(session, shell.python.asking.ask("setVariable", asked), container.frame)
     entry = NativeVariables(shell.attach()).assign(container.thread, container.handle, name, value)
     body = of_gdb(session, entry, container.frame)
     return {key: body[key] for key in ("value", "type", "variablesReference")}
+
+
+def _check_is_there(name: str, variables: Sequence[Message]) -> None:
+    """Raise for a name that is none of the container's: debugpy would put it into the globals of the user's module."""
+    names = [entry["name"] for entry in variables]
+    if name not in names:
+        raise HarnessError(f"There is no variable {name!r} here to set.", nearest(name, names))
 
 
 @request("setExpression", needs="change", supportsSetExpression=True)
