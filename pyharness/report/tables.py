@@ -80,7 +80,9 @@ def _threads(trace: Trace) -> Iterator[Line]:
     for event in trace.events:
         counts[event.thread] = counts.get(event.thread, 0) + 1
     if len(counts) > 1:
-        named = [f"{in_one_line(trace.threads.get(thread) or str(thread))} ({count:,})" for thread, count in counts.items()]
+        named = [
+            f"{in_one_line(trace.threads.get(thread) or str(thread))} ({count:,})" for thread, count in counts.items()
+        ]
         rest = [f"and {len(named) - _THREADS} more"] if len(named) > _THREADS else []
         yield Line(f"{len(counts)} threads: {', '.join(named[:_THREADS] + rest)}", "faint")
 

@@ -62,6 +62,20 @@ def test_hits_are_counted_together(tmp_path, libraries):
         assert program.finish() == 0
 
 
+@pytest.mark.parametrize("whole", [True, False], ids=["whole path", "end of it"])
+def test_a_file_that_has_a_shorter_namesake_in_a_library_before_it(tmp_path, whole):
+    made = {}
+    for name, lines_before in (("first", 0), ("second", 40)):
+        folder = tmp_path / name
+        folder.mkdir()
+        (folder / "doubled.c").write_text("\n" * lines_before + SOURCE)
+        made[name] = str(folder / "lib.so")
+        command = ["cc", "-g", "-O0", "-fPIC", "-shared", "-o", made[name], str(folder / "doubled.c")]
+        subprocess.run(command, check=True)
+    file = f"{tmp_path}/second/doubled.c" if whole else "second/doubled.c"
+    assert logged(tmp_path / "loads.py", TWO, made, f"native:{file}:42") == ["2"]
+
+
 @pytest.mark.parametrize("name", ["a{1} (b) [c]", "a^b$c*\\d.+?|", 'ünï "q"'])
 def test_a_folder_of_any_name(tmp_path, libraries, name):
     """gdb finds libraries by a regular expression."""

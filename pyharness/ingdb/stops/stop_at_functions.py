@@ -22,6 +22,7 @@ from pyharness.model.user_code import is_user_python, is_user_source
 from pyharness.protocol.mi import Armed, Bound, Break
 
 if TYPE_CHECKING:
+    from pyharness.ingdb.functions.user_functions import UserFunction
     from pyharness.model.frames import Frame
 
 _SIGTRAP, _SI_KERNEL = 5, 0x80
@@ -254,10 +255,20 @@ def _by_address(address: int) -> list[str]:
 
 def _by_line(request: Break) -> list[str]:
     """A line of a source file, if the user's code has that file: gdb slides to the next line with code."""
-    name = Path(request.file).name
-    if not any(Path(function.file).name == name for function in known_functions()):
-        return []
-    return [_line_spec(request.file, request.line)]
+    return [_line_spec(request.file, request.line)] if _functions_of(request.file) else []
+
+
+def _functions_of(file: str) -> list[UserFunction]:
+    """The known functions in a file: two libraries may have files of one name in folders of their own."""
+    name, real = Path(file).name, os.path.realpath(file)
+    of_that_name = [function for function in known_functions() if Path(function.file).name == name]
+    ending = f"/{os.path.normpath(file)}"
+    matching = {
+        each
+        for each in {function.file for function in of_that_name}
+        if f"/{each}".endswith(ending) or os.path.realpath(each) == real
+    }
+    return [function for function in of_that_name if function.file in matching]
 
 
 def _line_spec(file: str, line: int) -> str:
@@ -266,8 +277,7 @@ def _line_spec(file: str, line: int) -> str:
 
 def _no_such_line(request: Break) -> gdb.GdbError:
     """Why gdb finds no code at a line of a file that is known, and none behind it."""
-    name, line = Path(request.file).name, request.line
-    functions = [function for function in known_functions() if Path(function.file).name == name]
+    functions, line = _functions_of(request.file), request.line
     files = sorted({function.file for function in functions})
     counts = [f"{file} has {count} lines" for file in files if (count := line_count(file)) is not None and count < line]
     tables = (gdb.find_pc_line(function.stop_address).symtab for function in functions)
