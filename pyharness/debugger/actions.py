@@ -57,7 +57,7 @@ class Actions:
         for action in actions:
             match action:
                 case m.Start(stop):
-                    shell.process.answer(Go(stop))
+                    shell.process.answer(Go(stop), shell.asks_to_start)
                 case m.Python(thread, command):
                     shell.python.resume(thread, command)
                 case m.Arm(thread) if shell.native is None and not has_libraries:

@@ -154,9 +154,11 @@ class LiveShell(Shell):
                 self.python.connect(self.process.debugpy(message), str(PACKAGE), self._user_code, message.stdlib)
                 children = self.process.children
                 door = children.told if children else None
-                self.process.answer(Welcome(packages(), self.python.asking.seconds, self._user_code.patterns, door))
+                self.process.answer(
+                    Welcome(packages(), self.python.asking.seconds, self._user_code.patterns, door), message
+                )
             case Ready():
-                self.ready = True
+                self.ready, self.asks_to_start = True, message
                 self._listener.ready()
             case Child():
                 self._listener.child(message)
@@ -165,12 +167,12 @@ class LiveShell(Shell):
                     f"Python cannot be debugged in this program: {error}", "`pyharness doctor` looks at debugpy."
                 )
             case OpReached():
-                self.process.answer(Go(self._op_stops.announced(message)))
+                self.process.answer(Go(self._op_stops.announced(message)), message)
             case Ends():
                 self._ending = True
             case _:
                 self._note(message)
-                self.process.answer(Go())
+                self.process.answer(Go(), message)
 
     def _note(self, message: Message[Any]) -> None:
         """Take what the program tells; it waits until that is done."""

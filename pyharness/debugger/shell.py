@@ -11,6 +11,7 @@ from pyharness.debugger.breakpoints import Breakpoints
 from pyharness.debugger.failed_conditions import FailedConditions
 from pyharness.debugger.listener import Listener
 from pyharness.model.errors import HarnessError
+from pyharness.protocol.channel import Ready
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -21,6 +22,7 @@ if TYPE_CHECKING:
     from pyharness.debugger.python.side import PythonSide
     from pyharness.debugger.starting.target import Process
     from pyharness.protocol.agent import Request
+    from pyharness.protocol.channel import Message
     from pyharness.protocol.mi import Armed
     from pyharness.protocol.question import Answer
 
@@ -51,6 +53,8 @@ class Shell(ABC):
         """The latest signal that stopped a thread, by name and meaning."""
         self.ready = False
         """The program stands before its first line."""
+        self.asks_to_start: Message[Any] = Ready()
+        """The program's message that it is ready, answered when its first action is known."""
         self.held = False
         """gdb may have stopped the program: only SIGKILL reaches it."""
         self.lost = False

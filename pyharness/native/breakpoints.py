@@ -6,6 +6,7 @@ debugs: gdb, pdb, debugpy, or a line on stderr.
 
 from __future__ import annotations
 
+import itertools
 import os
 import sys
 from dataclasses import dataclass, field
@@ -73,6 +74,8 @@ class Breakpoint:
         self._action = action
         self._decides = decides
         self._native: Any = None
+        self._numbers = itertools.count(1)
+        """Of its matches: a thread may meet it before the thread that sets it has ``_native``."""
 
     @property
     def hits(self) -> int:
@@ -99,7 +102,7 @@ class Breakpoint:
         caller = sys._getframe().f_back  # none on a thread without Python
         if is_evaluated(caller):
             return False
-        hit = _hit(raw, self.hits, caller)
+        hit = _hit(raw, next(self._numbers), caller)
         if self._decides and callable(self._action):
             return cast("Answer", self._action(hit))
         return breakpoint_actions.act(self._action, hit)

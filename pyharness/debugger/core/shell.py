@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from pyharness.debugger.shell import Events
     from pyharness.debugger.starting.child_processes import ChildProcesses
     from pyharness.protocol.agent import Request
-    from pyharness.protocol.channel import Go, Hello, Welcome
+    from pyharness.protocol.channel import Go, Hello, Message, Welcome
     from pyharness.protocol.question import Answer
 
 
@@ -204,7 +204,7 @@ class CoreProcess:
         """Nobody serves."""
         raise HarnessError(IMMOBILE, str(hello))
 
-    def answer(self, answer: Welcome | Go) -> None:
+    def answer(self, answer: Welcome | Go, to: Message[Any]) -> None:
         """Nobody asks."""
 
     def let_go(self) -> None:

@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from pyharness.debugger.starting.child_processes import ChildProcesses
+from pyharness.debugger.starting.target import Unanswered
 from pyharness.host.descriptors import above_streams, streams_held
 from pyharness.host.forks import blind, own
 from pyharness.model.errors import HarnessError
@@ -56,10 +57,12 @@ class Attached:
         try:
             self._socket = handle.connect()
             self._stream = self._socket.makefile("rwb")
-            self.hello, self._asked = self._greet(handle, seconds)
+            self.hello, number = self._greet(handle, seconds)
         except BaseException:
             os.close(self._process)
             raise
+        self._unanswered = Unanswered()
+        self._unanswered.add(self.hello, number)
         own(self)
         self.children = ChildProcesses(on_message, child_wait, handle.name) if child_wait is not None else None
         self._threads = [
@@ -80,10 +83,10 @@ class Attached:
             ) from error
         return connection
 
-    def answer(self, answer: Welcome | Go) -> None:
-        """Let the program go on from what it asked."""
+    def answer(self, answer: Welcome | Go, to: Message[Any]) -> None:
+        """Let the program's thread that sent the message ``to`` go on."""
         with contextlib.suppress(OSError, ValueError):
-            self._write(answer_line(answer, self._asked))
+            self._write(answer_line(answer, self._unanswered.take(to)))
 
     def let_go(self) -> None:
         """End the conversation: the program undoes all that was done to it, and runs on."""
@@ -169,7 +172,7 @@ class Attached:
             if isinstance(message, Exits):
                 self.exit_code, self.exit_known = message.code, True
                 continue
-            self._asked = number
+            self._unanswered.add(message, number)
             on_message(message)
 
     def _wait(self, on_exit: Callable[[int], None]) -> None:

@@ -16,6 +16,7 @@ from pathlib import Path
 from typing import IO, TYPE_CHECKING, Any
 
 from pyharness.debugger.starting.child_processes import ChildProcesses
+from pyharness.debugger.starting.target import Unanswered
 from pyharness.host.descriptors import streams_held
 from pyharness.host.forks import blind, own
 from pyharness.host.missing import check_folder, check_script, no_interpreter
@@ -112,7 +113,7 @@ class Launched:
             self._debugpy, debugpys = socket.socketpair()
             self._stream = ours.makefile("rwb")
             self._socket = ours
-            self._asked = 0
+            self._unanswered = Unanswered()
             with theirs, debugpys:
                 self._process = self._spawn(command, theirs.fileno(), debugpys.fileno())
         own(self)
@@ -157,10 +158,10 @@ class Launched:
         del hello
         return self._debugpy
 
-    def answer(self, answer: Welcome | Go) -> None:
-        """Let the program go on from what it asked."""
+    def answer(self, answer: Welcome | Go, to: Message[Any]) -> None:
+        """Let the program's thread that sent the message ``to`` go on."""
         with contextlib.suppress(OSError, ValueError):
-            self._stream.write(answer_line(answer, self._asked))
+            self._stream.write(answer_line(answer, self._unanswered.take(to)))
             self._stream.flush()
 
     def let_go(self) -> None:
@@ -205,7 +206,7 @@ class Launched:
 
     def _read(self, on_message: Callable[[Message[Any]], None]) -> None:
         for message, number in messages(self._stream):
-            self._asked = number
+            self._unanswered.add(message, number)
             on_message(message)
 
     def _wait(self, on_exit: Callable[[int], None]) -> None:
