@@ -259,6 +259,12 @@ def test_nothing_is_overwritten_unless_asked_for(tmp_path):
     with pytest.raises(UsageError, match="there already"):
         export(odd_graphs.nested(), folder)
     assert export(odd_graphs.nested(), folder, overwrite=True).name == "lambda_"
+    for name in ("notes.txt", "helper.py"):
+        (folder / name).write_text("mine")
+        with pytest.raises(UsageError, match=f"{name} that export did not write"):
+            export(odd_graphs.nested(), folder, overwrite=True)
+        assert (folder / name).read_text() == "mine"
+        (folder / name).unlink()
     other = tmp_path / "other"
     other.mkdir()
     (other / "theirs.txt").write_text("")

@@ -14,7 +14,7 @@ from torch.fx import GraphModule
 
 from pyharness.fx.exporting.error import ExportError
 from pyharness.fx.exporting.names import identifier
-from pyharness.fx.exporting.package import Package
+from pyharness.fx.exporting.package import HEADING, Package
 from pyharness.fx.exporting.structure import state_of
 from pyharness.model.errors import HarnessError, UsageError
 
@@ -96,5 +96,20 @@ def _check(target: Path, *, overwrite: bool) -> None:
         )
     if target.exists() and (not target.is_dir() or any(target.iterdir())) and not overwrite:
         raise UsageError(f"{str(target)!r} is there already.", "Name another folder, or pass overwrite=True.")
-    if target.exists() and overwrite and not (target / "state.pt").is_file() and any(target.iterdir()):
-        raise UsageError(f"{str(target)!r} holds something that export did not write.", "Name another folder.")
+    if target.exists() and overwrite:
+        foreign = sorted(path.name for path in target.iterdir() if not _is_exported(path))
+        if foreign or (any(target.iterdir()) and not (target / "state.pt").is_file()):
+            what = foreign[0] if foreign else "something"
+            raise UsageError(
+                f"{str(target)!r} holds {what} that export did not write.", "Move it away, or name another folder."
+            )
+
+
+def _is_exported(path: Path) -> bool:
+    """Whether an export wrote this file of its folder, or Python keeps it for one."""
+    if path.name in {"state.pt", "_state.py", "__init__.py", "__pycache__"}:
+        return True
+    if path.suffix != ".py" or not path.is_file():
+        return False
+    with path.open(encoding="utf-8", errors="replace") as stream:
+        return stream.readline().rstrip().endswith(HEADING)
