@@ -29,7 +29,7 @@ class Arguments:
         return value
 
     def path(self, name: str) -> str:
-        """A string that a file can be called; another one ends what runs in the program when it looks for the file."""
+        """A string that can name a file. debugpy ends its connection when it looks for a file of another name."""
         path = self.text(name)
         try:
             possible = b"\0" not in os.fsencode(path)

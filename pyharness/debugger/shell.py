@@ -22,7 +22,6 @@ if TYPE_CHECKING:
     from pyharness.debugger.python.side import PythonSide
     from pyharness.debugger.starting.target import Process
     from pyharness.protocol.agent import Request
-    from pyharness.protocol.channel import Message
     from pyharness.protocol.mi import Armed
     from pyharness.protocol.question import Answer
 
@@ -53,7 +52,7 @@ class Shell(ABC):
         """The latest signal that stopped a thread, by name and meaning."""
         self.ready = False
         """The program stands before its first line."""
-        self.asks_to_start: Message[Any] = Ready()
+        self.asks_to_start = Ready()
         """The program's message that it is ready, answered when its first action is known."""
         self.held = False
         """gdb may have stopped the program: only SIGKILL reaches it."""

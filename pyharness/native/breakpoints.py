@@ -75,7 +75,7 @@ class Breakpoint:
         self._decides = decides
         self._native: Any = None
         self._numbers = itertools.count(1)
-        """Of its matches: a thread may meet it before the thread that sets it has ``_native``."""
+        """Numbers of the matches: a thread may match before the thread that sets the breakpoint has ``_native``."""
 
     @property
     def hits(self) -> int:

@@ -47,7 +47,7 @@ def test_from_a_generated_line_into_cpp_and_out_on_the_next_line(pyharness):
     assert after["fx"]["node"] == "relu"
     assert after["printed"]["eps"].startswith("<error: NameError")
     assert data["exit_code"] == result.returncode == 0
-    assert result.stderr == "torch.Size([2, 4])\n"
+    assert result.stderr.splitlines()[-1] == "torch.Size([2, 4])"  # behind the note of a busy machine that it waits
     assert pyharness(*words).stdout == result.stdout  # no address or id in it
 
 

@@ -79,25 +79,36 @@ def test_a_program_that_stands_cannot_be_paused_and_one_that_runs_cannot_be_look
     assert second["name"] == program.stack(main)[1]["name"]
     for wrong in ("1 / 0", "number +", "nothing_of_that_name"):
         assert "Error" in program.client.refused("setVariable", **variable(program, frames[0]["id"], "number", wrong))
-    for name in ("nmber", "number; import os"):
-        asked = variable(program, frames[0]["id"], name, "1")
-        assert f"There is no variable {name!r}" in program.client.refused("setVariable", **asked)
-    for path in (
-        "/nonexistent\0.py",
-        "/nonexistent\ud800.py",
-        "/nonexistent\0.cpp",
-    ):  # debugpy left the program at these
-        source = {"path": path}
-        assert "no file can be called" in program.client.refused(
-            "setBreakpoints", source=source, breakpoints=[{"line": 1}]
-        )
-        assert "no file can be called" in program.client.refused("gotoTargets", source=source, line=1)
-        assert "no file can be called" in program.client.refused("breakpointLocations", source=source, line=1)
-        assert "no file can be called" in program.client.refused("source", source=source, sourceReference=0)
     program.client.request("setVariable", **variable(program, frames[0]["id"], "number", "-1"))
     program.client.request("continue", threadId=main)
     assert program.run_out() == 0
     program.leave()
+
+
+@pytest.mark.parametrize("name", ["nmber", "number; import os"])
+def test_a_variable_that_is_not_there_is_not_made(dap, name):
+    """debugpy would put it into the globals of the user's module."""
+    program, main = begun(dap, "loop")
+    frames = paused(program, main)
+    asked = variable(program, frames[0]["id"], name, "1")
+    assert f"There is no variable {name!r}" in program.client.refused("setVariable", **asked)
+    assert program.evaluate(f"{name!r} in globals()", frames[0]["id"]) == "False"
+    program.client.request("disconnect", terminateDebuggee=True)
+
+
+@pytest.mark.parametrize("path", ["/nonexistent\0.py", "/nonexistent\ud800.py", "/nonexistent\0.cpp"], ids=ascii)
+def test_a_source_that_no_file_can_be_called_is_refused(dap, path):
+    """debugpy ends its connection at some of them, and the program that stood ran on."""
+    program, main = begun(dap, "loop")
+    paused(program, main)
+    for command, more in (
+        ("setBreakpoints", {"breakpoints": [{"line": 1}]}),
+        ("gotoTargets", {"line": 1}),
+        ("breakpointLocations", {"line": 1}),
+        ("source", {"sourceReference": 0}),
+    ):
+        assert "no file can be called" in program.client.refused(command, source={"path": path}, **more)
+    program.client.request("disconnect", terminateDebuggee=True)
 
 
 def variable(program, frame, name, value):

@@ -261,7 +261,7 @@ def test_nothing_is_overwritten_unless_asked_for(tmp_path):
     assert export(odd_graphs.nested(), folder, overwrite=True).name == "lambda_"
     for name in ("notes.txt", "helper.py"):
         (folder / name).write_text("mine")
-        with pytest.raises(UsageError, match=f"{name} that export did not write"):
+        with pytest.raises(UsageError, match=f"{name}', which export did not write"):
             export(odd_graphs.nested(), folder, overwrite=True)
         assert (folder / name).read_text() == "mine"
         (folder / name).unlink()

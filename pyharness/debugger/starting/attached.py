@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from pyharness.debugger.starting.child_processes import ChildProcesses
-from pyharness.debugger.starting.target import Unanswered
+from pyharness.debugger.starting.unanswered import Unanswered
 from pyharness.host.descriptors import above_streams, streams_held
 from pyharness.host.forks import blind, own
 from pyharness.model.errors import HarnessError

@@ -16,7 +16,7 @@ from pathlib import Path
 from typing import IO, TYPE_CHECKING, Any
 
 from pyharness.debugger.starting.child_processes import ChildProcesses
-from pyharness.debugger.starting.target import Unanswered
+from pyharness.debugger.starting.unanswered import Unanswered
 from pyharness.host.descriptors import streams_held
 from pyharness.host.forks import blind, own
 from pyharness.host.missing import check_folder, check_script, no_interpreter

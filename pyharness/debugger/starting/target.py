@@ -12,23 +12,6 @@ if TYPE_CHECKING:
     from pyharness.protocol.channel import Go, Hello, Message, Welcome
 
 
-class Unanswered:
-    """The numbers of a program's messages until they are answered: several of its threads may ask at once."""
-
-    def __init__(self) -> None:
-        self._numbers: dict[int, tuple[Message[Any], int]] = {}
-        """By the identity of the message, which is kept so that no other one gets it: equal ones may be asked."""
-
-    def add(self, message: Message[Any], number: int) -> None:
-        """Keep the number of a message."""
-        if number:
-            self._numbers[id(message)] = message, number
-
-    def take(self, message: Message[Any]) -> int:
-        """The number of a message that is answered now; 0 for one that had none."""
-        return self._numbers.pop(id(message), (message, 0))[1]
-
-
 class Process(Protocol):
     """A running program with its control channel; its messages and its end are told on threads of its own."""
 

@@ -94,15 +94,21 @@ def _check(target: Path, *, overwrite: bool) -> None:
         raise UsageError(
             f"There is no folder {str(target.parent)!r} to write {target.name!r} to.", "Make it, or name another one."
         )
-    if target.exists() and (not target.is_dir() or any(target.iterdir())) and not overwrite:
-        raise UsageError(f"{str(target)!r} is there already.", "Name another folder, or pass overwrite=True.")
-    if target.exists() and overwrite:
-        foreign = sorted(path.name for path in target.iterdir() if not _is_exported(path))
-        if foreign or (any(target.iterdir()) and not (target / "state.pt").is_file()):
-            what = foreign[0] if foreign else "something"
-            raise UsageError(
-                f"{str(target)!r} holds {what} that export did not write.", "Move it away, or name another folder."
-            )
+    if not target.exists():
+        return
+    if not target.is_dir():
+        raise UsageError(f"{str(target)!r} is a file.", "Name another folder.")
+    there = sorted(target.iterdir())
+    if there and not overwrite:
+        raise UsageError(
+            f"{str(target)!r} is there already.", "Name another folder, or overwrite it (overwrite=True, --overwrite)."
+        )
+    ours = (target / "state.pt").is_file()
+    if foreign := [path.name for path in there if not (ours and _is_exported(path))]:
+        raise UsageError(
+            f"{str(target)!r} holds {foreign[0]!r}, which export did not write.",
+            "Move it away, or name another folder.",
+        )
 
 
 def _is_exported(path: Path) -> bool:

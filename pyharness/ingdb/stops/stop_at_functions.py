@@ -259,16 +259,17 @@ def _by_line(request: Break) -> list[str]:
 
 
 def _functions_of(file: str) -> list[UserFunction]:
-    """The known functions in a file: two libraries may have files of one name in folders of their own."""
-    name, real = Path(file).name, os.path.realpath(file)
-    of_that_name = [function for function in known_functions() if Path(function.file).name == name]
-    ending = f"/{os.path.normpath(file)}"
-    matching = {
-        each
-        for each in {function.file for function in of_that_name}
-        if f"/{each}".endswith(ending) or os.path.realpath(each) == real
-    }
-    return [function for function in of_that_name if function.file in matching]
+    """The known functions of a file: two libraries may have files of one name, in folders of their own."""
+    known = known_functions()
+    files = {each for each in {function.file for function in known} if _is_meant(each, file)}
+    return [function for function in known if function.file in files]
+
+
+def _is_meant(file: str, by: str) -> bool:
+    """Whether a path, its end or another way to it by links names ``file``, as gdb and ``_through_links`` find it."""
+    if Path(file).name != Path(by).name:
+        return False
+    return f"/{file}".endswith(f"/{os.path.normpath(by)}") or os.path.realpath(file) == os.path.realpath(by)
 
 
 def _line_spec(file: str, line: int) -> str:
@@ -321,6 +322,8 @@ def _nearest(request: Break) -> str:
     known = known_functions()
     if request.line:
         files = sorted({function.file for function in known})
+        if namesakes := [file for file in files if Path(file).name == Path(request.file).name]:
+            return f"Did you mean {' or '.join(namesakes)}?"
         return nearest(Path(request.file).name, [Path(file).name for file in files])
     names = [function.name for function in known]
     return nearest(request.function, names) or nearest(request.function, [name.split("::")[-1] for name in names])
