@@ -152,6 +152,7 @@ def run(options: argparse.Namespace, *, stop: bool) -> int:
         if tracing.is_connected():
             KEPT_MODULES.put_back()
             unseen.UNSEEN.script_has_ended()
+            tracing.expect_end()
     return 0
 
 

@@ -6,8 +6,10 @@ Threads are kernel thread ids (LWPs): the one name that both debuggers' threads 
 from __future__ import annotations
 
 from collections import deque
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import TYPE_CHECKING, Literal, TypeAlias
+
+from pyharness.model.frozen import frozen
 
 if TYPE_CHECKING:
     from collections.abc import Collection
@@ -22,7 +24,7 @@ NativeReason = Literal["breakpoint", "arrived", "stepped", "signal", "pause", "d
 # --- events -----------------------------------------------------------------------------------------------------------
 
 
-@dataclass(frozen=True)
+@frozen
 class PythonStopped:
     """debugpy stopped a thread."""
 
@@ -33,7 +35,7 @@ class PythonStopped:
     """Whether the thread is in code that native code has called since ``AgentArm``."""
 
 
-@dataclass(frozen=True)
+@frozen
 class NativeStopped:
     """gdb stopped a thread."""
 
@@ -47,7 +49,7 @@ class NativeStopped:
     """Whether the thread is in a library's code that is inlined into a function of the user's."""
 
 
-@dataclass(frozen=True)
+@frozen
 class Stopped:
     """What the client is told."""
 
@@ -63,33 +65,33 @@ class Stopped:
 # --- actions ----------------------------------------------------------------------------------------------------------
 
 
-@dataclass(frozen=True)
+@frozen
 class Start:
     """Let the program begin; with ``stop`` it halts at the user's first line."""
 
     stop: bool = False
 
 
-@dataclass(frozen=True)
+@frozen
 class Arm:
     """Break at every native function of the user's, on this thread."""
 
     thread: int
 
 
-@dataclass(frozen=True)
+@frozen
 class ArmReturn:
     """Break where native code of the user's goes on that called the Python code of this thread, if there is any."""
 
     thread: int
 
 
-@dataclass(frozen=True)
+@frozen
 class Disarm:
     """Take these breakpoints away."""
 
 
-@dataclass(frozen=True)
+@frozen
 class Python:
     """A DAP request that resumes: continue, next, stepIn, stepOut."""
 
@@ -97,7 +99,7 @@ class Python:
     command: Literal["continue", "next", "stepIn", "stepOut"]
 
 
-@dataclass(frozen=True)
+@frozen
 class Native:
     """gdb resumes one thread: to run on, or to the next line."""
 
@@ -105,7 +107,7 @@ class Native:
     command: Literal["continue", "next", "nexti", "stepi"]
 
 
-@dataclass(frozen=True)
+@frozen
 class Leave:
     """Run on to whoever called the user's native code: another native frame of theirs, or their next Python line.
 
@@ -116,7 +118,7 @@ class Leave:
     pending: bool = False
 
 
-@dataclass(frozen=True)
+@frozen
 class AgentArm:
     """Have debugpy stop at the next Python line of this thread (through the agent).
 
@@ -126,7 +128,7 @@ class AgentArm:
     thread: int
 
 
-@dataclass(frozen=True)
+@frozen
 class AgentDisarm:
     """Have debugpy forget a step that is still pending on this thread (through the agent)."""
 
@@ -151,7 +153,7 @@ _INTO = ("into", "into_instruction")
 _INSTRUCTIONS: dict[Request, Literal["nexti", "stepi"]] = {"instruction": "nexti", "into_instruction": "stepi"}
 
 
-@dataclass(frozen=True)
+@frozen
 class _Step:
     thread: int
     request: Request

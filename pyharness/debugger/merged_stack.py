@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import TYPE_CHECKING
+
+from pyharness.model.frozen import frozen
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
@@ -12,7 +13,7 @@ if TYPE_CHECKING:
     from pyharness.model.frames import Frame
 
 
-@dataclass(frozen=True)
+@frozen
 class StackFrame:
     """A frame of a thread that stands, and who can look into it."""
 

@@ -7,8 +7,10 @@ terminal, a warning printed by a library inside gdb) becomes a ``Stream`` of kin
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import TypeAlias
+
+from pyharness.model.frozen import frozen
 
 Value: TypeAlias = "str | list[Value] | dict[str, Value]"
 
@@ -18,7 +20,7 @@ _MAX_DEPTH = 200
 """gdb nests a few levels; a line that nests deeper is not gdb's and must not exhaust the Python stack."""
 
 
-@dataclass(frozen=True)
+@frozen
 class Result:
     """``^done``, ``^running``, ``^error``, ...: the answer to the command sent with ``token``."""
 
@@ -27,7 +29,7 @@ class Result:
     values: dict[str, Value] = field(default_factory=dict)
 
 
-@dataclass(frozen=True)
+@frozen
 class Notice:
     """An asynchronous record: ``*stopped`` (exec), ``=thread-created`` (notify), ``+download`` (status)."""
 
@@ -36,7 +38,7 @@ class Notice:
     values: dict[str, Value] = field(default_factory=dict)
 
 
-@dataclass(frozen=True)
+@frozen
 class Stream:
     """Text: of gdb's console (``~``), the target (``@``) or gdb's log (``&``)."""
 
@@ -44,7 +46,7 @@ class Stream:
     text: str
 
 
-@dataclass(frozen=True)
+@frozen
 class Prompt:
     """``(gdb)``."""
 

@@ -9,7 +9,7 @@ import re
 import socket
 import sys
 from contextlib import contextmanager, suppress
-from dataclasses import asdict, dataclass
+from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -18,6 +18,7 @@ from pyharness.host.folders import current_folder
 from pyharness.host.regular_file import read_own
 from pyharness.host.state import StateError, state_dir, state_errors, write_private
 from pyharness.model.errors import UsageError
+from pyharness.model.frozen import frozen
 from pyharness.model.text.json_lines import parsed
 
 if TYPE_CHECKING:
@@ -29,7 +30,7 @@ _MOST = 8 << 20
 """Bytes of a card: it has a command line, which may be long."""
 
 
-@dataclass(frozen=True)
+@frozen
 class Handle:
     """A program that listens; ``started`` tells it from a later process with the same number."""
 

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import Any, Literal
+
+from pyharness.model.frozen import frozen
 
 Language = Literal["python", "native"]
 
 
-@dataclass(frozen=True)
+@frozen
 class FxPlace:
     """What torch.fx knows of a generated line."""
 
@@ -24,7 +25,7 @@ class FxPlace:
         return {"node": self.node, "module": self.module, "origin": self.origin}
 
 
-@dataclass(frozen=True)
+@frozen
 class AutogradNode:
     """The ``torch::autograd::Node`` that a native frame runs."""
 
@@ -34,7 +35,7 @@ class AutogradNode:
     address: int
 
 
-@dataclass(frozen=True)
+@frozen
 class Frame:
     """A Python or native frame; ``file`` and ``line`` are ``None`` where nothing is known."""
 

@@ -3,17 +3,18 @@
 from __future__ import annotations
 
 import re
-from dataclasses import asdict, dataclass, replace
+from dataclasses import asdict, replace
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 from pyharness.model.errors import UsageError, nearest
+from pyharness.model.frozen import frozen
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
 
-@dataclass(frozen=True)
+@frozen
 class GraphNode:
     """One node."""
 
@@ -55,7 +56,7 @@ class GraphNode:
         }
 
 
-@dataclass(frozen=True)
+@frozen
 class Graph:
     """A graph and the ``forward`` that was generated from it."""
 
@@ -96,7 +97,7 @@ def without_frees(statement: str) -> str:
     return _FREES.sub("", statement)
 
 
-@dataclass(frozen=True)
+@frozen
 class MadeGraph:
     """A GraphModule that a program made, and what it was after each time that its code was generated."""
 
@@ -148,7 +149,7 @@ def _graph(data: dict[str, Any]) -> Graph:
 _VERSION = re.compile(r"^(.*?)@(\d+)$")
 
 
-@dataclass(frozen=True)
+@frozen
 class Chosen:
     """One version of a graph that a program made."""
 

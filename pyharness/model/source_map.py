@@ -3,19 +3,19 @@
 from __future__ import annotations
 
 import json
-from dataclasses import dataclass
 from functools import cached_property, lru_cache
 from pathlib import Path
 
 from pyharness.host.regular_file import read_regular
 from pyharness.model.frames import FxPlace
+from pyharness.model.frozen import frozen
 from pyharness.model.text.json_lines import parsed
 
 SUFFIX = ".map.json"
 """A map lies beside its file: ``forward_1a2b.py`` has ``forward_1a2b.py.map.json``."""
 
 
-@dataclass(frozen=True)
+@frozen
 class MappedLine:
     """One statement of a generated file."""
 
@@ -39,7 +39,7 @@ class MappedLine:
         return FxPlace(self.node, self.module, origin)
 
 
-@dataclass(frozen=True)
+@frozen
 class SourceMap:
     """The map of one generated file, ``lines`` in order of line."""
 

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import TYPE_CHECKING, Any, Literal
+
+from pyharness.model.frozen import frozen
 
 if TYPE_CHECKING:
     from pyharness.model.frames import Frame
@@ -11,7 +13,7 @@ if TYPE_CHECKING:
 Reason = Literal["breakpoint", "step", "signal", "exception", "entry", "pause", "data breakpoint", "goto"]
 
 
-@dataclass(frozen=True)
+@frozen
 class Stop:
     """One stop; ``frame`` is the innermost frame that a user would call "where it stopped"."""
 

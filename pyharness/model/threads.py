@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import Any
 
 from pyharness.model.frames import Frame, from_json
+from pyharness.model.frozen import frozen
 
 
-@dataclass(frozen=True)
+@frozen
 class ThreadStack:
     """``frames`` are innermost first."""
 

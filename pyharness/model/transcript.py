@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import re
 import signal
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from pyharness.host.exit_status import of_program
+from pyharness.model.frozen import frozen
 
 if TYPE_CHECKING:
     from pyharness.model.stops import Stop
@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 _ADDRESS = re.compile(r"\b0x[0-9a-f]{6,16}\b")
 
 
-@dataclass(frozen=True)
+@frozen
 class Mismatch:
     """One thing that an expectation wanted otherwise."""
 
@@ -29,7 +29,7 @@ class Mismatch:
         return {"key": self.key, "wanted": self.wanted, "got": self.got}
 
 
-@dataclass(frozen=True)
+@frozen
 class Checked:
     """An expectation, held against what came."""
 
@@ -50,7 +50,7 @@ class Checked:
         return {"step": self.step, "line": self.line, "holds": self.holds, "mismatches": mismatches}
 
 
-@dataclass(frozen=True)
+@frozen
 class Failure:
     """Why a session could not be played to its end."""
 
@@ -64,14 +64,14 @@ class Failure:
         return {"message": self.message, "remedy": self.remedy}
 
 
-@dataclass(frozen=True)
+@frozen
 class Begun:
     """A stop before anything is asked there: an expression may take its time."""
 
     stop: Stop
 
 
-@dataclass(frozen=True)
+@frozen
 class Printed:
     """An expression that was asked at the latest stop, and its text."""
 
@@ -79,7 +79,7 @@ class Printed:
     text: str
 
 
-@dataclass(frozen=True)
+@frozen
 class Logged:
     """A line that a log point printed."""
 
@@ -91,7 +91,7 @@ class Logged:
         return {"place": self.place, "text": self.text}
 
 
-@dataclass(frozen=True)
+@frozen
 class Ended:
     """The program is over."""
 
@@ -106,7 +106,7 @@ class Ended:
         return f"the program ended with exit code {self.exit_code}"
 
 
-@dataclass(frozen=True)
+@frozen
 class Transcript:
     """All of one session."""
 

@@ -9,11 +9,11 @@ import fnmatch
 import os
 import re
 import sysconfig
-from dataclasses import dataclass
 from functools import lru_cache
 from typing import TYPE_CHECKING
 
 from pyharness.model.errors import UsageError
+from pyharness.model.frozen import frozen
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -38,7 +38,7 @@ _LIBRARY_PYTHON = re.compile(
 )
 
 
-@dataclass(frozen=True)
+@frozen
 class UserCode:
     """What counts as the user's code in one program."""
 

@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import TYPE_CHECKING
+
+from pyharness.model.frozen import frozen
 
 if TYPE_CHECKING:
     from pyharness.model.frames import FxPlace
     from pyharness.model.source_map import MappedLine
 
 
-@dataclass(frozen=True)
+@frozen
 class Variable:
     """One line of a variables view."""
 
@@ -33,7 +34,7 @@ class Variable:
     """Why it cannot be shown, or not all of it."""
 
 
-@dataclass(frozen=True)
+@frozen
 class Scope:
     """A group of a frame's variables."""
 

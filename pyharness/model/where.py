@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import re
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal
 
@@ -13,6 +13,7 @@ from pyharness.model.conditions.condition import compile_condition
 from pyharness.model.conditions.hits import checked as checked_hits
 from pyharness.model.conditions.native import check_native
 from pyharness.model.errors import UsageError, nearest
+from pyharness.model.frozen import frozen
 from pyharness.model.text.code_lines import check_in_file, check_line, executable_line
 
 if TYPE_CHECKING:
@@ -51,7 +52,7 @@ _MOST_NEIGHBOURS = 2000
 """Files looked at for the nearest name to one that does not exist."""
 
 
-@dataclass(frozen=True)
+@frozen
 class Where:
     """A place of the program; ``file`` and ``line`` are set for FILE:LINE, ``name`` otherwise."""
 

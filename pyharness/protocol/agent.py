@@ -7,9 +7,9 @@ plain gdb send theirs themselves. Nothing in a request is run as code but the ex
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Literal
 
+from pyharness.model.frozen import frozen
 from pyharness.protocol.codec import MalformedError
 from pyharness.protocol.question import Answer, Question
 
@@ -37,12 +37,12 @@ class RefusedError(Exception):
     """The agent could not do it: why."""
 
 
-@dataclass(frozen=True)
+@frozen
 class ArmNextLine(Request[bool], name="arm_next_line"):
     """Have debugpy stop at the next line of the innermost frame of the user's, or of a caller; whether it will."""
 
 
-@dataclass(frozen=True)
+@frozen
 class ArmStepIn(Request[int], name="arm_step_in"):
     """Have debugpy stop at the next line of any frame of the user's, also of what native code calls.
 
@@ -50,12 +50,12 @@ class ArmStepIn(Request[int], name="arm_step_in"):
     """
 
 
-@dataclass(frozen=True)
+@frozen
 class Disarm(Request[None], name="disarm"):
     """Forget a step that is pending on this thread."""
 
 
-@dataclass(frozen=True)
+@frozen
 class AskDebugpy(Request[bool], name="debugpy"):
     """Do a request of debugpy's on this thread, without an answer of its own; whether debugpy is connected.
 
@@ -67,7 +67,7 @@ class AskDebugpy(Request[bool], name="debugpy"):
     """The arguments as the debug adapter protocol has them."""
 
 
-@dataclass(frozen=True)
+@frozen
 class Evaluated:
     """What an expression came to."""
 
@@ -83,7 +83,7 @@ NOT_EVALUATED = Evaluated(None, "the program runs without pyharness's native hal
 """The answer of a program that has no agent."""
 
 
-@dataclass(frozen=True)
+@frozen
 class Evaluate(Request[Evaluated], name="evaluate"):
     """Evaluate the user's expression in the innermost frame of theirs, or in one that is named."""
 
@@ -94,7 +94,7 @@ class Evaluate(Request[Evaluated], name="evaluate"):
     """Which of several frames at ``file`` and ``line``, the innermost first."""
 
 
-@dataclass(frozen=True)
+@frozen
 class OpPlace:
     """An op or an autograd node to stop at."""
 
@@ -113,14 +113,14 @@ def op_place(where: Where, known_as: str) -> OpPlace:
     return OpPlace("op" if where.kind == "op" else "node", where.name, where.when, known_as)
 
 
-@dataclass(frozen=True)
+@frozen
 class SetOpPlaces(Request[None], name="op_places"):
     """Stop at exactly these ops and nodes from now on."""
 
     places: tuple[OpPlace, ...]
 
 
-@dataclass(frozen=True)
+@frozen
 class LinePlace:
     """A place that a person named in plain gdb."""
 
@@ -133,20 +133,20 @@ class LinePlace:
     """Where it is an op or a node, whoever calls it."""
 
 
-@dataclass(frozen=True)
+@frozen
 class SetStops(Request[None], name="stops"):
     """Stop at exactly these places from now on: gdb is alone, there is no debugpy."""
 
     stops: tuple[LinePlace, ...]
 
 
-@dataclass(frozen=True)
+@frozen
 class ArmStep(Request[bool], name="step"):
     """Stop where a step of this thread ends in Python; whether it can end there."""
 
     mode: str
 
 
-@dataclass(frozen=True)
+@frozen
 class CancelStep(Request[None], name="cancel_step"):
     """Forget the step of this thread."""

@@ -10,10 +10,10 @@ from __future__ import annotations
 
 import json
 from contextlib import suppress
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, NoReturn
 
 from pyharness.model.errors import nearest
+from pyharness.model.frozen import frozen
 from pyharness.model.text.json_lines import parsed
 from pyharness.protocol.codec import MalformedError, decode, encode
 from pyharness.protocol.question import Answer, Question
@@ -38,7 +38,7 @@ class Greeting(Question[Answer]):
         return _line({"type": self.tag, **self.to_json()})
 
 
-@dataclass(frozen=True)
+@frozen
 class Children:
     """Where child processes of the program call in."""
 
@@ -50,7 +50,7 @@ class Children:
     """Name of the program that started it."""
 
 
-@dataclass(frozen=True)
+@frozen
 class Welcome:
     """How the controller wants to debug the program."""
 
@@ -64,7 +64,7 @@ class Welcome:
     """``None`` where children are not to be debugged."""
 
 
-@dataclass(frozen=True)
+@frozen
 class Hello(Message[Welcome], name="hello"):
     """Who the program is: its first message."""
 
@@ -83,7 +83,7 @@ class Hello(Message[Welcome], name="hello"):
     """What the second connection says, which is debugpy's."""
 
 
-@dataclass(frozen=True)
+@frozen
 class Go:
     """The program may go on."""
 
@@ -91,33 +91,33 @@ class Go:
     """Whether the program stops: at its first line, or at the op or node that it asked about."""
 
 
-@dataclass(frozen=True)
+@frozen
 class Ready(Message[Go], name="ready"):
     """All that there is was told: the program stands before its first line, or runs already."""
 
 
-@dataclass(frozen=True)
+@frozen
 class Library(Message[Go], name="library"):
     """A native library was loaded."""
 
     path: str
 
 
-@dataclass(frozen=True)
+@frozen
 class Generated(Message[Go], name="generated"):
     """torch.fx made code, which has a file and beside it a map."""
 
     file: str
 
 
-@dataclass(frozen=True)
+@frozen
 class Unfiled(Message[Go], name="unfiled"):
     """Generated code could not be written to a file."""
 
     why: str
 
 
-@dataclass(frozen=True)
+@frozen
 class OpReached(Message[Go], name="op"):
     """A thread has come to an op or an autograd node that is a place."""
 
@@ -129,7 +129,7 @@ class OpReached(Message[Go], name="op"):
     """Address of the function that it calls next, if it is to stop."""
 
 
-@dataclass(frozen=True)
+@frozen
 class Ended(Message[Go], name="ended"):
     """The program's Python ends."""
 
@@ -145,26 +145,26 @@ class Ended(Message[Go], name="ended"):
     """Whether torch.compile has compiled functions of it."""
 
 
-@dataclass(frozen=True)
+@frozen
 class Failed(Message[None], name="failed"):
     """Python cannot be debugged in this program."""
 
     error: str
 
 
-@dataclass(frozen=True)
+@frozen
 class Ends(Message[None], name="ends"):
     """A program that was visited ends: the connection goes with it."""
 
 
-@dataclass(frozen=True)
+@frozen
 class Exits(Message[None], name="exit"):
     """The exit code of a program that was visited, which only a parent hears otherwise."""
 
     code: int
 
 
-@dataclass(frozen=True)
+@frozen
 class Child(Message[None], name="child"):
     """A child process, at the door of ``Children``: it waits there until it was visited, or that is closed."""
 
@@ -174,7 +174,7 @@ class Child(Message[None], name="child"):
     parent: int
 
 
-@dataclass(frozen=True)
+@frozen
 class Busy(Message[None], name="busy"):
     """Another debugger is there already."""
 
@@ -182,14 +182,14 @@ class Busy(Message[None], name="busy"):
     name: str
 
 
-@dataclass(frozen=True)
+@frozen
 class Visit(Greeting[None], name="visit"):
     """A debugger has come; the program's ``Hello`` follows, or ``Busy``."""
 
     name: str
 
 
-@dataclass(frozen=True)
+@frozen
 class Link(Greeting[None], name="debugpy"):
     """The connection is for debugpy: that of the debugger which has the key."""
 

@@ -6,9 +6,9 @@ It begins with a comment, as no expression does: pydevd passes it on unread, and
 from __future__ import annotations
 
 import json
-from dataclasses import dataclass
 from functools import lru_cache
 
+from pyharness.model.frozen import frozen
 from pyharness.model.text.json_lines import parsed
 from pyharness.protocol.codec import decode, encode
 
@@ -17,7 +17,7 @@ WHO = "#pyharness who"
 """In place of an expression to evaluate: the LWP of the thread that stands there, and the name of each thread."""
 
 
-@dataclass(frozen=True)
+@frozen
 class Wanted:
     """One breakpoint or log point."""
 
@@ -31,7 +31,7 @@ class Wanted:
     """What is printed instead of stopping, with expressions in braces; empty where it stops."""
 
 
-@dataclass(frozen=True)
+@frozen
 class AtLine:
     """All that is wanted at a line, or at a function, of which pydevd keeps one condition."""
 

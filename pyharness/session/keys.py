@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from pyharness.model.frozen import frozen
 
 
-@dataclass(frozen=True)
+@frozen
 class Key:
     """One key of a table."""
 

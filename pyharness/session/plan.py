@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import TYPE_CHECKING, Literal, get_args
 
 from pyharness.model.conditions import log_message
 from pyharness.model.evaluation import EVAL_TIMEOUT
+from pyharness.model.frozen import frozen
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -17,7 +18,7 @@ Move = Literal["at", "continue", "into", "into_native", "over", "out"]
 MOVES: tuple[Move, ...] = get_args(Move)
 
 
-@dataclass(frozen=True)
+@frozen
 class Target:
     """The program."""
 
@@ -34,7 +35,7 @@ class Target:
     """Seconds that an expression may take."""
 
 
-@dataclass(frozen=True)
+@frozen
 class Expectation:
     """What a session file says of a stop."""
 
@@ -50,7 +51,7 @@ class Expectation:
     """Frames that the stack has in this order, innermost first; others may lie between."""
 
 
-@dataclass(frozen=True)
+@frozen
 class Step:
     """One move and what is asked where it ends."""
 
@@ -64,7 +65,7 @@ class Step:
     expects: tuple[Expectation, ...] = ()
 
 
-@dataclass(frozen=True)
+@frozen
 class LogPoint:
     """What prints a line whenever a place is reached, and stops nothing."""
 
@@ -76,7 +77,7 @@ class LogPoint:
         log_message.required(self.message, python=self.where.is_python)
 
 
-@dataclass(frozen=True)
+@frozen
 class Plan:
     """A whole session."""
 

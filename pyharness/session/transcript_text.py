@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from pyharness.host.regular_file import read_text
+from pyharness.model.frozen import frozen
 from pyharness.model.stops import Stop
 from pyharness.model.text.source_line import lines_of, short_path
 from pyharness.model.text.stack_format import Style as StackStyle
@@ -25,7 +25,7 @@ _CALLER = re.compile(r"(?<=, called from ).+(?=:\d+$)")
 """The file in the note of a stop at an op or a node."""
 
 
-@dataclass(frozen=True)
+@frozen
 class Manner:
     """How much to show."""
 

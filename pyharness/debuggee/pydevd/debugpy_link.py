@@ -5,6 +5,7 @@ debugpy's own ways in are TCP ports; any user of the machine can connect to one.
 
 from __future__ import annotations
 
+import threading
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
@@ -13,7 +14,10 @@ from pyharness.debuggee.link.own_socket import OwnSocket
 if TYPE_CHECKING:
     import socket
     from collections.abc import Callable, Iterator
+    from types import ModuleType
 
+_TENTH, _NAP = 0.1, 0.01
+"""Seconds."""
 _NOWHERE = ("pyharness", 0)
 """The address that debugpy insists on; nobody looks it up."""
 
@@ -23,12 +27,14 @@ def serve(link: socket.socket, on_made: Callable[[Any], None] = lambda _debugger
 
     ``on_made`` gets it as soon as it is made. ``None`` where it was disposed meanwhile.
     """
-    import debugpy.server  # where pydevd is found from then on
+    import debugpy.server.api  # where pydevd is found from then on
     import pydevd
 
     from pyharness.debuggee.pydevd import named_threads
     from pyharness.debuggee.pydevd import tuning as pydevd_tuning
 
+    _hurry()
+    _describe_nothing(debugpy.server.api)
     debugpy.configure(subProcess=False)
     named_threads.name_them()
     with _connected_to(OwnSocket(link), on_made):
@@ -37,6 +43,14 @@ def serve(link: socket.socket, on_made: Callable[[Any], None] = lambda _debugger
     if debugger is not None:
         pydevd_tuning.tune(debugger)
     return debugger
+
+
+def _describe_nothing(api: ModuleType) -> None:
+    """Spare debugpy the description of all installed packages where no log would have it: it reads their metadata."""
+    from debugpy.common import log
+
+    if log.log_dir is None and "info" not in log.stderr.levels:
+        api.ensure_logging.ensured = True
 
 
 @contextmanager
@@ -53,8 +67,34 @@ def _connected_to(link: socket.socket, on_made: Callable[[Any], None]) -> Iterat
             self._client_socket = link
             self.initialize_network(link)
 
+        def dispose_and_kill_all_pydevd_threads(self, wait: bool = True, timeout: float = 0.5) -> None:  # noqa: FBT001, FBT002
+            """End the session. The reader waits for nobody: others wait for it, and each would the whole time."""
+            super().dispose_and_kill_all_pydevd_threads(wait and threading.current_thread() is not self.reader, timeout)
+
     before, pydevd.PyDB = pydevd.PyDB, Linked
     try:
         yield
     finally:
         pydevd.PyDB = before
+
+
+class _Clock:
+    """The module ``time``, but for short sleeps."""
+
+    def __init__(self, clock: Any) -> None:
+        self._clock = clock
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self._clock, name)
+
+    def sleep(self, seconds: float) -> None:
+        """pydevd sleeps a tenth of a second until threads run that run, and between two looks whether they ended."""
+        self._clock.sleep(min(seconds, _NAP) if seconds <= _TENTH else seconds)
+
+
+def _hurry() -> None:
+    """Have pydevd begin and end a session without long sleeps."""
+    import pydevd
+
+    if not isinstance(pydevd.time, _Clock):
+        pydevd.time = _Clock(pydevd.time)

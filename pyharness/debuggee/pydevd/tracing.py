@@ -20,6 +20,8 @@ if TYPE_CHECKING:
 
 _QUIET = {"PYDEVD_DISABLE_FILE_VALIDATION": "1", "PYDEVD_USE_FRAME_EVAL": "NO"}
 """Frozen modules cannot be stepped into, which it would say on stderr; frames that it evaluates itself stay slow."""
+_SOON = 0.02
+"""Seconds."""
 
 
 class _Known:
@@ -78,6 +80,17 @@ def connect(link: socket.socket, is_over: Callable[[], bool]) -> None:
 def is_connected() -> bool:
     """Whether debugpy serves somebody now."""
     return bool(_Known.debuggers)
+
+
+def expect_end() -> None:
+    """The script has ended, and Python waits for the thread that looks five times a second whether all others have."""
+    import pydevd
+
+    pydevd.TIMEOUT_SLOW = _SOON
+    for debugger in _Known.debuggers:
+        looked_at = debugger.check_alive_thread._wait_event
+        looked_at.set()
+        looked_at.clear()
 
 
 def release() -> None:

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from contextlib import suppress
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from pyharness.debugger.native.side import NativeSide
 from pyharness.debugger.native.signals import NativeSignals
 from pyharness.gdbmi.client import GdbError, GdbLostError
 from pyharness.model.errors import DebuggerLostError, HarnessError
+from pyharness.model.frozen import frozen
 from pyharness.model.user_code import UserCode
 from pyharness.protocol.mi import OpenCore
 
@@ -35,7 +35,7 @@ class CoreLostError(DebuggerLostError):
         self.remedy = REOPEN
 
 
-@dataclass(frozen=True)
+@frozen
 class OpenedCore:
     """A core file that gdb has open."""
 

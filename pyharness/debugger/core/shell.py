@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import queue
 from contextlib import contextmanager
-from dataclasses import dataclass, field
+from dataclasses import field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -14,6 +14,7 @@ from pyharness.debugger.core.native import IMMOBILE, REOPEN, CoreLostError, Core
 from pyharness.debugger.python.side import PythonSide
 from pyharness.debugger.shell import Shell
 from pyharness.model.errors import HarnessError
+from pyharness.model.frozen import frozen
 from pyharness.protocol.mi import Armed
 
 if TYPE_CHECKING:
@@ -31,7 +32,7 @@ if TYPE_CHECKING:
     from pyharness.protocol.question import Answer
 
 
-@dataclass(frozen=True)
+@frozen
 class CoreFile:
     """What to open; as a ``debugger.starting.target.Target``, but nothing is started."""
 

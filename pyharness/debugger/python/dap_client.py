@@ -93,6 +93,10 @@ class DapClient:
         body: Message = response.get("body") or {}
         return body
 
+    def end(self) -> None:
+        """Say that no request will come any more: debugpy, when it leaves, waits half a second for that."""
+        self._hang_up(socket.SHUT_WR)
+
     def close(self) -> None:
         """Hang up: debugpy ends its part in the program."""
         self._hang_up()
@@ -103,9 +107,9 @@ class DapClient:
         """Forget it, in a forked child: the connection is its parent's."""
         blind([self._socket.fileno()])
 
-    def _hang_up(self) -> None:
+    def _hang_up(self, how: int = socket.SHUT_RDWR) -> None:
         with contextlib.suppress(OSError):
-            self._socket.shutdown(socket.SHUT_RDWR)
+            self._socket.shutdown(how)
 
     def _write(self, message: Message, pending: Pending) -> None:
         self.transcript.append(f"-> {json.dumps(message)}")
@@ -137,6 +141,8 @@ class DapClient:
         self.transcript.append(f"<- {json.dumps(message)}")
         if message["type"] == "event":
             self._on_event(message)
+            if message["event"] == "terminated":
+                self.end()
         elif message["type"] == "response":
             pending = self._pending.pop(message["request_seq"], None)
             if pending:

@@ -166,6 +166,7 @@ class PythonSide:
         if self.alive:
             pending = self._dap.post("disconnect", {"restart": False, "terminateDebuggee": False})
             pending.answered.wait(2)
+            self._dap.end()
 
     def close(self) -> None:
         """Hang up."""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import TYPE_CHECKING, Any
 
 from pyharness.debugger.program import Program
@@ -13,6 +13,7 @@ from pyharness.host import handles
 from pyharness.host.process_state import is_stopped
 from pyharness.model.errors import HarnessError, UsageError, nearest
 from pyharness.model.evaluation import EVAL_TIMEOUT
+from pyharness.model.frozen import frozen
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -21,7 +22,7 @@ if TYPE_CHECKING:
     from pyharness.protocol.channel import Child, Message
 
 
-@dataclass(frozen=True)
+@frozen
 class Attachment:
     """What to attach to; a ``debugger.starting.target.Target``."""
 

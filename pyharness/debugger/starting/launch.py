@@ -11,7 +11,7 @@ import socket
 import subprocess
 import sys
 import threading
-from dataclasses import dataclass, field
+from dataclasses import field
 from pathlib import Path
 from typing import IO, TYPE_CHECKING, Any
 
@@ -23,6 +23,7 @@ from pyharness.host.missing import check_folder, check_script, no_interpreter
 from pyharness.host.process_state import tasks
 from pyharness.model.application import is_application
 from pyharness.model.errors import HarnessError, UsageError
+from pyharness.model.frozen import frozen
 from pyharness.protocol.channel import answer_line, messages
 
 if TYPE_CHECKING:
@@ -35,7 +36,7 @@ START = PACKAGE / "debuggee" / "start.py"
 _PATIENCE = 2.0
 
 
-@dataclass(frozen=True)
+@frozen
 class Command:
     """What to run: a script or a module, under which Python, where, and with what output."""
 

@@ -7,13 +7,13 @@ their shape, and their names are those of the attributes that Python would show,
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
 from functools import lru_cache
 from typing import TYPE_CHECKING
 
 from pyharness.ingdb.functions.cxx_class import class_name
 from pyharness.ingdb.process import libraries
 from pyharness.ingdb.process.memory import UnreadableError
+from pyharness.model.frozen import frozen
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -31,7 +31,7 @@ _SMALLEST, _LARGEST = 0x40, 1 << 14
 """Bytes of memory that an autograd node can have got."""
 
 
-@dataclass(frozen=True)
+@frozen
 class Saved:
     """One saved tensor."""
 

@@ -6,10 +6,10 @@ Source: DWARF 5, sections 7.5.1 (unit headers), 7.5.3 (abbreviations) and 7.5.6 
 from __future__ import annotations
 
 import posixpath
-from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from pyharness.ingdb.binaries.byte_reader import Reader
+from pyharness.model.frozen import frozen
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -35,7 +35,7 @@ _STRP, _LINE_STRP = 0x0E, 0x1F
 Value = int | bytes
 
 
-@dataclass(frozen=True)
+@frozen
 class CompileUnit:
     """One translation unit."""
 

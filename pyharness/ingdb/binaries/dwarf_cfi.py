@@ -7,7 +7,6 @@ Sources: Linux Standard Base Core, "Exception Frames"; DWARF 5, section 6.4; x86
 from __future__ import annotations
 
 import struct
-from dataclasses import dataclass
 from functools import cached_property, lru_cache
 from typing import TYPE_CHECKING
 
@@ -15,6 +14,7 @@ from pyharness.ingdb.binaries.byte_reader import Reader
 from pyharness.ingdb.binaries.cfa_program import run_until
 from pyharness.ingdb.binaries.dwarf_expression import evaluate
 from pyharness.ingdb.binaries.elf import PT_GNU_EH_FRAME
+from pyharness.model.frozen import frozen
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -34,7 +34,7 @@ _TABLE = 0x3B  # DW_EH_PE_datarel | DW_EH_PE_sdata4: the only sorted table that 
 _ROW = struct.Struct("<ii")
 
 
-@dataclass(frozen=True)
+@frozen
 class Common:
     """A CIE: what several functions share."""
 
@@ -47,7 +47,7 @@ class Common:
     initial: bytes
 
 
-@dataclass(frozen=True)
+@frozen
 class Entry:
     """An FDE: one function, or one part of one; addresses are the file's own."""
 
@@ -57,7 +57,7 @@ class Entry:
     program: bytes
 
 
-@dataclass(frozen=True)
+@frozen
 class Caller:
     """A frame's caller; ``registers`` lacks those that are lost, ``pc`` is None where the stack ends."""
 

@@ -10,13 +10,13 @@ import mmap
 import os
 import struct
 import zlib
-from dataclasses import dataclass
 from functools import cached_property, lru_cache
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from pyharness.ingdb.binaries.symbol_table import HashTable, SymbolTable
 from pyharness.model.errors import HarnessError
+from pyharness.model.frozen import frozen
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
@@ -39,7 +39,7 @@ class ElfError(HarnessError):
     """A file that is no ELF file of this machine, or a damaged one."""
 
 
-@dataclass(frozen=True)
+@frozen
 class Section:
     """One entry of the section header table."""
 
@@ -52,7 +52,7 @@ class Section:
     link: int
 
 
-@dataclass(frozen=True)
+@frozen
 class Segment:
     """One entry of the program header table."""
 

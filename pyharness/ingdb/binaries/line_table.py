@@ -8,10 +8,10 @@ from __future__ import annotations
 import posixpath
 from array import array
 from bisect import bisect_right
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, NamedTuple
 
 from pyharness.ingdb.binaries.byte_reader import MASK64, Reader
+from pyharness.model.frozen import frozen
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -30,7 +30,7 @@ class Line(NamedTuple):
     line: int
 
 
-@dataclass(frozen=True)
+@frozen
 class Sequence:
     """Rows of one contiguous piece of code, in order of address; the last row only ends it."""
 
@@ -84,7 +84,7 @@ def line_table(elf: Elf) -> LineTable:
     return LineTable(found)
 
 
-@dataclass(frozen=True)
+@frozen
 class _Header:
     minimum_length: int
     default_is_statement: bool

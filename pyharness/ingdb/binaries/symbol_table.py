@@ -8,9 +8,10 @@ from __future__ import annotations
 
 import struct
 from array import array
-from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING
+
+from pyharness.model.frozen import frozen
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -24,7 +25,7 @@ _FARTHEST = 1 << 20
 """How far before an address a function that contains it is looked for."""
 
 
-@dataclass(frozen=True)
+@frozen
 class Symbol:
     """One defined symbol; ``address`` is without load bias."""
 

@@ -9,7 +9,6 @@ from __future__ import annotations
 import struct
 import threading
 from contextlib import contextmanager, suppress
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, ClassVar
 
 import gdb
@@ -17,6 +16,7 @@ import gdb
 from pyharness.ingdb.process import libraries
 from pyharness.ingdb.settings import temporarily
 from pyharness.model.errors import HarnessError
+from pyharness.model.frozen import frozen
 from pyharness.protocol.mi import STOPPED_IN_CALL
 
 if TYPE_CHECKING:
@@ -141,7 +141,7 @@ def expression() -> Iterator[None]:
                 frame.select()
 
 
-@dataclass(frozen=True)
+@frozen
 class _Guard:
     """``GuardedCalls`` of the program."""
 
@@ -156,7 +156,7 @@ class _Guard:
     expression_ends: int
 
 
-@dataclass(frozen=True)
+@frozen
 class _Noted:
     """A call that the guard knows of, and what a thread's registers were before it."""
 

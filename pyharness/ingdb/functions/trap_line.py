@@ -7,12 +7,13 @@ from __future__ import annotations
 
 import json
 import re
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import Any
 
 import gdb
 
 from pyharness.ingdb.functions import native_names
+from pyharness.model.frozen import frozen
 
 FUNCTION = "pyharness_python_line"
 _ARGUMENTS = {"i386:x86-64": ("rdi", "rsi", "rdx", "rcx"), "aarch64": ("x0", "x1", "x2", "x3")}
@@ -22,7 +23,7 @@ _PAGE = 4096
 _MAX_TEXT = 1 << 16
 
 
-@dataclass(frozen=True)
+@frozen
 class PythonLine:
     """The Python line that a thread is about to run."""
 
@@ -36,7 +37,7 @@ class PythonLine:
     native: NativeStop | None = None
 
 
-@dataclass(frozen=True)
+@frozen
 class NativeStop:
     """The op, autograd node or place in a kernel that a native breakpoint is of."""
 

@@ -11,7 +11,6 @@ import json
 import os
 import re
 from contextlib import suppress
-from dataclasses import dataclass
 from functools import lru_cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
@@ -22,6 +21,7 @@ from pyharness.ingdb.binaries.elf import ElfError, open_elf
 from pyharness.ingdb.binaries.line_table import line_table
 from pyharness.ingdb.functions.function_name import bare_name
 from pyharness.ingdb.functions.native_names import demangled
+from pyharness.model.frozen import frozen
 from pyharness.model.user_code import included, is_user_source
 
 if TYPE_CHECKING:
@@ -60,7 +60,7 @@ class _Row(NamedTuple):
     stops_at_own_line: bool
 
 
-@dataclass(frozen=True)
+@frozen
 class UserFunction:
     """A function that the user wrote; addresses are in memory (with the load bias)."""
 

@@ -10,7 +10,6 @@ import os
 import re
 from bisect import bisect_right
 from contextlib import suppress
-from dataclasses import dataclass
 from functools import cache, lru_cache
 from pathlib import Path
 
@@ -19,6 +18,7 @@ import gdb
 from pyharness.ingdb.binaries.compile_units import compile_units
 from pyharness.ingdb.binaries.elf import PT_NOTE, Elf, ElfError, base_of, build_id_in, open_elf, read_segments
 from pyharness.ingdb.process import memory_map
+from pyharness.model.frozen import frozen
 from pyharness.model.user_code import is_user_binary
 
 _PAGE = 4096
@@ -27,7 +27,7 @@ _OUT_OF = {errno.EMFILE, errno.ENFILE, errno.ENOMEM}
 """What keeps this process from opening a file that is there: descriptors, or memory to map it."""
 
 
-@dataclass(frozen=True)
+@frozen
 class Library:
     """A mapped ELF file; an address in memory is the file's own plus ``bias``."""
 

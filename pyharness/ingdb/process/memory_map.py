@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
 from typing import TYPE_CHECKING
+
+from pyharness.model.frozen import frozen
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator
@@ -17,7 +18,7 @@ _GDB_LINE = re.compile(
 _DELETED = " (deleted)"
 
 
-@dataclass(frozen=True)
+@frozen
 class Mapping:
     """One mapped piece of a file."""
 
@@ -27,7 +28,7 @@ class Mapping:
     path: str
 
 
-@dataclass(frozen=True)
+@frozen
 class Image:
     """A file mapped piece by piece, as the dynamic linker does it."""
 

@@ -7,10 +7,10 @@ and 4.1 (the code that compilers make for ``__tls_get_addr``).
 from __future__ import annotations
 
 import struct
-from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from pyharness.ingdb.process.memory import UnreadableError
+from pyharness.model.frozen import frozen
 
 if TYPE_CHECKING:
     from pyharness.ingdb.process.memory import Memory
@@ -23,7 +23,7 @@ _ADD_RAX = b"\x48\x05"  # add $imm32, %rax
 _LEA_RAX = b"\x48\x8d\x80"  # lea disp32(%rax), %rax
 
 
-@dataclass(frozen=True)
+@frozen
 class ThreadLocal:
     """A variable: which module's block, and where in it."""
 

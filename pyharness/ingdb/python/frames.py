@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from pyharness.ingdb.process.memory import UnreadableError
 from pyharness.ingdb.python.code import Codes
+from pyharness.model.frozen import frozen
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -17,7 +17,7 @@ MAX_FRAMES = 20_000
 _OWNED_BY_GENERATOR, _OWNED_BY_INTERPRETER = 1, 3
 
 
-@dataclass(frozen=True)
+@frozen
 class PythonFrame:
     """One Python function that runs; ``line`` is ``None`` where the code has none."""
 
@@ -31,7 +31,7 @@ class PythonFrame:
     code: int = 0
 
 
-@dataclass(frozen=True)
+@frozen
 class Loop:
     """One run of the interpreter loop, its frames innermost first.
 

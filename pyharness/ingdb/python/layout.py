@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import struct
-from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from pyharness.ingdb.python.tables import OFFSETS
 from pyharness.model.errors import HarnessError
+from pyharness.model.frozen import frozen
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping
@@ -97,7 +97,7 @@ class UnknownPythonError(HarnessError):
     """An interpreter whose structs are not known here."""
 
 
-@dataclass(frozen=True)
+@frozen
 class Layout:
     """Offsets of one interpreter's fields; a missing key is a field this version has not."""
 

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from pyharness.ingdb.process.memory import Memory, UnreadableError
 from pyharness.ingdb.python.frames import Frames, Loop, PythonFrame
 from pyharness.ingdb.python.values import Values
+from pyharness.model.frozen import frozen
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 MAX_THREADS = 10_000
 
 
-@dataclass(frozen=True)
+@frozen
 class PythonThread:
     """A thread as one interpreter knows it; ``loops`` innermost first."""
 

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from typing import TYPE_CHECKING, Any
 
 from pyharness.model.frames import AutogradNode, Frame
+from pyharness.model.frozen import frozen
 from pyharness.model.plumbing import DEBUGGER, native_family, python_family
 from pyharness.model.source_map import place_of
 
@@ -20,7 +21,7 @@ if TYPE_CHECKING:
 _STANDARD_LIBRARY = re.compile(r"/python3\.\d+/(?!(site|dist)-packages/)")
 
 
-@dataclass(frozen=True)
+@frozen
 class NativeFrame:
     """A frame of the C stack; its part of the stack is from ``sp`` up to, not including, ``cfa``."""
 

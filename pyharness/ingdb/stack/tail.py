@@ -6,8 +6,10 @@ callee-saved registers and, from there outwards, every byte of the stack that it
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import TYPE_CHECKING
+
+from pyharness.model.frozen import frozen
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Sequence
@@ -22,7 +24,7 @@ _EVERY = 4
 _MAX_BYTES = 1 << 20
 
 
-@dataclass(frozen=True)
+@frozen
 class _Joint:
     """A frame at which a later stack may be found to go on as this one did."""
 
@@ -30,7 +32,7 @@ class _Joint:
     registers: tuple[int, ...]
 
 
-@dataclass(frozen=True)
+@frozen
 class _Known:
     frames: tuple[NativeFrame, ...]
     base: int

@@ -7,7 +7,6 @@ Layouts: the Itanium C++ ABI, "Exception Handling" (``__cxa_exception``); libstd
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
 
 import gdb
 
@@ -15,6 +14,7 @@ from pyharness.ingdb.functions import cxx_class
 from pyharness.ingdb.process.memory import Memory, UnreadableError
 from pyharness.ingdb.stack.backtrace import current_python, read_memory
 from pyharness.ingdb.tensors.values import value_text
+from pyharness.model.frozen import frozen
 
 _WORD = 8
 _UNWIND_HEADER = 32
@@ -29,7 +29,7 @@ _COW_STRINGS = frozenset({"std::runtime_error", "std::logic_error"})
 _TEXT_TYPES = re.compile(r"^(const )?char( const)? ?\*$|^std::(__cxx11::)?(basic_)?string\b")
 
 
-@dataclass(frozen=True)
+@frozen
 class CxxException:
     """A C++ exception."""
 

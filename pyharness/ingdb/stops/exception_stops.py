@@ -7,7 +7,6 @@ their own, statically linked, have several.
 from __future__ import annotations
 
 import fnmatch
-from dataclasses import dataclass
 from functools import lru_cache
 from typing import TYPE_CHECKING, Literal
 
@@ -17,6 +16,7 @@ from pyharness.ingdb.process import libraries
 from pyharness.ingdb.process.memory import Memory, UnreadableError
 from pyharness.ingdb.stack.backtrace import read_memory
 from pyharness.ingdb.stops import cxx_exception
+from pyharness.model.frozen import frozen
 from pyharness.model.user_code import is_user_binary, is_user_source
 
 if TYPE_CHECKING:
@@ -33,7 +33,7 @@ _RAISING = ("libstdc++.", "libc++", "libc10.", "libgcc_s.")
 _MAX_FRAMES = 200
 
 
-@dataclass(frozen=True)
+@frozen
 class Filter:
     """Which exceptions to stop at."""
 

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import TYPE_CHECKING
+
+from pyharness.model.frozen import frozen
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -14,7 +15,7 @@ _STACK_REACH = 1 << 16
 _CANONICAL_LOW, _CANONICAL_HIGH = 1 << 47, (1 << 64) - (1 << 47)
 
 
-@dataclass(frozen=True)
+@frozen
 class Area:
     """One line of ``/proc/PID/maps``."""
 

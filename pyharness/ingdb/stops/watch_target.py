@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import gdb
@@ -11,6 +10,7 @@ from pyharness.ingdb.settings import temporarily
 from pyharness.ingdb.tensors import values as tensor_values
 from pyharness.ingdb.tensors.address import holds_tensor, plain_type, referred
 from pyharness.model.errors import HarnessError, UsageError
+from pyharness.model.frozen import frozen
 from pyharness.model.tensors.dtypes import BY_NAME
 from pyharness.model.tensors.elements import values
 from pyharness.model.tensors.text import number
@@ -24,7 +24,7 @@ _REMEDY = "Name an element (x[3, 2]), a variable or a member that lies in memory
 _DIGITS = 9
 
 
-@dataclass(frozen=True)
+@frozen
 class Target:
     """``length`` bytes at ``address``, and how a person reads them."""
 

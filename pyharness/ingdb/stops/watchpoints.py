@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import gdb
@@ -10,6 +9,7 @@ import gdb
 from pyharness.ingdb.settings import temporarily
 from pyharness.ingdb.stops import debug_registers
 from pyharness.model.errors import HarnessError, UsageError
+from pyharness.model.frozen import frozen
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -22,7 +22,7 @@ _HARDWARE = {gdb.BP_HARDWARE_WATCHPOINT, gdb.BP_READ_WATCHPOINT, gdb.BP_ACCESS_W
 _NO_SOFTWARE = "Watching in software would run every thread one instruction at a time, so it is not done."
 
 
-@dataclass(frozen=True)
+@frozen
 class Hit:
     """What a watched place held before and after the access."""
 

@@ -8,8 +8,10 @@ debug information of the program (a torch built with it) is read from there inst
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass, fields, replace
+from dataclasses import fields, replace
 from typing import TYPE_CHECKING, Any
+
+from pyharness.model.frozen import frozen
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -18,7 +20,7 @@ if TYPE_CHECKING:
     """``(class, "member.member")`` → bytes (bits for a bit field), ``None`` where the class is not defined."""
 
 
-@dataclass(frozen=True)
+@frozen
 class TensorLayout:
     """Offsets of one torch; the defaults are those of torch 2.13."""
 

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from pyharness.model.errors import HarnessError
+from pyharness.model.frozen import frozen
 from pyharness.model.variable import Scope, Variable
 
 if TYPE_CHECKING:
@@ -16,7 +17,7 @@ MAX_PAGE = 1000
 MAX_HANDLES = 200_000
 
 
-@dataclass(frozen=True)
+@frozen
 class Item:
     """A variable without its handle, and what it expands into."""
 
@@ -57,7 +58,7 @@ class Listed(Content):
         return self._items[start:stop]
 
 
-@dataclass(frozen=True)
+@frozen
 class _Held:
     thread: int
     content: Content

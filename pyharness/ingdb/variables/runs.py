@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import re
 import struct
-from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import gdb
@@ -12,6 +11,7 @@ import gdb
 from pyharness.ingdb.tensors import ivalue_printers
 from pyharness.ingdb.tensors import printers as tensor_printers
 from pyharness.ingdb.tensors.address import plain_type
+from pyharness.model.frozen import frozen
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -22,7 +22,7 @@ MAX_LENGTH = 1 << 32
 """A count beyond this was never written by the program."""
 
 
-@dataclass(frozen=True)
+@frozen
 class Run:
     """``length`` values from the pointer ``first`` on."""
 

@@ -8,12 +8,12 @@ argument that is no tensor, the maximum of an empty one) is false.
 from __future__ import annotations
 
 import ast
-from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from pyharness.model.conditions.code import MOST_ARGUMENTS, READS
 from pyharness.model.conditions.compiler import EXAMPLE, Compiler
 from pyharness.model.errors import UsageError
+from pyharness.model.frozen import frozen
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 _MOST_TEXT = 2000
 
 
-@dataclass(frozen=True)
+@frozen
 class Condition:
     """A condition that was found sound."""
 

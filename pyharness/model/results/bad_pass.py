@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
+
+from pyharness.model.frozen import frozen
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -12,7 +13,7 @@ if TYPE_CHECKING:
     from pyharness.model.text.styled_line import Line
 
 
-@dataclass(frozen=True)
+@frozen
 class Shrunk:
     """The smallest graph found on which the pass fails as it did."""
 
@@ -28,7 +29,7 @@ class Shrunk:
     """The first node that differs after the pass."""
 
 
-@dataclass(frozen=True)
+@frozen
 class Script:
     """A folder that shows the fault without the rest of the program."""
 
@@ -40,7 +41,7 @@ class Script:
     """The last line that the script printed."""
 
 
-@dataclass(frozen=True)
+@frozen
 class BadPass:
     """The first pass of a list after which a good module is bad."""
 

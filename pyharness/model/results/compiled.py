@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict, field
 from typing import Any, Literal
+
+from pyharness.model.frozen import frozen
 
 Kind = Literal["captured", "forward", "backward", "inference"]
 """``captured`` is what Dynamo took from the user's code; the others are what AOT autograd made of it and what runs."""
 
 
-@dataclass(frozen=True)
+@frozen
 class Place:
     """A line of the user's."""
 
@@ -19,7 +21,7 @@ class Place:
     """The text of the line, stripped."""
 
 
-@dataclass(frozen=True)
+@frozen
 class CompiledGraph:
     """One graph with its file."""
 
@@ -30,7 +32,7 @@ class CompiledGraph:
     """Operations: neither inputs nor the output."""
 
 
-@dataclass(frozen=True)
+@frozen
 class Break:
     """Why Dynamo ended a graph before the function's end."""
 
@@ -41,7 +43,7 @@ class Break:
     place: Place | None
 
 
-@dataclass(frozen=True)
+@frozen
 class Guard:
     """What must hold for compiled code to be used again."""
 
@@ -53,7 +55,7 @@ class Guard:
     """The line that made torch depend on it."""
 
 
-@dataclass(frozen=True)
+@frozen
 class FailedGuard:
     """A guard of an earlier compilation that did not hold, and so led to another one."""
 
@@ -63,7 +65,7 @@ class FailedGuard:
     place: Place | None = None
 
 
-@dataclass(frozen=True)
+@frozen
 class Compilation:
     """One time that Dynamo compiled one function, from its start or from where an earlier graph broke off."""
 
@@ -88,7 +90,7 @@ class Compilation:
         return f"{self.function}:{self.resumed_at}" if self.resumed_at else self.function
 
 
-@dataclass(frozen=True)
+@frozen
 class NotCompiled:
     """A function that Dynamo gave up on; it runs as Python wrote it."""
 
@@ -101,7 +103,7 @@ class NotCompiled:
     """The line that could not be compiled."""
 
 
-@dataclass(frozen=True)
+@frozen
 class CompileReport:
     """Everything that torch.compile did in a process with the backend ``pyharness``, in order."""
 

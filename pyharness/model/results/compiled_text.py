@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from pyharness.model.frozen import frozen
 from pyharness.model.text.source_line import short_path
 from pyharness.model.text.styled_line import Line
 
@@ -28,7 +28,7 @@ _ROUTINE = frozenset({"DIMENSION_DYNAMIC_MARKING_GUARD"})
 """Guards that torch sets on every tensor, whatever the code does with it."""
 
 
-@dataclass(frozen=True)
+@frozen
 class Manner:
     """How much of a report is shown."""
 

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from dataclasses import asdict, dataclass
+from dataclasses import asdict
 from typing import TYPE_CHECKING, Any
 
+from pyharness.model.frozen import frozen
 from pyharness.model.text.source_line import short_path
 from pyharness.model.text.styled_line import Line
 
@@ -12,7 +13,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
 
-@dataclass(frozen=True)
+@frozen
 class LineDifference:
     """The first line of generated code that two runs do not have in common."""
 
@@ -27,7 +28,7 @@ class LineDifference:
     function: str = "forward"
 
 
-@dataclass(frozen=True)
+@frozen
 class SetIteration:
     """A place in the source where the order of a set decides something."""
 
@@ -41,7 +42,7 @@ class SetIteration:
     remedy: str
 
 
-@dataclass(frozen=True)
+@frozen
 class Determinism:
     """What running a transform several times, and reading it, found. True and false as its ``ok``."""
 

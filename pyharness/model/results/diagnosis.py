@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections import Counter
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Literal
+
+from pyharness.model.frozen import frozen
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
@@ -14,7 +15,7 @@ SEVERITY: tuple[State, ...] = ("not applicable", "ok", "warning", "problem")
 """From the best to the worst."""
 
 
-@dataclass(frozen=True)
+@frozen
 class Diagnosis:
     """One finding."""
 

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Literal
 
 from pyharness.model.errors import HarnessError
+from pyharness.model.frozen import frozen
 from pyharness.model.results.trace import Call, Kind, TensorInfo, origin_of
 
 if TYPE_CHECKING:
@@ -17,7 +17,7 @@ KINDS: dict[ValueKind, str] = {"nan": "NaN", "inf": "Inf", "large": "value beyon
 """What can be bad, and how a person says it."""
 
 
-@dataclass(frozen=True)
+@frozen
 class ValueStatistics:
     """Counts of a tensor's elements, and of the finite ones the smallest, the largest and the mean.
 
@@ -58,7 +58,7 @@ class ValueStatistics:
         }
 
 
-@dataclass(frozen=True)
+@frozen
 class CheckedTensor:
     """An input or output, as it was when the op or node had ended."""
 
@@ -79,7 +79,7 @@ class CheckedTensor:
         }
 
 
-@dataclass(frozen=True)
+@frozen
 class Finding:
     """One op or node, and its first bad output."""
 

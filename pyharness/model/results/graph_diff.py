@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from dataclasses import dataclass
 from difflib import SequenceMatcher
 from typing import TYPE_CHECKING, Any, Literal
+
+from pyharness.model.frozen import frozen
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Hashable, Iterator, Mapping, Sequence
@@ -16,7 +17,7 @@ if TYPE_CHECKING:
 Change = Literal["same", "renamed", "moved", "changed", "removed", "added"]
 
 
-@dataclass(frozen=True)
+@frozen
 class Row:
     """A node before, after, or both."""
 
@@ -36,7 +37,7 @@ class Row:
         }
 
 
-@dataclass(frozen=True)
+@frozen
 class GraphDiff:
     """``rows``: in the order of the graph after; a node that is gone stands where it was."""
 

@@ -9,6 +9,7 @@ from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any, Literal
 
+from pyharness.model.frozen import frozen
 from pyharness.model.user_code import is_user_python
 
 MAX_CAPACITY = 1 << 28
@@ -172,7 +173,7 @@ class GraphTask:
         }
 
 
-@dataclass(frozen=True)
+@frozen
 class Trace:
     """A finished recording."""
 

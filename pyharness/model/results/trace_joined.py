@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
+from pyharness.model.frozen import frozen
 from pyharness.model.results.trace import Trace
 
 if TYPE_CHECKING:
@@ -13,7 +14,7 @@ if TYPE_CHECKING:
     from pyharness.model.results.trace import Event
 
 
-@dataclass(frozen=True)
+@frozen
 class Part:
     """One recording, and when it was on, in nanoseconds of one clock."""
 

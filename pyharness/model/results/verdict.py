@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import math
-from dataclasses import asdict, dataclass
+from dataclasses import asdict
 from typing import TYPE_CHECKING, Any, Literal
 
 from pyharness.model.errors import HarnessError
+from pyharness.model.frozen import frozen
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -45,7 +46,7 @@ KINDS: dict[Kind, str] = {
 """What can be wrong with a node, and how a person says it."""
 
 
-@dataclass(frozen=True)
+@frozen
 class Sizes:
     """How far the elements of two tensors, or two numbers, are apart."""
 
@@ -62,7 +63,7 @@ class Sizes:
     atol: float
 
 
-@dataclass(frozen=True)
+@frozen
 class Around:
     """Elements around the worst one, along the last dimension."""
 
@@ -72,7 +73,7 @@ class Around:
     actual: tuple[complex, ...]
 
 
-@dataclass(frozen=True)
+@frozen
 class Difference:
     """One tensor or scalar that is not what was expected."""
 
@@ -85,7 +86,7 @@ class Difference:
     around: Around | None = None
 
 
-@dataclass(frozen=True)
+@frozen
 class Fault:
     """A node of the transformed graph that makes the difference."""
 
@@ -127,7 +128,7 @@ class Fault:
         return self.difference.sizes if self.difference else None
 
 
-@dataclass(frozen=True)
+@frozen
 class Verdict:
     """Whether a transformed graph does what the original does. True and false as its ``ok``."""
 

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import struct
 from array import array
-from dataclasses import dataclass
 from functools import cache
 from typing import TYPE_CHECKING, Literal
+
+from pyharness.model.frozen import frozen
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -17,7 +18,7 @@ if TYPE_CHECKING:
 Kind = Literal["int", "bool", "float", "complex", "quantized", "raw"]
 
 
-@dataclass(frozen=True)
+@frozen
 class DType:
     """One ScalarType."""
 

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from pyharness.model.frozen import frozen
 from pyharness.model.tensors.dtypes import BY_NAME, PACKED
 
 if TYPE_CHECKING:
@@ -17,7 +17,7 @@ IN_MEMORY = frozenset({"cpu", "mkldnn", "ideep"})
 """Devices whose data lies in the process's own memory."""
 
 
-@dataclass(frozen=True)
+@frozen
 class Facts:
     """What decides whether elements can be read."""
 

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Literal
+
+from pyharness.model.frozen import frozen
 
 if TYPE_CHECKING:
     from pyharness.model.frames import AutogradNode
@@ -13,7 +14,7 @@ SYMBOLIC = "symbolic sizes"
 State = Literal["defined", "undefined", "null", "corrupt", "uninitialized"]
 
 
-@dataclass(frozen=True)
+@frozen
 class Quantization:
     """The scale of a per-tensor quantized tensor: ``value = (stored - zero_point) * scale``."""
 
@@ -21,7 +22,7 @@ class Quantization:
     zero_point: int
 
 
-@dataclass(frozen=True)
+@frozen
 class TensorInfo:
     """One ``c10::TensorImpl`` as read from memory; nothing here was computed by the program."""
 

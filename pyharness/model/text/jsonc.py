@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import json
 import re
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import Any
+
+from pyharness.model.frozen import frozen
 
 _SPACE = re.compile(r"(?:[\s\ufeff]+|//[^\n]*|/\*.*?\*/)*", re.DOTALL)
 _STRING = re.compile(r'"(?:\\.|[^"\\\n])*"')
@@ -23,7 +25,7 @@ class JsoncError(ValueError):
         super().__init__(f"line {self.line}, column {self.column}: {message}")
 
 
-@dataclass(frozen=True)
+@frozen
 class Node:
     """A value and where it stands: ``text[start:end]``."""
 

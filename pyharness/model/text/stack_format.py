@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from itertools import groupby
 from typing import TYPE_CHECKING
 
+from pyharness.model.frozen import frozen
 from pyharness.model.plumbing import native_family, python_family, qualified_name
 from pyharness.model.text.source_line import short_path, source_line
 from pyharness.model.text.styled_line import Line, in_parts
@@ -23,7 +23,7 @@ _MIN_TEXT = 12
 _HEAD, _TAIL = 150, 50
 
 
-@dataclass(frozen=True)
+@frozen
 class Style:
     """How to show a stack."""
 

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import Literal
 
+from pyharness.model.frozen import frozen
 from pyharness.model.text.visible import visible
 
 Style = Literal[
@@ -26,7 +26,7 @@ _SGR: dict[Style, str] = {
 }
 
 
-@dataclass(frozen=True)
+@frozen
 class Line:
     """One line and what it is."""
 

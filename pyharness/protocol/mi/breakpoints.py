@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import json
-from dataclasses import dataclass
 from typing import Literal
 
 from pyharness.model.frames import Frame
+from pyharness.model.frozen import frozen
 from pyharness.model.text.json_lines import parsed
 from pyharness.protocol.codec import decode, encode
 from pyharness.protocol.mi.command import Command
@@ -16,7 +16,7 @@ ExceptionOrigin = Literal["own", "through", "all"]
 _LOGGED = "ph-logged "
 
 
-@dataclass(frozen=True)
+@frozen
 class Bound:
     """Where a breakpoint was set."""
 
@@ -28,7 +28,7 @@ class Bound:
     """Source file and line of each; gdb says so since version 13."""
 
 
-@dataclass(frozen=True)
+@frozen
 class Break(Command[Bound], name="ph-break"):
     """Set the user's breakpoint at an address, at a line of a file, or at all functions of a name."""
 
@@ -49,7 +49,7 @@ class Break(Command[Bound], name="ph-break"):
     """The core's number of the breakpoint: what it logs is told with it."""
 
 
-@dataclass(frozen=True)
+@frozen
 class Logged:
     """What a native log point printed: a line of gdb's console, which has no notices of ours before gdb 14."""
 
@@ -72,14 +72,14 @@ class Logged:
             return None
 
 
-@dataclass(frozen=True)
+@frozen
 class Delete(Command[None], name="ph-delete"):
     """Delete breakpoints."""
 
     numbers: tuple[int, ...]
 
 
-@dataclass(frozen=True)
+@frozen
 class WatchTarget:
     """What is, or could be, watched."""
 
@@ -93,7 +93,7 @@ class WatchTarget:
     """gdb's; 0 for one that is not set."""
 
 
-@dataclass(frozen=True)
+@frozen
 class DescribeWatch(Command[WatchTarget], name="ph-watch-target"):
     """What could be watched under a name."""
 
@@ -104,7 +104,7 @@ class DescribeWatch(Command[WatchTarget], name="ph-watch-target"):
     """Address of a Python tensor: then only the indices of the expression count."""
 
 
-@dataclass(frozen=True)
+@frozen
 class Watch(Command[WatchTarget], name="ph-watch"):
     """Set a data breakpoint on an expression in a frame, or on ``length`` bytes at ``address``."""
 
@@ -120,14 +120,14 @@ class Watch(Command[WatchTarget], name="ph-watch"):
     length: int = 8
 
 
-@dataclass(frozen=True)
+@frozen
 class Unwatch(Command[None], name="ph-unwatch"):
     """Remove data breakpoints."""
 
     numbers: tuple[int, ...]
 
 
-@dataclass(frozen=True)
+@frozen
 class WatchHit:
     """One access to a watched place."""
 
@@ -156,14 +156,14 @@ class WatchHit:
         return f"{self.description}: {change}{place}"
 
 
-@dataclass(frozen=True)
+@frozen
 class WatchHits(Command[tuple[WatchHit, ...]], name="ph-watch-hits"):
     """What a stop at data breakpoints means, for each that was hit: the values, and who accessed it."""
 
     thread: int
 
 
-@dataclass(frozen=True)
+@frozen
 class Catch(Command[tuple[int, ...]], name="ph-catch"):
     """Stop where C++ exceptions are thrown and caught; gdb's numbers. It replaces what was set before.
 
@@ -176,7 +176,7 @@ class Catch(Command[tuple[int, ...]], name="ph-catch"):
     """``own``: the user's code throws, or catches; ``through``: it passes their code on its way; ``all``."""
 
 
-@dataclass(frozen=True)
+@frozen
 class CxxException:
     """The exception that a thread stopped for."""
 
@@ -192,7 +192,7 @@ class CxxException:
     """The innermost native frame of the user's."""
 
 
-@dataclass(frozen=True)
+@frozen
 class ExceptionInfo(Command[CxxException], name="ph-exception-info"):
     """The C++ exception that a thread stopped for."""
 

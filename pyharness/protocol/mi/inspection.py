@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import Any, Literal
 
+from pyharness.model.frozen import frozen
 from pyharness.model.variable import Scope, Variable
 from pyharness.protocol.mi.command import Command, Running
 
@@ -14,7 +14,7 @@ STOPPED_IN_CALL = (
 """gdb's answer to an expression; a ``*stopped`` of that thread, which stands where it stood, has come before."""
 
 
-@dataclass(frozen=True)
+@frozen
 class Evaluate(Running[str], name="ph-evaluate"):
     """The text of a gdb expression, which may call functions of the program."""
 
@@ -29,7 +29,7 @@ class Evaluate(Running[str], name="ph-evaluate"):
         return self.expression
 
 
-@dataclass(frozen=True)
+@frozen
 class AgentReply:
     """What the agent said, or why it was not asked."""
 
@@ -43,7 +43,7 @@ class AgentReply:
     """Where ``later``: the thread was called, and runs on without gdb: ``EndCall`` has the answer."""
 
 
-@dataclass(frozen=True)
+@frozen
 class AskAgent(Command[AgentReply], name="ph-agent"):
     """Run a request on a stopped thread of the program."""
 
@@ -52,14 +52,14 @@ class AskAgent(Command[AgentReply], name="ph-agent"):
     """One of ``protocol.agent``, as it is written there."""
 
 
-@dataclass(frozen=True)
+@frozen
 class EndCall(Command[AgentReply], name="ph-end-call"):
     """What became of a call that gdb gave up: its answer, or that it still runs."""
 
     thread: int
 
 
-@dataclass(frozen=True)
+@frozen
 class Scopes(Command[tuple[Scope, ...]], name="ph-scopes"):
     """The groups of variables of a frame."""
 
@@ -67,7 +67,7 @@ class Scopes(Command[tuple[Scope, ...]], name="ph-scopes"):
     level: int
 
 
-@dataclass(frozen=True)
+@frozen
 class Children(Command[tuple[Variable, ...]], name="ph-children"):
     """Variables behind a handle, the named ones before the counted."""
 
@@ -79,7 +79,7 @@ class Children(Command[tuple[Variable, ...]], name="ph-children"):
     """Only those; ``start`` counts among them."""
 
 
-@dataclass(frozen=True)
+@frozen
 class SetVariable(Running[Variable], name="ph-set-variable"):
     """Set a variable behind a handle; the variable as it is then."""
 
@@ -96,7 +96,7 @@ class SetVariable(Running[Variable], name="ph-set-variable"):
         return self.value
 
 
-@dataclass(frozen=True)
+@frozen
 class EvaluateVariable(Running[Variable], name="ph-evaluate-variable"):
     """An expression as a variable, in the language of its frame; a native one may call functions of the program."""
 
@@ -112,7 +112,7 @@ class EvaluateVariable(Running[Variable], name="ph-evaluate-variable"):
         return self.expression
 
 
-@dataclass(frozen=True)
+@frozen
 class ForgetVariables(Command[None], name="ph-forget-variables"):
     """Make handles void: the program goes on."""
 
@@ -120,7 +120,7 @@ class ForgetVariables(Command[None], name="ph-forget-variables"):
     """Only this thread's; ``None`` for all."""
 
 
-@dataclass(frozen=True)
+@frozen
 class Set(Running[str], name="ph-set"):
     """Give a variable, a member, a register (``$rax``) or an element of a tensor a value; the value as it is then."""
 
@@ -135,7 +135,7 @@ class Set(Running[str], name="ph-set"):
         return self.value
 
 
-@dataclass(frozen=True)
+@frozen
 class Completion:
     """A name that could stand at the end of the text."""
 
@@ -146,7 +146,7 @@ class Completion:
     """How many characters at the end of the text it replaces."""
 
 
-@dataclass(frozen=True)
+@frozen
 class Complete(Command[tuple[Completion, ...]], name="ph-complete"):
     """Names for the end of a text in the language of the frame, variables first; at most a hundred."""
 
@@ -155,7 +155,7 @@ class Complete(Command[tuple[Completion, ...]], name="ph-complete"):
     level: int = 0
 
 
-@dataclass(frozen=True)
+@frozen
 class Instruction:
     """One machine instruction; empty and 0 where nothing is known."""
 
@@ -171,7 +171,7 @@ class Instruction:
     """``False`` for a filler where there is no instruction: at the edges of memory."""
 
 
-@dataclass(frozen=True)
+@frozen
 class Disassemble(Command[tuple[Instruction, ...]], name="ph-disassemble"):
     """Exactly ``count`` instructions from ``address`` + ``offset`` bytes + ``instruction_offset`` instructions."""
 
@@ -181,7 +181,7 @@ class Disassemble(Command[tuple[Instruction, ...]], name="ph-disassemble"):
     instruction_offset: int = 0
 
 
-@dataclass(frozen=True)
+@frozen
 class Bytes:
     """Memory, as far as it could be read."""
 
@@ -191,7 +191,7 @@ class Bytes:
     """How many bytes of those asked for come after ``data`` and were not there."""
 
 
-@dataclass(frozen=True)
+@frozen
 class ReadMemory(Command[Bytes], name="ph-read-memory"):
     """At most ``count`` bytes from ``address`` + ``offset``."""
 
@@ -200,7 +200,7 @@ class ReadMemory(Command[Bytes], name="ph-read-memory"):
     offset: int = 0
 
 
-@dataclass(frozen=True)
+@frozen
 class WriteMemory(Command[int], name="ph-write-memory"):
     """Write all of ``data`` at ``address`` + ``offset``, or nothing; how many bytes that were."""
 

@@ -2,34 +2,33 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
+from pyharness.model.frozen import frozen
 from pyharness.protocol.mi.command import Command
 
 
-@dataclass(frozen=True)
+@frozen
 class Attach(Command[tuple[int, ...]], name="ph-attach"):
     """Attach in non-stop mode; the LWPs of all threads, which stand then."""
 
     pid: int
 
 
-@dataclass(frozen=True)
+@frozen
 class LoadSymbols(Command[tuple[str, ...]], name="ph-load-symbols"):
     """Read the symbols of the user's libraries that were loaded since; all that are read now, by path."""
 
 
-@dataclass(frozen=True)
+@frozen
 class WatchLoads(Command[int], name="ph-watch-loads"):
     """Stop whenever native code has loaded a library of the user's; gdb's number of that, 0 where it cannot be."""
 
 
-@dataclass(frozen=True)
+@frozen
 class Threads(Command[dict[str, int]], name="ph-threads"):
     """gdb's number of each thread, as MI writes it, and its LWP."""
 
 
-@dataclass(frozen=True)
+@frozen
 class CoreContents:
     """What is in a core file."""
 
@@ -43,7 +42,7 @@ class CoreContents:
     """What of the program is not here any more, a sentence each."""
 
 
-@dataclass(frozen=True)
+@frozen
 class OpenCore(Command[CoreContents], name="ph-open-core"):
     """Open a core file."""
 
@@ -52,7 +51,7 @@ class OpenCore(Command[CoreContents], name="ph-open-core"):
     """Path of the executable, empty where the core's own record will do."""
 
 
-@dataclass(frozen=True)
+@frozen
 class Module:
     """One mapped ELF file."""
 
@@ -70,12 +69,12 @@ class Module:
     build_id: str
 
 
-@dataclass(frozen=True)
+@frozen
 class Modules(Command[tuple[Module, ...]], name="ph-modules"):
     """Every mapped ELF file, in order of address."""
 
 
-@dataclass(frozen=True)
+@frozen
 class Signal:
     """A signal that exists."""
 
@@ -85,14 +84,14 @@ class Signal:
     meaning: str
 
 
-@dataclass(frozen=True)
+@frozen
 class Signals(Command[tuple[Signal, ...]], name="ph-signals"):
     """All signals but those that the debugger needs; with ``stop``, these stop the program from now on, no others."""
 
     stop: tuple[str, ...] | None = None
 
 
-@dataclass(frozen=True)
+@frozen
 class SignalStop:
     """A signal that a thread stopped for."""
 
@@ -116,7 +115,7 @@ class SignalStop:
         return f"{self.name} ({self.meaning}){where}{by}{f': {told}' if told else ''}"
 
 
-@dataclass(frozen=True)
+@frozen
 class SignalInfo(Command[SignalStop], name="ph-signal-info"):
     """The signal that a thread stopped for."""
 

@@ -2,17 +2,17 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import Literal
 
 from pyharness.model.frames import Frame
+from pyharness.model.frozen import frozen
 from pyharness.protocol.mi.command import Command
 
 MAX_FRAMES = 400
 """Frames of a merged stack at most, wherever levels are counted."""
 
 
-@dataclass(frozen=True)
+@frozen
 class Armed:
     """What a step into native code would stop at."""
 
@@ -21,7 +21,7 @@ class Armed:
     """Functions beyond what can be armed in the time that a person waits."""
 
 
-@dataclass(frozen=True)
+@frozen
 class Arm(Command[Armed], name="ph-arm"):
     """Stop a thread at the start of every native function of the user's, until ``Disarm``."""
 
@@ -30,7 +30,7 @@ class Arm(Command[Armed], name="ph-arm"):
     """The program has the trap guard: traps are planted, else gdb's breakpoints serve."""
 
 
-@dataclass(frozen=True)
+@frozen
 class ArmReturn(Command[bool], name="ph-arm-return"):
     """Stop where the user's native code goes on, if it called the innermost Python function; whether it did."""
 
@@ -39,7 +39,7 @@ class ArmReturn(Command[bool], name="ph-arm-return"):
     """Folder of the program's standard library, which is not the user's code."""
 
 
-@dataclass(frozen=True)
+@frozen
 class ArmHandlers(Command[tuple[int, ...]], name="ph-arm-handlers"):
     """Stop a thread where the user's code catches a C++ exception that passes its step by; gdb's numbers of that."""
 
@@ -50,12 +50,12 @@ class ArmHandlers(Command[tuple[int, ...]], name="ph-arm-handlers"):
     """The step leaves that frame: its own handlers do not count."""
 
 
-@dataclass(frozen=True)
+@frozen
 class DisarmHandlers(Command[None], name="ph-disarm-handlers"):
     """Undo ``ArmHandlers``."""
 
 
-@dataclass(frozen=True)
+@frozen
 class Trap(Command[bool], name="ph-trap"):
     """Whether a thread stands at a trap of ``Arm``; if so its pc is put on the instruction that is there."""
 
@@ -64,14 +64,14 @@ class Trap(Command[bool], name="ph-trap"):
     """Take the trap away, so that the thread can pass it."""
 
 
-@dataclass(frozen=True)
+@frozen
 class IsSentTrap(Command[bool], name="ph-is-sent-trap"):
     """Whether a thread stopped for a SIGTRAP that somebody sent: the program's own, and no breakpoint."""
 
     thread: int
 
 
-@dataclass(frozen=True)
+@frozen
 class ResumeWithTrap(Command[None], name="ph-resume-with-trap"):
     """Let a thread go on and have the SIGTRAP that it stopped for; gdb itself keeps each for a breakpoint's."""
 
@@ -81,7 +81,7 @@ class ResumeWithTrap(Command[None], name="ph-resume-with-trap"):
     """The frame that ``finish`` leaves."""
 
 
-@dataclass(frozen=True)
+@frozen
 class PassTraps(Command[None], name="ph-pass"):
     """A thread has passed the traps that were lifted for it."""
 
@@ -89,12 +89,12 @@ class PassTraps(Command[None], name="ph-pass"):
     """Plant them once more: the step is not over."""
 
 
-@dataclass(frozen=True)
+@frozen
 class Disarm(Command[None], name="ph-disarm"):
     """Undo ``Arm`` and ``ArmReturn``."""
 
 
-@dataclass(frozen=True)
+@frozen
 class Location:
     """Where a thread stands."""
 
@@ -111,14 +111,14 @@ class Location:
     """At an op or an autograd node: what stops there, and who called it."""
 
 
-@dataclass(frozen=True)
+@frozen
 class Where(Command[Location], name="ph-where"):
     """Where a thread stands."""
 
     thread: int
 
 
-@dataclass(frozen=True)
+@frozen
 class Caller:
     """Who called the user's native code."""
 
@@ -128,14 +128,14 @@ class Caller:
     inlined code and goes on from there."""
 
 
-@dataclass(frozen=True)
+@frozen
 class FindCaller(Command[Caller], name="ph-caller"):
     """Who called the native code of the user's that a thread stands in."""
 
     thread: int
 
 
-@dataclass(frozen=True)
+@frozen
 class MergedStack:
     """Both languages, innermost frame first."""
 
@@ -144,7 +144,7 @@ class MergedStack:
     """Who called, where the thread stands in code of the user's: a step out asks for it next."""
 
 
-@dataclass(frozen=True)
+@frozen
 class Stack(Command[MergedStack], name="ph-stack"):
     """The merged stack of a thread."""
 
@@ -152,7 +152,7 @@ class Stack(Command[MergedStack], name="ph-stack"):
     limit: int = MAX_FRAMES
 
 
-@dataclass(frozen=True)
+@frozen
 class Jump(Command[int], name="ph-jump"):
     """Let a thread go on at another line of its newest frame's function when it is resumed; that line's address."""
 
