@@ -3,6 +3,7 @@
 import json
 import os
 import re
+import shutil
 import subprocess
 import sys
 import threading
@@ -187,10 +188,11 @@ def test_a_refused_attach_is_told_in_both_halves(start):
     assert program.returncode == 1
 
 
-def test_attach_to_a_running_program_by_name(start):
-    program = start(sys.executable, PROGRAM)
+def test_attach_to_a_running_program_by_name(start, tmp_path):
+    copy = shutil.copy(PROGRAM, tmp_path / f"{tmp_path.parent.name}_named.py")  # other tests run the program, too
+    program = start(sys.executable, copy)
     assert program.stdout.readline()
-    with MIEngine(configuration("gdb: attach to a running program", program=PROGRAM.name)) as engine:
+    with MIEngine(configuration("gdb: attach to a running program", program=copy.name)) as engine:
         engine.initialize()
         assert engine.pids == [program.pid]
         assert engine.set_breakpoint(marked("held"))
