@@ -6,6 +6,8 @@ PYTHON ?= python3
 VENV ?= .venv
 BIN := $(VENV)/bin
 SETUP := $(if $(filter .venv,$(VENV)),.setup,$(VENV)/.setup)
+# Programs run in the activated environment (docs/cli.md): whatever the user has activated, the clone's own is meant here.
+export VIRTUAL_ENV := $(abspath $(VENV))
 # The site's generator has an environment of its own: nothing of it is needed to build, test or run.
 DOCS_VENV := build/docs-venv
 THREADED := $(wildcard tests/native/test_*_threads.py) tests/breakpoints/test_native_breakpoints.py tests/breakpoints/test_kernel_places.py

@@ -44,6 +44,13 @@ def private_state(tmp_path_factory: pytest.TempPathFactory):
         os.environ["PYHARNESS_HOME"] = before
 
 
+@pytest.fixture(scope="session", autouse=True)
+def no_activated_environment():
+    """Whoever runs the tests may have one activated, where programs would run that are meant for this one."""
+    for name in ("VIRTUAL_ENV", "CONDA_PREFIX"):
+        os.environ.pop(name, None)
+
+
 @pytest.fixture
 def environment(tmp_path):
     """The environment of the commands that a test runs: a state folder of its own."""

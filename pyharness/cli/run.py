@@ -13,6 +13,7 @@ import click
 from pyharness.cli.grammar import completers
 from pyharness.cli.grammar.verb import Verb
 from pyharness.cli.kit import output
+from pyharness.cli.kit.interpreter import python_of
 from pyharness.cli.kit.options import python_option
 from pyharness.host import handles
 from pyharness.host.missing import check_script, no_interpreter
@@ -86,6 +87,7 @@ def command(*, name: str, python: str, nan: bool, listing: bool, as_json: bool, 
         return
     _check(words)
     name = _free(name or handles.default_name(words[1] if words[0] == "-m" else words[0], os.getpid()))
+    python = python_of(python, None, "" if words[0] == "-m" else words[0])
     interpreter = shutil.which(python or sys.executable)
     if interpreter is None:
         raise no_interpreter(python)

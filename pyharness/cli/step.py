@@ -127,7 +127,7 @@ def command(  # noqa: PLR0913, PLR0917  (one for each option)
         typed.script,
         tuple(typed.arguments),
         typed.module,
-        python=python,
+        python=typed.python,
         cwd=cwd,
         include=include,
         eval_timeout=eval_timeout,

@@ -42,6 +42,18 @@ def weakness(folder: Path) -> Weakness | None:
     return None
 
 
+def belongs_to_us(path: Path) -> bool:
+    """Whether ``path`` is there, and nobody but this user and root can have put it there."""
+    path = path.absolute()
+    try:
+        return all(
+            status.st_uid in {os.geteuid(), 0, _nameless()} and not _others_write(status, above=part != path)
+            for part, status in _way_to(path, _MOST_LINKS)
+        )
+    except OSError:
+        return False
+
+
 def _way_to(path: Path, links: int) -> Iterator[tuple[Path, os.stat_result]]:
     """Every folder and every link on the way to ``path``, from the root on."""
     for part in (*reversed(path.parents), path):

@@ -31,7 +31,7 @@ PROGRAM = (
     Key("script", "string", "the script to run: this or `module`"),
     Key("module", "string", "the module to run, as `python -m` does"),
     Key("args", _TEXTS, "its command line"),
-    Key("python", "string", "its interpreter, if not the one that runs pyharness"),
+    Key("python", "string", "its interpreter, if not that of its environment"),
     Key("cwd", "string", "its working folder; that of the session file when not given"),
     Key("env", "table of strings", "added to its environment"),
     Key("include", _TEXTS, "path patterns of library code that steps shall stop in after all"),

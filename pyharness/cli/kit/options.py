@@ -32,7 +32,7 @@ python_option = click.option(
     "--python",
     default="",
     metavar="PATH",
-    help="The program's interpreter, if not this one.",
+    help="The program's interpreter, if not that of its environment.",
     shell_complete=completers.files,
 )
 _PROGRAM: tuple[Decorator, ...] = (

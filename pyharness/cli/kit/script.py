@@ -6,12 +6,14 @@ from pathlib import Path
 
 import click
 
+from pyharness.cli.kit.interpreter import python_of
 from pyharness.debugger.starting.launch import Command
 from pyharness.model.errors import UsageError
 
 
 def command_of(words: tuple[str, ...], module: str | None, python: str, cwd: str | None) -> Command:
     """What ``SCRIPT [-- ARGS]``, or ``-m MODULE [-- ARGS]``, means."""
+    python = python_of(python, cwd, "" if module is not None or not words else words[0])
     if module is not None:
         if not module.strip():
             raise UsageError("-m names no module.", "-m MODULE [-- ARGS], or SCRIPT [-- ARGS] without -m.")

@@ -9,6 +9,7 @@ import click
 
 from pyharness.cli.grammar import completers
 from pyharness.cli.grammar.verb import Verb
+from pyharness.cli.kit.interpreter import python_of
 from pyharness.cli.kit.options import full_option, program_json_option, raw_option
 
 if TYPE_CHECKING:
@@ -42,4 +43,7 @@ def command(file: str, *, as_json: bool, full: bool, raw: bool) -> int:
     from pyharness.session.parse import plan_of
 
     plan = plan_of(file)
+    target = plan.target
+    python = python_of(target.python, target.cwd, "" if target.module else target.script)
+    plan = replace(plan, target=replace(target, python=python))
     return play(replace(plan, full=plan.full or full), as_json=as_json, raw=raw)

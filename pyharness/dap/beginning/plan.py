@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 from pyharness.dap.beginning.core_plan import core_of
 from pyharness.debugger.starting.attach import Attachment
 from pyharness.debugger.starting.launch import Command
+from pyharness.host.interpreters import interpreter_for
 from pyharness.model.errors import UsageError
 from pyharness.model.evaluation import EVAL_TIMEOUT, checked_timeout
 
@@ -62,7 +63,7 @@ def launch_plan(arguments: Arguments) -> Plan:
         program or module,
         tuple(map(str, arguments.items("args"))),
         module=bool(module),
-        python=_interpreter(arguments),
+        python=_interpreter(arguments) or _of_environment(arguments.text("cwd", "") or None, program),
         cwd=arguments.text("cwd", "") or None,
         env=env,
         children=_children(arguments),
@@ -124,6 +125,11 @@ def _one_of(arguments: Arguments, name: str, values: tuple[str, ...]) -> str:
     if value not in values:
         raise UsageError(f"There is no {name} {value!r}.", f"One of {', '.join(values)}.")
     return value
+
+
+def _of_environment(folder: str | None, program: str) -> str:
+    found = interpreter_for(folder, program)
+    return found.path if found else ""
 
 
 def _interpreter(arguments: Arguments) -> str:
