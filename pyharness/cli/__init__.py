@@ -85,21 +85,21 @@ _NO_MORE_FILES = {
 _MORE_FILES = "`ulimit -n` shows the limit, and `ulimit -n 1024` sets it for this shell."
 
 
-def main() -> None:
-    """Entry point of ``pyharness``."""
+def main(*, went_over: bool = False) -> None:
+    """Entry point of ``pyharness``; ``went_over`` where another environment's handed its command line over."""
     from pyharness.cli.kit import streams
 
     signal.signal(signal.SIGINT, _ended)
     signal.signal(signal.SIGTERM, _ended)
     streams.prepare()
-    status = execute(sys.argv[1:])
+    status = execute(sys.argv[1:], went_over=went_over)
     sys.exit(status)
 
 
-def execute(arguments: Sequence[str]) -> int:
+def execute(arguments: Sequence[str], *, went_over: bool = False) -> int:
     """Run one command line; its exit status."""
     try:
-        return _run(list(arguments))
+        return _run(list(arguments), went_over=went_over)
     except click.exceptions.Exit as end:
         return end.exit_code
     except (KeyboardInterrupt, click.Abort):
@@ -117,13 +117,13 @@ def execute(arguments: Sequence[str]) -> int:
         return _failed(_unforeseen(error))
 
 
-def _run(arguments: list[str]) -> int:
+def _run(arguments: list[str], *, went_over: bool) -> int:
     asked = os.environ.get(COMPLETE)
     if asked:  # a shell asks what could come next
         from pyharness.cli.grammar import shells
 
         return shells.answer(command, asked)
-    with command.make_context("pyharness", arguments) as ctx:
+    with command.make_context("pyharness", arguments, obj=went_over) as ctx:
         value = command.invoke(ctx)
         return value if isinstance(value, int) else ExitStatus.OK
 

@@ -11,7 +11,8 @@ import click
 from pyharness.cli.grammar import completers
 from pyharness.cli.grammar.verb import Verb
 from pyharness.cli.kit import output
-from pyharness.cli.kit.options import json_option
+from pyharness.cli.kit.interpreter import python_of
+from pyharness.cli.kit.options import json_option, python_option
 from pyharness.host.exit_status import ExitStatus
 from pyharness.model.errors import UsageError
 from pyharness.model.results import diagnosis, diagnosis_text
@@ -45,13 +46,7 @@ _STATUSES = (("0", "there is no problem; there may be warnings"), ("1", "there i
     metavar="FOLDER",
     help="Your project, if not this folder.",
 )
-@click.option(
-    "--python",
-    default=sys.executable,
-    metavar="PATH",
-    help="The program's interpreter, if not this one.",
-    shell_complete=completers.files,
-)
+@python_option
 @json_option
 def command(process: str | None, *, extensions: tuple[str, ...], project: Path, python: str, as_json: bool) -> int:
     """Look at all that debugging needs: gdb, ptrace, Python, torch, your extensions, VS Code; say how to get it.
@@ -75,7 +70,7 @@ def _machine(extensions: tuple[str, ...], project: Path, python: str) -> list[Di
         if is_file_name(name) and not Path(name).is_file():
             raise UsageError(f"There is no extension {name!r}.", "Name its file, or the module that it is imported as.")
     output.progress("asking gdb, Python and torch")
-    return examine(Wanted(project, python, extensions))
+    return examine(Wanted(project, python_of(python, str(project), "") or sys.executable, extensions))
 
 
 def _process(process: str) -> list[Diagnosis]:

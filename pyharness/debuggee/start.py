@@ -1,6 +1,7 @@
 """Starts one of our programs around the user's script, apart from the current folder.
 
-python START.py PROGRAM [ARGS...]      PROGRAM: a key of ``PROGRAMS``
+python START.py PROGRAM [ARGS...]             PROGRAM: a key of ``PROGRAMS``
+python START.py verb PACKAGES VERB [ARGS...]  a command line of ours, with what it imports: {name: folder} in JSON
 """
 
 import os.path
@@ -15,6 +16,7 @@ PROGRAMS = {
     "graphs": "debuggee.entries.graphs",
     "compiled": "debuggee.entries.compiled",
     "hashseeds": "fx.hashseeds.child",
+    "verb": "cli.went_over",
 }
 """What the controller calls each program → its module in ``pyharness``."""
 
@@ -31,7 +33,12 @@ def main() -> int:
     apart.begin(_AT_START)
     from importlib import import_module
 
-    return int(import_module(f"pyharness.{PROGRAMS[sys.argv.pop(1)]}").main())
+    program = sys.argv.pop(1)
+    if program == "verb":
+        import json
+
+        apart.make_importable(json.loads(sys.argv.pop(1)))
+    return int(import_module(f"pyharness.{PROGRAMS[program]}").main() or 0)
 
 
 if __name__ == "__main__" and (status := main()):  # nothing ends the program but its last line, as PYTHONINSPECT sees

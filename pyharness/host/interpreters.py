@@ -43,7 +43,7 @@ def interpreter_for(folder: str | Path | None = None, script: str = "") -> Inter
     around = [*_project(here), *(_project((here / script).absolute().parent) if script else ())]
     for found in _candidates(around):
         if os.access(found.path, os.X_OK):
-            return None if _is_this_one(found.path) else found
+            return None if is_this_one(found.path) else found
     return None
 
 
@@ -102,7 +102,7 @@ def _resolved(named: str, folder: Path) -> str:
     return str(path) if path.is_file() and belongs_to_us(path) else ""
 
 
-def _is_this_one(path: str) -> bool:
+def is_this_one(path: str) -> bool:
     """Whether ``path`` is an executable of the environment that this process runs in.
 
     Executables of several environments are links to one file, so the environments' folders are compared.

@@ -157,3 +157,50 @@ def test_the_command_line_of_plain_python_is_not_changed_where_there_is_no_other
     assert done.stdout == f"prefix {sys.prefix}\n"
     assert "The program's Python" not in done.stderr
     assert Path(sys.prefix).is_dir()
+
+
+NET = """import torch
+class Net(torch.nn.Module):
+    def forward(self, x):
+        return x.relu() + 1
+def wrong(gm):
+    import sys
+    print("under", sys.prefix, file=sys.stderr)
+    next(n for n in gm.graph.nodes if n.target == "relu").target = "abs"
+    gm.recompile()
+    return gm
+inputs = (torch.ones(2) * -1,)
+"""
+
+
+def torch_beside(folder):
+    """An environment that has torch and nothing of ours: what this one has, without its .pth files."""
+    import click
+    import torch
+
+    found = environment(folder)
+    (packages,) = found.glob("lib/python*/site-packages")
+    for each in Path(torch.__file__).parents[1].iterdir():
+        if not each.name.startswith(("click", "rich", "pygments", "debugpy", "pyharness", "__editable__")):
+            (packages / each.name).symlink_to(each)
+    missing = subprocess.run([found / "bin/python", "-c", "import click"], capture_output=True, check=False)
+    assert missing.returncode, f"{click.__file__} is not to be found there"
+    return found
+
+
+@pytest.mark.parametrize("named", [False, True], ids=["found", "named"])
+def test_verify_goes_over_into_the_environment_that_has_torch(project, pyharness, named):
+    found = torch_beside(project / ("other" if named else ".venv"))
+    (project / "net.py").write_text(NET)
+    choice = ["--python", found / "bin/python"] if named else []
+    done = pyharness("fx", "verify", "net.py:Net", "net.py:wrong", "--json", *choice, cwd=project)
+    assert done.returncode == 1, done.stderr
+    assert json.loads(done.stdout)["ok"] is False
+    assert f"under {found}" in done.stderr
+
+
+def test_verify_with_an_interpreter_that_is_none(project, pyharness):
+    (project / "net.py").write_text(NET)
+    done = pyharness("fx", "verify", "net.py:Net", "net.py:wrong", "--python", "/no/python", cwd=project)
+    assert done.returncode == 2
+    assert "There is no Python interpreter '/no/python'." in done.stderr

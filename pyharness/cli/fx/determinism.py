@@ -5,7 +5,7 @@ from __future__ import annotations
 import click
 
 from pyharness.cli.grammar import completers
-from pyharness.cli.grammar.verb import Verb
+from pyharness.cli.grammar.torch_verb import TorchVerb
 from pyharness.cli.kit import output
 from pyharness.cli.kit.options import json_option
 
@@ -20,7 +20,7 @@ _EXAMPLES = (
 _STATUSES = (("0", "all runs give the same code"), ("1", "two differ, or with --strict the order of a set is used"))
 
 
-@click.command(cls=Verb, epilog=_EPILOG, examples=_EXAMPLES, statuses=_STATUSES)
+@click.command(cls=TorchVerb, epilog=_EPILOG, examples=_EXAMPLES, statuses=_STATUSES)
 @click.argument("transform", metavar="TRANSFORM", shell_complete=completers.files)
 @click.argument("model", metavar="[MODEL]", required=False, shell_complete=completers.files)
 @click.option(

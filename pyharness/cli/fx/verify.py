@@ -8,7 +8,7 @@ import click
 
 from pyharness.cli.fx.inputs import inputs_of
 from pyharness.cli.grammar import completers
-from pyharness.cli.grammar.verb import Verb
+from pyharness.cli.grammar.torch_verb import TorchVerb
 from pyharness.cli.kit import output
 from pyharness.cli.kit.exits import no_exit
 from pyharness.cli.kit.options import json_option
@@ -24,7 +24,7 @@ _EXAMPLES = (
 _STATUSES = (("0", "the results agree"), ("1", "they differ, and the first node that does is named"))
 
 
-@click.command(cls=Verb, epilog=_EPILOG, examples=_EXAMPLES, statuses=_STATUSES)
+@click.command(cls=TorchVerb, epilog=_EPILOG, examples=_EXAMPLES, statuses=_STATUSES)
 @click.argument("original", metavar="ORIGINAL", shell_complete=completers.files)
 @click.argument("transform", metavar="TRANSFORM", shell_complete=completers.files)
 @click.option("--inputs", metavar="NAME", help="A tuple of arguments, a dict by name, or a function that gives one.")
