@@ -10,7 +10,7 @@ from kit.paths import PROGRAMS, search_path
 
 SOURCE = PROGRAMS / "throwing.cpp"
 THROWER = "native:throwing::thrower"
-OUTPUT = ["-1", "-2", "caught negative", "-1"]
+OUTPUT = ["-1", "-2", "caught negative", "-1", "end"]
 
 
 @pytest.fixture
@@ -67,5 +67,19 @@ def test_going_on_stops_at_no_handler(throws):
     with throws.start() as program:
         program.run_to(THROWER)
         program.out()
+        assert program.finish() == 0
+    assert throws.output.splitlines() == OUTPUT
+
+
+@pytest.mark.parametrize("leave", ["out", "over"])
+def test_a_step_that_has_ended_stops_at_no_handler(throws, leave):
+    """The function that it left is over: what is caught later is none of its business."""
+    with throws.start() as program:
+        program.run_to("native:throwing::inside")
+        assert place(program.over()) == native("behind")
+        while (stop := getattr(program, leave)()).frame.language == "native":
+            pass
+        assert stop.frame.language == "python"
+        assert place(program.run_to(throws.at("end"))) == ("breakpoint", "throws.py", throws.line("end"))
         assert program.finish() == 0
     assert throws.output.splitlines() == OUTPUT

@@ -9,3 +9,4 @@ try:
 except IndexError as error:
     print("caught", error)  # @caught
 print(throwing.catching(-1))
+print("end")  # @end
