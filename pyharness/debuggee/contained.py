@@ -52,7 +52,7 @@ class Containment:
         self._lock = _thread.RLock()  # a handler of a signal may come between, and to a condition of its own
         self._inside: dict[int, Prints] = {}
         self._pid = 0
-        self._replaced: list[tuple[ModuleType, str, Any, Any]] = []
+        self._replaced: list[tuple[ModuleType | type, str, Any, Any]] = []
 
     def enter(self) -> Prints:
         """Begin on this thread; returns where its prints go."""
@@ -98,8 +98,12 @@ class Containment:
             stream = getattr(sys, name)
             self._put(sys, name, None if stream is None else kind(stream, self))
         self._put(builtins, "breakpoint", self._refusing(builtins.breakpoint, "breakpoint"))
+        self._put(sys, "settrace", self._refusing(sys.settrace, "sys.settrace"))
+        if "bdb" in sys.modules:  # it writes on frames before it calls that
+            debugger = sys.modules["bdb"].Bdb
+            self._put(debugger, "set_trace", self._refusing(debugger.set_trace, "pdb.set_trace"))
 
-    def _put(self, module: ModuleType, name: str, new: Any) -> None:
+    def _put(self, module: ModuleType | type, name: str, new: Any) -> None:
         self._replaced.append((module, name, getattr(module, name), new))
         setattr(module, name, new)
 

@@ -9,11 +9,11 @@ from typing import TYPE_CHECKING, Any
 
 from pyharness.debugger import machine as m
 from pyharness.debugger.actions import Actions, GilHeldError
-from pyharness.debugger.native.ending import EndedError
+from pyharness.debugger.native.ending import EndedError, crash_of
 from pyharness.debugger.native.prepared_gdb import PreparedGdb
 from pyharness.debugger.native.side import number_of
 from pyharness.debugger.op_stops import OpStops
-from pyharness.debugger.python.asking import StuckError
+from pyharness.debugger.python.asking import CrashedError, StuckError
 from pyharness.debugger.python.dap_client import RequestError
 from pyharness.debugger.python.side import PythonSide
 from pyharness.debugger.shell import Shell
@@ -93,7 +93,7 @@ class LiveShell(Shell):
         self._user_code = UserCode.of(included)
         self._progress = progress
         self._libraries: list[str] = []
-        self._gdb = PreparedGdb(lambda notice: heard.put(("gdb", notice)), self._user_code)
+        self._gdb = PreparedGdb(self._hear_gdb, self._user_code)
         self._ending = False
         """The program has said that it ends: what leaves it from then on is not lost, however long the end takes."""
         self._actions = Actions(self)
@@ -110,6 +110,13 @@ class LiveShell(Shell):
             raise
 
     # --- what comes in ------------------------------------------------------------------------------------------------
+
+    def _hear_gdb(self, notice: Notice | None) -> None:
+        """Take a notice of gdb's on the thread that reads it; whoever waits for an expression that crashed goes on."""
+        focus = self.machine.focus
+        if focus and self.native and self.native.thread_of(notice) == focus.thread and (crash := crash_of(notice)):
+            self.python.asking.crashed(crash)
+        self._events.put(("gdb", notice))
 
     def _take(self, source: str, item: Any) -> bool:
         match source:
@@ -140,7 +147,7 @@ class LiveShell(Shell):
         except DebuggerLostError:
             self.lost = True
             raise
-        except (RequestError, StuckError, EndedError):  # debugpy has answered, or is still connected
+        except (RequestError, StuckError, CrashedError, EndedError):  # debugpy has answered, or is still connected
             raise
         except HarnessError:
             if not self._ends():
@@ -151,7 +158,8 @@ class LiveShell(Shell):
         match message:
             case Hello():
                 self._gdb.begin(has_agent=message.agent, guarded=message.guard)
-                self.python.connect(self.process.debugpy(message), str(PACKAGE), self._user_code, message.stdlib)
+                link, pid = self.process.debugpy(message), self.process.pid
+                self.python.connect(link, pid, str(PACKAGE), self._user_code, message.stdlib)
                 children = self.process.children
                 door = children.told if children else None
                 self.process.answer(
@@ -275,8 +283,7 @@ class LiveShell(Shell):
             self._read_library(native)
             native.resume(thread)
             return
-        left = native.is_of_left_call(notice, thread)
-        reason = None if left else native.reason_of(notice, thread, self._is_users)
+        reason = native.reason_of(notice, thread, self._is_users)
         if reason is None:
             return
         hit = self._hit(notice, thread) if reason == "breakpoint" else None
@@ -285,8 +292,8 @@ class LiveShell(Shell):
                 self._listener.logged(hit, self._message(native, hit, thread))
             native.resume(thread)
             return
-        if problem := notice.values.get("condition-error"):
-            self.conditions.take_native(thread, hit, str(problem))
+        if problem := native.condition_problem(notice, thread):
+            self.conditions.take_native(thread, hit, problem)
         if reason == "signal":
             self.signal = f"{notice.values.get('signal-name')}: {notice.values.get('signal-meaning')}"
         standing = native.standing(notice, thread) if reason in {"stepped", "arrived"} else "own"

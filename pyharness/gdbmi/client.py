@@ -65,8 +65,9 @@ _IS_PYTHONS = re.compile(r"PYTHON[A-Z]").match
 class _Pending:
     """A command that waits for its answer."""
 
-    def __init__(self, text: str, *, told: bool = False) -> None:
+    def __init__(self, text: str, on_answer: Callable[[], None], *, told: bool = False) -> None:
         self.text = text
+        self.on_answer = on_answer
         self.told = told
         """Nobody waits; that gdb refuses it is told as a notice."""
         self.answered = threading.Event()
@@ -126,18 +127,23 @@ class GdbClient:
         return not self._ended.is_set()
 
     def command(
-        self, text: str, timeout: float | None = 60.0, waits: AbstractContextManager[None] | None = None
+        self,
+        text: str,
+        timeout: float | None = 60.0,
+        waits: AbstractContextManager[None] | None = None,
+        on_answer: Callable[[], None] = lambda: None,
     ) -> dict[str, Value]:
         """Send one MI command and wait for its answer, at most ``timeout`` seconds.
 
-        ``waits`` is entered for as long as gdb has the command. Raises ``GdbError`` when gdb refuses it,
+        ``waits`` is entered for as long as gdb has the command. ``on_answer`` is called on the reader's thread, after
+        all notices that come before the answer, and before all others. Raises ``GdbError`` when gdb refuses it,
         ``GdbBusyError`` when it does not answer in time, or not even an earlier command, ``GdbLostError`` when gdb is
         gone.
         """
         if self._unanswered is not None and not self._unanswered.answered.is_set():
             raise GdbBusyError(self._unanswered.text)
         with waits or contextlib.nullcontext():
-            pending = self._send(text)
+            pending = self._send(text, on_answer)
             answered = self._is_answered(pending, timeout)
         if not answered:
             if self._deaf:
@@ -205,8 +211,8 @@ class GdbClient:
         """Forget it, in a forked child: gdb ends when nobody has the other end of its input any more."""
         blind(stream.fileno() for stream in (self._process.stdin, self._process.stdout) if stream and not stream.closed)
 
-    def _send(self, text: str, *, told: bool = False) -> _Pending:
-        pending = _Pending(text, told=told)
+    def _send(self, text: str, on_answer: Callable[[], None] = lambda: None, *, told: bool = False) -> _Pending:
+        pending = _Pending(text, on_answer, told=told)
         with self._lock:
             token = next(self._tokens)
             self._pending[token] = pending
@@ -248,6 +254,7 @@ class GdbClient:
             pending = self._pending.pop(record.token, None) if record.token is not None else None
             if pending:
                 pending.result = record
+                pending.on_answer()
                 pending.answered.set()
                 if pending.told and record.kind == "error":
                     self._on_notice(Notice("=", "refused", record.values))

@@ -90,6 +90,15 @@ def test_a_core_that_lacks_its_end(pyharness, whole_core, tmp_path, part):
     assert "Was the disk full" in done.stderr
 
 
+def test_nothing_is_left_of_a_core_without_its_header(pyharness, tmp_path):
+    stub = tmp_path / "stub"
+    stub.write_bytes(b"\x7fELF")
+    done = pyharness("stack", stub)
+    assert f"{stub} is damaged or truncated: it has 4 bytes of 64." in done.stderr
+    assert "shows what is left" not in done.stderr
+    assert done.returncode == 2
+
+
 @pytest.mark.parametrize("byte", [0x00, 0xC9, 0xFF])
 def test_a_core_with_damaged_notes(pyharness, whole_core, tmp_path, byte):
     start, length = core_notes(whole_core)

@@ -160,3 +160,32 @@ def test_one_that_is_stopped_by_a_signal_is_said_to_be_that(running):
     assert f"kill -CONT {walker.pid}" in refused.value.remedy
     os.kill(walker.pid, signal.SIGCONT)
     walker.ends_free()
+
+
+def test_a_program_that_another_debugger_has_stopped_names_it(running):
+    """It has a handle, and cannot answer there."""
+    walker = running("attach_loop.py", "calls", handle="walker")
+    words = ["gdb", "-nx", "-q", "-batch", "-p", str(walker.pid), "-ex", "shell echo stopped", "-ex", "shell cat"]
+    other = subprocess.Popen(words, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
+    try:
+        while "stopped" not in other.stdout.readline():
+            pass
+        with pytest.raises(HarnessError, match=rf"already being debugged, by process {other.pid} \(gdb"):
+            pyharness.attach("walker", seconds=1)
+    finally:
+        other.communicate("")
+    walker.ends_free()
+
+
+def test_a_program_that_a_signal_stops_meanwhile_is_said_to_be_stopped(running):
+    walker = running("attach_loop.py", "calls", handle="walker")
+    with pyharness.attach("walker") as program:
+        program.run_to(walker.at("work"))
+        os.kill(walker.pid, signal.SIGSTOP)
+        for ask in (lambda: program.evaluate("number"), program.stack):
+            with pytest.raises(HarnessError, match=f"Process {walker.pid} is stopped by a signal") as error:
+                ask()
+            assert f"kill -CONT {walker.pid}" in str(error.value)
+        os.kill(walker.pid, signal.SIGCONT)
+        assert int(program.evaluate("number")) >= 0
+    walker.ends_free()

@@ -1,6 +1,7 @@
 """Values that block, exit or print when they are shown, on the main thread and on another, in both languages."""
 
 import os
+import pdb  # for an expression
 import sys
 import threading
 import time

@@ -113,8 +113,8 @@ def _needed(stream: BinaryIO, head: bytes, size: int) -> int:
 
 def _truncated(path: Path, size: int, needed: int) -> UsageError:
     whole = f"{needed:,}" if needed < 1 << 50 else "many more"
+    left = f" `pyharness stack {path}` shows what is left, if anything." if size >= _HEADER.size else ""
     return UsageError(
         f"{path} is damaged or truncated: it has {size:,} bytes of {whole}.",
-        "Was the disk full, or the core limited (ulimit -c, ProcessSizeMax of systemd-coredump)? "
-        f"`pyharness stack {path}` shows what is left, if anything.",
+        f"Was the disk full, or the core limited (ulimit -c, ProcessSizeMax of systemd-coredump)?{left}",
     )

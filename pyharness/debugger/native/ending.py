@@ -5,8 +5,8 @@ from __future__ import annotations
 import ctypes
 import signal
 import threading
-from collections import Counter
 from contextlib import contextmanager
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 from pyharness.gdbmi.client import GdbBusyError, GdbError
@@ -16,13 +16,27 @@ from pyharness.model.evaluation import END_SIGNAL, EVAL_TIMEOUT
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
+    from pyharness.gdbmi.records import Notice
+
 _TGKILL = 234
 _SIGNAL = signal.Signals[END_SIGNAL]
-_LEFT = "gdb dropped the call, so its locks stay locked. Continue, or end the program."
+CALL_DROPPED = "gdb dropped the call, so its locks stay locked. Continue, or end the program."
+PYTHON_LOST = "Python is left in the midst of it on this thread: the program will most likely crash when it goes on."
 
 
 class EndedError(HarnessError):
     """A C++ expression was ended: no value, and a call without its end."""
+
+
+def crash_of(stop: Notice | None) -> str:
+    """What a signal did to a call that it stopped; empty where none has."""
+    if stop is None or stop.values.get("reason") != "signal-received":
+        return ""
+    frame = stop.values.get("frame")
+    known = frame if isinstance(frame, dict) else {}
+    where = f" in {known['func']}" if known.get("func", "??") != "??" else ""
+    line = f", {Path(str(known['file'])).name}:{known['line']}" if "file" in known else ""
+    return f"was ended by {stop.values.get('signal-name')}{where}{line}"
 
 
 class NativeEnding:
@@ -35,8 +49,6 @@ class NativeEnding:
         self._runs: tuple[int, int] | None = None
         """Process and thread."""
         self._why = ""
-        self._stops: Counter[int] = Counter()
-        """How often gdb has stopped a thread to end a call, and tells of that stop as well."""
 
     @contextmanager
     def limited(self, pid: int, thread: int, expression: str) -> Iterator[None]:
@@ -52,8 +64,7 @@ class NativeEnding:
         except GdbError as error:
             if not self._why:
                 raise
-            self._stops[thread] += 1
-            raise EndedError(f"{expression!r} {self._why}.", _LEFT) from error
+            raise EndedError(f"{expression!r} {self._why}.", CALL_DROPPED) from error
         finally:
             timer.cancel()
             with self._lock:
@@ -67,10 +78,3 @@ class NativeEnding:
             self._why = self._why or why
             ctypes.CDLL(None).syscall(_TGKILL, *self._runs, int(_SIGNAL))
             return True
-
-    def is_its_signal(self, name: str, thread: int) -> bool:
-        """Whether a stop that gdb tells of only ended an expression: its thread stands as before."""
-        if name != END_SIGNAL or not self._stops[thread]:
-            return False
-        self._stops[thread] -= 1
-        return True

@@ -7,13 +7,12 @@ import json
 import os
 import queue
 import signal
-from collections import Counter
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, TypeAlias, TypeVar
 
 from pyharness.debugger.interrupts import passed_to
 from pyharness.debugger.native.calls import CallRunsError, NativeCalls
-from pyharness.debugger.native.ending import EndedError, NativeEnding
+from pyharness.debugger.native.ending import CALL_DROPPED, PYTHON_LOST, EndedError, NativeEnding, crash_of
 from pyharness.debugger.python.asking import GRACE, StuckError
 from pyharness.gdbmi.client import GdbBusyError, GdbClient, GdbError, GdbLostError
 from pyharness.gdbmi.records import Notice, quote
@@ -84,8 +83,13 @@ class NativeSide:
         """gdb's numbers of what stops a step where an exception is caught; empty where nothing is armed."""
         self._catching: set[int] = set()
         """Threads on their way from there into the function that catches: gdb gives no reason for that stop."""
-        self._stopped_in_calls = Counter[int]()
-        """How often gdb tells of a stop of a thread in a call that it has left."""
+        self._called = 0
+        """The thread on which gdb calls a function: a stop of it is one of the call; then it stands as before."""
+        self._stop_in_call: Notice | None = None
+        self._lost_python: dict[int, tuple[str, str]] = {}
+        """Threads in whose Python a call crashed → why nothing of it can be asked any more, and what to do."""
+        self._condition_crashes: dict[int, str] = {}
+        """Threads that stand in the midst of a breakpoint's condition → what a signal did to that."""
         self._interrupted: set[int] = set()
         """Threads that are to be told as paused."""
         self.loads = 0
@@ -203,11 +207,20 @@ class NativeSide:
     def _forward(self, notice: Notice | None) -> None:
         if notice is not None and notice.kind == "console" and mi.Logged.in_line(str(notice.values["text"])) is None:
             return
+        if self._called and self.thread_of(notice) == self._called:
+            self._stop_in_call = notice
+            return
         settling = self._settling
         if settling is not None and (notice is None or notice.kind == "stopped"):
             settling.put(notice)
         if settling is None or notice is None:
             self._on_notice(notice)
+
+    def thread_of(self, notice: Notice | None) -> int:
+        """The LWP of a thread that gdb tells to have stopped, from any thread; 0 where it is not known yet."""
+        if notice is None or notice.kind != "stopped":
+            return 0
+        return self.thread_ids.get(str(notice.values.get("thread-id")), 0)
 
     def refresh_threads(self) -> None:
         """Read which LWP each of gdb's threads is."""
@@ -238,13 +251,6 @@ class NativeSide:
         self._armed_thread = 0
         self.ask(mi.Disarm())
 
-    def is_of_left_call(self, notice: Notice, thread: int) -> bool:
-        """Whether a ``*stopped`` record is of a call that gdb has left since: its thread stands as before."""
-        if notice.values.get("reason") != "breakpoint-hit" or not self._stopped_in_calls[thread]:
-            return False
-        self._stopped_in_calls[thread] -= 1
-        return True
-
     def reason_of(self, notice: Notice, thread: int, is_users: Callable[[int], bool]) -> NativeReason | None:
         """What a ``*stopped`` record means for the machine; ``None`` for one that means nothing to it."""
         if thread in self._passing:
@@ -265,16 +271,23 @@ class NativeSide:
             return "breakpoint" if is_users(number_of(notice)) else "arrived"
         if reason in _STEP_ENDS or (not reason and thread in catching | (self._given_traps & self._stepping)):
             return "stepped"
-        return self._signal(str(notice.values.get("signal-name")), thread) if reason == "signal-received" else None
+        return self._signal(notice, thread) if reason == "signal-received" else None
 
-    def _signal(self, name: str, thread: int) -> NativeReason | None:
+    def condition_problem(self, notice: Notice, thread: int) -> str:
+        """Why the condition of a breakpoint could not be tested, at which a thread stops; empty where it could."""
+        crash = self._condition_crashes.pop(thread, "")
+        return f"what it calls {crash}" if crash else str(notice.values.get("condition-error", ""))
+
+    def _signal(self, notice: Notice, thread: int) -> NativeReason | None:
+        name = str(notice.values.get("signal-name"))
         if name == "0" and thread in self._interrupted:
             self._interrupted.discard(thread)
             return "pause"
-        if self.ending.is_its_signal(name, thread):
-            return None
         if name == "SIGTRAP":
             return self._trap(thread)
+        if name not in {"0", "SIGSTOP"} and self.ask(mi.IsOfCall(thread)):  # the breakpoint's stop comes next
+            self._condition_crashes[thread] = crash_of(notice)
+            return None
         return None if name in {"0", "SIGSTOP"} else "signal"
 
     def _trap(self, thread: int) -> NativeReason | None:
@@ -331,19 +344,33 @@ class NativeSide:
 
     def ask_agent(self, thread: int, request: agent.Request[Any]) -> mi.AgentReply:
         """Run a request on a stopped thread of the program, which must have the agent (``has_agent``)."""
-        command = mi.AskAgent(thread, request.written())
-        return self.calls.ask(command)
+        if lost := self._lost_python.get(thread):
+            raise HarnessError(*lost)
+        return self.calls.ask(mi.AskAgent(thread, request.written()))
 
-    def _evaluated(self, line: str, expression: str) -> dict[str, Value]:
+    def _evaluated(self, line: str, thread: int, expression: str) -> dict[str, Value]:
         """What gdb says to a command that runs an expression of the user's; Ctrl-C ends that."""
         try:
-            waits = passed_to(self.on_interrupt)
-            return self._gdb.command(line, self.ending.seconds + GRACE, waits)
+            return self._calling(thread, line, self.ending.seconds + GRACE, passed_to(self.on_interrupt))
         except GdbLostError:
             self.calls_unguarded = not self._guarded
             raise
         except GdbBusyError as error:
             raise StuckError(repr(expression)) from error
+
+    def _calling(
+        self,
+        thread: int,
+        line: str,
+        timeout: float | None = 60.0,
+        waits: contextlib.AbstractContextManager[None] | None = None,
+    ) -> dict[str, Value]:
+        """What gdb says to a command that calls a function on ``thread``."""
+        self._called, self._stop_in_call = thread, None
+        return self._gdb.command(line, timeout, waits, self._has_called)
+
+    def _has_called(self) -> None:
+        self._called = 0
 
     def forget_variables(self) -> None:
         """Handles are not valid any more."""
@@ -368,8 +395,8 @@ class NativeSide:
         return held[0]
 
     def _said(self, command: mi.Command[Any], line: str) -> dict[str, Value]:
-        if isinstance(command, mi.AskAgent) and command.request.get("do") == agent.Evaluate.tag:
-            return self._evaluated(line, command.request["expression"])
+        if isinstance(command, mi.AskAgent):
+            return self._said_agent(command, line)
         if not isinstance(command, Running):
             try:
                 return self._gdb.command(line)
@@ -379,16 +406,29 @@ class NativeSide:
                 raise
         try:
             with self.ending.limited(self.pid, command.thread, command.code):
-                return self._evaluated(line, command.code)
+                return self._evaluated(line, command.thread, command.code)
         except (GdbBusyError, EndedError):
             raise
         except GdbError as error:
-            if error.message == mi.STOPPED_IN_CALL:
-                self._stopped_in_calls[command.thread] += 1
+            if crash := crash_of(self._stop_in_call):
+                raise EndedError(f"{command.code!r} {crash}.", CALL_DROPPED) from error
             if not self.calls.was_given_up(command.thread):
                 raise
             message, _, remedy = error.message.partition("\n")
             raise HarnessError(message, remedy) from error  # no value: what gdb refuses may yet be Python
+
+    def _said_agent(self, command: mi.AskAgent, line: str) -> dict[str, Value]:
+        expression = command.request.get("expression", "")
+        try:
+            if command.request.get("do") == agent.Evaluate.tag:
+                return self._evaluated(line, command.thread, expression)
+            return self._calling(command.thread, line)
+        except GdbError as error:
+            if not (crash := crash_of(self._stop_in_call)):
+                raise
+            lost = f"{expression or 'What was asked of Python'!r} {crash}, in the midst of Python.", PYTHON_LOST
+            self._lost_python[command.thread] = lost
+            raise EndedError(*lost) from error
 
     def resume(self, thread: int) -> None:
         """Let one thread run on."""

@@ -28,6 +28,15 @@ class StuckError(HarnessError):
         )
 
 
+class CrashedError(HarnessError):
+    """A signal ended an expression, which runs in the midst of the program."""
+
+    def __init__(self, what: str, crash: str) -> None:
+        super().__init__(
+            f"{what} {crash}.", "Its thread stands where it crashed. Continue to see that stop, or end the program."
+        )
+
+
 class Asking:
     """One question at a time; what it prints is kept."""
 
@@ -41,17 +50,34 @@ class Asking:
 
     def ask(self, command: str, arguments: Message) -> Message:
         """The answer's body; ``StuckError`` where none comes, also for whatever is asked while that lasts."""
-        if self._running is not None and not self._running.answered.is_set():
-            raise StuckError(self._what)
+        self.check()
         self._prints.clear()
         self._what = repr(arguments["expression"]) if "expression" in arguments else f"The debugger's {command!r}"
         with passed_to(self.interrupt):
             with postponed():  # what is to be interrupted must be on its way
                 pending = self._running = self._link().post(command, arguments)
-            answered = pending.answered.wait(self.seconds + GRACE)
-        if not answered:
-            raise StuckError(self._what)
+            answered = self._link().is_answered(pending, self.seconds + GRACE)
+        if not answered or pending.crash:
+            self._refuse(pending)
         return self._link().wait(pending, command)
+
+    def check(self) -> None:
+        """Raise what keeps debugpy from answering: an earlier expression that still runs, or that crashed."""
+        if self._running is not None and self._running.response is None:
+            self._refuse(self._running)
+
+    def _refuse(self, pending: Pending) -> None:
+        if pending.crash:
+            raise CrashedError(self._what, pending.crash)
+        if not pending.answered.is_set():
+            raise StuckError(self._what)
+
+    def crashed(self, crash: str) -> None:
+        """Give up what runs, from any thread: a signal has ended it, which ``crash`` tells."""
+        pending = self._running
+        if pending is not None and not pending.answered.is_set():
+            pending.crash = crash
+            pending.answered.set()
 
     def interrupt(self) -> None:
         """End what runs, from any thread: the question is answered then."""

@@ -6,12 +6,14 @@ import contextlib
 import json
 import socket
 import threading
+import time
 from collections import deque
 from typing import TYPE_CHECKING
 
 from pyharness.dapwire.message import Malformed, Message, request
 from pyharness.dapwire.wire import Decoder, encode
 from pyharness.host.forks import blind, own
+from pyharness.host.process_state import is_stopped
 from pyharness.model.errors import HarnessError
 
 if TYPE_CHECKING:
@@ -20,6 +22,8 @@ if TYPE_CHECKING:
 _CHUNK = 65536
 _PATIENCE = 3.0
 """Seconds that the reading thread may take to end."""
+_SLICE = 1.0
+"""Seconds between two looks whether the program can answer at all."""
 
 
 class LinkClosedError(HarnessError):
@@ -39,15 +43,19 @@ class Pending:
     def __init__(self) -> None:
         self.answered = threading.Event()
         self.response: Message | None = None
+        self.crash = ""
+        """What a signal did to the user's code that it runs: nobody will answer."""
 
 
 class DapClient:
     """Speaks DAP on a connected socket, and reads it on a thread of its own.
 
     ``on_event`` is called on that thread with each DAP event and, with ``None``, once when the other side hangs up.
+    ``pid`` is the process at the other end.
     """
 
-    def __init__(self, connection: socket.socket, on_event: Callable[[Message | None], None]) -> None:
+    def __init__(self, connection: socket.socket, on_event: Callable[[Message | None], None], pid: int) -> None:
+        self._pid = pid
         self._socket = connection
         self._on_event = on_event
         self._lock = threading.Lock()
@@ -80,7 +88,7 @@ class DapClient:
 
     def wait(self, pending: Pending, command: str, timeout: float = 30.0) -> Message:
         """The body of the response to a request that was posted."""
-        if not pending.answered.wait(timeout):
+        if not self.is_answered(pending, timeout):
             raise RequestError(
                 f"debugpy did not answer {command!r} within {timeout:.0f} s.",
                 "A thread that holds the GIL keeps it from answering: continue or step out of the native code first.",
@@ -92,6 +100,19 @@ class DapClient:
             raise RequestError(str(response.get("message") or f"debugpy refused {command!r}"))
         body: Message = response.get("body") or {}
         return body
+
+    def is_answered(self, pending: Pending, seconds: float) -> bool:
+        """Wait for it; ``HarnessError`` as soon as it shows that a signal has stopped the program."""
+        end = time.monotonic() + seconds
+        while not pending.answered.wait(max(0.0, min(_SLICE, end - time.monotonic()))):
+            if is_stopped(self._pid):
+                raise HarnessError(
+                    f"Process {self._pid} is stopped by a signal, as by Ctrl-Z: it cannot answer.",
+                    f"`kill -CONT {self._pid}` has it go on.",
+                )
+            if time.monotonic() >= end:
+                return False
+        return True
 
     def end(self) -> None:
         """Say that no request will come any more: debugpy, when it leaves, waits half a second for that."""

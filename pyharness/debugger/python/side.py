@@ -69,10 +69,10 @@ class PythonSide:
         """What was said with debugpy, message by message."""
         return list(self._link.transcript) if self._link else []
 
-    def connect(self, connection: socket.socket, package: str, user_code: UserCode, stdlib: str) -> None:
-        """Speak with the debugpy at the other end; the event ``initialized`` tells when it takes breakpoints."""
+    def connect(self, connection: socket.socket, pid: int, package: str, user_code: UserCode, stdlib: str) -> None:
+        """Speak with the debugpy of process ``pid``; the event ``initialized`` tells when it takes breakpoints."""
         self.stdlib, self._user_code = stdlib, user_code
-        self._link = DapClient(connection, self._heard)
+        self._link = DapClient(connection, self._heard, pid)
         self._dap.post("initialize", {"adapterID": "pyharness", "pathFormat": "path", "linesStartAt1": True})
         self._dap.post(
             "attach",
@@ -153,6 +153,7 @@ class PythonSide:
 
     def evaluate(self, thread: int, expression: str, level: int = 0) -> str:
         """The ``repr`` of a Python expression in frame ``level`` of a stopped thread, behind what it printed."""
+        self.asking.check()
         frames = self._frames(self._dap_thread[thread], level + 1)
         frame = frames[min(level, len(frames) - 1)]
         try:

@@ -11,6 +11,7 @@ import threading
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from pyharness.debugger.starting import processes
 from pyharness.debugger.starting.child_processes import ChildProcesses
 from pyharness.debugger.starting.unanswered import Unanswered
 from pyharness.host.descriptors import above_streams, streams_held
@@ -142,6 +143,7 @@ class Attached:
         try:
             line = self._stream.readline()
         except TimeoutError:
+            processes.check(handle.pid)  # it names a debugger that holds the program
             raise HarnessError(
                 f"{handle.name} (process {handle.pid}) does not answer.",
                 "Is it stopped (Ctrl-Z), or inside native code that keeps the GIL? See `pyharness stack`.",

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, TypeVar
 
 import gdb
 
-from pyharness.ingdb.calls import guarded_call
+from pyharness.ingdb.calls import guarded_call, kept_gil
 from pyharness.ingdb.process import libraries
 from pyharness.ingdb.settings import temporarily
 
@@ -36,5 +36,5 @@ def called(expression: str, ask: Callable[[str], Answer]) -> Answer:
         except gdb.error as error:
             if _MAY_CALL not in str(error):
                 raise
-    with guarded_call.expression():
+    with kept_gil.kept(), guarded_call.expression():
         return ask(expression)

@@ -17,7 +17,6 @@ from pyharness.ingdb.process import libraries
 from pyharness.ingdb.settings import temporarily
 from pyharness.model.errors import HarnessError
 from pyharness.model.frozen import frozen
-from pyharness.protocol.mi import STOPPED_IN_CALL
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -54,6 +53,9 @@ _WAITING = 416
 _MOST_FRAMES = 1000
 """Frames, at most, of a call that came to a breakpoint."""
 _MASK = (1 << 64) - 1
+_CAME_TO_BREAKPOINT = (
+    "What it calls came to a breakpoint, and was ended there: its destructors did not run, its locks stay."
+)
 
 
 def call(function: int) -> int:
@@ -176,15 +178,29 @@ class _Calls:
     """Calls that run on without gdb; ``None`` for one without a guard."""
     told: ClassVar[set[int]] = set()
     """Threads of whose stop gdb has told since a call on them was given up."""
+    signalled: ClassVar[set[int]] = set()
+    """Threads that last stopped for a signal within a call."""
 
 
 def _on_stop(event: gdb.StopEvent) -> None:
     """In non-stop mode, the only one in which calls are given up, gdb says whose stop it is."""
     if event.inferior_thread is not None:
         _Calls.told.add(event.inferior_thread.ptid[1])
+    if isinstance(event, gdb.SignalEvent) and _function_called() is not None:
+        _Calls.signalled.add(_lwp())
+
+
+def _on_cont(event: gdb.ContinueEvent) -> None:
+    _Calls.signalled.discard(event.inferior_thread.ptid[1])
 
 
 gdb.events.stop.connect(_on_stop)
+gdb.events.cont.connect(_on_cont)
+
+
+def was_signalled() -> bool:
+    """Whether the signal that the selected thread last stopped for came within a call: it stands as before, or will."""
+    return _lwp() in _Calls.signalled
 
 
 def _find() -> _Guard | None:
@@ -260,11 +276,21 @@ def _may_stop() -> Iterator[None]:
     except gdb.error as error:
         if not _leave_call():
             raise
-        raise gdb.GdbError(STOPPED_IN_CALL) from error
+        raise gdb.GdbError(_CAME_TO_BREAKPOINT) from error
 
 
 def _leave_call() -> bool:
     """Take the selected thread out of a call in which it stands; whether it did."""
+    called = _function_called()
+    if called is None:
+        return False
+    called.select()
+    gdb.execute("return", to_string=True)
+    return True
+
+
+def _function_called() -> gdb.Frame | None:
+    """The frame of the function that gdb called on the selected thread, which stands in it."""
     called: gdb.Frame | None = None
     with suppress(gdb.error):  # it runs
         frame: gdb.Frame | None = gdb.newest_frame()
@@ -272,11 +298,9 @@ def _leave_call() -> bool:
             if frame is None:
                 break
             if frame.type() == gdb.DUMMY_FRAME and called is not None:
-                called.select()
-                gdb.execute("return", to_string=True)
-                return True
+                return called
             called, frame = frame, frame.older()
-    return False
+    return None
 
 
 def _lwp() -> int:

@@ -178,6 +178,12 @@ def _is_sent_trap(request: mi.IsSentTrap) -> bool:
     return stop_at_functions.is_sent_trap()
 
 
+@handles(mi.IsOfCall)
+def _is_of_call(request: mi.IsOfCall) -> bool:
+    select(request.thread)
+    return guarded_call.was_signalled()
+
+
 @handles(mi.ResumeWithTrap)
 def _resume_with_trap(request: mi.ResumeWithTrap) -> None:
     select(request.thread)

@@ -27,7 +27,6 @@ from pyharness.protocol.mi.breakpoints import (
 )
 from pyharness.protocol.mi.command import Command
 from pyharness.protocol.mi.inspection import (
-    STOPPED_IN_CALL,
     AgentReply,
     AskAgent,
     Bytes,
@@ -70,6 +69,7 @@ from pyharness.protocol.mi.stepping import (
     Disarm,
     DisarmHandlers,
     FindCaller,
+    IsOfCall,
     IsSentTrap,
     Jump,
     Location,
@@ -83,7 +83,6 @@ from pyharness.protocol.mi.stepping import (
 
 __all__ = [
     "MAX_FRAMES",
-    "STOPPED_IN_CALL",
     "Access",
     "AgentReply",
     "Arm",
@@ -116,6 +115,7 @@ __all__ = [
     "FindCaller",
     "ForgetVariables",
     "Instruction",
+    "IsOfCall",
     "IsSentTrap",
     "Jump",
     "LoadSymbols",

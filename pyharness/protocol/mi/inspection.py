@@ -8,11 +8,6 @@ from pyharness.model.frozen import frozen
 from pyharness.model.variable import Scope, Variable
 from pyharness.protocol.mi.command import Command, Running
 
-STOPPED_IN_CALL = (
-    "What it calls came to a breakpoint, and was ended there: its destructors did not run, its locks stay."
-)
-"""gdb's answer to an expression; a ``*stopped`` of that thread, which stands where it stood, has come before."""
-
 
 @frozen
 class Evaluate(Running[str], name="ph-evaluate"):

@@ -72,6 +72,13 @@ class IsSentTrap(Command[bool], name="ph-is-sent-trap"):
 
 
 @frozen
+class IsOfCall(Command[bool], name="ph-is-of-call"):
+    """Whether the signal that a thread stopped for came in a call of gdb's own (a breakpoint's condition)."""
+
+    thread: int
+
+
+@frozen
 class ResumeWithTrap(Command[None], name="ph-resume-with-trap"):
     """Let a thread go on and have the SIGTRAP that it stopped for; gdb itself keeps each for a breakpoint's."""
 
