@@ -221,7 +221,8 @@ class LiveShell(Shell):
 
     def _on_debugpy(self, event: dict[str, Any] | None) -> None:
         if event is None:
-            if not self._ending and not self._ends(_LEAVING_SECONDS):
+            over = self._ending or self._ends(_LEAVING_SECONDS)
+            if not over and not self._ending:  # its word may have come meanwhile, and its end may take longer
                 raise DebuggerLostError("debugpy")
             return
         kind, body = event["event"], event.get("body") or {}

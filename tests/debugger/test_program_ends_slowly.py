@@ -1,6 +1,9 @@
 """A program that takes long to end after debugpy has left it: its exit code is told, and nothing is called lost."""
 
+import pytest
+
 import pyharness
+from pyharness.model.errors import HarnessError
 
 SLEEPS = "(lambda c: c.on_exit(c.sleep, None))(__import__('ctypes').CDLL(None))"
 
@@ -19,3 +22,13 @@ def test_one_that_was_attached_to(running):
         program.evaluate(SLEEPS)
         slow.hang_up()
         assert program.finish() == 7
+
+
+def test_a_program_that_says_that_it_ends_may_take_its_time(tmp_path):
+    """Longer than one that says nothing: torch's teardown on a busy machine, threads that C++ joins."""
+    script = tmp_path / "six.py"
+    script.write_text("import ctypes, sys\nlibc = ctypes.CDLL(None)\nlibc.on_exit(libc.sleep, None)\nsys.exit(6)\n")
+    with pyharness.debug(str(script)) as program:
+        with pytest.raises(HarnessError, match="ended without reaching"):
+            program.run_to(f"py:{script}:4 if False")
+        assert program.finish() == 6
