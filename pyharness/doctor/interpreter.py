@@ -7,9 +7,9 @@ from typing import TYPE_CHECKING
 from pyharness.doctor.machine import answered, machine_checks
 from pyharness.doctor.registry import Area
 from pyharness.doctor.tested import DEBUGPY, PYTHON, parsed
-from pyharness.ingdb.binaries.elf import ElfError, open_elf
-from pyharness.ingdb.python.runtime import RUNTIME
 from pyharness.model.errors import HarnessError
+from pyharness.reading.binaries.elf import ElfError, open_elf
+from pyharness.reading.python.runtime import RUNTIME
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

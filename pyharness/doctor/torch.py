@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING
 from pyharness.doctor.machine import answered, machine_checks
 from pyharness.doctor.registry import Area
 from pyharness.doctor.tested import TORCH, parsed
-from pyharness.ingdb.binaries.elf import ElfError, open_elf
 from pyharness.model.errors import HarnessError
+from pyharness.reading.binaries.elf import ElfError, open_elf
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

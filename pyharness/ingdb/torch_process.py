@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 import gdb
 
 from pyharness.ingdb.process.libraries import Library, find_library, libraries
-from pyharness.ingdb.tensors.layout import MEASURED, TensorLayout, for_version, with_debug_information
+from pyharness.reading.tensors.layout import MEASURED, TensorLayout, for_version, with_debug_information
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

@@ -9,8 +9,8 @@ import pytest
 
 from kit import needs
 from pyharness.doctor.binaries import extension, library, torch_symbols
-from pyharness.ingdb.binaries import compile_units
-from pyharness.ingdb.binaries.elf import Elf
+from pyharness.reading.binaries import compile_units
+from pyharness.reading.binaries.elf import Elf
 
 TAG = "cpython-311-x86_64-linux-gnu"
 

@@ -4,8 +4,8 @@ import os
 
 import torch
 
-from pyharness.ingdb.tensors.layout import for_version
 from pyharness.ingdb.tensors.reading import read_tensor
+from pyharness.reading.tensors.layout import for_version
 
 LAYOUT = for_version(torch.__version__)
 _alive = []

@@ -1,7 +1,7 @@
 """Measures where the fields of CPython's structs lie, from its headers, and prints them as tables.
 
-`python_measure.py INCLUDE_DIR...` printed what `pyharness/ingdb/python/tables.py` holds; a test compares the two where
-headers are at hand. A field that a version lacks is left out of its table.
+`python_measure.py INCLUDE_DIR...` printed what `pyharness/reading/python/tables.py` holds; a test compares the two
+where headers are at hand. A field that a version lacks is left out of its table.
 """
 
 import re

@@ -2,8 +2,8 @@
 
 import struct
 
-from pyharness.ingdb.python.layout import _GROUPS, _KEYS
-from pyharness.ingdb.python.tables import OFFSETS
+from pyharness.reading.python.layout import _GROUPS, _KEYS
+from pyharness.reading.python.tables import OFFSETS
 
 _BY_INTERPRETER = 3
 

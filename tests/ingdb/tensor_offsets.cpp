@@ -1,4 +1,4 @@
-// Prints where torch's headers put what pyharness/ingdb/tensors/layout.py reads,
+// Prints where torch's headers put what pyharness/reading/tensors/layout.py reads,
 // one "name value" a line. Compile with -fno-access-control (most members are
 // private); needs torch's headers, links nothing of torch.
 #include <ATen/SparseCsrTensorImpl.h>

@@ -2,7 +2,7 @@
 
 import pytest
 
-from pyharness.ingdb.functions.function_name import bare_name, matches, without_template_arguments
+from pyharness.reading.functions.function_name import bare_name, matches, without_template_arguments
 
 
 @pytest.mark.parametrize(

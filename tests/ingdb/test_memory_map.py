@@ -1,6 +1,6 @@
 """Which files a process has loaded: those that the dynamic linker has mapped piece by piece, not those read as data."""
 
-from pyharness.ingdb.process.memory_map import Image, from_proc, images
+from pyharness.reading.process.memory_map import Image, from_proc, images
 
 LOADED = """\
 7f00a000-7f00b000 r--p 00000000 fe:00 26933   /lib/libown.so

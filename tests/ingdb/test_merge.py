@@ -2,9 +2,9 @@
 
 import json
 
-from pyharness.ingdb.python.frames import Loop, PythonFrame
-from pyharness.ingdb.stack.merge import NativeFrame, merge
 from pyharness.model.frames import AutogradNode, FxPlace
+from pyharness.reading.python.frames import Loop, PythonFrame
+from pyharness.reading.stack.merge import NativeFrame, merge
 
 LIBPYTHON = "/usr/lib/libpython3.11.so.1.0"
 

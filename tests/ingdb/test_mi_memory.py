@@ -10,7 +10,7 @@ from mi_session import SOURCE, Attached, capable, line_of
 
 from pyharness.debugger.native.code import NativeCode
 from pyharness.gdbmi.client import GdbError
-from pyharness.ingdb.binaries.elf import open_elf
+from pyharness.reading.binaries.elf import open_elf
 
 
 @pytest.fixture(scope="module")

@@ -6,7 +6,7 @@ import zlib
 import native_build
 import pytest
 
-from pyharness.ingdb.binaries.elf import Elf, ElfError, open_elf
+from pyharness.reading.binaries.elf import Elf, ElfError, open_elf
 
 LIBC = "/lib/x86_64-linux-gnu/libc.so.6"
 

@@ -6,9 +6,9 @@ import native_build
 import pytest
 
 from kit import needs
-from pyharness.ingdb.binaries.dwarf_cfi import NAMES, CallFrames
-from pyharness.ingdb.binaries.dwarf_expression import ExpressionError, evaluate
-from pyharness.ingdb.binaries.elf import open_elf
+from pyharness.reading.binaries.dwarf_cfi import NAMES, CallFrames
+from pyharness.reading.binaries.dwarf_expression import ExpressionError, evaluate
+from pyharness.reading.binaries.elf import open_elf
 
 LIBC = "/lib/x86_64-linux-gnu/libc.so.6"
 NUMBERS = {name: number for number, name in NAMES.items()} | {"ra": 16}

@@ -8,8 +8,8 @@ from pathlib import Path
 import native_build
 import pytest
 
-from pyharness.ingdb.binaries.elf import open_elf
-from pyharness.ingdb.binaries.line_table import line_table
+from pyharness.reading.binaries.elf import open_elf
+from pyharness.reading.binaries.line_table import line_table
 
 HERE = Path(__file__).parent
 ROW = re.compile(r"^(\S+)\s+(\d+|-)\s+0x([0-9a-f]+)(.*)$")

@@ -3,7 +3,7 @@
 import pytest
 
 from kit.interpreters import interpreters, python_of, waiting
-from pyharness.ingdb.python.attributes import attributes, bases, type_module
+from pyharness.reading.python.attributes import attributes, bases, type_module
 
 SLOTS = {"slotted": ["width"], "both": ["width", "extra"]}
 AFTER_ITEMS = {"counted"}

@@ -8,10 +8,10 @@ import pytest
 from kit.interpreters import interpreters, loaded, python_of, reader, waiting
 from kit.marks import marks
 from kit.paths import PROGRAMS
-from pyharness.ingdb.process.memory import Memory
-from pyharness.ingdb.python.layout import UnknownPythonError
-from pyharness.ingdb.python.runtime import find_python
-from pyharness.ingdb.python.threads import Python
+from pyharness.reading.process.memory import Memory
+from pyharness.reading.python.layout import UnknownPythonError
+from pyharness.reading.python.runtime import find_python
+from pyharness.reading.python.threads import Python
 
 PROGRAM = "py_frames.py"
 HERE = str((PROGRAMS / PROGRAM).resolve())

@@ -9,10 +9,10 @@ from python_synthetic import Synthetic
 
 from kit import needs
 from kit.interpreters import interpreters, python_of, waiting
-from pyharness.ingdb.process.memory import Memory
-from pyharness.ingdb.python.layout import UnknownPythonError, debug_offsets_layout, table_layout
-from pyharness.ingdb.python.tables import OFFSETS
-from pyharness.ingdb.python.threads import Python
+from pyharness.reading.process.memory import Memory
+from pyharness.reading.python.layout import UnknownPythonError, debug_offsets_layout, table_layout
+from pyharness.reading.python.tables import OFFSETS
+from pyharness.reading.python.threads import Python
 
 
 def headers():

@@ -6,7 +6,7 @@ import subprocess
 import pytest
 
 from kit.interpreters import interpreters
-from pyharness.ingdb.python.lines import line_at
+from pyharness.reading.python.lines import line_at
 
 # `co_lines` gives (start, end, line) of every range; argparse and asyncio have every kind of statement.
 TELL = """

@@ -6,8 +6,8 @@ import pytest
 
 from kit.gdb import Gdb
 from kit.paths import ROOT
-from pyharness.ingdb.stack.merge import NativeFrame
 from pyharness.ingdb.stack.tail import StackTails
+from pyharness.reading.stack.merge import NativeFrame
 
 BASE = 0x7000
 SIZE = 0x40

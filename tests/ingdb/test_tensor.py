@@ -9,12 +9,12 @@ from own_memory import LAYOUT, Made, info_of, read_own
 from torch._subclasses import FakeTensorMode
 from torch.fx.experimental.symbolic_shapes import DimDynamic, ShapeEnv, StatelessSymbolicContext
 
-from pyharness.ingdb.process.memory import Memory, UnreadableError
 from pyharness.ingdb.tensors import format as tensor_format
 from pyharness.ingdb.tensors import npy
 from pyharness.ingdb.tensors import statistics as tensor_statistics
 from pyharness.ingdb.tensors.elements import summary
 from pyharness.ingdb.tensors.reading import read_tensor
+from pyharness.reading.process.memory import Memory, UnreadableError
 
 
 def line(tensor):

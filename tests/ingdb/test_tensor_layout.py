@@ -11,7 +11,7 @@ import torch
 
 from kit.builds import offsets_program
 from kit.paths import ROOT
-from pyharness.ingdb.tensors.layout import MEASURED, TensorLayout, as_numbers, for_version, with_debug_information
+from pyharness.reading.tensors.layout import MEASURED, TensorLayout, as_numbers, for_version, with_debug_information
 
 pytestmark = pytest.mark.timeout(600)  # compiles the program, where there is none yet
 
@@ -32,7 +32,7 @@ def test_the_table_is_what_the_compiler_says(program):
 def test_debug_information_gives_the_same_offsets(program):
     script = (
         "import json; from pyharness.ingdb import torch_process;"
-        "from pyharness.ingdb.tensors import layout as t;"
+        "from pyharness.reading.tensors import layout as t;"
         "wrong = t.TensorLayout(**{name: -1 for name in t.as_numbers(t.TensorLayout())});"
         "print('FOUND', json.dumps(t.as_numbers(t.with_debug_information(wrong, torch_process._offset_of))))"
     )

@@ -5,8 +5,8 @@ import struct
 import pytest
 from own_memory import Made
 
-from pyharness.ingdb.process.memory import Memory, UnreadableError
-from pyharness.ingdb.process.thread_local import ThreadLocal, address_in_thread, of_accessor
+from pyharness.reading.process.memory import Memory, UnreadableError
+from pyharness.reading.process.thread_local import ThreadLocal, address_in_thread, of_accessor
 
 FUNCTION, SLOT = 0x1000, 0x2000
 LEA = b"\x48\x8d\x3d"

@@ -10,10 +10,10 @@ from functools import cache
 from pathlib import Path
 
 from kit.paths import PROGRAMS
-from pyharness.ingdb.binaries.elf import ElfError, open_elf
-from pyharness.ingdb.process import memory_map
-from pyharness.ingdb.process.memory import Memory
-from pyharness.ingdb.python.runtime import find_python
+from pyharness.reading.binaries.elf import ElfError, open_elf
+from pyharness.reading.process import memory_map
+from pyharness.reading.process.memory import Memory
+from pyharness.reading.python.runtime import find_python
 
 NEWEST = (3, 14)
 

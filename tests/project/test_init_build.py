@@ -12,7 +12,7 @@ from project_files import OP
 from kit.paths import ROOT
 from pyharness.doctor.binaries.library import library
 from pyharness.doctor.registry import Area
-from pyharness.ingdb.binaries.elf import open_elf
+from pyharness.reading.binaries.elf import open_elf
 
 FIRST = next(number for number, line in enumerate(OP.splitlines(), 1) if "@first" in line)
 BEGINS = {FIRST - 1, FIRST}

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from pyharness.ingdb.binaries.elf import Elf
+    from pyharness.reading.binaries.elf import Elf
 
 _ENTRY = struct.Struct("<qQ")
 _END, _NEEDED, _RPATH, _RUNPATH = 0, 1, 15, 29

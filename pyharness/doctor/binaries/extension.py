@@ -11,7 +11,7 @@ from pyharness.doctor.binaries.library import library
 from pyharness.doctor.binaries.torch_symbols import cause, readable, unresolved
 from pyharness.doctor.machine import answered, machine_checks
 from pyharness.doctor.registry import Area
-from pyharness.ingdb.binaries.elf import Elf, ElfError, open_elf
+from pyharness.reading.binaries.elf import Elf, ElfError, open_elf
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

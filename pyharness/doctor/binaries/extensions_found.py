@@ -12,8 +12,8 @@ from pyharness.doctor.binaries.torch_symbols import uses_torch
 from pyharness.doctor.machine import answered, is_file_name
 from pyharness.host.folders import home_folder
 from pyharness.host.regular_file import read_text
-from pyharness.ingdb.binaries.elf import ElfError, open_elf
 from pyharness.model.user_code import is_user_binary
+from pyharness.reading.binaries.elf import ElfError, open_elf
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator

@@ -7,15 +7,15 @@ from collections import Counter
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from pyharness.ingdb.binaries.compile_units import CompileUnit, compile_units
 from pyharness.model.user_code import is_user_source
+from pyharness.reading.binaries.compile_units import CompileUnit, compile_units
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from pyharness.doctor.registry import Area
-    from pyharness.ingdb.binaries.elf import Elf
     from pyharness.model.results.diagnosis import Diagnosis
+    from pyharness.reading.binaries.elf import Elf
 
 _OPTION = re.compile(r"(?<!\S)-O(\S*)")
 _UNOPTIMIZED = {"0", "g"}

@@ -7,7 +7,7 @@ import re
 from typing import TYPE_CHECKING
 
 from pyharness.doctor.binaries.dynamic_section import dynamic
-from pyharness.ingdb.binaries.elf import Elf, ElfError, open_elf
+from pyharness.reading.binaries.elf import Elf, ElfError, open_elf
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

@@ -11,16 +11,16 @@ from pyharness.doctor.binaries.torch_symbols import uses_torch
 from pyharness.doctor.process.live_process import process_checks
 from pyharness.doctor.registry import Area
 from pyharness.doctor.tested import TORCH, parsed
-from pyharness.ingdb.python.runtime import find_python
 from pyharness.model.errors import HarnessError
 from pyharness.model.user_code import is_user_binary
+from pyharness.reading.python.runtime import find_python
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from pyharness.doctor.process.live_process import LiveProcess
-    from pyharness.ingdb.binaries.elf import Elf
     from pyharness.model.results.diagnosis import Diagnosis
+    from pyharness.reading.binaries.elf import Elf
 
 PYTHON, TORCH_AREA, EXTENSION = Area("Python"), Area("torch"), Area("extension")
 _HALF = "Only the native half of its stacks can be shown."

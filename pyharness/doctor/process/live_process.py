@@ -11,15 +11,15 @@ from typing import TYPE_CHECKING
 from pyharness.debugger.starting import processes
 from pyharness.doctor.registry import Registry
 from pyharness.host import handles
-from pyharness.ingdb.binaries.elf import Elf, ElfError, open_elf
-from pyharness.ingdb.process import memory_map
-from pyharness.ingdb.process.memory import Memory
+from pyharness.reading.binaries.elf import Elf, ElfError, open_elf
+from pyharness.reading.process import memory_map
+from pyharness.reading.process.memory import Memory
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from pyharness.host.handles import Handle
-    from pyharness.ingdb.process.memory_map import Image
+    from pyharness.reading.process.memory_map import Image
 
 
 @dataclass(frozen=True)

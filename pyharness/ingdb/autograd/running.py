@@ -13,11 +13,11 @@ from typing import TYPE_CHECKING
 import gdb
 
 from pyharness.ingdb import torch_process
-from pyharness.ingdb.autograd.graph import read_node
 from pyharness.ingdb.functions import native_names
-from pyharness.ingdb.functions.cxx_class import classes
-from pyharness.ingdb.process.memory import Memory, UnreadableError
-from pyharness.ingdb.process.thread_local import ThreadLocal, address_in_thread, of_accessor
+from pyharness.reading.autograd.graph import read_node
+from pyharness.reading.functions.cxx_class import classes
+from pyharness.reading.process.memory import Memory, UnreadableError
+from pyharness.reading.process.thread_local import ThreadLocal, address_in_thread, of_accessor
 
 if TYPE_CHECKING:
     from pyharness.model.frames import AutogradNode

@@ -10,16 +10,16 @@ import re
 from functools import lru_cache
 from typing import TYPE_CHECKING
 
-from pyharness.ingdb.functions.cxx_class import class_name
 from pyharness.ingdb.process import libraries
-from pyharness.ingdb.process.memory import UnreadableError
 from pyharness.model.frozen import frozen
+from pyharness.reading.functions.cxx_class import class_name
+from pyharness.reading.process.memory import UnreadableError
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from pyharness.ingdb.process.memory import Memory
-    from pyharness.ingdb.tensors.layout import TensorLayout
+    from pyharness.reading.process.memory import Memory
+    from pyharness.reading.tensors.layout import TensorLayout
 
 MAX_SAVED = 256
 _PYTHON, _CUSTOM, _GENERATED = "torch::autograd::PyNode", "torch::autograd::CppNode<", "torch::autograd::generated::"

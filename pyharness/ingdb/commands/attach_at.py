@@ -12,7 +12,6 @@ import gdb
 
 from pyharness.ingdb import terminal
 from pyharness.ingdb.functions import native_names
-from pyharness.ingdb.functions.function_name import matches
 from pyharness.ingdb.functions.known_functions import known_functions
 from pyharness.ingdb.opening import attach
 from pyharness.ingdb.process import processes
@@ -20,6 +19,7 @@ from pyharness.ingdb.prompt import library_watch, stops, trap
 from pyharness.ingdb.prompt.registry import command
 from pyharness.model.errors import HarnessError, UsageError, nearest
 from pyharness.model.text.source_line import source_line
+from pyharness.reading.functions.function_name import matches
 
 
 def register() -> None:

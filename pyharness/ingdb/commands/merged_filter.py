@@ -11,20 +11,20 @@ from typing import TYPE_CHECKING, Any
 import gdb
 from gdb.FrameDecorator import FrameDecorator
 
-from pyharness.ingdb.functions.function_name import bare_name
-from pyharness.ingdb.process.memory import UnreadableError
 from pyharness.ingdb.prompt.registry import command
 from pyharness.ingdb.stack.backtrace import frames_in_order
-from pyharness.ingdb.stack.merge import NativeFrame
 from pyharness.model.errors import HarnessError
 from pyharness.model.plumbing import native_family, python_family
 from pyharness.model.source_map import place_of
 from pyharness.model.text.visible import visible
+from pyharness.reading.functions.function_name import bare_name
+from pyharness.reading.process.memory import UnreadableError
+from pyharness.reading.stack.merge import NativeFrame
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from pyharness.ingdb.python.frames import PythonFrame
+    from pyharness.reading.python.frames import PythonFrame
 
 _NAME = "pyharness-merged"
 

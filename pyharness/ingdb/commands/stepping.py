@@ -9,7 +9,6 @@ import gdb
 
 from pyharness.ingdb.calls import agent
 from pyharness.ingdb.functions import native_names
-from pyharness.ingdb.functions.function_name import matches
 from pyharness.ingdb.functions.known_functions import known_functions
 from pyharness.ingdb.functions.trap_line import PythonLine, current_line
 from pyharness.ingdb.process import libraries
@@ -19,6 +18,7 @@ from pyharness.ingdb.stops import stop_at_functions
 from pyharness.model.errors import HarnessError, UsageError, nearest
 from pyharness.model.user_code import is_user_source
 from pyharness.protocol.agent import ArmStep, CancelStep
+from pyharness.reading.functions.function_name import matches
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

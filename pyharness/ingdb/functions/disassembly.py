@@ -10,11 +10,11 @@ from typing import TYPE_CHECKING, Any
 
 import gdb
 
-from pyharness.ingdb.binaries.dwarf_cfi import call_frames
 from pyharness.ingdb.functions import native_names
 from pyharness.ingdb.process import libraries
 from pyharness.ingdb.settings import temporarily
 from pyharness.protocol.mi import Instruction
+from pyharness.reading.binaries.dwarf_cfi import call_frames
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

@@ -8,13 +8,13 @@ from typing import TYPE_CHECKING
 
 import gdb
 
-from pyharness.ingdb.binaries.dwarf_cfi import call_frames
-from pyharness.ingdb.functions.function_name import bare_name, matches, without_template_arguments
 from pyharness.ingdb.process import libraries
+from pyharness.reading.binaries.dwarf_cfi import call_frames
+from pyharness.reading.functions.function_name import bare_name, matches, without_template_arguments
 
 if TYPE_CHECKING:
-    from pyharness.ingdb.binaries.elf import Elf
-    from pyharness.ingdb.binaries.symbol_table import Symbol
+    from pyharness.reading.binaries.elf import Elf
+    from pyharness.reading.binaries.symbol_table import Symbol
 
 UNKNOWN = "??"
 """The name of a function that no table names."""

@@ -17,19 +17,19 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from pyharness.host.regular_file import read_own
 from pyharness.host.state import StateError, state_dir, write_private
-from pyharness.ingdb.binaries.elf import ElfError, open_elf
-from pyharness.ingdb.binaries.line_table import line_table
-from pyharness.ingdb.functions.function_name import bare_name
 from pyharness.ingdb.functions.native_names import demangled
 from pyharness.model.frozen import frozen
 from pyharness.model.user_code import included, is_user_source
+from pyharness.reading.binaries.elf import ElfError, open_elf
+from pyharness.reading.binaries.line_table import line_table
+from pyharness.reading.functions.function_name import bare_name
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from pyharness.ingdb.binaries.elf import Elf
-    from pyharness.ingdb.binaries.line_table import Line, LineTable, Sequence
-    from pyharness.ingdb.binaries.symbol_table import Symbol
+    from pyharness.reading.binaries.elf import Elf
+    from pyharness.reading.binaries.line_table import Line, LineTable, Sequence
+    from pyharness.reading.binaries.symbol_table import Symbol
 
 _VERSION = 5
 _MOST_KEPT = 200

@@ -8,10 +8,10 @@ import gdb
 
 from pyharness.ingdb.mi.commands import handles
 from pyharness.ingdb.opening import core_file
-from pyharness.ingdb.python.thread_names import thread_names
 from pyharness.ingdb.stack import backtrace
 from pyharness.model.errors import HarnessError
 from pyharness.protocol import mi
+from pyharness.reading.python.thread_names import thread_names
 
 
 @handles(mi.OpenCore)

@@ -6,17 +6,17 @@ from typing import TYPE_CHECKING
 
 from pyharness.ingdb.mi.commands import select
 from pyharness.ingdb.stack.backtrace import frames_in_order
-from pyharness.ingdb.stack.merge import NativeFrame
 from pyharness.ingdb.variables.expression import evaluate
 from pyharness.ingdb.variables.tensor import TensorContent
 from pyharness.model.errors import HarnessError
+from pyharness.reading.stack.merge import NativeFrame
 
 if TYPE_CHECKING:
     import gdb
 
-    from pyharness.ingdb.python.frames import PythonFrame
-    from pyharness.ingdb.python.threads import Python
     from pyharness.model.tensors.tensor import TensorInfo
+    from pyharness.reading.python.frames import PythonFrame
+    from pyharness.reading.python.threads import Python
 
 
 class Place:

@@ -10,22 +10,22 @@ import gdb
 
 from pyharness.ingdb.calls import ending
 from pyharness.ingdb.mi.commands import handles, select
-from pyharness.ingdb.process.memory import UnreadableError
 from pyharness.ingdb.stack import backtrace
-from pyharness.ingdb.stack.merge import NativeFrame
 from pyharness.ingdb.variables import std_printers
 from pyharness.ingdb.variables.expression import evaluate
 from pyharness.ingdb.variables.frame import scopes
 from pyharness.ingdb.variables.items import Handles, page
 from pyharness.model.errors import HarnessError
 from pyharness.protocol import mi
+from pyharness.reading.process.memory import UnreadableError
+from pyharness.reading.stack.merge import NativeFrame
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from pyharness.ingdb.python.frames import PythonFrame
-    from pyharness.ingdb.python.threads import Python
     from pyharness.model.variable import Scope, Variable
+    from pyharness.reading.python.frames import PythonFrame
+    from pyharness.reading.python.threads import Python
 
     Frames = tuple[list[NativeFrame | PythonFrame], Python | None]
 

@@ -8,12 +8,12 @@ from pathlib import Path
 
 import gdb
 
-from pyharness.ingdb.binaries.elf import PT_LOAD, open_elf
 from pyharness.ingdb.opening import attach
 from pyharness.ingdb.process import libraries
 from pyharness.ingdb.settings import temporarily
 from pyharness.ingdb.stops.fault_address import Area
 from pyharness.model.errors import HarnessError, UsageError
+from pyharness.reading.binaries.elf import PT_LOAD, open_elf
 
 _ENTRY = re.compile(r"AT_ENTRY\s.*?(0x[0-9a-f]+)")
 _MAKER = "Leave `program` out: a core file says what made it"

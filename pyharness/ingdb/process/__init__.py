@@ -1,1 +1,1 @@
-"""The stopped process or core file: its memory, its mapped files, how gdb comes to it."""
+"""The stopped process or core file in gdb: its mapped files, and how gdb comes to it."""

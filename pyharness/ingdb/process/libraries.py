@@ -15,11 +15,11 @@ from pathlib import Path
 
 import gdb
 
-from pyharness.ingdb.binaries.compile_units import compile_units
-from pyharness.ingdb.binaries.elf import PT_NOTE, Elf, ElfError, base_of, build_id_in, open_elf, read_segments
-from pyharness.ingdb.process import memory_map
 from pyharness.model.frozen import frozen
 from pyharness.model.user_code import is_user_binary
+from pyharness.reading.binaries.compile_units import compile_units
+from pyharness.reading.binaries.elf import PT_NOTE, Elf, ElfError, base_of, build_id_in, open_elf, read_segments
+from pyharness.reading.process import memory_map
 
 _PAGE = 4096
 _MAX_NOTES = 1 << 16

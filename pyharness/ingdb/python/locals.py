@@ -8,9 +8,9 @@ import gdb
 
 from pyharness.ingdb import torch_process
 from pyharness.ingdb.process import libraries
-from pyharness.ingdb.process.memory import Memory, UnreadableError
-from pyharness.ingdb.python.layout import UnknownPythonError
-from pyharness.ingdb.python.runtime import find_python
+from pyharness.reading.process.memory import Memory, UnreadableError
+from pyharness.reading.python.layout import UnknownPythonError
+from pyharness.reading.python.runtime import find_python
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

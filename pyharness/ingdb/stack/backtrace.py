@@ -13,23 +13,23 @@ from pyharness.ingdb.autograd import running as autograd_node
 from pyharness.ingdb.functions import native_names, trap_line
 from pyharness.ingdb.functions.known_functions import innermost
 from pyharness.ingdb.process import libraries
-from pyharness.ingdb.process.memory import Memory, UnreadableError
-from pyharness.ingdb.python.layout import UnknownPythonError
-from pyharness.ingdb.python.runtime import find_python
-from pyharness.ingdb.python.threads import Python
 from pyharness.ingdb.stack.locals import Variables
-from pyharness.ingdb.stack.merge import NativeFrame, in_order, merge
 from pyharness.ingdb.stack.tail import StackTails
 from pyharness.model.errors import HarnessError
 from pyharness.model.threads import ThreadStack
+from pyharness.reading.process.memory import Memory, UnreadableError
+from pyharness.reading.python.layout import UnknownPythonError
+from pyharness.reading.python.runtime import find_python
+from pyharness.reading.python.threads import Python
+from pyharness.reading.stack.merge import NativeFrame, in_order, merge
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterable, Iterator, Sequence
 
-    from pyharness.ingdb.python.frames import PythonFrame
-    from pyharness.ingdb.python.layout import Layout
-    from pyharness.ingdb.python.threads import PythonThread
     from pyharness.model.frames import AutogradNode, Frame
+    from pyharness.reading.python.frames import PythonFrame
+    from pyharness.reading.python.layout import Layout
+    from pyharness.reading.python.threads import PythonThread
 
 MAX_FRAMES = 1000
 

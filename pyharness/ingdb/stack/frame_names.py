@@ -8,7 +8,7 @@ import gdb
 from gdb.FrameDecorator import FrameDecorator
 
 from pyharness.ingdb.functions import native_names
-from pyharness.ingdb.functions.function_name import bare_name
+from pyharness.reading.functions.function_name import bare_name
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

@@ -7,14 +7,14 @@ from typing import TYPE_CHECKING
 
 import gdb
 
-from pyharness.ingdb.stack.merge import NativeFrame
 from pyharness.ingdb.tensors.values import value_text
+from pyharness.reading.stack.merge import NativeFrame
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from pyharness.ingdb.python.frames import PythonFrame
-    from pyharness.ingdb.python.threads import Python
+    from pyharness.reading.python.frames import PythonFrame
+    from pyharness.reading.python.threads import Python
 
 MAX_TEXT = 200
 MAX_VARIABLES = 64

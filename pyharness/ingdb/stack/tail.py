@@ -14,7 +14,7 @@ from pyharness.model.frozen import frozen
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Sequence
 
-    from pyharness.ingdb.stack.merge import NativeFrame
+    from pyharness.reading.stack.merge import NativeFrame
 
     Registers = Callable[[NativeFrame], tuple[int, ...] | None]
     Memory = Callable[[int, int], bytes]

@@ -12,10 +12,10 @@ from typing import TYPE_CHECKING
 import gdb
 from gdb.unwinder import Unwinder, register_unwinder
 
-from pyharness.ingdb.binaries.dwarf_cfi import CALLEE_SAVED, NAMES, RBP, RIP, RSP, Caller, call_frames
-from pyharness.ingdb.binaries.dwarf_expression import ExpressionError
 from pyharness.ingdb.process import libraries
 from pyharness.model.user_code import is_user_binary
+from pyharness.reading.binaries.dwarf_cfi import CALLEE_SAVED, NAMES, RBP, RIP, RSP, Caller, call_frames
+from pyharness.reading.binaries.dwarf_expression import ExpressionError
 
 if TYPE_CHECKING:
     from collections.abc import Callable

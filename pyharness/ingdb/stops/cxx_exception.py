@@ -10,11 +10,11 @@ import re
 
 import gdb
 
-from pyharness.ingdb.functions import cxx_class
-from pyharness.ingdb.process.memory import Memory, UnreadableError
 from pyharness.ingdb.stack.backtrace import current_python, read_memory
 from pyharness.ingdb.tensors.values import value_text
 from pyharness.model.frozen import frozen
+from pyharness.reading.functions import cxx_class
+from pyharness.reading.process.memory import Memory, UnreadableError
 
 _WORD = 8
 _UNWIND_HEADER = 32

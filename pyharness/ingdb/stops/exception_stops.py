@@ -13,17 +13,17 @@ from typing import TYPE_CHECKING, Literal
 import gdb
 
 from pyharness.ingdb.process import libraries
-from pyharness.ingdb.process.memory import Memory, UnreadableError
 from pyharness.ingdb.stack.backtrace import read_memory
 from pyharness.ingdb.stops import cxx_exception
 from pyharness.model.frozen import frozen
 from pyharness.model.user_code import is_user_binary, is_user_source
+from pyharness.reading.process.memory import Memory, UnreadableError
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from pyharness.ingdb.binaries.elf import Elf
     from pyharness.ingdb.stops.cxx_exception import CxxException
+    from pyharness.reading.binaries.elf import Elf
 
 Kind = Literal["throw", "catch"]
 FUNCTIONS: dict[Kind, str] = {"throw": "__cxa_throw", "catch": "__cxa_begin_catch"}

@@ -8,9 +8,9 @@ from __future__ import annotations
 
 import gdb
 
-from pyharness.ingdb.process.memory import UnreadableError
 from pyharness.ingdb.stops.exception_stops import addresses_of, is_near
 from pyharness.model.user_code import is_user_source
+from pyharness.reading.process.memory import UnreadableError
 
 
 class _Handler(gdb.Breakpoint):

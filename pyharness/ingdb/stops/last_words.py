@@ -5,10 +5,10 @@ from __future__ import annotations
 import gdb
 
 from pyharness.ingdb.process import libraries
-from pyharness.ingdb.process.memory import Memory, UnreadableError
-from pyharness.ingdb.process.thread_local import address_in_thread, of_accessor
 from pyharness.ingdb.stack import backtrace
 from pyharness.ingdb.stops import cxx_exception
+from pyharness.reading.process.memory import Memory, UnreadableError
+from pyharness.reading.process.thread_local import address_in_thread, of_accessor
 
 _MESSAGE, _MAX_MESSAGE = 4, 1000
 """``struct abort_msg_s`` of glibc: a size, then the text."""

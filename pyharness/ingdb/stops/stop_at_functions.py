@@ -10,7 +10,6 @@ from typing import TYPE_CHECKING
 import gdb
 
 from pyharness.ingdb.functions import native_names
-from pyharness.ingdb.functions.function_name import matches
 from pyharness.ingdb.functions.known_functions import known_functions
 from pyharness.ingdb.process import libraries
 from pyharness.ingdb.stack import backtrace
@@ -20,6 +19,7 @@ from pyharness.model.errors import nearest
 from pyharness.model.text.code_lines import line_count
 from pyharness.model.user_code import is_user_python, is_user_source
 from pyharness.protocol.mi import Armed, Bound, Break
+from pyharness.reading.functions.function_name import matches
 
 if TYPE_CHECKING:
     from pyharness.ingdb.functions.user_functions import UserFunction

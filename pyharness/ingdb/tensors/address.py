@@ -7,10 +7,10 @@ from typing import TYPE_CHECKING
 
 import gdb
 
-from pyharness.ingdb.process.memory import UnreadableError
+from pyharness.reading.process.memory import UnreadableError
 
 if TYPE_CHECKING:
-    from pyharness.ingdb.process.memory import Memory
+    from pyharness.reading.process.memory import Memory
 
 _IMPL = re.compile(r"^(?:\w+::)*\w*TensorImpl$")
 _POINTER = re.compile(

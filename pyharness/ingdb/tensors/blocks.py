@@ -6,8 +6,8 @@ from itertools import product
 from math import prod
 from typing import TYPE_CHECKING, Literal
 
-from pyharness.ingdb.process.memory import MAX_READ, Memory
 from pyharness.model.tensors.dtypes import BY_NAME
+from pyharness.reading.process.memory import MAX_READ, Memory
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence

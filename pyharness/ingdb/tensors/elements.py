@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from pyharness.ingdb.process.memory import Memory, UnreadableError
 from pyharness.model.tensors.dtypes import BY_NAME
 from pyharness.model.tensors.elements import EDGE, THRESHOLD, UNREADABLE, nested, values
+from pyharness.reading.process.memory import Memory, UnreadableError
 
 if TYPE_CHECKING:
     from collections.abc import Callable

@@ -10,10 +10,10 @@ from typing import TYPE_CHECKING
 import gdb
 
 from pyharness.ingdb import torch_process
-from pyharness.ingdb.process.memory import Memory, UnreadableError
 from pyharness.ingdb.tensors.address import holds_tensor, impl_address, plain_type
 from pyharness.ingdb.tensors.elements import element_reader
 from pyharness.ingdb.tensors.reading import read_tensor
+from pyharness.reading.process.memory import Memory, UnreadableError
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

@@ -8,11 +8,11 @@ from math import prod
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from pyharness.ingdb.process.memory import UnreadableError
 from pyharness.ingdb.tensors.blocks import raw_blocks
 from pyharness.model.errors import HarnessError
 from pyharness.model.tensors.dtypes import BY_NAME
 from pyharness.model.tensors.elements import values
+from pyharness.reading.process.memory import UnreadableError
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator

@@ -9,13 +9,13 @@ import gdb
 import gdb.printing
 
 from pyharness.ingdb import torch_process
-from pyharness.ingdb.process.memory import Memory, UnreadableError
 from pyharness.ingdb.tensors.address import holds_tensor, impl_address, plain_type, referred, type_name
 from pyharness.ingdb.tensors.format import one_line
 from pyharness.ingdb.tensors.reading import DEVICES, read_tensor
 from pyharness.model.tensors.dtypes import DTYPES
 from pyharness.model.tensors.text import number
 from pyharness.model.text.visible import visible
+from pyharness.reading.process.memory import Memory, UnreadableError
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator

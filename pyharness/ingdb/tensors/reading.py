@@ -6,18 +6,18 @@ import struct
 from math import prod
 from typing import TYPE_CHECKING
 
-from pyharness.ingdb.autograd.graph import read_node
-from pyharness.ingdb.functions.cxx_class import class_name, classes
-from pyharness.ingdb.process.memory import Memory, UnreadableError
 from pyharness.model.tensors.dtypes import BY_NAME, DTYPES
 from pyharness.model.tensors.obstacles import Facts, beyond_storage, obstacle
 from pyharness.model.tensors.tensor import SYMBOLIC, Quantization, TensorInfo
+from pyharness.reading.autograd.graph import read_node
+from pyharness.reading.functions.cxx_class import class_name, classes
+from pyharness.reading.process.memory import Memory, UnreadableError
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
-    from pyharness.ingdb.tensors.layout import TensorLayout
     from pyharness.model.frames import AutogradNode
+    from pyharness.reading.tensors.layout import TensorLayout
 
 MAX_RANK = 64
 """at::kDimVectorStaticSize is 5, TensorIterator takes 64: more is no tensor."""

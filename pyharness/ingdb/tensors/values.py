@@ -8,14 +8,14 @@ from functools import cache
 import gdb
 
 from pyharness.ingdb import torch_process
-from pyharness.ingdb.process.memory import Memory, UnreadableError
-from pyharness.ingdb.python import values as python_values
 from pyharness.ingdb.tensors import ivalue_printers
 from pyharness.ingdb.tensors import printers as tensor_printers
 from pyharness.ingdb.tensors.address import holds_tensor, impl_address, referred
 from pyharness.ingdb.tensors.format import one_line
 from pyharness.ingdb.tensors.reading import read_tensor
 from pyharness.model.tensors.tensor import TensorInfo
+from pyharness.reading.process.memory import Memory, UnreadableError
+from pyharness.reading.python import values as python_values
 
 _PYTHON_TENSORS = frozenset({"torch._C.TensorBase", "torch._C._TensorBase"})
 # The same in every CPython with the GIL, from 3.8 to 3.14: PyObject, and its type's tp_name and tp_base.

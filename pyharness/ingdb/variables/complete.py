@@ -5,18 +5,18 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING
 
-from pyharness.ingdb.process.memory import UnreadableError
 from pyharness.ingdb.variables.expression import evaluate
 from pyharness.ingdb.variables.frame import frame_globals, frame_locals
 from pyharness.ingdb.variables.items import MAX_PAGE, page
 from pyharness.ingdb.variables.tensor import TensorContent
 from pyharness.model.errors import HarnessError
+from pyharness.reading.process.memory import UnreadableError
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from pyharness.ingdb.python.frames import PythonFrame
-    from pyharness.ingdb.python.threads import Python
+    from pyharness.reading.python.frames import PythonFrame
+    from pyharness.reading.python.threads import Python
 
 _ATTRIBUTE = re.compile(r"(?P<object>[A-Za-z_](?:\w|\.|\[[^\[\]]*\])*)\.(?P<start>\w*)$")
 _NAME = re.compile(r"(?<![\w.])(?P<start>[A-Za-z_]\w*|)$")

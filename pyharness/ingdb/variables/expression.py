@@ -11,10 +11,7 @@ import gdb
 
 from pyharness.ingdb.calls import expressions
 from pyharness.ingdb.process import libraries
-from pyharness.ingdb.process.memory import UnreadableError
-from pyharness.ingdb.python.attributes import attributes, bases, string_items
 from pyharness.ingdb.stack import backtrace
-from pyharness.ingdb.stack.merge import NativeFrame
 from pyharness.ingdb.tensors import values as tensor_values
 from pyharness.ingdb.tensors.address import referred
 from pyharness.ingdb.variables.frame import frame_globals, frame_locals, op_tensor
@@ -23,10 +20,13 @@ from pyharness.ingdb.variables.native import native_item
 from pyharness.ingdb.variables.python import MODULE, python_item
 from pyharness.ingdb.variables.tensor import TensorContent
 from pyharness.model.errors import HarnessError, nearest
+from pyharness.reading.process.memory import UnreadableError
+from pyharness.reading.python.attributes import attributes, bases, string_items
+from pyharness.reading.stack.merge import NativeFrame
 
 if TYPE_CHECKING:
-    from pyharness.ingdb.python.frames import PythonFrame
-    from pyharness.ingdb.python.threads import Python
+    from pyharness.reading.python.frames import PythonFrame
+    from pyharness.reading.python.threads import Python
 
 _PARTS = ("_parameters", "_buffers", "_modules")
 _MAX_ITEMS = 100_000

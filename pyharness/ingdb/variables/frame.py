@@ -9,10 +9,7 @@ from typing import TYPE_CHECKING
 import gdb
 
 from pyharness.ingdb.functions import trap_line
-from pyharness.ingdb.process.memory import UnreadableError
-from pyharness.ingdb.python.attributes import string_items
 from pyharness.ingdb.stack.locals import MAX_VARIABLES, live_symbols
-from pyharness.ingdb.stack.merge import NativeFrame
 from pyharness.ingdb.tensors.values import tensor_at
 from pyharness.ingdb.variables.assign import assigned_variable
 from pyharness.ingdb.variables.items import Content, Item, Listed
@@ -21,15 +18,18 @@ from pyharness.ingdb.variables.python import python_item
 from pyharness.ingdb.variables.tensor import tensor_item
 from pyharness.model.user_code import is_user_source
 from pyharness.model.variable import Variable
+from pyharness.reading.process.memory import UnreadableError
+from pyharness.reading.python.attributes import string_items
+from pyharness.reading.stack.merge import NativeFrame
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from pyharness.ingdb.python.attributes import Attributes
-    from pyharness.ingdb.python.frames import PythonFrame
-    from pyharness.ingdb.python.threads import Python
     from pyharness.ingdb.variables.items import Handles
     from pyharness.model.variable import Scope
+    from pyharness.reading.python.attributes import Attributes
+    from pyharness.reading.python.frames import PythonFrame
+    from pyharness.reading.python.threads import Python
 
 MAX_GLOBALS = 1000
 _GENERAL, _OTHERS = "general", ("float", "vector")

@@ -9,18 +9,18 @@ from typing import TYPE_CHECKING
 import gdb
 
 from pyharness.ingdb import torch_process
-from pyharness.ingdb.autograd.graph import read_node
-from pyharness.ingdb.autograd.inputs import inputs_of
-from pyharness.ingdb.autograd.origin import origin_of
 from pyharness.ingdb.autograd.saved import saved_tensors
-from pyharness.ingdb.functions.cxx_class import classes
-from pyharness.ingdb.process.memory import Memory, UnreadableError
 from pyharness.ingdb.stack.backtrace import current_python
 from pyharness.ingdb.tensors.address import plain_type, referred
 from pyharness.ingdb.variables.items import Content, Item, Listed
 from pyharness.model.node_variables import created_variable, sequence_variable
 from pyharness.model.tensors.text import name_of
 from pyharness.model.variable import Variable
+from pyharness.reading.autograd.graph import read_node
+from pyharness.reading.autograd.inputs import inputs_of
+from pyharness.reading.autograd.origin import origin_of
+from pyharness.reading.functions.cxx_class import classes
+from pyharness.reading.process.memory import Memory, UnreadableError
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

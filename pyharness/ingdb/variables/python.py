@@ -5,21 +5,21 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from pyharness.ingdb import torch_process
-from pyharness.ingdb.process.memory import UnreadableError
-from pyharness.ingdb.python.attributes import attributes, bases, string_items
-from pyharness.ingdb.python.code import Codes
 from pyharness.ingdb.tensors import values as tensor_values
 from pyharness.ingdb.variables.items import Content, Item
 from pyharness.ingdb.variables.node import node_at, node_item
 from pyharness.ingdb.variables.tensor import tensor_item
 from pyharness.model.text.module_text import module_line
 from pyharness.model.variable import Variable
+from pyharness.reading.process.memory import UnreadableError
+from pyharness.reading.python.attributes import attributes, bases, string_items
+from pyharness.reading.python.code import Codes
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator
 
-    from pyharness.ingdb.python.attributes import Attributes
-    from pyharness.ingdb.python.values import Values
+    from pyharness.reading.python.attributes import Attributes
+    from pyharness.reading.python.values import Values
 
 MODULE = "torch.nn.modules.module.Module"
 FUNCTION = "torch._C._FunctionBase"

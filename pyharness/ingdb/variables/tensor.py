@@ -7,7 +7,6 @@ from math import prod
 from typing import TYPE_CHECKING
 
 from pyharness.ingdb import torch_process
-from pyharness.ingdb.process.memory import Memory, UnreadableError
 from pyharness.ingdb.tensors.elements import element_reader
 from pyharness.ingdb.tensors.format import one_line
 from pyharness.ingdb.tensors.reading import read_tensor
@@ -25,6 +24,7 @@ from pyharness.model.tensors.variables import (
     tensor_facts,
 )
 from pyharness.model.variable import Variable
+from pyharness.reading.process.memory import Memory, UnreadableError
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

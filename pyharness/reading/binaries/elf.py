@@ -14,14 +14,14 @@ from functools import cached_property, lru_cache
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from pyharness.ingdb.binaries.symbol_table import HashTable, SymbolTable
 from pyharness.model.errors import HarnessError
 from pyharness.model.frozen import frozen
+from pyharness.reading.binaries.symbol_table import HashTable, SymbolTable
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
-    from pyharness.ingdb.binaries.symbol_table import Symbol
+    from pyharness.reading.binaries.symbol_table import Symbol
 
 _HEADER = struct.Struct("<16sHHIQQQIHHHHHH")
 _SECTION = struct.Struct("<IIQQQQIIQQ")

@@ -7,12 +7,12 @@ import re
 from functools import cache, lru_cache
 from typing import TYPE_CHECKING, Any, cast
 
-from pyharness.ingdb.process.memory import UnreadableError
+from pyharness.reading.process.memory import UnreadableError
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from pyharness.ingdb.process.memory import Memory
+    from pyharness.reading.process.memory import Memory
 
 _MAX_NAME = 2048
 _MAX_DEPTH = 12

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from pyharness.ingdb.process.memory import UnreadableError
-from pyharness.ingdb.python.attributes import attributes
+from pyharness.reading.process.memory import UnreadableError
+from pyharness.reading.python.attributes import attributes
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from pyharness.ingdb.python.threads import Python, PythonThread
+    from pyharness.reading.python.threads import Python, PythonThread
 
 _BOOTSTRAP = "_bootstrap"
 _MAX_NAME = 100

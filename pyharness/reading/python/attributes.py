@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from pyharness.ingdb.process.memory import UnreadableError
+from pyharness.reading.process.memory import UnreadableError
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from pyharness.ingdb.python.values import Values
+    from pyharness.reading.python.values import Values
 
     Attributes = list[tuple[str, int]]
 

@@ -8,13 +8,13 @@ from __future__ import annotations
 import posixpath
 from typing import TYPE_CHECKING
 
-from pyharness.ingdb.binaries.byte_reader import Reader
 from pyharness.model.frozen import frozen
+from pyharness.reading.binaries.byte_reader import Reader
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from pyharness.ingdb.binaries.elf import Elf
+    from pyharness.reading.binaries.elf import Elf
 
 _COMPILE_UNIT, _SKELETON_UNIT = 0x11, 0x4A
 _NAME, _FOLDER, _PRODUCER, _STRINGS_BASE = 0x03, 0x1B, 0x25, 0x72

@@ -5,16 +5,16 @@ from __future__ import annotations
 import struct
 from typing import TYPE_CHECKING
 
-from pyharness.ingdb.process.memory import UnreadableError
 from pyharness.model.node_variables import input_variable
 from pyharness.model.tensors.dtypes import DTYPES
+from pyharness.reading.process.memory import UnreadableError
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from pyharness.ingdb.process.memory import Memory
-    from pyharness.ingdb.tensors.layout import TensorLayout
     from pyharness.model.variable import Variable
+    from pyharness.reading.process.memory import Memory
+    from pyharness.reading.tensors.layout import TensorLayout
 
 MAX_INPUTS = 256
 _MAX_RANK = 64

@@ -4,15 +4,15 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Protocol
 
-from pyharness.ingdb.process.memory import UnreadableError
-from pyharness.ingdb.python.layout import UnknownPythonError, debug_offsets_layout, table_layout
-from pyharness.ingdb.python.threads import Python
+from pyharness.reading.process.memory import UnreadableError
+from pyharness.reading.python.layout import UnknownPythonError, debug_offsets_layout, table_layout
+from pyharness.reading.python.threads import Python
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-    from pyharness.ingdb.binaries.elf import Elf
-    from pyharness.ingdb.process.memory import Memory
+    from pyharness.reading.binaries.elf import Elf
+    from pyharness.reading.process.memory import Memory
 
 RUNTIME, VERSION, SINCE_3_10 = "_PyRuntime", "Py_Version", "PyIter_Send"
 _LARGE = 64 << 20

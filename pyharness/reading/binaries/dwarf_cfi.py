@@ -10,18 +10,18 @@ import struct
 from functools import cached_property, lru_cache
 from typing import TYPE_CHECKING
 
-from pyharness.ingdb.binaries.byte_reader import Reader
-from pyharness.ingdb.binaries.cfa_program import run_until
-from pyharness.ingdb.binaries.dwarf_expression import evaluate
-from pyharness.ingdb.binaries.elf import PT_GNU_EH_FRAME
 from pyharness.model.frozen import frozen
+from pyharness.reading.binaries.byte_reader import Reader
+from pyharness.reading.binaries.cfa_program import run_until
+from pyharness.reading.binaries.dwarf_expression import evaluate
+from pyharness.reading.binaries.elf import PT_GNU_EH_FRAME
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from pyharness.ingdb.binaries.cfa_program import Row, Rule
-    from pyharness.ingdb.binaries.dwarf_expression import ReadMemory
-    from pyharness.ingdb.binaries.elf import Elf
+    from pyharness.reading.binaries.cfa_program import Row, Rule
+    from pyharness.reading.binaries.dwarf_expression import ReadMemory
+    from pyharness.reading.binaries.elf import Elf
 
 RBX, RBP, RSP, RIP = 3, 6, 7, 16
 CALLEE_SAVED = (RBX, RBP, 12, 13, 14, 15)

@@ -14,7 +14,7 @@ from pyharness.model.source_map import place_of
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
-    from pyharness.ingdb.python.frames import Loop, PythonFrame
+    from pyharness.reading.python.frames import Loop, PythonFrame
 
     Variables = tuple[tuple[str, str], ...]
 

@@ -9,11 +9,11 @@ from __future__ import annotations
 import struct
 from typing import TYPE_CHECKING
 
-from pyharness.ingdb.process.memory import UnreadableError
 from pyharness.model.frozen import frozen
+from pyharness.reading.process.memory import UnreadableError
 
 if TYPE_CHECKING:
-    from pyharness.ingdb.process.memory import Memory
+    from pyharness.reading.process.memory import Memory
 
 _MAX_MODULE = 1 << 16
 _UNALLOCATED = (1 << 64) - 1

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, NamedTuple
 
-from pyharness.ingdb.python.lines import line_at
+from pyharness.reading.python.lines import line_at
 
 if TYPE_CHECKING:
-    from pyharness.ingdb.python.values import Values
+    from pyharness.reading.python.values import Values
 
 MAX_LOCALS = 512
 _CELL_OR_FREE = 0xC0

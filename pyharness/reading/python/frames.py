@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from pyharness.ingdb.process.memory import UnreadableError
-from pyharness.ingdb.python.code import Codes
 from pyharness.model.frozen import frozen
+from pyharness.reading.process.memory import UnreadableError
+from pyharness.reading.python.code import Codes
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from pyharness.ingdb.python.values import Values
+    from pyharness.reading.python.values import Values
 
 MAX_FRAMES = 20_000
 _OWNED_BY_GENERATOR, _OWNED_BY_INTERPRETER = 1, 3

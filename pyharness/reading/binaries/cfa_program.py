@@ -8,10 +8,10 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
-from pyharness.ingdb.binaries.byte_reader import Reader
+from pyharness.reading.binaries.byte_reader import Reader
 
 if TYPE_CHECKING:
-    from pyharness.ingdb.binaries.dwarf_cfi import Entry
+    from pyharness.reading.binaries.dwarf_cfi import Entry
 
 Rule = tuple[str, "int | bytes"]
 """How a register of the caller is found: ("saved", offset from the CFA), ("value", offset), ("register", number),

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from pyharness.ingdb.functions.cxx_class import class_name
-from pyharness.ingdb.process.memory import Memory, UnreadableError
 from pyharness.model.frames import AutogradNode
+from pyharness.reading.functions.cxx_class import class_name
+from pyharness.reading.process.memory import Memory, UnreadableError
 
 if TYPE_CHECKING:
-    from pyharness.ingdb.tensors.layout import TensorLayout
+    from pyharness.reading.tensors.layout import TensorLayout
 
 _GENERATED = "torch::autograd::generated::"
 _PYTHON = "torch::autograd::PyNode"

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from pyharness.ingdb.process.memory import UnreadableError
 from pyharness.model.node_variables import origin_in
+from pyharness.reading.process.memory import UnreadableError
 
 if TYPE_CHECKING:
-    from pyharness.ingdb.process.memory import Memory
-    from pyharness.ingdb.python.threads import Python
-    from pyharness.ingdb.tensors.layout import TensorLayout
+    from pyharness.reading.process.memory import Memory
+    from pyharness.reading.python.threads import Python
+    from pyharness.reading.tensors.layout import TensorLayout
 
 _TRACE = "traceback_"
 _MAX_ENTRIES, _MAX_FRAMES, _MAX_TEXT = 16, 500, 4096

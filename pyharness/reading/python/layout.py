@@ -5,9 +5,9 @@ from __future__ import annotations
 import struct
 from typing import TYPE_CHECKING
 
-from pyharness.ingdb.python.tables import OFFSETS
 from pyharness.model.errors import HarnessError
 from pyharness.model.frozen import frozen
+from pyharness.reading.python.tables import OFFSETS
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from pyharness.ingdb.binaries.byte_reader import MASK64, Reader
+from pyharness.reading.binaries.byte_reader import MASK64, Reader
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping

@@ -10,13 +10,13 @@ from array import array
 from bisect import bisect_right
 from typing import TYPE_CHECKING, NamedTuple
 
-from pyharness.ingdb.binaries.byte_reader import MASK64, Reader
 from pyharness.model.frozen import frozen
+from pyharness.reading.binaries.byte_reader import MASK64, Reader
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from pyharness.ingdb.binaries.elf import Elf
+    from pyharness.reading.binaries.elf import Elf
 
 _PATH, _DIRECTORY = 1, 2  # DW_LNCT_*
 _FORMS_FIXED = {0x0B: 1, 0x05: 2, 0x06: 4, 0x07: 8, 0x1E: 16}

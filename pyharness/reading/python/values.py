@@ -5,12 +5,12 @@ from __future__ import annotations
 import struct
 from typing import TYPE_CHECKING
 
-from pyharness.ingdb.process.memory import Memory, UnreadableError
+from pyharness.reading.process.memory import Memory, UnreadableError
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
-    from pyharness.ingdb.python.layout import Layout
+    from pyharness.reading.python.layout import Layout
 
     Hook = Callable[["Values", int, tuple[str, ...]], str | None]
 

@@ -4,15 +4,15 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from pyharness.ingdb.process.memory import Memory, UnreadableError
-from pyharness.ingdb.python.frames import Frames, Loop, PythonFrame
-from pyharness.ingdb.python.values import Values
 from pyharness.model.frozen import frozen
+from pyharness.reading.process.memory import Memory, UnreadableError
+from pyharness.reading.python.frames import Frames, Loop, PythonFrame
+from pyharness.reading.python.values import Values
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
-    from pyharness.ingdb.python.layout import Layout
+    from pyharness.reading.python.layout import Layout
 
 MAX_THREADS = 10_000
 

@@ -1,0 +1,1 @@
+"""Nodes of the autograd graph, from memory alone."""

@@ -1,0 +1,1 @@
+"""Names of native functions and C++ classes, from symbols and vtables."""

@@ -1,0 +1,1 @@
+"""The memory of a process or a core file, and what is mapped into it."""

@@ -1,0 +1,1 @@
+"""CPython's own structures, from memory alone."""

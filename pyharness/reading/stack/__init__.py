@@ -1,0 +1,1 @@
+"""The stack of a thread: native frames, merged with the Python frames."""

@@ -1,0 +1,1 @@
+"""Where torch keeps what we read of tensors and nodes."""
