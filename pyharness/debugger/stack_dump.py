@@ -1,4 +1,8 @@
-"""The merged stacks of a running process or a core file: one gdb that looks, answers and leaves nothing behind."""
+"""The merged stacks of a running process or a core file; nothing is left behind.
+
+A running process is read without a debugger. A gdb looks, answers and goes where that is not enough: for a core file,
+for local variables, and for a process that we cannot hold ourselves.
+"""
 
 from __future__ import annotations
 
@@ -17,9 +21,11 @@ from pyharness.host.descriptors import streams_held
 from pyharness.host.process_state import is_stopped, let_go_on
 from pyharness.model.errors import HarnessError, UsageError, nearest
 from pyharness.model.threads import ThreadStack, thread_from_json
+from pyharness.reading.live.refusal import RefusedError
+from pyharness.reading.live.stacks import is_readable, read_stacks
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterable, Iterator
 
 MAX_FRAMES = 1000
 TIMEOUT = 120.0
@@ -44,6 +50,8 @@ def dump_stacks(
 
     ``variables`` adds local variables. The process runs on afterwards, whatever happens here.
     """
+    if not isinstance(target, Path) and not variables and is_readable(target):
+        return _read(target, thread, limit)
     core = str(check_core(target, whole=False)) if isinstance(target, Path) else None
     request = {
         "pid": None if core else target,
@@ -54,10 +62,23 @@ def dump_stacks(
         "parent": os.getpid(),
     }
     answer = _answer(request, target)
-    if thread is not None and not answer["threads"]:
-        known = [str(number) for number in answer["known"]]
-        raise UsageError(f"There is no thread {thread}.", nearest(str(thread), known) or f"It has {', '.join(known)}.")
-    return tuple(thread_from_json(one) for one in answer["threads"])
+    threads = tuple(thread_from_json(one) for one in answer["threads"])
+    return _found(threads, thread, answer["known"])
+
+
+def _read(pid: int, thread: int | None, limit: int) -> tuple[ThreadStack, ...]:
+    try:
+        found = read_stacks(pid, only=thread, limit=limit)
+    except RefusedError as error:
+        raise StackDumpError(error.message, error.remedy) from error
+    return _found(found.threads, thread, found.known)
+
+
+def _found(threads: tuple[ThreadStack, ...], wanted: int | None, known: Iterable[int]) -> tuple[ThreadStack, ...]:
+    if wanted is not None and not threads:
+        lwps = [str(lwp) for lwp in known]
+        raise UsageError(f"There is no thread {wanted}.", nearest(str(wanted), lwps) or f"It has {', '.join(lwps)}.")
+    return threads
 
 
 def _answer(request: dict[str, Any], target: int | Path) -> dict[str, Any]:

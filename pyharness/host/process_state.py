@@ -10,7 +10,9 @@ from pathlib import Path
 _FLAGS, _PF_KTHREAD = 6, 0x00200000
 """The number of the field with the flags, behind the name; the flag of a kernel thread in ``include/linux/sched.h``."""
 _ENDED = {"", "Z", "X"}
-_READS = b"pyharness.ingdb.opening import report"
+READS = b"pyharness-reads"
+"""The name of a thread of ours while it holds a process to read it (``reading/live/tracing.py``)."""
+_GDB_READS = b"pyharness.ingdb.opening import report"
 """In the command line of a gdb that reads stacks (``debugger/stack_dump.py``)."""
 
 
@@ -67,9 +69,13 @@ def let_go_on(pid: int | None, *, stopped_before: bool) -> None:
 
 
 def only_reads(tracer: int) -> bool:
-    """Whether a debugger is a gdb of pyharness's that looks and goes in a moment, or has gone."""
+    """Whether a debugger is a pyharness, or a gdb of its own, that looks and goes in a moment, or has gone."""
+    process = Path(f"/proc/{tracer}")
     try:
-        return _READS in Path(f"/proc/{tracer}/cmdline").read_bytes()
+        return (
+            process.joinpath("comm").read_bytes().strip() == READS
+            or _GDB_READS in process.joinpath("cmdline").read_bytes()
+        )
     except FileNotFoundError:
         return True
     except OSError:

@@ -2,61 +2,32 @@
 
 from __future__ import annotations
 
-import re
 from functools import lru_cache
-from pathlib import Path
 from typing import TYPE_CHECKING
 
 import gdb
 
-from pyharness.ingdb.process.libraries import Library, find_library, libraries
+from pyharness.ingdb.process import inferior_memory
+from pyharness.ingdb.process.libraries import find_library, libraries
+from pyharness.reading.tensors.installation import CORE, torch_version_of
 from pyharness.reading.tensors.layout import MEASURED, TensorLayout, for_version, with_debug_information
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from pyharness.reading.process.mapped_files import Library
 
-_CORE = "libtorch_cpu.so"
+read = inferior_memory.read
 _layouts: dict[tuple[str | None, int], TensorLayout] = {}
-
-
-def read(address: int, size: int) -> bytes:
-    """Bytes of the selected inferior; ``OSError`` where they cannot be read."""
-    try:
-        return bytes(gdb.selected_inferior().read_memory(address, size))
-    except (gdb.error, OverflowError) as error:
-        raise OSError(str(error)) from error
 
 
 def torch_library() -> Library | None:
     """The mapped libtorch_cpu, ``None`` in a program without torch."""
-    return find_library(_CORE)
+    return find_library(CORE)
 
 
 def torch_version() -> str | None:
     """The version of the program's torch, such as ``2.13.0+cpu``, as the library's installation names it."""
     library = torch_library()
-    if library is None:
-        return None
-    # Some distributions keep the library apart from the package: then the package's own libraries lead to it.
-    return version_beside(library.path) or next(filter(None, map(version_beside, _in_package())), None)
-
-
-def _in_package() -> Iterator[str]:
-    return (library.path for library in libraries() if "/torch/" in library.path)
-
-
-@lru_cache
-def version_beside(library: str) -> str | None:
-    """Version of the torch that ``library`` belongs to: of a Python package, or of a C++ distribution."""
-    for root in Path(library).parents[:2]:
-        for name, pattern in (("version.py", r"__version__ = '([^']+)'"), ("build-version", r"(\d\S+)")):
-            try:
-                found = re.search(pattern, (root / name).read_text(encoding="utf-8"))
-            except OSError:
-                continue
-            if found:
-                return found[1]
-    return None
+    return torch_version_of(library.path, (each.path for each in libraries())) if library else None
 
 
 def tensor_layout() -> TensorLayout:

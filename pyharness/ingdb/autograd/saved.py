@@ -18,6 +18,7 @@ from pyharness.reading.process.memory import UnreadableError
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
+    from pyharness.reading.process.mapped_files import Library
     from pyharness.reading.process.memory import Memory
     from pyharness.reading.tensors.layout import TensorLayout
 
@@ -115,7 +116,7 @@ def _names(memory: Memory, kind: str) -> tuple[str, ...]:
 
 
 @lru_cache(maxsize=256)
-def _properties(library: libraries.Library, name: str) -> int | None:
+def _properties(library: Library, name: str) -> int | None:
     if not re.fullmatch(r"\w+", name):
         return None
     table = f"{name}_properties"

@@ -10,11 +10,11 @@ from typing import TYPE_CHECKING, Any
 
 import gdb
 
-from pyharness.ingdb.functions import native_names
 from pyharness.ingdb.process import libraries
 from pyharness.ingdb.settings import temporarily
 from pyharness.protocol.mi import Instruction
 from pyharness.reading.binaries.dwarf_cfi import call_frames
+from pyharness.reading.functions.symbol_names import function_at
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -144,6 +144,6 @@ def symbol_at(address: int) -> str:
     if library is None:
         return ""
     own = address - library.bias
-    entry, name = call_frames(library.elf).entry(own), native_names.function_at(library.elf, own)
+    entry, name = call_frames(library.elf).entry(own), function_at(library.elf, own)
     offset = own - entry.start if entry else 0
     return f"{name}+{offset}" if name and offset else name

@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING
 import gdb
 
 from pyharness.ingdb.process import libraries
-from pyharness.reading.binaries.dwarf_cfi import call_frames
 from pyharness.reading.functions.function_name import bare_name, matches, without_template_arguments
+from pyharness.reading.functions.symbol_names import demangled, function_at
 
 if TYPE_CHECKING:
     from pyharness.reading.binaries.elf import Elf
@@ -34,35 +34,6 @@ def name_of(frame: gdb.Frame) -> tuple[str, str | None]:
         return UNKNOWN, path
     called = frame.level() > 0
     return function_at(library.elf, pc - library.bias - called) or UNKNOWN, path
-
-
-@lru_cache(maxsize=8192)
-def function_at(elf: Elf, pc: int) -> str:
-    """Name of the function that contains ``pc`` (an address of the file's own), empty where no table has it."""
-    entry = call_frames(elf).entry(pc)
-    return _name(elf, entry.start if entry else None, pc)
-
-
-@lru_cache(maxsize=8192)
-def _name(elf: Elf, start: int | None, pc: int) -> str:
-    if start is not None:
-        for table in elf.symbol_tables:
-            if symbol := table.starting_at(start):
-                return bare_name(demangled(symbol.name))
-    found = next((symbol for table in elf.symbol_tables if (symbol := table.containing(pc))), None)
-    return bare_name(demangled(found.name)) if found else ""
-
-
-@lru_cache(maxsize=8192)
-def demangled(name: bytes) -> str:
-    """The C++ name of a symbol, or the symbol itself where it has none."""
-    text = name.decode("utf-8", "replace")
-    if not text.startswith("_Z"):
-        return text
-    try:
-        return gdb.execute(f"demangle -l c++ -- {text}", to_string=True).strip()
-    except gdb.error:
-        return text
 
 
 def address_of_function(name: str) -> list[int]:

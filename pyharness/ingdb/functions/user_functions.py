@@ -17,12 +17,12 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from pyharness.host.regular_file import read_own
 from pyharness.host.state import StateError, state_dir, write_private
-from pyharness.ingdb.functions.native_names import demangled
 from pyharness.model.frozen import frozen
 from pyharness.model.user_code import included, is_user_source
 from pyharness.reading.binaries.elf import ElfError, open_elf
 from pyharness.reading.binaries.line_table import line_table
 from pyharness.reading.functions.function_name import bare_name
+from pyharness.reading.functions.symbol_names import demangled
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

@@ -13,7 +13,7 @@ from pyharness.ingdb.calls import guarded_call
 from pyharness.ingdb.process import libraries
 
 if TYPE_CHECKING:
-    from pyharness.ingdb.process.libraries import Library
+    from pyharness.reading.process.mapped_files import Library
 
 _LINKER, _FUNCTION = "ld-linux", b"_dl_debug_state"
 """What the linker calls for debuggers, whenever its list of libraries has changed."""

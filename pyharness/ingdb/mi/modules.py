@@ -12,7 +12,7 @@ from pyharness.model.user_code import is_user_binary
 from pyharness.protocol import mi
 
 if TYPE_CHECKING:
-    from pyharness.ingdb.process.libraries import Library
+    from pyharness.reading.process.mapped_files import Library
 
 _VERSION = re.compile(r"\.so\.([\d.]+)$|-([\d.]+)\.so$")
 

@@ -14,6 +14,7 @@ from pyharness.ingdb.settings import temporarily
 from pyharness.ingdb.stops.fault_address import Area
 from pyharness.model.errors import HarnessError, UsageError
 from pyharness.reading.binaries.elf import PT_LOAD, open_elf
+from pyharness.reading.process.mapped_files import without_lines
 
 _ENTRY = re.compile(r"AT_ENTRY\s.*?(0x[0-9a-f]+)")
 _MAKER = "Leave `program` out: a core file says what made it"
@@ -103,7 +104,7 @@ def _checked(path: str, program: str) -> str:
 
 def lacks() -> list[str]:
     """What the core file refers to and is not here as it was: a sentence each."""
-    found = [libraries.without_lines(path) for path in libraries.lost()]
+    found = [without_lines(path) for path in libraries.lost()]
     entry = _entry()
     program = libraries.path_at(entry) if entry else ""
     if program and _executable() is None:

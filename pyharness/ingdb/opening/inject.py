@@ -22,6 +22,8 @@ from pyharness.model.errors import HarnessError
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
+    from pyharness.reading.process.mapped_files import Library
+
 _PYTHON = ("Py_IsInitialized", "PyGILState_Ensure", "PyRun_SimpleStringFlags", "PyGILState_Release")
 _THREADS = ("pthread_create", "pthread_self", "pthread_detach", "mmap")
 _WHERE = re.compile(r"/(libc|libpthread|libpython[\d.]+\w*)[.-][^/]*$")
@@ -78,14 +80,14 @@ def _functions(pid: int) -> dict[str, int]:
     return found
 
 
-def _files(pid: int) -> Iterator[libraries.Library]:
+def _files(pid: int) -> Iterator[Library]:
     program_file = str(Path(f"/proc/{pid}/exe").readlink())
     for library in libraries.libraries():
         if library.path == program_file or _WHERE.search(library.path):
             yield library
 
 
-def _address(files: list[libraries.Library], name: str) -> int:
+def _address(files: list[Library], name: str) -> int:
     for file in files:
         for table in file.elf.symbol_tables:
             symbol = table.named(name.encode())

@@ -5,40 +5,33 @@ gdb would read the symbols of every library: seconds for libtorch alone. With ``
 
 from __future__ import annotations
 
-import errno
 import os
 import re
 from bisect import bisect_right
 from contextlib import suppress
 from functools import cache, lru_cache
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import gdb
 
-from pyharness.model.frozen import frozen
+from pyharness.ingdb.process.inferior_memory import read
 from pyharness.model.user_code import is_user_binary
-from pyharness.reading.binaries.compile_units import compile_units
-from pyharness.reading.binaries.elf import PT_NOTE, Elf, ElfError, base_of, build_id_in, open_elf, read_segments
 from pyharness.reading.process import memory_map
+from pyharness.reading.process.mapped_files import (
+    Library,
+    has_lines,
+    is_same,
+    lacks_dwo,
+    lost_libraries,
+    not_opened,
+    open_library,
+)
+
+if TYPE_CHECKING:
+    from pyharness.reading.binaries.elf import Elf
 
 _PAGE = 4096
-_MAX_NOTES = 1 << 16
-_OUT_OF = {errno.EMFILE, errno.ENFILE, errno.ENOMEM}
-"""What keeps this process from opening a file that is there: descriptors, or memory to map it."""
-
-
-@frozen
-class Library:
-    """A mapped ELF file; an address in memory is the file's own plus ``bias``."""
-
-    path: str
-    bias: int
-    start: int
-    end: int
-    elf: Elf
-
-    def __str__(self) -> str:
-        return self.path
 
 
 class _Mapped:
@@ -107,16 +100,7 @@ class _Mapped:
         return self.opened[image]
 
     def _open(self, image: memory_map.Image) -> Library | None:
-        for path in (image.path, f"/proc/{gdb.selected_inferior().pid}/root{image.path}"):
-            try:
-                elf = open_elf(path)
-            except ElfError as error:
-                if isinstance(error.__cause__, OSError) and error.__cause__.errno in _OUT_OF:
-                    self.kept_out[image.path] = os.strerror(error.__cause__.errno)
-                continue
-            if _is_same(image, elf):
-                return Library(image.path, image.start - elf.base, image.start, image.end, elf)
-        return None
+        return open_library(image, gdb.selected_inferior().pid, read, self.kept_out)
 
 
 _mapped: dict[int, _Mapped] = {}
@@ -182,26 +166,6 @@ def _of_process(pid: int, name: str) -> bytes:
         os.close(descriptor)
 
 
-def _is_same(image: memory_map.Image, elf: Elf) -> bool:
-    """Whether the mapped file is this one: it may have been rebuilt since, and a core may come from elsewhere."""
-    if not elf.build_id:
-        return not image.deleted
-    inferior = gdb.selected_inferior()
-    try:
-        header = bytes(inferior.read_memory(image.start, _PAGE))
-        count, offset = int.from_bytes(header[56:58], "little"), int.from_bytes(header[32:40], "little")
-        parts = list(read_segments(header, offset, count))
-        base = image.start - base_of(parts)  # what is there may not be position-independent where ``elf`` is
-        found = [
-            build_id_in(bytes(inferior.read_memory(base + part.address, min(part.memory_size, _MAX_NOTES))))
-            for part in parts
-            if part.type == PT_NOTE
-        ]
-    except gdb.MemoryError:  # a core without the pages of the file
-        return not image.deleted
-    return elf.build_id in found
-
-
 def library_at(address: int) -> Library | None:
     """The library that ``address`` lies in, ``None`` for anonymous memory and for files that are gone."""
     return _current().at(address)
@@ -249,27 +213,19 @@ def path_at(address: int) -> str:
 def may_be_at(address: int, elf: Elf) -> bool:
     """Whether a file is the one that ``address`` lies in, as far as its memory can tell."""
     image = _current().image_at(address)
-    return image is None or _is_same(image, elf)
+    return image is None or is_same(image, elf, read)
 
 
 def lost() -> list[str]:
     """The user's libraries that are not here, or not as the program had them."""
     mapped = _current()
     mapped.refresh()
-    own = (image for image in mapped.images if ".so" in Path(image.path).name and is_user_binary(image.path))
-    return [image.path for image in own if mapped.open(image) is None]
-
-
-def without_lines(path: str) -> str:
-    """The sentence about a library that is ``lost``."""
-    return f"{path} is missing, or was rebuilt since: its frames have no lines."
+    return lost_libraries(mapped.images, mapped.open)
 
 
 def kept_out() -> str:
     """Why libraries that are here have no names: this process had no means to open them; empty where it had."""
-    found = _current().kept_out
-    names = ", ".join(Path(path).name for path in found)
-    return f"{names}: not opened ({', '.join(sorted(set(found.values())))}), see ulimit -n and -v" if found else ""
+    return not_opened(_current().kept_out)
 
 
 def replaced_libraries() -> list[str]:
@@ -279,17 +235,7 @@ def replaced_libraries() -> list[str]:
     return [image.path for image in mapped.images if image.deleted and is_user_binary(image.path)]
 
 
-@lru_cache(maxsize=512)
-def _has_lines(elf: Elf) -> bool:
-    return elf.with_section(".debug_line") is not None and not _lacks_dwo(elf)
-
-
-@lru_cache(maxsize=512)
-def _lacks_dwo(elf: Elf) -> bool:
-    """Whether a ``.dwo`` file is missing: gdb ends what it is doing, a stop or a step, when it looks for one."""
-    if elf.with_section(".debug_addr") is None or Path(f"{elf.path}.dwp").exists():
-        return False
-    return any(unit.dwo and not Path(unit.dwo).exists() for unit in compile_units(elf))
+_has_lines, _lacks_dwo = lru_cache(maxsize=512)(has_lines), lru_cache(maxsize=512)(lacks_dwo)
 
 
 def is_loaded(library: Library) -> bool:

@@ -15,6 +15,8 @@ from pyharness.reading.python.runtime import find_python
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
+    from pyharness.reading.process.mapped_files import Library
+
 
 def address_of(name: str) -> int | None:
     """Address of the object that ``name`` is in the innermost Python frame that has such a local variable."""
@@ -36,7 +38,7 @@ def _variables() -> Iterator[tuple[str, int]]:
                 yield from python.local_addresses(frame)
 
 
-def _files() -> Iterator[libraries.Library]:
+def _files() -> Iterator[Library]:
     """The files that may hold the interpreter, the likely ones first."""
     for part in ("libpython", "python"):
         likely = libraries.find_library(part)

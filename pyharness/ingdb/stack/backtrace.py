@@ -13,11 +13,15 @@ from pyharness.ingdb.autograd import running as autograd_node
 from pyharness.ingdb.functions import native_names, trap_line
 from pyharness.ingdb.functions.known_functions import innermost
 from pyharness.ingdb.process import libraries
+from pyharness.ingdb.process.inferior_memory import read
 from pyharness.ingdb.stack.locals import Variables
 from pyharness.ingdb.stack.tail import StackTails
 from pyharness.model.errors import HarnessError
 from pyharness.model.threads import ThreadStack
+from pyharness.reading.autograd.current import frame_runs_node
+from pyharness.reading.process.mapped_files import without_lines
 from pyharness.reading.process.memory import Memory, UnreadableError
+from pyharness.reading.python.kernel_thread import KernelThread
 from pyharness.reading.python.layout import UnknownPythonError
 from pyharness.reading.python.runtime import find_python
 from pyharness.reading.python.threads import Python
@@ -27,6 +31,7 @@ if TYPE_CHECKING:
     from collections.abc import Collection, Iterable, Iterator, Sequence
 
     from pyharness.model.frames import AutogradNode, Frame
+    from pyharness.reading.process.mapped_files import Library
     from pyharness.reading.python.frames import PythonFrame
     from pyharness.reading.python.layout import Layout
     from pyharness.reading.python.threads import PythonThread
@@ -115,14 +120,6 @@ def _same_selection() -> Iterator[None]:
             frame.select()
 
 
-def read_memory(address: int, size: int) -> bytes:
-    """Memory of the selected inferior; ``OSError`` where there is none."""
-    try:
-        return bytes(gdb.selected_inferior().read_memory(address, size))
-    except (gdb.error, OverflowError) as error:
-        raise OSError(str(error)) from error
-
-
 def _stack(
     thread: gdb.InferiorThread,
     python: Python | None,
@@ -152,7 +149,7 @@ def _stack(
 def _without_lines(native: Sequence[NativeFrame], lost: Collection[str]) -> str:
     """What to say of a stack with frames of ``lost`` libraries."""
     found = {libraries.path_at(frame.pc) for frame in native} if lost else set()
-    return " ".join(libraries.without_lines(path) for path in lost if path in found)
+    return " ".join(without_lines(path) for path in lost if path in found)
 
 
 def _op_named(frames: Iterable[Frame]) -> Iterator[Frame]:
@@ -188,7 +185,7 @@ def _python() -> tuple[Python | None, str]:
     """The interpreter of the selected inferior as it is now, or why there is none to read."""
     inferior = gdb.selected_inferior()
     key = inferior.num, inferior.pid
-    memory = Memory(read_memory)
+    memory = Memory(read)
     if key in _found and (python := Python(memory, *_found[key])).looks_right():
         return python, ""
     try:
@@ -201,7 +198,7 @@ def _python() -> tuple[Python | None, str]:
     return python_or_none, ""
 
 
-def _candidates() -> Iterator[libraries.Library]:
+def _candidates() -> Iterator[Library]:
     """The files that most likely hold the interpreter, then all: opening hundreds of them takes a while."""
     for part in ("libpython", "python"):
         likely = libraries.find_library(part)
@@ -232,31 +229,13 @@ for _changes in ("stop", "inferior_call", "exited", "new_objfile"):  # not `cont
 
 
 def _read_threads(python: Python, thread: gdb.InferiorThread) -> list[PythonThread]:
-    """What they know of it, by ``pthread_self()``, which is the thread's ``fs_base``.
-
-    Kernel ids differ where the program has a namespace of its own; they serve where the register is not to be had.
-    Up to Python 3.12 any thread may run a subinterpreter by the state of the one that made it, so there the place of
-    the loops tells: on this thread's stack, which ends where its ``fs_base`` points to (the main thread's lies above).
-    """
     frame = gdb.newest_frame()
-    pointer = _stack_pointer(frame)
     try:
         pthread = int(frame.read_register("fs_base"))
     except (gdb.error, ValueError):
         pthread = 0
-    lwp = thread.ptid[1]
-
-    def is_of_it(native: int | None, known: int, interpreter: int) -> bool:
-        return (known == pthread if pthread else native == lwp) or bool(interpreter and pointer and pthread)
-
-    def runs_here(one: PythonThread) -> bool:
-        marker = next((loop.marker for loop in one.loops if loop.marker), None)
-        if not one.interpreter or marker is None or not pointer or not pthread:
-            return is_of_it(one.native_id, one.pthread, 0)
-        return pointer <= marker and (pointer > pthread or marker < pthread)
-
-    found = [one for one in python.threads(is_of_it) if runs_here(one)]
-    return sorted(found, key=lambda one: next((loop.marker for loop in one.loops if loop.marker), 1 << 64))
+    known = KernelThread(thread.ptid[1], pthread, _stack_pointer(frame) or 0)
+    return known.among(python.threads(known.may_be))
 
 
 def _native_frames(limit: int) -> Iterator[NativeFrame]:
@@ -296,7 +275,7 @@ def _kept_registers(frame: NativeFrame) -> tuple[int, ...] | None:
 
 
 _KEPT = ("rbx", "rbp", "r12", "r13", "r14", "r15")
-_tails = StackTails(_kept_registers, read_memory, autograd_node.frame_runs_node)
+_tails = StackTails(_kept_registers, read, frame_runs_node)
 
 
 def _stack_pointer(frame: gdb.Frame | None) -> int | None:

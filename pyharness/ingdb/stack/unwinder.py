@@ -13,18 +13,18 @@ import gdb
 from gdb.unwinder import Unwinder, register_unwinder
 
 from pyharness.ingdb.process import libraries
+from pyharness.ingdb.process.inferior_memory import read
 from pyharness.model.user_code import is_user_binary
-from pyharness.reading.binaries.dwarf_cfi import CALLEE_SAVED, NAMES, RBP, RIP, RSP, Caller, call_frames
+from pyharness.reading.binaries.dwarf_cfi import CALLEE_SAVED, NAMES, RIP, RSP, Caller, call_frames
 from pyharness.reading.binaries.dwarf_expression import ExpressionError
+from pyharness.reading.stack.unwinding import guess, returns_from_signal
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from pyharness.ingdb.process.libraries import Library
+    from pyharness.reading.process.mapped_files import Library
 
 _NEEDED = (*CALLEE_SAVED, RSP)
-_RETURN_FROM_SIGNAL = bytes.fromhex("48c7c00f0000000f05")  # mov $15,%rax; syscall: how gdb knows a signal frame
-_PUSH_RBP = (bytes.fromhex("554889e5"), bytes.fromhex("554889ec"), bytes.fromhex("f30f1efa554889e5"))
 
 
 class _FrameId:
@@ -56,7 +56,7 @@ class LibraryUnwinder(Unwinder):
         library = libraries.library_at(pc)
         if library is None or libraries.is_loaded(library):
             # A signal's frame: the frame that it interrupted has not called, so its pc is exact.
-            if _may_return_from_signal(library) and _read(pc, len(_RETURN_FROM_SIGNAL)) == _RETURN_FROM_SIGNAL:
+            if _may_return_from_signal(library) and returns_from_signal(pc, read):
                 self._signal_levels.add(level)
             return None
         return self._unwind(pending_frame, library, pc)
@@ -71,12 +71,12 @@ class LibraryUnwinder(Unwinder):
             if entry is not None and entry.common.is_signal_frame:
                 return None
             registers = _registers(pending)
-            caller = frames.caller(own, registers, _read_exactly)
-        except (ExpressionError, ValueError, KeyError, IndexError, gdb.error):
+            caller = frames.caller(own, registers, read)
+        except (ExpressionError, ValueError, KeyError, IndexError, OSError, gdb.error):
             return None
         start = entry.start if entry else own
         if caller is None:
-            start, caller = _guess(library, own, registers)
+            start, caller = guess(library.elf, own, registers, read)
         return _answer(pending, caller, start + library.bias)
 
 
@@ -104,37 +104,6 @@ def _answer(pending: gdb.PendingFrame, caller: Caller, start: int) -> gdb.Unwind
     # in libc and in the program's own file, and gdb has read both.)
     info.add_saved_register(NAMES[RIP], value(caller.pc or 0))
     return info
-
-
-def _guess(library: Library, pc: int, registers: dict[int, int]) -> tuple[int, Caller]:
-    """Hand-written assembly without call frame information: as gdb does, by the function's first instructions."""
-    symbol = next((found for table in library.elf.symbol_tables if (found := table.containing(pc))), None)
-    start = symbol.address if symbol else pc
-    offset = library.elf.offset_of(start)
-    code = library.elf.data[offset : offset + 8] if symbol and offset is not None else b""
-    kept = {number: registers[number] for number in CALLEE_SAVED if number in registers}
-    if code.startswith(_PUSH_RBP) and pc > start + 4:
-        cfa = registers[RBP] + 16
-        kept[RBP] = _word(cfa - 16)
-    else:
-        cfa = registers[RSP] + 8
-    kept[RSP] = cfa
-    return start, Caller(cfa, _word(cfa - 8), kept)
-
-
-def _read(address: int, size: int) -> bytes:
-    try:
-        return _read_exactly(address, size)
-    except gdb.error:
-        return b""
-
-
-def _read_exactly(address: int, size: int) -> bytes:
-    return bytes(gdb.selected_inferior().read_memory(address, size))
-
-
-def _word(address: int) -> int:
-    return int.from_bytes(_read(address, 8), "little")
 
 
 def register() -> None:

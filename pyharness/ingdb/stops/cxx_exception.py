@@ -10,7 +10,8 @@ import re
 
 import gdb
 
-from pyharness.ingdb.stack.backtrace import current_python, read_memory
+from pyharness.ingdb.process.inferior_memory import read
+from pyharness.ingdb.stack.backtrace import current_python
 from pyharness.ingdb.tensors.values import value_text
 from pyharness.model.frozen import frozen
 from pyharness.reading.functions import cxx_class
@@ -107,7 +108,7 @@ def _from_debug_information(address: int, name: str) -> str:
 def _text(value: gdb.Value) -> str:
     if value.type.strip_typedefs().code == gdb.TYPE_CODE_PTR:
         return value.string("utf-8", "replace", -1) if value else ""
-    return _string(Memory(read_memory), int(value.address)) if value.address is not None else ""
+    return _string(Memory(read), int(value.address)) if value.address is not None else ""
 
 
 def _is_text(kind: gdb.Type) -> bool:

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Literal
 import gdb
 
 from pyharness.ingdb.process import libraries
-from pyharness.ingdb.stack.backtrace import read_memory
+from pyharness.ingdb.process.inferior_memory import read
 from pyharness.ingdb.stops import cxx_exception
 from pyharness.model.frozen import frozen
 from pyharness.model.user_code import is_user_binary, is_user_source
@@ -99,7 +99,7 @@ def _defined(elf: Elf, function: str) -> int | None:
 
 def _exception(kind: Kind, frame: gdb.Frame) -> CxxException:
     """By the arguments of the runtime function that has just been called."""
-    memory, first = Memory(read_memory), int(frame.read_register("rdi")) & (1 << 64) - 1
+    memory, first = Memory(read), int(frame.read_register("rdi")) & (1 << 64) - 1
     if kind == "catch":
         return cxx_exception.caught(memory, first)
     return cxx_exception.thrown(memory, first, int(frame.read_register("rsi")) & (1 << 64) - 1)
@@ -107,7 +107,7 @@ def _exception(kind: Kind, frame: gdb.Frame) -> CxxException:
 
 def is_near(frame: gdb.Frame, kind: Kind) -> bool:
     """Whether the caller can be the user's code, or throws on its behalf: by the return address, nothing is unwound."""
-    library = libraries.library_at(Memory(read_memory).pointer(int(frame.read_register("rsp"))))
+    library = libraries.library_at(Memory(read).pointer(int(frame.read_register("rsp"))))
     return library is not None and _is_skipped(library.path, kind)
 
 

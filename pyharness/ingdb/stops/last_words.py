@@ -5,6 +5,7 @@ from __future__ import annotations
 import gdb
 
 from pyharness.ingdb.process import libraries
+from pyharness.ingdb.process.inferior_memory import read
 from pyharness.ingdb.stack import backtrace
 from pyharness.ingdb.stops import cxx_exception
 from pyharness.reading.process.memory import Memory, UnreadableError
@@ -21,7 +22,7 @@ _NEAR = 16
 
 def last_words() -> str:
     """What the selected thread, which has aborted, said last; empty where it said nothing."""
-    memory = Memory(backtrace.read_memory)
+    memory = Memory(read)
     try:
         return _uncaught(memory) or _abort_message(memory)
     except UnreadableError:

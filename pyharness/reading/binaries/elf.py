@@ -67,15 +67,10 @@ class Segment:
 class Elf:
     """A 64-bit little-endian ELF file; addresses are the file's own, without a load bias."""
 
-    def __init__(self, path: str) -> None:
+    def __init__(self, path: str, data: bytes | None = None) -> None:
+        """``data`` is what there is of one that lies in memory only."""
         self.path = path
-        try:
-            with Path(path).open("rb") as stream:
-                self.data = mmap.mmap(stream.fileno(), 0, access=mmap.ACCESS_READ)
-        except (OSError, ValueError) as error:
-            raise ElfError(
-                f"cannot read {path}: {error}", "Is the file still where the program loaded it from?"
-            ) from error
+        self.data: mmap.mmap | bytes = _mapped(path) if data is None else data
         if self.data[:6] != b"\x7fELF\x02\x01" or len(self.data) < _HEADER.size:
             raise ElfError(f"{path} is not a 64-bit little-endian ELF file", "Only x86-64 Linux is supported.")
         header = _HEADER.unpack_from(self.data)
@@ -248,6 +243,14 @@ def notes_in(notes: bytes) -> Iterator[tuple[bytes, int, bytes]]:
         start = offset + 12 + (name_size + 3 & -4)
         yield notes[offset + 12 : offset + 12 + name_size].rstrip(b"\0"), kind, notes[start : start + size]
         offset = start + (size + 3 & -4)
+
+
+def _mapped(path: str) -> mmap.mmap:
+    try:
+        with Path(path).open("rb") as stream:
+            return mmap.mmap(stream.fileno(), 0, access=mmap.ACCESS_READ)
+    except (OSError, ValueError) as error:
+        raise ElfError(f"cannot read {path}: {error}", "Is the file still where the program loaded it from?") from error
 
 
 @lru_cache(maxsize=512)

@@ -78,10 +78,31 @@ def line_table(elf: Elf) -> LineTable:
         length, size = reader.unit_length()
         offset = reader.offset + length
         try:
-            found += _unit(reader, size, offset, strings)
+            header, program = _header(reader, size, strings)
+            found += _run(header, lines, program, offset)
         except (IndexError, ValueError, KeyError):
             break
     return LineTable(found)
+
+
+class UnitLines(LineTable):
+    """The lines of one unit, with those rows too at which a debugger does not stop; ``names`` are its files."""
+
+    def __init__(self, source: Elf, offset: int) -> None:
+        strings = {0x1F: source.section_data(".debug_line_str"), 0x0E: source.section_data(".debug_str")}
+        lines = source.section_data(".debug_line")
+        reader = Reader(lines, offset)
+        length, size = reader.unit_length()
+        end = reader.offset + length
+        header, program = _header(reader, size, strings)
+        self.names = header.names
+        super().__init__(list(_run(header, lines, program, end, every=True)))
+
+    def place(self, address: int) -> tuple[str, int] | None:
+        """File and line of the code at ``address``; ``None`` where it has none."""
+        sequence = self.sequence_at(address)
+        row = sequence.row(sequence.at(address)) if sequence else None
+        return (row.file, row.line) if row and row.line else None
 
 
 @frozen
@@ -95,7 +116,8 @@ class _Header:
     names: list[str]
 
 
-def _unit(reader: Reader, size: int, end: int, strings: dict[int, bytes | memoryview]) -> Iterator[Sequence]:
+def _header(reader: Reader, size: int, strings: dict[int, bytes | memoryview]) -> tuple[_Header, int]:
+    """The header of a unit, and where its program begins."""
     version = reader.u16()
     if version >= 5:
         reader.offset += 2  # sizes of an address and of a segment selector
@@ -107,8 +129,7 @@ def _unit(reader: Reader, size: int, end: int, strings: dict[int, bytes | memory
     is_statement, base, span, opcode_base = bool(reader.u8()), reader.s8(), reader.u8(), reader.u8()
     counts = reader.block(opcode_base - 1)
     names = _names(reader, size, strings) if version >= 5 else _old_names(reader)
-    header = _Header(minimum, is_statement, base, span, opcode_base, counts, names)
-    return _run(header, bytes(reader.data), program, end)
+    return _Header(minimum, is_statement, base, span, opcode_base, counts, names), program
 
 
 def _old_names(reader: Reader) -> list[str]:
@@ -157,8 +178,14 @@ def _value(reader: Reader, form: int, size: int, strings: dict[int, bytes | memo
     return int.from_bytes(reader.block(_FORMS_FIXED[form]), "little")
 
 
-def _run(header: _Header, data: bytes | memoryview, offset: int, end: int) -> Iterator[Sequence]:  # noqa: C901, PLR0912, PLR0915  (one loop over millions of opcodes: calls would double its time)
-    """Run a line number program; a sequence that the linker dropped (it begins at 0) is left out."""
+# One loop over millions of opcodes: calls would double its time.
+def _run(  # noqa: C901, PLR0912, PLR0915
+    header: _Header, data: bytes | memoryview, offset: int, end: int, *, every: bool = False
+) -> Iterator[Sequence]:
+    """Run a line number program; a sequence that the linker dropped (it begins at 0) is left out.
+
+    With ``every`` a row that is no statement counts too, but for one at the address of a statement.
+    """
     reader = Reader(data)
     base, span, first, minimum = header.line_base, header.line_range, header.opcode_base, header.minimum_length
     steps = [((code - first) // span * minimum, base + (code - first) % span) for code in range(256)]
@@ -172,7 +199,7 @@ def _run(header: _Header, data: bytes | memoryview, offset: int, end: int) -> It
             advance, change = steps[code]
             address += advance
             line += change
-            if statement:
+            if statement or (every and (not addresses or addresses[-1] != address)):
                 addresses.append(address)
                 files.append(file)
                 lines.append(line)
@@ -190,7 +217,7 @@ def _run(header: _Header, data: bytes | memoryview, offset: int, end: int) -> It
             elif code == 4:
                 file = value
         elif code == 1:
-            if statement:
+            if statement or (every and (not addresses or addresses[-1] != address)):
                 addresses.append(address)
                 files.append(file)
                 lines.append(line)

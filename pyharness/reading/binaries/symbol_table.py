@@ -39,7 +39,7 @@ class Symbol:
 class SymbolTable:
     """``.symtab`` or ``.dynsym`` with its strings, at their offsets in ``data``."""
 
-    def __init__(self, data: mmap, offset: int, size: int, names_offset: int, names_size: int) -> None:
+    def __init__(self, data: mmap | bytes, offset: int, size: int, names_offset: int, names_size: int) -> None:
         self._data, self._offset, self._size = data, offset, size
         self._names_offset, self._names_size = names_offset, names_size
 
@@ -73,13 +73,12 @@ class SymbolTable:
                 yield self._name(name)
 
     def starting_at(self, address: int) -> Symbol | None:
-        """A function whose first byte is at ``address``; the first of those that share it."""
-        column = self._columns[0]
-        for index in _occurrences(column, struct.pack("<I", address & 0xFFFFFFFF)):
-            symbol = self[index]
-            if symbol.is_function and symbol.address == address:
-                return symbol
-        return None
+        """A function whose first byte is at ``address``; of those that share it the one whose name is for others."""
+        entries = _occurrences(self._columns[0], struct.pack("<I", address & 0xFFFFFFFF))
+        found = [
+            symbol for symbol in map(self.__getitem__, entries) if symbol.is_function and symbol.address == address
+        ]
+        return min(found, key=_inwardness, default=None)
 
     def named(self, name: bytes) -> Symbol | None:
         """The defined symbol of this exact name."""
@@ -126,6 +125,13 @@ class SymbolTable:
         return None
 
 
+def _inwardness(symbol: Symbol) -> tuple[bool, bool, int]:
+    """What sorts aliases: ``pthread_cond_wait`` before ``__GI___pthread_cond_wait``; a compiler's clones come last."""
+    name = symbol.name
+    plain = name.lstrip(b"_")
+    return symbol.is_local, b"." in name, 0 if name.startswith(b"_Z") else len(name) - len(plain)
+
+
 def _occurrences(column: bytes, word: bytes) -> Iterator[int]:
     at = column.find(word)
     while at >= 0:
@@ -140,7 +146,7 @@ class HashTable:
     Layout: "ELF: symbol lookup via DT_GNU_HASH"; the hash is Bernstein's, times 33, from 5381.
     """
 
-    def __init__(self, data: mmap, offset: int, symbols: SymbolTable) -> None:
+    def __init__(self, data: mmap | bytes, offset: int, symbols: SymbolTable) -> None:
         self._data, self._symbols = data, symbols
         self._buckets, self._first, bloom_words, _ = struct.unpack_from("<4I", data, offset)
         self._buckets_at = offset + 16 + 8 * bloom_words

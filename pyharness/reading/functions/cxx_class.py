@@ -63,6 +63,9 @@ def _first_base(memory: Memory, info: int) -> int:
     return 0
 
 
+_libc = ctypes.CDLL(None)
+
+
 @lru_cache(maxsize=4096)
 def demangle(mangled: str) -> str:
     """The readable form of a mangled type name; itself where no demangler is at hand."""
@@ -76,7 +79,7 @@ def demangle(mangled: str) -> str:
     try:
         return (ctypes.string_at(text) or b"").decode("utf-8", "replace") if status.value == 0 else mangled
     finally:
-        ctypes.CDLL(None).free(ctypes.c_void_p(text))
+        _libc.free(ctypes.c_void_p(text))
 
 
 @cache

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 from pyharness.model.frozen import frozen
 
@@ -15,6 +15,7 @@ if TYPE_CHECKING:
 _GDB_LINE = re.compile(
     r"^\s*0x([0-9a-f]+)\s+0x([0-9a-f]+)\s+0x[0-9a-f]+\s+0x([0-9a-f]+)\s+(?:[-rwxps]{4}\s+)?(/.*?)\s*$"
 )
+_PROC_LINE = re.compile(r"^([0-9a-f]+)-([0-9a-f]+) \S+ \S+ \S+ \S+ *(.*)$", re.MULTILINE)
 _DELETED = " (deleted)"
 
 
@@ -26,6 +27,15 @@ class Mapping:
     end: int
     offset: int
     path: str
+
+
+class Region(NamedTuple):
+    """One mapped piece, of a file or not."""
+
+    start: int
+    end: int
+    name: str
+    """The path of the file, or what the kernel calls it, as ``[stack]``; often empty."""
 
 
 @frozen
@@ -47,6 +57,12 @@ def from_proc(text: str) -> Iterator[Mapping]:
             span, _, offset, _ = line.split(" ", 3)
             start, end = span.split("-")
             yield Mapping(int(start, 16), int(end, 16), int(offset, 16), line[path_at:])
+
+
+def regions(text: str) -> Iterator[Region]:
+    """All that is mapped, in order of address, from the text of ``/proc/PID/maps``."""
+    for start, end, name in _PROC_LINE.findall(text):
+        yield Region(int(start, 16), int(end, 16), name)
 
 
 def from_gdb(text: str) -> Iterator[Mapping]:

@@ -1,0 +1,134 @@
+"""What the debug information says of an address: the function, what is inlined into it there, and the lines of each.
+
+gdb shows the same: the innermost frame has the line of the code, and one around it the line that calls.
+"""
+
+from __future__ import annotations
+
+import os
+import posixpath
+from functools import lru_cache
+from typing import TYPE_CHECKING, NamedTuple
+
+from pyharness.reading.binaries.debug_entries import FOLDER, LINES, NAME, Entry, Unit, unit_at, units
+from pyharness.reading.binaries.line_table import UnitLines
+from pyharness.reading.functions.function_name import bare_name
+from pyharness.reading.functions.symbol_names import demangled
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from pyharness.reading.binaries.elf import Elf
+
+_FUNCTION, _INLINED, _BLOCK, _NAMESPACE = 0x2E, 0x1D, 0x0B, 0x39
+_TYPES = {0x02, 0x13, 0x17}  # classes, structures, unions
+_ORIGIN, _SPECIFICATION = 0x31, 0x47
+_LINKAGE_NAMES = (0x6E, 0x2007)
+_CALL_FILE, _CALL_LINE = 0x58, 0x59
+_MOST_STEPS = 20
+
+
+class CodePlace(NamedTuple):
+    """A function of which some code is at an address."""
+
+    function: str
+    """Empty where the debug information does not name it."""
+    file: str | None
+    line: int | None
+
+
+def places_at(elf: Elf, address: int) -> list[CodePlace]:
+    """The functions at an address of the file's own, the innermost inlined one first; empty without debug information.
+
+    What is damaged counts as not there.
+    """
+    source = elf.with_section(".debug_line")
+    try:
+        unit = unit_at(source, address) if source else None
+        return list(_places(unit, address)) if unit else []
+    except (IndexError, ValueError, KeyError):
+        return []
+
+
+def _places(unit: Unit, address: int) -> Iterator[CodePlace]:
+    lines = _lines(unit.source, unit.root.number(LINES))
+    folder = unit.text(unit.root, FOLDER)
+    place = lines.place(address)
+    file, line = (_path(folder, place[0]), place[1]) if place else (None, None)
+    for entry in reversed(_functions(unit, address)):
+        yield CodePlace(_name(unit, entry), file, line)
+        called_in, line = entry.number(_CALL_FILE), entry.number(_CALL_LINE) or None
+        file = _path(folder, lines.names[called_in]) if 0 < called_in < len(lines.names) else None
+
+
+@lru_cache(maxsize=64)
+def _lines(source: Elf, offset: int) -> UnitLines:
+    return UnitLines(source, offset)
+
+
+@lru_cache(maxsize=4096)
+def _path(folder: str, name: str) -> str:
+    """A file as gdb names it: one that is here by its real path."""
+    path = posixpath.normpath(posixpath.join(folder, name))
+    return os.path.realpath(path) if os.path.exists(path) else path  # noqa: PTH110
+
+
+def _functions(unit: Unit, address: int) -> list[Entry]:
+    """The function that the address is in, then what is inlined into one another there."""
+    found = _below(unit, unit.root, address)
+    if found:
+        return found
+    nested = [entry for entry in unit.coded(_FUNCTION) if _covers(unit, entry, address)]  # as a lambda's is
+    return [nested[-1], *_below(unit, nested[-1], address)] if nested else []
+
+
+def _below(unit: Unit, parent: Entry, address: int) -> list[Entry]:
+    for child in unit.children(parent):
+        if child.tag in {_FUNCTION, _INLINED, _BLOCK} and _covers(unit, child, address):
+            return [child] * (child.tag != _BLOCK) + _below(unit, child, address)
+        if child.tag == _NAMESPACE and (found := _below(unit, child, address)):
+            return found
+    return []
+
+
+def _covers(unit: Unit, entry: Entry, address: int) -> bool:
+    return any(low <= address < high for low, high in unit.ranges(entry))
+
+
+def _name(unit: Unit, entry: Entry) -> str:
+    """The qualified name, without parameters: by what the linker calls it, else by what it is declared in."""
+    for _ in range(_MOST_STEPS):
+        linkage = next(filter(None, (unit.text(entry, name) for name in _LINKAGE_NAMES)), "")
+        if linkage:
+            return bare_name(demangled(linkage.encode()))
+        origin = unit.reference(entry, _ORIGIN)
+        if origin is None:
+            origin = unit.reference(entry, _SPECIFICATION)
+        if origin is None:
+            return "::".join([*_scopes(unit, entry.offset), unit.text(entry, NAME)])
+        if not unit.offset < origin < unit.end:
+            unit = _unit_around(unit.source, origin)
+        entry = unit.entry(origin)
+    return ""
+
+
+def _scopes(unit: Unit, offset: int) -> list[str]:
+    """Names of the namespaces and classes that an entry is declared in."""
+    scopes, parent = [], unit.root
+    for _ in range(_MOST_STEPS):
+        parent = next((one for one in unit.children(parent) if one.offset <= offset < unit.after(one)), parent)
+        if parent.offset == offset or offset < parent.offset:
+            break
+        name = unit.text(parent, NAME)
+        if parent.tag == _NAMESPACE:
+            scopes.append(name or "(anonymous namespace)")
+        elif parent.tag in _TYPES and name:
+            scopes.append(name)
+        elif parent.tag == _FUNCTION:  # what is local to a function is named without it
+            scopes.clear()
+    return scopes
+
+
+@lru_cache(maxsize=64)
+def _unit_around(source: Elf, offset: int) -> Unit:
+    return next(unit for unit in units(source) if unit.offset < offset < unit.end)

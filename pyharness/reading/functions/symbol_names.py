@@ -1,0 +1,41 @@
+"""Names of functions by an address in their library: by where the function starts, from the library's own tables."""
+
+from __future__ import annotations
+
+from functools import lru_cache
+from typing import TYPE_CHECKING
+
+from pyharness.reading.binaries.dwarf_cfi import call_frames
+from pyharness.reading.functions.cxx_class import demangle
+from pyharness.reading.functions.function_name import bare_name
+
+if TYPE_CHECKING:
+    from pyharness.reading.binaries.elf import Elf
+
+
+@lru_cache(maxsize=8192)
+def function_at(elf: Elf, pc: int) -> str:
+    """Name of the function that contains ``pc`` (an address of the file's own), empty where no table has it."""
+    entry = call_frames(elf).entry(pc)
+    return _name(elf, entry.start if entry else None, pc)
+
+
+@lru_cache(maxsize=8192)
+def _name(elf: Elf, start: int | None, pc: int) -> str:
+    if start is not None:
+        for table in elf.symbol_tables:
+            if symbol := table.starting_at(start):
+                return _shown(symbol.name)
+    found = next((symbol for table in elf.symbol_tables if (symbol := table.containing(pc))), None)
+    return _shown(found.name) if found else ""
+
+
+def _shown(name: bytes) -> str:
+    return bare_name(demangled(name.partition(b"@")[0]))
+
+
+@lru_cache(maxsize=8192)
+def demangled(name: bytes) -> str:
+    """The C++ name of a symbol, or the symbol itself where it has none."""
+    text = name.decode("utf-8", "replace")
+    return demangle(text) if text.startswith("_Z") else text

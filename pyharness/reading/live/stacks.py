@@ -1,0 +1,110 @@
+"""The merged stacks of a running process, without a debugger: held for a moment, then named."""
+
+from __future__ import annotations
+
+import os
+from typing import TYPE_CHECKING
+
+from pyharness.model.frozen import frozen
+from pyharness.model.threads import ThreadStack
+from pyharness.reading.autograd.current import frame_runs_node
+from pyharness.reading.live.process import LiveProcess
+from pyharness.reading.live.refusal import RefusedError, check, explained
+from pyharness.reading.live.snapshot import StandingThread, take
+from pyharness.reading.process.mapped_files import lost_libraries, not_opened, without_lines
+from pyharness.reading.python.kernel_thread import KernelThread
+from pyharness.reading.stack.merge import NativeFrame, merge
+from pyharness.reading.stack.naming import Naming
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+
+    from pyharness.model.frames import AutogradNode
+    from pyharness.reading.live.snapshot import Snapshot
+
+MAX_FRAMES = 1000
+_ELF64 = b"\x7fELF\x02\x01"
+_UNINTERRUPTIBLE = "it could not be stopped: it is in an uninterruptible system call (state D)"
+
+
+@frozen
+class Stacks:
+    """Every thread of a process, the main one first."""
+
+    threads: tuple[ThreadStack, ...]
+    known: tuple[int, ...]
+    """The kernel's ids of all its threads."""
+    held: float
+    """Seconds for which the process stood."""
+
+
+def is_readable(pid: int) -> bool:
+    """Whether a process can be read without a debugger: not one of another architecture, and not this one."""
+    if pid == os.getpid():
+        return False
+    try:
+        with open(f"/proc/{pid}/exe", "rb") as stream:  # noqa: PTH123
+            return stream.read(len(_ELF64)) == _ELF64
+    except OSError:  # what keeps us from it is said when it is tried
+        return True
+
+
+def read_stacks(pid: int, *, only: int | None = None, limit: int = MAX_FRAMES) -> Stacks:
+    """The merged stacks of a running process (or of its thread ``only``); ``RefusedError`` where it cannot be held."""
+    check(pid)
+    try:
+        with LiveProcess(pid) as process:
+            snapshot = take(process, only, limit)
+            return Stacks(_described(process, snapshot, limit), snapshot.known, snapshot.seconds)
+    except OSError as error:
+        raise explained(pid, str(error)) or RefusedError(
+            f"Process {pid} cannot be read: {error.strerror or error}.",
+            "`pyharness doctor` says what keeps it from that.",
+        ) from error
+
+
+def _described(process: LiveProcess, snapshot: Snapshot, limit: int) -> tuple[ThreadStack, ...]:
+    shown = _Shown(process, snapshot)
+    naming = Naming()
+    threads = tuple(shown.stack(thread, naming.frames(thread.calls)[:limit]) for thread in snapshot.threads)
+    naming.keep()
+    return threads
+
+
+class _Shown:
+    """Makes of what was read what is shown."""
+
+    def __init__(self, process: LiveProcess, snapshot: Snapshot) -> None:
+        self._files, self._snapshot = process.files, snapshot
+        self._lost = lost_libraries(self._files.images, self._files.open)
+
+    def stack(self, thread: StandingThread, native: Sequence[NativeFrame]) -> ThreadStack:
+        if thread.registers is None:
+            return ThreadStack(thread.lwp, thread.name, (), note=_UNINTERRUPTIBLE)
+        kernel = KernelThread(thread.lwp, thread.registers.fs_base, thread.registers.general[7])
+        known = kernel.among(self._snapshot.python)
+        loops = [loop for one in known for loop in one.loops]
+        return ThreadStack(
+            thread.lwp,
+            thread.name,
+            tuple(merge(native, loops, _nodes(thread, native))),
+            holds_gil=any(one.holds_gil for one in known),
+            signal=thread.fault,
+            note=self._snapshot.note or not_opened(self._files.kept_out) or self._without_lines(native),
+        )
+
+    def _without_lines(self, native: Sequence[NativeFrame]) -> str:
+        """What to say of a stack with frames of libraries that are not here, or not as they were."""
+        found = {image.path for frame in native if (image := self._files.image_at(frame.pc))} if self._lost else set()
+        return " ".join(without_lines(path) for path in self._lost if path in found)
+
+
+def _nodes(
+    thread: StandingThread, native: Sequence[NativeFrame]
+) -> Callable[[NativeFrame], AutogradNode | None] | None:
+    """The node that the thread runs is its innermost frame's that can run one."""
+    if thread.node is None:
+        return None
+    runs = next((frame for frame in native if frame_runs_node(frame.function)), None)
+    node = thread.node.run_by(runs.function) if runs else None
+    return lambda frame: node if frame is runs else None

@@ -1,0 +1,196 @@
+"""The threads of a process, held for a moment by ptrace: they stand, are read, and go on as they were.
+
+`PTRACE_SEIZE` sends no signal, and the kernel lets everything go when the tracer ends, however it ends. See ptrace(2).
+"""
+
+from __future__ import annotations
+
+import ctypes
+import errno
+import os
+import signal
+import struct
+import time
+from contextlib import suppress
+from typing import TYPE_CHECKING, NamedTuple
+
+from typing_extensions import Self
+
+from pyharness.host.process_state import READS, tasks
+
+if TYPE_CHECKING:
+    from types import TracebackType
+
+_DETACH, _GETSIGINFO, _GETREGSET, _SEIZE, _INTERRUPT = 17, 0x4202, 0x4204, 0x4206, 0x4207
+_NT_PRSTATUS = 1
+_EVENT_STOP = 128
+_WALL = 0x40000000
+_PR_SET_NAME, _PR_GET_NAME = 15, 16
+_PATIENCE = 2.0
+"""Seconds until a thread stands: one in an uninterruptible system call does not."""
+_SHORTEST, _LONGEST = 0.00005, 0.005
+_WORDS = struct.Struct("<27Q")
+_IN_ORDER = (15, 14, 13, 12, 6, 3, 11, 10, 9, 8, 0, 2, 1, 4, 5)
+"""Registers by their numbers in DWARF, as ``struct user_regs_struct`` begins; then orig_rax, rip, cs, eflags, rsp."""
+_RIP_AT, _RSP_AT, _FS_BASE_AT = 16, 19, 21
+_WITH_ADDRESS = {signal.SIGSEGV, signal.SIGBUS, signal.SIGILL, signal.SIGFPE}
+
+
+class Registers(NamedTuple):
+    """Registers of a thread that stands."""
+
+    general: dict[int, int]
+    """By their numbers in DWARF; 16 is the program counter."""
+    fs_base: int
+    """Where its control block is: ``pthread_self()``."""
+
+
+class NotX86Error(Exception):
+    """A process of another architecture, such as a 32-bit one."""
+
+
+class _Piece(ctypes.Structure):
+    _fields_ = (("base", ctypes.c_void_p), ("length", ctypes.c_size_t))
+
+
+class Tracer:
+    """Holds all threads of a process while its ``with`` block runs; one thread of ours does all of it.
+
+    ``OSError`` of ``ptrace`` where the process cannot be held.
+    """
+
+    def __init__(self, pid: int) -> None:
+        self._pid = pid
+        self._seized: set[int] = set()
+        self.standing: dict[int, int] = {}
+        """Threads that stand → the signal that was on its way to one, which gets it afterwards; 0 for none."""
+        self.running: set[int] = set()
+        """Threads that could not be stopped: they are in an uninterruptible system call."""
+        self.seconds = 0.0
+        """How long it was held."""
+        self._since = 0.0
+
+    def __enter__(self) -> Self:
+        self._name = _thread_name()
+        _set_thread_name(READS)
+        self._since = time.perf_counter()
+        try:
+            self._hold()
+        except BaseException:
+            self._release()
+            raise
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self._release()
+
+    def _hold(self) -> None:
+        """A thread that starts while others are being stopped is found when they stand."""
+        deadline = time.monotonic() + _PATIENCE
+        while found := [lwp for lwp in sorted(tasks(self._pid)) if lwp not in self._seized]:
+            for lwp in found:
+                self._interrupt(lwp)
+            for lwp in found:
+                self._await(lwp, deadline)
+
+    def _interrupt(self, lwp: int) -> None:
+        try:
+            _ptrace(_SEIZE, lwp)
+            self._seized.add(lwp)
+            _ptrace(_INTERRUPT, lwp)
+        except ProcessLookupError:  # it ended just now
+            self._seized.add(lwp)
+        except PermissionError:
+            if lwp in tasks(self._pid) and not _is_over(self._pid, lwp):
+                raise
+            self._seized.add(lwp)
+
+    def _await(self, lwp: int, deadline: float) -> None:
+        status = _stopped(lwp, deadline)
+        if status is None:
+            self.running.add(lwp)
+        elif os.WIFSTOPPED(status):
+            self.standing[lwp] = 0 if status >> 16 == _EVENT_STOP else os.WSTOPSIG(status)
+
+    def _release(self) -> None:
+        for lwp in self.running:  # it may stand by now; one that does not is let go when this thread ends
+            self._await(lwp, 0.0)
+        for lwp, number in self.standing.items():
+            with suppress(OSError):  # it was killed
+                _ptrace(_DETACH, lwp, data=number)
+        self.seconds = time.perf_counter() - self._since
+        _set_thread_name(self._name)
+
+    def registers(self, lwp: int) -> Registers:
+        """Registers of a thread that stands; ``OSError`` for one that was killed meanwhile."""
+        buffer = ctypes.create_string_buffer(_WORDS.size)
+        piece = _Piece(ctypes.addressof(buffer), _WORDS.size)
+        _ptrace(_GETREGSET, lwp, _NT_PRSTATUS, ctypes.addressof(piece))
+        if piece.length != _WORDS.size:
+            raise NotX86Error
+        words = _WORDS.unpack(buffer.raw)
+        general = dict(zip(_IN_ORDER, words, strict=False))
+        general[7], general[16] = words[_RSP_AT], words[_RIP_AT]
+        return Registers(general, words[_FS_BASE_AT])
+
+    def fault(self, lwp: int) -> str:
+        """The fault that a thread stands at, as ``SIGSEGV at address 0x0``; empty for none, or one that was sent."""
+        number = self.standing[lwp]
+        if number not in _WITH_ADDRESS:
+            return ""
+        information = ctypes.create_string_buffer(128)  # siginfo_t: si_signo, si_errno, si_code, then si_addr
+        try:
+            _ptrace(_GETSIGINFO, lwp, data=ctypes.addressof(information))
+        except OSError:
+            return ""
+        code, address = struct.unpack_from("<8xi4xQ", information.raw)
+        return f"{signal.Signals(number).name} at address {address:#x}" if code > 0 else ""
+
+
+def _stopped(lwp: int, deadline: float) -> int | None:
+    """What ``waitpid`` says of a thread as soon as it stands or has ended; ``None`` where that takes too long."""
+    pause = _SHORTEST
+    while True:
+        try:
+            found, status = os.waitpid(lwp, _WALL | os.WNOHANG)
+        except ChildProcessError:  # it is not traced: it had ended before
+            return 0
+        if found:
+            return status
+        if time.monotonic() > deadline:
+            return None
+        time.sleep(pause)
+        pause = min(2 * pause, _LONGEST)
+
+
+def _is_over(pid: int, lwp: int) -> bool:
+    """Whether a thread has ended, and only its number is left: a main thread that others survive."""
+    try:
+        with open(f"/proc/{pid}/task/{lwp}/stat", "rb") as stream:  # noqa: PTH123
+            return stream.read().rpartition(b")")[2].split()[0] in {b"Z", b"X"}
+    except OSError:
+        return True
+
+
+_libc = ctypes.CDLL(None, use_errno=True)
+_libc.ptrace.restype = ctypes.c_long
+_libc.ptrace.argtypes = [ctypes.c_long, ctypes.c_long, ctypes.c_void_p, ctypes.c_void_p]
+
+
+def _ptrace(request: int, lwp: int, address: int = 0, data: int = 0) -> None:
+    if _libc.ptrace(request, lwp, address, data) < 0:
+        number = ctypes.get_errno() or errno.EIO
+        raise OSError(number, os.strerror(number))
+
+
+def _thread_name() -> bytes:
+    buffer = ctypes.create_string_buffer(16)
+    _libc.prctl(_PR_GET_NAME, buffer, 0, 0, 0)
+    return buffer.value
+
+
+def _set_thread_name(name: bytes) -> None:
+    """Tell other readings, which wait for this one, who it is that traces."""
+    _libc.prctl(_PR_SET_NAME, ctypes.create_string_buffer(name, 16), 0, 0, 0)

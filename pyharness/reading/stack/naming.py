@@ -1,0 +1,58 @@
+"""Names native frames: the function, and in the user's libraries the file, the line and what is inlined there."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from pyharness.model.user_code import is_user_binary
+from pyharness.reading.functions.code_place import CodePlace, places_at
+from pyharness.reading.functions.kept_places import KeptPlaces
+from pyharness.reading.functions.symbol_names import function_at
+from pyharness.reading.stack.merge import NativeFrame
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from pyharness.reading.binaries.elf import Elf
+    from pyharness.reading.stack.unwinding import NativeCall
+
+UNKNOWN = "??"
+"""The name of a function that no table names."""
+
+
+class Naming:
+    """Names frames; what it finds is kept by build-id from one run to the next."""
+
+    def __init__(self) -> None:
+        self._kept = KeptPlaces()
+
+    def frames(self, calls: Iterable[NativeCall]) -> list[NativeFrame]:
+        """What is shown of these frames, innermost first; what is inlined has a frame of its own."""
+        return [frame for call in calls for frame in self._frames(call)]
+
+    def _frames(self, call: NativeCall) -> list[NativeFrame]:
+        library = call.library
+        if library is None:
+            return [NativeFrame(call.pc, call.sp, call.cfa, UNKNOWN)]
+        find = _with_lines if is_user_binary(library.path) else _by_symbol
+        places = self._kept.at(library.elf, call.own, find) or [CodePlace(UNKNOWN, None, None)]
+        return [
+            NativeFrame(call.pc, call.sp, call.cfa, place.function, place.file, place.line, library.path)
+            for place in places
+        ]
+
+    def keep(self) -> None:
+        """Write what was found to the disk."""
+        self._kept.write()
+
+
+def _by_symbol(elf: Elf, address: int) -> list[CodePlace]:
+    function = function_at(elf, address)
+    return [CodePlace(function, None, None)] if function else []
+
+
+def _with_lines(elf: Elf, address: int) -> list[CodePlace]:
+    places = places_at(elf, address)
+    if not places or not all(place.function for place in places):
+        return _by_symbol(elf, address)
+    return places
