@@ -52,6 +52,13 @@ def dump_stacks(
     """
     if not isinstance(target, Path) and not variables and is_readable(target):
         return _read(target, thread, limit)
+    return dump_by_gdb(target, thread=thread, limit=limit, variables=variables)
+
+
+def dump_by_gdb(
+    target: int | Path, *, thread: int | None = None, limit: int = MAX_FRAMES, variables: bool = False
+) -> tuple[ThreadStack, ...]:
+    """The same through gdb, which a core file, local variables and a process that we cannot hold need."""
     core = str(check_core(target, whole=False)) if isinstance(target, Path) else None
     request = {
         "pid": None if core else target,

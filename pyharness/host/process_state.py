@@ -68,6 +68,22 @@ def let_go_on(pid: int | None, *, stopped_before: bool) -> None:
             os.kill(pid, signal.SIGCONT)
 
 
+def debugger_of(pid: int) -> int:
+    """The process that traces another one to debug it; 0 where none does, or one that only reads it for a moment."""
+    tracer = tracer_of(pid)
+    # One that has just let go has its own name again: then it is not the tracer any more.
+    return tracer if tracer and not only_reads(tracer) and tracer_of(pid) == tracer else 0
+
+
+def tracer_of(pid: int) -> int:
+    """The process, or the thread, that traces another one; 0 for none."""
+    try:
+        status = Path(f"/proc/{pid}/status").read_bytes()
+    except OSError:
+        return 0
+    return int(status.partition(b"\nTracerPid:")[2].split(maxsplit=1)[0] or 0) if b"\nTracerPid:" in status else 0
+
+
 def only_reads(tracer: int) -> bool:
     """Whether a debugger is a pyharness, or a gdb of its own, that looks and goes in a moment, or has gone."""
     process = Path(f"/proc/{tracer}")

@@ -140,7 +140,7 @@ def test_no_python_in_the_process():
 def test_libraries_that_cannot_be_opened():
     """The names of their functions are missing, and it says why: this process may open too few files."""
     with waiting(sys.executable, GIL) as (process, said):
-        for most in range(30, 10, -1):
+        for most in range(30, 3, -1):
             words = ["sh", "-c", f'ulimit -n {most}; exec "$@"', "sh", *PYHARNESS, "stack", str(said["pid"])]
             done = subprocess.run(words, capture_output=True, text=True, check=False)
             if "not opened (Too many open files), see ulimit -n" in done.stdout:
@@ -277,7 +277,7 @@ def test_ended_while_gdb_is_attached(number, tmp_path):
     slow.write_text(HANGS.format(gdb=shutil.which("gdb"), hangs=tmp_path / "hangs"))
     slow.chmod(0o755)
     with waiting(sys.executable, FRAMES) as (process, said):
-        command = [*PYHARNESS, "stack", str(said["pid"])]
+        command = [*PYHARNESS, "stack", str(said["pid"]), "--locals"]
         environment = {**os.environ, "PYHARNESS_GDB": str(slow)}
         with subprocess.Popen(command, env=environment, stderr=subprocess.PIPE) as harness:
             wait_until((tmp_path / "hangs").exists)

@@ -6,7 +6,7 @@ import os
 from pathlib import Path
 
 from pyharness.host import handles, process_state
-from pyharness.host.process_state import is_kernel_thread, lives_on, only_reads
+from pyharness.host.process_state import debugger_of, is_kernel_thread, lives_on
 from pyharness.model.errors import HarnessError, UsageError, nearest
 
 _PROC = Path("/proc")
@@ -67,8 +67,7 @@ def check(pid: int) -> None:
             f"Process {pid} has ended; its parent has not collected its exit status yet.",
             "There is nothing left to look at.",
         )
-    tracer = int(found.get("TracerPid", "0"))
-    if tracer and not only_reads(tracer):  # gdb waits for that one's end
+    if tracer := debugger_of(pid):
         raise HarnessError(
             f"Process {pid} is already being debugged, by process {tracer} ({command_line(tracer)[:_LONGEST]}).",
             "Only one debugger can be attached at a time: end that one first.",

@@ -7,7 +7,9 @@ Sources: Linux Standard Base Core, "Exception Frames"; DWARF 5, section 6.4; x86
 from __future__ import annotations
 
 import struct
+from bisect import bisect_right
 from functools import cached_property, lru_cache
+from operator import attrgetter
 from typing import TYPE_CHECKING
 
 from pyharness.model.frozen import frozen
@@ -93,7 +95,7 @@ class CallFrames:
         """The entry that covers ``pc``, or ``None``."""
         table, count = self._table
         if not count or self._header is None:
-            return None
+            return self._listed(pc)
         wanted, low, high = pc - self._header.address, 0, count
         while low < high:
             middle = (low + high) // 2
@@ -106,6 +108,27 @@ class CallFrames:
         (_, distance) = _ROW.unpack_from(self._data, table + (low - 1) * _ROW.size)
         found = self._read(self._header.address + distance)
         return found if found and found.start <= pc < found.end else None
+
+    def _listed(self, pc: int) -> Entry | None:
+        """The entry that covers ``pc`` in a file without the sorted table, as static programs are."""
+        entries = self._entries
+        index = bisect_right(entries, pc, key=attrgetter("start")) - 1
+        return entries[index] if index >= 0 and pc < entries[index].end else None
+
+    @cached_property
+    def _entries(self) -> list[Entry]:
+        """Every entry of ``.eh_frame``, in order of address."""
+        section = self.elf.sections.get(".eh_frame")
+        if section is None:
+            return []
+        reader, found = Reader(self._data, section.offset), []
+        while reader.offset < section.offset + section.size:
+            start = reader.offset
+            length, _ = reader.unit_length()
+            reader.offset += length
+            if length and (entry := self._read(start - section.offset + section.address)):
+                found.append(entry)
+        return sorted(found, key=attrgetter("start"))
 
     def _read(self, address: int) -> Entry | None:
         offset = self.elf.offset_of(address)

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import os
 import posixpath
+import re
 from functools import lru_cache
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -26,6 +27,7 @@ _ORIGIN, _SPECIFICATION = 0x31, 0x47
 _LINKAGE_NAMES = (0x6E, 0x2007)
 _CALL_FILE, _CALL_LINE = 0x58, 0x59
 _MOST_STEPS = 20
+_LONG_TYPE = re.compile(r"\b(?:short|long)(?: (?:long|unsigned|int))+\b")
 
 
 class CodePlace(NamedTuple):
@@ -105,11 +107,23 @@ def _name(unit: Unit, entry: Entry) -> str:
         if origin is None:
             origin = unit.reference(entry, _SPECIFICATION)
         if origin is None:
-            return "::".join([*_scopes(unit, entry.offset), unit.text(entry, NAME)])
+            return _plain("::".join([*_scopes(unit, entry.offset), unit.text(entry, NAME)]))
         if not unit.offset < origin < unit.end:
             unit = _unit_around(unit.source, origin)
         entry = unit.entry(origin)
     return ""
+
+
+def _plain(name: str) -> str:
+    """Types as linkage names have them: ``unsigned long``, not ``long unsigned int``; a lambda's name stays so."""
+    if "<lambda" in name:
+        return name
+    return _LONG_TYPE.sub(lambda found: _plain_type(found[0]), name)
+
+
+def _plain_type(words: str) -> str:
+    parts = [word for word in words.split() if word != "int"]
+    return " ".join([*(["unsigned"] if "unsigned" in parts else []), *(word for word in parts if word != "unsigned")])
 
 
 def _scopes(unit: Unit, offset: int) -> list[str]:

@@ -70,6 +70,14 @@ class LiveProcess:
         if self.files.images != images:
             self.files = MappedFiles(images, self.pid, self.read)
 
+    @cached_property
+    def program(self) -> str:
+        """The path of the file that it runs; empty where that cannot be known."""
+        try:
+            return os.readlink(f"/proc/{self.pid}/exe").removesuffix(" (deleted)")  # noqa: PTH115
+        except OSError:
+            return ""
+
     @property
     def regions(self) -> list[memory_map.Region]:
         """All that is mapped, of files or not."""
@@ -115,7 +123,7 @@ class LiveProcess:
         return for_version(torch_version_of(core.path, (image.path for image in self.files.images)))
 
     def python(self) -> tuple[Python | None, str]:
-        """Its interpreter as it is now, or why there is none to read."""
+        """The interpreter as it is now, or why there is none to read."""
         try:
             found = find_python(self.memory, self.files.interpreters())
         except UnknownPythonError as error:

@@ -7,7 +7,7 @@ import pwd
 import re
 from pathlib import Path
 
-from pyharness.host.process_state import is_kernel_thread, only_reads
+from pyharness.host.process_state import debugger_of, is_kernel_thread
 from pyharness.model.errors import HarnessError
 
 _YAMA = Path("/proc/sys/kernel/yama/ptrace_scope")
@@ -29,7 +29,7 @@ class TracedError(RefusedError):
     """Another debugger has the process; ``is_reading`` where it is a pyharness that will be gone in a moment."""
 
     def __init__(self, pid: int, tracer: int) -> None:
-        self.is_reading = only_reads(tracer)
+        self.is_reading = tracer != debugger_of(pid)
         by = f"{_command(tracer)}, pid {tracer}"
         if self.is_reading and _status(tracer):
             super().__init__(f"Process {pid} is being read by another pyharness for a moment ({by}).", "Try again.")

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING
 from pyharness.model.frozen import frozen
 from pyharness.reading.autograd.current import RunningNode, running_node
 from pyharness.reading.live.refusal import TracedError, check
-from pyharness.reading.live.tracing import Registers, Tracer
+from pyharness.reading.live.tracing import Registers, Tracer, named_as_reader
 from pyharness.reading.stack.unwinding import NativeCall, unwind
 
 if TYPE_CHECKING:
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from pyharness.reading.live.process import LiveProcess
     from pyharness.reading.python.threads import PythonThread
 
-_PATIENCE, _POLL = 5.0, 0.02
+_PATIENCE, _POLL = 10.0, 0.02
 """Seconds that another reading is waited for, and how often to look."""
 _MAX_STACK = 8 << 20
 _RSP = 7
@@ -61,8 +61,9 @@ def take(process: LiveProcess, only: int | None, limit: int) -> Snapshot:
     ``RefusedError`` where it cannot be held. Another reading is waited for.
     """
     end = time.monotonic() + _PATIENCE
-    while (found := _unless_read(process, only, limit, last=time.monotonic() > end)) is None:
-        time.sleep(_POLL)
+    with named_as_reader():
+        while (found := _unless_read(process, only, limit, last=time.monotonic() > end)) is None:
+            time.sleep(_POLL)
     return found
 
 
@@ -113,7 +114,7 @@ class _Threads:
         if registers is None:
             return lambda: StandingThread(lwp, name)
         fault, node = self._tracer.fault(lwp), self._node(registers)
-        stack = self._stack(registers)
+        stack = self._stack(lwp, registers)
         read = stack.read if stack else self._process.read
         calls = islice(unwind(registers.general, self._process.library_at, read), self._limit)
         known = None if stack else tuple(calls)
@@ -125,15 +126,16 @@ class _Threads:
             return None
         return running_node(self._process.memory, self._variable, registers.fs_base, layout)
 
-    def _stack(self, registers: Registers) -> StackBytes | None:
+    def _stack(self, lwp: int, registers: Registers) -> StackBytes | None:
         """A copy of its stack; ``None`` where it runs on another one for now, as a signal handler may."""
         start = registers.general[_RSP]
         index = bisect_right(self._regions, start, key=attrgetter("start")) - 1
         region = self._regions[index] if index >= 0 else None
         if region is None or not start < region.end:
             return None
-        if region.name != "[stack]" and not region.start <= registers.fs_base < region.end:
-            return None
+        is_main = lwp == self._process.pid
+        if region.name != "[stack]" if is_main else not start < registers.fs_base < region.end:
+            return None  # a thread that is not the main one has its control block at the end of its stack
         start &= -16
         try:
             return StackBytes(start, self._process.read(start, min(region.end - start, _MAX_STACK)))

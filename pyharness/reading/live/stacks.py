@@ -65,7 +65,7 @@ def read_stacks(pid: int, *, only: int | None = None, limit: int = MAX_FRAMES) -
 
 def _described(process: LiveProcess, snapshot: Snapshot, limit: int) -> tuple[ThreadStack, ...]:
     shown = _Shown(process, snapshot)
-    naming = Naming()
+    naming = Naming(process.program)
     threads = tuple(shown.stack(thread, naming.frames(thread.calls)[:limit]) for thread in snapshot.threads)
     naming.keep()
     return threads

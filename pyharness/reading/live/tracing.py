@@ -11,7 +11,7 @@ import os
 import signal
 import struct
 import time
-from contextlib import suppress
+from contextlib import contextmanager, suppress
 from typing import TYPE_CHECKING, NamedTuple
 
 from typing_extensions import Self
@@ -19,6 +19,7 @@ from typing_extensions import Self
 from pyharness.host.process_state import READS, tasks
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
     from types import TracebackType
 
 _DETACH, _GETSIGINFO, _GETREGSET, _SEIZE, _INTERRUPT = 17, 0x4202, 0x4204, 0x4206, 0x4207
@@ -71,8 +72,6 @@ class Tracer:
         self._since = 0.0
 
     def __enter__(self) -> Self:
-        self._name = _thread_name()
-        _set_thread_name(READS)
         self._since = time.perf_counter()
         try:
             self._hold()
@@ -121,7 +120,6 @@ class Tracer:
             with suppress(OSError):  # it was killed
                 _ptrace(_DETACH, lwp, data=number)
         self.seconds = time.perf_counter() - self._since
-        _set_thread_name(self._name)
 
     def registers(self, lwp: int) -> Registers:
         """Registers of a thread that stands; ``OSError`` for one that was killed meanwhile."""
@@ -185,12 +183,13 @@ def _ptrace(request: int, lwp: int, address: int = 0, data: int = 0) -> None:
         raise OSError(number, os.strerror(number))
 
 
-def _thread_name() -> bytes:
-    buffer = ctypes.create_string_buffer(16)
-    _libc.prctl(_PR_GET_NAME, buffer, 0, 0, 0)
-    return buffer.value
-
-
-def _set_thread_name(name: bytes) -> None:
-    """Tell other readings, which wait for this one, who it is that traces."""
-    _libc.prctl(_PR_SET_NAME, ctypes.create_string_buffer(name, 16), 0, 0, 0)
+@contextmanager
+def named_as_reader() -> Iterator[None]:
+    """The name of this thread says meanwhile that it only reads: who comes upon it as a tracer waits for its end."""
+    before = ctypes.create_string_buffer(16)
+    _libc.prctl(_PR_GET_NAME, before, 0, 0, 0)
+    _libc.prctl(_PR_SET_NAME, ctypes.create_string_buffer(READS, 16), 0, 0, 0)
+    try:
+        yield
+    finally:
+        _libc.prctl(_PR_SET_NAME, before, 0, 0, 0)

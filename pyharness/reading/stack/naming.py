@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from pyharness.reading.binaries.elf import Elf
     from pyharness.reading.stack.unwinding import NativeCall
 
+_MAIN = "main"
 UNKNOWN = "??"
 """The name of a function that no table names."""
 
@@ -23,12 +24,19 @@ UNKNOWN = "??"
 class Naming:
     """Names frames; what it finds is kept by build-id from one run to the next."""
 
-    def __init__(self) -> None:
+    def __init__(self, program: str) -> None:
+        """``program`` is the path of the program's own file."""
+        self._program = program
         self._kept = KeptPlaces()
 
     def frames(self, calls: Iterable[NativeCall]) -> list[NativeFrame]:
         """What is shown of these frames, innermost first; what is inlined has a frame of its own."""
-        return [frame for call in calls for frame in self._frames(call)]
+        found: list[NativeFrame] = []
+        for call in calls:
+            found += self._frames(call)
+            if found[-1].function == _MAIN and found[-1].library == self._program:
+                break  # what calls it starts programs: gdb leaves it out, too
+        return found
 
     def _frames(self, call: NativeCall) -> list[NativeFrame]:
         library = call.library

@@ -45,12 +45,11 @@ def unwind(
         library = library_at(pc)
         own = pc - (library.bias if library else 0) - (not exact)
         caller, signal_frame = _caller(library, own, known, read, innermost=innermost)
+        own += signal_frame and not exact  # the kernel made it: nothing was called there
         sp = known[RSP]
-        if caller is None or not caller.pc or (caller.cfa <= sp and not signal_frame):
-            yield NativeCall(pc, sp, caller.cfa if caller and caller.cfa > sp else None, library, own, known)
-            return
-        yield NativeCall(pc, sp, caller.cfa if caller.cfa > sp else None, library, own, known)
-        if not innermost and (caller.pc, caller.registers[RSP]) == (pc, sp):
+        grows = caller is not None and caller.cfa > sp
+        yield NativeCall(pc, sp, caller.cfa if caller and grows else None, library, own, known)
+        if caller is None or not caller.pc or not (grows or signal_frame):
             return
         pc, known, exact, innermost = caller.pc, caller.registers, signal_frame, False
 

@@ -1,0 +1,212 @@
+"""The stacks of a running process as we read them, against gdb: the same threads, frames, lines and nodes."""
+
+import os
+import signal
+import subprocess
+import sys
+import time
+from contextlib import contextmanager
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from kit.interpreters import interpreters, waiting
+from pyharness.debugger.stack_dump import dump_by_gdb
+from pyharness.host.process_state import is_stopped
+from pyharness.reading.live.stacks import read_stacks
+
+FRAMES, GIL = "py_frames.py", "py_holds_gil.py"
+
+
+@pytest.fixture(autouse=True)
+def home(monkeypatch, tmp_path):
+    monkeypatch.setenv("PYHARNESS_HOME", str(tmp_path / "home"))
+
+
+@contextmanager
+def standing(pid):
+    """It is stopped, as by Ctrl-Z: both read the same moment."""
+    os.kill(pid, signal.SIGSTOP)
+    await_stop(pid)
+    yield
+    await_stop(pid)  # a stop that others made is theirs to end
+    os.kill(pid, signal.SIGCONT)
+
+
+def await_stop(pid):
+    deadline = time.monotonic() + 60
+    while not is_stopped(pid):
+        assert time.monotonic() < deadline, "it does not stand"
+
+
+def assert_alike(pid):
+    """Both ways show the same; returns the threads."""
+    with standing(pid):
+        ours, theirs = read_stacks(pid).threads, dump_by_gdb(pid)
+        again = read_stacks(pid).threads
+    assert ours == again, "what was kept is what was found"
+    assert [shown(one) for one in ours] == [shown(one) for one in theirs]
+    return ours
+
+
+def shown(thread):
+    """A thread as it is compared."""
+    return replace(thread, frames=()), [frame_shown(frame) for frame in thread.frames]
+
+
+def frame_shown(frame):
+    node = frame.autograd and (frame.autograd.name, frame.autograd.sequence_number)
+    return frame.language, frame.function, frame.file, frame.line, frame.library, frame.fx, node, frame.plumbing
+
+
+@pytest.mark.parametrize("name", interpreters())
+@pytest.mark.parametrize("program", [FRAMES, GIL])
+def test_every_python(name, program):
+    with waiting(interpreters()[name], program) as (_process, said):
+        threads = assert_alike(said["pid"])
+        assert any(frame.language == "python" for frame in threads[0].frames)
+
+
+@contextmanager
+def running(*command, said=b"ready\n", **options):
+    """A program that has said that it is where it is to be."""
+    with subprocess.Popen(command, stdout=subprocess.PIPE, stdin=subprocess.PIPE, **options) as process:
+        try:
+            assert process.stdout.readline() == said
+            yield process
+        finally:
+            process.kill()
+
+
+def script(tmp_path, text):
+    path = tmp_path / "program.py"
+    path.write_text(text)
+    return sys.executable, path
+
+
+def names(thread):
+    return [frame.function for frame in thread.frames]
+
+
+def test_a_backward_and_a_data_loader(tmp_path):
+    """The node in a stack of torch's, several threads, and a worker process that has none of the programs's threads."""
+    text = """
+import os, sys, torch
+from torch.utils.data import DataLoader
+
+class Waits(torch.autograd.Function):
+    @staticmethod
+    def forward(ctx, x):
+        return x * 2
+
+    @staticmethod
+    def backward(ctx, gradient):
+        loader = DataLoader([1, 2, 3, 4], num_workers=1)
+        (worker,) = [int(p) for p in open(f"/proc/self/task/{os.getpid()}/children").read().split()] or [0]
+        for _ in loader:
+            workers = open(f"/proc/self/task/{os.getpid()}/children").read().split()
+            print("ready", flush=True)
+            print(workers[-1], flush=True)
+            sys.stdin.read()
+
+torch.set_num_threads(2)
+x = torch.rand(600, 600, requires_grad=True)
+Waits.apply(torch.mm(x, x)).sum().backward()
+"""
+    with running(*script(tmp_path, text)) as process:
+        worker = int(process.stdout.readline())
+        main = assert_alike(process.pid)[0]
+        assert [frame.autograd.name for frame in main.frames if frame.autograd] == ["WaitsBackward"]
+        assert_alike(worker)
+
+
+def test_a_signal_handler_and_deep_recursion(tmp_path):
+    text = """
+import faulthandler, os, signal, sys
+def handle(number, frame):
+    print("ready", flush=True)
+    sys.stdin.read()
+signal.signal(signal.SIGUSR1, handle)
+def deep(depth):
+    return deep(depth - 1) if depth else sorted([3, 1], key=lambda _: os.kill(os.getpid(), signal.SIGUSR1))
+deep(900)
+"""
+    with running(*script(tmp_path, text)) as process:
+        assert names(assert_alike(process.pid)[0]).count("deep") == 901
+
+
+NATIVE = """
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string>
+#include <unistd.h>
+#include <vector>
+
+namespace ours {
+namespace {
+template <class T>
+__attribute__((always_inline)) inline int innermost(T value) {
+  return static_cast<int>(read(0, &value, 1)) + 1;  // stands here
+}
+inline __attribute__((always_inline)) int middle(int value) {
+  return innermost<long>(value) * 2;
+}
+struct Base {
+  virtual ~Base() = default;
+  virtual int run(int value) = 0;
+};
+struct Derived : Base {
+  int run(int value) override {
+    auto lambda = [&](int more) __attribute__((noinline)) { return middle(value + more) + 1; };
+    return lambda(2) + 1;
+  }
+};
+}  // namespace
+__attribute__((noinline)) int compare(const void* left, const void* right) {
+  Derived derived;
+  Base* base = &derived;
+  return base->run(*static_cast<const int*>(left) - *static_cast<const int*>(right)) + 1;
+}
+}  // namespace ours
+
+static void on_signal(int) {
+  int numbers[] = {2, 1};
+  qsort(numbers, 2, sizeof(int), ours::compare);
+}
+
+int main(int count, char**) {
+  stack_t other{malloc(1 << 20), 0, 1 << 20};
+  sigaltstack(&other, nullptr);
+  struct sigaction action {};
+  action.sa_handler = on_signal;
+  action.sa_flags = count > 1 ? SA_ONSTACK : 0;
+  sigaction(SIGSEGV, &action, nullptr);
+  puts("ready");
+  fflush(stdout);
+  volatile int* nowhere = nullptr;
+  return *nowhere;
+}
+"""
+
+
+@pytest.mark.parametrize("flags", ["-O0 -g", "-O2 -g", "-O2 -g -gdwarf-4", "-O3 -g -gz", "-O2", "-O2 -g -static"])
+@pytest.mark.parametrize("arguments", [[], ["on another stack"]], ids=["", "on-another-stack"])
+def test_inlined_functions_lambdas_and_signals(flags, arguments, tmp_path):
+    """A handler of a signal, on the thread's stack or on another one, in what a compiler makes of C++."""
+    source, program = tmp_path / "program.cpp", tmp_path / "program"
+    source.write_text(NATIVE)
+    subprocess.run(["g++", *flags.split(), "-o", program, source], check=True)
+    with running(program, *arguments) as process:
+        until_it_reads(process.pid)
+        (thread,) = assert_alike(process.pid)
+        if "-g" in flags:
+            here = next(frame for frame in thread.frames if frame.file)
+            assert "stands here" in source.read_text().splitlines()[here.line - 1]
+
+
+def until_it_reads(pid):
+    deadline = time.monotonic() + 60
+    while not Path(f"/proc/{pid}/syscall").read_text().startswith("0 0x0 "):
+        assert time.monotonic() < deadline
