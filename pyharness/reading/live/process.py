@@ -6,8 +6,6 @@ import os
 from functools import cached_property
 from typing import TYPE_CHECKING
 
-from typing_extensions import Self
-
 from pyharness.reading.autograd.current import GETTER, variable_of_getter
 from pyharness.reading.binaries.elf import Elf, ElfError
 from pyharness.reading.process import memory_map
@@ -20,6 +18,8 @@ from pyharness.reading.tensors.layout import for_version
 
 if TYPE_CHECKING:
     from types import TracebackType
+
+    from typing_extensions import Self
 
     from pyharness.reading.process.thread_local import ThreadLocal
     from pyharness.reading.python.threads import Python

@@ -14,13 +14,13 @@ import time
 from contextlib import contextmanager, suppress
 from typing import TYPE_CHECKING, NamedTuple
 
-from typing_extensions import Self
-
 from pyharness.host.process_state import READS, tasks
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
     from types import TracebackType
+
+    from typing_extensions import Self
 
 _DETACH, _GETSIGINFO, _GETREGSET, _SEIZE, _INTERRUPT = 17, 0x4202, 0x4204, 0x4206, 0x4207
 _NT_PRSTATUS = 1
