@@ -1,4 +1,4 @@
-"""Passes that iterate over sets are found by running them and by reading them; others are not."""
+"""Passes that iterate over sets are found by what they give and by where they do it; others are not."""
 
 import json
 
@@ -8,7 +8,6 @@ from kit.marks import line_of
 from kit.paths import PROGRAMS
 from pyharness import cli
 from pyharness.fx import determinism
-from pyharness.fx.hashseeds.reading import set_iterations
 from pyharness.fx.hashseeds.references import resolve
 from pyharness.model.errors import HarnessError, UsageError
 
@@ -44,47 +43,64 @@ def test_a_pass_that_sorts_first_is_not_nor_what_it_counts_from_run_to_run():
 
 
 def test_attributes_and_sets_in_mappings_are_followed_through_methods():
-    found, notes = set_iterations(resolve(f"{FILE}:by_object"))
+    found = determinism(f"{FILE}:by_object", f"{FILE}:Model", seeds=(0, 1)).sets
     assert [each.line for each in found] == [line_of("attribute", FILE), line_of("held", FILE)]
     assert [each.how for each in found] == ["a comprehension", "iter()"]
-    assert not notes
 
 
 USES = """
-def outer(module, given: set[int], ordered: dict):
-    here = set(module) | {1}
+from nowhere_in_particular import twice
+
+def outer(module):
+    here = set(range(3)) | {1}
     a = [x for x in here]  # found
-    b = tuple(given)  # found
+    b = tuple(twice(here))  # found
     c = sorted(x for x in here)
     d = len(here), max(here), 3 in here, sorted(list(here)), {x for x in here}
     e = [*here]  # found
+    ordered = dict.fromkeys(here)  # found
     f = ordered.keys() - {2}
     for x in f: pass  # found
     here = sorted(here)
     for x in here: pass
+    first, *rest = here
     for x in ordered: pass
-    g = given.copy()
+    g = set(here)
     g.pop()  # found
     h, i = made()  # found
     j = ",".join(made())  # found
+    for group in inner(ordered): pass
+    l = any(x for x in g)
+    print(*map(str, made()))  # found
+    return module
+
+def inner(ordered):
     k = {n: frozenset() for n in ordered}
     for n, group in k.items():
         yield from group  # found
-    l = any(x for x in given)
+    print(list(*[k]))
 
 def made():
     result = set()
+    result.update("ab")
     return result
+
+def never_called():
+    for x in made(): pass
 """
 
 
 def test_uses_of_a_sets_order(tmp_path):
+    """A set is one by its type: another module makes it, and a name stands for a set in one line and a list below."""
     file = tmp_path / "uses_of_sets.py"
     file.write_text(USES)
-    found, _ = set_iterations(resolve(f"{file}:outer"))
+    (tmp_path / "nowhere_in_particular.py").write_text("def twice(numbers):\n    return {2 * n for n in numbers}\n")
+    found = determinism(f"{file}:outer", f"{FILE}:Model", seeds=(0, 1)).sets
     wanted = [number for number, line in enumerate(USES.split("\n"), 1) if line.endswith("# found")]
     assert [each.line for each in found] == wanted
-    assert len(wanted) == 8
+    assert len(wanted) == 10
+    assert {each.function for each in found} == {"outer", "inner"}
+    assert not list(tmp_path.glob("__pycache__/uses_of_sets*")), "no other process takes these files from a cache"
 
 
 def test_an_error_of_the_transform_is_told_with_its_line():

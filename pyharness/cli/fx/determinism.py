@@ -45,7 +45,7 @@ def command(
     """Run TRANSFORM on MODEL under several hash seeds, in fresh processes, and compare the code that it generates.
 
     MODEL is a module class, a module, or a function that gives one; without it, TRANSFORM takes no argument and gives
-    a GraphModule. Its source is read, too: each use of a set's order is named with its line.
+    a GraphModule. Each use of a set's order in a run is named with its line.
     """
     from pyharness.fx import determinism
 

@@ -1,1 +1,1 @@
-"""Runs a transform under several hash seeds, and reads its source for what depends on the order of a set."""
+"""Runs a transform under several hash seeds, and notes where it depends on the order of a set."""

@@ -11,8 +11,8 @@ from typing import TYPE_CHECKING, Any
 import torch
 from torch.fx import Graph, Node
 
-from pyharness.fx.hashseeds.reading import set_iterations
-from pyharness.fx.hashseeds.references import applied, is_pass, made_by, resolve
+from pyharness.fx.hashseeds.references import applied, is_pass, made_by, resolve, theirs
+from pyharness.fx.hashseeds.uses import SetUses
 from pyharness.model.errors import HarnessError, UsageError
 
 if TYPE_CHECKING:
@@ -31,32 +31,29 @@ def main() -> int:
 
 
 def _found(seed: int, repeats: int, transform: str, model: str) -> dict[str, Any]:
+    uses = SetUses()
     try:
         _shake(seed)
+        uses.watch()
         function, maker = resolve(transform), resolve(model) if model else None
         kept: list[object] = []  # so that no node takes the address of another's in an earlier run
-        codes = [_code(function, maker, kept) for _ in range(repeats)]
-        found, notes = set_iterations(function)
+        codes = [_code(function, maker, kept, uses) for _ in range(repeats)]
     except HarnessError as error:
         return {"error": error.message, "remedy": error.remedy, "usage": isinstance(error, UsageError)}
-    except Exception as error:  # noqa: BLE001  (the user's code)
-        import traceback
-
-        last = traceback.extract_tb(error.__traceback__)[-1]
-        message = f"{transform} raises {type(error).__name__}: {error} ({last.filename}:{last.lineno})"
-        return {"error": message, "remedy": "", "usage": False}
-    return {"codes": codes, "sets": [asdict(each) for each in found], "notes": notes}
+    return {"codes": codes, "sets": [asdict(each) for each in uses.found]}
 
 
-def _code(function: Callable[..., Any], maker: Callable[..., Any] | None, kept: list[object]) -> str:
+def _code(function: Callable[..., Any], maker: Callable[..., Any] | None, kept: list[object], uses: SetUses) -> str:
     torch.manual_seed(0)
     if maker is None:
         if is_pass(function):
             raise UsageError("It must be given a GraphModule.", "Say on which model=... it works.")
-        result = function()
+        with uses, theirs(function):
+            result = function()
     else:
         given = made_by(maker)
-        result = applied(function, given)
+        with uses:
+            result = applied(function, given)
         kept.append(given)
     kept.append(result)
     if not isinstance(getattr(result, "graph", None), Graph):

@@ -43,8 +43,8 @@ def determinism(
     the transform is called without arguments and returns a GraphModule.
 
     In each process it runs ``repeats`` times, each time with another order for sets of nodes and modules: their hashes
-    are addresses, which PYTHONHASHSEED does not change. The transform's source, and what it calls in the user's own
-    files, is read for places where a set's order is used.
+    are addresses, which PYTHONHASHSEED does not change. Places of the user's own files where a run uses the order of a
+    set are noted.
 
     Raises ``UsageError`` for what cannot be named, ``HarnessError`` where the transform fails; ``timeout`` is in
     seconds for each process.
@@ -58,11 +58,10 @@ def determinism(
         found = {first: one(first)}  # alone: what fails need not fail in every process
         found |= zip(others, pool.map(one, others), strict=True)
     difference = _first_difference({seed: each["codes"] for seed, each in found.items()})
-    sets = tuple(SetIteration(**each) for each in found[first]["sets"])
+    sets = {SetIteration(**place) for each in found.values() for place in each["sets"]}
     runs = sum(len(each["codes"]) for each in found.values())
-    return Determinism(
-        difference is None, references[0], runs, tuple(seeds), difference, sets, tuple(found[first]["notes"])
-    )
+    by_line = tuple(sorted(sets, key=lambda place: (place.file, place.line, place.text)))
+    return Determinism(difference is None, references[0], runs, tuple(seeds), difference, by_line)
 
 
 def _reference(thing: str | Callable[..., Any]) -> str:

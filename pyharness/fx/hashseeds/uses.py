@@ -1,83 +1,129 @@
-"""Where a function's source lets the order of a set decide something."""
+"""Notes where the order of a set decides something, in the user's own files, while a transform runs.
+
+Those files are compiled with a call around each expression whose order counts: ``for x in noted(names, ...)``. So a
+set is known by its type, wherever it comes from.
+"""
 
 from __future__ import annotations
 
 import ast
-from typing import TYPE_CHECKING
+import builtins
+from importlib.machinery import SourceFileLoader
+from typing import TYPE_CHECKING, Any
 
-from pyharness.fx.hashseeds.sets import called
+from pyharness.host.regular_file import read_regular
 from pyharness.model.results.determinism import SetIteration
+from pyharness.model.user_code import is_user_python
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
+    from types import CodeType
 
-    from pyharness.fx.hashseeds.sets import Sets
-
-_ORDERED = frozenset(
-    {
-        "list",
-        "tuple",
-        "iter",
-        "enumerate",
-        "zip",
-        "map",
-        "filter",
-        "reversed",
-        "deque",
-        "OrderedDict",
-        "reduce",
-        "chain",
-    }
-)
+_NOTED = "__pyharness_noted__"
+"""The builtin that the compiled files call."""
+_ORDERED = frozenset({"list", "tuple", "iter", "enumerate", "zip", "map", "filter", "reversed", "reduce", "chain"})
 """Calls whose result, or whose side effects, come in the order of what they are given."""
+_ORDERED_CONTAINERS = frozenset({"deque", "OrderedDict"})
 _ORDERED_METHODS = frozenset({"extend", "join", "fromkeys", "from_iterable", "writelines"})
 _UNORDERED = frozenset({"sorted", "set", "frozenset", "any", "all", "sum", "min", "max", "len", "Counter"})
 """Calls that give the same in any order; a generator inside them is no matter."""
 _LONGEST = 60
 
 
-def uses(function: ast.AST, sets: Sets, file: str) -> Iterator[SetIteration]:
-    """Each place in ``function``; ``sets`` knows its names."""
-    name = getattr(function, "name", "a lambda")
-    quiet = set(_quiet(function))
-    for node in ast.walk(function):
-        for value, how in _ordered(node, quiet):
-            if sets.is_set(value):
-                text = ast.unparse(value)
-                text = text if len(text) <= _LONGEST else f"{text[: _LONGEST - 1]}…"
-                yield SetIteration(file, value.lineno, name, text, how, _remedy(how, text))
+class SetUses:
+    """Each place that a run came through: ``with`` it, of files that are imported after ``watch``."""
+
+    def __init__(self) -> None:
+        self.found: dict[SetIteration, None] = {}
+        self._on = False
+
+    def __enter__(self) -> None:
+        self._on = True
+
+    def __exit__(self, *_: object) -> None:
+        self._on = False
+
+    def watch(self) -> None:
+        """Compile the user's files so from now on."""
+        plain = SourceFileLoader.get_code
+
+        def get_code(loader: SourceFileLoader, name: str) -> CodeType | None:
+            file = str(loader.get_filename(name))
+            return compiled(file) if is_user_python(file) else plain(loader, name)
+
+        SourceFileLoader.get_code = get_code  # type: ignore[assignment]
+        setattr(builtins, _NOTED, self._noted)
+
+    def _noted(self, value: Any, *place: Any) -> Any:
+        if self._on and isinstance(value, set | frozenset):
+            self.found[SetIteration(*place)] = None
+        return value
 
 
-def _quiet(function: ast.AST) -> Iterator[ast.AST]:
+def compiled(file: str) -> CodeType:
+    """The code of a file, with the calls in it; no cache has it."""
+    tree = ast.parse(read_regular(file), file)
+    code: CodeType = compile(_Calls(tree, file).visit(tree), file, "exec", dont_inherit=True)
+    return code
+
+
+class _Calls(ast.NodeTransformer):
+    def __init__(self, tree: ast.Module, file: str) -> None:
+        quiet = set(_quiet(tree))
+        self._places: dict[ast.AST, tuple[str | int, ...]] = {}
+        for function in ast.walk(tree):  # inner ones come later: a place is the innermost one's
+            if isinstance(function, ast.FunctionDef | ast.AsyncFunctionDef | ast.Lambda):
+                name = getattr(function, "name", "a lambda")
+                for value, how in (each for node in ast.walk(function) for each in _ordered(node, quiet)):
+                    text = ast.unparse(value)
+                    text = text if len(text) <= _LONGEST else f"{text[: _LONGEST - 1]}…"
+                    self._places[value] = file, value.lineno, name, text, how, _remedy(how, text)
+
+    def visit(self, node: ast.AST) -> Any:
+        """The expression, in a call if its order counts."""
+        made = super().visit(node)
+        if node not in self._places:
+            return made
+        place = [ast.Constant(each) for each in self._places[node]]
+        call = ast.Call(ast.Name(_NOTED, ast.Load()), [made, *place], [])
+        return ast.fix_missing_locations(ast.copy_location(call, node))
+
+
+def _quiet(tree: ast.AST) -> Iterator[ast.AST]:
     """Generators and calls whose order is no matter to the call that they are in."""
-    for node in ast.walk(function):
-        if isinstance(node, ast.Call) and called(node) in _UNORDERED:
-            yield from (each for each in node.args if isinstance(each, (ast.GeneratorExp, ast.ListComp, ast.Call)))
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Call) and _called(node) in _UNORDERED:
+            yield from (each for each in node.args if isinstance(each, ast.GeneratorExp | ast.ListComp | ast.Call))
 
 
 def _ordered(node: ast.AST, quiet: set[ast.AST]) -> Iterator[tuple[ast.expr, str]]:
     """What ``node`` takes in order, and how."""
-    if isinstance(node, (ast.For, ast.AsyncFor)):
+    if isinstance(node, ast.For):
         yield node.iter, "a for loop"
-    elif isinstance(node, (ast.ListComp, ast.GeneratorExp, ast.DictComp)) and node not in quiet:
+    elif isinstance(node, ast.ListComp | ast.GeneratorExp | ast.DictComp) and node not in quiet:
         yield from ((each.iter, "a comprehension") for each in node.generators)
-    elif isinstance(node, ast.Starred):
+    elif isinstance(node, ast.Starred) and isinstance(node.ctx, ast.Load):
         yield node.value, "unpacking"
     elif isinstance(node, ast.YieldFrom):
         yield node.value, "yield from"
-    elif isinstance(node, ast.Assign) and any(isinstance(target, (ast.Tuple, ast.List)) for target in node.targets):
+    elif isinstance(node, ast.Assign) and any(isinstance(target, ast.Tuple | ast.List) for target in node.targets):
         yield node.value, "unpacking"
     elif isinstance(node, ast.Call) and node not in quiet:
         yield from _of_call(node)
 
 
 def _of_call(call: ast.Call) -> Iterator[tuple[ast.expr, str]]:
-    name = called(call)
+    name = _called(call)
     is_method = isinstance(call.func, ast.Attribute)
-    if name in _ORDERED or (is_method and name in _ORDERED_METHODS):
-        yield from ((each, f"{name}()") for each in call.args)
+    if name in _ORDERED | _ORDERED_CONTAINERS or (is_method and name in _ORDERED_METHODS):
+        yield from ((each, f"{name}()") for each in call.args if not isinstance(each, ast.Starred))
     if isinstance(call.func, ast.Attribute) and name == "pop" and not call.args:
         yield call.func.value, "pop()"
+
+
+def _called(call: ast.Call) -> str:
+    """The last name of what is called."""
+    return call.func.attr if isinstance(call.func, ast.Attribute) else getattr(call.func, "id", "")
 
 
 def _remedy(how: str, text: str) -> str:

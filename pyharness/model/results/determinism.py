@@ -44,7 +44,7 @@ class SetIteration:
 
 @frozen
 class Determinism:
-    """What running a transform several times, and reading it, found. True and false as its ``ok``."""
+    """What running a transform several times found. True and false as its ``ok``."""
 
     ok: bool
     """No two runs differ. Sets that are iterated over can be harmless; ``strict`` counts them, too."""
@@ -53,7 +53,6 @@ class Determinism:
     seeds: tuple[int, ...]
     difference: LineDifference | None = None
     sets: tuple[SetIteration, ...] = ()
-    notes: tuple[str, ...] = ()
 
     def __bool__(self) -> bool:
         return self.ok
@@ -79,8 +78,6 @@ class Determinism:
             where = f"{short_path(each.file)}:{each.line}"
             yield Line(f"{where} in {each.function}: {each.how} over the set {each.text}", "place")
             yield Line(f"  {each.remedy}", "faint")
-        for note in self.notes:
-            yield Line(f"  note: {note}", "faint")
 
     def to_json(self) -> dict[str, Any]:
         """The object that ``--json`` prints."""
