@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import torch
 from torch import Tensor
+from torch.autograd.graph import get_gradient_edge
 
 from pyharness.inspect.nesting import leaves
 from pyharness.inspect.record import Record
@@ -32,6 +33,11 @@ class Variable:
     def is_differentiable(self) -> bool:
         """Whether its type has derivatives."""
         return self.tensor.is_floating_point() or self.tensor.is_complex()
+
+    @property
+    def edge(self) -> GradientEdge:
+        """Where on the graph it is."""
+        return get_gradient_edge(self.hold) if isinstance(self.hold, Tensor) else self.hold
 
     @property
     def numbers(self) -> int:

@@ -22,7 +22,7 @@ class FxPlace:
 
     def to_json(self) -> dict[str, Any]:
         """The object that ``--json`` prints."""
-        return {"node": self.node, "module": self.module, "origin": self.origin}
+        return dict(vars(self))
 
 
 @frozen

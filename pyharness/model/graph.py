@@ -46,14 +46,8 @@ class GraphNode:
 
     def to_json(self) -> dict[str, Any]:
         """The object that ``pyharness fx show --json`` prints."""
-        return {
-            "name": self.name,
-            "op": self.op,
-            "target": self.target,
-            "module": self.module,
-            "line": self.line,
-            "origin": self.origin,
-        }
+        shown = ("name", "op", "target", "module", "line", "origin")
+        return {name: getattr(self, name) for name in shown}
 
 
 @frozen
@@ -131,19 +125,8 @@ class MadeGraph:
         return self.versions[-1]
 
     def to_json(self) -> dict[str, Any]:
-        """Everything; ``made_from_json`` reads it."""
+        """Everything."""
         return asdict(self)
-
-
-def made_from_json(data: dict[str, Any]) -> MadeGraph:
-    """What ``MadeGraph.to_json`` wrote."""
-    versions = tuple(_graph(each) for each in data["versions"])
-    return MadeGraph(**{**data, "versions": versions})
-
-
-def _graph(data: dict[str, Any]) -> Graph:
-    nodes = tuple(GraphNode(**{**node, "inputs": tuple(node["inputs"])}) for node in data["nodes"])
-    return Graph(**{**data, "nodes": nodes})
 
 
 _VERSION = re.compile(r"^(.*?)@(\d+)$")

@@ -5,12 +5,13 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from pyharness.model.results.trace import origin_of
+from pyharness.model.results.trace_file import Numbered
 from pyharness.model.text.source_line import source_line
 from pyharness.report.lanes import place
 from pyharness.report.places import shown_file
 
 if TYPE_CHECKING:
-    from collections.abc import Hashable, Iterable
+    from collections.abc import Iterable
 
     from pyharness.model.results.trace import Call, TensorInfo, Trace
     from pyharness.report.lanes import Lane
@@ -20,39 +21,18 @@ MAX_STACK = 24
 _Json = dict[str, Any]
 
 
-class _Table:
-    """Numbers for values, in order of their first use."""
-
-    def __init__(self) -> None:
-        self.known: dict[Any, int] = {}
-
-    def number(self, value: Hashable) -> int:
-        return self.known.setdefault(value, len(self.known))
-
-    def optional(self, value: Hashable) -> int:
-        """-1 stands for ``None``."""
-        return -1 if value is None else self.number(value)
-
-
 class _Tables:
     def __init__(self) -> None:
-        self.names = _Table()
-        self.modules = _Table()
-        self.stacks = _Table()
-        self.tensors = _Table()
-        self._seen: dict[int, int] = {}  # stacks by identity: they are shared, and long to hash
-
-    def stack(self, stack: tuple[Call, ...]) -> int:
-        number = self._seen.get(id(stack))
-        if number is None:
-            number = self._seen[id(stack)] = self.stacks.number(stack)
-        return number
+        self.names = Numbered()
+        self.modules = Numbered()
+        self.stacks = Numbered()
+        self.tensors = Numbered()
 
     def infos(self, infos: tuple[TensorInfo, ...] | None) -> int:
         return self.tensors.optional(None if infos is None else " ".join(map(str, infos)))
 
     def to_json(self) -> _Json:
-        calls = _Table()
+        calls = Numbered()
         stacks = [
             [calls.optional(origin_of(stack)), *(calls.number(call) for call in stack[:MAX_STACK])]
             for stack in self.stacks.known
@@ -97,7 +77,7 @@ def _columns(trace: Trace, tables: _Tables, first: int) -> dict[str, list[Any]]:
         "forward": [0 if event.forward is None else event.number - event.forward for event in events],
         "approximate": [event.number for event in events if event.approximate],
         "module": [tables.modules.optional(event.module) for event in events],
-        "stack": [tables.stack(event.stack) for event in events],
+        "stack": [tables.stacks.by_identity(event.stack) for event in events],
         "sequence": [-1 if event.sequence is None else event.sequence for event in events],
         "task": [-1 if event.graph_task is None else event.graph_task for event in events],
     }
@@ -119,7 +99,15 @@ def _differences(values: Iterable[int]) -> list[int]:
 
 def _lane(lane: Lane, trace: Trace, tables: _Tables, first: int) -> _Json:
     tasks = [
-        [task.number, task.call, row, task.start - first, task.duration, task.nodes, tables.stack(task.stack)]
+        [
+            task.number,
+            task.call,
+            row,
+            task.start - first,
+            task.duration,
+            task.nodes,
+            tables.stacks.by_identity(task.stack),
+        ]
         for task, row in lane.tasks
     ]
     spans = [

@@ -14,12 +14,12 @@ from pyharness.cli.kit.options import program_json_option, program_options
 from pyharness.cli.kit.script import command_of
 from pyharness.host.exit_status import of_program
 from pyharness.model.errors import HarnessError
-from pyharness.model.results.compiled import from_json
+from pyharness.model.results.compiled import CompileReport
 from pyharness.model.results.compiled_text import Manner, report_lines
+from pyharness.protocol.codec import decode
 
 if TYPE_CHECKING:
     from pyharness.debugger.starting.launch import Command
-    from pyharness.model.results.compiled import CompileReport
 
 _EPILOG = "What follows -- belongs to the program."
 _EXAMPLES = (
@@ -72,7 +72,8 @@ def _run(program: Command, *, replace: bool, to_stderr: bool) -> tuple[CompileRe
         request = {"replace": replace}
         code = run_entry("compiled", program, folder, request, to_stderr=to_stderr, so_far=lambda: "the program runs")
         try:
-            return from_json(json.loads((folder / "compiled.json").read_bytes())), of_program(code)
+            data = json.loads((folder / "compiled.json").read_bytes())
+            return decode(CompileReport, data, "the report"), of_program(code)
         except FileNotFoundError:
             usual = HarnessError(
                 f"The program ended with exit status {of_program(code)} and left no report.",

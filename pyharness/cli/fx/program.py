@@ -16,8 +16,9 @@ from pyharness.cli.kit.options import program_json_option, program_options
 from pyharness.cli.kit.script import command_of
 from pyharness.host.exit_status import ExitStatus, of_program
 from pyharness.model.errors import HarnessError, UsageError
-from pyharness.model.graph import Chosen, made_from_json, select
+from pyharness.model.graph import Chosen, MadeGraph, select
 from pyharness.model.text.styled_line import Line
+from pyharness.protocol.codec import decode
 from pyharness.report.graph_table import headline
 
 if TYPE_CHECKING:
@@ -25,7 +26,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from pyharness.debugger.starting.launch import Command
-    from pyharness.model.graph import Graph, MadeGraph
+    from pyharness.model.graph import Graph
 
 _ALL = "Show also the graphs that torch makes for itself on the way."
 _EPILOG = """What follows -- belongs to the program. GRAPH is a number or a name of the list that the verb prints, with
@@ -152,7 +153,7 @@ def end(made: Made) -> int:
 
 def _read(file: Path, code: int) -> tuple[MadeGraph, ...]:
     try:
-        return tuple(made_from_json(each) for each in json.loads(file.read_bytes()))
+        return decode(tuple[MadeGraph, ...], json.loads(file.read_bytes()), "the graphs")
     except FileNotFoundError:
         how = f"signal {-code} killed it" if code < 0 else f"exit status {code}, os._exit perhaps, or exec"
         usual = HarnessError(f"The program left no graphs: {how}.", "They are written when Python ends.")

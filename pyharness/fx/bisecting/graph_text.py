@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 from torch.fx import Graph, GraphModule, Node
 from torch.fx.node import map_arg
 
-from pyharness.fx.bisecting.literals import literal
+from pyharness.fx.exporting.names import plain
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -85,7 +85,7 @@ def _attributes(module: GraphModule) -> Iterator[tuple[str, Any]]:
 
 def _attribute_lines(module: GraphModule) -> Iterator[str]:
     for name, value in _attributes(module):
-        text = literal(value) if name.isidentifier() else None
+        text = plain(value) if name.isidentifier() else None
         if text is not None:
             yield f"model.{name} = {text}"
 
@@ -98,7 +98,7 @@ def _node_lines(graph: Graph, names: Names) -> Iterator[str]:
         given = f"{_text(node.args, names)}, {_text(node.kwargs, names)}"
         yield f"{node.name} = graph.create_node({node.op!r}, {target}, {given}, {node.name!r})"
         for key, value in node.meta.items():
-            text = literal(value) if isinstance(key, str) else None
+            text = plain(value) if isinstance(key, str) else None
             if text is not None:
                 yield f"{node.name}.meta[{key!r}] = {text}"
 

@@ -13,8 +13,8 @@ from typing import TYPE_CHECKING, Any
 
 import torch
 
-from pyharness.fx.bisecting.literals import literal
 from pyharness.fx.bisecting.named import named_in
+from pyharness.fx.exporting.names import plain
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -45,7 +45,7 @@ class Names:
 
     def expression(self, value: Any) -> str | None:
         """Python text for ``value``, with what it needs defined before; ``None`` where there is none."""
-        return literal(value) or self._by_kind(value)
+        return plain(value) or self._by_kind(value)
 
     def _by_kind(self, value: Any) -> str | None:
         if isinstance(value, functools.partial):

@@ -17,6 +17,8 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
 _WRITTEN = {type(None), bool, int, float, complex, str, bytes, type(Ellipsis)}
+_DEPTH = 8
+"""How deep data may nest."""
 _TAKEN = {"torch", "nn", "self", "bare", "load"}
 
 
@@ -88,7 +90,15 @@ def _module_of_builtin(value: Any) -> str | None:
     return owner.__name__ if isinstance(owner, ModuleType) else None
 
 
-def literal(value: Any, imports: Imports) -> str:
+def plain(value: Any) -> str | None:
+    """Code of data that needs no import but torch; ``None`` where there is none."""
+    try:
+        return literal(value, None)
+    except NoCodeError:
+        return None
+
+
+def literal(value: Any, imports: Imports | None, depth: int = _DEPTH) -> str:
     """Code of a plain value; ``NoCodeError`` where there is none."""
     if type(value) is float and not math.isfinite(value):
         return f'float("{value}")'
@@ -98,22 +108,24 @@ def literal(value: Any, imports: Imports) -> str:
         return str(value)
     if isinstance(value, torch.device):
         return f"torch.device({str(value)!r})"
-    if type(value) in {tuple, list, set, frozenset, dict, torch.Size}:
-        return _container(value, imports)
-    if isinstance(value, type) or (callable(value) and not isinstance(value, nn.Module)):
+    if type(value) in {tuple, list, set, frozenset, dict, slice, torch.Size} and depth:
+        return _container(value, imports, depth - 1)
+    if imports and (isinstance(value, type) or (callable(value) and not isinstance(value, nn.Module))):
         return imports.expression(value)
     raise NoCodeError(f"{type(value).__name__} is not a plain value")
 
 
-def _container(value: Any, imports: Imports) -> str:
+def _container(value: Any, imports: Imports | None, depth: int) -> str:
     if isinstance(value, dict):
-        return f"{{{', '.join(f'{literal(key, imports)}: {literal(each, imports)}' for key, each in value.items())}}}"
-    parts = ", ".join(literal(each, imports) for each in value)
+        pairs = ((literal(key, imports, depth), literal(each, imports, depth)) for key, each in value.items())
+        return f"{{{', '.join(f'{key}: {each}' for key, each in pairs)}}}"
+    inside = (value.start, value.stop, value.step) if isinstance(value, slice) else value
+    parts = ", ".join(literal(each, imports, depth) for each in inside)
     if isinstance(value, list):
         return f"[{parts}]"
     if isinstance(value, tuple):
         return f"({parts},)" if len(value) == 1 else f"({parts})"
-    return f"{type(value).__name__}([{parts}])"
+    return f"slice({parts})" if isinstance(value, slice) else f"{type(value).__name__}([{parts}])"
 
 
 def identifier(text: str) -> str:

@@ -12,7 +12,6 @@ from functools import cache, lru_cache
 from typing import TYPE_CHECKING, Any
 
 import torch
-from torch.autograd.graph import get_gradient_edge
 from torch.utils._python_dispatch import TorchDispatchMode
 
 from pyharness.inspect.nesting import leaves
@@ -51,10 +50,10 @@ class Backward:
 
 def backward_of(outputs: Sequence[Variable], inputs: Sequence[Variable]) -> Backward:
     """The backward graph of ``outputs``, as far as the graph tells without running it."""
-    goals = frozenset(_node(each) for each in inputs)
+    goals = frozenset(each.edge.node for each in inputs)
     leads: set[Any] = set()
     total, names = sum(each.tensor.nbytes for each in inputs), set()
-    for node in _from_inputs(list({_node(each) for each in outputs})):
+    for node in _from_inputs(list({each.edge.node for each in outputs})):
         if node in goals or any(follower in leads for follower, _ in node.next_functions):
             leads.add(node)
             total += sum(map(_bytes_of, getattr(node, "_input_metadata", ())))
@@ -81,11 +80,6 @@ def measured_bytes(run: Callable[[], object]) -> int:
     with live:
         run()
     return live.most
-
-
-def _node(variable: Variable) -> Any:
-    hold = variable.hold
-    return (get_gradient_edge(hold) if isinstance(hold, torch.Tensor) else hold).node
 
 
 def _from_inputs(roots: list[Any]) -> list[Any]:

@@ -6,7 +6,7 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 import torch
-from torch.autograd.graph import GradientEdge, get_gradient_edge
+from torch.autograd.graph import GradientEdge
 
 if TYPE_CHECKING:
     from torch import Tensor
@@ -78,10 +78,9 @@ def unit_vectors(output: Variable, backward: Backward, batch: int | None, *, cre
 
 def _input_of_linear(output: Variable, backward: Backward) -> tuple[GradientEdge, Tensor] | None:
     """Where x is on the graph, and w, (in, out), for an output x @ w or x @ w + b, if it depends by x alone."""
-    hold: Any = output.hold
-    if output.tensor.dim() != 2 or output.tensor.is_complex() or getattr(hold, "_backward_hooks", None):
+    if output.tensor.dim() != 2 or output.tensor.is_complex() or getattr(output.hold, "_backward_hooks", None):
         return None
-    node: Any = (get_gradient_edge(hold) if isinstance(hold, torch.Tensor) else hold).node
+    node: Any = output.edge.node
     name = node.name()
     if name not in _FACTOR or getattr(node, "_saved_alpha", 1) != 1:
         return None

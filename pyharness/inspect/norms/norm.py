@@ -82,18 +82,12 @@ class JacobianNorm:
     def to_json(self) -> dict[str, Any]:
         """The object that ``--json`` prints."""
         return {
+            **vars(self),
             "squared": float(self),
             "norm": self.norm,
             "exact": self.exact,
-            "standard_error": self.standard_error,
-            "interval": None if self.exact or self.standard_error is None else list(self.interval()),
-            "outputs": self.outputs,
-            "inputs": self.inputs,
-            "vjps": self.vjps,
-            "chunk": self.chunk,
-            "probes": self.probes,
+            "interval": None if self.exact or self.standard_error is None else self.interval(),
             "per_sample": None if self.per_sample is None else self.per_sample.detach().tolist(),
-            "notes": list(self.notes),
         }
 
 

@@ -10,9 +10,6 @@ from __future__ import annotations
 import math
 from typing import TYPE_CHECKING, Any
 
-import torch
-from torch.autograd.graph import get_gradient_edge
-
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
@@ -45,9 +42,7 @@ _ATTENTION = """
 
 def keeps_samples_apart(output: Variable, backward: Backward, batch: int) -> bool:
     """Whether no sample of ``output`` can depend on another sample of the inputs, as far as the graph tells."""
-    hold: Any = output.hold
-    edge = get_gradient_edge(hold) if isinstance(hold, torch.Tensor) else hold
-    start = edge.node, edge.output_nr
+    start = output.edge.node, output.edge.output_nr
     try:
         apart = {start: math.prod(_shape(*start)) // batch}
         pending = [start]

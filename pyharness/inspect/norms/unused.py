@@ -4,13 +4,15 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from torch import Tensor
-from torch.autograd.graph import get_gradient_edge
-
-from pyharness.inspect.variables import Variable, dtype_name, requires_grad
+from pyharness.fx.verifying.values import storage_of
+from pyharness.inspect.variables import dtype_name, requires_grad
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
+
+    from torch import Tensor
+
+    from pyharness.inspect.variables import Variable
 
 _MOST = 1_000_000
 """Nodes of a graph that are walked."""
@@ -47,12 +49,12 @@ def _why_off_graph(variable: Variable) -> str:
 
 
 def _why_not_reached(variable: Variable, outputs: Sequence[Variable]) -> str:
-    reached = _reached(_node(each.hold) for each in outputs if requires_grad(each))
-    node = _node(variable.hold)
+    reached = _reached(each.edge.node for each in outputs if requires_grad(each))
+    node = variable.edge.node
     if node in reached:
         return "has a gradient of zero everywhere: the node that used it gave none back"
     if not variable.tensor.is_leaf and (before := _reached([node])) & reached:
-        if any(_node(each.hold) in before for each in outputs if requires_grad(each)):
+        if any(each.edge.node in before for each in outputs if requires_grad(each)):
             return "was computed from the outputs, not they from it: the arguments may be the wrong way round"
         return _why_beside(variable.tensor)
     if _twin(variable.tensor, reached):
@@ -78,10 +80,6 @@ def _why_beside(tensor: Tensor) -> str:
     )
 
 
-def _node(hold: Any) -> Any:
-    return (get_gradient_edge(hold) if isinstance(hold, Tensor) else hold).node
-
-
 def _reached(nodes: Iterable[Any]) -> set[Any]:
     pending = [node for node in nodes if node is not None]
     seen: set[Any] = set()
@@ -96,13 +94,5 @@ def _reached(nodes: Iterable[Any]) -> set[Any]:
 def _twin(tensor: Tensor, reached: set[Any]) -> bool:
     """Whether a leaf of the graph lies in the same memory."""
     leaves = [node.variable for node in reached if hasattr(node, "variable")]
-    address = _address(tensor)
-    return address is not None and any(_address(leaf) == address for leaf in leaves if leaf is not tensor)
-
-
-def _address(tensor: Tensor) -> int | None:
-    try:
-        storage = tensor.untyped_storage()
-        return None if storage.device.type == "meta" else storage.data_ptr() or None  # a FakeTensor's is meta, too
-    except (RuntimeError, NotImplementedError):  # sparse, nested, wrapped: no storage to compare
-        return None
+    address = storage_of(tensor)
+    return address is not None and any(storage_of(leaf) == address for leaf in leaves if leaf is not tensor)

@@ -96,20 +96,8 @@ class BadPass:
     def to_json(self) -> dict[str, Any]:
         """The object that ``--json`` prints."""
         return {
-            "name": self.name,
-            "index": self.index,
-            "total": self.total,
-            "reason": self.reason,
-            "raised": self.raised,
-            "runs": self.runs,
-            "node": self.node,
-            "calls": self.calls,
-            "change": list(self.change),
+            **{name: value for name, value in vars(self).items() if name not in {"module", "inputs"}},
             "verdict": self.verdict.to_json() if self.verdict is not None else None,
-            "hidden_by": self.hidden_by,
-            "failures": self.failures,
-            "samples": self.samples,
-            "shrunk": {**vars(self.shrunk), "change": list(self.shrunk.change)} if self.shrunk else None,
+            "shrunk": vars(self.shrunk) if self.shrunk else None,
             "script": vars(self.script) if self.script else None,
-            "notes": list(self.notes),
         }

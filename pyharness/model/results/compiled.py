@@ -126,28 +126,3 @@ class CompileReport:
         from pyharness.model.results.compiled_text import report_lines
 
         return "\n".join(line.text for line in report_lines(self))
-
-
-def from_json(data: dict[str, Any]) -> CompileReport:
-    """Read what ``CompileReport.to_json`` wrote."""
-    return CompileReport(
-        tuple(_compilation(each) for each in data["compilations"]),
-        tuple(NotCompiled(**{**each, **_places(each, "place", "at")}) for each in data["not_compiled"]),
-        tuple(data["notes"]),
-    )
-
-
-def _compilation(data: dict[str, Any]) -> Compilation:
-    ended = data["ended_by"]
-    guards = data["guards"]
-    read = {
-        "graphs": tuple(CompiledGraph(**each) for each in data["graphs"]),
-        "ended_by": Break(**{**ended, **_places(ended, "place")}) if ended else None,
-        "guards": None if guards is None else tuple(Guard(**{**each, **_places(each, "place")}) for each in guards),
-        "failed_guards": tuple(FailedGuard(**{**each, **_places(each, "place")}) for each in data["failed_guards"]),
-    }
-    return Compilation(**{**data, **read, **_places(data, "place")})
-
-
-def _places(data: dict[str, Any], *names: str) -> dict[str, Any]:
-    return {name: Place(**data[name]) if data[name] else None for name in names}

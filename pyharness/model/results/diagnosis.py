@@ -33,14 +33,7 @@ class Diagnosis:
 
     def to_json(self) -> dict[str, Any]:
         """The object that ``--json`` prints."""
-        return {
-            "area": self.area,
-            "check": self.check,
-            "subject": self.subject,
-            "state": self.state,
-            "seen": self.seen,
-            "remedy": self.remedy,
-        }
+        return dict(vars(self))
 
 
 def worst(found: Iterable[Diagnosis]) -> State:

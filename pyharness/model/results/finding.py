@@ -44,18 +44,7 @@ class ValueStatistics:
 
     def to_json(self) -> dict[str, Any]:
         """The object that ``--json`` prints."""
-        return {
-            "count": self.count,
-            "nan": self.nan,
-            "positive_infinity": self.positive_infinity,
-            "negative_infinity": self.negative_infinity,
-            "large": self.large,
-            "denormal": self.denormal,
-            "minimum": self.minimum,
-            "maximum": self.maximum,
-            "mean": self.mean if self.mean is None or math.isfinite(self.mean) else None,
-            "first": list(self.first) if self.first is not None else None,
-        }
+        return {**vars(self), "mean": self.mean if self.mean is None or math.isfinite(self.mean) else None}
 
 
 @frozen
@@ -142,27 +131,15 @@ class Finding:
     def to_json(self) -> dict[str, Any]:
         """The object that ``--json`` prints."""
         return {
-            "kind": self.kind,
-            "name": self.name,
-            "overload": self.overload,
-            "made": self.made,
-            "values": list(self.values),
-            "within": list(self.within),
-            "node": self.node,
-            "why": self.why,
+            **vars(self),
             "module": self.module,
             "origin": self.origin.to_json() if self.origin else None,
             "calls": [call.to_json() for call in self.calls],
             "forward": [call.to_json() for call in self.forward],
-            "approximate": self.approximate,
             "made_from": self.made_from.to_json() if self.made_from else None,
             "inputs": [tensor.to_json() for tensor in self.inputs],
             "outputs": [tensor.to_json() for tensor in self.outputs],
             "stack": [frame.to_json() for frame in self.stack],
-            "graph_task": self.graph_task,
-            "thread": self.thread,
-            "thread_name": self.thread_name,
-            "number": self.number,
         }
 
 

@@ -33,13 +33,7 @@ class Call:
 
     def to_json(self) -> dict[str, Any]:
         """The object that ``--json`` prints."""
-        return {
-            "file": self.file,
-            "line": self.line,
-            "function": self.function,
-            "module": self.module,
-            "node": self.node,
-        }
+        return {name: getattr(self, name) for name in self.__slots__}
 
 
 @dataclass(frozen=True, slots=True)

@@ -3,48 +3,48 @@
 from __future__ import annotations
 
 import json
-from typing import Any, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from pyharness.model.errors import HarnessError
 from pyharness.model.results.trace import Call, Event, GraphTask, TensorInfo, Trace
+
+if TYPE_CHECKING:
+    from collections.abc import Hashable
 
 _FORMAT = "pyharness trace 1"
 _T = TypeVar("_T")
 
 
-class _Once:
-    """Numbers for what many events share; ``rows`` has each once."""
+class Numbered:
+    """Numbers for values, in order of their first use: the keys of ``known``."""
 
     def __init__(self) -> None:
-        self.rows: list[Any] = []
-        self._known: dict[Any, int] = {}
+        self.known: dict[Any, int] = {}
+        self._same: dict[int, int] = {}
 
-    def number(self, key: Any, row: Any) -> int:
-        """The number of ``key``; ``row`` is what the file says of it."""
-        number = self._known.setdefault(key, len(self.rows))
-        if number == len(self.rows):
-            self.rows.append(row)
-        return number
+    def number(self, value: Hashable) -> int:
+        """The number of ``value``."""
+        return self.known.setdefault(value, len(self.known))
+
+    def optional(self, value: Hashable) -> int:
+        """The number of ``value``; -1 stands for ``None``."""
+        return -1 if value is None else self.number(value)
+
+    def by_identity(self, value: Hashable) -> int:
+        """The number of a value that is one object in many rows, lives as long as they do, and is long to hash."""
+        if id(value) not in self._same:
+            self._same[id(value)] = self.number(value)
+        return self._same[id(value)]
 
 
 class _Writer:
     def __init__(self) -> None:
-        self.calls = _Once()
-        self.stacks = _Once()
-        self.tensors = _Once()
-        self._stacks_seen: dict[int, int] = {}  # by identity: hashing a stack for each event would cost more than it
-
-    def stack(self, stack: tuple[Call, ...]) -> int:
-        number = self._stacks_seen.get(id(stack))
-        if number is None:
-            row = [self.calls.number(call, _call_row(call)) for call in stack]
-            number = self._stacks_seen[id(stack)] = self.stacks.number(stack, row)
-        return number
+        self.calls = Numbered()
+        self.stacks = Numbered()
+        self.tensors = Numbered()
 
     def infos(self, infos: tuple[TensorInfo, ...] | None) -> list[int] | None:
-        if infos is None:
-            return None
-        return [self.tensors.number(info, [info.shape, info.dtype, info.device]) for info in infos]
+        return None if infos is None else [self.tensors.number(info) for info in infos]
 
     def event(self, event: Event) -> list[Any]:
         return [
@@ -60,7 +60,7 @@ class _Writer:
             event.reentrant,
             event.sequence,
             event.forward,
-            self.stack(event.stack),
+            self.stacks.by_identity(event.stack),
             event.approximate,
             self.infos(event.inputs),
             self.infos(event.outputs),
@@ -76,7 +76,7 @@ class _Writer:
             task.duration,
             task.nodes,
             task.parent,
-            self.stack(task.stack),
+            self.stacks.by_identity(task.stack),
         ]
 
 
@@ -95,9 +95,9 @@ def dump(trace: Trace) -> bytes:
         "threads": {str(number): name for number, name in trace.threads.items()},
         "events": [writer.event(event) for event in trace.events],
         "graph_tasks": [writer.task(task) for task in trace.graph_tasks],
-        "calls": writer.calls.rows,
-        "stacks": writer.stacks.rows,
-        "tensors": writer.tensors.rows,
+        "stacks": [[writer.calls.number(call) for call in stack] for stack in writer.stacks.known],
+        "calls": [_call_row(call) for call in writer.calls.known],
+        "tensors": [[info.shape, info.dtype, info.device] for info in writer.tensors.known],
     }
     return json.dumps(data, separators=(",", ":")).encode()
 
