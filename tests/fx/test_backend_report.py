@@ -15,7 +15,7 @@ from pyharness.fx.backend.inputs import plain_source
 from pyharness.fx.backend.naming import function_of
 from pyharness.fx.backend.options import OptionError
 from pyharness.model.results.compiled import CompileReport, Place
-from pyharness.model.results.compiled_text import Manner, plain, report_lines
+from pyharness.model.results.compiled_text import plain, report_lines
 from pyharness.protocol.codec import decode
 
 FILE = backend_models.__file__
@@ -74,7 +74,7 @@ def test_breaks_guards_and_what_failed_have_the_users_lines(afresh):
     lines = {place(guard.place) for guard in by_id["4/0"].guards if guard.place}
     assert any(file == FILE for file, _ in lines)
     assert decode(CompileReport, json.loads(json.dumps(report.to_json())), "the report") == report
-    text = [line.text for line in report_lines(report, Manner(guards=True))]
+    text = [line.text for line in report_lines(report, guards=True)]
     assert text[-1] == "5 graphs, 2 graph breaks, 1 recompilation"
     assert any("again     self.factor == 2  (guard of 3/0)" in line for line in text)
     assert str(report).count("\n  guards  ") == len(report.compilations)

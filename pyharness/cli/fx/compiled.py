@@ -15,7 +15,7 @@ from pyharness.cli.kit.script import command_of
 from pyharness.host.exit_status import of_program
 from pyharness.model.errors import HarnessError
 from pyharness.model.results.compiled import CompileReport
-from pyharness.model.results.compiled_text import Manner, report_lines
+from pyharness.model.results.compiled_text import report_lines
 from pyharness.protocol.codec import decode
 
 if TYPE_CHECKING:
@@ -58,7 +58,7 @@ def command(
     if as_json:
         output.write_json(report.to_json())
     elif report.compilations or report.not_compiled:
-        output.write_lines(report_lines(report, Manner(guards=guards)))
+        output.write_lines(report_lines(report, guards=guards))
     if not report.compilations and not report.not_compiled:
         error = HarnessError(f"torch.compile made nothing of {program.script} with the backend pyharness.", _NOTHING)
         error.exit_code = status or 1

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import copy
 import inspect
-import random
 import traceback
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -14,6 +13,7 @@ import torch
 from torch.utils import _pytree as pytree
 
 from pyharness.fx.bisecting.passes import BisectError
+from pyharness.fx.verifying.keeping import RandomState
 from pyharness.model.results.verdict import Verdict
 
 if TYPE_CHECKING:
@@ -81,7 +81,7 @@ class Check:
         self.given = given
         self.compares = given is None or _positions(given) >= 3
         """Whether it is told the inputs and the module before: then both may be replaced by smaller ones."""
-        self._state = (torch.get_rng_state(), random.getstate())
+        self._state = RandomState()
 
     def __call__(self, before: GraphModule, after: GraphModule, values: Values, *, locate: bool = False) -> Outcome:
         """What the check says of ``after``, which it may change; ``before`` and the values stay as they are.
@@ -109,14 +109,12 @@ class Check:
     @contextmanager
     def same_randomness(self) -> Iterator[None]:
         """Every run draws the same random numbers, and the caller's are as if nothing had run."""
-        saved = torch.get_rng_state(), random.getstate()
-        torch.set_rng_state(self._state[0])
-        random.setstate(self._state[1])
+        saved = RandomState()
+        self._state.restore()
         try:
             yield
         finally:
-            torch.set_rng_state(saved[0])
-            random.setstate(saved[1])
+            saved.restore()
 
 
 def lint(module: GraphModule) -> Outcome:

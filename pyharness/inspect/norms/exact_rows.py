@@ -98,16 +98,11 @@ def squares(rows: Sequence[Tensor | None], batch: int | None) -> Tensor:
 
 
 def _squares(row: Tensor, batch: int | None) -> Tensor:
-    if row.requires_grad:
-        flat = _flat(row, batch)
-        return flat.to(_wide(flat)).square().sum(-1).to(torch.float64)
-    return _lengths(row, batch).to(torch.float64).square()
-
-
-def _lengths(row: Tensor, batch: int | None) -> Tensor:
     flat = _flat(row, batch)
+    if row.requires_grad:
+        return flat.to(_wide(flat)).square().sum(-1).to(torch.float64)
     lengths: Tensor = torch.linalg.vector_norm(flat, dim=-1, dtype=_wide(flat))
-    return lengths
+    return lengths.to(torch.float64).square()
 
 
 def _flat(row: Tensor, batch: int | None) -> Tensor:

@@ -6,7 +6,6 @@ import re
 from collections import Counter
 from typing import TYPE_CHECKING
 
-from pyharness.model.frozen import frozen
 from pyharness.model.text.source_line import short_path
 from pyharness.model.text.styled_line import Line
 
@@ -28,21 +27,13 @@ _ROUTINE = frozenset({"DIMENSION_DYNAMIC_MARKING_GUARD"})
 """Guards that torch sets on every tensor, whatever the code does with it."""
 
 
-@frozen
-class Manner:
-    """How much of a report is shown."""
-
-    guards: bool = False
-    """Each guard, instead of their number."""
-
-
-def report_lines(report: CompileReport, manner: Manner | None = None) -> Iterator[Line]:
-    """The whole report."""
+def report_lines(report: CompileReport, *, guards: bool = False) -> Iterator[Line]:
+    """The whole report; ``guards``: each of them, instead of their number."""
     if not report.compilations and not report.not_compiled:
         yield Line("torch.compile made nothing with the backend pyharness.")
         return
     for compilation in report.compilations:
-        yield from _compilation(compilation, manner or Manner())
+        yield from _compilation(compilation, each_guard=guards)
     for failed in report.not_compiled:
         yield from _not_compiled(failed)
     if report.compilations:
@@ -51,7 +42,7 @@ def report_lines(report: CompileReport, manner: Manner | None = None) -> Iterato
         yield Line(note, "faint")
 
 
-def _compilation(compilation: Compilation, manner: Manner) -> Iterator[Line]:
+def _compilation(compilation: Compilation, *, each_guard: bool) -> Iterator[Line]:
     yield Line(f"{compilation.name}  {compilation.id}  {_at(compilation.place)}", "heading")
     for failed in compilation.failed_guards:
         yield _field("again", f"{plain(failed.text)}  (guard of {failed.compilation})", "bad")
@@ -64,15 +55,15 @@ def _compilation(compilation: Compilation, manner: Manner) -> Iterator[Line]:
         yield _field("broken", compilation.ended_by.reason, "bad")
         yield from _source(compilation.ended_by.place)
     if compilation.guards is not None:
-        yield from _guards(compilation.guards, manner)
+        yield from _guards(compilation.guards, each_guard=each_guard)
 
 
-def _guards(guards: tuple[Guard, ...], manner: Manner) -> Iterator[Line]:
+def _guards(guards: tuple[Guard, ...], *, each_guard: bool) -> Iterator[Line]:
     told = [guard for guard in guards if guard.kind not in _ROUTINE]
     kinds = Counter(guard.kind for guard in told).most_common()
     counts = [f"{count} {kind}" for kind, count in kinds[:_KINDS]] + ["others"] * (len(kinds) > _KINDS)
     yield _field("guards", f"{len(told)}: {', '.join(counts)}", "faint")
-    for guard in told if manner.guards else ():
+    for guard in told if each_guard else ():
         yield _field("", plain(guard.text))
         yield from _source(guard.place)
 

@@ -1,4 +1,4 @@
-"""What a C++ file defines: functions with their parameters, autograd classes, and blocks such as ``TORCH_LIBRARY``."""
+"""What a C++ file defines: functions with their parameters, and blocks such as ``TORCH_LIBRARY``."""
 
 from __future__ import annotations
 
@@ -60,7 +60,6 @@ class CxxFile:
     tokens: Tokens
     functions: tuple[Function, ...]
     blocks: tuple[Block, ...]
-    autograd_classes: tuple[str, ...]
 
 
 def read(text: str) -> CxxFile:
@@ -71,7 +70,6 @@ def read(text: str) -> CxxFile:
         tokens,
         tuple(one for one in found if isinstance(one, Function)),
         tuple(one for one in found if isinstance(one, Block)),
-        tuple(one for one in found if isinstance(one, str)),
     )
 
 
@@ -137,8 +135,8 @@ class _Scan:
         self._tokens = tokens
         self._items = tokens.items
 
-    def definitions(self, index: int, end: int, scope: tuple[str, ...]) -> Iterator[Function | Block | str]:
-        """In their order; a string is the name of an autograd class."""
+    def definitions(self, index: int, end: int, scope: tuple[str, ...]) -> Iterator[Function | Block]:
+        """In their order."""
         start = index
         while index < end:
             token = self._items[index]
@@ -152,7 +150,7 @@ class _Scan:
                 start, index = close + 1, close
             index += 1
 
-    def _braced(self, start: int, brace: int, close: int, scope: tuple[str, ...]) -> Iterator[Function | Block | str]:
+    def _braced(self, start: int, brace: int, close: int, scope: tuple[str, ...]) -> Iterator[Function | Block]:
         start = self._behind_template(start, brace)
         header = self._items[start:brace]
         words = [token.text for token in header]
@@ -217,14 +215,11 @@ class _Scan:
 
     def _class(
         self, header: Sequence[Token], brace: int, close: int, scope: tuple[str, ...]
-    ) -> Iterator[Function | Block | str]:
+    ) -> Iterator[Function | Block]:
         words = [token.text for token in header]
         name_end = words.index(":") if ":" in words else len(words)
         names = [token.text for token in header[:name_end] if token.kind == "name" and token.text != "final"]
-        name = names[-1] if names else ""
-        if "Function" in words[name_end:] and name in words[name_end:]:
-            yield "::".join((*scope, name))
-        yield from self.definitions(brace + 1, close, (*scope, name))
+        yield from self.definitions(brace + 1, close, (*scope, names[-1] if names else ""))
 
 
 _NAMESPACE = {"namespace", "inline"}
