@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import operator
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
@@ -150,7 +151,7 @@ class Execution:
         if node.op == "output":
             return args[0]
         if node.op == "get_attr":
-            return _attribute(self.module, str(node.target))
+            return operator.attrgetter(str(node.target))(self.module)
         if node.op == "call_method":
             receiver, *rest = args
             return getattr(receiver, str(node.target))(*rest, **kwargs)
@@ -197,10 +198,3 @@ def rebuilt(like: Any, found: Sequence[Leaf]) -> Any:
         return value.clone() if isinstance(value, torch.Tensor) else value
 
     return mapped(like, following)
-
-
-def _attribute(module: torch.nn.Module, target: str) -> Any:
-    value: Any = module
-    for part in target.split("."):
-        value = getattr(value, part)
-    return value
