@@ -86,13 +86,11 @@ def _inherited(descriptor: int) -> socket.socket:
 
 def _connect(channel: socket.socket, link: socket.socket) -> bool:
     """Shake hands with the controller; whether it wants a stop at the script's first line."""
-    from pyharness.debuggee import agent
     from pyharness.debuggee.link import forked
     from pyharness.debuggee.link.seat import SEAT
     from pyharness.debuggee.link.session import started
     from pyharness.protocol.channel import Unfiled
 
-    agent.start()
     forked.let_children_go()
     with started(channel, link) as session:
         if not session.greet():

@@ -7,12 +7,14 @@ and reads ``pyharness_answer``.
 from __future__ import annotations
 
 import json
+import sys
 from typing import TYPE_CHECKING, Any, TypeVar
 
+from pyharness.debuggee import doorway
 from pyharness.debuggee.pydevd.emptied_modules import KEPT_MODULES
 from pyharness.model.errors import nearest
 from pyharness.model.text.visible import say
-from pyharness.protocol.agent import Request
+from pyharness.protocol.agent import Doorway, Request
 from pyharness.protocol.codec import MalformedError, encode
 
 if TYPE_CHECKING:
@@ -35,8 +37,26 @@ def handles(request: type[AnyRequest]) -> Callable[[Callable[[AnyRequest], Any]]
     return register
 
 
+def begin() -> Doorway:
+    """Let gdb ask from now on: through the native half of pyharness, or without it; ``OSError`` where it cannot."""
+    try:
+        from pyharness import _trap
+    except ImportError as lack:
+        try:
+            return doorway.open_to(answer)
+        except OSError as error:
+            raise OSError(f"{_of_another_python(lack)}, and its agent cannot do without: {error}") from error
+    _trap.set_agent(answer)
+    addresses = _trap.addresses()
+    return Doorway(addresses["call"], addresses["request"], addresses["answer"])
+
+
+def _of_another_python(lack: ImportError) -> str:
+    return f"pyharness's native half is not built for Python {sys.version.split()[0]} ({lack})"
+
+
 def start() -> bool:
-    """Let gdb ask from now on; whether it can.
+    """Let gdb ask from now on and stop at Python lines; whether it can.
 
     Without the native half of pyharness it cannot: the program still runs, and this says so on stderr.
     """

@@ -13,6 +13,8 @@ from pyharness.protocol.mi import Armed
 if TYPE_CHECKING:
     from pyharness.debugger.native.side import NativeSide
     from pyharness.debugger.shell import Shell
+    from pyharness.protocol.agent import Request
+    from pyharness.protocol.question import Answer
 
 
 class GilHeldError(HarnessError):
@@ -84,9 +86,18 @@ class Actions:
             case m.Leave(thread, pending):
                 self._leave(native, thread, pending=pending)
             case m.AgentArm(thread):
-                self._depth[thread] = self._shell.ask_agent(thread, ArmStepIn()) or 0
+                self._depth[thread] = self._armed_by(ArmStepIn(), thread) or 0
             case m.AgentDisarm(thread):
                 self._forget_python_step(native, thread)
+
+    def _armed_by(self, request: Request[Answer], thread: int) -> Answer | None:
+        """Have debugpy stop; where it cannot be told, nobody would hear of the step's end."""
+        if lack := self._shell.lack:
+            raise HarnessError(
+                f"No step can end in Python from here: {lack}.",
+                "Continue to a place in Python (`py:FILE:LINE`), or install pyharness in the program's environment.",
+            )
+        return self._shell.ask_agent(thread, request)
 
     def _forget_python_step(self, native: NativeSide, thread: int) -> None:
         if native.calls.disarms(thread):
@@ -101,7 +112,7 @@ class Actions:
         caller = native.caller(thread)
         if caller.language != "none" and not pending:  # an exception may pass a native caller by
             self._depth.pop(thread, None)
-            self._shell.ask_agent(thread, ArmNextLine())
+            self._armed_by(ArmNextLine(), thread)
         if caller.language == "native":
             native.finish(thread, caller.level)
         else:

@@ -157,7 +157,8 @@ class LiveShell(Shell):
         """The program says something; ``Ready`` is answered later, by the first request of the client's."""
         match message:
             case Hello():
-                self._gdb.begin(has_agent=message.agent, guarded=message.guard)
+                self.lack = message.lack
+                self._gdb.begin(agent=message.agent, guarded=message.guard)
                 link, pid = self.process.debugpy(message), self.process.pid
                 self.python.connect(link, pid, str(PACKAGE), self._user_code, message.stdlib)
                 children = self.process.children
@@ -379,7 +380,7 @@ class LiveShell(Shell):
         ``None`` where the program has no agent.
         """
         native = self.attach()
-        if not native.has_agent:
+        if native.agent is None:
             return None
         for _ in range(_MAX_STOPS):
             reply = native.ask_agent(thread, request)

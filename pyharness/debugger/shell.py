@@ -59,6 +59,8 @@ class Shell(ABC):
         self.lost = False
         """A debugger has died, and that was raised."""
         self.exit_code: int | None = None
+        self.lack = ""
+        """Why the program has no agent; empty where it has one."""
         self._left = False
         """Whoever waits for a stop is to wait no longer."""
         self._told: m.Stopped | None = None

@@ -17,6 +17,20 @@ if TYPE_CHECKING:
     from pyharness.model.where import Where
 
 
+MESSAGE_SIZE = 1 << 16
+"""Bytes of the buffer of the request, and of that of the answer."""
+
+
+@frozen
+class Doorway:
+    """Where gdb asks: addresses in the program."""
+
+    call: int
+    """Of ``int agent(void)``; 0 is its answer where somebody has answered."""
+    request: int
+    answer: int
+
+
 class Request(Question[Answer]):
     """One request; the thread that it is about is the one that it is called on."""
 

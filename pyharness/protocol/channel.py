@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Any, NoReturn
 from pyharness.model.errors import nearest
 from pyharness.model.frozen import frozen
 from pyharness.model.text.json_lines import parsed
+from pyharness.protocol.agent import Doorway
 from pyharness.protocol.codec import MalformedError, decode, encode
 from pyharness.protocol.question import Answer, Question
 
@@ -69,8 +70,8 @@ class Hello(Message[Welcome], name="hello"):
     """Who the program is: its first message."""
 
     pid: int
-    agent: bool
-    """Whether it has the agent."""
+    agent: Doorway | None
+    """Where gdb asks its agent."""
     lack: str
     """Why it has none."""
     guard: bool

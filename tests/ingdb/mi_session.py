@@ -35,7 +35,7 @@ class Attached:
             env=os.environ | (environment or {}),
         )
         self._stops = queue.SimpleQueue()
-        self.native = NativeSide(self._notice, has_agent=False, guarded=False, user_code=UserCode())
+        self.native = NativeSide(self._notice, agent=None, guarded=False, user_code=UserCode())
 
     def _notice(self, notice):
         if notice is None or notice.kind == "stopped":

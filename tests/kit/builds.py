@@ -38,6 +38,18 @@ def crossing(name: str = "crossing", source: Path = CROSSING, level: str = "-O0"
     return _once(module, lambda made: _compile(made, command)).parent
 
 
+def plain_extension(python: str) -> Path:
+    """The folder with the module ``plain`` for an interpreter, which needs nothing but that."""
+    source = PROGRAMS / "plain_extension.c"
+    asked = "import sysconfig as s, sys; print(s.get_paths()['include'], s.get_config_var('EXT_SUFFIX'), sys.version)"
+    include, suffix, version = subprocess.run(
+        [python, "-c", asked], capture_output=True, text=True, check=True
+    ).stdout.split(maxsplit=2)
+    module = BUILT / f"plain-{_key(source.read_bytes(), version)}" / f"plain{suffix}"
+    words = ["-x", "c", "-O0", *_LIBRARY_FLAGS, f"-I{include}", str(source)]
+    return _once(module, lambda made: _compile(made, words)).parent
+
+
 def op_kernel() -> Path:
     """An extension with the op ``walk::weighted``."""
     return _with_our_headers("op_kernel.cpp", "-O0", *_torch_includes(), *_torch_libraries("torch_cpu", "c10"))

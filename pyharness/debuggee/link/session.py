@@ -29,6 +29,7 @@ from pyharness.protocol.channel import Busy, Failed, Generated, Hello, Library, 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
+    from pyharness.protocol.agent import Doorway
     from pyharness.protocol.channel import Go
 
 
@@ -130,22 +131,20 @@ def started(connection: socket.socket, link: socket.socket) -> Iterator[Session]
 
 def hello(key: str) -> Hello:
     """Who we are."""
-    lack = _lack_of_agent()
+    doorway, lack = _doorway()
     stdlib, python = sysconfig.get_paths()["stdlib"], sys.version.split()[0]
-    return Hello(os.getpid(), not lack, lack, _guard(), stdlib, python, key)
+    return Hello(os.getpid(), doorway, lack, _guard(), stdlib, python, key)
 
 
-def _lack_of_agent() -> str:
-    """Start the agent; why there is none, or empty. As ``agent.start``, but silent."""
-    try:
-        from pyharness import _trap
-    except ImportError as error:
-        return f"pyharness's native half is not built for Python {sys.version.split()[0]} ({error})"
+def _doorway() -> tuple[Doorway | None, str]:
+    """Start the agent; where gdb asks it, or why there is none."""
     from pyharness.debuggee import agent
     from pyharness.debuggee.pydevd import stepping  # noqa: F401  (stepping registers its requests)
 
-    _trap.set_agent(agent.answer)
-    return ""
+    try:
+        return agent.begin(), ""
+    except OSError as error:
+        return None, str(error)
 
 
 def _guard() -> bool:

@@ -48,7 +48,7 @@ class CoreNative(NativeSide):
     """Every thread stands, for ever."""
 
     def __init__(self, on_notice: Callable[[Notice | None], None]) -> None:
-        super().__init__(on_notice, has_agent=False, guarded=False, user_code=UserCode.of(()))
+        super().__init__(on_notice, agent=None, guarded=False, user_code=UserCode.of(()))
 
     def open(self, path: str, program: str) -> OpenedCore:
         """Read a core file; ``HarnessError`` says what is wrong with it."""

@@ -14,6 +14,7 @@ if TYPE_CHECKING:
 
     from pyharness.gdbmi.records import Notice
     from pyharness.model.user_code import UserCode
+    from pyharness.protocol.agent import Doorway
 
 
 class PreparedGdb:
@@ -25,12 +26,10 @@ class PreparedGdb:
         self._begun = False
         self._made: Future[NativeSide] = Future()
 
-    def begin(self, *, has_agent: bool, guarded: bool) -> None:
-        """Start it on a thread of its own; ``has_agent`` and ``guarded`` are those of ``NativeSide``."""
+    def begin(self, *, agent: Doorway | None, guarded: bool) -> None:
+        """Start it on a thread of its own; ``agent`` and ``guarded`` are those of ``NativeSide``."""
         self._begun = True
-        threading.Thread(
-            target=self._make, args=(has_agent, guarded), name="pyharness-prepare-gdb", daemon=True
-        ).start()
+        threading.Thread(target=self._make, args=(agent, guarded), name="pyharness-prepare-gdb", daemon=True).start()
 
     def take(self) -> NativeSide:
         """The prepared gdb, once it is ready; ``HarnessError`` or ``OSError`` where it cannot be."""
@@ -40,10 +39,10 @@ class PreparedGdb:
         """The prepared gdb, to be closed; ``None`` where there is none."""
         return self._made.result() if self._begun and self._made.exception() is None else None
 
-    def _make(self, has_agent: bool, guarded: bool) -> None:  # noqa: FBT001  (a thread's arguments)
+    def _make(self, agent: Doorway | None, guarded: bool) -> None:  # noqa: FBT001  (a thread's arguments)
         native = None
         try:
-            native = NativeSide(self._on_notice, has_agent=has_agent, guarded=guarded, user_code=self._user_code)
+            native = NativeSide(self._on_notice, agent=agent, guarded=guarded, user_code=self._user_code)
             native.prepare()
             self._made.set_result(native)
         except (HarnessError, OSError) as error:

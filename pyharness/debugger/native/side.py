@@ -18,7 +18,8 @@ from pyharness.gdbmi.client import GdbBusyError, GdbClient, GdbError, GdbLostErr
 from pyharness.gdbmi.records import Notice, quote
 from pyharness.host.process_state import has_ended
 from pyharness.model.errors import HarnessError
-from pyharness.protocol import agent, mi
+from pyharness.protocol import mi
+from pyharness.protocol.agent import Evaluate
 from pyharness.protocol.codec import MalformedError
 from pyharness.protocol.mi.command import Running
 
@@ -29,6 +30,7 @@ if TYPE_CHECKING:
     from pyharness.gdbmi.records import Value
     from pyharness.model.frames import Frame
     from pyharness.model.user_code import UserCode
+    from pyharness.protocol.agent import Doorway, Request
 
 LOADER = Path(__file__).parents[2] / "ingdb" / "load.py"
 _SETTINGS = (
@@ -62,13 +64,14 @@ class NativeSide:
     """What the core asks of gdb, in terms of kernel threads."""
 
     def __init__(
-        self, on_notice: Callable[[Notice | None], None], *, has_agent: bool, guarded: bool, user_code: UserCode
+        self, on_notice: Callable[[Notice | None], None], *, agent: Doorway | None, guarded: bool, user_code: UserCode
     ) -> None:
         self._on_notice = on_notice
         self._settling: queue.SimpleQueue[Notice | None] | None = None
         self._gdb = GdbClient(self._forward, **user_code.environment)
         self._user_code = user_code
-        self.has_agent = has_agent
+        self.agent = agent
+        """Where the program's agent is asked, ``None`` where it has none."""
         self._guarded = guarded
         self._armed_thread = 0
         self._passing: set[int] = set()
@@ -146,7 +149,7 @@ class NativeSide:
         self._gdb.target_is_gone = lambda: has_ended(pid)
         self._settling = queue.SimpleQueue()
         try:
-            self.ask(mi.Attach(pid))
+            self.ask(mi.Attach(pid, self.agent))
         except GdbError as error:
             message, _, remedy = error.message.partition("\n")
             raise HarnessError(message, remedy) from error
@@ -342,8 +345,8 @@ class NativeSide:
         """The text of a gdb expression."""
         return self.ask(mi.Evaluate(thread, expression, level))
 
-    def ask_agent(self, thread: int, request: agent.Request[Any]) -> mi.AgentReply:
-        """Run a request on a stopped thread of the program, which must have the agent (``has_agent``)."""
+    def ask_agent(self, thread: int, request: Request[Any]) -> mi.AgentReply:
+        """Run a request on a stopped thread of the program, which must have the agent (``agent``)."""
         if lost := self._lost_python.get(thread):
             raise HarnessError(*lost)
         return self.calls.ask(mi.AskAgent(thread, request.written()))
@@ -420,7 +423,7 @@ class NativeSide:
     def _said_agent(self, command: mi.AskAgent, line: str) -> dict[str, Value]:
         expression = command.request.get("expression", "")
         try:
-            if command.request.get("do") == agent.Evaluate.tag:
+            if command.request.get("do") == Evaluate.tag:
                 return self._evaluated(line, command.thread, expression)
             return self._calling(command.thread, line)
         except GdbError as error:

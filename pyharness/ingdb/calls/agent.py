@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from contextlib import contextmanager, nullcontext
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, ClassVar
 
 import gdb
 
@@ -13,7 +13,7 @@ from pyharness.ingdb.process import libraries
 from pyharness.ingdb.settings import temporarily
 from pyharness.ingdb.stack import backtrace
 from pyharness.model.errors import HarnessError
-from pyharness.protocol.agent import Evaluate, RefusedError
+from pyharness.protocol.agent import MESSAGE_SIZE, Doorway, Evaluate, RefusedError
 from pyharness.protocol.codec import MalformedError
 
 if TYPE_CHECKING:
@@ -24,12 +24,22 @@ if TYPE_CHECKING:
 
 _LIBRARY = "_trap."
 """How the file name of the library with the agent begins."""
-_MAX_ANSWER = 1 << 16
 _SEVERAL = 2
+
+
+class _Told:
+    """What the controller knows of the program, of which there is one in a gdb."""
+
+    doorway: ClassVar[Doorway | None] = None
 
 
 class NoAgentError(HarnessError):
     """The program has no agent: it was not started by the harness, or not got that far."""
+
+
+def tell(doorway: Doorway | None) -> None:
+    """The program's agent is asked there; where nobody says so, its library has symbols."""
+    _Told.doorway = doorway
 
 
 def read_symbols() -> bool:
@@ -55,20 +65,18 @@ def call(request: Request[Answer]) -> Answer:
 
 def call_with(request: dict[str, Any]) -> dict[str, Any]:
     """What the agent says to a request, both as ``protocol.agent`` writes them."""
-    if not read_symbols():
-        raise NoAgentError(
-            "gdb cannot ask this program about its Python side.",
-            "Start it with ph-run, or as `python -m pyharness.debuggee SCRIPT`.",
-        )
+    doorway = _doorway()
     text = json.dumps(request).encode() + b"\0"
-    if len(text) > _MAX_ANSWER:
+    if len(text) > MESSAGE_SIZE:
         raise HarnessError(f"The request is too long for the agent: {len(text)} bytes.")
     safe_point.reach()
-    gdb.selected_inferior().write_memory(_address("pyharness_request"), text)
+    memory = gdb.selected_inferior()
+    memory.write_memory(doorway.request, text)
+    memory.write_memory(doorway.answer, b"\0")
     # In non-stop mode gdb lets no other thread of those that stand run for a call, whatever its settings.
     alone = None if gdb.parameter("non-stop") else _is_only_python_thread()
     with _no_breakpoints(request.get("do") == Evaluate.tag):
-        gone = _call("pyharness_agent", alone=alone)
+        gone = _call(doorway.call, alone=alone)
     return _answer(gone)
 
 
@@ -81,10 +89,22 @@ def end_call() -> dict[str, Any]:
 
 
 def _answer(gone: int) -> dict[str, Any]:
-    if gone:
+    text = "" if gone else _text(_doorway().answer)
+    if not text:
         raise NoAgentError("The program's agent is gone: its interpreter is shutting down.")
-    answer: dict[str, Any] = json.loads(_text(_address("pyharness_answer")))
+    answer: dict[str, Any] = json.loads(text)
     return answer
+
+
+def _doorway() -> Doorway:
+    if _Told.doorway is not None:
+        return _Told.doorway
+    if not read_symbols():
+        raise NoAgentError(
+            "gdb cannot ask this program about its Python side.",
+            "Start it with ph-run, or as `python -m pyharness.debuggee SCRIPT`.",
+        )
+    return Doorway(*map(_address, ("pyharness_agent", "pyharness_request", "pyharness_answer")))
 
 
 def _is_only_python_thread() -> bool:
@@ -92,7 +112,7 @@ def _is_only_python_thread() -> bool:
 
     Where one has, the interpreter hands it over at the next chance, and goes on only when the other has had it.
     """
-    if not _call("pyharness_holds_gil", alone=True):
+    if not _call(_address("pyharness_holds_gil"), alone=True):
         return False
     python = backtrace.current_python()
     return python is None or len(python.threads()) < _SEVERAL
@@ -111,16 +131,16 @@ def _address(symbol: str) -> int:
 
 
 def _text(address: int) -> str:
-    raw = bytes(gdb.selected_inferior().read_memory(address, _MAX_ANSWER))
+    raw = bytes(gdb.selected_inferior().read_memory(address, MESSAGE_SIZE))
     return raw.partition(b"\0")[0].decode(errors="replace")
 
 
-def _call(function: str, *, alone: bool | None) -> int:
-    """Call ``int function(void)``; ``alone`` keeps other threads where they are, ``None`` is as gdb does anyway."""
+def _call(function: int, *, alone: bool | None) -> int:
+    """Call ``int function(void)`` at an address; ``alone`` keeps other threads where they are, ``None`` is gdb's way."""
     locking = nullcontext() if alone is None else temporarily("scheduler-locking", "on" if alone else "off")
     with locking:
         try:
-            return guarded_call.call(_address(function))
+            return guarded_call.call(function)
         except gdb.error as error:
             raise HarnessError(f"The call into the program did not return: {error}") from error
 

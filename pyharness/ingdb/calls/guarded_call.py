@@ -66,6 +66,7 @@ def call(function: int) -> int:
     guard = _find()
     with temporarily("unwindonsignal", "on"), _may_be_given_up():
         if guard is None:
+            _Calls.unguarded[_lwp()] = _place()
             return int(gdb.parse_and_eval(f"((int (*)(void)) {function:#x})()"))
         with _noted(guard) as noted:
             return _through_gate(guard, noted, function)
@@ -99,12 +100,14 @@ def _runs() -> bool:
 def end() -> int | None:
     """What the call returned that was given up on the selected thread, which has stopped; it then stands as before it.
 
-    ``None`` where nobody can know: the call was gdb's own, or one without a guard, or has stopped on its way.
+    ``None`` where nobody can know: the call was gdb's own, or has stopped on its way. Of one without a guard only its
+    end is known, which is 0.
     """
     given_up = _Calls.given_up.pop(_lwp())
+    before = _Calls.unguarded.pop(_lwp(), None)
     _step_others()
     if given_up is None:
-        return None
+        return 0 if before is not None and _stands(*before) else None
     guard, noted = given_up
     if _stands(_gate(guard, noted) + _WAITING, None):
         with _shallow():
@@ -176,6 +179,8 @@ class _Calls:
     """Calls that the guard knows of."""
     given_up: ClassVar[dict[int, tuple[_Guard, _Noted] | None]] = {}
     """Calls that run on without gdb; ``None`` for one without a guard."""
+    unguarded: ClassVar[dict[int, tuple[int, int]]] = {}
+    """Where threads stood, by pc and stack pointer, that were called without a guard."""
     told: ClassVar[set[int]] = set()
     """Threads of whose stop gdb has told since a call on them was given up."""
     signalled: ClassVar[set[int]] = set()
@@ -252,6 +257,7 @@ def _may_be_given_up() -> Iterator[None]:
     """In non-stop mode gdb ends a call at the next stop, whichever thread that is of; the called thread runs on."""
     lwp = _lwp()
     _Calls.open.pop(lwp, None)
+    _Calls.unguarded.pop(lwp, None)
     try:
         yield
     except gdb.error as error:
@@ -360,11 +366,17 @@ def _bring_back(noted: _Noted) -> None:
     _set("orig_rax", noted.system_call)
 
 
+def _place() -> tuple[int, int]:
+    """The pc and the stack pointer of the selected thread."""
+    frame = gdb.newest_frame()
+    return frame.pc(), int(frame.read_register("rsp")) & _MASK
+
+
 def _stands(pc: int, stack_pointer: int | None) -> bool:
     """Whether the selected thread stands there: gdb has brought it back from a call."""
     try:
-        frame = gdb.newest_frame()
-        return frame.pc() == pc and stack_pointer in {None, int(frame.read_register("rsp")) & _MASK}
+        here = _place()
+        return here[0] == pc and stack_pointer in {None, here[1]}
     except gdb.error:  # it runs, or is gone
         return False
 

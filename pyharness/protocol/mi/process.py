@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from pyharness.model.frozen import frozen
+from pyharness.protocol.agent import Doorway
 from pyharness.protocol.mi.command import Command
 
 
@@ -11,6 +12,8 @@ class Attach(Command[tuple[int, ...]], name="ph-attach"):
     """Attach in non-stop mode; the LWPs of all threads, which stand then."""
 
     pid: int
+    agent: Doorway | None = None
+    """Where the program's agent is asked, if it has one."""
 
 
 @frozen

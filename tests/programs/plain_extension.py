@@ -1,0 +1,17 @@
+"""Crosses into a plain C extension and back; runs under any Python that the extension is built for."""
+
+import plain
+
+
+def work(count):
+    first = plain.total(count)  # @calls
+    second = plain.without_gil() + first  # @after
+    try:  # @try
+        plain.fails()  # @fails
+    except ValueError as error:  # @caught
+        second += len(str(error))  # @handled
+    return second  # @end
+
+
+result = work(5)  # @main
+print("result", result)  # @printed
