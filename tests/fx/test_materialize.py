@@ -42,6 +42,28 @@ def test_the_file_is_what_runs(model):
     assert torch.equal(got["out"], expected["out"])
 
 
+def named_as_in_torch_2_8(self, src, globals, co_fields=None):  # noqa: A002  (torch's name)
+    """``_EvalCacheLoader.cache`` up to torch 2.9, as far as it names the code."""
+    key = self._get_key()
+    if co_fields:
+        key += f" from {co_fields['co_filename']}:{co_fields['co_firstlineno']} in {co_fields['co_name']}"
+    self.eval_cache[key] = src
+    return key
+
+
+def test_the_file_is_what_runs_where_torch_makes_its_name_a_part_of_another(model, monkeypatch):
+    monkeypatch.setattr(fx.graph_module._EvalCacheLoader, "cache", named_as_in_torch_2_8)
+    module = fx.symbolic_trace(model)
+    made = materialize(module)
+    assert type(module).forward.__code__.co_filename == str(made.file)
+    assert_map_matches(made)
+    expected, got = model(X), module(X)
+    assert torch.equal(got["out"], expected["out"])
+    module.graph.lint()
+    module.recompile()
+    assert module(X)["out"].shape == got["out"].shape
+
+
 def test_every_node_has_its_line(model):
     module = fx.symbolic_trace(model)
     made = materialize(module)

@@ -2,7 +2,8 @@
 
 FX asks ``graph._co_fields`` for the file name of the code that it is about to compile. ``_Name`` answers that question:
 by then the text exists, so its file can be named by its content, and text is generated and compiled only once. The
-attribute is private; where another torch does not ask, the text is compiled once more under its file's name.
+attribute is private. Up to torch 2.9 FX makes the file name a part of another, with a line and a function; where a torch
+does that, or does not ask, the text is compiled once more under its file's name.
 """
 
 from __future__ import annotations
@@ -61,6 +62,8 @@ GENERATED: set[str] = set()
 WATCHERS: list[Callable[[GraphModule, GeneratedFile], None]] = []
 """Called as ``LISTENERS`` are, with the module."""
 
+_ASKED_BY_OLDER = {"co_firstlineno": 1, "co_name": "forward"}
+"""What FX reads beside the file name up to torch 2.9, whether it is there or not."""
 _tidied: set[Path] = set()
 _writing = threading.Lock()
 _MAXIMUM_NAME = 60
@@ -148,13 +151,16 @@ class _Name(dict[str, Any]):
     """Answers FX's question for a file name, and writes the file when asked."""
 
     def __init__(self, module: GraphModule, folder: Path | None) -> None:
-        super().__init__(co_filename="")  # with a first line or a name beside it, FX would not take it as it is
+        super().__init__(co_filename="")  # from torch 2.10 on, FX takes it as it is if no line and name are beside it
         self._module = module
         self._folder = folder
         self._file: GeneratedFile | None = None
 
     def __getitem__(self, key: str) -> Any:
         return self.file.path if key == "co_filename" else super().__getitem__(key)
+
+    def __missing__(self, key: str) -> Any:
+        return _ASKED_BY_OLDER[key]
 
     @property
     def file(self) -> GeneratedFile:
