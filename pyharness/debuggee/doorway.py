@@ -10,7 +10,6 @@ import ctypes
 import mmap
 import platform
 import struct
-import sys
 from typing import TYPE_CHECKING, Any
 
 from pyharness.protocol.agent import MESSAGE_SIZE, Doorway
@@ -97,7 +96,7 @@ def _machine_code(callback: int) -> bytes:
 
 
 def _tracing(function: str) -> bytes:
-    if sys.version_info < (3, 11):  # these functions are new there; before, pydevd passes our frames by
+    if not hasattr(ctypes.pythonapi, function):  # they are new in 3.11; before, pydevd passes our frames by
         return b""
     return _calling("PyThreadState_Get") + _RESULT_AS_ARGUMENT + _calling(function)
 

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import gdb
 
+from pyharness.ingdb import console
+
 
 def register() -> None:
     """UTF-8 where the locale's has no "…" (``LC_ALL=C``), as Python does: with it gdb fails to print a long tensor."""
@@ -12,4 +14,4 @@ def register() -> None:
     except (UnicodeEncodeError, LookupError):
         for name in ("host-charset", "target-charset"):
             if gdb.parameter(name) == "auto":
-                gdb.execute(f"set {name} UTF-8", to_string=True)
+                console.run(f"set {name} UTF-8")

@@ -7,6 +7,8 @@ from typing import TYPE_CHECKING
 
 import gdb
 
+from pyharness.ingdb import console
+
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
@@ -24,8 +26,8 @@ def temporarily(name: str, value: str) -> Iterator[None]:
     if before == value:
         yield
         return
-    gdb.execute(f"set {name} {value}", to_string=True)
+    console.run(f"set {name} {value}")
     try:
         yield
     finally:
-        gdb.execute(f"set {name} {'auto' if before is None else before}", to_string=True)
+        console.run(f"set {name} {'auto' if before is None else before}")

@@ -2,8 +2,8 @@
 
 FX asks ``graph._co_fields`` for the file name of the code that it is about to compile. ``_Name`` answers that question:
 by then the text exists, so its file can be named by its content, and text is generated and compiled only once. The
-attribute is private. Up to torch 2.9 FX makes the file name a part of another, with a line and a function; where a torch
-does that, or does not ask, the text is compiled once more under its file's name.
+attribute is private. Up to torch 2.9 FX makes the file name a part of another, with a line and a function; where a
+torch does that, or does not ask, the text is compiled once more under its file's name.
 """
 
 from __future__ import annotations

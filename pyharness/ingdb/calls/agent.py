@@ -136,7 +136,7 @@ def _text(address: int) -> str:
 
 
 def _call(function: int, *, alone: bool | None) -> int:
-    """Call ``int function(void)`` at an address; ``alone`` keeps other threads where they are, ``None`` is gdb's way."""
+    """Call ``int function(void)`` at an address; ``alone`` keeps other threads where they are, ``None``: gdb's way."""
     locking = nullcontext() if alone is None else temporarily("scheduler-locking", "on" if alone else "off")
     with locking:
         try:

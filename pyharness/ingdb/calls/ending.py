@@ -5,8 +5,7 @@ from __future__ import annotations
 from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
-import gdb
-
+from pyharness.ingdb import console
 from pyharness.ingdb.settings import temporarily
 from pyharness.model.evaluation import END_SIGNAL
 
@@ -17,9 +16,9 @@ if TYPE_CHECKING:
 @contextmanager
 def possible() -> Iterator[None]:
     """Meanwhile the signal is gdb's: it stops the thread that gets it, and the program does not see it."""
-    gdb.execute(f"handle {END_SIGNAL} stop print nopass", to_string=True)
+    console.run(f"handle {END_SIGNAL} stop print nopass")
     try:
         with temporarily("unwindonsignal", "on"):
             yield
     finally:
-        gdb.execute(f"handle {END_SIGNAL} nostop noprint pass", to_string=True)
+        console.run(f"handle {END_SIGNAL} nostop noprint pass")

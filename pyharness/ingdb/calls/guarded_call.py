@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, ClassVar
 
 import gdb
 
+from pyharness.ingdb import console
 from pyharness.ingdb.process import libraries
 from pyharness.ingdb.settings import temporarily
 from pyharness.model.errors import HarnessError
@@ -291,7 +292,7 @@ def _leave_call() -> bool:
     if called is None:
         return False
     called.select()
-    gdb.execute("return", to_string=True)
+    console.run("return")
     return True
 
 
@@ -319,11 +320,11 @@ def _lwp() -> int:
 def _shallow() -> Iterator[None]:
     """gdb looks for the selected frame whenever a register was set: in the whole stack, where it has moved away."""
     before = gdb.parameter("backtrace limit")
-    gdb.execute("set backtrace limit 1", to_string=True)
+    console.run("set backtrace limit 1")
     try:
         yield
     finally:
-        gdb.execute(f"set backtrace limit {before or 'unlimited'}", to_string=True)
+        console.run(f"set backtrace limit {before or 'unlimited'}")
 
 
 def _free(guard: _Guard) -> int:

@@ -10,6 +10,7 @@ from pathlib import Path
 
 import gdb
 
+from pyharness.ingdb import console
 from pyharness.ingdb.functions import native_names
 from pyharness.ingdb.settings import temporarily
 from pyharness.model.errors import HarnessError
@@ -33,7 +34,7 @@ def reach() -> None:
         raise HarnessError("The thread is inside the allocator and cannot be asked.", "Let it run on and try again.")
     frame.select()
     with temporarily("suppress-cli-notifications", "on"), temporarily("scheduler-locking", "off"):
-        gdb.execute("finish", to_string=True)
+        console.run("finish")
 
 
 def _outermost_locking() -> gdb.Frame | None:

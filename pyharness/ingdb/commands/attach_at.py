@@ -10,7 +10,7 @@ from functools import partial
 
 import gdb
 
-from pyharness.ingdb import terminal
+from pyharness.ingdb import console, terminal
 from pyharness.ingdb.functions import native_names
 from pyharness.ingdb.functions.known_functions import known_functions
 from pyharness.ingdb.opening import attach
@@ -75,7 +75,7 @@ def _run_to(wanted: dict[int, str]) -> None:
             if breakpoint_.is_valid():
                 breakpoint_.delete()
     if pc not in wanted:
-        raise HarnessError("The program stopped before it called that.", gdb.execute("frame", to_string=True).strip())
+        raise HarnessError("The program stopped before it called that.", console.run("frame").strip())
     thread = gdb.selected_thread()
     terminal.write(f"Thread {thread.num if thread else 0} is at {wanted[pc]}")
     gdb.flush()

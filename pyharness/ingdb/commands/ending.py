@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import gdb
 
+from pyharness.ingdb import console
 from pyharness.ingdb.prompt import places, stops
 from pyharness.ingdb.prompt.registry import command
 from pyharness.model.errors import HarnessError
@@ -19,7 +20,7 @@ def start() -> None:
     """Look at the places whenever the program ends; once per gdb."""
     gdb.events.exited.connect(lambda _event: _ended.append(True))
     for name in _HOOKED:
-        gdb.execute(f"define hookpost-{name}\nph-ended\nend", to_string=True)
+        console.run(f"define hookpost-{name}\nph-ended\nend")
 
 
 @command("ph-ended", gdb.COMMAND_STATUS)

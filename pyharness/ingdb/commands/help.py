@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import gdb
 
-from pyharness.ingdb import terminal
+from pyharness.ingdb import console, terminal
 from pyharness.ingdb.prompt.registry import command
 
 
@@ -15,8 +15,8 @@ def ph_help(argument: str) -> None:
         name = argument if argument.startswith("ph-") else f"ph-{argument}"
         gdb.execute(f"help {name}")
         return
-    names = gdb.execute("complete ph-", to_string=True).split()
+    names = console.run("complete ph-").split()
     width = max(map(len, names), default=0) + 2
     for name in names:
-        summary = gdb.execute(f"help {name}", to_string=True).partition("\n")[0]
+        summary = console.run(f"help {name}").partition("\n")[0]
         terminal.write(f"{name:<{width}}{summary}")

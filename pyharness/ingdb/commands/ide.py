@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import gdb
 
+from pyharness.ingdb import console
 from pyharness.ingdb.opening import attach
 from pyharness.ingdb.process import libraries
 from pyharness.ingdb.prompt import library_watch
@@ -27,7 +28,7 @@ def ph_own_symbols(_argument: str) -> None:
     attach.configure()
     gdb.events.new_objfile.connect(_on_new_objfile)
     for hook in ("target hookpost-core", "hookpost-core-file"):
-        gdb.execute(f"define {hook}\n{_AFTER_CORE}\nend", to_string=True)
+        console.run(f"define {hook}\n{_AFTER_CORE}\nend")
 
 
 @command(_AFTER_CORE, gdb.COMMAND_FILES)
@@ -55,4 +56,4 @@ class _Kill(gdb.Command):
 
     def invoke(self, _argument: str, _from_tty: bool) -> None:  # noqa: FBT001  (gdb's signature)
         if gdb.selected_inferior().pid:
-            gdb.execute("detach", to_string=True)
+            console.run("detach")

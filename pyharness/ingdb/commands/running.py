@@ -7,7 +7,7 @@ from pathlib import Path
 
 import gdb
 
-from pyharness.ingdb import terminal
+from pyharness.ingdb import console, terminal
 from pyharness.ingdb.opening import attach
 from pyharness.ingdb.process import processes
 from pyharness.ingdb.prompt import library_watch, places, stops, trap
@@ -39,7 +39,7 @@ def ph_run(_argument: str) -> None:
 
 def start(arguments: str) -> None:
     """Start Python with ``arguments`` and the harness beside it, and stop it before its first instruction."""
-    gdb.execute(f"set args {with_harness(arguments)}", to_string=True)
+    console.run(f"set args {with_harness(arguments)}")
     places.set_places()
     trap.watch()
     attach.configure()

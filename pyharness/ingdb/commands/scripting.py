@@ -8,6 +8,7 @@ from pathlib import Path
 
 import gdb
 
+from pyharness.ingdb import console
 from pyharness.ingdb.prompt.registry import command
 from pyharness.model.errors import UsageError
 
@@ -25,7 +26,7 @@ def ph_program(argument: str) -> None:
         return
     if not argument:
         raise UsageError("Which script?", "Write ph-program SCRIPT [ARGS].")
-    gdb.execute(f"file {interpreter()}", to_string=True)
+    console.run(f"file {interpreter()}")
     gdb.execute(f"set args {argument}")
 
 

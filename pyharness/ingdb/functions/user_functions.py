@@ -31,7 +31,7 @@ if TYPE_CHECKING:
     from pyharness.reading.binaries.line_table import Line, LineTable, Sequence
     from pyharness.reading.binaries.symbol_table import Symbol
 
-_VERSION = 5
+_VERSION = 6
 _MOST_KEPT = 200
 _GENERATED = re.compile(
     rb"^(_GLOBAL__|_Z41__static_initialization_and_destruction_0|__tcf_|_ZT[hvcWH]|_ZZ?N?.*_FUN$|_init$|_fini$|__cxx_global)"

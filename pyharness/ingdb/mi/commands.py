@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 import gdb
 
-from pyharness.ingdb import torch_process
+from pyharness.ingdb import console, torch_process
 from pyharness.ingdb.calls import agent, call_gate, ending, expressions, guarded_call
 from pyharness.ingdb.functions import native_names, trap_line
 from pyharness.ingdb.functions.known_functions import innermost, is_within_own
@@ -189,16 +189,16 @@ def _is_of_call(request: mi.IsOfCall) -> bool:
 def _resume_with_trap(request: mi.ResumeWithTrap) -> None:
     select(request.thread)
     if request.command == "continue":
-        gdb.execute("signal SIGTRAP &", to_string=True)
+        console.run("signal SIGTRAP &")
         return
-    gdb.execute(f"frame {request.level}", to_string=True)
+    console.run(f"frame {request.level}")
     # Passed while this thread is resumed, and no longer: to gdb a planted trap is a SIGTRAP as well.
-    gdb.execute("handle SIGTRAP stop print pass", to_string=True)
+    console.run("handle SIGTRAP stop print pass")
     try:
-        gdb.execute("queue-signal SIGTRAP", to_string=True)
-        gdb.execute(f"{request.command} &", to_string=True)
+        console.run("queue-signal SIGTRAP")
+        console.run(f"{request.command} &")
     finally:
-        gdb.execute("handle SIGTRAP stop print nopass", to_string=True)
+        console.run("handle SIGTRAP stop print nopass")
 
 
 @handles(mi.PassTraps)

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 import gdb
 
+from pyharness.ingdb import console
 from pyharness.ingdb.functions import user_functions
 from pyharness.ingdb.functions.known_functions import known_functions
 from pyharness.ingdb.mi.commands import handles, select
@@ -31,7 +32,7 @@ def _jump(request: mi.Jump) -> int:
     frame.select()
     address = _target(frame, request.file, request.line)
     if not request.check:
-        gdb.execute(f"set $pc = {address:#x}", to_string=True)
+        console.run(f"set $pc = {address:#x}")
     return address
 
 
@@ -134,4 +135,4 @@ def needs_destruction(kind: gdb.Type, depth: int = 0) -> bool:
 
 def _declares_destructor(kind: gdb.Type) -> bool:
     gdb.set_convenience_variable(_PLACE, gdb.Value(0).cast(kind.pointer()))
-    return bool(re.search(r"^\s*(virtual )?~", gdb.execute(f"ptype/rt *${_PLACE}", to_string=True), re.MULTILINE))
+    return bool(re.search(r"^\s*(virtual )?~", console.run(f"ptype/rt *${_PLACE}"), re.MULTILINE))

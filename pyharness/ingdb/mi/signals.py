@@ -8,6 +8,7 @@ from pathlib import Path
 
 import gdb
 
+from pyharness.ingdb import console
 from pyharness.ingdb.mi.commands import handles, select
 from pyharness.ingdb.opening import core_file
 from pyharness.ingdb.stops import fault_address, last_words
@@ -42,14 +43,14 @@ def _signals(request: mi.Signals) -> tuple[mi.Signal, ...]:
         for name in request.stop:
             if name not in known or name in _DEBUGGERS:
                 raise UsageError(f"The program cannot be stopped at {name!r}.", nearest(name, known - _DEBUGGERS))
-        gdb.execute("handle all nostop noprint pass", to_string=True)
+        console.run("handle all nostop noprint pass")
         if request.stop:
-            gdb.execute(f"handle {' '.join(request.stop)} stop print pass", to_string=True)
+            console.run(f"handle {' '.join(request.stop)} stop print pass")
     return tuple(entry for entry in _listed() if entry.name not in _DEBUGGERS)
 
 
 def _listed() -> list[mi.Signal]:
-    rows = _LINE.findall(gdb.execute("info signals", to_string=True))
+    rows = _LINE.findall(console.run("info signals"))
     return [mi.Signal(name, stop == "Yes", meaning) for name, stop, _, _, meaning in rows]
 
 

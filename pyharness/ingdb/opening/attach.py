@@ -7,7 +7,7 @@ from contextlib import ExitStack, suppress
 
 import gdb
 
-from pyharness.ingdb import terminal
+from pyharness.ingdb import console, terminal
 from pyharness.ingdb.process import libraries
 from pyharness.ingdb.settings import temporarily
 from pyharness.ingdb.stack import unwinder
@@ -56,7 +56,7 @@ def _attach(pid: int, *, non_stop: bool) -> None:
             # A libc with debug symbols installed (/usr/lib/debug) would be read in full: gdb always reads libc.
             during.enter_context(temporarily("debug-file-directory", _NOWHERE))
             during.enter_context(temporarily("suppress-cli-notifications", "on"))
-            gdb.execute(f"attach {pid}", to_string=True)
+            console.run(f"attach {pid}")
     except gdb.error as error:
         raise refusal.explained(pid, str(error)) or gdb.GdbError(
             f"gdb cannot attach to {pid}: {error}\n`pyharness doctor` says what keeps it from that."

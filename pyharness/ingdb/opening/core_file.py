@@ -8,6 +8,7 @@ from pathlib import Path
 
 import gdb
 
+from pyharness.ingdb import console
 from pyharness.ingdb.opening import attach
 from pyharness.ingdb.process import libraries
 from pyharness.ingdb.settings import temporarily
@@ -52,11 +53,11 @@ def open_core(path: str, program: str = "") -> None:
 def _read(path: str, program: str) -> None:
     # gdb reads libc whatever we say; with debug symbols installed for it, in full.
     with temporarily("debug-file-directory", "/nonexistent"):
-        gdb.execute(f"core-file {_argument(path)}", to_string=True)
+        console.run(f"core-file {_argument(path)}")
         executable = _checked(path, program) if program else _executable()
         if executable:
-            gdb.execute(f"file {shlex.quote(executable)}", to_string=True)
-            gdb.execute(f"core-file {_argument(path)}", to_string=True)
+            console.run(f"file {shlex.quote(executable)}")
+            console.run(f"core-file {_argument(path)}")
 
 
 def _why(path: str, error: str) -> str:
@@ -81,7 +82,7 @@ def _argument(path: str) -> str:
 def _entry() -> int | None:
     """Where the program's first instruction lies; ``None`` where the core has not kept it."""
     try:
-        entry = _ENTRY.search(gdb.execute("info auxv", to_string=True))
+        entry = _ENTRY.search(console.run("info auxv"))
     except gdb.error:
         return None
     return int(entry[1], 16) if entry else None

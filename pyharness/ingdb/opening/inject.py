@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 import gdb
 
+from pyharness.ingdb import console
 from pyharness.ingdb.calls import safe_point
 from pyharness.ingdb.opening import attach
 from pyharness.ingdb.process import libraries
@@ -37,7 +38,7 @@ _NATIVE = "Its native half can be debugged all the same: `pyharness attach PID`,
 def inject(request: dict[str, Any]) -> dict[str, Any]:
     """Attach to ``request["pid"]``, start a thread in it that runs ``request["code"]``, and say so; then detach."""
     attach.attach(request["pid"], non_stop=False, symbols=False)
-    gdb.execute("handle all nostop noprint pass", to_string=True)
+    console.run("handle all nostop noprint pass")
     found = _functions(request["pid"])
     _select_thread()
     if not _call(found["Py_IsInitialized"]):

@@ -12,6 +12,7 @@ from typing import Any
 import gdb
 
 from pyharness.host.process_state import is_stopped, let_go_on
+from pyharness.ingdb import console
 from pyharness.ingdb.opening import attach, inject
 from pyharness.ingdb.opening.core_file import open_core
 from pyharness.ingdb.stack import backtrace
@@ -35,7 +36,7 @@ def report(request: dict[str, Any], descriptor: int) -> None:
         answer = {"error": {"message": message, "remedy": remedy}}
     finally:
         with suppress(gdb.error):  # not attached
-            gdb.execute("detach", to_string=True)
+            console.run("detach")
         let_go_on(request["pid"], stopped_before=stopped_before)
     with os.fdopen(descriptor, "w", encoding="utf-8") as stream:
         json.dump(answer, stream)

@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING
 
 import gdb
 
+from pyharness.ingdb import console
 from pyharness.ingdb.process.inferior_memory import read
 from pyharness.model.user_code import is_user_binary
 from pyharness.reading.process import memory_map
@@ -141,7 +142,7 @@ def _mappings() -> tuple[str, memory_map.Parse]:
             text = ""
         return text, memory_map.from_proc
     try:
-        return gdb.execute("info proc mappings", to_string=True), memory_map.from_gdb
+        return console.run("info proc mappings"), memory_map.from_gdb
     except gdb.error:
         return "", memory_map.from_gdb
 
@@ -268,11 +269,11 @@ def is_read_user_code(address: int) -> bool:
 def load_symbols(library: Library) -> bool:
     """Have gdb read one library's symbols; whether it has them now."""
     if not is_loaded(library):
-        gdb.execute(f"sharedlibrary ^{_basic_regex(_gdb_name(library))}$", to_string=True)
+        console.run(f"sharedlibrary ^{_basic_regex(_gdb_name(library))}$")
         _current().loaded = None
         if not is_loaded(library):  # gdb does not find what the program named from its own folder, or in its container
             with suppress(gdb.error):  # it is gone since it was opened
-                gdb.execute(f'add-symbol-file "{library.elf.path}" -o {library.bias:#x}', to_string=True)
+                console.run(f'add-symbol-file "{library.elf.path}" -o {library.bias:#x}')
             _current().loaded = None
     return is_loaded(library)
 
@@ -288,7 +289,7 @@ def _gdb_name(library: Library) -> str:
     if text is None:
         return library.path
     if not gdb.solib_name(text.address + library.bias):
-        gdb.execute("info sharedlibrary ^$", to_string=True)  # has gdb look at the program's list again
+        console.run("info sharedlibrary ^$")  # has gdb look at the program's list again
     return gdb.solib_name(text.address + library.bias) or library.path
 
 

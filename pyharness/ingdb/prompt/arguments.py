@@ -5,12 +5,12 @@ from __future__ import annotations
 import shlex
 from pathlib import Path
 
-import gdb
+from pyharness.ingdb import console
 
 
 def program_arguments() -> str:
     """What ``show args`` shows; ``gdb.parameter`` does not know what came with ``gdb --args``."""
-    shown = gdb.execute("show args", to_string=True)
+    shown = console.run("show args")
     return shown.partition('"')[2].rpartition('"')[0]
 
 

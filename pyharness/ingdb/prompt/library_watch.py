@@ -9,6 +9,7 @@ from pathlib import Path
 
 import gdb
 
+from pyharness.ingdb import console
 from pyharness.ingdb.calls import agent
 from pyharness.ingdb.process import libraries
 from pyharness.ingdb.prompt.trap import quietly
@@ -49,7 +50,7 @@ _watches: list[_LibraryLoaded] = []
 
 def start() -> None:
     """Watch the loads of the program that is stopped now."""
-    gdb.execute("sharedlibrary /ld-linux", to_string=True)
+    console.run("sharedlibrary /ld-linux")
     if _watches and _watches[-1].is_valid():
         _watches[-1].begin()
     else:

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 
 import gdb
 
-from pyharness.ingdb import terminal
+from pyharness.ingdb import console, terminal
 from pyharness.ingdb.calls import agent
 from pyharness.ingdb.prompt import trap
 from pyharness.ingdb.prompt.arguments import scripts
@@ -61,7 +61,7 @@ def set_places() -> None:
     """Make the places known to the program: now, or when it is started."""
     live = _live().items()
     stops = SetStops(tuple(_line_place(number, place.where) for number, place in live if place.where.kind != "native"))
-    gdb.execute(f"set environment {ENVIRONMENT} {json.dumps(stops.to_json())}", to_string=True)
+    console.run(f"set environment {ENVIRONMENT} {json.dumps(stops.to_json())}")
     if not gdb.selected_inferior().pid or gdb.selected_thread() is None:
         return
     try:
@@ -103,7 +103,7 @@ def _set_native(asked: where.Where) -> int:
             if asked.hits:
                 quietly(lambda: CountedStop(asked.native_location, _counted(asked)))
             else:
-                gdb.execute(f"break {asked.native_location}{condition}", to_string=True)
+                console.run(f"break {asked.native_location}{condition}")
     except gdb.error as error:
         raise UsageError(f"gdb does not take {asked}: {error}", where.FORMS) from error
     made = max(gdb.breakpoints(), key=lambda each: each.number)

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 import gdb
 
-from pyharness.ingdb import terminal
+from pyharness.ingdb import console, terminal
 from pyharness.ingdb.functions.trap_line import PythonLine, current_line
 from pyharness.ingdb.prompt import places
 from pyharness.ingdb.settings import temporarily
@@ -57,7 +57,7 @@ def resume(command: str = "continue") -> None:
     _watch.driving = True
     try:
         with temporarily("suppress-cli-notifications", "on"):
-            gdb.execute(command, to_string=True)
+            console.run(command)
     finally:
         _watch.driving = False
     if _watch.exited is not None:
@@ -82,7 +82,7 @@ def _lines(note: str) -> Iterator[str]:
     if python is not None:
         yield from describe(python)
     else:
-        yield gdb.execute("frame", to_string=True).rstrip("\n")
+        yield console.run("frame").rstrip("\n")
     if note:
         yield f"Note: {note}"
 

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, TypeVar
 
 import gdb
 
+from pyharness.ingdb import console
 from pyharness.ingdb.functions.trap_line import FUNCTION, current_line, newest, text_argument
 from pyharness.model.conditions import hits as hit_condition
 
@@ -82,7 +83,7 @@ def quietly(make: Callable[[], _Made]) -> _Made:
     """Make a breakpoint without gdb's remark that its function is not there yet: it will be."""
     made: list[_Made] = []
     _to_make.append(lambda: made.append(make()))
-    gdb.execute(f"python import {__name__} as _trap; _trap._to_make.pop()()", to_string=True)
+    console.run(f"python import {__name__} as _trap; _trap._to_make.pop()()")
     return made[0]
 
 

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 
 import gdb
 
+from pyharness.ingdb import console
 from pyharness.ingdb.functions import native_names
 from pyharness.ingdb.functions.known_functions import known_functions
 from pyharness.ingdb.process import libraries
@@ -163,7 +164,7 @@ def at_trap(*, lift: bool) -> bool:
         return False
     if lift:
         planted.lift_one(address)
-    gdb.execute(f"set $pc = {address:#x}", to_string=True)
+    console.run(f"set $pc = {address:#x}")
     return True
 
 
