@@ -44,6 +44,10 @@ class Actions:
         """Whether a step is on its way into native code, of which there is none yet."""
         return bool(self._stepping_into)
 
+    def forgets_native(self) -> None:
+        """There will be no native code to step into."""
+        self._stepping_into = 0
+
     def arm_again(self, native: NativeSide) -> None:
         """More of the user's native code was loaded: a step on its way stops there too."""
         if self._stepping_into:

@@ -55,6 +55,8 @@ class Breakpoints:
         self._python = python
         self._listener = listener
         self._set: list[Breakpoint] = []
+        self._without_gdb: list[Breakpoint] = []
+        """Those in native code that were refused because there is no gdb."""
         self._count = 0
         self._maps: dict[str, SourceMap] = {}
         self.of_number: dict[int, Breakpoint] = {}
@@ -74,7 +76,18 @@ class Breakpoints:
     @property
     def wants_native(self) -> bool:
         """Whether a native place waits for its library."""
-        return any(each.where.kind == "native" and each.pending for each in self._set)
+        return bool(self._waiting_native())
+
+    def _waiting_native(self) -> list[Breakpoint]:
+        waiting = [each for each in self._set if each.where.kind == "native" and each.pending]
+        return [each for each in waiting if each not in self._without_gdb]
+
+    def refuse_native(self, problem: HarnessError) -> None:
+        """gdb cannot be had: nothing in native code stops. A function may still be one of Python's."""
+        waiting = self._waiting_native()
+        self._without_gdb += waiting
+        for each in waiting:
+            self._listener.refused(each, problem)
 
     @property
     def enabled(self) -> list[Breakpoint]:

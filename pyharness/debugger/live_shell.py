@@ -130,6 +130,8 @@ class LiveShell(Shell):
                 self._exited(item)
             case "pause":
                 self._pause_native(item)
+            case "noted":
+                self.process.answer(Go(), item)
             case _:
                 return False
         return True
@@ -180,8 +182,15 @@ class LiveShell(Shell):
             case Ends():
                 self._ending = True
             case _:
-                self._note(message)
-                self.process.answer(Go(), message)
+                self._noted(message)
+
+    def _noted(self, message: Message[Any]) -> None:
+        try:
+            self._note(message)
+        except HarnessError:  # is told first; where the session goes on, the program does
+            self._events.put(("noted", message))
+            raise
+        self.process.answer(Go(), message)
 
     def _note(self, message: Message[Any]) -> None:
         """Take what the program tells; it waits until that is done."""
@@ -199,13 +208,24 @@ class LiveShell(Shell):
     def _on_library(self, path: str) -> None:
         self._libraries.append(path)
         if self.native is None and (self.breakpoints.wants_native or self._actions.wants_native):
-            self.attach()
+            self._attach_to_stop()
         elif self.native is None and self._crashes:
             self._watch_for_crashes()
         elif self.native:
             self.native.load_symbols()
         if self.native:
             self._read_library(self.native)
+
+    def _attach_to_stop(self) -> None:
+        """gdb is needed for a place or a step in native code; without it each place is refused, and the program runs."""
+        try:
+            self.attach()
+        except DebuggerLostError:
+            raise
+        except HarnessError as error:
+            self._actions.forgets_native()
+            self.breakpoints.refuse_native(error)
+            raise
 
     def _read_library(self, native: NativeSide) -> None:
         """Stop in a library whose symbols gdb has read, where that was asked for before."""
@@ -341,7 +361,7 @@ class LiveShell(Shell):
                     return True
                 if source == "program":  # it waits for the answer before it can end
                     self._on_program(item)
-                elif source in {"debugpy", "gdb"}:
+                elif source in {"debugpy", "gdb", "noted"}:
                     told.append((source, item))
                 elif source != "left":
                     self._listener.other(source, item)

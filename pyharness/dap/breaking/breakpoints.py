@@ -166,7 +166,7 @@ class ClientBreakpoints:
         """The core cannot set a place."""
         each = self._of(core)
         if each:
-            each.message, each.failed = str(error), True
+            each.message, each.failed, each.verified = str(error), True, False
             if each is not self._adding:
                 self._changed(each)
 
