@@ -9,6 +9,7 @@ import re
 import shutil
 import signal
 import subprocess
+import sysconfig
 import threading
 import time
 from collections import deque
@@ -32,7 +33,10 @@ _CHANCES = 4
 """Slices that gdb has for an answer when its program has ended."""
 NO_CORE = ("-iex", "maint set internal-error quit yes", "-iex", "maint set internal-error corefile no")
 """A gdb whose own assertion fails would dump its core where we are, whatever the limit; 13 may as a program dies."""
-INSTALL_GDB = "Install it (Debian, Ubuntu: apt-get install gdb), or name one in $PYHARNESS_GDB."
+INSTALL_GDB = (
+    "Install it (Debian, Ubuntu: `apt-get install gdb`; without root: `pip install 'pyharness[gdb]'`, or gdb-for-pwndbg),"
+    " or name one in $PYHARNESS_GDB."
+)
 
 
 class GdbError(HarnessError):
@@ -51,9 +55,10 @@ class GdbLostError(DebuggerLostError):
 
 
 def find_gdb() -> str:
-    """Path of gdb (``$PYHARNESS_GDB`` or on ``PATH``); an error with the remedy when there is none."""
-    wanted = os.environ.get("PYHARNESS_GDB") or "gdb"
-    path = shutil.which(wanted)
+    """Path of gdb: ``$PYHARNESS_GDB``, else on ``PATH``, else our environment's own; an error with the remedy."""
+    named = os.environ.get("PYHARNESS_GDB")
+    wanted = named or "gdb"
+    path = shutil.which(wanted) or (None if named else shutil.which(wanted, path=sysconfig.get_path("scripts")))
     if path is None:
         raise HarnessError(f"gdb was not found ({wanted!r} is not an executable on PATH).", INSTALL_GDB)
     return path

@@ -2,12 +2,15 @@
 
 import json
 import os
+import shutil
+import subprocess
+import venv
 from pathlib import Path
 
 import pytest
 from harness_process import STANDS, at
 
-from kit.paths import PROGRAMS
+from kit.paths import PROGRAMS, ROOT
 
 LINES = PROGRAMS / "plain_lines.py"
 
@@ -38,6 +41,22 @@ def test_a_native_place_says_what_to_do(pyharness, tmp_path, missing, named):
     assert f"pyharness: gdb was not found ({named}" in errors
     assert "apt-get install gdb" in errors
     assert "Traceback" not in errors
+
+
+def test_the_gdb_of_our_own_environment_is_found_where_path_has_none(tmp_path):
+    venv.create(tmp_path / "env", symlinks=True, with_pip=False)
+    own = tmp_path / "env/bin/gdb"
+    own.symlink_to(shutil.which("gdb"))
+    asks = f"import sys; sys.path.insert(0, {str(ROOT)!r}); from pyharness.gdbmi.client import find_gdb; print(find_gdb())"
+
+    def found(**more):
+        environment = {**os.environ, **more}
+        command = [tmp_path / "env/bin/python", "-c", asks]
+        return subprocess.run(command, env=environment, capture_output=True, text=True, check=False).stdout.strip()
+
+    assert found(**without_gdb(tmp_path)) == str(own)
+    assert found(PYHARNESS_GDB="") == shutil.which("gdb")
+    assert not found(PYHARNESS_GDB="/nowhere/gdb")
 
 
 def test_a_step_into_says_what_to_do(pyharness):

@@ -11,6 +11,7 @@ from pyharness.doctor.machine import try_ptrace
 from pyharness.doctor.process.live_process import process_checks
 from pyharness.doctor.registry import Area
 from pyharness.doctor.system.tracing_rules import tracing_rules
+from pyharness.gdbmi.client import find_gdb
 from pyharness.host.process_state import lives_on
 from pyharness.model.errors import HarnessError
 
@@ -77,6 +78,17 @@ def permission(process: LiveProcess) -> Iterator[Diagnosis]:
         yield AREA.problem("ptrace", f"Nothing can be attached to from here: {reason}.", remedy)
         return
     yield AREA.ok("ptrace", "A debugger can attach to it, and none has yet.")
+
+
+@process_checks.add(AREA, "gdb")
+def gdb(_process: LiveProcess) -> Iterator[Diagnosis]:
+    """Whether there is a gdb, without which nothing attaches and no stack is read."""
+    try:
+        path = find_gdb()
+    except HarnessError as error:
+        yield AREA.failed("gdb", error)
+        return
+    yield AREA.ok("gdb", f"gdb is there ({path}).")
 
 
 def _refused(process: LiveProcess, number: int) -> Diagnosis:
