@@ -9,7 +9,6 @@ import argparse
 import atexit
 import builtins
 import importlib.util
-import itertools
 import os
 import re
 import signal
@@ -112,7 +111,7 @@ def _tell_end(conversation: Conversation, owner: int, before: int) -> None:
         return
     UNSEEN.end()
     hints, others = OP_PLACES.hints(), forked.had_children(before)
-    conversation.ask(Ended(hints, others, tuple(UNSEEN.at_exit), UNSEEN.traced, _has_compiled()))
+    conversation.ask(Ended(hints, others, tuple(UNSEEN.at_exit), UNSEEN.traced, _has_compiled(), OP_PLACES.unwatched))
 
 
 def _has_compiled() -> bool:
@@ -188,9 +187,8 @@ def _their_part(trace: types.TracebackType | None) -> types.TracebackType | None
         if not _OURS.search(trace.tb_frame.f_code.co_filename):
             frames.append(trace)
         trace = trace.tb_next
-    for earlier, later in itertools.pairwise([*frames, None]):
-        if earlier is not None:
-            earlier.tb_next = later
+    for earlier, later in zip(frames, [*frames[1:], None]):  # noqa: B905  (CPython 3.9 has no strict)
+        earlier.tb_next = later
     return frames[0] if frames else None
 
 

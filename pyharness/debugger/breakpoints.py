@@ -56,7 +56,7 @@ class Breakpoints:
         self._listener = listener
         self._set: list[Breakpoint] = []
         self._without_gdb: list[Breakpoint] = []
-        """Those in native code that were refused because there is no gdb."""
+        """Breakpoints in native code that were refused because there is no gdb."""
         self._count = 0
         self._maps: dict[str, SourceMap] = {}
         self.of_number: dict[int, Breakpoint] = {}
@@ -267,6 +267,9 @@ class Breakpoints:
         if hint := self.ended.op_hints.get(str(each.number)):
             message, _, remedy = hint.partition("\n")
             return UsageError(message, remedy)
+        if self.ended.unwatched:
+            message, _, remedy = self.ended.unwatched.partition("\n")
+            return HarnessError(f"Nothing could stop at {each}: {message}", remedy)
         where = each.where
         what = "Its condition never held" if where.when else f"No such {'op' if where.kind == 'op' else 'node'} ran"
         what = f"{what}, or not that often" if where.hits else what

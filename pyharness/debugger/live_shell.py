@@ -217,7 +217,7 @@ class LiveShell(Shell):
             self._read_library(self.native)
 
     def _attach_to_stop(self) -> None:
-        """gdb is needed for a place or a step in native code; without it each place is refused, and the program runs."""
+        """gdb is needed for a place or a step in native code; without it each place is refused."""
         try:
             self.attach()
         except DebuggerLostError:

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import ast
 import json
 from collections import Counter
 from typing import TYPE_CHECKING
 
 from pyharness.model.conditions import hits as hit_condition
+from pyharness.model.errors import HarnessError
 from pyharness.protocol.agent import SetOpPlaces
 from pyharness.protocol.mi import Break
 
@@ -58,6 +60,8 @@ class OpStops:
         if focus is None or focus.language == "python" or shell.native is None:
             asked = json.dumps(request.to_json())
             call = f"__import__('pyharness.debuggee.watched.op_places', fromlist=['*']).replace_from({asked!r})"
-            shell.python.request_in_time("evaluate", {"expression": call, "context": "repl"})
+            said = shell.python.request_in_time("evaluate", {"expression": call, "context": "repl"})
+            if problem := ast.literal_eval(said.get("result") or "[]"):
+                raise HarnessError(problem[0], " ".join(problem[1:]))
         elif focus.reason != "signal":  # nothing is called on a thread that has crashed
             shell.ask_agent(focus.thread, request)

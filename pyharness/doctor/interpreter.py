@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import sys
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 from pyharness.doctor.machine import answered, machine_checks
@@ -9,7 +11,9 @@ from pyharness.doctor.registry import Area
 from pyharness.doctor.tested import DEBUGPY, PYTHON, parsed
 from pyharness.model.errors import HarnessError
 from pyharness.reading.binaries.elf import ElfError, open_elf
+from pyharness.reading.python.layout import SUPPORTED
 from pyharness.reading.python.runtime import RUNTIME
+from pyharness.reading.python.tables import OFFSETS
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -18,7 +22,7 @@ if TYPE_CHECKING:
     from pyharness.model.results.diagnosis import Diagnosis
 
 AREA = Area("Python")
-_ANOTHER = f"Use CPython {PYTHON} with the GIL, a release build."
+_ANOTHER = f"Use CPython {SUPPORTED} with the GIL, a release build."
 _HALF = "the Python half of native stacks is missing"
 
 
@@ -36,10 +40,10 @@ def version(machine: Machine) -> Iterator[Diagnosis]:
         yield AREA.problem("python", f"{name} is not CPython: {_HALF}.", _ANOTHER)
     elif PYTHON.too_old(number):
         yield AREA.problem("python", f"{name} is too old.", _ANOTHER)
-    elif PYTHON.untried(number):
+    elif number[:2] not in OFFSETS:
         yield AREA.problem("python", f"{name} is newer than what pyharness knows: {_HALF}.", _ANOTHER)
     else:
-        yield AREA.ok("python", f"{name} is one of those whose stacks can be read: {PYTHON}.")
+        yield AREA.ok("python", f"{name} is one of those whose stacks can be read: {SUPPORTED}.")
 
 
 @machine_checks.add(AREA, "python-build")
@@ -83,7 +87,10 @@ def debugpy(machine: Machine) -> Iterator[Diagnosis]:
     answer, python = answered(lambda: machine.python)["packages"]["debugpy"], machine.wanted.python
     remedy = f"{python} -m pip install 'debugpy>={'.'.join(map(str, DEBUGPY.oldest))}'"
     number = parsed(answer["version"])
-    if not answer["file"]:
+    if not answer["file"] and not _is_ours(machine):
+        seen = f"debugpy is not installed in {python}: pyharness brings its own into a program that it debugs there."
+        yield DEBUGGER.inapplicable("debugpy", seen)
+    elif not answer["file"]:
         yield DEBUGGER.problem("debugpy", f"debugpy is not installed in {python}: nothing stops in Python.", remedy)
     elif not number or DEBUGPY.too_old(number):
         seen = f"debugpy {answer['version'] or 'of unknown version'} ({answer['file']}) is older than what was tested."
@@ -100,6 +107,17 @@ def harness(machine: Machine) -> Iterator[Diagnosis]:
     """Whether the program's interpreter has pyharness: its half runs in the program."""
     if answered(lambda: machine.python)["packages"]["pyharness"]["file"]:
         yield DEBUGGER.ok("harness", "pyharness can be imported there.")
+    elif not _is_ours(machine):
+        seen = (
+            f"pyharness is not installed in {machine.wanted.python}: `step --python`, `attach` and `stack` bring what"
+            " they need; `op:` and `node:` places, `trace` and `run` are not to be had there."
+        )
+        yield DEBUGGER.warning("harness", seen, "Install pyharness in the environment of your program for those.")
     else:
-        seen = f"pyharness is not installed in {machine.wanted.python}: no program can be started under it there."
+        seen = f"pyharness cannot be imported in {machine.wanted.python}: no program can be started under it there."
         yield DEBUGGER.problem("harness", seen, "Install pyharness in the environment of your program.")
+
+
+def _is_ours(machine: Machine) -> bool:
+    """Whether it is the interpreter that runs us: another one gets our half from here."""
+    return Path(machine.wanted.python).absolute() == Path(sys.executable).absolute()

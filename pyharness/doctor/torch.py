@@ -9,15 +9,21 @@ from pyharness.doctor.registry import Area
 from pyharness.doctor.tested import TORCH, parsed
 from pyharness.model.errors import HarnessError
 from pyharness.reading.binaries.elf import ElfError, open_elf
+from pyharness.reading.tensors.layout import MEASURED
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from pyharness.doctor.machine import Machine
+    from pyharness.doctor.tested import Version
     from pyharness.model.results.diagnosis import Diagnosis
 
 AREA = Area("torch")
-_HALF_WORKS = "Stacks and steps work with others, too; tensors, recordings and native breakpoints may not."
+_UNKNOWN = "Stacks and steps work with it, too; what gdb shows of tensors may be wrong, and recordings may be refused."
+_OLDER = (
+    "Stacks, steps and tensors work with it, too; recordings, `op:` and `node:` places where the engine is built for it."
+    " Some tools of pyharness.fx need a newer torch."
+)
 
 
 @machine_checks.add(AREA, "torch")
@@ -31,9 +37,14 @@ def version(machine: Machine) -> Iterator[Diagnosis]:
     number = parsed(answer.get("version", ""))
     if TORCH.too_old(number) or TORCH.untried(number):
         seen = f"torch {answer['version']} was not tested: {TORCH} was."
-        yield AREA.warning("torch", seen, _HALF_WORKS)
+        yield AREA.warning("torch", seen, works_untested(number))
     else:
         yield AREA.ok("torch", f"torch {answer['version']} is the one that was tested{_devices(answer)}.")
+
+
+def works_untested(version: Version) -> str:
+    """What works with a torch that was not tested: the layout of tensors is measured for older ones, too."""
+    return _OLDER if ".".join(map(str, version[:2])) in MEASURED else _UNKNOWN
 
 
 def _devices(answer: dict[str, object]) -> str:

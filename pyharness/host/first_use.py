@@ -24,7 +24,9 @@ def on_first_use(package: str, homes: Mapping[str, str], *more: str) -> Hooks:
 
     def get(name: str) -> Any:
         if name not in home:
-            raise AttributeError(f"module {package!r} has no attribute {name!r}", name=name, obj=sys.modules[package])
+            unknown = AttributeError(f"module {package!r} has no attribute {name!r}")
+            unknown.name, unknown.obj = name, sys.modules[package]  # CPython 3.9 does not take them as arguments
+            raise unknown
         value = getattr(importlib.import_module(f"{package}.{home[name]}"), name)
         setattr(sys.modules[package], name, value)
         return value

@@ -45,7 +45,7 @@ def _initializer(fields: tuple[dataclasses.Field[Any], ...]) -> Callable[..., No
     }
 
     def __init__(self: Any, *values: Any, **named: Any) -> None:  # noqa: N807  (the method that it becomes)
-        given = dict(zip(names, values, strict=False))
+        given = dict(zip(names, values))  # noqa: B905  (CPython 3.9 has no strict)
         if len(values) > len(names) or given.keys() & named.keys() or not named.keys() <= set(names):
             raise TypeError(f"{type(self).__qualname__}({', '.join(names)}) has no place for {values} and {named}")
         state = defaults | given | named

@@ -42,15 +42,15 @@ def act(action: Action, hit: Hit) -> Answer:
     if callable(action):
         action(hit)
         return None
-    match action or _default():
-        case "stop":
-            return DOOR[-1](hit) if DOOR else stop_with(hit, step=True)
-        case "pdb":
-            _pdb(hit)
-        case "debugpy":
-            _debugpy(hit)
-        case _:
-            say(line_of(hit))
+    wanted = action or _default()
+    if wanted == "stop":
+        return DOOR[-1](hit) if DOOR else stop_with(hit, step=True)
+    if wanted == "pdb":
+        _pdb(hit)
+    elif wanted == "debugpy":
+        _debugpy(hit)
+    else:
+        say(line_of(hit))
     return None
 
 

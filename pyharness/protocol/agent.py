@@ -7,7 +7,7 @@ plain gdb send theirs themselves. Nothing in a request is run as code but the ex
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Any, Literal, Optional
 
 from pyharness.model.frozen import frozen
 from pyharness.protocol.codec import MalformedError
@@ -26,7 +26,7 @@ class Doorway:
     """Where gdb asks: addresses in the program."""
 
     call: int
-    """Of ``int agent(void)``; 0 is its answer where somebody has answered."""
+    """The function ``int agent(void)``, which returns 0 where there is an answer."""
     request: int
     answer: int
 
@@ -85,7 +85,7 @@ class AskDebugpy(Request[bool], name="debugpy"):
 class Evaluated:
     """What an expression came to."""
 
-    text: str | None
+    text: Optional[str]  # noqa: UP045  (CPython 3.9 evaluates it)
     """``None`` where it failed."""
     problem: str
     """Why it failed, empty where it did not."""
@@ -143,7 +143,7 @@ class LinePlace:
     where: str
     condition: str
     """Python, empty for none."""
-    op: OpPlace | None = None
+    op: Optional[OpPlace] = None  # noqa: UP045  (CPython 3.9 evaluates it)
     """Where it is an op or a node, whoever calls it."""
 
 

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import json
 from contextlib import suppress
-from typing import TYPE_CHECKING, Any, NoReturn
+from typing import TYPE_CHECKING, Any, NoReturn, Optional
 
 from pyharness.model.errors import nearest
 from pyharness.model.frozen import frozen
@@ -61,7 +61,7 @@ class Welcome:
     """Seconds that an expression may take."""
     include: tuple[str, ...] = ()
     """Globs of library code that counts as the user's (``model/user_code.py``)."""
-    children: Children | None = None
+    children: Optional[Children] = None  # noqa: UP045  (CPython 3.9 evaluates it)
     """``None`` where children are not to be debugged."""
 
 
@@ -70,7 +70,7 @@ class Hello(Message[Welcome], name="hello"):
     """Who the program is: its first message."""
 
     pid: int
-    agent: Doorway | None
+    agent: Optional[Doorway]  # noqa: UP045  (CPython 3.9 evaluates it)
     """Where gdb asks its agent."""
     lack: str
     """Why it has none."""
@@ -144,6 +144,8 @@ class Ended(Message[Go], name="ended"):
     """Whether it has called ``sys.settrace``, where that takes the debugger's trace function away."""
     compiled: bool
     """Whether torch.compile has compiled functions of it."""
+    unwatched: str = ""
+    """Why no op and no node was watched, though places at some were asked for: an error and its remedy in lines."""
 
 
 @frozen

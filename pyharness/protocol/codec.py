@@ -8,9 +8,9 @@ from __future__ import annotations
 
 import base64
 import binascii
+import types
 from dataclasses import MISSING, fields, is_dataclass
 from functools import cache
-from types import NoneType, UnionType
 from typing import TYPE_CHECKING, Any, Literal, TypeVar, Union, cast, get_args, get_origin, get_type_hints
 
 if TYPE_CHECKING:
@@ -19,6 +19,9 @@ if TYPE_CHECKING:
     Decoder = Callable[[Any, str], Any]
 
 T = TypeVar("T")
+_NONE = type(None)
+_UNIONS = {Union, getattr(types, "UnionType", Union)}
+"""What a union is made of: CPython 3.9 has no ``X | Y``."""
 _SHOWN = 60
 """Characters of a wrong value that an error quotes."""
 
@@ -31,7 +34,7 @@ def encode(value: Any) -> Any:
     """A value as JSON has it; a dataclass is an object with all its fields."""
     if is_dataclass(value):
         return {field.name: encode(getattr(value, field.name)) for field in fields(value)}
-    if isinstance(value, tuple | list):
+    if isinstance(value, (tuple, list)):
         return [encode(each) for each in value]
     if isinstance(value, dict):
         return {str(key): encode(each) for key, each in value.items()}
@@ -61,7 +64,7 @@ def _decoder(kind: Any) -> Decoder:
     origin, arguments = get_origin(kind), get_args(kind)
     if origin is Literal:
         return _literal(arguments)
-    if origin in {Union, UnionType}:
+    if origin in _UNIONS:
         return _optional(arguments)
     if origin is tuple:
         return _sequence(arguments[0]) if arguments[1:] == (Ellipsis,) else _tuple(arguments)
@@ -99,7 +102,7 @@ _SCALARS: dict[Any, Decoder] = {
     float: _float,
     str: _scalar(str, "a text"),
     bytes: _bytes,
-    NoneType: _scalar(NoneType, "null"),
+    _NONE: _scalar(_NONE, "null"),
 }
 
 
@@ -114,7 +117,7 @@ def _literal(choices: tuple[Any, ...]) -> Decoder:
 
 def _optional(kinds: tuple[Any, ...]) -> Decoder:
     """One type or ``None``: with more of them a reader would have to guess."""
-    (kind,) = (each for each in kinds if each is not NoneType)
+    (kind,) = (each for each in kinds if each is not _NONE)
     read = _decoder(kind)
     return lambda data, where: None if data is None else read(data, where)
 

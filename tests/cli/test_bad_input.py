@@ -9,6 +9,7 @@ import sys
 import pytest
 
 from kit import needs
+from kit.paths import PROGRAMS
 from pyharness import cli
 
 CASES = {
@@ -212,3 +213,15 @@ def test_what_may_not_be_read_or_written(here, environment):
     ):
         assert expected in done.stderr
     assert "bug in pyharness" not in done.stderr
+
+
+@pytest.mark.parametrize("version", ["2.7", "3.6", "3.8"])
+def test_a_python_that_is_too_old(pyharness, tmp_path, version):
+    old = tmp_path / "python"
+    old.write_text(f"#!/bin/sh\nprintf 'pyharness asks: {version}'\n")
+    old.chmod(0o755)
+    result = pyharness("step", "--python", old, PROGRAMS / "plain_lines.py")
+    assert result.returncode == 2
+    first, *_ = result.stderr.splitlines()
+    assert first == f"pyharness: {old} is Python {version}: pyharness debugs programs of CPython 3.9 and newer."
+    assert "Traceback" not in result.stderr

@@ -47,10 +47,12 @@ def test_the_gdb_of_our_own_environment_is_found_where_path_has_none(tmp_path):
     venv.create(tmp_path / "env", symlinks=True, with_pip=False)
     own = tmp_path / "env/bin/gdb"
     own.symlink_to(shutil.which("gdb"))
-    asks = f"import sys; sys.path.insert(0, {str(ROOT)!r}); from pyharness.gdbmi.client import find_gdb; print(find_gdb())"
+    asks = (
+        f"import sys; sys.path.insert(0, {str(ROOT)!r}); from pyharness.gdbmi.client import find_gdb; print(find_gdb())"
+    )
 
     def found(**more):
-        environment = {**os.environ, **more}
+        environment = {**os.environ, "PYTHONPATH": str(ROOT), **more}
         command = [tmp_path / "env/bin/python", "-c", asks]
         return subprocess.run(command, env=environment, capture_output=True, text=True, check=False).stdout.strip()
 

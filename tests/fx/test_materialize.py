@@ -42,7 +42,7 @@ def test_the_file_is_what_runs(model):
     assert torch.equal(got["out"], expected["out"])
 
 
-def named_as_in_torch_2_8(self, src, globals, co_fields=None):  # noqa: A002  (torch's name)
+def named_as_in_torch_2_8(self, src, _globals, co_fields=None):
     """``_EvalCacheLoader.cache`` up to torch 2.9, as far as it names the code."""
     key = self._get_key()
     if co_fields:

@@ -21,7 +21,6 @@ COMMON = {
     "code.filename": ("PyCodeObject", "co_filename"),
     "code.name": ("PyCodeObject", "co_name"),
     "code.firstlineno": ("PyCodeObject", "co_firstlineno"),
-    "code.linetable": ("PyCodeObject", "co_linetable"),
     "object.ob_type": ("PyObject", "ob_type"),
     "type.tp_name": ("PyTypeObject", "tp_name"),
     "type.tp_flags": ("PyTypeObject", "tp_flags"),
@@ -52,6 +51,7 @@ COMMON = {
     "cell.ob_ref": ("PyCellObject", "ob_ref"),
 }
 SINCE = {
+    (3, 10): {"code.linetable": ("PyCodeObject", "co_linetable")},
     (3, 11): {
         "interpreter.threads_head": ("PyInterpreterState", "threads.head"),
         "thread.native_thread_id": ("PyThreadState", "native_thread_id"),
@@ -86,6 +86,10 @@ SINCE = {
     },
 }
 UNTIL = {  # the last version that has it
+    (3, 9): {
+        "code.linetable": ("PyCodeObject", "co_lnotab"),
+        "frame.trace": ("struct _frame", "f_trace"),
+    },
     (3, 10): {
         "interpreter.threads_head": ("PyInterpreterState", "tstate_head"),
         "thread.frame": ("PyThreadState", "frame"),
@@ -96,8 +100,6 @@ UNTIL = {  # the last version that has it
         "frame.instruction": ("struct _frame", "f_lasti"),
         "frame.line": ("struct _frame", "f_lineno"),
         "frame.localsplus": ("struct _frame", "f_localsplus"),
-        "cframe.previous": ("CFrame", "previous"),
-        "thread.root_cframe": ("PyThreadState", "root_cframe"),
         "code.varnames": ("PyCodeObject", "co_varnames"),
         "code.cellvars": ("PyCodeObject", "co_cellvars"),
         "code.freevars": ("PyCodeObject", "co_freevars"),
@@ -113,14 +115,17 @@ UNTIL = {  # the last version that has it
         "int.ob_size": ("PyVarObject", "ob_size"),
         "int.ob_digit": ("PyLongObject", "ob_digit"),
     },
-    (3, 12): {
-        "thread.cframe": ("PyThreadState", "cframe"),
-    },
 }
 ONLY = {
+    (3, 10): {
+        "cframe.previous": ("CFrame", "previous"),
+        "thread.root_cframe": ("PyThreadState", "root_cframe"),
+        "thread.cframe": ("PyThreadState", "cframe"),
+    },
     (3, 11): {"frame.is_entry": ("struct _PyInterpreterFrame", "is_entry")},
 }
 BETWEEN_11_12 = {
+    "thread.cframe": ("PyThreadState", "cframe"),
     "cframe.previous": ("_PyCFrame", "previous"),
     "cframe.current_frame": ("_PyCFrame", "current_frame"),
     "frame.code": ("struct _PyInterpreterFrame", "f_code"),

@@ -66,6 +66,9 @@ def test_every_loop_has_its_place_on_the_stack(stopped):
     with python_of(pid) as python:
         main, _other = threads_of(python, pid)
     markers = [loop.marker for loop in main.loops]
+    if python.layout.version == (3, 9):  # leaves none: its native frames are counted
+        assert all(loop.is_unmarked and len(loop.frames) == 1 for loop in main.loops)
+        return
     assert all(start <= marker < end for marker in markers)
     assert markers == sorted(markers)
     # qsort calls back into Python: at least the loops of the module and of the callback

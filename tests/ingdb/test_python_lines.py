@@ -17,10 +17,18 @@ def codes(code):
         if hasattr(constant, "co_code"):
             yield from codes(constant)
 found = []
+def ranges(code):
+    if hasattr(code, "co_lines"):
+        return list(code.co_lines())
+    import dis
+    starts = list(dis.findlinestarts(code))
+    ends = [start for start, _ in starts[1:]] + [len(code.co_code)]
+    return [(start, end, line) for (start, line), end in zip(starts, ends)]
 for module in (argparse, asyncio.base_events):
     with open(module.__file__) as stream:
         for code in codes(compile(stream.read(), module.__file__, "exec")):
-            found.append([code.co_firstlineno, code.co_linetable.hex(), list(code.co_lines())])
+            table = code.co_linetable if hasattr(code, "co_lines") else code.co_lnotab
+            found.append([code.co_firstlineno, table.hex(), ranges(code)])
 json.dump(found, sys.stdout)
 """
 

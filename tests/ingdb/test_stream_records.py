@@ -8,7 +8,10 @@ from pyharness.ingdb.stream_records import plain
 RECORDED = [
     ('~"my::foo(int)\\n"\n', "my::foo(int)\n"),
     ('~"start it is \\"\\".\\n"\n', 'start it is "".\n'),
-    ('~"SIGINT        Yes\\tYes\\tNo\\t\\tInterrupt\\n"\n~"second\\n"\n', "SIGINT        Yes\tYes\tNo\t\tInterrupt\nsecond\n"),
+    (
+        '~"SIGINT        Yes\\tYes\\tNo\\t\\tInterrupt\\n"\n~"second\\n"\n',
+        "SIGINT        Yes\tYes\tNo\t\tInterrupt\nsecond\n",
+    ),
     ('=cmd-param-changed,param="confirm",value="off"\n', ""),
     ('~"caf\\303\\251 \\\\n\\n"\n', "café \\n\n"),
     ('~""\n', ""),

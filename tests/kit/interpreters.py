@@ -25,12 +25,12 @@ def interpreters():
     named = os.environ.get("PYHARNESS_TEST_PYTHONS", "").split(":")
     candidates = [*map(Path, filter(None, named)), *sorted(pyenv.glob("3.*/bin/python3")), Path(sys.executable)]
     candidates += [
-        Path(folder, f"python3.{minor}") for folder in ("/usr/bin", "/usr/local/bin") for minor in range(10, 15)
+        Path(folder, f"python3.{minor}") for folder in ("/usr/bin", "/usr/local/bin") for minor in range(9, 15)
     ]
     found = {}
     for path in candidates:
         version = _version(path)
-        if version and (3, 10) <= version <= NEWEST:
+        if version and (3, 9) <= version <= NEWEST:
             name = f"{version[0]}.{version[1]}" + ("-distribution" if str(path).startswith("/usr/bin/") else "")
             found.setdefault(name, str(path))
     return found

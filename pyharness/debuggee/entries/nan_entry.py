@@ -38,6 +38,7 @@ class Watched:
 
     def __init__(self) -> None:
         self._search: NanSearch | None = None
+        self._refused = False
 
     def begin(self) -> None:
         """torch is there: look from now on."""
@@ -49,6 +50,7 @@ class Watched:
             self._search = find_nan(action="raise").__enter__()
         except HarnessError as error:
             say(str(error))
+            self._refused = True
             raise SystemExit(error.exit_code) from None
 
     def end(self) -> int:
@@ -58,7 +60,8 @@ class Watched:
 
         search, self._search = self._search, None
         if search is None:
-            say("torch was not imported, so no op ran.")
+            if not self._refused:  # why was said
+                say("torch was not imported, so no op ran.")
             return 0
         search.end()
         if search.finding is None:

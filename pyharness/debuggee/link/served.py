@@ -93,12 +93,11 @@ class Served:
 
     def _belongs(self, connection: socket.socket, greeting: Greeting[None], pid: int) -> bool:
         """Whether somebody took the connection: debugpy for the debugger that is here, or a visit of its own."""
-        match greeting:
-            case Link(key):
-                session = SEAT.session
-                return session is not None and session.takes(connection, key)
-            case Visit(name):
-                self._receive(connection, Busy(pid, name))
+        if isinstance(greeting, Link):
+            session = SEAT.session
+            return session is not None and session.takes(connection, greeting.key)
+        if isinstance(greeting, Visit):
+            self._receive(connection, Busy(pid, greeting.name))
         return True
 
     def _receive(self, connection: socket.socket, visitor: Busy) -> None:

@@ -102,7 +102,7 @@ def _message(log: str, frame: FrameType) -> str:
     texts, values = _parts(log)
     shown = (bounded_value(str, value, frame) for value in values)
     said = [f"<{problem}>" if problem else value for value, problem in shown]
-    return texts[0] + "".join(value + text for value, text in zip(said, texts[1:], strict=True))
+    return texts[0] + "".join(value + text for value, text in zip(said, texts[1:]))  # noqa: B905
 
 
 @lru_cache(maxsize=256)

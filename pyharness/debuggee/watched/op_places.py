@@ -41,6 +41,8 @@ class OpPlaces:
         self._wanted: tuple[OpPlace, ...] = ()
         self._set: dict[OpPlace, Breakpoint] = {}
         self._stops: Stops | None = None
+        self.unwatched = ""
+        """Why none of them is watched: the native half is not built, or for another torch."""
 
     def start(self, stops: Stops) -> None:
         """From now on a debugger is there that stops by ``stops``."""
@@ -114,6 +116,7 @@ class OpPlaces:
             self._apply()
         except HarnessError as error:  # the module is not built: the program runs all the same
             if self._wanted:
+                self.unwatched = str(error)
                 say(f"no native breakpoints: {error}")
 
 
@@ -126,9 +129,13 @@ def set_op_places(request: SetOpPlaces) -> None:
     OP_PLACES.replace(request.places)
 
 
-def replace_from(text: str) -> None:
-    """Do a ``SetOpPlaces`` that debugpy evaluates."""
-    set_op_places(SetOpPlaces.from_json(json.loads(text)))
+def replace_from(text: str) -> list[str]:
+    """Do a ``SetOpPlaces`` that debugpy evaluates; the lines of the error where that cannot be."""
+    try:
+        set_op_places(SetOpPlaces.from_json(json.loads(text)))
+    except HarnessError as error:
+        return str(error).splitlines()
+    return []
 
 
 def _hint(op: str) -> str:

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 MAIN_THREAD = "MAIN_THREAD"
 """What gdb replaces by the ``ident`` of the main thread."""
-_OLDEST = (3, 10)
+_OLDEST = (3, 9)
 # Runs on a thread of its own, in a namespace of its own, in any Python; nothing may come out of it but the answer.
 # Up to Python 3.12 the thread that first imports threading passes for the main one: gdb says who that is.
 _CODE = """
@@ -129,6 +129,4 @@ def _answer(door: socket.socket, pid: int, seconds: float) -> dict[str, Any]:
 
 
 def _native(pid: int) -> str:
-    return (
-        f"Its native half can be debugged: `pyharness attach {pid}`; `pyharness stack {pid}` shows both halves' stack."
-    )
+    return f"Its native half can be debugged: `pyharness attach {pid}`; `pyharness stack {pid}` shows where it stands."

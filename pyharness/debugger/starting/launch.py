@@ -16,6 +16,7 @@ from pathlib import Path
 from typing import IO, TYPE_CHECKING, Any
 
 from pyharness.debugger.starting.child_processes import ChildProcesses
+from pyharness.debugger.starting.interpreter import check_version
 from pyharness.debugger.starting.unanswered import Unanswered
 from pyharness.host.descriptors import streams_held
 from pyharness.host.forks import blind, own
@@ -70,6 +71,8 @@ class Command:
         self._check_surroundings()
         if self.python and shutil.which(self.python) is None:
             raise no_interpreter(self.python)
+        if self.python:
+            check_version(self.python)
         if self.module:
             return
         path = check_script(self.script, Path(self.cwd or "."))
@@ -238,5 +241,5 @@ def missing_in(python: str) -> HarnessError:
     python = python or sys.executable
     return HarnessError(
         "The program ended before pyharness could connect to it.",
-        f"Is {python} a Python 3.10 or newer, and what did it say? `pyharness doctor --python {python}` looks at it.",
+        f"Is {python} a Python 3.9 or newer, and what did it say? `pyharness doctor --python {python}` looks at it.",
     )

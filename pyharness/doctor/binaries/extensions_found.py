@@ -12,6 +12,7 @@ from pyharness.doctor.binaries.torch_symbols import uses_torch
 from pyharness.doctor.machine import answered, is_file_name
 from pyharness.host.folders import home_folder
 from pyharness.host.regular_file import read_text
+from pyharness.model.errors import HarnessError
 from pyharness.model.user_code import is_user_binary
 from pyharness.reading.binaries.elf import ElfError, open_elf
 
@@ -39,9 +40,13 @@ def extensions(machine: Machine) -> list[Extension]:
     if machine.wanted.extensions:
         return [extension for name in machine.wanted.extensions for extension in _named(machine, name)]
     project = machine.wanted.project.resolve()
-    installed = answered(lambda: machine.python)["installed"]
+    python = answered(lambda: machine.python)
+    installed = python["installed"]
     found = {
-        **dict.fromkeys(_loaded_at_run_time(project), "built by torch's load() from the project"),
+        **dict.fromkeys(
+            _loaded_at_run_time(project, _built_for(machine, python["version"])),
+            "built by torch's load() from the project",
+        ),
         **dict.fromkeys(_in_folder(project), "found in the project"),
         **dict.fromkeys(installed, "installed from the project"),
     }
@@ -80,11 +85,21 @@ def _is_own(folder: Path) -> bool:
     return not name.startswith(".") and name not in _SKIPPED and not (folder / "pyvenv.cfg").is_file()
 
 
-def _loaded_at_run_time(project: Path) -> Iterator[str]:
+def _built_for(machine: Machine, python: str) -> str:
+    """How torch names the folder of builds for this Python and this torch; a beginning where torch does not answer."""
+    begin = f"py{''.join(python.split('.')[:2])}_"
+    try:
+        cuda = machine.torch["cuda"]
+    except HarnessError:
+        return begin
+    return f"{begin}{'cu' + cuda.replace('.', '') if cuda else 'cpu'}"
+
+
+def _loaded_at_run_time(project: Path, built_for: str) -> Iterator[str]:
     """What ``torch.utils.cpp_extension.load`` built: its folders lie in a cache, its build files name the sources."""
     cache = Path(os.environ.get("XDG_CACHE_HOME") or (home_folder() or Path("/")) / ".cache")
     root = Path(os.environ.get("TORCH_EXTENSIONS_DIR") or cache / "torch_extensions")
-    for build in [*root.glob("*/build.ninja"), *root.glob("*/*/build.ninja")]:
+    for build in [*root.glob("*/build.ninja"), *root.glob(f"{built_for}*/*/build.ninja")]:
         with suppress(OSError):
             if f"{project}/" in read_text(build):
                 yield from map(str, sorted(build.parent.glob("*.so")))

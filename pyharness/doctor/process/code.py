@@ -11,6 +11,7 @@ from pyharness.doctor.binaries.torch_symbols import uses_torch
 from pyharness.doctor.process.live_process import process_checks
 from pyharness.doctor.registry import Area
 from pyharness.doctor.tested import TORCH, parsed
+from pyharness.doctor.torch import works_untested
 from pyharness.model.errors import HarnessError
 from pyharness.model.user_code import is_user_binary
 from pyharness.reading.python.runtime import find_python
@@ -64,8 +65,8 @@ def torch(process: LiveProcess) -> Iterator[Diagnosis]:
     if not version:
         yield TORCH_AREA.ok("torch", f"It has loaded {found.path}.")
     elif TORCH.too_old(parsed(version)) or TORCH.untried(parsed(version)):
-        remedy = "Stacks and steps work with others, too; tensors and recordings may not."
-        yield TORCH_AREA.warning("torch", f"It has torch {version}; {TORCH} was tested.", remedy)
+        seen = f"It has torch {version}; {TORCH} was tested."
+        yield TORCH_AREA.warning("torch", seen, works_untested(parsed(version)))
     else:
         yield TORCH_AREA.ok("torch", f"It has torch {version}, which was tested.")
 

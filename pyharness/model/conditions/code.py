@@ -59,7 +59,7 @@ _EFFECT = {
 }
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Instruction:
     """One step of the stack machine."""
 

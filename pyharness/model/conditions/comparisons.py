@@ -23,7 +23,7 @@ _DEVICE = re.compile(r"[a-z]+(:\d+)?")
 def compare(compiler: Compiler, left: ast.expr, ops: Sequence[ast.cmpop], others: Sequence[ast.expr]) -> Type:
     """Compile ``left < other <= another``, which is decided as soon as one does not hold."""
     ends: list[int] = []
-    for count, (op, right) in enumerate(zip(ops, others, strict=True)):
+    for count, (op, right) in enumerate(zip(ops, others)):  # noqa: B905  (CPython 3.9 has no strict)
         if count:
             ends.append(compiler.code.emit(Instruction("jump_if_false")))
             compiler.code.emit(Instruction("drop"))

@@ -46,26 +46,25 @@ class Compiler:
 
     def visit(self, node: ast.expr) -> Type:  # noqa: PLR0911  (one for each kind of expression)
         """Compile any expression; a tensor, a text or a shape is left as one instruction that names it."""
-        match node:
-            case ast.Constant(value=value):
-                return self._constant(node, value)
-            case ast.Name(id=name):
-                return self._name(name)
-            case ast.BoolOp(op=op, values=values):
-                return self.chain(values, "jump_if_true" if isinstance(op, ast.Or) else "jump_if_false")
-            case ast.UnaryOp(op=op, operand=operand):
-                return self._unary(node, op, operand)
-            case ast.BinOp(left=left, op=op, right=right) if type(op) in ARITHMETIC:
-                self.number(left)
-                self.number(right)
-                self.code.emit(Instruction(ARITHMETIC[type(op)]))
-                return "number"
-            case ast.Compare(left=left, ops=ops, comparators=others):
-                return compare(self, left, ops, others)
-            case ast.Call(func=ast.Name(id=name), args=arguments, keywords=[]):
-                return call(self, node, name, arguments)
-            case ast.Subscript(value=value, slice=index):
-                return item(self, node, value, index)
+        if isinstance(node, ast.Constant):
+            return self._constant(node, node.value)
+        if isinstance(node, ast.Name):
+            return self._name(node.id)
+        if isinstance(node, ast.BoolOp):
+            return self.chain(node.values, "jump_if_true" if isinstance(node.op, ast.Or) else "jump_if_false")
+        if isinstance(node, ast.UnaryOp):
+            return self._unary(node, node.op, node.operand)
+        if isinstance(node, ast.BinOp) and type(node.op) in ARITHMETIC:
+            self.number(node.left)
+            self.number(node.right)
+            self.code.emit(Instruction(ARITHMETIC[type(node.op)]))
+            return "number"
+        if isinstance(node, ast.Compare):
+            return compare(self, node.left, node.ops, node.comparators)
+        if isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and not node.keywords:
+            return call(self, node, node.func.id, node.args)
+        if isinstance(node, ast.Subscript):
+            return item(self, node, node.value, node.slice)
         raise self.code.error(f"{ast.unparse(node)} is nothing that a condition can have", EXAMPLE)
 
     def _constant(self, node: ast.expr, value: object) -> Type:

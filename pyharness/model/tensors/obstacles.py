@@ -60,7 +60,7 @@ def beyond_storage(info: TensorInfo, itemsize: int) -> str | None:
         return None
     if info.offset < 0 or any(stride < 0 for stride in info.strides):
         return f"it has the offset {info.offset} and the strides {list(info.strides)}"
-    last = sum((size - 1) * stride for size, stride in zip(info.sizes, info.strides, strict=True))
+    last = sum((size - 1) * stride for size, stride in zip(info.sizes, info.strides))  # noqa: B905
     if info.storage_bytes < (info.offset + last + 1) * itemsize:
         return f"its elements reach beyond its storage of {info.storage_bytes} bytes"
     return None

@@ -71,7 +71,7 @@ class TensorInfo:
     def is_contiguous(self) -> bool:
         """Whether the tensor is contiguous, as ``Tensor.is_contiguous()`` says."""
         expected = 1
-        for size, stride in zip(reversed(self.sizes), reversed(self.strides), strict=False):
+        for size, stride in zip(reversed(self.sizes), reversed(self.strides)):  # noqa: B905  (CPython 3.9 has no strict)
             if size != 1 and stride != expected and self.numel:
                 return False
             expected *= size

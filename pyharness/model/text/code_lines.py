@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import dis
+from types import CodeType
 from typing import TYPE_CHECKING
 
 from pyharness.host.regular_file import read_regular
@@ -9,7 +11,6 @@ from pyharness.model.errors import UsageError
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
-    from types import CodeType
 
 _MOST = (1 << 31) - 1
 """What debuggers count lines with; they would go on at 0 behind it."""
@@ -62,11 +63,13 @@ def runnable_lines(file: str) -> list[int]:
 
 def code_lines(code: CodeType) -> set[int]:
     """The lines of one code object, nested functions aside."""
+    if not hasattr(code, "co_lines"):  # CPython 3.9
+        return {line for _, line in dis.findlinestarts(code)}
     return {line for _, _, line in code.co_lines() if line}
 
 
 def _all_lines(code: CodeType) -> Iterator[int]:
     yield from code_lines(code)
     for constant in code.co_consts:
-        if hasattr(constant, "co_lines"):
+        if isinstance(constant, CodeType):
             yield from _all_lines(constant)

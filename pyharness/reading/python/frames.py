@@ -40,6 +40,8 @@ class Loop:
 
     marker: int | None
     frames: tuple[PythonFrame, ...]
+    is_unmarked: bool = False
+    """Whether runs of the interpreter leave no mark: each has one frame, and native frames are counted."""
 
 
 class Frames:
@@ -54,7 +56,10 @@ class Frames:
     def loops(self, thread: int) -> Iterator[Loop]:
         """The loops of the thread state at ``thread``, innermost first; a placeholder stands for what is corrupt."""
         try:
-            if self.layout.version <= (3, 10):
+            if self.layout.version == (3, 9):
+                frames = self._walk(self._pointer(thread, "thread.frame"))
+                yield from (Loop(None, (frame,), is_unmarked=True) for frame, _entry in frames)
+            elif self.layout.version == (3, 10):
                 yield from self._one_frame_a_loop(thread)
             elif self.layout.version == (3, 11):
                 yield from self._loops_of_cframes(thread)
@@ -145,11 +150,19 @@ class Frames:
         return PythonFrame(code.name, code.file, line, code.first_line, node, address), entry
 
     def _frame_object(self, node: int) -> PythonFrame:
-        """3.10: the frame is an object, which counts instructions and has a line of its own while it is traced."""
+        """Up to 3.10 the frame is an object, which has a line of its own while it is traced.
+
+        3.9 counts bytes of instructions, 3.10 instructions; in 3.9 the line is stale without a trace function.
+        """
         address = self._pointer(node, "frame.code")
         code = self.codes.at(address)
+        at = self.memory.signed(node + self.layout["frame.instruction"], 4)
         traced = self.memory.signed(node + self.layout["frame.line"], 4)
-        line = traced or self.codes.line(address, 2 * self.memory.signed(node + self.layout["frame.instruction"], 4))
+        if "frame.trace" in self.layout:
+            traced = traced if self._pointer(node, "frame.trace") else 0
+        else:
+            at *= 2
+        line = traced or self.codes.line(address, at)
         return PythonFrame(code.name, code.file, line, code.first_line, node, address)
 
     def reference(self, address: int) -> int:

@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping
 
 COOKIE = b"xdebugpy"
-SUPPORTED = "3.10 to 3.14"
+SUPPORTED = "3.9 to 3.14"
 
 # `_Py_DebugOffsets` (Include/internal/pycore_debug_offsets.h): after the cookie, the version and the free-threaded
 # flag, groups of 64-bit offsets. 3.14 added fields in the middle of groups, so each version has its own list.

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from functools import lru_cache
 from typing import TYPE_CHECKING
 
@@ -18,11 +19,22 @@ def line_at(version: tuple[int, int], table: bytes, first_line: int, offset: int
     """The line of the instruction at byte ``offset``; ``None`` where the table has no line for it."""
     if offset < 0:
         return first_line
-    entries = _locations(table, first_line) if version >= (3, 11) else _deltas(table, first_line)
+    decode = _locations if version >= (3, 11) else _deltas if version == (3, 10) else _increments
+    entries = decode(table, first_line)
     for end, line in entries:
         if offset < end:
             return line
     return None
+
+
+def _increments(table: bytes, line: int) -> Iterator[tuple[int, int | None]]:
+    """CPython 3.9 (Objects/lnotab_notes.txt): pairs of an address step and a signed line step, which comes after it."""
+    end = 0
+    for index in range(0, len(table) - 1, 2):
+        end += table[index]
+        yield end, line
+        line += table[index + 1] - (256 if table[index + 1] > 127 else 0)
+    yield sys.maxsize, line
 
 
 def _deltas(table: bytes, line: int) -> Iterator[tuple[int, int | None]]:

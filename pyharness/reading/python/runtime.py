@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from pyharness.reading.binaries.elf import Elf
     from pyharness.reading.process.memory import Memory
 
-RUNTIME, VERSION, SINCE_3_10 = "_PyRuntime", "Py_Version", "PyIter_Send"
+RUNTIME, VERSION, SINCE_3_10, SINCE_3_9 = "_PyRuntime", "Py_Version", "PyIter_Send", "PyFrame_GetCode"
 _LARGE = 64 << 20
 """A file of another name that is larger than this is not searched: no interpreter is, libtorch is."""
 
@@ -39,7 +39,7 @@ def find_python(memory: Memory, files: Iterable[LoadedFile]) -> Python | None:
         if "python" not in file.path and len(file.elf.data) > _LARGE:
             continue
         if file.elf.symbol(RUNTIME) is not None:
-            found = {name: file.elf.symbol(name) for name in (RUNTIME, VERSION, SINCE_3_10)}
+            found = {name: file.elf.symbol(name) for name in (RUNTIME, VERSION, SINCE_3_10, SINCE_3_9)}
             return _python(memory, {name: file.bias + at for name, at in found.items() if at is not None}, file.path)
     return None
 
@@ -62,10 +62,12 @@ def _python(memory: Memory, found: dict[str, int], path: str) -> Python:
 
 
 def _version(memory: Memory, found: dict[str, int], path: str) -> tuple[int, int]:
-    """`Py_Version` is there since 3.11; before that, `PyIter_Send` came with 3.10."""
+    """`Py_Version` is there since 3.11; before that, `PyIter_Send` came with 3.10, and `PyFrame_GetCode` with 3.9."""
     if VERSION in found:
         version = memory.unsigned(found[VERSION], 4)
         return version >> 24, version >> 16 & 0xFF
     if SINCE_3_10 in found:
         return 3, 10
-    raise UnknownPythonError(f"The CPython in {path} is older than 3.10", "Only the native half of the stack is shown.")
+    if SINCE_3_9 in found:
+        return 3, 9
+    raise UnknownPythonError(f"The CPython in {path} is older than 3.9", "Only the native half of the stack is shown.")

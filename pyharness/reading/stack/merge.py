@@ -18,6 +18,8 @@ if TYPE_CHECKING:
 
     Variables = tuple[tuple[str, str], ...]
 
+_EVALUATES = "_PyEval_EvalFrameDefault"
+"""The native function that runs a Python function, in CPython 3.9."""
 _STANDARD_LIBRARY = re.compile(r"/python3\.\d+/(?!(site|dist)-packages/)")
 
 
@@ -87,6 +89,7 @@ def _places(native: Sequence[NativeFrame], loops: Sequence[Loop]) -> list[int]:
 
     One that no frame holds goes with the next older loop, or to the end: the unwinder did not get to it.
     """
+    loops = _marked(native, loops)
     following = max(0, len(native) - 1)
     found: list[int] = []
     for loop in reversed(loops):
@@ -94,6 +97,16 @@ def _places(native: Sequence[NativeFrame], loops: Sequence[Loop]) -> list[int]:
         following = min(following, next(inside, following))
         found.append(following)
     return found[::-1]
+
+
+def _marked(native: Sequence[NativeFrame], loops: Sequence[Loop]) -> Sequence[Loop]:
+    """Loops of CPython 3.9 with the place of their native frame; both are counted from the oldest on."""
+    if not any(loop.is_unmarked for loop in loops):
+        return loops
+    runs = [frame.sp for frame in native if frame.function.startswith(_EVALUATES)]
+    lacking = max(0, len(loops) - len(runs))
+    markers = [*[None] * lacking, *runs[max(0, len(runs) - len(loops)) :]]
+    return [replace(loop, marker=marker) for loop, marker in zip(loops, markers, strict=True)]
 
 
 def _holds(frame: NativeFrame, marker: int | None) -> bool:
