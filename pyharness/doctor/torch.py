@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 AREA = Area("torch")
 _UNKNOWN = "Stacks and steps work with it, too; what gdb shows of tensors may be wrong, and recordings may be refused."
 _OLDER = (
-    "Stacks, steps and tensors work with it, too; recordings, `op:` and `node:` places where the engine is built for it."
+    "Stacks, steps and tensors work with it; recordings, `op:` and `node:` places where the engine is built for it."
     " Some tools of pyharness.fx need a newer torch."
 )
 
