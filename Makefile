@@ -14,7 +14,7 @@ THREADED := $(wildcard tests/native/test_*_threads.py) tests/breakpoints/test_na
 NATIVE_FILES := $(shell find csrc -name '*.h' -o -name '*.cpp')
 
 .DEFAULT_GOAL := help
-.PHONY: help setup debug-build release-build asan-build test test-versions test-vscode asan-test tsan-test test-all stress-test fault-test fuzz-test lint lint-python lint-others format demo vscode docs clean
+.PHONY: help setup debug-build release-build asan-build wheel test test-versions test-vscode asan-test tsan-test test-all stress-test fault-test fuzz-test lint lint-python lint-others format demo vscode docs clean
 
 help: ## list the tasks
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  make %-14s %s\n", $$1, $$2}' $(firstword $(MAKEFILE_LIST))
@@ -40,14 +40,20 @@ endif
 $(SETUP)/installed: pyproject.toml setup.py $(SETUP)/venv
 	test -e .venv || ln -sfn $(abspath $(VENV)) .venv # the name that .vscode/ and the docs use
 	$(BIN)/python cmake/build.py debug # which counts the files as it compiles them: pip is silent for minutes, and finds it done
-	PYHARNESS_BUILD=debug $(BIN)/python -m pip install --quiet --no-build-isolation --no-deps --editable .
+	$(BIN)/python -m pip uninstall --quiet --yes pyharness # its name until 0.1
+	$(BIN)/python -m pip install --quiet --no-build-isolation --no-deps --editable .
 	@echo '$(CURDIR)' >$@
 
 debug-build: setup ## build for debugging (no optimization, asserts, gdb index) and make it the active build
 	$(BIN)/python cmake/build.py debug
 
-release-build: setup ## build what a wheel ships and make it the active build
+release-build: setup ## build as users have it, optimized, and make it the active build
 	$(BIN)/python cmake/build.py release
+
+wheel: $(SETUP)/venv ## make the wheel, into dist/: for every Python, without torch
+	rm -rf build/wheel dist/*.whl
+	$(BIN)/python -m build --no-isolation --wheel --outdir build/wheel
+	PATH="$(abspath $(BIN)):$$PATH" $(BIN)/auditwheel repair --wheel-dir dist build/wheel/*.whl
 
 asan-build: setup ## build with address and undefined-behaviour sanitizers and make it the active build
 	$(BIN)/python cmake/build.py asan

@@ -1,16 +1,17 @@
-"""Lets pip build the extension with CMake.
+"""Lets pip build what needs no torch: the modules ``_trap`` and ``_guard``, one file each for all versions of Python.
 
-In the environment, PYHARNESS_BUILD chooses debug, release (the default) or asan. The example ops, which the debugger is
-tried on, are for a clone: a wheel has them with PYHARNESS_EXAMPLE_OPS=ON only, an editable install lacks them with OFF.
+They take a C++ compiler and two seconds. The engine, which fits one torch, is built where it is first needed
+(``pyharness/engine``): its sources go with the package.
 """
 
 from __future__ import annotations
 
 import os
-import runpy
+import shlex
 import shutil
 import subprocess
 import sys
+import sysconfig
 from pathlib import Path
 
 from setuptools import Extension, setup
@@ -18,45 +19,84 @@ from setuptools.command.build_ext import build_ext
 from setuptools.command.build_py import build_py
 
 ROOT = Path(__file__).resolve().parent
-# Apart from CMake's build folders, and fresh: what an earlier run left there would end up in the wheel.
+# Fresh: what an earlier run left there would end up in the wheel.
 STAGING = ROOT / "build" / "setuptools"
-if "bdist_wheel" in sys.argv:
-    os.environ.setdefault("PYHARNESS_EXAMPLE_OPS", "OFF")
-DRIVER = runpy.run_path(str(ROOT / "cmake" / "build.py"))
+MODULES = ("trap", "guard")
+SOURCES = ("csrc/engine", "csrc/breakpoints", "csrc/torch_headers.h")
+# As csrc/CMakeLists.txt has them, and says why.
+FLAGS = "-std=c++20 -O2 -g0 -fPIC -fvisibility=hidden -fno-omit-frame-pointer -fno-builtin -fno-stack-protector"
+FLAGS += " -fno-exceptions -fno-rtti -DNDEBUG -DPy_LIMITED_API=0x030a0000 -Wl,--as-needed -shared"
+NO_COMPILER = (
+    "pyharness: there is no C++ compiler ({}) to build it from its sources. Install one (Debian and Ubuntu: "
+    "`apt-get install g++`), name one in $CXX, or install a wheel, which needs none: `make wheel` in a clone makes it."
+)
+NO_HEADERS = (
+    "pyharness: there is no {}/Python.h to build it from its sources. Install the interpreter's headers (Debian and "
+    "Ubuntu: `apt-get install python3-dev`), or install a wheel, which needs none: `make wheel` in a clone makes it."
+)
 
 
-class CMakeBuild(build_ext):
-    """All modules come from one CMake build; an editable install links to it, so that a rebuild needs no reinstall."""
+def compiler() -> list[str]:
+    """The command of a C++ compiler; an exit with the remedy where there is none."""
+    named = shlex.split(os.environ.get("CXX", ""))
+    names = [named[0]] if named else ["c++", "g++", "clang++"]
+    found = [name for name in names if shutil.which(name)]
+    if not found:
+        sys.exit(NO_COMPILER.format(", ".join(names)))
+    include = sysconfig.get_paths()["include"]
+    if not (Path(include) / "Python.h").is_file():
+        sys.exit(NO_HEADERS.format(include))
+    return named or found[:1]
+
+
+class PlainModules(build_ext):
+    """One command for each module: what chooses flags for an interpreter's own compiler has nothing to add."""
+
+    def build_extension(self, ext: Extension) -> None:
+        """Compile and link all of its sources."""
+        target = Path(self.get_ext_fullpath(ext.name))
+        target.parent.mkdir(parents=True, exist_ok=True)
+        sources = sorted(map(str, (ROOT / "csrc" / ext.name.rpartition("_")[2]).glob("*.cpp")))
+        folders = [f"-I{ROOT}", f"-I{sysconfig.get_paths()['include']}", f"-ffile-prefix-map={ROOT}/="]
+        done = subprocess.run([*compiler(), *FLAGS.split(), *folders, *sources, "-o", str(target)], check=False)
+        if done.returncode:
+            sys.exit(f"pyharness: {ext.name} does not compile: see the lines above.")
+
+    def copy_extensions_to_source(self) -> None:
+        """Put them beside the package, for an editable install; a clone's active build stays."""
+        for ext in self.extensions:
+            place = ROOT / Path(*ext.name.split(".")).with_suffix(".abi3.so")
+            if not place.exists():
+                place.unlink(missing_ok=True)  # a link to a build that is gone
+                shutil.copy2(Path(self.build_lib) / self.get_ext_filename(ext.name), place)
+
+
+class WithEngine(build_py):
+    """The package, the sources of its engine, and no example ops: their module is a clone's."""
 
     def run(self) -> None:
-        """Build, then link (in place) or copy (into a wheel)."""
-        folder = DRIVER["build"](os.environ.get("PYHARNESS_BUILD", "release"))
-        if self.inplace or self.editable_mode:
-            DRIVER["activate"](folder)
-        else:
-            subprocess.run(
-                [DRIVER["tool"]("cmake"), "--install", str(folder), "--prefix", str(Path(self.build_lib).resolve())],
-                check=True,
-            )
-
-    def get_output_mapping(self) -> dict[str, str]:
-        """No file of an editable install is copied."""
-        return {}
-
-
-class WithoutOps(build_py):
-    """The package of the example ops comes with them."""
-
-    def run(self) -> None:
-        """Leave out what could not be imported; left out of the packages, it would come as data of pyharness."""
+        """Copy; in a clone that is installed editable, all lies where it is."""
         super().run()
-        if not DRIVER["EXAMPLE_OPS"] and not self.editable_mode:
-            shutil.rmtree(Path(self.build_lib) / "pyharness" / "ops")
+        if self.editable_mode:
+            return
+        package = Path(self.build_lib) / "pyharness"
+        shutil.rmtree(package / "ops")
+        for name in SOURCES:
+            for path in [ROOT / name] if name.endswith(".h") else (ROOT / name).rglob("*.[hc]*"):
+                if path.is_file():
+                    place = package / path.relative_to(ROOT)
+                    place.parent.mkdir(parents=True, exist_ok=True)
+                    shutil.copy2(path, place)
 
 
+if {"bdist_wheel", "editable_wheel", "build_ext", "build"}.intersection(sys.argv):
+    compiler()  # before hundreds of lines on what is copied
 shutil.rmtree(STAGING, ignore_errors=True)
 setup(
-    ext_modules=[Extension(f"pyharness.{name}", sources=[]) for name in DRIVER["MODULES"]],
-    cmdclass={"build_ext": CMakeBuild, "build_py": WithoutOps},
-    options={"build": {"build_base": str(STAGING)}, "bdist_wheel": {"bdist_dir": str(STAGING / "wheel")}},
+    ext_modules=[Extension(f"pyharness._{name}", sources=[], py_limited_api=True) for name in MODULES],
+    cmdclass={"build_ext": PlainModules, "build_py": WithEngine},
+    options={
+        "build": {"build_base": str(STAGING)},
+        "bdist_wheel": {"bdist_dir": str(STAGING / "wheel"), "py_limited_api": "cp310"},
+    },
 )

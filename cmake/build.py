@@ -1,7 +1,6 @@
 """Configures, builds and activates a preset: ``cmake/build.py debug|release|asan|tsan [--inactive]``.
 
-The one driver of CMake: the Makefile runs it, setup.py imports it. ``PYHARNESS_EXAMPLE_OPS=OFF`` in the environment
-leaves the example ops out.
+The one driver of CMake; the Makefile runs it. pip needs neither (setup.py).
 """
 
 from __future__ import annotations
@@ -23,8 +22,10 @@ if TYPE_CHECKING:
 ROOT = Path(__file__).resolve().parent.parent
 PRESETS = ("debug", "release", "asan", "tsan")
 SUFFIX = str(sysconfig.get_config_var("EXT_SUFFIX"))
-EXAMPLE_OPS = os.environ.get("PYHARNESS_EXAMPLE_OPS", "ON").upper() not in {"OFF", "NO", "0"}
-MODULES = (*(["_C"] if EXAMPLE_OPS else []), "_engine", "_guard", "_trap")
+FILES = (f"_C{SUFFIX}", f"_engine{SUFFIX}", "_guard.abi3.so", "_trap.abi3.so")
+"""The extension modules of a build, by file name."""
+OBSOLETE = (f"_guard{SUFFIX}", f"_trap{SUFFIX}")
+"""What builds had before: Python would load it rather than today's."""
 
 
 def check_preset(preset: str) -> str:
@@ -73,20 +74,12 @@ def build(preset: str) -> Path:
 def definitions(ninja: str) -> Iterator[str]:
     """What the presets leave open."""
     yield f"-DPYHARNESS_PYTHON={sys.executable}"
-    yield f"-DPYHARNESS_EXAMPLE_OPS={'ON' if EXAMPLE_OPS else 'OFF'}"
     yield f"-DCMAKE_MAKE_PROGRAM={ninja}"
-
-
-def remove_unwanted(folder: Path) -> None:
-    """An earlier build's example ops would be loaded still."""
-    if not EXAMPLE_OPS:
-        (folder / f"_C{SUFFIX}").unlink(missing_ok=True)
 
 
 def modules(folder: Path) -> list[Path]:
     """The extension modules that a build made."""
-    made = (folder / f"{name}{SUFFIX}" for name in MODULES)
-    return [module for module in made if module.exists()]
+    return [folder / name for name in FILES if (folder / name).exists()]
 
 
 def link(target: Path, place: Path) -> None:
@@ -98,8 +91,9 @@ def link(target: Path, place: Path) -> None:
 
 def activate(folder: Path) -> None:
     """Make a build the one that ``import pyharness._C`` loads from this tree, and that editors index."""
-    for place in (folder, ROOT / "pyharness"):
-        remove_unwanted(place)
+    for name in OBSOLETE:
+        for place in (folder, ROOT / "pyharness"):
+            (place / name).unlink(missing_ok=True)
     for module in modules(folder):
         link(module, ROOT / "pyharness" / module.name)
     link(folder / "compile_commands.json", ROOT / "compile_commands.json")

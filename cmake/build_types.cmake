@@ -28,7 +28,7 @@ else()
   # Error messages (__FILE__) name files as the source distribution has them, not as the machine that built it.
   target_compile_options(
     pyharness_build_type INTERFACE "-fmacro-prefix-map=${CMAKE_SOURCE_DIR}/=" "-fmacro-prefix-map=${PYHARNESS_TORCH}/=")
-  # No -march: a wheel runs on any x86-64; kernels choose wider instructions at run time, function by function.
+  # No -march: the build runs on any x86-64; kernels choose wider instructions at run time, function by function.
   target_compile_options(pyharness_build_type INTERFACE -DNDEBUG -O3 -fno-math-errno -fno-trapping-math)
 endif()
 

@@ -3,7 +3,7 @@
 
 #include <csrc/breakpoints/breakpoint.h>
 
-#include <pyharness/include/pyharness/breakpoint.h>
+#include <pyharness/breakpoint.h>
 
 #include <vector>
 

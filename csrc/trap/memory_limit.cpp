@@ -1,8 +1,8 @@
 // See memory_limit.h. The hooks are in place only while a thread is limited, as
 // those of tracemalloc are while it traces; other threads pass through them.
-#include <Python.h>
-
 #include <csrc/trap/memory_limit.h>
+
+#include <csrc/trap/python_api.h>
 
 #include <array>
 #include <cstdio>

@@ -1,7 +1,6 @@
 // See trap.h. This file knows nothing of torch, so that it is loaded before the
 // user's program imports anything.
-#include <Python.h>
-
+#include <csrc/trap/python_api.h>
 #include <csrc/trap/trap.h>
 
 #include <cerrno>
@@ -50,15 +49,22 @@ class Unwatched {
  private:
   static void watch(bool on) {
     PyThreadState* thread = PyThreadState_Get();
-#if PY_VERSION_HEX >= 0x030B0000
     auto change = on ? PyThreadState_LeaveTracing : PyThreadState_EnterTracing;
-    change(thread);
-#else // these functions are new in 3.11, which does this in them
+    if (change != nullptr) {
+      change(thread);
+    } else {
+      watch_310(thread, on);
+    }
+  }
+
+  // What those functions, which are new in 3.11, do there.
+  static void watch_310(PyThreadState* state, bool on) {
+    auto* thread =
+        reinterpret_cast<pyharness::breakpoints::ThreadState310*>(state);
     thread->tracing += on ? -1 : 1;
     const bool traced = thread->c_tracefunc != nullptr ||
         thread->c_profilefunc != nullptr;
     thread->cframe->use_tracing = thread->tracing == 0 && traced ? 255 : 0;
-#endif
   }
 };
 

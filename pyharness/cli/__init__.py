@@ -30,6 +30,7 @@ VERBS = {
     "stack": "print the merged stack of a running process or a core file",
     "attach": "open gdb here on a running process, with our commands loaded",
     "dap": "serve the Debug Adapter Protocol, for VS Code and other editors",
+    "engine": "keep the native part that watches torch: list, build or remove it",
     "doctor": "look at what debugging needs, here or in a process, and say what is missing",
     "vscode": "write a launch.json: debugpy and gdb side by side in VS Code",
     "gdb-script": "print the path that plain gdb is to source",

@@ -91,6 +91,10 @@ def command(*, name: str, python: str, nan: bool, listing: bool, as_json: bool, 
     interpreter = shutil.which(python or sys.executable)
     if interpreter is None:
         raise no_interpreter(python)
+    if nan:
+        from pyharness.cli.kit.engine_progress import have_engine
+
+        have_engine(interpreter)
     sys.stdout.flush()
     os.execv(interpreter, [interpreter, str(START), "nan" if nan else "run", name, *words])  # noqa: S606  (a list of arguments, no shell)
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import importlib.util
 import os
 import platform
 import shutil
@@ -13,13 +12,15 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 import pyharness
+from pyharness.engine import facts, need, shelf
+from pyharness.host.state import StateError
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
 _PATIENCE = 20.0
-_OUR_OWN = "extension"
-_UNBUILT = "not built: `pip install --no-build-isolation .` builds it"
+_OUR_OWN = "engine"
+_UNBUILT = "not built yet for this torch: what needs it builds it, and `pyharness engine build` does"
 
 
 def versions() -> dict[str, dict[str, str | None]]:
@@ -30,7 +31,7 @@ def versions() -> dict[str, dict[str, str | None]]:
     gdb = shutil.which(os.environ.get("PYHARNESS_GDB") or "gdb")
     return {
         "pyharness": {"version": pyharness.__version__, "file": str(Path(pyharness.__file__).parent)},
-        _OUR_OWN: {"version": None, "file": _extension()},
+        _OUR_OWN: {"version": None, "file": _engine()},
         "torch": _installed("torch"),
         "debugpy": _installed("debugpy"),
         "gdb": {"version": _gdb(gdb) if gdb else None, "file": gdb},
@@ -49,9 +50,14 @@ def lines(found: dict[str, dict[str, str | None]]) -> Iterator[str]:
             yield f"{name:<9} {version or 'not installed'}{shown}"
 
 
-def _extension() -> str | None:
-    spec = importlib.util.find_spec("pyharness._engine")
-    return str(Path(spec.origin).resolve()) if spec and spec.origin else None
+def _engine() -> str | None:
+    """The file of the engine that fits this Python and its torch."""
+    fits = facts.here()
+    try:
+        file = fits and (need.beside(fits) or shelf.find(fits))
+    except StateError:
+        return None
+    return str(file.resolve()) if file else None
 
 
 def _installed(name: str) -> dict[str, str | None]:

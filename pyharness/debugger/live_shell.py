@@ -18,6 +18,7 @@ from pyharness.debugger.python.dap_client import RequestError
 from pyharness.debugger.python.side import PythonSide
 from pyharness.debugger.shell import Shell
 from pyharness.debugger.starting import processes
+from pyharness.debugger.starting.engine_first import EngineFirst
 from pyharness.debugger.starting.launch import PACKAGE, packages
 from pyharness.gdbmi.client import GdbError, GdbLostError
 from pyharness.host.process_state import has_ended
@@ -99,7 +100,9 @@ class LiveShell(Shell):
         self._actions = Actions(self)
         python.deliver = self._deliver
         python.asking.seconds = eval_timeout
-        self._op_stops = OpStops(self)
+        engine = EngineFirst(progress, lambda text: self._listener.output(f"{text}\n", "important"))
+        self._executable, added = "", command.env
+        self._op_stops = OpStops(self, lambda: engine.have(self._executable, added))
         self.breakpoints.tell_ops = self._op_stops.tell
         try:
             self.process = command.start(
@@ -159,6 +162,7 @@ class LiveShell(Shell):
         """The program says something; ``Ready`` is answered later, by the first request of the client's."""
         match message:
             case Hello():
+                self._executable = message.executable
                 self.lack = message.lack
                 self._gdb.begin(agent=message.agent, guarded=message.guard)
                 link, pid = self.process.debugpy(message), self.process.pid

@@ -13,6 +13,8 @@ from pyharness.protocol.agent import SetOpPlaces
 from pyharness.protocol.mi import Break
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from pyharness.debugger.breakpoint import Breakpoint
     from pyharness.debugger.shell import Shell
     from pyharness.protocol.agent import OpPlace
@@ -22,8 +24,9 @@ if TYPE_CHECKING:
 class OpStops:
     """The controller's half of native breakpoints; ``debuggee/watched/op_places.py`` is the program's."""
 
-    def __init__(self, shell: Shell) -> None:
+    def __init__(self, shell: Shell, have_engine: Callable[[], None]) -> None:
         self._shell = shell
+        self._have_engine = have_engine
         self._at: dict[int, Breakpoint | None] = {}
         """What stops a thread that is about to call the trap; ``None`` for a breakpoint of the program's own."""
         self._hits: Counter[Breakpoint] = Counter()
@@ -55,6 +58,8 @@ class OpStops:
 
     def tell(self, places: tuple[OpPlace, ...]) -> None:
         """Have the program stop at exactly these from now on."""
+        if places:
+            self._have_engine()
         shell, request = self._shell, SetOpPlaces(places)
         focus = shell.machine.focus
         if focus is None or focus.language == "python" or shell.native is None:

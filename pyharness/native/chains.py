@@ -32,8 +32,8 @@ _WRAPPED = "_orig_mod"
 
 
 def engine() -> Any:
-    """The module ``pyharness._engine``, told which frames are calls of modules."""
-    module = load("_engine")
+    """The module ``pyharness._engine``, built where none fits, and told which frames are calls of modules."""
+    module = load("_engine", build=True)
     module.set_module_call(_module_call())
     return module
 

@@ -1,50 +1,118 @@
 """Loads an extension module, and says what to do where it is not built or built for another torch.
 
-In a source tree ``PYHARNESS_BUILD=debug|release|asan|tsan`` chooses a process's build, else the active one loads.
+In a source tree ``PYHARNESS_BUILD=debug|release|asan|tsan`` chooses a process's build, else the active one loads. The
+engine of another Python or torch comes from the shelf (``pyharness.engine``).
 """
 
 from __future__ import annotations
 
 import importlib
+import importlib.util
 import os
+import sys
 import sysconfig
+from importlib.machinery import EXTENSION_SUFFIXES
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from pyharness.engine import facts, need, shelf
+from pyharness.engine.build import Progress, built
 from pyharness.model.errors import HarnessError
+from pyharness.model.text.visible import say
 
 if TYPE_CHECKING:
     from types import ModuleType
 
+    from pyharness.engine.facts import Facts
+
 _OF_TORCH = ("_C", "_engine")
 _PACKAGE = Path(__file__).resolve().parent.parent
 _SUFFIX = str(sysconfig.get_config_var("EXT_SUFFIX"))
-_WITH_OPS = "Nothing else needs them. A clone has them (`make debug-build`); a wheel with PYHARNESS_EXAMPLE_OPS=ON."
-_REMEDY = (
-    "Build it for this Python and torch: `make debug-build` in the source tree, elsewhere "
-    "`pip install --force-reinstall --no-cache-dir --no-deps` and what pyharness was installed from."
-)
+_WITH_OPS = "Nothing else needs them. A clone has them: `make debug-build`."
+_REMEDY = "Build it for this Python and torch: `make debug-build` in the source tree."
+_REINSTALL = "In a clone: `make debug-build`. Elsewhere: `pip install --force-reinstall --no-deps pyharness-debugger`."
+_ENGINE = "pyharness._engine"
 
 
-def load(name: str = "_C") -> ModuleType:
-    """``pyharness._C``, or a smaller extension module that needs no torch; ``HarnessError`` where it cannot be had."""
+def load(name: str = "_C", *, build: bool = False) -> ModuleType:
+    """``pyharness._C``, or a smaller extension module that needs no torch; ``HarnessError`` where it cannot be had.
+
+    ``build``: where no ``_engine`` fits, build one, which takes minutes.
+    """
     _choose_build()
     if name in _OF_TORCH:
         _require_torch()
+    if name == "_engine":
+        return _engine(build=build)
     try:
         module = importlib.import_module(f"pyharness.{name}")
     except ImportError as error:
         raise _unusable(name, error) from error
-    if name in _OF_TORCH:
+    if name == "_C":
         _check_torch(name, getattr(module, "torch_version", None) or _torch_version())
     return module
+
+
+def has_engine() -> bool:
+    """Whether ``load("_engine")`` has one that was built before."""
+    fits = facts.here()
+    return _ENGINE in sys.modules or (fits is not None and (need.beside(fits) or shelf.find(fits)) is not None)
+
+
+def _engine(*, build: bool) -> ModuleType:
+    """The engine that fits the torch of this process: that of the active build, or one from the shelf."""
+    if _ENGINE in sys.modules:
+        return sys.modules[_ENGINE]
+    fits = facts.here()
+    if fits is None:
+        raise HarnessError("torch lacks the libraries that the engine links to.", "Install torch anew.")
+    file = need.beside(fits) or shelf.find(fits)
+    if file is None:
+        if not build:
+            raise _without_engine(fits)
+        file = built(fits, _Said())
+    try:
+        return _module_in(file)
+    except ImportError as error:
+        raise _unusable("_engine", error) from error
+
+
+def _module_in(file: Path) -> ModuleType:
+    spec = importlib.util.spec_from_file_location(_ENGINE, file)
+    assert spec is not None and spec.loader is not None  # noqa: PT018  (a file of this name always has them)
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    sys.modules[_ENGINE] = module
+    importlib.import_module("pyharness")._engine = module  # type: ignore[attr-defined]  # as an import has it
+    return module
+
+
+def _without_engine(fits: Facts) -> HarnessError:
+    remedy = f"`pyharness engine build --python {sys.executable}` builds it, once: some minutes."
+    return HarnessError(f"There is no engine for {fits.named} yet.", remedy)
+
+
+class _Said(Progress):
+    """A build that a program itself asks for, by ``pyharness.record()`` for instance."""
+
+    def begins(self, facts: Facts, count: int) -> None:
+        """Say that it takes a while."""
+        say(f"building the engine for {facts.named}, once: {count} parts, some minutes.")
+
+    def waits(self, facts: Facts) -> None:
+        """Say who builds it."""
+        say(f"another process builds the engine for {facts.named}: waiting for it.")
+
+    def ends(self, file: Path) -> None:
+        """Say where it is."""
+        say(f"built {file}")
 
 
 def without_example_ops() -> bool:
     """Whether the modules are built for this Python, but ``_C``, the example ops, is left out."""
     _choose_build()
-    return _is_built("_engine") and not _is_built("_C")
+    return _is_built("_trap") and not _is_built("_C")
 
 
 def _choose_build() -> None:
@@ -67,16 +135,18 @@ def _require_torch() -> None:
 
 def _is_built(name: str) -> bool:
     folders = importlib.import_module("pyharness").__path__
-    return any((Path(folder) / f"{name}{_SUFFIX}").exists() for folder in folders)
+    return any((Path(folder) / f"{name}{suffix}").exists() for folder in folders for suffix in EXTENSION_SUFFIXES)
 
 
 def _unusable(name: str, error: ImportError) -> HarnessError:
     if name == "_C" and without_example_ops():
-        return HarnessError("This pyharness is built without its example ops (pyharness.ops).", _WITH_OPS)
+        return HarnessError("This pyharness is installed without its example ops (pyharness.ops).", _WITH_OPS)
     if not _is_built(name):
         others = sorted(path.name for path in _PACKAGE.glob(f"{name}.*.so") if path.exists())
         there = f" (only {', '.join(others)})" if others else ""
-        return HarnessError(f"pyharness.{name} is not built for this Python: no {name}{_SUFFIX}{there}.", _REMEDY)
+        return HarnessError(f"pyharness.{name} is not built for this Python: no {name}{_SUFFIX}{there}.", _REINSTALL)
+    if name not in _OF_TORCH:
+        return HarnessError(f"pyharness.{name} does not load: {error}", _REINSTALL)
     return HarnessError(
         f"pyharness.{name} does not load with torch {_torch_version()}, probably it is built for another: {error}",
         _REMEDY,

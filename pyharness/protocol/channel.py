@@ -80,6 +80,8 @@ class Hello(Message[Welcome], name="hello"):
     """Folder of its standard library."""
     python: str
     """Version."""
+    executable: str
+    """Its interpreter, for which an engine may have to be built; empty where Python is embedded."""
     key: str
     """What the second connection says, which is debugpy's."""
 

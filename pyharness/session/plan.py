@@ -95,3 +95,9 @@ class Plan:
     """Line of the session file that says so."""
     expecting: bool = False
     """Whether it comes from a session file: its transcript lists expectations, if only none."""
+
+    @property
+    def wants_engine(self) -> bool:
+        """Whether a place is an op or an autograd node."""
+        places = [*(step.where for step in self.steps), *(point.where for point in self.logs)]
+        return any(where is not None and where.is_native_op for where in places)

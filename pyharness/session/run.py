@@ -34,16 +34,18 @@ def run(
     stdout: IO[Any] | int | None = None,
     progress: Callable[[str], None] | None = None,
     notes: Callable[[str], None] | None = None,
+    prepare: Callable[[Plan], None] = lambda _plan: None,
 ) -> Transcript:
     """Play ``plan``; ``watch`` is told of each stop (before, while and after it is looked at) and what else comes.
 
     These are expectations, the end and what goes wrong.
 
-    ``stdout``, ``progress`` and ``notes`` are as for ``debug``. What goes wrong is the transcript's ``error``, and
+    ``stdout``, ``progress`` and ``notes`` are as for ``debug``; ``prepare`` is called before the program starts. What goes wrong is the transcript's ``error``, and
     the program runs on to its end: only an interrupt ends it, and is raised.
     """
     play = _Play(plan, watch, notes or (lambda _text: None))
     try:
+        prepare(plan)
         with _start(plan.target, stdout, progress, notes) as program:
             play.run(program)
     except HarnessError as error:

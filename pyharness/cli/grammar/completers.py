@@ -46,6 +46,19 @@ def sessions(_ctx: click.Context, _param: click.Parameter, incomplete: str) -> l
     return [CompletionItem(path) for path in _paths(incomplete, ".toml")]
 
 
+def engines(_ctx: click.Context, _param: click.Parameter, incomplete: str) -> list[CompletionItem]:
+    """The engines that were built here."""
+    from click.shell_completion import CompletionItem
+
+    from pyharness.engine import shelf
+    from pyharness.host.state import StateError
+
+    try:
+        return [CompletionItem(each.key) for each in shelf.all_kept() if each.key.startswith(incomplete)]
+    except StateError:
+        return []
+
+
 def places(_ctx: click.Context, _param: click.Parameter, incomplete: str) -> list[CompletionItem]:
     """The kinds of places, and the files of ``py:``."""
     from click.shell_completion import CompletionItem

@@ -100,6 +100,14 @@ class _Progress:
         self._timer.daemon = True
         self._timer.start()
 
+    def count(self, text: str) -> None:
+        """One part of a long work is done: at once, and for whoever reads a log, too."""
+        self.clear()
+        if _can_move(sys.stderr):
+            self._show(text)
+        else:
+            print(visible(text), file=sys.stderr, flush=True)
+
     def clear(self) -> None:
         """Take the note back: the work is done, or something else is printed."""
         if self._timer:

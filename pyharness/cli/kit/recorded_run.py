@@ -9,6 +9,7 @@ import signal
 from typing import TYPE_CHECKING, Any
 
 from pyharness.cli.kit import output
+from pyharness.cli.kit.engine_progress import have_engine
 from pyharness.cli.kit.entry_run import exchange, left_nothing, run_entry
 from pyharness.host.exit_status import of_program
 from pyharness.model.errors import HarnessError
@@ -28,6 +29,7 @@ def run(command: Command, request: dict[str, Any], *, to_stderr: bool) -> tuple[
     ``request``: the fields of ``pyharness.debuggee.entries.recorded.Request``.
     """
     command.check()
+    have_engine(command.python)
     with exchange("traces") as folder:
         request = {**request, "progress": output.status.wanted()}
         counter = folder / "count"

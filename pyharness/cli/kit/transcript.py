@@ -5,6 +5,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from pyharness.cli.kit import output
+from pyharness.cli.kit.engine_progress import have_engine
+from pyharness.debugger.starting.launch import Command
 from pyharness.model.transcript import Begun, Failure, Transcript
 from pyharness.session.run import run
 from pyharness.session.transcript_text import Manner, entry_lines
@@ -36,7 +38,7 @@ def _play_silently(plan: Plan) -> Transcript:
         if isinstance(entry, Failure):
             output.error(entry.message, entry.remedy)
 
-    return run(plan, show, stdout=_STDERR, progress=output.progress, notes=output.note)
+    return run(plan, show, stdout=_STDERR, progress=output.progress, notes=output.note, prepare=_prepare)
 
 
 def _play_aloud(plan: Plan, *, raw: bool) -> Transcript:
@@ -51,4 +53,12 @@ def _play_aloud(plan: Plan, *, raw: bool) -> Transcript:
         else:
             output.write_lines(entry_lines(entry, count, manner))
 
-    return run(plan, show, progress=output.progress, notes=output.note)
+    return run(plan, show, progress=output.progress, notes=output.note, prepare=_prepare)
+
+
+def _prepare(plan: Plan) -> None:
+    """Have the engine, if a place needs it, before the program starts."""
+    if plan.wants_engine:
+        target = plan.target
+        Command(target.script, target.arguments, target.module, target.python, target.cwd, target.env).check()
+        have_engine(target.python, target.env)

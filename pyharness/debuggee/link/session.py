@@ -133,7 +133,7 @@ def hello(key: str) -> Hello:
     """Who we are."""
     doorway, lack = _doorway()
     stdlib, python = sysconfig.get_paths()["stdlib"], sys.version.split()[0]
-    return Hello(os.getpid(), doorway, lack, _guard(), stdlib, python, key)
+    return Hello(os.getpid(), doorway, lack, _guard(), stdlib, python, sys.executable or "", key)
 
 
 def _doorway() -> tuple[Doorway | None, str]:

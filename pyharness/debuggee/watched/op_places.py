@@ -94,7 +94,9 @@ class OpPlaces:
 
     def _made(self, place: OpPlace) -> Breakpoint:
         from pyharness.native.breakpoints import at_place
+        from pyharness.native.load import load
 
+        load("_engine")  # the program does not wait until it is built: its debugger has seen to that, or says how
         return at_place(place.kind, place.name, place.when, lambda hit: self._hit(place, hit))
 
     def _hit(self, place: OpPlace | None, hit: Hit) -> Answer:

@@ -16,7 +16,7 @@ from pyharness.model.evaluation import EVAL_TIMEOUT
 from pyharness.model.frozen import frozen
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Callable, Mapping, Sequence
 
     from pyharness.host.handles import Handle
     from pyharness.protocol.channel import Child, Message
@@ -37,6 +37,7 @@ class Attachment:
     progress: Callable[[str], None] = field(default=lambda _text: None, compare=False)
     script: str = ""
     python: str = ""
+    env: Mapping[str, str] = field(default_factory=dict)
     module: bool = False
     ours: bool = False
 

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any, Protocol
 
 if TYPE_CHECKING:
     import socket
-    from collections.abc import Callable
+    from collections.abc import Callable, Mapping
 
     from pyharness.debugger.starting.child_processes import ChildProcesses
     from pyharness.protocol.channel import Go, Hello, Message, Welcome
@@ -58,6 +58,10 @@ class Target(Protocol):
     @property
     def python(self) -> str:
         """The interpreter of the program, as far as it was named."""
+
+    @property
+    def env(self) -> Mapping[str, str]:
+        """What the program's environment has beside this process's, as far as it is known."""
 
     @property
     def ours(self) -> bool:

@@ -1,0 +1,70 @@
+// What _trap takes of Python beyond the limited API, so that one file serves
+// every CPython from 3.10 on. CPython exports these functions and keeps their
+// signatures; the one struct that is read is that of 3.10, which changes no
+// more.
+#pragma once
+
+#include <Python.h>
+
+#include <cstddef>
+
+#ifndef Py_LIMITED_API
+#error "compile with -DPy_LIMITED_API=0x030a0000"
+#endif
+
+extern "C" {
+
+// NOLINTBEGIN(readability-identifier-naming): the names are CPython's.
+
+// Include/cpython/pymem.h, since 3.5.
+enum PyMemAllocatorDomain : unsigned {
+  PYMEM_DOMAIN_RAW,
+  PYMEM_DOMAIN_MEM,
+  PYMEM_DOMAIN_OBJ,
+};
+
+struct PyMemAllocatorEx {
+  void* ctx;
+  void* (*malloc)(void* ctx, std::size_t size);
+  void* (*calloc)(void* ctx, std::size_t count, std::size_t size);
+  void* (*realloc)(void* ctx, void* memory, std::size_t size);
+  void (*free)(void* ctx, void* memory);
+};
+
+void PyMem_GetAllocator(
+    PyMemAllocatorDomain domain,
+    PyMemAllocatorEx* allocator);
+void PyMem_SetAllocator(
+    PyMemAllocatorDomain domain,
+    PyMemAllocatorEx* allocator);
+
+// Include/cpython/pystate.h, since 3.4.
+int PyGILState_Check();
+
+// The same, new in 3.11: null before.
+__attribute__((weak)) void PyThreadState_EnterTracing(PyThreadState* thread);
+__attribute__((weak)) void PyThreadState_LeaveTracing(PyThreadState* thread);
+
+// NOLINTEND(readability-identifier-naming)
+}
+
+namespace pyharness::breakpoints {
+
+// How the thread state of 3.10 begins (`struct _ts` there).
+struct ThreadState310 {
+  void* prev;
+  void* next;
+  void* interp;
+  void* frame;
+  int recursion_depth;
+  int recursion_headroom;
+  int stackcheck_counter;
+  int tracing;
+  struct {
+    int use_tracing;
+  }* cframe;
+  void* c_profilefunc;
+  void* c_tracefunc;
+};
+
+} // namespace pyharness::breakpoints

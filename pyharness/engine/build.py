@@ -1,0 +1,93 @@
+"""Builds the engine for one Python and torch, and puts it on the shelf."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from pyharness.engine import jobs, shelf, sources
+from pyharness.engine.compiler import compiler
+from pyharness.host.state import state_errors, write_private
+from pyharness.model.errors import HarnessError
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from pyharness.engine.compiler import Compiler
+    from pyharness.engine.facts import Facts
+
+_SAID = 1
+
+
+class Progress:
+    """What whoever waits for a build is told; this one tells nobody."""
+
+    def begins(self, facts: Facts, count: int) -> None:
+        """A build of ``count`` parts begins."""
+
+    def waits(self, facts: Facts) -> None:
+        """Another process builds the same."""
+
+    def has(self, done: int, count: int, part: str) -> None:
+        """Another part is done."""
+
+    def ends(self, file: Path) -> None:
+        """The engine is there."""
+
+
+def built(facts: Facts, progress: Progress) -> Path:
+    """The engine for ``facts``, built if nobody has built it; ``HarnessError`` where it cannot be."""
+    with state_errors():
+        name = shelf.key(facts)
+        with shelf.locked(name, lambda: progress.waits(facts)):
+            return shelf.find(facts) or _build(facts, name, progress)
+
+
+def _build(facts: Facts, name: str, progress: Progress) -> Path:
+    chosen = compiler(facts)
+    try:
+        with shelf.being_built(name) as folder:
+            _make(chosen, folder, progress)
+    except jobs.FailedError as failed:
+        raise _does_not_compile(facts, name, failed) from failed
+    found = shelf.find(facts)
+    if found is None:
+        raise HarnessError(f"The engine for {facts.named} was removed as it was built.", "Build it again.")
+    progress.ends(found)
+    return found
+
+
+def _make(chosen: Compiler, folder: Path, progress: Progress) -> None:
+    """Compile and link in ``folder``, of which only the module and a note stay."""
+    facts, parts = chosen.facts, sources.files()
+    module, work = folder / f"{shelf.MODULE}{facts.suffix}", folder / "work"
+    work.mkdir()
+    commands = [chosen.object_of(source, work) for source in parts]
+    count, done = len(commands) + 2, 0
+
+    def ended(command: list[str]) -> None:
+        nonlocal done
+        done += 1
+        progress.has(done, count, Path(command[-1]).stem if done < count else module.name)
+
+    progress.begins(facts, count)
+    jobs.run([chosen.headers(work)], 1, ended)
+    jobs.run(commands, jobs.room(), ended)
+    jobs.run([chosen.linked(work, module)], 1, ended)
+    about = {"torch": facts.version, "python": facts.suffix.split("-")[1], "sources": sources.digest()}
+    write_private(folder / "about.json", json.dumps(about).encode())
+    for made in work.iterdir():
+        made.unlink()
+    work.rmdir()
+
+
+def _does_not_compile(facts: Facts, name: str, failed: jobs.FailedError) -> HarnessError:
+    log = shelf.folder() / f"{name}.log"
+    write_private(log, failed.said.encode())
+    lines = [line.strip() for line in failed.said.splitlines() if "error" in line.lower()]
+    first = lines[0] if lines else failed.message
+    return HarnessError(
+        f"The engine for {facts.named} does not compile: {first}",
+        f"All that the compiler said is in {log}. Another compiler is named by $CXX; torch's own needs C++20.",
+    )

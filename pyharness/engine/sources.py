@@ -1,0 +1,41 @@
+"""The sources of the engine, in a clone or as a wheel has them, and what names a version of them."""
+
+from __future__ import annotations
+
+import hashlib
+from functools import cache
+from pathlib import Path
+
+from pyharness.model.errors import HarnessError
+
+_PACKAGE = Path(__file__).resolve().parents[1]
+_FOLDERS = ("csrc/engine", "csrc/breakpoints")
+HEADERS = "csrc/torch_headers.h"
+"""Precompiled, and included first in every source."""
+INSTALLED = _PACKAGE / "include"
+"""The folder of ``pyharness/breakpoint.h``."""
+
+
+@cache
+def root() -> Path:
+    """The folder that ``csrc`` lies in: the package, as a wheel installs it, or the clone."""
+    found = [folder for folder in (_PACKAGE, _PACKAGE.parent) if (folder / HEADERS).is_file()]
+    if not found:
+        raise HarnessError("This pyharness has no sources of its engine.", "Install it from its wheel, or from a clone.")
+    return found[0]
+
+
+def files() -> list[Path]:
+    """The files to compile."""
+    return [path for folder in _FOLDERS for path in sorted((root() / folder).rglob("*.cpp"))]
+
+
+@cache
+def digest() -> str:
+    """A name for all that the engine is made of, and for how."""
+    read = [path for folder in _FOLDERS for path in sorted((root() / folder).rglob("*")) if path.suffix in {".h", ".cpp"}]
+    read += [root() / HEADERS, *sorted(INSTALLED.rglob("*.h")), Path(__file__).with_name("compiler.py")]
+    made = hashlib.sha256()
+    for path in read:
+        made.update(path.name.encode() + b"\0" + path.read_bytes() + b"\0")
+    return made.hexdigest()
