@@ -12,7 +12,7 @@ from pathlib import Path
 
 import nox
 
-# docs/limits.md, pyproject.toml and pyharness/doctor/tested.py state these; tests/build/test_versions.py compares.
+# docs/limits.md and pyharness/doctor/tested.py state these; tests/build/test_versions.py compares.
 PAIRS = (("3.10", "2.13"), ("3.11", "2.13"), ("3.12", "2.14"), ("3.13", "2.13"), ("3.13", "2.15"))
 # Not here: what looks at the clone (.vscode, vscode/, layers) or at other people's programs.
 PARTS = ("breakpoints", "build", "dap", "debuggee", "debugger", "fx", "ingdb", "inspect", "native", "ops", "session")
@@ -26,7 +26,8 @@ def tests(session: nox.Session, torch: str) -> None:
     """Build from the source distribution against one torch, and test in parts, or what is named after ``--``."""
     session.install("build", "cmake", "ninja", "setuptools>=77", f"torch=={torch}.*")
     with session.chdir(unpacked(source_distribution(session))):
-        session.install("--no-build-isolation", "--editable", ".[test]", env={"PYHARNESS_BUILD": "debug"})
+        session.install("--no-build-isolation", "--editable", ".[test]")
+        session.run("python", "cmake/build.py", "debug")
         session.run("pyharness", "--version")
         parts = session.posargs or [f"tests/{part}" for part in PARTS]
         session.run("pytest", "-n", "2", "--dist", "loadfile", *parts)
@@ -35,7 +36,7 @@ def tests(session: nox.Session, torch: str) -> None:
 @nox.session
 def package(session: nox.Session) -> None:
     """Build a wheel from the source distribution as pip does, in isolation, and check what an index shows of both."""
-    session.install("build", "pip", "setuptools>=77", "torch", "twine")
+    session.install("build", "pip", "setuptools>=77", "twine")
     archive = source_distribution(session)
     session.run("python", "-m", "pip", "wheel", "--no-deps", "--no-cache-dir", "-w", str(archive.parent), str(archive))
     session.run("twine", "check", "--strict", *map(str, [archive, *archive.parent.glob("*.whl")]))

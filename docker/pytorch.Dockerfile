@@ -48,8 +48,9 @@ RUN { [ -n "$USE_CUSTOM_DEBINFO" ] || unset USE_CUSTOM_DEBINFO; } && { [ -n "$DE
   && PYTORCH_BUILD_VERSION="${TAG#v}" PYTORCH_BUILD_NUMBER=1 \
     python -m pip install --no-cache-dir --no-build-isolation --verbose --editable .
 
-# Our extension, compiled against this torch's headers.
+# Our engine, compiled against this torch's headers.
 RUN mkdir /tmp/pyharness
 COPY --chown=${USER} . /tmp/pyharness
-RUN pip install --no-cache-dir --no-deps --no-build-isolation --force-reinstall /tmp/pyharness && python -c "from pyharness.native.load import load; load('_engine')"
+RUN pip install --no-cache-dir --no-deps --no-build-isolation --force-reinstall /tmp/pyharness && pyharness engine build \
+  && python -c "from pyharness.native.load import load; load('_engine')"
 WORKDIR /workspace

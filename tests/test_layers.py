@@ -29,12 +29,13 @@ ALWAYS = (*AT_RUN_TIME, "types")
 SHARED = {"host", "model", "protocol"}
 """What every process reads; ``protocol`` stands on ``model``, which asks ``host`` for files and folders."""
 ANYTHING = {"native", "fx", "inspect", "debuggee", "gdbmi", "debugger", "dap", "session", "report", "cli"}
-ANYTHING |= {"doctor", "project", "dapwire", "reading"}
+ANYTHING |= {"doctor", "project", "dapwire", "engine", "reading"}
 ALLOWED = {
     "host": set(),
     "model": set(),
     "protocol": set(),
-    "native": {"fx"},
+    "engine": set(),
+    "native": {"fx", "engine"},
     "ops": {"native"},
     "fx": {"native"},
     "inspect": {"native", "fx"},
@@ -43,11 +44,11 @@ ALLOWED = {
     "ingdb": {"reading"},
     "gdbmi": set(),
     "dapwire": set(),
-    "debugger": {"gdbmi", "dapwire", "reading"},
+    "debugger": {"gdbmi", "dapwire", "reading", "engine"},
     "dap": {"debugger", "dapwire"},
     "session": {"debugger"},
     "report": set(),
-    "doctor": {"gdbmi", "debugger", "reading"},
+    "doctor": {"gdbmi", "debugger", "reading", "engine"},
     "project": set(),
     "cli": ANYTHING,
     "__main__": {"cli"},
@@ -55,7 +56,7 @@ ALLOWED = {
     "__init__": ANYTHING,
 }
 """Folder or file of the package → those that it may import, beside itself and what is shared."""
-STDLIB_ONLY = {"host", "model", "protocol", "reading", "ingdb", "gdbmi", "dapwire"}
+STDLIB_ONLY = {"host", "model", "protocol", "engine", "reading", "ingdb", "gdbmi", "dapwire"}
 LAZY_TORCH = {"cli", "views", "debugger", "session", "dap", "doctor", "project", "__init__", "__main__"}
 STOREYS = {
     "reading": (

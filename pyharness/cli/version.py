@@ -44,7 +44,8 @@ def lines(found: dict[str, dict[str, str | None]]) -> Iterator[str]:
     for name, part in found.items():
         version, file = part["version"], part["file"]
         if name == _OUR_OWN:
-            yield f"{name:<9} {file or _UNBUILT}"
+            lacks = _UNBUILT if found["torch"]["version"] else "needs torch"
+            yield f"{name:<9} {file or lacks}"
         else:
             shown = f" ({file})" if version and name in {"gdb", "python"} else ""
             yield f"{name:<9} {version or 'not installed'}{shown}"

@@ -104,8 +104,13 @@ def debugpy(machine: Machine) -> Iterator[Diagnosis]:
 
 @machine_checks.add(DEBUGGER, "harness")
 def harness(machine: Machine) -> Iterator[Diagnosis]:
-    """Whether the program's interpreter has pyharness: its half runs in the program."""
-    if answered(lambda: machine.python)["packages"]["pyharness"]["file"]:
+    """Whether the program's interpreter has pyharness, and no other project's package of that name beside it."""
+    answer, python = answered(lambda: machine.python), machine.wanted.python
+    if answer["namesake"]:
+        seen = f"Another project's package, pyharness {answer['namesake']}, is installed there, into the same folder."
+        ours = f"{python} -m pip install --force-reinstall --no-deps pyharness-debugger"
+        yield DEBUGGER.warning("harness", seen, f"{python} -m pip uninstall pyharness && {ours}")
+    elif answer["packages"]["pyharness"]["file"]:
         yield DEBUGGER.ok("harness", "pyharness can be imported there.")
     elif not _is_ours(machine):
         seen = (

@@ -7,6 +7,8 @@ from typing import TYPE_CHECKING
 from pyharness.doctor.machine import answered, machine_checks
 from pyharness.doctor.registry import Area
 from pyharness.doctor.tested import TORCH, parsed
+from pyharness.engine import need
+from pyharness.engine.compiler import compiler
 from pyharness.model.errors import HarnessError
 from pyharness.reading.binaries.elf import ElfError, open_elf
 from pyharness.reading.tensors.layout import MEASURED
@@ -16,6 +18,7 @@ if TYPE_CHECKING:
 
     from pyharness.doctor.machine import Machine
     from pyharness.doctor.tested import Version
+    from pyharness.engine.facts import Facts
     from pyharness.model.results.diagnosis import Diagnosis
 
 AREA = Area("torch")
@@ -84,10 +87,22 @@ def abi(machine: Machine) -> Iterator[Diagnosis]:
 
 @machine_checks.add(AREA, "harness-extension")
 def own_extension(machine: Machine) -> Iterator[Diagnosis]:
-    """Whether our own extension loads beside it."""
+    """Whether our engine loads beside it, or can be built for it."""
     answer = answered(lambda: machine.torch)
     if answer["harness_error"]:
         error = HarnessError(answer["harness_error"], answer["harness_remedy"] or "Install pyharness there.")
         yield AREA.failed("harness-extension", error)
+    elif answer["harness"]:
+        yield AREA.ok("harness-extension", f"pyharness's engine loads: {answer['harness']}.")
     else:
-        yield AREA.ok("harness-extension", f"pyharness's extension loads: {answer['harness']}.")
+        yield _unbuilt(need.asked(machine.wanted.python))
+
+
+def _unbuilt(facts: Facts | None) -> Diagnosis:
+    """Whether the engine can be built when it is needed."""
+    try:
+        facts and compiler(facts)
+    except HarnessError as error:
+        return AREA.warning("harness-extension", error.message, error.remedy)
+    seen = "pyharness's engine is not built yet for this torch: what needs it builds it, or `pyharness engine build`."
+    return AREA.ok("harness-extension", seen)

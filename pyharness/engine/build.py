@@ -12,12 +12,8 @@ from pyharness.host.state import state_errors, write_private
 from pyharness.model.errors import HarnessError
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
-
     from pyharness.engine.compiler import Compiler
     from pyharness.engine.facts import Facts
-
-_SAID = 1
 
 
 class Progress:

@@ -20,8 +20,8 @@ _NAMES = ("c++", "g++", "clang++")
 _INSTALL = "Debian and Ubuntu: `apt-get install g++`; conda: `conda install gxx`; $CXX names one that lies elsewhere."
 _WITHOUT = "Steps, stacks and places fx:, py: and native: need none."
 _LIBRARIES = ("c10", "torch_cpu", "torch_python")
-# As csrc/CMakeLists.txt has them. Never debug information: a library with source lines counts as the user's, and stepping
-# would enter it.
+# As csrc/CMakeLists.txt has them. Never debug information: a library with source lines counts as the user's, and
+# stepping would enter it.
 _FLAGS = ("-std=c++20", "-O2", "-g0", "-fPIC", "-fvisibility=hidden", "-fno-omit-frame-pointer", "-DNDEBUG", "-w")
 
 

@@ -1,6 +1,7 @@
 """What the engine is built against: an interpreter and its torch, which is found and not imported.
 
-The interpreter may lack pyharness: ``python facts.py`` prints what ``here`` says, as a line of JSON. Standard library only.
+The interpreter may lack pyharness: ``python facts.py`` prints what ``here`` says, as a line of JSON. So it needs the
+standard library only.
 """
 
 from __future__ import annotations

@@ -61,8 +61,8 @@ def _start(command: list[str], running: selectors.BaseSelector) -> None:
         stderr=subprocess.STDOUT,
         start_new_session=True,  # the compiler proper is its child, and is to end with it
     )
-    assert process.stdout is not None
-    running.register(process.stdout, selectors.EVENT_READ, (process, command, bytearray()))
+    if process.stdout is not None:  # it is a pipe
+        running.register(process.stdout, selectors.EVENT_READ, (process, command, bytearray()))
 
 
 def _hear(key: selectors.SelectorKey, running: selectors.BaseSelector, ended: Callable[[list[str]], None]) -> None:

@@ -21,7 +21,7 @@ def root() -> Path:
     """The folder that ``csrc`` lies in: the package, as a wheel installs it, or the clone."""
     found = [folder for folder in (_PACKAGE, _PACKAGE.parent) if (folder / HEADERS).is_file()]
     if not found:
-        raise HarnessError("This pyharness has no sources of its engine.", "Install it from its wheel, or from a clone.")
+        raise HarnessError("This pyharness lacks the sources of its engine.", "Install its wheel anew.")
     return found[0]
 
 
@@ -33,7 +33,8 @@ def files() -> list[Path]:
 @cache
 def digest() -> str:
     """A name for all that the engine is made of, and for how."""
-    read = [path for folder in _FOLDERS for path in sorted((root() / folder).rglob("*")) if path.suffix in {".h", ".cpp"}]
+    found = [path for folder in _FOLDERS for path in sorted((root() / folder).rglob("*"))]
+    read = [path for path in found if path.suffix in {".h", ".cpp"}]
     read += [root() / HEADERS, *sorted(INSTALLED.rglob("*.h")), Path(__file__).with_name("compiler.py")]
     made = hashlib.sha256()
     for path in read:

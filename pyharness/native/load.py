@@ -11,7 +11,7 @@ import importlib.util
 import os
 import sys
 import sysconfig
-from importlib.machinery import EXTENSION_SUFFIXES
+from importlib.machinery import EXTENSION_SUFFIXES, ExtensionFileLoader, ModuleSpec
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -79,12 +79,12 @@ def _engine(*, build: bool) -> ModuleType:
 
 
 def _module_in(file: Path) -> ModuleType:
-    spec = importlib.util.spec_from_file_location(_ENGINE, file)
-    assert spec is not None and spec.loader is not None  # noqa: PT018  (a file of this name always has them)
+    loader = ExtensionFileLoader(_ENGINE, str(file))
+    spec = ModuleSpec(_ENGINE, loader, origin=str(file))
+    spec.has_location = True
     module = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(module)
+    loader.exec_module(module)
     sys.modules[_ENGINE] = module
-    importlib.import_module("pyharness")._engine = module  # type: ignore[attr-defined]  # as an import has it
     return module
 
 

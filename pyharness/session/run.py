@@ -40,8 +40,9 @@ def run(
 
     These are expectations, the end and what goes wrong.
 
-    ``stdout``, ``progress`` and ``notes`` are as for ``debug``; ``prepare`` is called before the program starts. What goes wrong is the transcript's ``error``, and
-    the program runs on to its end: only an interrupt ends it, and is raised.
+    ``stdout``, ``progress`` and ``notes`` are as for ``debug``; ``prepare`` is called before the program starts. What
+    goes wrong is the transcript's ``error``, and the program runs on to its end: only an interrupt ends it, and is
+    raised.
     """
     play = _Play(plan, watch, notes or (lambda _text: None))
     try:

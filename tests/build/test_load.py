@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import importlib
 import re
+import shutil
 import sysconfig
 from pathlib import Path
 
 import pytest
 
+from pyharness.engine import facts, need
 from pyharness.model.errors import HarnessError
 
 loading = importlib.import_module("pyharness.native.load")  # the name in the package is the function
@@ -35,16 +37,28 @@ def test_a_module_that_does_not_load(tmp_path, monkeypatch):
     broken.write_bytes(b"not a library")
     monkeypatch.setattr(loading, "_PACKAGE", tmp_path)
     monkeypatch.setattr(pyharness, "__path__", [str(tmp_path)])
-    with pytest.raises(HarnessError, match=r"does not load with torch \d"):
+    with pytest.raises(HarnessError, match=r"_broken does not load: .*invalid ELF header"):
         loading.load("_broken")
 
 
-@pytest.mark.parametrize("name", ["_C", "_engine"])
-def test_built_for_another_torch(name, monkeypatch):
+def test_built_for_another_torch(monkeypatch):
     monkeypatch.setattr(loading, "_torch_version", lambda: "1.13.0")
     with pytest.raises(HarnessError, match=r"built for torch 2\.\d+.*but torch 1\.13\.0 is running") as raised:
-        loading.load(name)
-    assert "--no-cache-dir" in raised.value.remedy  # pip keeps wheels by their source, not by torch
+        loading.load("_C")
+    assert "make debug-build" in raised.value.remedy
+
+
+def test_an_engine_for_another_torch_is_not_taken(tmp_path, monkeypatch):
+    """Its file says what it is for: to load it beside another torch could end the program."""
+    fits = facts.here()
+    taken = need.beside(fits)
+    other = tmp_path / taken.name
+    other.write_bytes(taken.read_bytes().replace(b"engine for torch 2.", b"engine for torch 1."))
+    monkeypatch.setattr(need, "_PACKAGE", tmp_path)
+    monkeypatch.delenv("PYHARNESS_BUILD", raising=False)
+    assert need.beside(fits) is None
+    shutil.copy2(taken, other)
+    assert need.beside(fits) == other
 
 
 @pytest.mark.parametrize("name", ["_C", "_engine", "_guard", "_trap"])

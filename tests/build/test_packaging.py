@@ -12,11 +12,12 @@ from pathlib import Path
 import pytest
 
 from kit import needs
+from kit import wheel as wheels
 
-pytestmark = pytest.mark.timeout(1200)  # the release build, where there is none yet
+pytestmark = pytest.mark.timeout(1200)  # the wheel is built, where there is none yet
 
 SOURCES = ("benchmarks/", "cmake/", "csrc/", "docs/", "examples/", "pyharness/", "scripts/", "tests/")
-ASK = "from pyharness.native.load import load; print(load('_engine').__file__)"
+ASK = "from pyharness.native.load import load; print(load('_trap').__file__)"
 
 
 def build(root: Path, kind: str, folder: Path) -> Path:
@@ -29,8 +30,8 @@ def build(root: Path, kind: str, folder: Path) -> Path:
 
 
 @pytest.fixture(scope="module")
-def wheel(root: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
-    return build(root, "wheel", tmp_path_factory.mktemp("wheel"))
+def wheel() -> Path:
+    return wheels.wheel()
 
 
 def test_the_wheel_is_for_this_platform_and_complete(root, wheel):
@@ -44,8 +45,14 @@ def test_the_wheel_is_for_this_platform_and_complete(root, wheel):
     assert {str(path.relative_to(root)) for path in files} <= names
     (entry_points,) = [name for name in names if name.endswith(".dist-info/entry_points.txt")]
     assert "pyharness = pyharness.fx.backend:compile_captured" in archive.read(entry_points).decode()
-    modules = sorted(name.split(".")[0] for name in names if name.endswith(".so"))
-    assert modules == ["pyharness/_engine", "pyharness/_guard", "pyharness/_trap"]
+    assert sorted(name for name in names if name.endswith(".so")) == [
+        "pyharness/_guard.abi3.so",
+        "pyharness/_trap.abi3.so",
+    ]
+    headers = {
+        path.relative_to(root) for part in ("engine", "breakpoints") for path in (root / "csrc" / part).rglob("*.h")
+    }
+    assert {f"pyharness/{name}" for name in headers} <= names, "the engine is built where torch is"
     assert not [name for name in names if name.startswith("pyharness/ops/")]
     assert {name.partition("/")[0].partition("-")[0] for name in names} == {"pyharness"}
 

@@ -37,11 +37,8 @@ def test_classifiers_name_the_pythons(pairs, project):
     assert {tested.parsed(python) for python in said} == {python for python, _ in pairs}
 
 
-def test_the_package_wants_a_torch_that_was_tested(pairs, project):
-    (wanted,) = [text for text in project["dependencies"] if text.startswith("torch")]
-    first, end = map(tested.parsed, re.fullmatch(r"torch>=([\d.]+),<([\d.]+)", wanted).groups())
-    torches = {torch for _, torch in pairs}
-    assert (min(torches), max(torches)) == (first, (end[0], end[1] - 1))
+def test_the_package_takes_any_torch(project):
+    assert not [text for text in project["dependencies"] if "torch" in text]
 
 
 def test_the_doctor_knows_them(pairs):

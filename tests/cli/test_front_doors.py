@@ -48,7 +48,7 @@ def test_version_imports_no_torch_and_needs_no_gdb(pyharness, environment, tmp_p
     found = json.loads(pyharness("--version", "--json", env=empty).stdout)
     assert found["gdb"] == {"version": None, "file": None}
     assert found["pyharness"]["version"] == __version__
-    assert set(found) == {"pyharness", "extension", "torch", "debugpy", "gdb", "python"}
+    assert set(found) == {"pyharness", "engine", "torch", "debugpy", "gdb", "python"}
 
 
 def test_gdb_script_is_a_file(capsys):

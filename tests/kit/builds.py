@@ -26,7 +26,7 @@ def compiled(source: Path, suffix: str, *flags: str) -> Path:
     python = sysconfig.get_config_var("py_version")
     key = _key(source.read_bytes(), torch.__version__, str(flags), str(python))
     command = ["-std=c++20", "-w", *_torch_includes(), str(source), *flags]
-    return _once(BUILT / f"{source.stem}-{key}{suffix}", lambda made: _compile(made, command))
+    return once(BUILT / f"{source.stem}-{key}{suffix}", lambda made: _compile(made, command))
 
 
 def crossing(name: str = "crossing", source: Path = CROSSING, level: str = "-O0") -> Path:
@@ -35,7 +35,7 @@ def crossing(name: str = "crossing", source: Path = CROSSING, level: str = "-O0"
     module = BUILT / f"{name}-{key}" / f"{name}{sysconfig.get_config_var('EXT_SUFFIX')}"
     includes = [f"-I{_pybind11()}", f"-I{sysconfig.get_paths()['include']}"]
     command = [*_CROSSING_FLAGS, level, *includes, str(source)]
-    return _once(module, lambda made: _compile(made, command)).parent
+    return once(module, lambda made: _compile(made, command)).parent
 
 
 def plain_extension(python: str) -> Path:
@@ -90,10 +90,10 @@ def _with_our_headers(name: str, *flags: str) -> Path:
     source, header = PROGRAMS / name, Path(include_dir()) / "pyharness" / "breakpoint.h"
     key = _key(source.read_bytes(), header.read_bytes(), torch.__version__, str(flags))
     command = ["-std=c++20", "-w", *_LIBRARY_FLAGS, f"-I{include_dir()}", str(source), *flags]
-    return _once(BUILT / f"{source.stem}-{key}.so", lambda made: _compile(made, command))
+    return once(BUILT / f"{source.stem}-{key}.so", lambda made: _compile(made, command))
 
 
-def _once(target: Path, make: Callable[[Path], None]) -> Path:
+def once(target: Path, make: Callable[[Path], None]) -> Path:
     """``target``, made if it is not there: of two test processes the second waits."""
     target.parent.mkdir(parents=True, exist_ok=True)
     with target.with_suffix(".lock").open("w") as lock:

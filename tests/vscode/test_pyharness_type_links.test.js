@@ -30,7 +30,7 @@ test('an interpreter without pyharness is said before anything starts', { worksp
   await bench.press('F5');
   await bench.see('.quick-input-list .monaco-list-row.focused', /Pyharness/);
   await bench.press('Enter');
-  await bench.see('.monaco-dialog-box', /pyharness is not installed in .*Install it there \(.* -m pip install .* pyharness\)/);
+  await bench.see('.monaco-dialog-box', /pyharness is not installed in .*Install it there \(.* -m pip install pyharness-debugger\)/);
   await bench.press('Escape');
   await bench.page.locator('.monaco-dialog-box').waitFor({ state: 'hidden' });
   assert.deepEqual(await bench.drive((vscode, lab) => [lab.sessions.size, lab.ended.length]), [0, 0]);

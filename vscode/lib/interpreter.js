@@ -6,7 +6,7 @@ const os = require('node:os');
 const path = require('node:path');
 
 const PROBE = 'import importlib.util as u, sys; p = u.find_spec("pyharness"); sys.exit(0 if p and u.find_spec("pyharness.dap") else 4 if p else 3)';
-const INSTALL = python => `${python} -m pip install --no-build-isolation pyharness`;
+const INSTALL = python => `${python} -m pip install pyharness-debugger`;
 const EXIT = {
   3: python => ({ message: `pyharness is not installed in ${python}.`, remedy: `Install it there (${INSTALL(python)}), or choose another interpreter.`, install: INSTALL(python) }),
   4: python => ({ message: `The pyharness in ${python} is too old for VS Code.`, remedy: 'Update it there, or choose another interpreter.', install: `${INSTALL(python)} --upgrade` }),

@@ -58,6 +58,8 @@ def mapped() -> str:
 
 
 packages = {name: package(name) for name in ("pyharness", "torch", "debugpy")}
+namesake = packages["pyharness"]["version"]  # ours is pyharness-debugger
+packages["pyharness"]["version"] = package("pyharness-debugger")["version"]
 sys.path.insert(0, "")  # the person's own modules may lie in the current folder
 print(
     "pyharness-doctor: "
@@ -71,6 +73,7 @@ print(
             "gil": not sysconfig.get_config_var("Py_GIL_DISABLED"),
             "debug": hasattr(sys, "gettotalrefcount"),
             "packages": packages,
+            "namesake": namesake,
             "modules": {name: origin(name) for name in modules},
             "installed": sorted(installed()),
         }

@@ -20,8 +20,9 @@ else:
     }
     try:
         from pyharness.native.build import described
+        from pyharness.native.load import has_engine
 
-        answer["harness"] = described()
+        answer["harness"] = described() if has_engine() else ""
     except ImportError as error:
         answer["harness_error"] = f"pyharness cannot be imported: {error}"
     except Exception as error:  # noqa: BLE001  (as above)
