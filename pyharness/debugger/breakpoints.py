@@ -113,7 +113,11 @@ class Breakpoints:
             return
         for source_map in self._maps.values():
             self._bind_map(new, source_map)
-        self._tell_ops()
+        try:
+            self._tell_ops()
+        except HarnessError:  # there is no engine that could stop there
+            self._set.remove(new)
+            raise
 
     def _begin(self, new: Breakpoint) -> None:
         self._count += 1
@@ -157,8 +161,12 @@ class Breakpoints:
     def _tell_ops(self) -> None:
         ops = tuple(op_place(each.where, str(each.number)) for each in self._set if each.where.is_native_op)
         if ops != self._ops:
-            self._ops = ops
-            self.tell_ops(ops)
+            before, self._ops = self._ops, ops
+            try:
+                self.tell_ops(ops)
+            except HarnessError:
+                self._ops = before
+                raise
 
     def generated(self, file: str) -> None:
         """torch.fx made code: bind what waits for a node of it."""

@@ -36,7 +36,7 @@ class Facts(NamedTuple):
     build: str
     """What tells builds of one version apart: commit, CUDA, ROCm, the sizes of its libraries."""
     abi: int
-    """Its ``_GLIBCXX_USE_CXX11_ABI``."""
+    """Torch's ``_GLIBCXX_USE_CXX11_ABI``."""
 
     @property
     def named(self) -> str:

@@ -81,7 +81,7 @@ class Hello(Message[Welcome], name="hello"):
     python: str
     """Version."""
     executable: str
-    """Its interpreter, for which an engine may have to be built; empty where Python is embedded."""
+    """The interpreter, for which an engine may have to be built; empty where Python is embedded."""
     key: str
     """What the second connection says, which is debugpy's."""
 

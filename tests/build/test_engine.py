@@ -16,10 +16,24 @@ import pytest
 
 from kit import builds, needs
 from kit import wheel as wheels
+from kit.marks import line_of
 from kit.paths import BUILT, PROGRAMS, ROOT
 
 PROGRAM = PROGRAMS / "op_eager.py"
 NAME = re.compile(r"torch-2\.\d+\.\d+\S*-cpython-\d+-[0-9a-f]{16}")
+STOPS = """
+import sys
+import pyharness
+from pyharness.model.errors import HarnessError
+with pyharness.debug(*sys.argv[1:]) as program:
+    for place in ("op:walk::weighted", "node:MulBackward0"):
+        try:
+            program.set_breakpoint(place)
+        except HarnessError as error:
+            print(error.message)
+    stop = program.run_to(f"py:{sys.argv[1]}:%d")
+    print(stop.frame.line, program.finish())
+"""
 RECORDS = """
 import torch
 import pyharness
@@ -136,6 +150,16 @@ def test_without_a_compiler_one_sentence_names_the_remedy(empty, tmp_path):
     words = ("step", PROGRAM, "--at", "op:walk::weighted", "--json")
     error = json.loads(empty.pyharness(*words, env=bare, status=1)[0])["error"]
     assert "there is no C++ compiler" in error["message"]
+
+
+def test_without_a_compiler_a_session_goes_on(empty, tmp_path):
+    """With the places that need no engine."""
+    bare = {**empty.environment, "PATH": wheels.without_compiler(tmp_path / "bin")["PATH"]}
+    line = line_of("weighted", PROGRAM)
+    stdout, _ = empty("-c", STOPS % line, PROGRAM, builds.op_kernel(), env=bare)
+    *refused, done, ended = stdout.splitlines()
+    assert ["there is no C++ compiler" in text for text in refused] == [True, True]
+    assert (done, ended) == ("done", f"{line} 0")
 
 
 def test_what_does_not_compile_names_the_compilers_first_error(empty):
