@@ -54,7 +54,7 @@ def test_the_wheel_is_for_this_platform_and_complete(root, wheel):
     }
     assert {f"pyharness/{name}" for name in headers} <= names, "the engine is built where torch is"
     assert not [name for name in names if name.startswith("pyharness/ops/")]
-    assert {name.partition("/")[0].partition("-")[0] for name in names} == {"pyharness"}
+    assert {name.partition("/")[0].partition("-")[0] for name in names} == {"pyharness", "pyharness_debugger"}
 
 
 def test_the_wheel_installs_and_loads(wheel, tmp_path):

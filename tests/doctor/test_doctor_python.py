@@ -18,6 +18,11 @@ def install(folder, name, version, text=""):
     """A package as an installer leaves it."""
     (folder / name).mkdir(parents=True)
     (folder / name / "__init__.py").write_text(text)
+    tell(folder, name, version)
+
+
+def tell(folder, name, version):
+    """The note of a package that an installer leaves."""
     card = folder / f"{name}-{version}.dist-info" / "METADATA"
     card.parent.mkdir()
     card.write_text(VERSIONED.format(name=name, version=version))
@@ -59,6 +64,16 @@ def test_versions_of_debugpy(examined, monkeypatch, tmp_path, version, state):
     monkeypatch.setenv("PYTHONPATH", str(tmp_path))
     found = examined(interpreter.debugpy)["debugpy"]
     assert (found.state, version in found.seen) == (state, True)
+
+
+def test_another_projects_package_of_our_name(examined, monkeypatch, tmp_path):
+    """On PyPI pyharness is not ours, and both have files in one folder."""
+    tell(tmp_path, "pyharness", "0.1.2")
+    monkeypatch.setenv("PYTHONPATH", str(tmp_path))
+    found = examined(interpreter.harness)["harness"]
+    assert (found.state, "pyharness 0.1.2" in found.seen) == ("warning", True)
+    assert "pip uninstall pyharness" in found.remedy
+    assert "pyharness-debugger" in found.remedy
 
 
 def test_a_torch_that_does_not_load(examined, monkeypatch, tmp_path):
