@@ -34,7 +34,7 @@ _CHANCES = 4
 NO_CORE = ("-iex", "maint set internal-error quit yes", "-iex", "maint set internal-error corefile no")
 """A gdb whose own assertion fails would dump its core where we are, whatever the limit; 13 may as a program dies."""
 INSTALL_GDB = (
-    "Install it (Debian, Ubuntu: `apt-get install gdb`; without root: `pip install 'pyharness[gdb]'`),"
+    "Install it (Debian, Ubuntu: `apt-get install gdb`; without root: `pip install 'pyharness-debugger[gdb]'`),"
     " or name one in $PYHARNESS_GDB."
 )
 

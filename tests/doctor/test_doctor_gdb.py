@@ -31,7 +31,7 @@ def test_no_gdb_on_the_path(examined, monkeypatch, tmp_path):
     assert found.state == "problem"
     assert "not found" in found.seen
     assert "apt-get install gdb" in found.remedy
-    assert "pip install 'pyharness[gdb]'" in found.remedy
+    assert "pip install 'pyharness-debugger[gdb]'" in found.remedy
 
 
 @pytest.mark.parametrize(

@@ -47,7 +47,7 @@ def plain_extension(python: str) -> Path:
     ).stdout.split(maxsplit=2)
     module = BUILT / f"plain-{_key(source.read_bytes(), version)}" / f"plain{suffix}"
     words = ["-x", "c", "-O0", *_LIBRARY_FLAGS, f"-I{include}", str(source)]
-    return _once(module, lambda made: _compile(made, words)).parent
+    return once(module, lambda made: _compile(made, words)).parent
 
 
 def op_kernel() -> Path:
