@@ -74,9 +74,9 @@ def _subjects(pid: int, peers: dict[str, list[str]], folder: Path) -> dict[str, 
 
 
 def _once(command: list[str], home: str) -> None:
-    done = subprocess.run(
-        command, capture_output=True, text=True, check=False, env=os.environ | {"PYHARNESS_HOME": home}
-    )
+    environment = {name: value for name, value in os.environ.items() if name != "PYTHONDONTWRITEBYTECODE"}
+    environment["PYHARNESS_HOME"] = home
+    done = subprocess.run(command, capture_output=True, text=True, check=False, env=environment)
     if done.returncode or "thread" not in done.stdout.lower():
         raise HarnessError(f"{' '.join(command)} showed no stack.", done.stderr[-1000:])
 

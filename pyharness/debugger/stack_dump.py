@@ -6,37 +6,14 @@ for local variables, and for a process that we cannot hold ourselves.
 
 from __future__ import annotations
 
-import json
-import os
-import signal
-import subprocess
-import time
-from contextlib import suppress
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
-from pyharness.debugger.core.header import check_core, truncated
-from pyharness.gdbmi.client import NO_CORE, environment, find_gdb
-from pyharness.host.descriptors import streams_held
-from pyharness.host.process_state import is_stopped, let_go_on
-from pyharness.model.errors import HarnessError, UsageError, nearest
-from pyharness.model.threads import ThreadStack, thread_from_json
-from pyharness.reading.live.refusal import RefusedError
-from pyharness.reading.live.stacks import is_readable, read_stacks
+from pyharness.model.errors import UsageError, nearest
+from pyharness.reading.live.stacks import MAX_FRAMES, is_readable, read_stacks
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
-
-MAX_FRAMES = 1000
-TIMEOUT = 120.0
-"""Seconds; a process in an uninterruptible system call cannot be attached to."""
-_LOAD = Path(__file__).parent.parent / "ingdb" / "load.py"
-_PATIENCE = 5.0
-_CUT = "Was the disk full, or the core limited (ulimit -c, ProcessSizeMax of systemd-coredump)? Make it again."
-
-
-class StackDumpError(HarnessError):
-    """The stacks could not be read."""
+    from pyharness.model.threads import ThreadStack
 
 
 def dump_stacks(
@@ -50,116 +27,14 @@ def dump_stacks(
 
     ``variables`` adds local variables. The process runs on afterwards, whatever happens here.
     """
-    if not isinstance(target, Path) and not variables and is_readable(target):
-        return _read(target, thread, limit)
-    return dump_by_gdb(target, thread=thread, limit=limit, variables=variables)
+    if isinstance(target, Path) or variables or not is_readable(target):
+        from pyharness.debugger.gdb_reading import dump_by_gdb
 
-
-def dump_by_gdb(
-    target: int | Path, *, thread: int | None = None, limit: int = MAX_FRAMES, variables: bool = False
-) -> tuple[ThreadStack, ...]:
-    """The same through gdb, which a core file, local variables and a process that we cannot hold need."""
-    core = str(check_core(target, whole=False)) if isinstance(target, Path) else None
-    request = {
-        "pid": None if core else target,
-        "core": core,
-        "thread": thread,
-        "limit": limit,
-        "variables": variables,
-        "parent": os.getpid(),
-    }
-    answer = _answer(request, target)
-    threads = tuple(thread_from_json(one) for one in answer["threads"])
-    return _found(threads, thread, answer["known"])
-
-
-def _read(pid: int, thread: int | None, limit: int) -> tuple[ThreadStack, ...]:
-    try:
-        found = read_stacks(pid, only=thread, limit=limit)
-    except RefusedError as error:
-        raise StackDumpError(error.message, error.remedy) from error
-    return _found(found.threads, thread, found.known)
-
-
-def _found(threads: tuple[ThreadStack, ...], wanted: int | None, known: Iterable[int]) -> tuple[ThreadStack, ...]:
-    if wanted is not None and not threads:
+        threads, known = dump_by_gdb(target, thread=thread, limit=limit, variables=variables)
+    else:
+        found = read_stacks(target, only=thread, limit=limit)
+        threads, known = found.threads, found.known
+    if thread is not None and not threads:
         lwps = [str(lwp) for lwp in known]
-        raise UsageError(f"There is no thread {wanted}.", nearest(str(wanted), lwps) or f"It has {', '.join(lwps)}.")
+        raise UsageError(f"There is no thread {thread}.", nearest(str(thread), lwps) or f"It has {', '.join(lwps)}.")
     return threads
-
-
-def _answer(request: dict[str, Any], target: int | Path) -> dict[str, Any]:
-    if not isinstance(target, Path):
-        return ask_gdb(request, target)
-    try:
-        return ask_gdb(request, None)
-    except StackDumpError as error:
-        cut = truncated(target)
-        if cut is None:
-            raise
-        raise StackDumpError(f"{cut.message} gdb can make nothing of that.", _CUT) from error
-
-
-def ask_gdb(request: dict[str, Any], pid: int | None) -> dict[str, Any]:
-    """Run gdb on a request (see ``ingdb/opening/report.py``); its answer. The process runs on, whatever happens."""
-    with streams_held():
-        reader, writer = os.pipe()
-        code = f"from pyharness.ingdb.opening import report; report.report({request!r}, {writer})"
-        process = subprocess.Popen(
-            [find_gdb(), "-nx", "-q", "-batch", *NO_CORE, "-ex", f"source {_LOAD}", "-ex", f"python {code}"],
-            stdin=subprocess.DEVNULL,
-            stdout=subprocess.DEVNULL,
-            stderr=subprocess.PIPE,
-            pass_fds=[writer],
-            start_new_session=True,  # Ctrl-C is for us: we end gdb in order
-            env={**environment(), "DEBUGINFOD_URLS": ""},
-        )
-    os.close(writer)
-    stopped_before = is_stopped(pid)
-    try:
-        text = b"".join(_pieces(reader))
-        complaint = process.communicate(timeout=_PATIENCE)[1]
-    except subprocess.TimeoutExpired:
-        complaint = b""
-    finally:
-        os.close(reader)
-        _end(process, pid, stopped_before=stopped_before)
-    try:
-        answer: dict[str, Any] = json.loads(text)
-    except ValueError:
-        said = complaint.decode(errors="replace").strip().splitlines()[-3:]
-        raise StackDumpError("gdb ended without an answer.", "\n".join(said)) from None
-    if "error" in answer:
-        raise StackDumpError(answer["error"]["message"], answer["error"]["remedy"])
-    return answer
-
-
-def _pieces(reader: int) -> Iterator[bytes]:
-    """What gdb writes, until it closes the pipe; ``StackDumpError`` when it takes too long."""
-    import select
-
-    deadline = time.monotonic() + TIMEOUT
-    while True:
-        ready, _, _ = select.select([reader], [], [], max(0.0, deadline - time.monotonic()))
-        if not ready:
-            raise StackDumpError(
-                f"gdb did not answer within {TIMEOUT:.0f} s.",
-                "Is the process in an uninterruptible system call (state D)? Then it cannot be stopped now.",
-            )
-        piece = os.read(reader, 1 << 16)
-        if not piece:
-            return
-        yield piece
-
-
-def _end(process: subprocess.Popen[bytes], pid: int | None, *, stopped_before: bool) -> None:
-    """End gdb if it still runs, and have the process go on if gdb did not get to that."""
-    # Interrupted it ends in order and detaches; terminated too, if no Python runs in it; killed it may leave a stop.
-    for number in (signal.SIGINT, signal.SIGTERM, signal.SIGKILL):
-        if process.poll() is None:
-            process.send_signal(number)
-            with suppress(subprocess.TimeoutExpired):
-                process.wait(_PATIENCE)
-    if process.stderr:
-        process.stderr.close()
-    let_go_on(pid, stopped_before=stopped_before)

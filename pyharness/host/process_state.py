@@ -13,7 +13,7 @@ _ENDED = {"", "Z", "X"}
 READS = b"pyharness-reads"
 """The name of a thread of ours while it holds a process to read it (``reading/live/tracing.py``)."""
 _GDB_READS = b"pyharness.ingdb.opening import report"
-"""In the command line of a gdb that reads stacks (``debugger/stack_dump.py``)."""
+"""In the command line of a gdb that reads stacks (``debugger/gdb_reading.py``)."""
 
 
 def is_stopped(pid: int | None) -> bool:

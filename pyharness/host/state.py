@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import atexit
 import os
-import shutil
-import tempfile
 from contextlib import contextmanager
 from functools import cache
 from pathlib import Path
@@ -65,6 +63,8 @@ def working_dir(*parts: str) -> Path:
 
 def check_room(path: Path) -> None:
     """``StateError`` where no file can be written in the folder ``path``: it may not be, or the disk is full."""
+    import tempfile
+
     with state_errors(), tempfile.TemporaryFile(dir=path, buffering=0) as file:
         file.write(bytes(_A_PAGE))
 
@@ -72,6 +72,9 @@ def check_room(path: Path) -> None:
 @cache
 def temporary_dir() -> Path:
     """A private folder among the system's temporary ones, which goes when this process ends."""
+    import shutil
+    import tempfile
+
     with state_errors():
         path = Path(tempfile.mkdtemp(prefix=_temporary_name(os.getpid())))  # mode 0700
     owner = os.getpid()
@@ -89,6 +92,8 @@ def clear_after(pid: int, files: Iterable[str]) -> None:
 
     ``files`` are what it made; one of them may be in that folder.
     """
+    import shutil
+
     for folder in {Path(file).parent for file in files}:
         if folder.name.startswith(_temporary_name(pid)):
             shutil.rmtree(folder, ignore_errors=True)

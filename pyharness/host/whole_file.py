@@ -6,7 +6,6 @@ All errors are ``OSError``, and what was begun is removed.
 from __future__ import annotations
 
 import os
-import secrets
 import stat
 from typing import TYPE_CHECKING
 
@@ -19,7 +18,7 @@ _MOST_OF_NAME = 100
 
 def write_whole(path: Path, data: bytes, mode: int = 0o666) -> None:
     """Replace what ``path`` itself is, or make it: with ``mode`` less the umask, or the mode that it has."""
-    beside = path.with_name(f".{path.name[:_MOST_OF_NAME]}.{secrets.token_hex(8)}")
+    beside = path.with_name(f".{path.name[:_MOST_OF_NAME]}.{os.urandom(8).hex()}")
     kept = _mode_of(path)
     descriptor = os.open(beside, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, mode)
     try:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import difflib
 from typing import TYPE_CHECKING
 
 from pyharness.host.exit_status import ExitStatus
@@ -46,5 +45,7 @@ class DebuggerLostError(HarnessError):
 
 def nearest(name: str, known: Iterable[str], count: int = 3, *, alike: float = 0.5) -> str:
     """A sentence that offers the names nearest to ``name``, or an empty string when none is as much ``alike``."""
+    import difflib
+
     matches = difflib.get_close_matches(name, list(dict.fromkeys(known)), n=count, cutoff=alike)
     return f"Did you mean {', '.join(matches)}?" if matches else ""

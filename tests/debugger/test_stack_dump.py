@@ -17,7 +17,8 @@ from kit.command import PYHARNESS
 from kit.interpreters import interpreters, waiting
 from kit.marks import marks
 from kit.paths import PROGRAMS
-from pyharness.debugger.stack_dump import StackDumpError, dump_stacks
+from pyharness.debugger.gdb_reading import StackDumpError
+from pyharness.debugger.stack_dump import dump_stacks
 from pyharness.model.errors import HarnessError, UsageError
 from pyharness.model.text.stack_format import format_threads
 
@@ -237,8 +238,9 @@ def test_corrupt_cores(tmp_path):
 def test_a_process_that_is_gone():
     with subprocess.Popen(["true"]) as process:
         process.wait()
-    with pytest.raises(StackDumpError, match="no running process"):
-        dump_stacks(process.pid)
+    for variables in (False, True):
+        with pytest.raises(HarnessError, match="no running process"):
+            dump_stacks(process.pid, variables=variables)
 
 
 def test_no_gdb(monkeypatch):

@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 
 from kit.interpreters import interpreters, waiting
-from pyharness.debugger.stack_dump import dump_by_gdb
+from pyharness.debugger.gdb_reading import dump_by_gdb
 from pyharness.host.process_state import is_stopped
 from pyharness.reading.live.stacks import read_stacks
 
@@ -43,7 +43,7 @@ def await_stop(pid):
 def assert_alike(pid):
     """Both ways show the same; returns the threads."""
     with standing(pid):
-        ours, theirs = read_stacks(pid).threads, dump_by_gdb(pid)
+        ours, theirs = read_stacks(pid).threads, dump_by_gdb(pid, thread=None, limit=1000, variables=False)[0]
         again = read_stacks(pid).threads
     assert ours == again, "what was kept is what was found"
     assert [shown(one) for one in ours] == [shown(one) for one in theirs]

@@ -7,7 +7,6 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from pyharness.model.text.visible import visible
-from pyharness.model.where import SHAPES
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -68,6 +67,8 @@ def places(_ctx: click.Context, _param: click.Parameter, incomplete: str) -> lis
             CompletionItem(f"py:{path}" if path.endswith("/") else f"py:{path}:")
             for path in _paths(incomplete[3:], ".py")
         ]
+    from pyharness.model.where import SHAPES
+
     kinds = {f"{form.partition(':')[0]}:": means for form, means in reversed(SHAPES)}
     return [CompletionItem(kind, help=means) for kind, means in reversed(kinds.items()) if kind.startswith(incomplete)]
 

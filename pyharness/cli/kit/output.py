@@ -6,7 +6,6 @@ Nothing that comes from a program or a file is obeyed by the terminal: what is n
 from __future__ import annotations
 
 import os
-import shutil
 import sys
 import threading
 from typing import IO, TYPE_CHECKING, Any
@@ -59,7 +58,7 @@ def drop() -> None:
 
 def columns() -> int | None:
     """The width of the terminal in columns; ``None`` where stdout is none."""
-    return shutil.get_terminal_size().columns if sys.stdout.isatty() else None
+    return _terminal_columns() if sys.stdout.isatty() else None
 
 
 def error(message: str, remedy: str = "") -> None:
@@ -122,7 +121,7 @@ class _Progress:
     def _show(self, text: str) -> None:
         with self._lock:
             self._shown = True
-            shown = visible(f"… {text}")[: shutil.get_terminal_size().columns - 1]
+            shown = visible(f"… {text}")[: _terminal_columns() - 1]
             sys.stderr.write(f"\r\x1b[K{_on_stderr(shown, 'faint')}")
             sys.stderr.flush()
 
@@ -157,7 +156,7 @@ class _Status:
 
     @staticmethod
     def _draw(text: str) -> None:
-        column = shutil.get_terminal_size().columns - len(text)
+        column = _terminal_columns() - len(text)
         if column > 0 and text:
             sys.stderr.write(f"\x1b7\x1b[{column + 1}G{_on_stderr(text, 'faint')}\x1b8")
             sys.stderr.flush()
@@ -177,3 +176,9 @@ def _colours(stream: IO[str]) -> bool:
 
 def _on_stderr(text: str, style: Style) -> str:
     return painted(Line(text, style), colour=_colours(sys.stderr))
+
+
+def _terminal_columns() -> int:
+    import shutil
+
+    return shutil.get_terminal_size().columns

@@ -9,7 +9,7 @@ import socket
 import struct
 from typing import TYPE_CHECKING, Any
 
-from pyharness.debugger.stack_dump import ask_gdb
+from pyharness.debugger.gdb_reading import ask_gdb
 from pyharness.debugger.starting.launch import PACKAGE, packages
 from pyharness.host import handles
 from pyharness.host.state import working_dir

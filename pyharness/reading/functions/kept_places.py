@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 
 from pyharness.host.regular_file import read_own
 from pyharness.host.state import StateError, state_dir, write_private
-from pyharness.reading.functions.code_place import CodePlace
+from pyharness.reading.functions.place import CodePlace
 
 if TYPE_CHECKING:
     from collections.abc import Callable

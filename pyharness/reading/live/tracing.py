@@ -67,6 +67,7 @@ class Tracer:
         """Threads that stand → the signal that was on its way to one, which gets it afterwards; 0 for none."""
         self.running: set[int] = set()
         """Threads that could not be stopped: they are in an uninterruptible system call."""
+        self._ended: list[int] = []
         self.seconds = 0.0
         """How long it was held."""
         self._since = 0.0
@@ -107,19 +108,22 @@ class Tracer:
             self._seized.add(lwp)
 
     def _await(self, lwp: int, deadline: float) -> None:
-        status = _stopped(lwp, deadline)
-        if status is None:
+        stop = _stop_of(self._pid, lwp, deadline)
+        if stop is None:
             self.running.add(lwp)
-        elif os.WIFSTOPPED(status):
-            self.standing[lwp] = 0 if status >> 16 == _EVENT_STOP else os.WSTOPSIG(status)
+        elif stop:
+            number, event = stop & 0x7F, stop >> 8
+            self.standing[lwp] = 0 if event == _EVENT_STOP else number
+        else:
+            self._ended.append(lwp)
 
     def _release(self) -> None:
-        for lwp in self.running:  # it may stand by now; one that does not is let go when this thread ends
+        for lwp in sorted(self.running):  # it may stand by now; one that does not is let go when this thread ends
             self._await(lwp, 0.0)
-        for lwp, number in self.standing.items():
-            with suppress(OSError):  # it was killed
-                _ptrace(_DETACH, lwp, data=number)
+        self._ended += [lwp for lwp, number in self.standing.items() if not _let_go(lwp, number)]
         self.seconds = time.perf_counter() - self._since
+        for lwp in sorted(self._ended, key=lambda lwp: lwp == self._pid):
+            _collect(self._pid, lwp)
 
     def registers(self, lwp: int) -> Registers:
         """Registers of a thread that stands; ``OSError`` for one that was killed meanwhile."""
@@ -147,29 +151,62 @@ class Tracer:
         return f"{signal.Signals(number).name} at address {address:#x}" if code > 0 else ""
 
 
-def _stopped(lwp: int, deadline: float) -> int | None:
-    """What ``waitpid`` says of a thread as soon as it stands or has ended; ``None`` where that takes too long."""
+def _stop_of(pid: int, lwp: int, deadline: float) -> int | None:
+    """How a thread stands, as soon as it does: signal, and event above; 0 for one that ended, ``None`` for too long.
+
+    Its end is not asked for: that of our own child is for whoever started it.
+    """
     pause = _SHORTEST
     while True:
         try:
-            found, status = os.waitpid(lwp, _WALL | os.WNOHANG)
+            found = os.waitid(os.P_PID, lwp, os.WSTOPPED | os.WNOHANG | _WALL)
         except ChildProcessError:  # it is not traced: it had ended before
             return 0
         if found:
-            return status
+            return found.si_status
+        if pause == _LONGEST and _is_over(pid, lwp):
+            return 0
         if time.monotonic() > deadline:
             return None
         time.sleep(pause)
         pause = min(2 * pause, _LONGEST)
 
 
-def _is_over(pid: int, lwp: int) -> bool:
-    """Whether a thread has ended, and only its number is left: a main thread that others survive."""
+def _let_go(lwp: int, number: int) -> bool:
+    """Whether it could be let go: one that was killed could not."""
     try:
-        with open(f"/proc/{pid}/task/{lwp}/stat", "rb") as stream:  # noqa: PTH123
-            return stream.read().rpartition(b")")[2].split()[0] in {b"Z", b"X"}
+        _ptrace(_DETACH, lwp, data=number)
     except OSError:
-        return True
+        return False
+    return True
+
+
+def _collect(pid: int, lwp: int) -> None:
+    """Take note that a thread we traced has ended: its process cannot go before. A child of ours stays its parent's."""
+    if lwp == pid and _parent(pid) == os.getpid():
+        return
+    deadline = time.monotonic() + _PATIENCE
+    with suppress(ChildProcessError):
+        while not os.waitpid(lwp, _WALL | os.WNOHANG)[0] and time.monotonic() < deadline:
+            time.sleep(_LONGEST)
+
+
+def _is_over(pid: int, lwp: int) -> bool:
+    """Whether a thread has ended, and at most its number is left: a main thread that others survive."""
+    return _fields(f"{pid}/task/{lwp}")[0] in {b"Z", b"X"}
+
+
+def _parent(pid: int) -> int:
+    return int(_fields(str(pid))[1])
+
+
+def _fields(name: str) -> list[bytes]:
+    """State and parent in a ``stat`` below ``/proc``; those of one that has ended where there is none."""
+    try:
+        with open(f"/proc/{name}/stat", "rb") as stream:  # noqa: PTH123
+            return stream.read().rpartition(b")")[2].split()
+    except OSError:
+        return [b"X", b"0"]
 
 
 _libc = ctypes.CDLL(None, use_errno=True)

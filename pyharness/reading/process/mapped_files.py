@@ -10,7 +10,6 @@ from typing import TYPE_CHECKING
 
 from pyharness.model.frozen import frozen
 from pyharness.model.user_code import is_user_binary
-from pyharness.reading.binaries.compile_units import compile_units
 from pyharness.reading.binaries.elf import PT_NOTE, Elf, ElfError, base_of, build_id_in, open_elf, read_segments
 
 if TYPE_CHECKING:
@@ -118,6 +117,8 @@ def lacks_dwo(elf: Elf) -> bool:
     """Whether a ``.dwo`` file is missing: gdb ends what it is doing, a stop or a step, when it looks for one."""
     if elf.with_section(".debug_addr") is None or Path(f"{elf.path}.dwp").exists():
         return False
+    from pyharness.reading.binaries.compile_units import compile_units
+
     return any(unit.dwo and not Path(unit.dwo).exists() for unit in compile_units(elf))
 
 

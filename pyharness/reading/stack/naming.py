@@ -5,9 +5,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from pyharness.model.user_code import is_user_binary
-from pyharness.reading.functions.code_place import CodePlace, places_at
 from pyharness.reading.functions.kept_places import KeptPlaces
-from pyharness.reading.functions.symbol_names import function_at
+from pyharness.reading.functions.place import CodePlace
 from pyharness.reading.stack.merge import NativeFrame
 
 if TYPE_CHECKING:
@@ -21,6 +20,7 @@ UNKNOWN = "??"
 """The name of a function that no table names."""
 
 
+# What names functions and finds lines is imported where something is not kept yet: that is seldom.
 class Naming:
     """Names frames; what it finds is kept by build-id from one run to the next."""
 
@@ -55,12 +55,17 @@ class Naming:
 
 
 def _by_symbol(elf: Elf, address: int) -> list[CodePlace]:
+    from pyharness.reading.functions.symbol_names import function_at
+
     function = function_at(elf, address)
     return [CodePlace(function, None, None)] if function else []
 
 
 def _with_lines(elf: Elf, address: int) -> list[CodePlace]:
-    places = places_at(elf, address)
-    if not places or not all(place.function for place in places):
-        return _by_symbol(elf, address)
-    return places
+    from pyharness.reading.functions.places_at import places_at
+
+    found = places_at(elf, address)
+    if not found or found[-1].function:
+        return found or _by_symbol(elf, address)
+    # A line, and nothing that says whose: where debug information lies in files of its own.
+    return [named._replace(file=found[0].file, line=found[0].line) for named in _by_symbol(elf, address)]

@@ -9,11 +9,12 @@ import os
 import posixpath
 import re
 from functools import lru_cache
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
 
 from pyharness.reading.binaries.debug_entries import FOLDER, LINES, NAME, Entry, Unit, unit_at, units
 from pyharness.reading.binaries.line_table import UnitLines
 from pyharness.reading.functions.function_name import bare_name
+from pyharness.reading.functions.place import CodePlace
 from pyharness.reading.functions.symbol_names import demangled
 
 if TYPE_CHECKING:
@@ -28,15 +29,6 @@ _LINKAGE_NAMES = (0x6E, 0x2007)
 _CALL_FILE, _CALL_LINE = 0x58, 0x59
 _MOST_STEPS = 20
 _LONG_TYPE = re.compile(r"\b(?:short|long)(?: (?:long|unsigned|int))+\b")
-
-
-class CodePlace(NamedTuple):
-    """A function of which some code is at an address."""
-
-    function: str
-    """Empty where the debug information does not name it."""
-    file: str | None
-    line: int | None
 
 
 def places_at(elf: Elf, address: int) -> list[CodePlace]:
@@ -57,7 +49,10 @@ def _places(unit: Unit, address: int) -> Iterator[CodePlace]:
     folder = unit.text(unit.root, FOLDER)
     place = lines.place(address)
     file, line = (_path(folder, place[0]), place[1]) if place else (None, None)
-    for entry in reversed(_functions(unit, address)):
+    functions = _functions(unit, address)
+    if not functions and place:  # as where debug information lies in files of its own
+        yield CodePlace("", file, line)
+    for entry in reversed(functions):
         yield CodePlace(_name(unit, entry), file, line)
         called_in, line = entry.number(_CALL_FILE), entry.number(_CALL_LINE) or None
         file = _path(folder, lines.names[called_in]) if 0 < called_in < len(lines.names) else None
