@@ -112,12 +112,12 @@ class Search:
     def _tried(self, known: Replay | None = None) -> Replay:
         """The simplest explanation of all hypotheses, ``known`` where none is simpler."""
         found = known
-        for rules in HYPOTHESES.values():
+        for rules in HYPOTHESES:
             alignment = align(rules, self.expected, self.actual)
             for tolerance in (EXACT, self._tolerance):
                 limit = found.cost - 1 if found else math.inf
                 replay = partial(Replay, alignment=alignment, tolerance=tolerance, shown=self._tolerance, limit=limit)
-                with suppress(TooCostlyError):  # of equals the first stays: the exact one, by names
+                with suppress(TooCostlyError):  # of equals the first stays: the exact one, by what nodes are
                     found = self.ran(self.transformed, replay)  # the one before and its values are let go
                 if found and found.cost <= 1:
                     return found
