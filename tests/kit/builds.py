@@ -124,7 +124,9 @@ def _torch() -> Path:
 
 def _torch_includes() -> list[str]:
     include = _torch() / "include"
-    return [f"-I{each}" for each in (include, include / "torch/csrc/api/include", sysconfig.get_paths()["include"])]
+    folders = (include, include / "torch/csrc/api/include", sysconfig.get_paths()["include"])
+    # Headers that include all ops include those they use: a third less to compile.
+    return ["-DAT_PER_OPERATOR_HEADERS", *(f"-I{each}" for each in folders)]
 
 
 def _torch_libraries(*names: str) -> list[str]:

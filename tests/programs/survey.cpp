@@ -1,6 +1,6 @@
 // An extension as its authors would write it, who know nothing of us: a C++ autograd Function behind an op, and straight
 // from Python without one. Where two points meet, its backward divides zero by zero.
-#include <ATen/ATen.h>
+#include <ATen/TensorOperators.h>
 #include <torch/csrc/autograd/custom_function.h>
 #include <torch/csrc/utils/pybind.h>
 #include <torch/library.h>
