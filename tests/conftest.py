@@ -26,10 +26,12 @@ def no_core_dumps():
 
 
 @pytest.fixture(scope="session", autouse=True)
-def ctrl_c_is_heard():
-    """A shell starts what it runs in the background deaf to SIGINT, and its children inherit that."""
+def signals_are_heard():
+    """A shell starts what it runs in the background deaf to SIGINT, nohup to SIGHUP; children inherit that."""
     if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
         signal.signal(signal.SIGINT, signal.default_int_handler)
+    if signal.getsignal(signal.SIGHUP) is signal.SIG_IGN:
+        signal.signal(signal.SIGHUP, lambda *_: None)  # these tests go on; what they start has no handler
 
 
 @pytest.fixture(scope="session", autouse=True)
