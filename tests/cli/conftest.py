@@ -6,6 +6,7 @@ import sys
 
 import pytest
 
+from kit import command
 from kit.paths import ROOT
 
 
@@ -13,6 +14,24 @@ from kit.paths import ROOT
 def started(pyharness):
     """Start ``pyharness ...`` and go on; ended with the test at the latest."""
     return pyharness.start
+
+
+@pytest.fixture
+def typed(capsys, tmp_path, monkeypatch):
+    """``typed(WORD, ...)``: what ``pyharness ...`` does and says in this process and folder; its modules go with it."""
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("PYHARNESS_HOME", str(tmp_path / "state"))
+
+    def forget():
+        for path in tmp_path.glob("*.py"):
+            sys.modules.pop(path.stem, None)
+
+    def run(*words):
+        forget()
+        return command.typed(capsys, *words)
+
+    yield run
+    forget()
 
 
 @pytest.fixture(scope="session")

@@ -1,5 +1,7 @@
 """No terminal obeys what a program or a file says: every verb, on a program in which all names have escapes."""
 
+import contextlib
+import json
 import re
 import subprocess
 import sys
@@ -7,24 +9,27 @@ import sys
 import pytest
 
 from kit import needs
-from kit.command import PYHARNESS
+from kit.command import Command, environment_of
 from kit.paths import PROGRAMS
-from pyharness.debugger.starting.processes import find
 
 EVIL = "\x1b]0;owned\x07\x9b31m\u202e"
 OBEYED = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069]")
 OURS = re.compile("\x1b\\[(?:0|1|2|3[1-6]|1;36)?m|\x1b\\[K|\x1b7|\x1b8|\x1b\\[\\d+G|\r")
 
 
-@pytest.fixture
-def folder(tmp_path):
+def program_in(folder):
     """The program in a folder whose name has escapes, as have its own and a line of it."""
-    folder = tmp_path / f"here{EVIL}"
+    folder = folder / f"here{EVIL}"
     folder.mkdir()
     script = folder / f"net{EVIL}.py"
     script.write_text((PROGRAMS / "hostile_names.py").read_text().replace("@RAW@", EVIL))
     (folder / "passes.py").write_text(PASSES)
     return folder
+
+
+@pytest.fixture
+def folder(tmp_path):
+    return program_in(tmp_path)
 
 
 PASSES = """
@@ -82,7 +87,7 @@ WELL = {
     "fx export": ("fx", "export", "SCRIPT", "-o", f"exported{EVIL}"),
     "fx verify": ("fx", "verify", "passes.py:Net", "passes.py:other", "--inputs", "passes.py:X"),
     "fx verify raises": ("fx", "verify", "passes.py:Net", "passes.py:wrong", "--inputs", "passes.py:X"),
-    "fx determinism": ("fx", "determinism", "passes.py:other", "passes.py:Net"),
+    "fx determinism": ("fx", "determinism", "passes.py:other", "passes.py:Net", "--seeds", "2", "--repeats", "1"),
     "session": ("session", "run", f"it{EVIL}.toml"),
     "session check": ("session", "check", f"wrong{EVIL}.toml"),
     "session check names": ("session", "check", "names.toml"),
@@ -120,12 +125,16 @@ def test_what_a_verb_prints(verb, folder, name):
     verb(WELL[name])
 
 
-@pytest.fixture
-def waiting(started, folder):
-    """The program under a handle, at its end."""
-    process = started("run", "--name", "hostile", folder / f"net{EVIL}.py", "wait", EVIL)
-    assert process.stdout.readline() == "waiting\n"
-    return process
+@pytest.fixture(scope="module")
+def beside(tmp_path_factory):
+    """``pyharness ...`` beside the program, which waits under a handle: one for all who only look at it."""
+    home = tmp_path_factory.mktemp("beside")
+    folder = program_in(home)
+    with contextlib.closing(Command(environment_of(home / "state"), folder)) as command:
+        process = command.start("run", "--name", "hostile", folder / f"net{EVIL}.py", "wait", EVIL)
+        assert process.stdout.readline() == "waiting\n"
+        yield command
+        assert process.poll() is None
 
 
 IN_GDB = ["ph-bt -a -l", "ph-bt nix\x1b[31m", "ph-tensor tensor", "ph-tensor text", "ph-tensor nix\x1b[31m"]
@@ -140,18 +149,17 @@ RUNNING = {
 }
 
 
-@pytest.mark.usefixtures("waiting")
 @pytest.mark.parametrize("name", RUNNING)
-def test_what_a_verb_prints_of_a_program_that_runs(pyharness, name):
-    done = pyharness(*RUNNING[name])
+def test_what_a_verb_prints_of_a_program_that_runs(beside, name):
+    done = beside(*RUNNING[name])
     is_safe(done.stdout + done.stderr)
 
 
-def test_a_core_file(waiting, pyharness, tmp_path):
+def test_a_core_file(beside, tmp_path):
     needs.a_program("gcore")
-    pid = find(str(waiting.pid))
+    (pid,) = [each["pid"] for each in json.loads(beside(*RUNNING["list json"]).stdout)["handles"]]
     subprocess.run(["gcore", "-o", str(tmp_path / "core"), str(pid)], capture_output=True, check=True)
-    done = pyharness("stack", tmp_path / f"core.{pid}", "--locals")
+    done = beside("stack", tmp_path / f"core.{pid}", "--locals")
     assert "text = " in done.stdout
     is_safe(done.stdout + done.stderr)
 
@@ -159,18 +167,15 @@ def test_a_core_file(waiting, pyharness, tmp_path):
 COMPLETIONS = ["pyharness attach host", "pyharness stack ", "pyharness step n", "pyharness session run i"]
 
 
-@pytest.mark.usefixtures("waiting")
 @pytest.mark.parametrize("typed", COMPLETIONS)
 @pytest.mark.parametrize("shell", ["bash", "zsh", "fish"])
-def test_what_a_shell_offers(environment, folder, shell, typed):
+def test_what_a_shell_offers(beside, shell, typed):
     words = {
         "COMP_WORDS": typed,
         "COMP_CWORD": str(len(typed.split(" ")) - 1),
         "_PYHARNESS_COMPLETE": f"{shell}_complete",
     }
-    env = {**environment, **words}
-    command = [*PYHARNESS]
-    done = subprocess.run(command, env=env, cwd=folder, capture_output=True, text=True, check=False)
+    done = beside(env={**beside.environment, **words})
     assert done.returncode == 0, done.stderr
     assert OBEYED.search(done.stdout + done.stderr) is None
 

@@ -1,11 +1,8 @@
 """``pyharness fx bisect``: the bad pass as text, as JSON and as exit status."""
 
 import json
-import sys
 
 import pytest
-
-from pyharness import cli
 
 NET = """
 import torch
@@ -40,17 +37,14 @@ NUMBER = 3
 
 
 @pytest.fixture
-def run(tmp_path, monkeypatch, capsys):
+def run(typed, tmp_path, monkeypatch):
     for name, text in (("bisect_net.py", NET), ("bisect_passes.py", PASSES)):
         (tmp_path / name).write_text(text)
-        monkeypatch.delitem(sys.modules, name.removesuffix(".py"), raising=False)
-    monkeypatch.chdir(tmp_path)
-    monkeypatch.setenv("PYHARNESS_HOME", str(tmp_path / "home"))
     monkeypatch.syspath_prepend(str(tmp_path))
 
     def go(*words):
-        status = cli.execute(["fx", "bisect", *words])
-        return status, *capsys.readouterr()
+        done = typed("fx", "bisect", *words)
+        return done.returncode, done.stdout, done.stderr
 
     return go
 

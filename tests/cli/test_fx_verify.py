@@ -4,8 +4,6 @@ import json
 
 import pytest
 
-from pyharness import cli
-
 NET = """
 import torch
 from torch import nn
@@ -50,22 +48,16 @@ def fails(module):
 
 
 @pytest.fixture
-def run(tmp_path, monkeypatch, capsys):
+def run(typed, tmp_path, monkeypatch):
     for name, text in (("net.py", NET), ("passes.py", PASSES)):
         (tmp_path / name).write_text(text)
-    monkeypatch.chdir(tmp_path)
-    monkeypatch.setenv("PYHARNESS_HOME", str(tmp_path / "home"))
     monkeypatch.syspath_prepend(str(tmp_path))
-    for name in ("net", "passes"):
-        monkeypatch.delitem(__import__("sys").modules, name, raising=False)
 
     def runs(*words):
-        status = cli.execute(["fx", "verify", *words])
-        return status, *capsys.readouterr()
+        done = typed("fx", "verify", *words)
+        return done.returncode, done.stdout, done.stderr
 
-    yield runs
-    for name in ("net", "passes"):
-        monkeypatch.delitem(__import__("sys").modules, name, raising=False)
+    return runs
 
 
 def test_a_pass_that_changes_nothing(run):
@@ -115,11 +107,11 @@ def test_errors(run, words, status, message):
 
 @pytest.mark.parametrize("verb", ["verify", "bisect"])
 @pytest.mark.parametrize("line", ["import sys; sys.exit(7)", "raise SystemExit('enough')"])
-def test_code_that_exits_is_said(pyharness, tmp_path, verb, line):
+def test_code_that_exits_is_said(typed, tmp_path, verb, line):
     (tmp_path / "net.py").write_text(f"{NET}\n")
     (tmp_path / "passes.py").write_text(f"def leaves(graph):\n    {line}\n\nLEAVES = [leaves]\n")
     (tmp_path / "at_once.py").write_text(f"{line}\n")
-    done = pyharness("fx", verb, "net.py:Net", f"passes.py:{'leaves' if verb == 'verify' else 'LEAVES'}")
+    done = typed("fx", verb, "net.py:Net", f"passes.py:{'leaves' if verb == 'verify' else 'LEAVES'}")
     assert (done.returncode, "passes.py:2 exits (" in done.stderr) == (1, True), done.stderr
-    done = pyharness("fx", verb, "at_once.py:Net", "passes.py:leaves")
+    done = typed("fx", verb, "at_once.py:Net", "passes.py:leaves")
     assert (done.returncode, "at_once.py:1 exits (" in done.stderr) == (1, True), done.stderr

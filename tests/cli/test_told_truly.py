@@ -47,9 +47,9 @@ FAULTS = {
 
 
 @pytest.mark.parametrize(("line", "told"), FAULTS.items(), ids=FAULTS)
-def test_arguments_in_the_wrong_order_and_code_that_raises(pyharness, tmp_path, line, told):
+def test_arguments_in_the_wrong_order_and_code_that_raises(typed, tmp_path, line, told):
     (tmp_path / "net.py").write_text(NET)
-    done = pyharness("fx", *line.split())
+    done = typed("fx", *line.split())
     assert done.returncode == told[0], done.stderr
     assert told[1] in done.stderr
     assert "bug in pyharness" not in done.stderr

@@ -1,4 +1,4 @@
-"""``pyharness ...`` as a process of its own: run to its end, or started and left to the test."""
+"""``pyharness ...``: a process of its own, run to its end or left to the test; or typed in the test's process."""
 
 import os
 import signal
@@ -7,6 +7,8 @@ import sys
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
+
+import pytest
 
 from kit.paths import search_path
 
@@ -18,6 +20,15 @@ PATIENCE = 120
 def environment_of(home: Path, *folders: str | Path) -> dict[str, str]:
     """The environment of commands that keep their state in ``home`` and import from ``folders``."""
     return {**os.environ, "PYHARNESS_HOME": str(home), "PYTHONPATH": search_path(*folders)}
+
+
+def typed(said: pytest.CaptureFixture[str], *words: object) -> subprocess.CompletedProcess[str]:
+    """What ``pyharness ...`` does and says in this process, which has torch: a new one takes seconds to import it."""
+    from pyharness import cli
+
+    said.readouterr()
+    status = cli.execute([str(word) for word in words])
+    return subprocess.CompletedProcess(words, status, *said.readouterr())
 
 
 class Command:

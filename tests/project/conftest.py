@@ -2,16 +2,15 @@
 
 from __future__ import annotations
 
+import functools
 import os
-import subprocess
 import sys
 from pathlib import Path
 
 import pytest
 from project_files import FILES, write
 
-from kit.command import environment_of
-from pyharness import cli
+from kit import command
 
 
 @pytest.fixture
@@ -23,18 +22,11 @@ def project(tmp_path):
 @pytest.fixture
 def typed(capsys):
     """``typed(WORD, ...)``: what ``pyharness ...`` does and says, in this process: it only reads and writes."""
-
-    def run(*words):
-        capsys.readouterr()
-        status = cli.execute([str(word) for word in words])
-        said = capsys.readouterr()
-        return subprocess.CompletedProcess(words, status, said.out, said.err)
-
-    return run
+    return functools.partial(command.typed, capsys)
 
 
 @pytest.fixture
 def environment(tmp_path):
     """As in a shell where the virtual environment is active."""
     path = f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}"
-    return {**environment_of(tmp_path / "state"), "PATH": path}
+    return {**command.environment_of(tmp_path / "state"), "PATH": path}
