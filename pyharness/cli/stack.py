@@ -37,7 +37,8 @@ def command(target: str, *, as_json: bool, full: bool, variables: bool, thread: 
     NAME is a handle of `pyharness run`, or a part of one process's command line. The process is stopped for a moment
     and runs on; nothing is left attached.
     """
-    from pyharness.debugger.stack_dump import MAX_FRAMES, dump_stacks
+    from pyharness.debugger.stack_dump import dump_stacks
+    from pyharness.reading.live.stacks import MAX_FRAMES
     from pyharness.model.text.stack_format import Style, format_threads
 
     where = _resolve(target)

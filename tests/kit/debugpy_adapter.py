@@ -15,7 +15,7 @@ class DebugpyAdapter(DapClient):
         with theirs:
             command = [sys.executable, "-m", "debugpy.adapter"]
             self._process = subprocess.Popen(command, stdin=theirs, stdout=theirs, stderr=subprocess.DEVNULL)
-        super().__init__(ours, on_event)
+        super().__init__(ours, on_event, self._process.pid)
 
     def close(self):
         super().close()
