@@ -66,7 +66,7 @@ def _explained(session: Session, shell: Shell, stop: Stopped, frame: Frame | Non
         return {"description": f"Paused on {found.kind} of {found.type}", "text": text} if found else {}
     note = ""
     if frame and stop.ran_nothing:
-        note = why_nothing(session.stepped_from, frame, shell.armed.functions)
+        note = why_nothing(session.stepped_from, frame, shell.armed)
     if not note:
         return {}
     session.say(f"{note}\n")

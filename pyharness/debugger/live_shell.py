@@ -450,6 +450,7 @@ class LiveShell(Shell):
             self.held = True
             prepared.ending.seconds = self.python.asking.seconds
             prepared.on_interrupt = self.interrupt
+            prepared.on_note = lambda text: self._listener.output(f"{text}\n", "console")
             prepared.attach(self.process.pid)
             self.native = prepared
             prepared.load_symbols()

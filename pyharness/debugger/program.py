@@ -40,6 +40,7 @@ if TYPE_CHECKING:
     from pyharness.debugger.shell import Shell
     from pyharness.debugger.starting.target import Target
     from pyharness.protocol.channel import Child
+    from pyharness.protocol.mi import Armed
 
 Answer = TypeVar("Answer")
 DEBUGGER_LOST = DebuggerLostError
@@ -315,7 +316,7 @@ class Program:
         if stopped.reason == "signal":
             return replace(stop, note=self._shell.signal)
         if stopped.ran_nothing:
-            return replace(stop, note=why_nothing(origin, frame, self._shell.armed.functions))
+            return replace(stop, note=why_nothing(origin, frame, self._shell.armed))
         return stop
 
     # --- looking ------------------------------------------------------------------------------------------------------
@@ -415,16 +416,18 @@ class _Missing:
         self._noted = text
 
 
-def why_nothing(origin: Frame | None, now: Frame, functions: int) -> str:
-    """Why an *into* from ``origin`` ended at a Python line, with that many native functions armed."""
+def why_nothing(origin: Frame | None, now: Frame, armed: Armed) -> str:
+    """Why an *into* from ``origin`` ended at a Python line, with what it had armed."""
     if origin is None or (origin.function, origin.file) != (now.function, now.file):
         return ""
     source_map = map_of(origin.file) if origin.file else None
     entry = source_map.at(origin.line) if source_map and origin.line else None
     ran = entry.target if entry else f"line {origin.line}"
-    if not functions:
+    if armed.lost:
+        return f"{ran} ran no native code of yours that a step can stop in: {armed.lost}"
+    if not armed.functions:
         return f"{ran} ran no native code of yours: no loaded library of yours has line tables (-g, and not stripped)"
-    return f"{ran} ran none of your {functions} native functions"
+    return f"{ran} ran none of your {armed.functions} native functions"
 
 
 def _language_of(expression: str, default: str) -> tuple[str, str]:

@@ -7,10 +7,11 @@ from pathlib import Path
 
 import gdb
 
+from pyharness.ingdb.binaries.elf import open_elf
 from pyharness.ingdb.functions import user_functions
 
 path = os.environ["NATIVE_LIBRARY"]
-found = user_functions.user_functions(path)
+found = user_functions.user_functions(open_elf(path))
 gdb.execute(f"file {path}", to_string=True)
 gdb.execute("set breakpoint pending off")
 

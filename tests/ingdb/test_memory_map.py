@@ -11,7 +11,9 @@ READ = "7f001000-7f004000 r--s 00000000 fe:00 26933   /lib/libown.so\n"
 
 
 def test_the_pieces_of_a_library_are_one_image():
-    assert images(from_proc(LOADED)) == [Image("/lib/libown.so", 0x7F00A000, 0x7F00D000, deleted=False)]
+    assert images(from_proc(LOADED)) == [
+        Image("/lib/libown.so", 0x7F00A000, 0x7F00D000, deleted=False, inode="fe:00 26933")
+    ]
 
 
 def test_a_library_that_is_read_as_a_file_is_not_loaded():

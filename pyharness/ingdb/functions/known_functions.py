@@ -19,7 +19,7 @@ def known_functions() -> list[UserFunction]:
     return [
         function
         for library in libraries.user_libraries()
-        for function in user_functions.user_functions(library.path, library.bias)
+        for function in user_functions.user_functions(library.elf, library.bias)
     ]
 
 

@@ -19,7 +19,6 @@ from pyharness.host.regular_file import read_own
 from pyharness.host.state import StateError, state_dir, write_private
 from pyharness.model.frozen import frozen
 from pyharness.model.user_code import included, is_user_source
-from pyharness.reading.binaries.elf import ElfError, open_elf
 from pyharness.reading.binaries.line_table import line_table
 from pyharness.reading.functions.function_name import bare_name
 from pyharness.reading.functions.symbol_names import demangled
@@ -78,17 +77,9 @@ class UserFunction:
     """Whether that line is in ``file``: in optimized code it may be of what is inlined there."""
 
 
-def user_functions(path: str, bias: int = 0) -> list[UserFunction]:
-    """The user's functions in the library at ``path``, loaded at ``bias``; empty where it cannot be read."""
-    try:
-        elf = open_elf(path)
-    except ElfError:
-        return []
-    return _at(elf, bias)
-
-
 @lru_cache(maxsize=64)
-def _at(elf: Elf, bias: int) -> list[UserFunction]:
+def user_functions(elf: Elf, bias: int = 0) -> list[UserFunction]:
+    """The user's functions in a library that is loaded at ``bias``."""
     return [
         UserFunction(name, linkage, file, line, entry + bias, stop + bias, stop_line, own)
         for name, linkage, file, line, entry, stop, stop_line, own in _rows(elf)

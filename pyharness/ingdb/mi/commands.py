@@ -222,7 +222,8 @@ def _where(request: mi.Where) -> mi.Location:
         note = f"{stop.notes[0]}, called from {stop.file}:{stop.line}" if stop.file else stop.notes[0]
         return mi.Location(stop.native.name, None, None, None, user=True, note=note)
     inlined = file is not None and is_within_own(frame)
-    return mi.Location(name, library, file, line, user=is_user_source(file), inlined=inlined)
+    note = _changed_at(frame.pc()) if file else ""
+    return mi.Location(name, library, file, line, user=is_user_source(file), inlined=inlined, note=note)
 
 
 @handles(mi.FindCaller)
@@ -256,7 +257,14 @@ def _caller() -> mi.Caller:
 @handles(mi.Stack)
 def _stack(request: mi.Stack) -> mi.MergedStack:
     frames = backtrace.merged_stack(select(request.thread), limit=request.limit)
-    return mi.MergedStack(tuple(frames), _caller_in(frames))
+    here = frames[0].address if frames and frames[0].language == "native" and frames[0].file else None
+    return mi.MergedStack(tuple(frames), _caller_in(frames), _changed_at(here) if here else "")
+
+
+def _changed_at(address: int) -> str:
+    """What to know of the lines of a library that is not as the program loaded it."""
+    changed = libraries.changed_at(address)
+    return f"{changed}: these are the lines that it had" if changed else ""
 
 
 def _caller_in(frames: Sequence[Frame]) -> mi.Caller | None:

@@ -29,8 +29,8 @@ def attach(pid: int, *, non_stop: bool, symbols: bool = True) -> None:
         time.sleep(_POLL)
     if symbols:
         libraries.load_user_symbols()
-    for path in libraries.replaced_libraries():
-        terminal.write(f"{path} was rebuilt after the program loaded it: start the program anew to debug its code.")
+    for path, became in libraries.lost().items():
+        terminal.write(f"{path} {became}: start the program anew to debug its code.")
 
 
 def _is_attached(pid: int, *, non_stop: bool, last: bool) -> bool:

@@ -105,7 +105,7 @@ def _checked(path: str, program: str) -> str:
 
 def lacks() -> list[str]:
     """What the core file refers to and is not here as it was: a sentence each."""
-    found = [without_lines(path) for path in libraries.lost()]
+    found = [without_lines(path, became) for path, became in libraries.lost().items()]
     entry = _entry()
     program = libraries.path_at(entry) if entry else ""
     if program and _executable() is None:

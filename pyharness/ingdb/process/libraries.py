@@ -18,7 +18,7 @@ import gdb
 from pyharness.ingdb import console
 from pyharness.ingdb.process.inferior_memory import read
 from pyharness.model.user_code import is_user_binary
-from pyharness.reading.process import memory_map
+from pyharness.reading.process import file_changes, memory_map
 from pyharness.reading.process.mapped_files import (
     Library,
     has_lines,
@@ -42,7 +42,9 @@ class _Mapped:
         self.text = ""
         self.starts: list[int] = []
         self.images: list[memory_map.Image] = []
-        self.opened: dict[memory_map.Image, Library | None] = {}
+        self.opened: dict[tuple[str, int, int, str], Library] = {}
+        self.absent: set[memory_map.Image] = set()
+        """What has no file here, or another one by now."""
         self.named: dict[str, Library | None] = {}
         self.missed: set[int] = set()
         self.kept_out: dict[str, str] = {}
@@ -96,9 +98,13 @@ class _Mapped:
 
     def open(self, image: memory_map.Image) -> Library | None:
         """The ELF file behind an image, ``None`` where there is none or where it is another one by now."""
-        if image not in self.opened:
-            self.opened[image] = self._open(image)
-        return self.opened[image]
+        if image.mapped not in self.opened and image not in self.absent:
+            library = self._open(image)
+            if library is None:
+                self.absent.add(image)
+                return None
+            self.opened[image.mapped] = library
+        return self.opened.get(image.mapped)
 
     def _open(self, image: memory_map.Image) -> Library | None:
         return open_library(image, gdb.selected_inferior().pid, read, self.kept_out)
@@ -194,7 +200,8 @@ def user_libraries() -> list[Library]:
     mapped = _current()
     mapped.refresh()
     own = (image for image in mapped.images if is_user_binary(image.path))
-    return [library for image in own if (library := mapped.open(image)) and _has_lines(library.elf)]
+    opened = (library for image in own if (library := mapped.open(image)) and _has_lines(library.elf))
+    return [library for library in opened if file_changes.since_opened(library.elf) != file_changes.OVERWRITTEN]
 
 
 def without_dwo() -> list[str]:
@@ -217,23 +224,31 @@ def may_be_at(address: int, elf: Elf) -> bool:
     return image is None or is_same(image, elf, read)
 
 
-def lost() -> list[str]:
-    """The user's libraries that are not here, or not as the program had them."""
+def lost() -> dict[str, str]:
+    """The user's libraries that are not as the program had them: path → what became of the file."""
     mapped = _current()
     mapped.refresh()
-    return lost_libraries(mapped.images, mapped.open)
+    return lost_libraries(mapped.images, lambda image: _became(mapped, image))
+
+
+def _became(mapped: _Mapped, image: memory_map.Image) -> str:
+    library = mapped.open(image)
+    if library is None:
+        return file_changes.of_path(image.path, deleted=image.deleted)
+    became = file_changes.since_opened(library.elf)
+    return "" if became != file_changes.OVERWRITTEN and is_loaded(library) else became
+
+
+def changed_at(address: int) -> str:
+    """The file that ``address`` lies in, and what became of it since we opened it; empty where it is as it was."""
+    library = library_at(address)
+    became = file_changes.since_opened(library.elf) if library and is_user_binary(library.path) else ""
+    return f"{library.path} {became}" if library and became else ""
 
 
 def kept_out() -> str:
     """Why libraries that are here have no names: this process had no means to open them; empty where it had."""
     return not_opened(_current().kept_out)
-
-
-def replaced_libraries() -> list[str]:
-    """The user's libraries that were rebuilt after the program loaded them: nothing can be said of their code."""
-    mapped = _current()
-    mapped.refresh()
-    return [image.path for image in mapped.images if image.deleted and is_user_binary(image.path)]
 
 
 _has_lines, _lacks_dwo = lru_cache(maxsize=512)(has_lines), lru_cache(maxsize=512)(lacks_dwo)
@@ -268,7 +283,7 @@ def is_read_user_code(address: int) -> bool:
 
 def load_symbols(library: Library) -> bool:
     """Have gdb read one library's symbols; whether it has them now."""
-    if not is_loaded(library):
+    if not is_loaded(library) and not file_changes.since_opened(library.elf):
         console.run(f"sharedlibrary ^{_basic_regex(_gdb_name(library))}$")
         _current().loaded = None
         if not is_loaded(library):  # gdb does not find what the program named from its own folder, or in its container

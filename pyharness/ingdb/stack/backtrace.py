@@ -28,7 +28,7 @@ from pyharness.reading.python.threads import Python
 from pyharness.reading.stack.merge import NativeFrame, in_order, merge
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Iterable, Iterator, Sequence
+    from collections.abc import Iterable, Iterator, Mapping, Sequence
 
     from pyharness.model.frames import AutogradNode, Frame
     from pyharness.reading.process.mapped_files import Library
@@ -127,7 +127,7 @@ def _stack(
     limit: int,
     *,
     variables: bool,
-    lost: Collection[str] = (),
+    lost: Mapping[str, str] | None = None,
 ) -> ThreadStack:
     if thread.is_running():
         return ThreadStack(thread.ptid[1], thread.name or "", (), note="it runs")
@@ -142,14 +142,14 @@ def _stack(
         tuple(_op_named(merge(native, loops, _node_of, describe))),
         holds_gil=any(one.holds_gil for one in known),
         signal=_fatal_signal(),
-        note=note or libraries.kept_out() or _without_lines(native, lost),
+        note=note or libraries.kept_out() or _without_lines(native, lost or {}),
     )
 
 
-def _without_lines(native: Sequence[NativeFrame], lost: Collection[str]) -> str:
+def _without_lines(native: Sequence[NativeFrame], lost: Mapping[str, str]) -> str:
     """What to say of a stack with frames of ``lost`` libraries."""
     found = {libraries.path_at(frame.pc) for frame in native} if lost else set()
-    return " ".join(without_lines(path) for path in lost if path in found)
+    return " ".join(without_lines(path, became) for path, became in lost.items() if path in found)
 
 
 def _op_named(frames: Iterable[Frame]) -> Iterator[Frame]:

@@ -58,7 +58,7 @@ def arm(thread: gdb.InferiorThread) -> Armed:
         stop.thread = thread.global_num
         stop.enabled = True
         _arming.enabled.append(stop)
-    return Armed(len(_arming.enabled), _arming.skipped)
+    return Armed(len(_arming.enabled), _arming.skipped, _changes(libraries.lost()))
 
 
 def plant(standing: int = 0) -> Armed:
@@ -70,7 +70,7 @@ def plant(standing: int = 0) -> Armed:
     planted = _planted()
     planted.lift_one(standing)
     addresses = {function.stop_address for function in known_functions()} - {standing}
-    return Armed(planted.plant(addresses))
+    return Armed(planted.plant(addresses), lost=_changes(libraries.lost()))
 
 
 def plant_at(address: int) -> None:
@@ -306,7 +306,7 @@ def _is_inlined(name: str) -> bool:
 
 def _hint(request: Break) -> str:
     if gone := libraries.lost():
-        return f"{', '.join(gone)}: missing, or rebuilt since the program loaded it. Start it anew to stop there."
+        return f"{_changes(gone)}. Start it anew to stop there."
     if request.function and _is_inlined(request.function):
         return (
             f"The compiler has inlined {request.function} into what calls it and left no code of its own.\n"
@@ -317,6 +317,10 @@ def _hint(request: Break) -> str:
             f"{lacking}: the .dwo files of -gsplit-dwarf are not where they were written. {_nearest(request)}".rstrip()
         )
     return _nearest(request)
+
+
+def _changes(lost: dict[str, str]) -> str:
+    return "; ".join(f"{path} {became}" for path, became in lost.items())
 
 
 def _nearest(request: Break) -> str:

@@ -19,6 +19,8 @@ class Armed:
     functions: int = 0
     left_out: int = 0
     """Functions beyond what can be armed in the time that a person waits."""
+    lost: str = ""
+    """Libraries of the user's whose files changed since the program loaded them, and how: nothing stops in them."""
 
 
 @frozen
@@ -149,6 +151,8 @@ class MergedStack:
     frames: tuple[Frame, ...]
     caller: Caller | None
     """Who called, where the thread stands in code of the user's: a step out asks for it next."""
+    note: str = ""
+    """What became of the library that it stands in, where that is not as the program loaded it."""
 
 
 @frozen

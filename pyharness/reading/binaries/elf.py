@@ -70,13 +70,24 @@ class Elf:
     def __init__(self, path: str, data: bytes | None = None) -> None:
         """``data`` is what there is of one that lies in memory only."""
         self.path = path
-        self.data: mmap.mmap | bytes = _mapped(path) if data is None else data
+        self.inode, self.modified = (0, 0), 0
+        self.data: mmap.mmap | bytes = self._mapped() if data is None else data
         if self.data[:6] != b"\x7fELF\x02\x01" or len(self.data) < _HEADER.size:
             raise ElfError(f"{path} is not a 64-bit little-endian ELF file", "Only x86-64 Linux is supported.")
         header = _HEADER.unpack_from(self.data)
         self.type: int = header[1]
         self._segments_at, self._segment_count = header[5], header[10]
         self._sections_at, self._section_count, self._names_index = header[6], header[12], header[13]
+
+    def _mapped(self) -> mmap.mmap:
+        try:
+            with Path(self.path).open("rb") as stream:
+                status = os.fstat(stream.fileno())
+                self.inode, self.modified = (status.st_dev, status.st_ino), status.st_mtime_ns
+                return mmap.mmap(stream.fileno(), 0, access=mmap.ACCESS_READ)
+        except (OSError, ValueError) as error:
+            why = "Is the file still where the program loaded it from?"
+            raise ElfError(f"cannot read {self.path}: {error}", why) from error
 
     @cached_property
     def segments(self) -> tuple[Segment, ...]:
@@ -243,14 +254,6 @@ def notes_in(notes: bytes) -> Iterator[tuple[bytes, int, bytes]]:
         start = offset + 12 + (name_size + 3 & -4)
         yield notes[offset + 12 : offset + 12 + name_size].rstrip(b"\0"), kind, notes[start : start + size]
         offset = start + (size + 3 & -4)
-
-
-def _mapped(path: str) -> mmap.mmap:
-    try:
-        with Path(path).open("rb") as stream:
-            return mmap.mmap(stream.fileno(), 0, access=mmap.ACCESS_READ)
-    except (OSError, ValueError) as error:
-        raise ElfError(f"cannot read {path}: {error}", "Is the file still where the program loaded it from?") from error
 
 
 @lru_cache(maxsize=512)

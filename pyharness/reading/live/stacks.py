@@ -76,7 +76,7 @@ class _Shown:
 
     def __init__(self, process: LiveProcess, snapshot: Snapshot) -> None:
         self._files, self._snapshot = process.files, snapshot
-        self._lost = lost_libraries(self._files.images, self._files.open)
+        self._lost = lost_libraries(self._files.images, self._files.became_of)
 
     def stack(self, thread: StandingThread, native: Sequence[NativeFrame]) -> ThreadStack:
         if thread.registers is None:
@@ -96,7 +96,7 @@ class _Shown:
     def _without_lines(self, native: Sequence[NativeFrame]) -> str:
         """What to say of a stack with frames of libraries that are not here, or not as they were."""
         found = {image.path for frame in native if (image := self._files.image_at(frame.pc))} if self._lost else set()
-        return " ".join(without_lines(path) for path in self._lost if path in found)
+        return " ".join(without_lines(path, became) for path, became in self._lost.items() if path in found)
 
 
 def _nodes(

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 
 from pyharness.model.frozen import frozen
 from pyharness.model.user_code import is_user_binary
+from pyharness.reading.process import file_changes
 from pyharness.reading.binaries.elf import PT_NOTE, Elf, ElfError, base_of, build_id_in, open_elf, read_segments
 
 if TYPE_CHECKING:
@@ -64,6 +65,10 @@ class MappedFiles:
         if image not in self._opened:
             self._opened[image] = open_library(image, self._pid, self._read, self.kept_out)
         return self._opened[image]
+
+    def became_of(self, image: Image) -> str:
+        """What became of a file that is not here as it was mapped; empty where it is."""
+        return "" if self.open(image) else file_changes.of_path(image.path, deleted=image.deleted)
 
     def named(self, part: str) -> Library | None:
         """The first library whose file name contains ``part``."""
@@ -122,15 +127,15 @@ def lacks_dwo(elf: Elf) -> bool:
     return any(unit.dwo and not Path(unit.dwo).exists() for unit in compile_units(elf))
 
 
-def lost_libraries(files: Iterable[Image], open_image: Callable[[Image], Library | None]) -> list[str]:
-    """The user's libraries that are not here, or not as the program had them."""
+def lost_libraries(files: Iterable[Image], became_of: Callable[[Image], str]) -> dict[str, str]:
+    """The user's libraries that are not here as the program had them: path → what became of the file."""
     own = (image for image in files if ".so" in Path(image.path).name and is_user_binary(image.path))
-    return [image.path for image in own if open_image(image) is None]
+    return {image.path: became for image in own if (became := became_of(image))}
 
 
-def without_lines(path: str) -> str:
+def without_lines(path: str, became: str) -> str:
     """The sentence about a library that is lost."""
-    return f"{path} is missing, or was rebuilt since: its frames have no lines."
+    return f"{path} {became}: its frames have no lines."
 
 
 def not_opened(kept_out: dict[str, str]) -> str:

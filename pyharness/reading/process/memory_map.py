@@ -27,6 +27,8 @@ class Mapping:
     end: int
     offset: int
     path: str
+    inode: str = ""
+    """The file's device and number; empty where they are not told."""
 
 
 class Region(NamedTuple):
@@ -47,6 +49,12 @@ class Image:
     end: int
     deleted: bool
     """The file has been replaced or removed since: what lies at ``path`` now is another one."""
+    inode: str = ""
+
+    @property
+    def mapped(self) -> tuple[str, int, int, str]:
+        """Which file lies where: what becomes of the file later changes nothing of that."""
+        return self.path, self.start, self.end, self.inode
 
 
 def from_proc(text: str) -> Iterator[Mapping]:
@@ -54,9 +62,9 @@ def from_proc(text: str) -> Iterator[Mapping]:
     for line in text.splitlines():
         path_at = line.find("/")
         if path_at > 0:
-            span, _, offset, _ = line.split(" ", 3)
+            span, _, offset, inode = line[:path_at].rstrip().split(" ", 3)
             start, end = span.split("-")
-            yield Mapping(int(start, 16), int(end, 16), int(offset, 16), line[path_at:])
+            yield Mapping(int(start, 16), int(end, 16), int(offset, 16), line[path_at:], inode)
 
 
 def regions(text: str) -> Iterator[Region]:
@@ -90,4 +98,4 @@ def images(mappings: Iterable[Mapping]) -> list[Image]:
 
 def _image(pieces: list[Mapping]) -> Image:
     path = pieces[0].path.removesuffix(_DELETED)
-    return Image(path, pieces[0].start, pieces[-1].end, path != pieces[0].path)
+    return Image(path, pieces[0].start, pieces[-1].end, path != pieces[0].path, pieces[0].inode)
