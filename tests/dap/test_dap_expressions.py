@@ -46,6 +46,11 @@ def test_values_that_block_or_exit_are_shown_as_such(at_look):
     assert values["blocks"]["value"] == ENDED
     shown = program.client.request("evaluate", expression="leaves", frameId=stood.frame, context="hover")
     assert shown["result"].startswith("<__main__.Leaves object at")  # debugpy shows what its repr raises so
+    assert values["speaks"]["value"] == "Speaks()"
+    assert values["big"]["value"] == hex(16**5000)
+    assert values["raises"]["value"].endswith(", whose __repr__ raised ValueError: no text>")
+    assert values["opaque"]["value"].startswith("<__main__.Opaque object at")
+    assert values["several"]["value"].endswith("SystemExit: 3 (the program goes on)>, 1]")
     assert program.evaluate("number", stood.frame) == "1"
     program.client.request("evaluate", expression="print('said')", frameId=stood.frame, context="repl")
     assert program.client.event("output", lambda body: body["output"] == "said\n")["category"] == "stdout"

@@ -1,6 +1,7 @@
 """Expressions that block, exit, print or read, at stops in both languages: they end, and the program goes on."""
 
 import os
+import re
 import signal
 import threading
 
@@ -46,6 +47,23 @@ def test_a_value_that_does_not_say_what_it_is(debugged, language):
 
 
 @pytest.mark.parametrize("language", ["py", "native"])
+def test_a_value_without_a_text_hides_no_other(debugged, language):
+    hostile = debugged("hostile_values.py")
+    with hostile.start() as program:
+        at_look(hostile, program, language)
+        assert program.evaluate("py:big") == hex(16**5000)
+        assert program.evaluate("py:-big") == hex(-(16**5000))
+        assert re.fullmatch(r"<__main__.Opaque object at 0x\w+>", program.evaluate("py:opaque"))
+        said = program.evaluate("py:raises")
+        assert re.fullmatch(r"<__main__.Raises object at 0x\w+, whose __repr__ raised ValueError: no text>", said)
+        said = program.evaluate("py:several")
+        for part in ("Opaque object at", "ValueError: no text>, 0x1000", "SystemExit: 3 (the program goes on)>, 1]"):
+            assert part in said
+        assert "'raises': <__main__.Raises object" in program.evaluate("py:{'raises': raises}")
+        assert program.finish() == 7
+
+
+@pytest.mark.parametrize("language", ["py", "native"])
 @pytest.mark.parametrize("thread", ["main", "other"])
 def test_what_blocks_is_ended(debugged, language, thread):
     hostile = debugged("hostile_values.py")
@@ -83,7 +101,7 @@ def test_input_and_prints_are_not_the_programs(debugged, language):
         assert program.evaluate("py:print('one', 'two')") == "one two"
         assert program.evaluate("py:[print('first'), number]") == "first\n[None, 1]"
         assert "spoken by a repr" not in program.evaluate("py:number")
-        assert program.evaluate("py:speaks").endswith("Speaks()")
+        assert program.evaluate("py:speaks") == "spoken by a repr\nSpeaks()"
         assert "EOFError" in failed(program, "input('? ')")
         assert failed(program, "[print('before'), 1 / 0]").startswith("before\n")
         assert program.finish() == 7

@@ -37,6 +37,16 @@ class Lies:
         raise LookupError("outside of a request")
 
 
+class Opaque:
+    def __getattribute__(self, name):
+        raise LookupError(f"no {name}")
+
+
+class Raises:
+    def __repr__(self):
+        raise ValueError("no text")
+
+
 class Waits:
     @property
     def forever(self):
@@ -45,10 +55,12 @@ class Waits:
 
 def look(number):
     blocks, exits, leaves, speaks, lies, waits = Blocks(), Exits(), Leaves(), Speaks(), Lies(), Waits()
+    opaque, raises, big = Opaque(), Raises(), 16**5000
+    several = [opaque, raises, big, exits, number]
     taken = threading.Lock()
     taken.acquire()
     number += crossing.held(number)  # @look
-    return number, blocks, exits, leaves, speaks, lies, waits  # @looked
+    return number, blocks, exits, leaves, speaks, lies, waits, several  # @looked
 
 
 def main():

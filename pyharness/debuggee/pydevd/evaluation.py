@@ -9,10 +9,13 @@ from typing import TYPE_CHECKING, Any
 from pyharness.debuggee.bounded import BOUNDS, told
 from pyharness.debuggee.lines.frame_expressions import evaluated
 from pyharness.debuggee.link import thread_names
+from pyharness.debuggee.pydevd import safe_text
 from pyharness.protocol.pydevd import WHO
 
 if TYPE_CHECKING:
     from collections.abc import Callable
+
+    from pyharness.debuggee.bounded import Outcome
 
 _MARK = "pyharness_bounded"
 _NOTHING = {
@@ -35,6 +38,7 @@ def bound() -> None:
     if hasattr(pydevd_vars, _MARK):
         return
     setattr(pydevd_vars, _MARK, True)
+    safe_text.register()
     _around(pydevd_comm.InternalThreadCommand, "do_it", _question)
     pydevd_vars.evaluate_expression = pydevd_vars.evaluate_expression.__wrapped__  # without its thread for a warning
     _around(pydevd_vars, "evaluate_expression", _evaluated)
@@ -84,8 +88,7 @@ def _evaluated(evaluate: Callable[[], Any], debugger: Any, frame: Any, expressio
     if frame is None or frame.f_code.co_filename.endswith("pydevd_comm.py"):  # without a frame of the program's: ours
         return evaluate()
     outcome = BOUNDS.run(evaluate)
-    if outcome.prints:
-        debugger.writer.add_command(debugger.cmd_factory.make_io_message(outcome.prints, 1))
+    _print(debugger, outcome)
     from _pydevd_bundle.pydevd_xml import ExceptionOnEvaluate
 
     error = outcome.error
@@ -107,21 +110,32 @@ def _as_exception(error: BaseException) -> Exception:
     return stands_for(told(error).partition(": ")[2]).with_traceback(trace)
 
 
+def _print(debugger: Any, outcome: Outcome) -> None:
+    """What the user's code printed goes to the client, before what it was run for."""
+    if outcome.prints and debugger:
+        debugger.writer.add_command(debugger.cmd_factory.make_io_message(outcome.prints, 1))
+
+
 def _text(represent: Callable[[], str], *_arguments: Any, **_named: Any) -> str:
+    from _pydevd_bundle.pydevd_constants import get_global_debugger
+
     outcome = BOUNDS.run(represent)
+    _print(get_global_debugger(), outcome)
     return str(outcome.value) if outcome.error is None else f"<{outcome.problem}>"
 
 
 def _shown(show: Callable[[], Any], variable: Any, *_arguments: Any, **_named: Any) -> Any:
     outcome = BOUNDS.run(show)
+    _print(variable.py_db, outcome)
     if outcome.error is None:
         return outcome.value
-    kind = type(variable.value).__name__
+    kind = safe_text.kind_of(variable.value)
     return {"name": variable.name, "value": f"<{outcome.problem}>", "type": kind, "variablesReference": 0}
 
 
-def _children(find: Callable[[], Any], *_arguments: Any, **_named: Any) -> Any:
+def _children(find: Callable[[], Any], variable: Any, *_arguments: Any, **_named: Any) -> Any:
     outcome = BOUNDS.run(find)
+    _print(variable.py_db, outcome)
     if outcome.error is None:
         return outcome.value
     raise RuntimeError(outcome.problem)

@@ -9,6 +9,8 @@ import sys
 from types import ModuleType
 from typing import TYPE_CHECKING, Any, NamedTuple
 
+from pyharness.debuggee.bounded import told
+from pyharness.debuggee.pydevd import safe_text
 from pyharness.debuggee.shown.items import Child, Group, Line
 
 if TYPE_CHECKING:
@@ -57,7 +59,7 @@ def _of_torch(torch: Any, kind: type) -> _Shown | None:
 
 def printed(value: Any) -> str:
     """``repr``, but for a tensor that would crash in it."""
-    return repr(value) if _prints_itself(value) else _Text().get_str(value)
+    return safe_text.whole_text_of(value) if _prints_itself(value) else _Text().get_str(value)
 
 
 def _prints_itself(value: Any) -> bool:
@@ -85,7 +87,7 @@ class _Text:
         try:
             return shown.text(value) if shown else object.__repr__(value)
         except Exception as error:  # noqa: BLE001  (user code may raise anything)
-            return f"<{type(value).__name__} that cannot be shown: {type(error).__name__}: {error}>"
+            return f"<{safe_text.kind_of(value)} that cannot be shown: {told(error)}>"
 
     def get_str_in_context(self, value: Any, context: str) -> str | None:
         """The text in every view; ``None``, which is Python's own text, where a person asks for that."""
@@ -122,7 +124,7 @@ class _Children:
                     break
                 found.append(child)
         except Exception as error:  # noqa: BLE001  (user code may raise anything)
-            found.append(Child("…", Line(f"<{type(error).__name__}: {error}>")))
+            found.append(Child("…", Line(f"<{told(error)}>")))
         return found
 
 
