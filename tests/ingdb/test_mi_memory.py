@@ -4,6 +4,7 @@ import os
 import re
 import struct
 import subprocess
+from pathlib import Path
 
 import pytest
 from mi_session import SOURCE, Attached, capable, line_of
@@ -72,11 +73,37 @@ def test_where_there_is_no_code_there_are_as_many_fillers(code):
     found = code.disassemble(0, 8, instruction_offset=-3)
     assert len(found) == 8
     assert not any(entry.valid for entry in found)
+    assert [entry.address for entry in code.disassemble(0x10, 3)] == [0x10, 0x11, 0x12]
+    assert [entry.address for entry in code.disassemble(0x10, 2, instruction_offset=3)] == [0x13, 0x14]
     start = min(module.start for module in code.modules())
     found = code.disassemble(start, 12, instruction_offset=-4)
     assert [entry.valid for entry in found[:4]] == [False] * 4
     assert [entry.address for entry in found[:5]] == [start - 4, start - 3, start - 2, start - 1, start]
     assert code.disassemble(start, 0) == ()
+
+
+def test_fillers_begin_where_the_last_instruction_ends(program, code):
+    end = _end_of_code(program.native.pid, pc_of(program))
+    found = code.disassemble(end - 3, 8)
+    valid = [entry for entry in found if entry.valid]
+    addresses = [entry.address for entry in found]
+    assert 0 < len(valid) < 4
+    last = valid[-1]
+    begin = last.address + len(bytes.fromhex(last.bytes))
+    assert addresses[len(valid) :] == list(range(begin, begin + len(found) - len(valid)))
+
+
+def _end_of_code(pid, pc):
+    """Where memory ends behind the code at ``pc``."""
+    spans = sorted(
+        tuple(int(end, 16) for end in line.split()[0].split("-"))
+        for line in Path(f"/proc/{pid}/maps").read_text().splitlines()
+    )
+    end = pc
+    for start, stop in spans:
+        if start <= end < stop:
+            end = stop
+    return end
 
 
 def test_code_of_a_library_that_gdb_has_not_read(code):

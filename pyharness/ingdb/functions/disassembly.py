@@ -32,19 +32,12 @@ def disassemble(address: int, instruction_offset: int, count: int) -> list[Instr
 
 
 def _window(address: int, instruction_offset: int, count: int) -> list[Instruction]:
-    found: list[Instruction] = []
-    if instruction_offset < 0:
-        before = _before(address, -instruction_offset)
-        first = before[0].address if before else address
-        found += [_invalid(first - missing) for missing in range(-instruction_offset - len(before), 0, -1)]
-        found += before
-    if len(found) < count:
-        skipped = max(instruction_offset, 0)
-        found += _from(address, skipped + count - len(found))[skipped:]
-    found = found[:count]
-    last = found[-1] if found else _invalid(address)
-    end = last.address + max(len(last.bytes) // 2, 1)
-    return found + [_invalid(end + index) for index in range(count - len(found))]
+    if instruction_offset >= 0:
+        return _from(address, instruction_offset + count)[instruction_offset:]
+    before = _before(address, -instruction_offset)
+    first = before[0].address if before else address
+    missing = [_invalid(first - back) for back in range(-instruction_offset - len(before), 0, -1)]
+    return [*missing, *before, *_from(address, count + instruction_offset)][:count]
 
 
 def _invalid(address: int) -> Instruction:
@@ -52,8 +45,10 @@ def _invalid(address: int) -> Instruction:
 
 
 def _from(start: int, count: int) -> list[Instruction]:
-    """At most ``count`` instructions, fewer where memory ends."""
-    return [_described(row) for row in _rows(start, count)]
+    """``count`` instructions, those without memory as invalid bytes."""
+    rows = _rows(start, count)
+    end = int(rows[-1]["addr"]) + int(rows[-1]["length"]) if rows else start
+    return [*map(_described, rows), *(_invalid(end + index) for index in range(count - len(rows)))]
 
 
 def _rows(start: int, count: int) -> list[dict[str, Any]]:
