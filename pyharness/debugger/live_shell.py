@@ -341,7 +341,8 @@ class LiveShell(Shell):
         """What a log point at an op prints; gdb makes that of any other native one itself."""
         texts, values = log_message.parts(point.log)
         shown = [self._value(native, thread, value) for value in values]
-        return texts[0] + "".join(value + text for value, text in zip(shown, texts[1:], strict=True))
+        text = texts[0] + "".join(value + text for value, text in zip(shown, texts[1:], strict=True))
+        return log_message.shortened(text)
 
     def _value(self, native: NativeSide, thread: int, expression: str) -> str:
         try:

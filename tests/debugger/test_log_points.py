@@ -57,7 +57,16 @@ def test_a_message_that_does_not_end_or_is_endless(debugged):
     ended, long = said
     assert ended == "<TimeoutError: it took longer than 0.5 s and was ended> 0"
     assert long.startswith("xxx")
-    assert long.endswith(f"xxx… and {99 << 20} characters more")
+    assert long.endswith(f"xxx… and {(100 << 20) - (1 << 16)} characters more")
+
+
+def test_a_long_message_of_native_code_is_cut_too(debugged):
+    crossing, said = debugged("core_crossing.py"), []
+    with crossing.start() as program:
+        program.log("native:held hits 1", "y" * 70000, said.append)
+        program.run_to(crossing.at("released"))
+    (long,) = said
+    assert long == f"{'y' * (1 << 16)}… and {70000 - (1 << 16)} characters more"
 
 
 def test_an_op_that_is_counted(debugged):

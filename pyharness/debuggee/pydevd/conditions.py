@@ -18,9 +18,6 @@ if TYPE_CHECKING:
 
     from pyharness.protocol.pydevd import Wanted
 
-_LONGEST = 1 << 20
-"""Characters of a log point's line."""
-
 
 class Conditions:
     """Tests the conditions of one pydevd debugger, in place of its ``handle_breakpoint_condition``.
@@ -66,7 +63,7 @@ class Conditions:
         if not hits.holds(wanted.hits, self._hits[wanted.number]):
             return False
         if wanted.log:
-            self._send(f"{_shortened(_message(wanted.log, frame))}\n", "stdout", {"log": wanted.number})
+            self._send(f"{log_message.shortened(_message(wanted.log, frame))}\n", "stdout", {"log": wanted.number})
         return not wanted.log
 
     def _fail(self, condition: str, frame: FrameType, problem: str, *, logs: bool) -> None:
@@ -110,7 +107,3 @@ def _parts(log: str) -> tuple[list[str], list[str]]:
     """The texts of a message, and Python's code for the values between them."""
     texts, values = log_message.parts(log)
     return texts, [log_message.python_of(value) or repr("<no Python>") for value in values]
-
-
-def _shortened(text: str) -> str:
-    return text if len(text) <= _LONGEST else f"{text[:_LONGEST]}… and {len(text) - _LONGEST} characters more"

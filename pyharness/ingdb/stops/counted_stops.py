@@ -46,7 +46,7 @@ class CountedStop(gdb.Breakpoint):
         return self._log(_message(asked.log)) if asked.log else True
 
     def _log(self, text: str) -> bool:
-        terminal.write(Logged(self._asked.number, text).to_line())
+        terminal.write(Logged(self._asked.number, log_message.shortened(text)).to_line())
         return False
 
 

@@ -7,6 +7,8 @@ from pyharness.model.errors import UsageError
 _QUOTES = ('"', "'", '"""', "'''")
 _FORM = "Write {EXPRESSION}, or in Python {EXPRESSION:FORMAT}."
 _LONG = 60
+_MOST = 1 << 16
+"""Characters of one message: whoever has a log point reads lines."""
 
 
 def parts(message: str) -> tuple[list[str], list[str]]:
@@ -17,6 +19,11 @@ def parts(message: str) -> tuple[list[str], list[str]]:
     texts, values, rest = _scanned(message)
     texts[-1] += rest
     return texts, values
+
+
+def shortened(text: str) -> str:
+    """One message as it is shown: what is too much of it is counted."""
+    return text if len(text) <= _MOST else f"{text[:_MOST]}… and {len(text) - _MOST} characters more"
 
 
 def _scanned(message: str) -> tuple[list[str], list[str], str]:
