@@ -30,8 +30,8 @@ _ELSEWHERE = (
     ' in an editor `"subProcess": "debug"` debugs them too.'
 )
 _LEFT = (
-    f"{_UNSEEN}. The program left the debugger before its end, as by os._exit, by becoming another program (os.exec),"
-    " or by closing a connection that was not its own. What ran after that, or in a child of it, was not seen."
+    "The program left the debugger before its end, as by os._exit, by becoming another program (os.exec),"
+    " or by closing the debugger's connection (os.closerange). What ran after that, or in a child of it, was not seen."
 )
 _COMPILED = (
     "The program uses torch.compile, which replaces the lines of the functions that it compiles: nothing stops there."
@@ -228,8 +228,8 @@ class Breakpoints:
 
     def _why(self, each: Breakpoint) -> str:
         """What is known of a place that was there and not reached."""
-        if self.left_unseen:
-            return _LEFT
+        if unseen := self.unseen:
+            return f"{_UNSEEN}. {unseen}"
         causes = (
             (_COMPILED, self.ended.compiled and each.where.kind == "py"),
             (_TRACED, self.ended.traced),
@@ -237,6 +237,11 @@ class Breakpoints:
         )
         more = [why for why, holds in causes if holds]
         return " ".join([_ELSEWHERE if self.ended.children else self._unseen(each), *more])
+
+    @property
+    def unseen(self) -> str:
+        """How an ended program left the debugger before its end; empty where it did not."""
+        return _LEFT if self.left_unseen else ""
 
     def _unseen(self, each: Breakpoint) -> str:
         when = " after the last stop" if each.is_later else ""

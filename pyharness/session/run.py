@@ -129,9 +129,8 @@ class _Play:
 
     def _step(self, program: Program, step: Step) -> None:
         if program.exit_code is not None:
-            raise HarnessError(
-                f"{step.named} was not done: {_ended(program)}.", "End the steps before, or let the program run longer."
-            )
+            remedy = program.unseen or "End the steps before, or let the program run longer."
+            raise HarnessError(f"{step.named} was not done: {_ended(program)}.", remedy)
         stop = self._move(program, step)
         if stop is None:
             self._no_stop(program, step)

@@ -123,11 +123,11 @@ def test_a_line_that_only_other_processes_ran_is_said_to_be_that(pyharness):
         assert elsewhere is (how != "none"), remedy
 
 
-LEFT = "left the debugger before its end"
+LEFT = "left the debugger before its end, as by os._exit, by becoming another program"
 UNSEEN = {
     "closes": (
         "import os\nos.closerange(3, 64)\nfiles = [os.dup(1) for _ in range(9)]\nwanted = 1\n",
-        LEFT,
+        "or by closing the debugger's connection (os.closerange)",
     ),
     "parent exits": ("import os\nif not os.fork():\n    wanted = 1\nos._exit(0)\n", LEFT),
     "becomes": ("import os\nos.execl('/bin/true', 'true')\nwanted = 1\n", LEFT),
@@ -161,6 +161,14 @@ def test_a_line_that_may_have_run_unseen_is_not_said_never_to_have_run(pyharness
     assert done.returncode == 1
     assert "That line or function was not seen to run" in done.stderr
     assert said in done.stderr
+
+
+def test_a_step_behind_the_end_of_the_connection_says_why_it_was_not_done(pyharness, tmp_path):
+    (tmp_path / "leaves.py").write_text("import os\nos._exit(0)\nmore = 1\n")
+    done = pyharness("step", "leaves.py", "--at", "py:leaves.py:2", "--over", "--over", cwd=tmp_path)
+    assert done.returncode == 1
+    assert "--over was not done: the program ended with exit code 0." in done.stderr
+    assert LEFT in done.stderr
 
 
 def test_a_place_that_had_run_before_the_stop_before_it(pyharness, tmp_path):
