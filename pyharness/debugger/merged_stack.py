@@ -41,6 +41,13 @@ def python_frames(shell: Shell, thread: int, levels: int = 0) -> list[StackFrame
     return [StackFrame(thread, -1, shell.python.frame_of(entry), entry["id"]) for entry in entries]
 
 
+def python_place(stack: Sequence[Frame], wanted: Frame) -> tuple[str, int, int]:
+    """How the agent is told of a Python frame of a stack: its file, its line, and which of several there."""
+    same = [each for each in stack if each.language == "python" and _is_same(each, wanted)]
+    nth = next((index for index, each in enumerate(same) if each is wanted), 0)
+    return wanted.file or "", wanted.line or 0, nth
+
+
 def _numbered(thread: int, frames: Iterable[Frame]) -> list[StackFrame]:
     return [StackFrame(thread, level, frame) for level, frame in enumerate(frames)]
 

@@ -15,7 +15,7 @@ from pyharness.debugger.hold import Hold
 from pyharness.debugger.interrupts import postponed
 from pyharness.debugger.listener import Listener
 from pyharness.debugger.live_shell import LiveShell
-from pyharness.debugger.merged_stack import merged_stack
+from pyharness.debugger.merged_stack import merged_stack, python_place
 from pyharness.debugger.python.asking import with_prints
 from pyharness.debugger.python.dap_client import RequestError
 from pyharness.debugger.starting.launch import Command, missing_in
@@ -23,12 +23,13 @@ from pyharness.gdbmi.client import GdbError
 from pyharness.host.exit_status import ExitStatus
 from pyharness.model.conditions import log_message
 from pyharness.model.errors import DebuggerLostError, HarnessError
-from pyharness.model.evaluation import EVAL_TIMEOUT, checked_timeout
+from pyharness.model.evaluation import EVAL_TIMEOUT, checked_level, checked_timeout
 from pyharness.model.frames import Frame
 from pyharness.model.source_map import map_of
 from pyharness.model.stops import Stop
 from pyharness.model.where import Where, folders_of, parse
 from pyharness.protocol.agent import NOT_EVALUATED, Evaluate
+from pyharness.protocol.mi import MAX_FRAMES
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
@@ -232,6 +233,11 @@ class Program:
         """Why an ended program has not come to a place: a ``UsageError`` where nothing that it loaded has it."""
         return self._shell.breakpoints.not_reached(breakpoint_)
 
+    @property
+    def unseen(self) -> str:
+        """How an ended program left the debugger before its end, which was not seen then; empty where it did not."""
+        return self._shell.breakpoints.unseen
+
     # --- going on -----------------------------------------------------------------------------------------------------
 
     def run_to(self, where: str | Where) -> Stop | None:
@@ -325,8 +331,10 @@ class Program:
         """The text of an expression where the program stands.
 
         At a Python stop it is Python, at a native one a gdb expression, or Python's where gdb knows no such name. The
-        prefixes ``py:`` and ``native:`` choose. ``level`` counts frames outwards.
+        prefixes ``py:`` and ``native:`` choose. ``level`` counts frames of that language outwards, from 0; at a native
+        stop Python's are those of the user's own code.
         """
+        checked_level(level, MAX_FRAMES)
         return self._ask(lambda stop: self._evaluate(stop, expression, level))
 
     def _evaluate(self, stop: Stop, expression: str, level: int) -> str:
@@ -346,13 +354,19 @@ class Program:
                 if expression.startswith("native:"):
                     raise
                 said_gdb = str(error)
-        answer = self._shell.ask_agent(stop.thread, Evaluate(text)) or NOT_EVALUATED
+        place = self._python_place(stop.thread, level) if level else ("", 0, 0)
+        answer = self._shell.ask_agent(stop.thread, Evaluate(text, *place)) or NOT_EVALUATED
         if answer.text is None:
             problem = f"{answer.prints}{answer.problem}"
             if language == "python":
                 raise RequestError(problem)
             raise _unknown(text, said_gdb, problem)
         return with_prints(answer.prints, answer.text)
+
+    def _python_place(self, thread: int, level: int) -> tuple[str, int, int]:
+        stack = [each.frame for each in merged_stack(self._shell, thread)]
+        own = [frame for frame in stack if frame.language == "python" and not frame.plumbing]
+        return python_place(stack, own[checked_level(level, len(own))])
 
     def stack(self) -> list[Frame]:
         """The stack of the thread that stopped, both languages merged, innermost first."""

@@ -1,4 +1,4 @@
-"""How long an expression may take: one default, and one check, for every front door."""
+"""How long an expression may take, and in which frame: one default, and one check, for every front door."""
 
 from __future__ import annotations
 
@@ -8,6 +8,7 @@ EVAL_TIMEOUT = 5.0
 """Seconds."""
 END_SIGNAL = "SIGWINCH"
 """Ends a call that gdb makes into the program. One that comes late does nothing to a program that knows no windows."""
+LEVELS = "Levels count frames outwards, from 0."
 _MOST = 86400.0
 
 
@@ -19,6 +20,14 @@ def checked_timeout(seconds: float) -> float:
             "Give seconds, e.g. 5; more than 0, a day at most.",
         )
     return seconds
+
+
+def checked_level(level: int, count: int) -> int:
+    """Which of ``count`` frames a person means, counted outwards from 0; ``UsageError`` where there is none."""
+    if not 0 <= level < count:
+        frames = "1 frame" if count == 1 else f"{count} frames"
+        raise UsageError(f"There is no frame {level}: the thread has {frames} here.", LEVELS)
+    return level
 
 
 def _shown(seconds: float) -> str:

@@ -129,7 +129,12 @@ def test_a_native_stop_shows_both_halves(model):
     assert evaluated(model, "py:mul.sum().item()", stood.frame) == "30.0"
     assert "'mul' is not defined" in model.client.refused("evaluate", expression="mul + 1", frameId=train)
     assert evaluated(model, "sizes.Data[1] + ready", stood.frame) == "4"
-    assert 'No symbol "nosuch"' in model.client.refused("evaluate", expression="nosuch", frameId=stood.frame)
+    refused = model.client.refused("evaluate", expression="first_weight", frameId=stood.frame)
+    assert 'No symbol "first_weight"' in refused
+    assert "or Python's with py: before it" in refused
+    assert evaluated(model, "mul.dim() + 1", stood.frame, context="repl") == "3"
+    refused = model.client.refused("evaluate", expression="nosuch", frameId=stood.frame, context="repl")
+    assert "No symbol \"nosuch\" in current context. In Python: NameError: name 'nosuch' is not defined" in refused
     for frame, target in ((train, "number"), (generated, "mul")):
         refused = model.client.refused("setExpression", expression=target, value="1", frameId=frame)
         assert "Python's variables cannot be set at a native stop" in refused

@@ -4,7 +4,8 @@ import pytest
 
 from kit.debugged_program import source_line
 from pyharness.debugger.native.side import NativeSide
-from pyharness.model.errors import HarnessError
+from pyharness.debugger.python.dap_client import RequestError
+from pyharness.model.errors import HarnessError, UsageError
 
 
 def at(stop):
@@ -32,6 +33,25 @@ def test_into_a_function_that_holds_the_gil_and_out(debugged):
         assert program.evaluate("a") == "3"
         assert program.finish() == 7
     assert crossing.output.startswith("3 7 6 16 ")
+
+
+def test_frames_are_counted_outwards_and_one_that_is_not_there_is_refused(debugged):
+    crossing = debugged("core_crossing.py")
+    with crossing.start() as program:
+        program.run_to(crossing.at("released"))
+        assert program.evaluate("a", level=0) == "3"
+        with pytest.raises(RequestError, match="'a' is not defined"):
+            program.evaluate("a", level=1)
+        for level, expression in ((2, "1"), (99, "1"), (-1, "1")):
+            with pytest.raises(UsageError, match=f"There is no frame {level}"):
+                program.evaluate(expression, level)
+        assert at(program.into())[:2] == ("native", "crossing::released")
+        assert [program.evaluate("py:'a' in locals()", level) for level in (0, 1)] == ["True", "False"]
+        for expression, why in (("value", "There is no native frame 399"), ("py:1", "There is no frame 399")):
+            with pytest.raises(UsageError, match=why):
+                program.evaluate(expression, 399)
+        assert program.evaluate("value") == "2"
+        assert program.finish() == 7
 
 
 def test_over_inside_native_code_and_off_its_end(debugged):

@@ -8,8 +8,10 @@ from typing import TYPE_CHECKING, Any, Literal
 
 from pyharness.dap.looking.tables import Container
 from pyharness.dap.registry import request
+from pyharness.debugger.merged_stack import python_place
 from pyharness.debugger.native.edit import NativeEdit
 from pyharness.debugger.native.variables import NativeVariables
+from pyharness.gdbmi.client import GdbError
 from pyharness.model.errors import HarnessError, nearest
 from pyharness.protocol.agent import NOT_EVALUATED, Evaluate
 
@@ -27,6 +29,7 @@ _KINDS: dict[str, Literal["named", "indexed"]] = {"named": "named", "indexed": "
 _NUMBER = re.compile(r"-?\d{1,40}")
 _WHOLE = ("clipboard", "repl")
 """Contexts of `evaluate` in which a value is wanted, and not a line of a view."""
+_CXX = "Give a C++ expression of this frame, a register as $rax"
 _PAGE = 1000
 """Variables of one answer where the client names no count."""
 
@@ -158,8 +161,7 @@ def evaluate(session: Session, arguments: Arguments) -> Message:
         asked |= {key: arguments.values[key] for key in ("format",) if key in arguments.values}
         answer = session.require_program().python.asking.ask("evaluate", asked)
         return _of_debugpy(session, answer, shown)
-    whole = arguments.text("context", "") in _WHOLE
-    body = _native(session, shown, language, text, whole=whole)
+    body = _native(session, shown, language, text, arguments.text("context", ""))
     return {**body, "result": _formatted(arguments, body["result"])}
 
 
@@ -181,8 +183,12 @@ def _language_of(expression: str, shown: StackFrame) -> tuple[str, str]:
     return shown.frame.language, expression
 
 
-def _native(session: Session, shown: StackFrame, language: str, text: str, *, whole: bool) -> Message:
-    """From memory; where that has no answer, by the program itself on the thread that stands."""
+def _native(session: Session, shown: StackFrame, language: str, text: str, context: str) -> Message:
+    """From memory; where that has no answer, by the program itself on the thread that stands.
+
+    What a person types in the console of a native frame may be Python's, as at ``step --print``. A watch or a hover is
+    asked for by itself, again and again: it runs nothing of Python's there.
+    """
     shell, focus = session.require_program(), session.focus()
     if language != shown.frame.language and language == "native":
         raise HarnessError(f"{text!r}: this frame is Python code.", "Select a frame of native code.")
@@ -190,25 +196,29 @@ def _native(session: Session, shown: StackFrame, language: str, text: str, *, wh
     refused: HarnessError | None = None
     if language == shown.frame.language and shown.level >= 0:
         try:
-            found = known.evaluate(shown.thread, shown.level, text, whole=whole)
+            found = known.evaluate(shown.thread, shown.level, text, whole=context in _WHOLE)
             return _result(of_gdb(session, found, shown))
         except HarnessError as error:
             refused = error
-    if (
-        focus.language == "native"
-        and focus.thread == shown.thread
-        and focus.reason != "signal"
-        and language == "python"
-    ):
+    may_be_python = language == "python" or (context == "repl" and isinstance(refused, GdbError))
+    if may_be_python and focus.language == "native" and focus.thread == shown.thread and focus.reason != "signal":
         answer = shell.ask_agent(shown.thread, Evaluate(text, *_place(session, shown))) or NOT_EVALUATED
         if answer.prints:
             session.say(answer.prints, category="stdout")
         if answer.text is not None:
             return {"result": answer.text, "variablesReference": 0}
-        raise HarnessError(answer.problem)
+        raise HarnessError(answer.problem) if language == "python" else _neither(refused, answer.problem)
     if language != shown.frame.language:
         raise HarnessError(f"{text!r}: this frame is native code.", "Select a frame of Python code.")
+    if language == "native" and isinstance(refused, GdbError):
+        raise HarnessError(refused.message.partition("\n")[0], f"{_CXX}, or Python's with py: before it.") from refused
     raise refused or HarnessError(f"{text!r} cannot be evaluated here.", _why_not(focus, shown))
+
+
+def _neither(refused: HarnessError | None, problem: str) -> HarnessError:
+    """The error of an expression that neither language has a value for."""
+    said = refused.message.partition("\n")[0] if refused else ""
+    return HarnessError(f"{said.rstrip('.')}. In Python: {problem}", f"{_CXX}, or one of Python.")
 
 
 def _why_not(focus: Stopped, shown: StackFrame) -> str:
@@ -227,10 +237,7 @@ def _place(session: Session, shown: StackFrame) -> tuple[str, int, int]:
         outwards = [frame for frame in outwards if not frame.plumbing]
     if not outwards:
         return "", 0, 0
-    place = outwards[0].file, outwards[0].line
-    same = [each for each in stack if each.frame.language == "python" and (each.frame.file, each.frame.line) == place]
-    nth = next((index for index, each in enumerate(same) if each.frame is outwards[0]), 0)
-    return place[0] or "", place[1] or 0, nth
+    return python_place([each.frame for each in stack], outwards[0])
 
 
 def _result(body: Message) -> Message:

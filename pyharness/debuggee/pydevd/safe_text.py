@@ -44,7 +44,7 @@ def whole_text_of(value: Any) -> str:
     """``repr``, and of a container in which something has none, that of all the others."""
     try:
         return repr(value)
-    except (Exception, SystemExit):
+    except (Exception, SystemExit):  # noqa: BLE001  (the user's code may raise anything)
         from _pydevd_bundle.pydevd_safe_repr import SafeRepr
 
         return SafeRepr()(value)
@@ -75,7 +75,7 @@ def register() -> None:
     def _repr(self: Any, value: Any, level: int) -> Iterable[str]:
         try:
             return ("".join(part(self, value, level)),)
-        except (Exception, SystemExit):  # ``isinstance`` asks a value for its class
+        except (Exception, SystemExit):  # noqa: BLE001  (``isinstance`` asks a value for its class)
             return ("".join(self._repr_other(value, level)),)
 
     def _repr_obj(self: Any, value: Any, level: int, limit_inner: int, limit_outer: int) -> Iterable[str]:

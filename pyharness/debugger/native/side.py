@@ -17,7 +17,8 @@ from pyharness.debugger.python.asking import GRACE, StuckError
 from pyharness.gdbmi.client import GdbBusyError, GdbClient, GdbError, GdbLostError
 from pyharness.gdbmi.records import Notice, quote
 from pyharness.host.process_state import has_ended
-from pyharness.model.errors import HarnessError
+from pyharness.model.errors import HarnessError, UsageError
+from pyharness.model.evaluation import LEVELS
 from pyharness.protocol import mi
 from pyharness.protocol.agent import Evaluate
 from pyharness.protocol.codec import MalformedError
@@ -349,7 +350,12 @@ class NativeSide:
 
     def evaluate(self, thread: int, expression: str, level: int = 0) -> str:
         """The text of a gdb expression."""
-        return self.ask(mi.Evaluate(thread, expression, level))
+        try:
+            return self.ask(mi.Evaluate(thread, expression, level))
+        except GdbError as error:
+            if error.message.startswith(mi.NO_FRAME):
+                raise UsageError(error.message, LEVELS) from error
+            raise
 
     def ask_agent(self, thread: int, request: Request[Any]) -> mi.AgentReply:
         """Run a request on a stopped thread of the program, which must have the agent (``agent``)."""

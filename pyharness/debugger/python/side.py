@@ -10,6 +10,7 @@ from pyharness.debugger.python.asking import Asking, with_prints
 from pyharness.debugger.python.dap_client import DapClient, RequestError
 from pyharness.debugger.python.lines import source_breakpoint
 from pyharness.model.errors import HarnessError
+from pyharness.model.evaluation import checked_level
 from pyharness.model.frames import Frame
 from pyharness.model.source_map import place_of
 from pyharness.model.user_code import UserCode
@@ -154,8 +155,8 @@ class PythonSide:
     def evaluate(self, thread: int, expression: str, level: int = 0) -> str:
         """The ``repr`` of a Python expression in frame ``level`` of a stopped thread, behind what it printed."""
         self.asking.check()
-        frames = self._frames(self._dap_thread[thread], level + 1)
-        frame = frames[min(level, len(frames) - 1)]
+        frames = self.raw_frames(thread) if level else self._frames(self._dap_thread[thread], 1)
+        frame = frames[checked_level(level, len(frames))]
         try:
             body = self.asking.ask("evaluate", {"expression": expression, "frameId": frame["id"], "context": "repl"})
         except RequestError as error:

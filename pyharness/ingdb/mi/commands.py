@@ -279,14 +279,21 @@ def _caller_in(frames: Sequence[Frame]) -> mi.Caller | None:
 @handles(mi.Evaluate)
 def _evaluate(request: mi.Evaluate) -> str:
     select(request.thread)
-    frame = gdb.newest_frame()
-    for _ in range(request.level):
-        frame = frame.older() or frame
-    frame.select()
+    _frame_at(request.level).select()
     if address := trap_line.tensor_address(request.expression):
         return one_line(torch_process.read, tensor_values.tensor_at(address))
     with ending.possible():
         return tensor_values.value_text(expressions.evaluate(request.expression))
+
+
+def _frame_at(level: int) -> gdb.Frame:
+    frame = gdb.newest_frame()
+    for above in range(level):
+        older = frame.older()
+        if older is None:
+            raise gdb.GdbError(f"{mi.NO_FRAME}{level}: the outermost one is {above}.")
+        frame = older
+    return frame
 
 
 @handles(mi.AskAgent)

@@ -27,6 +27,7 @@ from pyharness.protocol.mi.breakpoints import (
 )
 from pyharness.protocol.mi.command import Command
 from pyharness.protocol.mi.inspection import (
+    NO_FRAME,
     AgentReply,
     AskAgent,
     Bytes,
@@ -83,6 +84,7 @@ from pyharness.protocol.mi.stepping import (
 
 __all__ = [
     "MAX_FRAMES",
+    "NO_FRAME",
     "Access",
     "AgentReply",
     "Arm",

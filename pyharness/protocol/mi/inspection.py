@@ -8,6 +8,9 @@ from pyharness.model.frozen import frozen
 from pyharness.model.variable import Scope, Variable
 from pyharness.protocol.mi.command import Command, Running
 
+NO_FRAME = "There is no native frame "
+"""How gdb's answer begins to an expression in a frame that the thread does not have."""
+
 
 @frozen
 class Evaluate(Running[str], name="ph-evaluate"):
