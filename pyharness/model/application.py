@@ -24,6 +24,16 @@ def main_of(script: str) -> ModuleSpec | None:
     return None
 
 
+def is_archive(path: Path) -> bool:
+    """Whether a file is a zip archive."""
+    import zipfile
+
+    try:
+        return path.is_file() and zipfile.is_zipfile(path)
+    except OSError:  # a name that is too long
+        return False
+
+
 def is_application(path: Path) -> bool:
     """Whether Python runs the ``__main__`` in ``path``."""
     try:

@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Literal
 
 from pyharness.host.folders import current_folder
+from pyharness.model.application import is_archive
 from pyharness.model.conditions.condition import compile_condition
 from pyharness.model.conditions.hits import checked as checked_hits
 from pyharness.model.conditions.native import check_native
@@ -123,7 +124,7 @@ def parse(text: str, folders: Sequence[Path]) -> Where:
 def _hits_apart(text: str) -> tuple[str, str]:
     """The place with its condition, and the hit condition behind it."""
     found = _HITS.fullmatch(text)
-    if found is None or _GOES_ON.search(found[1]):
+    if found is None or _GOES_ON.search(found[1]) or _is_line(text) or "/" in found[2]:
         return text, ""
     return found[1], checked_hits(found[2])
 
@@ -164,13 +165,24 @@ def _native(rest: str, file: str, line: int | None, condition: str, folders: Seq
 
 def _apart(text: str) -> tuple[str, str, str]:
     """The place, ``if`` or ``when``, and the condition."""
-    found = _CONDITION.search(text)
+    words = list(_CONDITION.finditer(text))
+    behind_line = (found for found in words if _is_line(text[: found.start()]))
+    found = next(behind_line, None if _is_line(text) else next(iter(words), None))
     if found is None and (dangling := _DANGLING.search(text)):
         raise UsageError(
             f"{text!r} ends with {dangling[1]!r}, and no condition.",
             f"Write PLACE {dangling[1]} {'N' if dangling[1] == 'hits' else 'CONDITION'}.",
         )
     return (text[: found.start()], found[1], text[found.end() :].strip()) if found else (text, "", "")
+
+
+def _is_line(text: str) -> bool:
+    """Whether this is FILE:LINE and nothing behind it: a word in such a place belongs to a folder's name."""
+    kind, colon, rest = text.partition(":")
+    if not colon or kind not in KINDS:
+        kind, rest = "", text
+    python = kind == "py" and _split(rest)[1] is not None
+    return python or (kind in {"", "native"} and bool(_PYTHON_LINE.fullmatch(rest) or _NATIVE_LINE.fullmatch(rest)))
 
 
 def _native_op(kind: str, name: str, word: str, condition: str) -> Where:
@@ -239,6 +251,11 @@ def _existing(file: str, folders: Sequence[Path]) -> str:
             return str(Path(path).resolve())
         if os.path.exists(path) and not os.path.isdir(path):  # noqa: PTH110, PTH112
             raise UsageError(f"{file!r} is not a regular file.", "Name a Python file.")
+        if archive := next((str(each) for each in Path(path).parents if is_archive(each)), ""):
+            raise UsageError(
+                f"{file!r} lies in an archive, {archive}: nothing stops at the lines of one.",
+                f"Unpack it, by `python -m zipfile -e {Path(archive).name} FOLDER`, and run the folder.",
+            )
     known = [
         str(path.relative_to(folder))
         for folder in folders

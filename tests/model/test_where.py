@@ -1,5 +1,6 @@
 """Places as a person names them."""
 
+import zipfile
 from pathlib import Path
 
 import pytest
@@ -55,6 +56,28 @@ def test_what_is_no_place_says_what_is_meant(text, message):
     with pytest.raises(UsageError) as caught:
         parse(text, HERE)
     assert message in str(caught.value)
+
+
+@pytest.mark.parametrize("path", ["a if b/x.py", "a when b/x.py", "a hits 5/x.py", "x if y.py", "a if b hits 3/x.py"])
+@pytest.mark.parametrize("behind", ["", " if n > 1", " hits >= 3", " if n if m else 0 hits 5"])
+def test_a_word_in_a_path_begins_no_condition(tmp_path, path, behind):
+    file = tmp_path / path
+    file.parent.mkdir(exist_ok=True)
+    file.write_text("n = 1\nn = 2\n")
+    for kind in ("py:", ""):
+        assert parse(f"{kind}{path}:2{behind}", [tmp_path]).written == f"py:{file}:2{behind}"
+    native = f"native:{file.with_suffix('.cpp')}:2{behind}"
+    assert parse(native, [tmp_path]).written == native
+
+
+def test_a_line_within_an_archive_says_what_to_do(tmp_path):
+    archive = tmp_path / "app.pyz"
+    with zipfile.ZipFile(archive, "w") as stream:
+        stream.writestr("inner/beside.py", "n = 1\n")
+    for name in ("app.pyz/inner/beside.py", str(archive / "inner" / "beside.py")):
+        with pytest.raises(UsageError, match=f"lies in an archive, {archive}") as caught:
+            parse(f"py:{name}:1", [tmp_path])
+        assert "python -m zipfile -e app.pyz FOLDER" in caught.value.remedy
 
 
 def test_a_script_brings_its_folder_once():
