@@ -94,6 +94,10 @@ def main(*, went_over: bool = False) -> None:
     signal.signal(signal.SIGTERM, _ended)
     streams.prepare()
     status = execute(sys.argv[1:], went_over=went_over)
+    if sys.flags.inspect:  # PYTHONINSPECT is the program's: Python would go on at a prompt here, too
+        import ctypes
+
+        ctypes.pythonapi.Py_Exit(status)
     sys.exit(status)
 
 

@@ -20,7 +20,7 @@ from importlib.machinery import SourceFileLoader, SourcelessFileLoader
 from pathlib import Path
 from typing import TYPE_CHECKING, NoReturn
 
-from pyharness.debuggee import apart
+from pyharness.debuggee import apart, inspected
 from pyharness.debuggee.link.ptracer import allow_ptrace
 from pyharness.host.folders import current_folder
 from pyharness.host.regular_file import MAX_SOURCE
@@ -138,7 +138,10 @@ def run(options: argparse.Namespace, *, stop: bool) -> int:
 
             stepping.arm_first_line()
         exec(code, module.__dict__)  # noqa: S102  (this is what running a script is)
-    except SystemExit:
+    except SystemExit as ended:
+        if sys.flags.inspect:
+            _hand_to_hook(ended.with_traceback(_their_part(ended.__traceback__)))
+            inspected.has_shown()
         raise
     except BaseException as error:  # noqa: BLE001  (printed as Python prints it, without our frames)
         error.__traceback__ = _their_part(error.__traceback__)

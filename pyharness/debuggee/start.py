@@ -27,7 +27,7 @@ def main() -> int:
     if not getattr(sys.flags, "safe_path", False):
         del sys.path[0]
     sys.path.insert(0, packages)
-    from pyharness.debuggee import apart
+    from pyharness.debuggee import apart, inspected
 
     sys.path.remove(packages)
     apart.begin(_AT_START)
@@ -38,7 +38,10 @@ def main() -> int:
         import json
 
         apart.make_importable(json.loads(sys.argv.pop(1)))
-    return int(import_module(f"pyharness.{PROGRAMS[program]}").main() or 0)
+    status = int(import_module(f"pyharness.{PROGRAMS[program]}").main() or 0)
+    if status and sys.flags.inspect:
+        inspected.has_shown()
+    return status
 
 
 if __name__ == "__main__" and (status := main()):  # nothing ends the program but its last line, as PYTHONINSPECT sees

@@ -6,6 +6,9 @@ import sys
 
 import pytest
 
+from kit.command import PYHARNESS
+from kit.terminal import Terminal
+
 _BODY = """
 def f(i):
     a = i * 2
@@ -71,15 +74,36 @@ def test_code_without_builtins(pyharness, tmp_path):
         assert "a = 1\n" in done.stdout
 
 
-def test_what_python_does_at_the_end_is_the_programs_own(pyharness, tmp_path, monkeypatch):
+@pytest.mark.parametrize("verb", ["run", "step"])
+def test_the_prompt_behind_the_end_is_the_programs(environment, tmp_path, verb):
+    path = tmp_path / "ends.py"
+    path.write_text("import sys\nname = 'mine'\nsys.exit(3)\n")
+    terminal = Terminal([*PYHARNESS, verb, str(path)], {**environment, "PYTHONINSPECT": "1"})
+    terminal.wait_for(">>> ")
+    assert "SystemExit: 3" in terminal.text
+    assert "start.py" not in terminal.text
+    terminal.type("name * 2\n1 / 0\n")
+    terminal.wait_for("'minemine'")
+    terminal.wait_for("ZeroDivisionError")
+    terminal.type("exit(9)\n")
+    assert terminal.ends() == 9
+    assert "sys.exit(" not in terminal.text.partition("exit(9)")[2]
+
+
+def test_what_python_does_at_the_end_is_the_programs_own(pyharness, environment, tmp_path):
     path = tmp_path / "ends.py"
     path.write_text("print('the end')\n")
-    monkeypatch.setenv("PYTHONINSPECT", "1")
+    inspects = {**environment, "PYTHONINSPECT": "1"}
     for verb in ("run", "step"):
-        done = pyharness(verb, path)
+        done = pyharness(verb, path, env=inspects)
         assert done.returncode == 0
         assert done.stdout.startswith("the end\n")
         assert "Traceback" not in done.stderr
-    monkeypatch.delenv("PYTHONINSPECT")
+        path.write_text("print('the end')\nexit(3)\n")
+        done = pyharness(verb, path, env=inspects)
+        assert done.returncode == 1, "what Python says that ends at no prompt"
+        assert done.stderr.count("SystemExit: 3") == 1
+        assert "pyharness/" not in done.stderr
+        path.write_text("print('the end')\n")
     done = pyharness("run", "-m", "..ends")
     assert (done.returncode, "Relative module names not supported" in done.stderr) == (1, True)

@@ -47,7 +47,7 @@ def whole_text_of(value: Any) -> str:
     except (Exception, SystemExit):  # noqa: BLE001  (the user's code may raise anything)
         from _pydevd_bundle.pydevd_safe_repr import SafeRepr
 
-        return SafeRepr()(value)
+        return str(SafeRepr()(value))
 
 
 def kind_of(value: Any) -> str:
