@@ -18,6 +18,7 @@ from pyharness.debugger.live_shell import LiveShell
 from pyharness.debugger.merged_stack import merged_stack, python_place
 from pyharness.debugger.python.asking import with_prints
 from pyharness.debugger.python.dap_client import RequestError
+from pyharness.debugger.starting import words
 from pyharness.debugger.starting.launch import Command, missing_in
 from pyharness.gdbmi.client import GdbError
 from pyharness.host.exit_status import ExitStatus
@@ -32,6 +33,7 @@ from pyharness.protocol.agent import NOT_EVALUATED, Evaluate
 from pyharness.protocol.mi import MAX_FRAMES
 
 if TYPE_CHECKING:
+    import os
     from collections.abc import Callable, Mapping, Sequence
     from types import TracebackType
     from typing import IO
@@ -209,12 +211,15 @@ class Program:
 
         """
         place = self._place(where)
-        point = Breakpoint(place, log_message.required(message, python=place.is_python))
+        text = words.word("message", message)
+        point = Breakpoint(place, log_message.required(text, python=place.is_python))
         self._heard.to[point] = to
         return self._add(point)
 
     def _place(self, where: str | Where) -> Where:
-        return parse(where, folders_of(self._command.script)) if isinstance(where, str) else where
+        return (
+            where if isinstance(where, Where) else parse(words.word("where", where), folders_of(self._command.script))
+        )
 
     def _add(self, new: Breakpoint) -> Breakpoint:
         shell = self._shell
@@ -335,7 +340,8 @@ class Program:
         stop Python's are those of the user's own code.
         """
         checked_level(level, MAX_FRAMES)
-        return self._ask(lambda stop: self._evaluate(stop, expression, level))
+        text = words.word("expression", expression)
+        return self._ask(lambda stop: self._evaluate(stop, text, level))
 
     def _evaluate(self, stop: Stop, expression: str, level: int) -> str:
         language, text = _language_of(expression, stop.frame.language)
@@ -460,13 +466,14 @@ def _unknown(expression: str, said_gdb: str, problem: str) -> HarnessError:
 
 
 def debug(  # noqa: PLR0913  (each is a thing a user may want to say)
-    script: str,
-    *arguments: str,
+    script: str | os.PathLike[str],
+    *arguments: str | os.PathLike[str],
     module: bool = False,
-    python: str = "",
-    cwd: str | None = None,
+    python: str | os.PathLike[str] = "",
+    cwd: str | os.PathLike[str] | None = None,
     env: Mapping[str, str] | None = None,
     stdout: IO[Any] | int | None = None,
+    pass_fds: Sequence[int] = (),
     include: Sequence[str] = (),
     progress: Callable[[str], None] | None = None,
     notes: Callable[[str], None] | None = None,
@@ -485,6 +492,7 @@ def debug(  # noqa: PLR0913  (each is a thing a user may want to say)
         cwd: Its working folder.
         env: Added to its environment.
         stdout: Where its output goes (as ``subprocess.Popen`` takes it); this process's when ``None``.
+        pass_fds: File descriptors that it gets beside its streams, as in ``subprocess.Popen``.
         include: Path patterns of library code (of torch, say) that steps shall stop in after all.
         progress: Called with a line of text at each phase that can take a second.
         notes: Called with what to know while the program runs, such as the nearest names to a place that nothing has;
@@ -496,5 +504,16 @@ def debug(  # noqa: PLR0913  (each is a thing a user may want to say)
         HarnessError: The script, its interpreter, gdb or debugpy cannot be used; the error carries the remedy.
 
     """
-    command = Command(script, arguments, module, python, cwd, env or {}, stdout)
-    return Program(command, include, progress, notes=notes, crashes=crashes, eval_timeout=eval_timeout)
+    command = Command(
+        words.word("script", script),
+        words.words("arguments", arguments),
+        module,
+        words.word("python", python),
+        None if cwd is None else words.word("cwd", cwd),
+        words.environment(env or {}),
+        stdout,
+        pass_fds=pass_fds,
+    )
+    return Program(
+        command, words.words("include", include), progress, notes=notes, crashes=crashes, eval_timeout=eval_timeout
+    )

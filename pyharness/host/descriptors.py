@@ -9,7 +9,7 @@ from __future__ import annotations
 import fcntl
 import os
 import socket
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
@@ -47,6 +47,16 @@ def streams_held() -> Iterator[None]:
     finally:
         for descriptor in held:
             os.close(descriptor)
+
+
+def inherited() -> list[int]:
+    """What this process was given beside its streams and would pass on: ``<(command)`` and ``7<file`` of a shell."""
+    found = []
+    for name in os.listdir("/proc/self/fd"):  # noqa: PTH208  (a glob opens one more)
+        with suppress(OSError):  # the folder itself is closed by now
+            if int(name) >= _FIRST and os.get_inheritable(int(name)):
+                found.append(int(name))
+    return found
 
 
 def _is_open(descriptor: int) -> bool:

@@ -24,9 +24,9 @@ def checked_timeout(seconds: float) -> float:
 
 def checked_level(level: int, count: int) -> int:
     """Which of ``count`` frames a person means, counted outwards from 0; ``UsageError`` where there is none."""
-    if not 0 <= level < count:
+    if not isinstance(level, int) or not 0 <= level < count:
         frames = "1 frame" if count == 1 else f"{count} frames"
-        raise UsageError(f"There is no frame {level}: the thread has {frames} here.", LEVELS)
+        raise UsageError(f"There is no frame {level!r}: the thread has {frames} here.", LEVELS)
     return level
 
 

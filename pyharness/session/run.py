@@ -7,6 +7,7 @@ from typing import IO, TYPE_CHECKING, Any, TypeAlias
 
 from pyharness.debugger.program import DEBUGGER_LOST, debug
 from pyharness.debugger.python.dap_client import RequestError
+from pyharness.host.descriptors import inherited
 from pyharness.host.exit_status import ExitStatus
 from pyharness.model.errors import HarnessError, UsageError
 from pyharness.model.stops import Stop
@@ -68,6 +69,7 @@ def _start(
         cwd=target.cwd,
         env=target.env,
         stdout=stdout,
+        pass_fds=inherited(),
         include=target.include,
         progress=progress,
         notes=notes,

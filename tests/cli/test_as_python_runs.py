@@ -53,6 +53,20 @@ def test_a_relative_path_and_another_folder(pyharness, application, words):
     assert done.stdout.startswith(plain.stdout)
 
 
+@pytest.mark.parametrize("words", [("run",), ("step",), ("trace",), ("fx", "show")], ids=" ".join)
+def test_a_file_that_the_shell_has_opened(pyharness, tmp_path, words):
+    """As ``<(command)`` is, and ``7<file``."""
+    (tmp_path / "reads.py").write_text("import sys\nprint(open(sys.argv[1]).read())\n")
+    given, other = os.pipe()
+    os.write(other, b"what was given")
+    os.close(other)
+    done = pyharness(
+        *words, "reads.py", *["--"] * (words != ("run",)), f"/dev/fd/{given}", cwd=tmp_path, pass_fds=[given]
+    )
+    os.close(given)
+    assert "what was given\n" in done.stdout, done.stderr
+
+
 def test_compiled_code(pyharness, tmp_path):
     (tmp_path / "source.py").write_text("import sys\nprint(__file__, type(__loader__).__name__)\nsys.exit(3)\n")
     py_compile.compile(str(tmp_path / "source.py"), str(tmp_path / "only.pyc"))

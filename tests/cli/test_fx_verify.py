@@ -105,8 +105,17 @@ def test_errors(run, words, status, message):
     assert "Traceback" not in found[2]
 
 
+EXITS = (
+    "import sys; sys.exit(7)",
+    "raise SystemExit('enough')",
+    "import os; os._exit(0)",
+    "from os import _exit; _exit(7)",
+    "import os; os.execl('/bin/true', 'true')",
+)
+
+
 @pytest.mark.parametrize("verb", ["verify", "bisect"])
-@pytest.mark.parametrize("line", ["import sys; sys.exit(7)", "raise SystemExit('enough')"])
+@pytest.mark.parametrize("line", EXITS)
 def test_code_that_exits_is_said(typed, tmp_path, verb, line):
     (tmp_path / "net.py").write_text(f"{NET}\n")
     (tmp_path / "passes.py").write_text(f"def leaves(graph):\n    {line}\n\nLEAVES = [leaves]\n")

@@ -62,6 +62,16 @@ def test_a_program_without_torch_is_told_so(run):
     assert "torch was not imported" in done.stderr
 
 
+def test_a_file_beside_the_script_is_not_taken_for_pythons(pyharness, tmp_path):
+    for name in ("typing", "re", "functools", "numbers"):
+        (tmp_path / f"{name}.py").write_text("raise ImportError('the script has this name')\n")
+    (tmp_path / "program.py").write_text("print('no torch')\n")
+    done = pyharness("run", "--nan", tmp_path / "program.py")
+    assert (done.returncode, done.stdout) == (0, "no torch\n")
+    assert "Traceback" not in done.stderr
+    assert "torch was not imported" in done.stderr
+
+
 def test_of_compiled_code_the_node_the_module_and_the_users_line_are_told(run):
     bad = "import torch\n\nclass Log(torch.nn.Module):\n    def forward(self, x):\n        return torch.log(x)\n\n"
     done = run(f"{bad}torch.compile(torch.nn.Sequential(Log()), backend='pyharness')(-torch.ones(2))")

@@ -57,6 +57,7 @@ def run_entry(
             [python, str(START), entry, str(folder), json.dumps(request), *words],
             cwd=command.cwd,
             stdout=_STDERR if to_stderr else None,
+            pass_fds=command.pass_fds,
         )
         try:
             return _wait(process, so_far)

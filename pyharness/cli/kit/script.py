@@ -8,6 +8,7 @@ import click
 
 from pyharness.cli.kit.interpreter import python_of
 from pyharness.debugger.starting.launch import Command
+from pyharness.host.descriptors import inherited
 from pyharness.model.errors import UsageError
 
 
@@ -17,11 +18,11 @@ def command_of(words: tuple[str, ...], module: str | None, python: str, cwd: str
     if module is not None:
         if not module.strip():
             raise UsageError("-m names no module.", "-m MODULE [-- ARGS], or SCRIPT [-- ARGS] without -m.")
-        return Command(module, words, module=True, python=python, cwd=cwd)
+        return Command(module, words, module=True, python=python, cwd=cwd, pass_fds=inherited())
     if not words:
         path = click.get_current_context().command_path
         raise UsageError("Which script?", f"{path} SCRIPT [-- ARGS], or {path} -m MODULE. See {path} --help.")
     script = words[0]
     if cwd and Path(script).is_file():  # named from here, as every other file on a command line
         script = str(Path(script).absolute())
-    return Command(script, words[1:], python=python, cwd=cwd)
+    return Command(script, words[1:], python=python, cwd=cwd, pass_fds=inherited())

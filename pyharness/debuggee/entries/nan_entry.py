@@ -7,6 +7,9 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from pyharness.model.errors import HarnessError  # before the script's folder comes on the path
+from pyharness.model.text.visible import say
+
 if TYPE_CHECKING:
     from pyharness.native.find_nan import NanSearch
 
@@ -42,8 +45,6 @@ class Watched:
 
     def begin(self) -> None:
         """torch is there: look from now on."""
-        from pyharness.model.errors import HarnessError
-        from pyharness.model.text.visible import say
         from pyharness.native.find_nan import find_nan
 
         try:
@@ -55,14 +56,13 @@ class Watched:
 
     def end(self) -> int:
         """Say what was found; the exit status for it, 0 for nothing."""
-        from pyharness.model.text.visible import say
-        from pyharness.native.find_nan import report
-
         search, self._search = self._search, None
         if search is None:
             if not self._refused:  # why was said
                 say("torch was not imported, so no op ran.")
             return 0
+        from pyharness.native.find_nan import report
+
         search.end()
         if search.finding is None:
             checked = f"{search.checked:,} ops and autograd nodes of the main thread"

@@ -9,6 +9,7 @@ from pyharness.debugger.program import Program
 from pyharness.debugger.starting import processes
 from pyharness.debugger.starting.attach_inject import inject
 from pyharness.debugger.starting.attached import Attached
+from pyharness.debugger.starting.words import words
 from pyharness.host import handles
 from pyharness.host.process_state import is_stopped
 from pyharness.model.errors import HarnessError, UsageError, nearest
@@ -122,5 +123,11 @@ def attach(  # noqa: PLR0913  (each is a thing a user may want to say)
     told = progress or (lambda _text: None)
     wanted = Attachment(str(target), children, child_wait, seconds=seconds, progress=told)
     return Program(
-        wanted, include, progress, notes=notes, on_child=on_child, crashes=crashes, eval_timeout=eval_timeout
+        wanted,
+        words("include", include),
+        progress,
+        notes=notes,
+        on_child=on_child,
+        crashes=crashes,
+        eval_timeout=eval_timeout,
     )

@@ -52,6 +52,8 @@ class Command:
     stdout: IO[Any] | int | None = None
     stderr: IO[Any] | int | None = None
     stdin: IO[Any] | int | None = None
+    pass_fds: Sequence[int] = ()
+    """Descriptors that it gets beside its streams."""
     children: bool = False
     """Whether child processes shall call in; see ``ChildProcesses``."""
     child_wait: float = 10.0
@@ -142,7 +144,7 @@ class Launched:
         try:
             return subprocess.Popen(
                 [*arguments, command.script, *command.arguments],
-                pass_fds=[channel, debugpy],
+                pass_fds=[channel, debugpy, *command.pass_fds],
                 cwd=command.cwd,
                 env=env,
                 stdout=command.stdout,
