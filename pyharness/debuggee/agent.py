@@ -10,7 +10,7 @@ import json
 import sys
 from typing import TYPE_CHECKING, Any, TypeVar
 
-from pyharness.debuggee import doorway
+from pyharness.debuggee import doorway, recursion
 from pyharness.debuggee.pydevd.emptied_modules import KEPT_MODULES
 from pyharness.model.errors import nearest
 from pyharness.model.text.visible import say
@@ -76,7 +76,8 @@ def answer(text: str) -> str:
     """The JSON answer to a JSON request; it never raises, because a stopped thread has nowhere to raise to."""
     KEPT_MODULES.put_back()
     try:
-        reply = _dispatch(json.loads(text))
+        with recursion.room():
+            reply = _dispatch(json.loads(text))
     except Exception as error:  # noqa: BLE001  (the error is the answer)
         reply = {"error": f"{type(error).__name__}: {error}"}
     return json.dumps(reply)

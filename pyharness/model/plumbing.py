@@ -115,4 +115,5 @@ def qualified_name(function: str) -> str:
     return text[start:].lstrip("*&")
 
 
-_OPERATOR = re.compile(r"\boperator *(\(\)|<=>|<<=?|>>=?|->\*?|<=?|>=?|\[\]|new\b|delete\b)")
+_OPERATOR = re.compile(r'\boperator( *(\(\)|<=>|<<=?|>>=?|->\*?|<=?|>=?|\[\]|"" *\w+)| +[A-Za-z_:][^()]*)')
+"""With what is a part of its name: brackets, or the type that it converts to."""

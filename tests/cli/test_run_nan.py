@@ -63,10 +63,12 @@ def test_a_program_without_torch_is_told_so(run):
 
 
 def test_a_file_beside_the_script_is_not_taken_for_pythons(pyharness, tmp_path):
+    folder = tmp_path / "beside"
+    folder.mkdir()
     for name in ("typing", "re", "functools", "numbers"):
-        (tmp_path / f"{name}.py").write_text("raise ImportError('the script has this name')\n")
-    (tmp_path / "program.py").write_text("print('no torch')\n")
-    done = pyharness("run", "--nan", tmp_path / "program.py")
+        (folder / f"{name}.py").write_text("raise ImportError('the script has this name')\n")
+    (folder / "program.py").write_text("print('no torch')\n")
+    done = pyharness("run", "--nan", folder / "program.py")
     assert (done.returncode, done.stdout) == (0, "no torch\n")
     assert "Traceback" not in done.stderr
     assert "torch was not imported" in done.stderr

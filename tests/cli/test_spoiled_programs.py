@@ -37,6 +37,11 @@ dumps, loads = json.dumps, json.loads
 json.dumps = lambda *given, **named: dumps(*given, **named).encode()
 json.loads = lambda text, **named: loads(text, object_pairs_hook=tuple)
 """,
+    "little room to recurse": """
+import atexit, sys
+sys.setrecursionlimit(30)
+atexit.register(lambda: sys.getrecursionlimit() == 30 or print("another limit", file=sys.stderr))
+""",
     "builtins of its own": "import builtins; builtins.any = builtins.sum = None",
 }
 

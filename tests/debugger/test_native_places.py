@@ -6,6 +6,7 @@ import pytest
 
 import pyharness
 from pyharness.model.errors import HarnessError
+from pyharness.model.text.stack_format import function_text
 
 SOURCE = """static inline int squared(int value) {
   return value * value;
@@ -52,3 +53,44 @@ def test_a_line_that_is_not_there_by_either_name(program):
 def test_a_function_without_code_of_its_own(program):
     with program("-O2") as stopped, pytest.raises(HarnessError, match="has inlined squared into what calls it"):
         stopped.run_to("native:squared")
+
+
+OPERATORS = """thread_local int untouched = 5;
+struct Positive {
+  int n;
+  explicit operator bool() const { return n > 0; }
+  operator int*() const { return nullptr; }
+  int operator[](int i) const { return n + i; }
+};
+extern "C" int run(int n) {
+  Positive it{n};
+  int* none = it;
+  return it ? it[1] : none == nullptr;
+}
+extern "C" int touch() { return untouched; }
+"""
+
+
+@pytest.fixture
+def operators(tmp_path):
+    (tmp_path / "operators.cpp").write_text(OPERATORS)
+    library = tmp_path / "operators.so"
+    subprocess.run(["g++", "-g", "-O0", "-fPIC", "-shared", "-o", library, tmp_path / "operators.cpp"], check=True)
+    (tmp_path / "calls.py").write_text(f"import ctypes\nctypes.CDLL({str(library)!r}).run(3)\n")
+    with pyharness.debug(tmp_path / "calls.py") as stopped:
+        yield stopped
+
+
+@pytest.mark.parametrize("name", ["operator int*", "Positive::operator bool if n == 3", "Positive::operator[]"])
+def test_an_operator(operators, name):
+    stop = operators.run_to(f"native:{name}")
+    assert stop.frame.function.endswith(name.partition(" if ")[0])
+    assert function_text(stop.frame).endswith(name.partition(" if ")[0])
+    assert operators.finish() == 0
+
+
+def test_what_gdb_says_in_several_lines_is_whole(operators):
+    operators.run_to("native:run")
+    with pytest.raises(HarnessError, match=r"thread-local variables in the shared library ..*operators.so. for"):
+        operators.evaluate("native:untouched")
+    assert operators.finish() == 0

@@ -20,6 +20,13 @@ USER = "/home/me/ext/_C.so"
         ("f(int)::{lambda(long)#1}::operator()(long) const", "f"),
         ("decltype(auto) c10::guts::f<int>(int)", "c10::guts::f"),
         ("_PyEval_EvalFrameDefault", "_PyEval_EvalFrameDefault"),
+        ("Foo::operator bool", "Foo::operator bool"),
+        ("Foo::operator bool() const", "Foo::operator bool"),
+        ("Foo::operator std::vector<int>*() const", "Foo::operator std::vector<int>*"),
+        ("Foo Foo::operator+(Foo const&) const", "Foo::operator+"),
+        ('long operator"" _ms(unsigned long long)', 'operator"" _ms'),
+        ("operator new[](unsigned long)", "operator new[]"),
+        ("void ns::my_operator(int)", "ns::my_operator"),
     ],
 )
 def test_qualified_names(function, name):

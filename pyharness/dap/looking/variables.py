@@ -10,8 +10,7 @@ from pyharness.dap.looking.tables import Container
 from pyharness.dap.registry import request
 from pyharness.debugger.merged_stack import python_place
 from pyharness.debugger.native.edit import NativeEdit
-from pyharness.debugger.native.variables import NativeVariables
-from pyharness.gdbmi.client import GdbError
+from pyharness.debugger.native.variables import NativeVariables, NoValueError
 from pyharness.model.errors import HarnessError, nearest
 from pyharness.protocol.agent import NOT_EVALUATED, Evaluate
 
@@ -200,7 +199,7 @@ def _native(session: Session, shown: StackFrame, language: str, text: str, conte
             return _result(of_gdb(session, found, shown))
         except HarnessError as error:
             refused = error
-    may_be_python = language == "python" or (context == "repl" and isinstance(refused, GdbError))
+    may_be_python = language == "python" or (context == "repl" and isinstance(refused, NoValueError))
     if may_be_python and focus.language == "native" and focus.thread == shown.thread and focus.reason != "signal":
         answer = shell.ask_agent(shown.thread, Evaluate(text, *_place(session, shown))) or NOT_EVALUATED
         if answer.prints:
@@ -210,15 +209,15 @@ def _native(session: Session, shown: StackFrame, language: str, text: str, conte
         raise HarnessError(answer.problem) if language == "python" else _neither(refused, answer.problem)
     if language != shown.frame.language:
         raise HarnessError(f"{text!r}: this frame is native code.", "Select a frame of Python code.")
-    if language == "native" and isinstance(refused, GdbError):
-        raise HarnessError(refused.message.partition("\n")[0], f"{_CXX}, or Python's with py: before it.") from refused
+    if language == "native" and isinstance(refused, NoValueError):
+        raise HarnessError(refused.message, f"{_CXX}, or Python's with py: before it.") from refused
     raise refused or HarnessError(f"{text!r} cannot be evaluated here.", _why_not(focus, shown))
 
 
 def _neither(refused: HarnessError | None, problem: str) -> HarnessError:
     """The error of an expression that neither language has a value for."""
-    said = refused.message.partition("\n")[0] if refused else ""
-    return HarnessError(f"{said.rstrip('.')}. In Python: {problem}", f"{_CXX}, or one of Python.")
+    said = refused.message.rstrip(".") if refused else ""
+    return HarnessError(f"{said}. In Python: {problem}", f"{_CXX}, or one of Python.")
 
 
 def _why_not(focus: Stopped, shown: StackFrame) -> str:

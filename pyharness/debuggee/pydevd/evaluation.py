@@ -6,6 +6,7 @@ import _thread
 import functools
 from typing import TYPE_CHECKING, Any
 
+from pyharness.debuggee import recursion
 from pyharness.debuggee.bounded import BOUNDS, told
 from pyharness.debuggee.lines.frame_expressions import evaluated
 from pyharness.debuggee.link import thread_names
@@ -70,7 +71,7 @@ def _question(do: Callable[[], Any], question: Any, debugger: Any) -> Any:
     """
     request = next((each for each in question.args if hasattr(each, "seq")), None)
     try:
-        with BOUNDS.shared():
+        with recursion.room(), BOUNDS.shared():
             return do()
     except (Exception, KeyboardInterrupt) as error:
         if isinstance(error, KeyboardInterrupt):  # it came to the program, which shall hear of it when it goes on

@@ -4,11 +4,17 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Literal
 
+from pyharness.gdbmi.client import GdbBusyError, GdbError, GdbLostError
+from pyharness.model.errors import HarnessError
 from pyharness.protocol import mi
 
 if TYPE_CHECKING:
     from pyharness.debugger.native.side import NativeSide
     from pyharness.model.variable import Scope, Variable
+
+
+class NoValueError(HarnessError):
+    """gdb has no value for an expression: it may be one of Python's."""
 
 
 class NativeVariables:
@@ -28,8 +34,17 @@ class NativeVariables:
         return self._native.ask_about(thread, mi.Children(handle, start, count, kind))
 
     def evaluate(self, thread: int, level: int, expression: str, *, whole: bool = False) -> Variable:
-        """One variable, in the language of its frame; ``whole``: with more than a line of its value."""
-        return self._native.ask_about(thread, mi.EvaluateVariable(thread, level, expression, whole))
+        """One variable, in the language of its frame; ``whole``: with more than a line of its value.
+
+        Raises ``NoValueError`` where there is none.
+        """
+        try:
+            return self._native.ask_about(thread, mi.EvaluateVariable(thread, level, expression, whole))
+        except (GdbBusyError, GdbLostError):
+            raise
+        except GdbError as error:
+            message, _, remedy = error.message.partition("\n")
+            raise NoValueError(message, remedy) from error
 
     def assign(self, thread: int, handle: int, name: str, value: str) -> Variable:
         """Set one of the variables behind a handle; the variable as it is then."""

@@ -25,6 +25,11 @@ def evaluate(expression: str) -> gdb.Value:
     return called(expression, gdb.parse_and_eval)
 
 
+def said(error: gdb.error) -> str:
+    """gdb's words in one line: it wraps some of them, and a second line of ours is a remedy."""
+    return " ".join(map(str.strip, str(error).splitlines()))
+
+
 def called(expression: str, ask: Callable[[str], Answer]) -> Answer:
     """What ``ask`` answers to ``expression``; the guard is told of a call only where there is one: that takes calls."""
     if not libraries.is_traced(gdb.selected_inferior().pid):

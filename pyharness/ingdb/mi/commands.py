@@ -283,7 +283,10 @@ def _evaluate(request: mi.Evaluate) -> str:
     if address := trap_line.tensor_address(request.expression):
         return one_line(torch_process.read, tensor_values.tensor_at(address))
     with ending.possible():
-        return tensor_values.value_text(expressions.evaluate(request.expression))
+        try:
+            return tensor_values.value_text(expressions.evaluate(request.expression))
+        except gdb.error as error:
+            raise gdb.GdbError(expressions.said(error)) from error
 
 
 def _frame_at(level: int) -> gdb.Frame:

@@ -68,7 +68,7 @@ def _native(expression: str, frame: NativeFrame, *, whole: bool) -> Item:
         return _whole(item, value) if whole else item
     except gdb.error as error:
         remedy = "Give a C++ expression of this frame, or a register as $rax."
-        raise HarnessError(f"{expression} cannot be evaluated here: {error}", remedy) from error
+        raise HarnessError(f"{expression} cannot be evaluated here: {expressions.said(error)}", remedy) from error
 
 
 def _whole(item: Item, value: gdb.Value) -> Item:
