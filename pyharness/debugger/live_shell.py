@@ -94,6 +94,7 @@ class LiveShell(Shell):
         self._user_code = UserCode.of(included)
         self._progress = progress
         self._libraries: list[str] = []
+        self._told_once: set[str] = set()
         self._gdb = PreparedGdb(self._hear_gdb, self._user_code)
         self._ending = False
         """The program has said that it ends: what leaves it from then on is not lost, however long the end takes."""
@@ -375,6 +376,12 @@ class LiveShell(Shell):
                 self._events.put(event)
             return False
 
+    def _tell_once(self, text: str) -> None:
+        """Tell what holds at each stop in a library at the first."""
+        if text not in self._told_once:
+            self._told_once.add(text)
+            self._listener.output(f"{text}\n", "console")
+
     # --- what goes out ------------------------------------------------------------------------------------------------
 
     def _deliver(self, command: str, arguments: dict[str, Any]) -> dict[str, Any]:
@@ -451,7 +458,7 @@ class LiveShell(Shell):
             self.held = True
             prepared.ending.seconds = self.python.asking.seconds
             prepared.on_interrupt = self.interrupt
-            prepared.on_note = lambda text: self._listener.output(f"{text}\n", "console")
+            prepared.on_note = self._tell_once
             prepared.attach(self.process.pid)
             self.native = prepared
             prepared.load_symbols()

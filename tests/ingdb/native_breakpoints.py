@@ -7,8 +7,8 @@ from pathlib import Path
 
 import gdb
 
-from pyharness.ingdb.binaries.elf import open_elf
 from pyharness.ingdb.functions import user_functions
+from pyharness.reading.binaries.elf import open_elf
 
 path = os.environ["NATIVE_LIBRARY"]
 found = user_functions.user_functions(open_elf(path))

@@ -111,8 +111,7 @@ class NativeSide:
         self.on_interrupt: Callable[[], None] = lambda: None
         """Ends what runs in the program for an expression, in either language."""
         self.on_note: Callable[[str], None] = lambda _text: None
-        """Takes what is to be known of the libraries that threads stand in, once each."""
-        self._noted = {""}
+        """Takes what is to be known of the library that a thread stands in."""
         self.calls_unguarded = False
         """gdb died while it was asked for what may call a function of the program, which has no guard."""
         self.pid = 0
@@ -343,8 +342,7 @@ class NativeSide:
         """The merged stack of a stopped thread, innermost frame first."""
         answer = self.ask(mi.Stack(thread))
         self._callers[thread] = answer.caller
-        if answer.note not in self._noted:
-            self._noted.add(answer.note)
+        if answer.note:
             self.on_note(answer.note)
         return answer.frames
 

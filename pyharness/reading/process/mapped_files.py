@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING
 
 from pyharness.model.frozen import frozen
 from pyharness.model.user_code import is_user_binary
-from pyharness.reading.process import file_changes
 from pyharness.reading.binaries.elf import PT_NOTE, Elf, ElfError, base_of, build_id_in, open_elf, read_segments
+from pyharness.reading.process import file_changes
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator
