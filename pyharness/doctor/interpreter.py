@@ -113,11 +113,8 @@ def harness(machine: Machine) -> Iterator[Diagnosis]:
     elif answer["packages"]["pyharness"]["file"]:
         yield DEBUGGER.ok("harness", "pyharness can be imported there.")
     elif not _is_ours(machine):
-        seen = (
-            f"pyharness is not installed in {machine.wanted.python}: `step --python`, `attach` and `stack` bring what"
-            " they need; `op:` and `node:` places, `trace` and `run` are not to be had there."
-        )
-        yield DEBUGGER.warning("harness", seen, "Install pyharness in the environment of your program for those.")
+        seen = f"pyharness is not installed in {python}, and need not be: it brings what a program needs."
+        yield DEBUGGER.inapplicable("harness", seen)
     else:
         seen = f"pyharness cannot be imported in {machine.wanted.python}: no program can be started under it there."
         yield DEBUGGER.problem("harness", seen, "Install pyharness in the environment of your program.")

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 from pyharness.doctor.machine import answered, machine_checks
 from pyharness.doctor.registry import Area
 from pyharness.doctor.tested import TORCH, parsed
-from pyharness.engine import need
+from pyharness.engine import need, shelf
 from pyharness.engine.compiler import compiler
 from pyharness.model.errors import HarnessError
 from pyharness.reading.binaries.elf import ElfError, open_elf
@@ -95,12 +95,14 @@ def own_extension(machine: Machine) -> Iterator[Diagnosis]:
     elif answer["harness"]:
         yield AREA.ok("harness-extension", f"pyharness's engine loads: {answer['harness']}.")
     else:
-        yield _unbuilt(need.asked(machine.wanted.python))
+        yield _unloaded(need.asked(machine.wanted.python))
 
 
-def _unbuilt(facts: Facts | None) -> Diagnosis:
-    """Whether the engine can be built when it is needed."""
+def _unloaded(facts: Facts | None) -> Diagnosis:
+    """Whether the engine is there for a program that brings it along, or can be built when it is needed."""
     try:
+        if facts and (file := need.beside(facts) or shelf.find(facts)):
+            return AREA.ok("harness-extension", f"pyharness's engine for it is built: {file}.")
         facts and compiler(facts)
     except HarnessError as error:
         return AREA.warning("harness-extension", error.message, error.remedy)

@@ -37,7 +37,7 @@ def test_a_module_that_does_not_load(tmp_path, monkeypatch):
     broken.write_bytes(b"not a library")
     monkeypatch.setattr(loading, "_PACKAGE", tmp_path)
     monkeypatch.setattr(pyharness, "__path__", [str(tmp_path)])
-    with pytest.raises(HarnessError, match=r"_broken does not load: .*invalid ELF header"):
+    with pytest.raises(HarnessError, match=r"_broken does not load: .*file too short"):
         loading.load("_broken")
 
 

@@ -32,9 +32,9 @@ def test_a_mistyped_verb_offers_the_nearest(capsys):
 def test_version_says_which_build_and_which_debuggers(pyharness):
     result = pyharness("--version")
     assert result.returncode == 0, result.stderr
-    first, extension, torch, debugpy, gdb, python = result.stdout.splitlines()
+    first, engine, torch, debugpy, gdb, python = result.stdout.splitlines()
     assert first == f"pyharness {__version__}"
-    assert extension.startswith("extension ")
+    assert engine.startswith("engine ")
     assert all(line.split()[1] for line in (torch, debugpy, gdb, python))
 
 

@@ -99,7 +99,7 @@ def test_the_versions_are_those_of_the_package():
     project = _toml.loads((ROOT / "pyproject.toml").read_text())["project"]
     wanted = dict(re.match(r"(\w+)(.*)", text).groups() for text in project["dependencies"])
     oldest = {name: re.search(r">=([\d.]+)", text) for name, text in wanted.items()}
-    assert oldest["torch"][1].startswith(".".join(map(str, tested.TORCH.oldest)))
+    assert "torch" not in oldest, "pip would exchange the torch that is there"
     assert oldest["debugpy"][1] == ".".join(map(str, tested.DEBUGPY.oldest))
     assert project["requires-python"] == ">=" + ".".join(map(str, tested.PYTHON.oldest))
 
