@@ -26,10 +26,11 @@ def unbuilt(tmp_path, pyharness):
         ROOT / "pyharness", tmp_path / "tree/pyharness", ignore=shutil.ignore_patterns("*.so", "__pycache__")
     )
 
-    def step(python, *words, module_of=None):
+    def step(python, *words, module_of=None, verb="step", program=PROGRAM):
         path = f"{tmp_path / 'tree'}:{builds.plain_extension(module_of or python)}"
         environment = {**pyharness.environment, "PYTHONPATH": path}
-        return pyharness("step", "--python", python, *words, "--json", PROGRAM, env=environment)
+        options = ("--python", python, *words, "--json") if verb == "step" else words
+        return pyharness(verb, *options, program, env=environment)
 
     return step
 
@@ -105,3 +106,17 @@ def test_a_program_that_may_not_have_it_says_so(unbuilt, tmp_path, step):
     assert "No step can end in Python from here" in error["message"]
     assert "mprotect is refused" in error["message"]
     assert "Traceback" not in result.stderr
+
+
+def test_a_place_at_an_op_says_that_nothing_is_watched(unbuilt, tmp_path):
+    program = tmp_path / "runs_an_op.py"
+    program.write_text("import torch\ntorch.relu(torch.ones(2))\n")
+    result = unbuilt(sys.executable, "--at", "op:aten::relu", program=program)
+    error = json.loads(result.stdout)["error"]
+    assert result.returncode == 1
+    assert error["message"].startswith("Nothing could stop at op:aten::relu: pyharness._engine is not built for this")
+    assert "No such op ran" not in result.stderr + error["remedy"]  # it ran
+    searched = unbuilt(sys.executable, "--nan", verb="run", program=program)
+    assert searched.returncode != 0
+    assert "pyharness._engine is not built for this Python" in searched.stderr
+    assert "torch was not imported" not in searched.stderr

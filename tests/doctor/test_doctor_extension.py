@@ -13,6 +13,7 @@ from pyharness.reading.binaries import compile_units
 from pyharness.reading.binaries.elf import Elf
 
 TAG = "cpython-311-x86_64-linux-gnu"
+PYTHON, TORCH = {"installed": [], "version": "3.11.7"}, {"cuda": None}
 
 
 @pytest.fixture
@@ -207,7 +208,7 @@ def test_those_of_a_project(examined, compiled, tmp_path):
     (tmp_path / "other/op.so").rename(tmp_path / "other/plain.so")
     subprocess.run(["strip", tmp_path / "other/plain.so"], check=True)
     found = extension.extensions(
-        SimpleNamespace(wanted=SimpleNamespace(extensions=(), project=tmp_path), python={"installed": []})
+        SimpleNamespace(wanted=SimpleNamespace(extensions=(), project=tmp_path), python=PYTHON, torch=TORCH)
     )
     assert sorted(one.path for one in found) == [str(tmp_path / "other/plain.so"), str(tmp_path / "package/op.so")]
 
@@ -222,5 +223,10 @@ def test_those_that_torch_built_at_run_time(compiled, tmp_path, monkeypatch):
     (built / "build.ninja").write_text(f"build op.o: compile {project}/op.cpp\n")
     (tmp_path / "cache/py311_cpu/piped").mkdir()
     os.mkfifo(tmp_path / "cache/py311_cpu/piped/build.ninja")
-    machine = SimpleNamespace(wanted=SimpleNamespace(extensions=(), project=project), python={"installed": []})
+    machine = SimpleNamespace(wanted=SimpleNamespace(extensions=(), project=project), python=PYTHON, torch=TORCH)
+    others = tmp_path / "cache/py312_cu128/op"  # newer, and for another Python and torch
+    shutil.copytree(built, others)
+    os.utime(others / "op.so")
     assert [one.path for one in extension.extensions(machine)] == [str(built / "op.so")]
+    machine.python, machine.torch = {**PYTHON, "version": "3.12.1"}, {"cuda": "12.8"}
+    assert [one.path for one in extension.extensions(machine)] == [str(others / "op.so")]

@@ -1,5 +1,6 @@
 """Interpreters that lack something, debugpy and torch that are missing, too old or broken, core files."""
 
+import json
 import os
 import resource
 import sys
@@ -56,6 +57,22 @@ def test_one_without_packages(examined, executable, tmp_path):
     assert (missing.state, "No module named 'torch'" in missing.seen) == ("problem", True)
     assert examined(torch.symbols, python=bare, project=tmp_path)["torch-symbols"].state == "not applicable"
     assert examined(torch.own_extension, python=bare, project=tmp_path)["harness-extension"].state == "not applicable"
+
+
+@pytest.mark.parametrize(
+    ("version", "state"), [("3.8.18", "problem"), ("3.9.18", "problem"), ("3.14.10", "ok"), ("3.15.2", "problem")]
+)
+def test_versions_of_python(examined, executable, version, state):
+    """CPython 3.14 was not tested, but its stacks are read; nobody says otherwise."""
+    said = f"pyharness-doctor: {json.dumps(NEW | {'version': version})}"
+    python = str(executable("python", f"echo '{said}'"))
+    found = examined(interpreter.version, python=python)["python"]
+    assert (found.state, version in found.seen) == (state, True)
+
+
+def test_an_older_torch_is_said_to_work_as_far_as_it_does():
+    assert "tensors work" in torch.works_untested((2, 8, 0))
+    assert "may be wrong" in torch.works_untested((2, 99, 0))
 
 
 @pytest.mark.parametrize(("version", "state"), [("1.6.7", "problem"), ("1.8.20", "ok"), ("2.0", "warning")])

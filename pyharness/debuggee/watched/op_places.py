@@ -65,7 +65,7 @@ class OpPlaces:
 
     def hints(self) -> dict[str, str]:
         """For each place that torch has no op for: the nearest names."""
-        if not _has_torch():
+        if not _has_torch() or self.unwatched:
             return {}
         hints = {place.known_as: _hint(place.name) for place in self._wanted if place.kind == "op"}
         return {name: hint for name, hint in hints.items() if hint}

@@ -27,6 +27,7 @@ if TYPE_CHECKING:
     from pyharness.protocol.channel import Go, Message, Welcome
 
 _PATIENCE = 2.0
+_INSIDE = "run pyharness in the container, or by `nsenter --target {pid} --mount --root`."
 _EXIT_CODE_FIELD = 49
 """The number of the exit code's field in /proc/PID/stat, counted from behind the name."""
 
@@ -59,6 +60,12 @@ class Attached:
             self._socket = handle.connect()
             self._stream = self._socket.makefile("rwb")
             self.hello, number = self._greet(handle, seconds)
+        except OSError as error:
+            os.close(self._process)
+            raise HarnessError(
+                f"{handle.name} (process {handle.pid}) cannot be reached: {error.strerror or error}.",
+                f"Is it ending, or does it see other files than we do? Then {_INSIDE.format(pid=handle.pid)}",
+            ) from error
         except BaseException:
             os.close(self._process)
             raise

@@ -191,7 +191,7 @@ def _python() -> tuple[Python | None, str]:
     try:
         python_or_none = find_python(memory, _candidates())
     except UnknownPythonError as error:
-        return None, f"{error.message}. {error.remedy}".rstrip()
+        return None, f"{error.message} {error.remedy}".rstrip()
     if python_or_none is None:
         return None, "no Python in this process: native frames only"
     _found[key] = python_or_none.layout, python_or_none.runtime

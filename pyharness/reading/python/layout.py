@@ -120,7 +120,7 @@ def table_layout(version: tuple[int, int]) -> Layout:
     """The measured layout of a version; `UnknownPythonError` where there is none."""
     if version not in OFFSETS:
         raise UnknownPythonError(
-            f"CPython {version[0]}.{version[1]} is not known to pyharness",
+            f"CPython {version[0]}.{version[1]} is not known to pyharness.",
             f"The Python half of the stack is read for CPython {SUPPORTED}; the native half is shown without it.",
         )
     return Layout(version, OFFSETS[version])
@@ -135,7 +135,7 @@ def debug_offsets_layout(read: Callable[[int, int], bytes], runtime: int) -> Lay
     version = (hexversion >> 24 & 0xFF, hexversion >> 16 & 0xFF)
     if free_threaded:
         raise UnknownPythonError(
-            f"CPython {version[0]}.{version[1]} is a free-threaded build",
+            f"CPython {version[0]}.{version[1]} is a free-threaded build.",
             "Only builds with a GIL are read; the native half of the stack is shown without the Python half.",
         )
     base = table_layout(version)
@@ -168,5 +168,5 @@ def _plausible(offsets: dict[str, int]) -> dict[str, int]:
     """Refuse offsets that no struct has: the memory is not what its cookie promises."""
     for key, offset in offsets.items():
         if not 0 <= offset < 1 << 24:
-            raise UnknownPythonError(f"The process gives an impossible offset for {key}: {offset:#x}")
+            raise UnknownPythonError(f"The process gives an impossible offset for {key}: {offset:#x}.")
     return offsets

@@ -15,6 +15,9 @@ if TYPE_CHECKING:
     from pyharness.reading.process.memory import Memory
 
 RUNTIME, VERSION, SINCE_3_10, SINCE_3_9 = "_PyRuntime", "Py_Version", "PyIter_Send", "PyFrame_GetCode"
+ALWAYS = "Py_IsInitialized"
+"""A function of every CPython; without ``RUNTIME`` it is older than 3.7."""
+_NATIVE_ONLY = "Only the native half of the stack is shown."
 _LARGE = 64 << 20
 """A file of another name that is larger than this is not searched: no interpreter is, libtorch is."""
 
@@ -35,12 +38,17 @@ def find_python(memory: Memory, files: Iterable[LoadedFile]) -> Python | None:
 
     `UnknownPythonError` where it is one that cannot be read: too old or new, free-threaded, or not started.
     """
+    older = ""
     for file in files:
         if "python" not in file.path and len(file.elf.data) > _LARGE:
             continue
         if file.elf.symbol(RUNTIME) is not None:
             found = {name: file.elf.symbol(name) for name in (RUNTIME, VERSION, SINCE_3_10, SINCE_3_9)}
             return _python(memory, {name: file.bias + at for name, at in found.items() if at is not None}, file.path)
+        if "python" in file.path and file.elf.symbol(ALWAYS) is not None:
+            older = older or file.path
+    if older:
+        raise UnknownPythonError(f"The CPython in {older} is older than 3.7.", _NATIVE_ONLY)
     return None
 
 
@@ -49,14 +57,14 @@ def _python(memory: Memory, found: dict[str, int], path: str) -> Python:
     try:
         layout = debug_offsets_layout(memory.read, runtime) or table_layout(_version(memory, found, path))
     except UnreadableError as error:
-        raise UnknownPythonError(f"The memory of the CPython in {path} cannot be read ({error})") from error
+        raise UnknownPythonError(f"The memory of the CPython in {path} cannot be read ({error}).") from error
     python = Python(memory, layout, runtime)
     if not python.looks_right():
         version = ".".join(map(str, layout.version))
         raise UnknownPythonError(
             f"The CPython {version} in {path} is laid out differently from the release, has not started yet, or its"
-            " memory is not all there",
-            "Only the native half of the stack is shown.",
+            " memory is not all there.",
+            _NATIVE_ONLY,
         )
     return python
 
@@ -70,4 +78,4 @@ def _version(memory: Memory, found: dict[str, int], path: str) -> tuple[int, int
         return 3, 10
     if SINCE_3_9 in found:
         return 3, 9
-    raise UnknownPythonError(f"The CPython in {path} is older than 3.9", "Only the native half of the stack is shown.")
+    raise UnknownPythonError(f"The CPython in {path} is older than 3.9.", _NATIVE_ONLY)
