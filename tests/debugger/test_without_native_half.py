@@ -3,6 +3,7 @@
 import json
 import shutil
 import sys
+import sysconfig
 
 import pytest
 
@@ -26,8 +27,8 @@ def unbuilt(tmp_path, pyharness):
         ROOT / "pyharness", tmp_path / "tree/pyharness", ignore=shutil.ignore_patterns("*.so", "__pycache__")
     )
 
-    def step(python, *words, module_of=None, verb="step", program=PROGRAM):
-        path = f"{tmp_path / 'tree'}:{builds.plain_extension(module_of or python)}"
+    def step(python, *words, module_of=None, verb="step", program=PROGRAM, packages=""):
+        path = f"{tmp_path / 'tree'}:{builds.plain_extension(module_of or python)}:{packages}"
         environment = {**pyharness.environment, "PYTHONPATH": path}
         options = ("--python", python, *words, "--json") if verb == "step" else words
         return pyharness(verb, *options, program, env=environment)
@@ -48,13 +49,15 @@ def native(mark, function):
 
 
 OWN = "{}.{}".format(*sys.version_info)
+BARE = sys._base_executable
+"""Our own interpreter without its environment, in which an editable install would find the modules of this clone."""
 OTHERS = [version for version in sorted(interpreters()) if not version.startswith(OWN)]
 
 
 @pytest.fixture(params=[OWN, *OTHERS])
 def interpreter(request):
     """Our own, which has a native half elsewhere, and every other version that is here."""
-    return sys.executable if request.param == OWN else interpreters()[request.param]
+    return BARE if request.param == OWN else interpreters()[request.param]
 
 
 def test_a_native_stop_is_left_towards_python(unbuilt, interpreter):
@@ -96,10 +99,10 @@ def test_python_is_evaluated_at_a_native_stop(unbuilt, interpreter):
 @pytest.mark.parametrize("step", ["--out", "--over", "--into"])
 def test_a_program_that_may_not_have_it_says_so(unbuilt, tmp_path, step):
     wrapped = tmp_path / "python"
-    wrapped.write_text(WITHOUT_EXECUTABLE_MEMORY.format(python=sys.executable))
+    wrapped.write_text(WITHOUT_EXECUTABLE_MEMORY.format(python=BARE))
     wrapped.chmod(0o755)
     needs.surroundings([str(wrapped), "-c", "import os; os.execvp('true', ['true'])"], "Linux 6.3 has PR_SET_MDWE")
-    result = unbuilt(wrapped, "--at", "native:total", step, "--over", module_of=sys.executable)
+    result = unbuilt(wrapped, "--at", "native:total", step, "--over", module_of=BARE)
     assert result.returncode == 1
     assert places(result) == [native("total", "total")]
     error = json.loads(result.stdout)["error"]
@@ -111,12 +114,8 @@ def test_a_program_that_may_not_have_it_says_so(unbuilt, tmp_path, step):
 def test_a_place_at_an_op_says_that_nothing_is_watched(unbuilt, tmp_path):
     program = tmp_path / "runs_an_op.py"
     program.write_text("import torch\ntorch.relu(torch.ones(2))\n")
-    result = unbuilt(sys.executable, "--at", "op:aten::relu", program=program)
+    result = unbuilt(BARE, "--at", "op:aten::relu", program=program, packages=sysconfig.get_path("purelib"))
     error = json.loads(result.stdout)["error"]
     assert result.returncode == 1
     assert error["message"].startswith("Nothing could stop at op:aten::relu: pyharness._engine is not built for this")
     assert "No such op ran" not in result.stderr + error["remedy"]  # it ran
-    searched = unbuilt(sys.executable, "--nan", verb="run", program=program)
-    assert searched.returncode != 0
-    assert "pyharness._engine is not built for this Python" in searched.stderr
-    assert "torch was not imported" not in searched.stderr

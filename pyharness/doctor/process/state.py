@@ -82,7 +82,7 @@ def permission(process: LiveProcess) -> Iterator[Diagnosis]:
 
 @process_checks.add(AREA, "gdb")
 def gdb(_process: LiveProcess) -> Iterator[Diagnosis]:
-    """Whether there is a gdb, without which nothing attaches and no stack is read."""
+    """Whether there is a gdb, without which no debugger attaches to native code."""
     try:
         path = find_gdb()
     except HarnessError as error:
