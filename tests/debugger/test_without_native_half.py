@@ -3,7 +3,6 @@
 import json
 import shutil
 import sys
-import sysconfig
 
 import pytest
 
@@ -27,11 +26,10 @@ def unbuilt(tmp_path, pyharness):
         ROOT / "pyharness", tmp_path / "tree/pyharness", ignore=shutil.ignore_patterns("*.so", "__pycache__")
     )
 
-    def step(python, *words, module_of=None, verb="step", program=PROGRAM, packages=""):
-        path = f"{tmp_path / 'tree'}:{builds.plain_extension(module_of or python)}:{packages}"
+    def step(python, *words, module_of=None):
+        path = f"{tmp_path / 'tree'}:{builds.plain_extension(module_of or python)}"
         environment = {**pyharness.environment, "PYTHONPATH": path}
-        options = ("--python", python, *words, "--json") if verb == "step" else words
-        return pyharness(verb, *options, program, env=environment)
+        return pyharness("step", "--python", python, *words, "--json", PROGRAM, env=environment)
 
     return step
 
@@ -109,13 +107,3 @@ def test_a_program_that_may_not_have_it_says_so(unbuilt, tmp_path, step):
     assert "No step can end in Python from here" in error["message"]
     assert "mprotect is refused" in error["message"]
     assert "Traceback" not in result.stderr
-
-
-def test_a_place_at_an_op_says_that_nothing_is_watched(unbuilt, tmp_path):
-    program = tmp_path / "runs_an_op.py"
-    program.write_text("import torch\ntorch.relu(torch.ones(2))\n")
-    result = unbuilt(BARE, "--at", "op:aten::relu", program=program, packages=sysconfig.get_path("purelib"))
-    error = json.loads(result.stdout)["error"]
-    assert result.returncode == 1
-    assert error["message"].startswith("Nothing could stop at op:aten::relu: pyharness._engine is not built for this")
-    assert "No such op ran" not in result.stderr + error["remedy"]  # it ran
