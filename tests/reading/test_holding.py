@@ -77,7 +77,8 @@ def test_who_holds_it_is_killed(number):
 
 
 def test_signals_arrive_once(tmp_path):
-    """They are sent while others read the process: none is lost, none is doubled."""
+    """One that is on its way when the process is held is neither lost nor doubled."""
+    met = 0
     script = tmp_path / "signals.py"
     script.write_text(
         "import os, signal\n"
@@ -90,23 +91,33 @@ def test_signals_arrive_once(tmp_path):
     )
     with subprocess.Popen([sys.executable, script], stdout=subprocess.PIPE) as process:
         assert process.stdout.read(1) == b"r"
-        ended = threading.Event()
-        reader = threading.Thread(target=hold_until, args=(process.pid, ended))
-        reader.start()
-        for _ in range(300):
-            process.send_signal(signal.SIGUSR1)
+        for _ in range(200):
+            os.kill(process.pid, signal.SIGUSR1)
+            with Tracer(process.pid) as tracer:
+                met += any(tracer.standing.values())
             assert process.stdout.read(1) == b"."
-        ended.set()
-        reader.join()
+        assert met, "none was on its way"
         os.set_blocking(process.stdout.fileno(), False)
         assert process.stdout.read(1) is None
         process.kill()
 
 
-def hold_until(pid, ended):
+def test_another_thread_of_ours_hears_of_the_stop():
+    """It asks for its child meanwhile, as `Popen.poll` does: then the stop is told to it."""
+    with waiting(sys.executable, FRAMES) as (process, said):
+        ended = threading.Event()
+        asks = threading.Thread(target=ask_until, args=(said["pid"], ended))
+        asks.start()
+        for _ in range(20):
+            assert said["pid"] in read_stacks(said["pid"]).known
+        ended.set()
+        asks.join()
+        assert_runs_on(process)
+
+
+def ask_until(pid, ended):
     while not ended.is_set():
-        with Tracer(pid):
-            pass
+        os.waitpid(pid, os.WNOHANG)
 
 
 def test_it_is_stopped_already():

@@ -29,6 +29,7 @@ _WALL = 0x40000000
 _PR_SET_NAME, _PR_GET_NAME = 15, 16
 _PATIENCE = 2.0
 """Seconds until a thread stands: one in an uninterruptible system call does not."""
+_OVER = {b"Z", b"X"}
 _SHORTEST, _LONGEST = 0.00005, 0.005
 _WORDS = struct.Struct("<27Q")
 _IN_ORDER = (15, 14, 13, 12, 6, 3, 11, 10, 9, 8, 0, 2, 1, 4, 5)
@@ -142,12 +143,10 @@ class Tracer:
         number = self.standing[lwp]
         if number not in _WITH_ADDRESS:
             return ""
-        information = ctypes.create_string_buffer(128)  # siginfo_t: si_signo, si_errno, si_code, then si_addr
         try:
-            _ptrace(_GETSIGINFO, lwp, data=ctypes.addressof(information))
+            code, address = struct.unpack_from("<8xi4xQ", _signal_information(lwp))
         except OSError:
             return ""
-        code, address = struct.unpack_from("<8xi4xQ", information.raw)
         return f"{signal.Signals(number).name} at address {address:#x}" if code > 0 else ""
 
 
@@ -164,12 +163,29 @@ def _stop_of(pid: int, lwp: int, deadline: float) -> int | None:
             return 0
         if found:
             return found.si_status
-        if pause == _LONGEST and _is_over(pid, lwp):
-            return 0
+        if pause == _LONGEST and (state := _fields(f"{pid}/task/{lwp}")[0]) in {*_OVER, b"t"}:
+            return 0 if state in _OVER else _stop_told_to_others(lwp)
         if time.monotonic() > deadline:
             return None
         time.sleep(pause)
         pause = min(2 * pause, _LONGEST)
+
+
+def _stop_told_to_others(lwp: int) -> int:
+    """How a thread stands, where another thread of ours has asked for its child and heard of our stop."""
+    try:
+        information = _signal_information(lwp)
+    except OSError:
+        return 0
+    number, code = struct.unpack_from("<i4xi", information)
+    return code if code >> 8 == _EVENT_STOP else number
+
+
+def _signal_information(lwp: int) -> bytes:
+    """The kernel's ``siginfo_t`` of a stop: si_signo, si_errno, si_code, then si_addr."""
+    buffer = ctypes.create_string_buffer(128)
+    _ptrace(_GETSIGINFO, lwp, data=ctypes.addressof(buffer))
+    return buffer.raw
 
 
 def _let_go(lwp: int, number: int) -> bool:
@@ -193,7 +209,7 @@ def _collect(pid: int, lwp: int) -> None:
 
 def _is_over(pid: int, lwp: int) -> bool:
     """Whether a thread has ended, and at most its number is left: a main thread that others survive."""
-    return _fields(f"{pid}/task/{lwp}")[0] in {b"Z", b"X"}
+    return _fields(f"{pid}/task/{lwp}")[0] in _OVER
 
 
 def _parent(pid: int) -> int:
