@@ -56,14 +56,14 @@ def waiting(python, program, *arguments, environment=None):
     )
     try:
         said = json.loads(process.stdout.readline())
-        _until_it_reads(said.get("pid", process.pid))
+        until_it_reads(said.get("pid", process.pid))
         yield process, said
     finally:
         process.kill()
         process.communicate()
 
 
-def _until_it_reads(pid):
+def until_it_reads(pid):
     """Wait until the main thread is in `read(0, ...)`: it has said where it will be just before."""
     deadline = time.monotonic() + 30
     while not Path(f"/proc/{pid}/syscall").read_text().startswith("0 0x0 "):

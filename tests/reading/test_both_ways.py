@@ -7,11 +7,10 @@ import sys
 import time
 from contextlib import contextmanager
 from dataclasses import replace
-from pathlib import Path
 
 import pytest
 
-from kit.interpreters import interpreters, waiting
+from kit.interpreters import interpreters, until_it_reads, waiting
 from pyharness.debugger.gdb_reading import dump_by_gdb
 from pyharness.host.process_state import is_stopped
 from pyharness.reading.live.stacks import read_stacks
@@ -234,9 +233,3 @@ def test_inlined_functions_lambdas_and_signals(flags, arguments, tmp_path):
             assert "ours::(anonymous namespace)::innermost<long>" in names(thread)
             assert "ours::(anonymous namespace)::middle" in names(thread)
             assert all(frame.line for frame in thread.frames if frame.function.startswith("ours::"))
-
-
-def until_it_reads(pid):
-    deadline = time.monotonic() + 60
-    while not Path(f"/proc/{pid}/syscall").read_text().startswith("0 0x0 "):
-        assert time.monotonic() < deadline
