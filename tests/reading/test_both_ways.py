@@ -58,7 +58,8 @@ def frame_shown(frame):
     node = frame.autograd and (frame.autograd.name, frame.autograd.sequence_number)
     # The code that a handler returns to is a label without a type, which gdb counts as a function's name.
     function = "??" if frame.function == "__restore_rt" else frame.function
-    return frame.language, function, frame.file, frame.line, frame.library, frame.fx, node, frame.plumbing
+    plumbing = frame.plumbing or function == "??"
+    return frame.language, function, frame.file, frame.line, frame.library, frame.fx, node, plumbing
 
 
 @pytest.mark.parametrize("name", interpreters())

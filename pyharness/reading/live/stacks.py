@@ -9,7 +9,7 @@ from pyharness.model.frozen import frozen
 from pyharness.model.threads import ThreadStack
 from pyharness.reading.autograd.current import frame_runs_node
 from pyharness.reading.live.process import LiveProcess
-from pyharness.reading.live.refusal import RefusedError, check, explained
+from pyharness.reading.live.refusal import RefusedError, explained
 from pyharness.reading.live.snapshot import StandingThread, take
 from pyharness.reading.process.mapped_files import lost_libraries, not_opened, without_lines
 from pyharness.reading.python.kernel_thread import KernelThread
@@ -51,7 +51,6 @@ def is_readable(pid: int) -> bool:
 
 def read_stacks(pid: int, *, only: int | None = None, limit: int = MAX_FRAMES) -> Stacks:
     """The merged stacks of a running process (or of its thread ``only``); ``RefusedError`` where it cannot be held."""
-    check(pid)
     try:
         with LiveProcess(pid) as process:
             snapshot = take(process, only, limit)
