@@ -3,6 +3,7 @@
 #include <Python.h>
 
 #include <csrc/trap/memory_limit.h>
+#include <csrc/trap/traced_frames.h>
 #include <csrc/trap/trap.h>
 
 namespace {
@@ -63,7 +64,69 @@ PyObject* end_memory_limit(PyObject* /*module*/, PyObject* /*unused*/) {
   Py_RETURN_NONE;
 }
 
+PyObject* begin_traced_frames(PyObject* /*module*/, PyObject* args) {
+  PyObject* lines_in = nullptr;
+  PyObject* tracers = nullptr;
+  PyObject* entries = nullptr;
+  if (PyArg_ParseTuple(
+          args,
+          "OO!O!:begin_traced_frames",
+          &lines_in,
+          &PyTuple_Type,
+          &tracers,
+          &PyTuple_Type,
+          &entries) == 0) {
+    return nullptr;
+  }
+  const int begun =
+      pyharness::breakpoints::begin_traced_frames(lines_in, tracers, entries);
+  return begun < 0 ? nullptr : PyBool_FromLong(begun);
+}
+
+PyObject* change_traced_frames(PyObject* /*module*/, PyObject* args) {
+  int everywhere = 0;
+  int lines = 0;
+  int outermost = 0;
+  int forget = 0;
+  PyObject* running = nullptr;
+  if (PyArg_ParseTuple(
+          args,
+          "ppppO!:change_traced_frames",
+          &everywhere,
+          &lines,
+          &outermost,
+          &forget,
+          &PyTuple_Type,
+          &running) == 0 ||
+      !pyharness::breakpoints::change_traced_frames(
+          {everywhere != 0, lines != 0, outermost != 0},
+          forget != 0,
+          running)) {
+    return nullptr;
+  }
+  Py_RETURN_NONE;
+}
+
+PyObject* end_traced_frames(PyObject* /*module*/, PyObject* /*unused*/) {
+  pyharness::breakpoints::end_traced_frames();
+  Py_RETURN_NONE;
+}
+
 PyMethodDef methods[] = {
+    {"begin_traced_frames",
+     begin_traced_frames,
+     METH_VARARGS,
+     "begin_traced_frames(lines_in, tracers, entries): see traced_frames.h; "
+     "whether this Python has such."},
+    {"change_traced_frames",
+     change_traced_frames,
+     METH_VARARGS,
+     "change_traced_frames(everywhere, lines, outermost, forget, running): "
+     "what is to be traced now."},
+    {"end_traced_frames",
+     end_traced_frames,
+     METH_NOARGS,
+     "Every frame is traced again."},
     {"python_line",
      python_line,
      METH_VARARGS,

@@ -6,6 +6,8 @@ import sys
 import threading
 from typing import Any
 
+from pyharness.debuggee.pydevd.traced_frames import TRACED_FRAMES
+
 _monitoring: Any = getattr(sys, "monitoring", None)  # since Python 3.12
 
 
@@ -17,6 +19,7 @@ def let_go() -> None:
     from _pydevd_bundle.pydevd_constants import after_fork
 
     debugger = pydevd.get_global_debugger()
+    TRACED_FRAMES.end()
     after_fork()  # its locks may be held by threads that do not exist here
     pydevd.settrace_forked(setup_tracing=False)
     sys.settrace(None)

@@ -12,6 +12,7 @@ from contextlib import contextmanager, suppress
 from typing import TYPE_CHECKING, Any
 
 from pyharness.debuggee.pydevd.trace_function import MONITORING, set_trace
+from pyharness.debuggee.pydevd.traced_frames import TRACED_FRAMES
 from pyharness.debuggee.watched.imports import around_import
 from pyharness.model.user_code import is_user_python
 
@@ -32,7 +33,7 @@ def watch() -> None:
 def _shortcut(_module: ModuleType) -> Iterator[None]:
     asked = sys.gettrace()
     debugger = _debugger()
-    if asked is None or debugger is None or _stops_anywhere(debugger):
+    if asked is None or debugger is None or TRACED_FRAMES.chosen or _stops_anywhere(debugger):
         yield
         return
     shorter = _in_front_of(asked, debugger)

@@ -12,6 +12,7 @@ from pyharness.debuggee.bounded import BOUNDS
 from pyharness.debuggee.link import quiet_thread
 from pyharness.debuggee.pydevd import left_behind
 from pyharness.debuggee.pydevd.trace_function import MONITORING, set_trace
+from pyharness.debuggee.pydevd.traced_frames import TRACED_FRAMES
 
 if TYPE_CHECKING:
     import socket
@@ -75,6 +76,7 @@ def connect(link: socket.socket, is_over: Callable[[], bool]) -> None:
     debugger.set_tracing_for_untraced_contexts(breakpoints_changed=True)
     if not MONITORING and quiet_thread.is_one():
         pydevd_tracing.SetTrace(None)
+    TRACED_FRAMES.begin(debugger)
 
 
 def is_connected() -> bool:
@@ -109,6 +111,7 @@ def let_go() -> None:
     import pydevd_tracing
     from _pydev_bundle.pydev_monkey import undo_patch_thread_modules
 
+    TRACED_FRAMES.end()
     while _Known.debuggers:
         debugger = _Known.debuggers.pop()
         _end(debugger)

@@ -1,0 +1,148 @@
+// The interpreter's loop in memory, as far as traced_frames.cpp reads it: one
+// struct for each version that has a switch for tracing there.
+//
+// Include/cpython/pystate.h and code.h of CPython 3.10 and 3.11;
+// Include/cpython/frameobject.h of 3.10, Include/internal/pycore_frame.h of
+// 3.11. Those versions change no more.
+#pragma once
+
+#include <Python.h>
+
+#include <cstddef>
+#include <cstdint>
+
+namespace pyharness::breakpoints {
+
+using TraceFunction =
+    int (*)(PyObject* self, PyObject* frame, int what, PyObject* argument);
+
+// What `co_extra` points to: _PyCodeObjectExtra of Objects/codeobject.c.
+struct CodeExtra {
+  Py_ssize_t size;
+  std::uintptr_t each[1];
+};
+
+struct Python310 {
+  static constexpr int kTraced = 1;
+  static constexpr bool kRecursesWithoutStack = false;
+
+  struct Code {
+    std::byte before[104];
+    PyObject* filename;
+    std::byte between[32];
+    CodeExtra* extra;
+  };
+  struct Frame {
+    std::byte before[24];
+    Frame* previous;
+    Code* code;
+  };
+  struct Loop { // CFrame
+    int use_tracing;
+    Loop* previous;
+  };
+  struct State {
+    State* prev;
+    State* next;
+    void* interpreter;
+    Frame* frame;
+    std::byte between[16];
+    Loop* loop;
+    void* profile;
+    TraceFunction trace;
+    PyObject* profiler;
+    PyObject* tracer;
+    std::byte after[176];
+    Loop root;
+  };
+
+  static Frame* innermost(State* state) {
+    return state->frame;
+  }
+
+  // Calls `take(frame)` for the frames of a loop, until it returns false. One
+  // loop runs one frame: `next`, which becomes that of the next loop outwards.
+  template <typename Take>
+  static void each_frame(State* state, Loop* loop, Frame*& next, Take take) {
+    if (loop != &state->root && next != nullptr) {
+      take(next);
+      next = next->previous;
+    }
+  }
+
+  static bool is_outermost(State* state) {
+    return state->frame == nullptr;
+  }
+};
+
+struct Python311 {
+  static constexpr std::uint8_t kTraced = 255; // or'ed into each opcode
+  static constexpr bool kRecursesWithoutStack = true;
+
+  struct Code {
+    std::byte before[112];
+    PyObject* filename;
+    std::byte between[56];
+    CodeExtra* extra;
+  };
+  struct Frame { // _PyInterpreterFrame
+    std::byte before[32];
+    Code* code;
+    void* object;
+    Frame* previous;
+    void* instruction;
+    int top;
+    bool is_entry;
+  };
+  struct Loop { // _PyCFrame
+    std::uint8_t use_tracing;
+    Frame* frame;
+    Loop* previous;
+  };
+  struct State {
+    State* prev;
+    State* next;
+    void* interpreter;
+    std::byte between[32];
+    Loop* loop;
+    void* profile;
+    TraceFunction trace;
+    PyObject* profiler;
+    PyObject* tracer;
+    std::byte after[240];
+    Loop root;
+  };
+
+  static Frame* innermost(State*) {
+    return nullptr; // each loop has its own
+  }
+
+  // As above; a loop runs the frames that were inlined into it, too.
+  template <typename Take>
+  static void each_frame(State*, Loop* loop, Frame*&, Take take) {
+    for (Frame* frame = loop->frame; frame != nullptr;
+         frame = frame->previous) {
+      if (!take(frame) || frame->is_entry) {
+        return;
+      }
+    }
+  }
+
+  static bool is_outermost(State* state) {
+    return state->loop->frame == nullptr;
+  }
+};
+
+static_assert(offsetof(Python310::Code, extra) == 144);
+static_assert(offsetof(Python310::Frame, code) == 32);
+static_assert(offsetof(Python310::State, loop) == 48);
+static_assert(offsetof(Python310::State, tracer) == 80);
+static_assert(offsetof(Python310::State, root) == 264);
+static_assert(offsetof(Python311::Code, extra) == 176);
+static_assert(offsetof(Python311::Frame, previous) == 48);
+static_assert(offsetof(Python311::Frame, is_entry) == 68);
+static_assert(offsetof(Python311::State, loop) == 56);
+static_assert(offsetof(Python311::State, tracer) == 88);
+static_assert(offsetof(Python311::State, root) == 336);
+
+} // namespace pyharness::breakpoints

@@ -1,0 +1,178 @@
+"""pydevd's trace function, kept to the frames in which something can stop, on the Pythons without ``sys.monitoring``.
+
+There a trace function is a thread's, and pydevd gives each thread one: Python 3.11 then takes its slow path for every
+instruction. Our C half (``csrc/trap/traced_frames.h``) switches that path on only in frames that have a breakpoint, and
+everywhere while a step or a pause is under way. It knows no more of pydevd than what this file tells it.
+"""
+
+from __future__ import annotations
+
+import functools
+import sys
+import threading
+from contextlib import suppress
+from typing import TYPE_CHECKING, Any
+
+from pyharness.debuggee.pydevd.trace_function import MONITORING
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+    from types import CodeType, FrameType
+
+_TRACERS = ("SafeCallWrapper", "ThreadTracer")
+"""The types of pydevd's trace functions: with its compiled part, and without."""
+_RUNS = 1
+"""``STATE_RUN`` of ``pydevd_constants``."""
+
+
+class TracedFrames:
+    """Which frames one debugger wants to see."""
+
+    def __init__(self) -> None:
+        self._debugger: Any = None
+        self._trap: Any = None
+        self._parts_of_name: Any = None
+        """pydevd's; kept, as all here, for a program that empties ``sys.modules``."""
+        self._steps = False
+        self._lock = threading.RLock()
+        self._settrace: Any = None
+        """Python's, which pydevd keeps."""
+
+    @property
+    def chosen(self) -> bool:
+        """Whether frames without a breakpoint run untraced now."""
+        return self._debugger is not None
+
+    def begin(self, debugger: Any) -> None:
+        """From now on; every thread is traced already. Without our C half each frame is, as with debugpy alone."""
+        if MONITORING or self._debugger is not None:
+            return
+        try:
+            from pyharness import _trap
+        except ImportError:
+            return
+        import pydevd_file_utils
+
+        self._trap, self._parts_of_name = _trap, pydevd_file_utils.get_abs_path_real_path_and_base_from_file
+        tracers = debugger.trace_dispatch, *_tracers()
+        if not _trap.begin_traced_frames(self._lines_in, tracers, _entries()):
+            return
+        self._debugger, self._lock = debugger, threading.RLock()  # a forked child may have one that is held
+        self._follow_program(tracers)
+        _follow(debugger, debugger.on_breakpoints_changed, lambda: self._change(forget=True))
+        _follow(debugger, debugger.enable_tracing, self._change)
+        _follow(debugger, debugger.set_trace_for_frame_and_parents, self._look)
+        _follow(debugger, debugger.get_internal_queue_and_event, self._look)  # it comes there when a step has changed
+        self._change(forget=True)
+
+    def end(self) -> None:
+        """Every frame of a traced thread is traced again."""
+        if self._debugger is not None:
+            self._debugger = None
+            self._follow_no_more()
+            self._trap.end_traced_frames()
+
+    def _follow_program(self, tracers: tuple[Any, ...]) -> None:
+        """Look whenever the program puts back a trace function of pydevd's: each frame would be traced."""
+        from pydevd_tracing import TracingFunctionHolder
+
+        original = self._settrace = TracingFunctionHolder._original_tracing
+        if original is None:
+            return
+
+        def settrace(function: Any) -> None:
+            original(function)
+            if any(function is each or type(function) is each for each in tracers):
+                self._change()
+
+        TracingFunctionHolder._original_tracing = settrace
+
+    def _follow_no_more(self) -> None:
+        from pydevd_tracing import TracingFunctionHolder
+
+        if self._settrace is not None:
+            TracingFunctionHolder._original_tracing, self._settrace = self._settrace, None
+
+    def _look(self) -> None:
+        if self._steps != _steps():
+            self._change()
+
+    def _change(self, *, forget: bool = False) -> None:
+        with self._lock:  # what is found is told before another thread finds something newer
+            debugger = self._debugger
+            if debugger is None or debugger.pydb_disposed:
+                return
+            self._steps = _steps()
+            self._trap.change_traced_frames(
+                self._steps or _stops_anywhere(debugger),
+                any(debugger.breakpoints.values()),
+                bool(debugger.break_on_uncaught_exceptions),
+                forget,
+                tuple({id(frame.f_code): frame.f_code for frame in _frames()}.values()) if forget else (),
+            )
+
+    def _lines_in(self, file: str) -> frozenset[int]:
+        """The lines of breakpoints in the code of a file, by the name that its code objects have."""
+        debugger = self._debugger
+        if debugger is None:
+            return frozenset()
+        with suppress(Exception):  # the name of a file may be anything
+            return frozenset(debugger.breakpoints.get(self._parts_of_name(file)[1], ()))
+        return frozenset()
+
+
+def _tracers() -> Iterator[type]:
+    from _pydevd_bundle import pydevd_trace_dispatch
+
+    module = sys.modules[pydevd_trace_dispatch.trace_dispatch.__module__]
+    yield from (getattr(module, name) for name in _TRACERS if hasattr(module, name))
+
+
+def _entries() -> tuple[CodeType, ...]:
+    """What a thread begins with: an exception that comes here has left the thread."""
+    from _pydev_bundle.pydev_monkey import _NewThreadStartupWithTrace
+
+    begins = threading.Thread._bootstrap_inner, _NewThreadStartupWithTrace.__call__  # type: ignore[attr-defined]
+    return tuple(each.__code__ for each in begins)
+
+
+def _follow(debugger: Any, method: Any, then: Callable[[], object]) -> None:
+    """Call ``then`` whenever a method of pydevd's has returned."""
+
+    @functools.wraps(method)
+    def stands_for(*arguments: Any, **named: Any) -> Any:
+        outcome = method(*arguments, **named)
+        then()
+        return outcome
+
+    setattr(debugger, method.__name__, stands_for)
+
+
+def _steps() -> bool:
+    """Whether a thread steps, or is to pause, or stands."""
+    with suppress(RuntimeError):  # a thread begins or ends meanwhile
+        infos = [getattr(each, "additional_info", None) for each in tuple(threading._active.values())]  # type: ignore[attr-defined]
+        return any(info is not None and (info.pydev_step_cmd != -1 or info.pydev_state != _RUNS) for info in infos)
+    return True
+
+
+def _stops_anywhere(debugger: Any) -> bool:
+    """Whether it stops at functions or exceptions, or at lines of templates, wherever they are."""
+    return bool(
+        debugger.function_breakpoint_name_to_breakpoint
+        or debugger.break_on_caught_exceptions
+        or debugger.break_on_user_uncaught_exceptions
+        or debugger.has_plugin_line_breaks
+        or debugger.has_plugin_exception_breaks
+    )
+
+
+def _frames() -> Iterator[FrameType]:
+    for innermost in sys._current_frames().values():
+        frame: FrameType | None = innermost
+        while frame is not None:
+            yield frame
+            frame = frame.f_back
+
+
+TRACED_FRAMES = TracedFrames()
