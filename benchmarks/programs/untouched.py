@@ -1,0 +1,72 @@
+"""Loops, calls and threads of plain Python, in a program in which nothing stops: FILE gets the CPU seconds of each.
+
+What it measures is what a debugger costs while nobody looks, so every case is the worst of its kind: a line, a function
+and a thread that do next to nothing.
+"""
+
+from __future__ import annotations
+
+import json
+import sys
+import threading
+import time
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+LOOPS, CALLS, TIMES = 1_000_000, 300_000, 5
+
+
+def loops() -> int:
+    """A line that does next to nothing."""
+    total = 0
+    for number in range(LOOPS):
+        total += number * 2
+    return total
+
+
+def next_of(number: int) -> int:
+    """A function that does next to nothing."""
+    return number + 1
+
+
+def calls() -> int:
+    """Call it."""
+    number = 0
+    while number < CALLS:
+        number = next_of(number)
+    return number
+
+
+def threads() -> None:
+    """The loop, on two threads that Python starts."""
+    both = [threading.Thread(target=loops) for _ in range(2)]
+    for each in both:
+        each.start()
+    for each in both:
+        each.join()
+
+
+def has_breakpoint(*, stop: bool = False) -> int:
+    """Loop and call, in a function with a breakpoint at a line that does not run."""
+    if stop:
+        return 0  # @breakpoint
+    total = 0
+    for number in range(LOOPS // 10):
+        total += next_of(number)
+    return total
+
+
+def seconds(function: Callable[[], object]) -> float:
+    """CPU time of one call, of all threads."""
+    started = time.process_time()
+    function()
+    return time.process_time() - started
+
+
+if __name__ == "__main__":
+    every = (loops, calls, threads, has_breakpoint)
+    cases = {each.__name__: min(seconds(each) for _ in range(TIMES)) for each in every}
+    Path(sys.argv[1]).write_text(json.dumps(cases), encoding="utf-8")

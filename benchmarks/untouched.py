@@ -1,0 +1,131 @@
+"""What a debugger costs a program that never stops: loops, calls and threads, bare, under debugpy alone, and under us.
+
+Ours is measured without a breakpoint in Python, and with one in a function of the same file that the three do not call.
+The case ``has_breakpoint`` is that function, in which the line of the breakpoint never runs. Each Python that is on the
+PATH as ``python3.N`` takes part (with pyenv: ``PYENV_VERSION=3.11.7:3.12.1``). Up to 3.11 pyharness's native half has
+to be built for it.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import random
+import shutil
+import subprocess
+import sys
+import tempfile
+from functools import partial
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import pyharness
+from benchmarks.dap_session.client import DapClient
+from benchmarks.dap_session.servers import DEBUGPY_ALONE, PROGRAMS, mark
+from benchmarks.table import Check, Row, Table, ratio, rows_of
+from pyharness.model.errors import HarnessError
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+PROGRAM = PROGRAMS / "untouched.py"
+CASES = ("loops", "calls", "threads")
+VERSIONS = ("3.10", "3.11", "3.12", "3.13")
+BARE, DEBUGPY, OURS, WITH_BREAKPOINT = "bare", "debugpy", "pyharness", "pyharness, a breakpoint elsewhere"
+RUNS = 3
+LIMIT = 1.1
+Cases = dict[str, float]
+
+
+def run(runs: int = RUNS) -> Table:
+    """Run the program under each of the four, in turns, with each Python."""
+    rows: list[Row] = []
+    checks: list[Check] = []
+    missing: list[str] = []
+    for version in VERSIONS:
+        python = _python(version)
+        if python is None:
+            missing.append(f"Python {version}: not measured: no python{version} on the PATH")
+            continue
+        if version in {"3.10", "3.11"} and not _is_built(python):
+            missing.append(f"Python {version}: each frame is traced: pyharness's native half is not built for it")
+        measured = _measured(python, runs)
+        for case, seconds in measured.items():
+            rows += rows_of(f"{version} {case}", seconds)
+            if case in CASES:
+                checks += [_check(version, case, seconds, subject) for subject in (OURS, WITH_BREAKPOINT)]
+    return Table("untouched", tuple(rows), tuple(checks), tuple(missing))
+
+
+def _check(version: str, case: str, seconds: dict[str, list[float]], subject: str) -> Check:
+    ours, debugpys = (ratio(seconds, each, BARE) for each in (subject, DEBUGPY))
+    return Check(f"Python {version}, {case}: {subject} to bare (debugpy {debugpys:.2f})", ours, LIMIT)
+
+
+def _measured(python: str, runs: int) -> dict[str, dict[str, list[float]]]:
+    """Case → subject → CPU seconds of each run."""
+    subjects: dict[str, Callable[[str, str], None]] = {
+        BARE: _bare,
+        DEBUGPY: _debugpy,
+        OURS: partial(_ours, breakpoints=False),
+        WITH_BREAKPOINT: partial(_ours, breakpoints=True),
+    }
+    measured: dict[str, dict[str, list[float]]] = {}
+    order = random.Random(0)  # noqa: S311
+    for _ in range(runs):
+        for name in order.sample(list(subjects), len(subjects)):
+            for case, seconds in _cases(subjects[name], python).items():
+                measured.setdefault(case, {subject: [] for subject in subjects})[name].append(seconds)
+    return measured
+
+
+def _cases(subject: Callable[[str, str], None], python: str) -> Cases:
+    with tempfile.TemporaryDirectory() as folder:
+        file = Path(folder) / "cases.json"
+        subject(python, str(file))
+        cases: Cases = json.loads(file.read_text())
+        return cases
+
+
+def _bare(python: str, file: str) -> None:
+    subprocess.run([python, PROGRAM, file], check=True)
+
+
+def _debugpy(python: str, file: str) -> None:
+    place = mark(PROGRAM, "breakpoint")
+    with DapClient(DEBUGPY_ALONE.name, DEBUGPY_ALONE.command) as client:
+        client.request("initialize", {"clientID": "benchmark", "adapterID": "benchmark", "pathFormat": "path"})
+        launch = {"program": str(PROGRAM), "args": [file], "python": [python], "console": "internalConsole"}
+        begun = client.send("launch", {**launch, **DEBUGPY_ALONE.launch})
+        client.event("initialized")
+        client.request("setBreakpoints", {"source": {"path": str(place.file)}, "breakpoints": [{"line": place.line}]})
+        client.request("configurationDone")
+        client.response(begun)
+        client.event("terminated")
+
+
+def _ours(python: str, file: str, *, breakpoints: bool) -> None:
+    place = mark(PROGRAM, "breakpoint")
+    with tempfile.TemporaryDirectory() as home:
+        os.environ["PYHARNESS_HOME"] = home
+        with pyharness.debug(str(PROGRAM), file, python=python) as program:
+            if breakpoints:
+                program.set_breakpoint(f"py:{place.file}:{place.line}")
+            stop = program.resume()
+    if stop is not None:
+        raise HarnessError(f"The program stopped at {stop}, where nothing was asked for.")
+
+
+def _python(version: str) -> str | None:
+    """The interpreter itself: what stands on the PATH may be a script that chooses one."""
+    if version == f"{sys.version_info.major}.{sys.version_info.minor}":
+        return sys.executable
+    found = shutil.which(f"python{version}")
+    asked = [found or "", "-c", "import sys; print(sys.executable)"]
+    done = subprocess.run(asked, capture_output=True, text=True, check=False) if found else None
+    return done.stdout.strip() if done is not None and done.returncode == 0 else None
+
+
+def _is_built(python: str) -> bool:
+    where = {**os.environ, "PYTHONPATH": str(Path(pyharness.__file__).parents[1])}
+    return subprocess.run([python, "-c", "import pyharness._trap"], env=where, check=False, stderr=-3).returncode == 0
