@@ -11,7 +11,11 @@ from kit.paths import ROOT, TESTS
 
 UNLOADABLE = "import sys; sys.modules['pyharness._C'] = None; sys.path.insert(0, sys.argv[1])\n"
 UNLOADABLE += "from kit import needs; print(needs.debug_information().args)"
-OWN_PATH = {"test_export.py": "the examples that it imports", "test_mi_fuzz.py": "a program of its own, in its text"}
+OWN_PATH = {
+    "test_export.py": "the examples that it imports",
+    "test_mi_fuzz.py": "a program of its own, in its text",
+    "test_oldest_python.py": "a program of its own, in its text",
+}
 """Files that edit ``sys.path`` → for what."""
 
 

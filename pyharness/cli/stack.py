@@ -38,8 +38,8 @@ def command(target: str, *, as_json: bool, full: bool, variables: bool, thread: 
     and runs on; nothing is left attached.
     """
     from pyharness.debugger.stack_dump import dump_stacks
-    from pyharness.reading.live.stacks import MAX_FRAMES
     from pyharness.model.text.stack_format import Style, format_threads
+    from pyharness.reading.live.stacks import MAX_FRAMES
 
     where = _resolve(target)
     output.progress(f"reading the stacks of {target}")

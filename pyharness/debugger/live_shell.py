@@ -68,6 +68,8 @@ _PYTHON_PAUSES = 0.25
 _MAX_STOPS = 1000
 """Stops of other threads that a question waits for."""
 _STOP_SECONDS = 0.1
+_DYING_SECONDS = 0.5
+"""How much later than its program's end gdb's own may be heard of."""
 _LEAVING_SECONDS = 5.0
 """How long a program may take to end after debugpy has left it without a word."""
 
@@ -400,6 +402,15 @@ class LiveShell(Shell):
     def perform(self, actions: list[m.Action]) -> None:
         """Do what the machine says, in its order."""
         self._actions.perform(actions, has_libraries=bool(self._libraries))
+
+    def catch_up(self) -> None:
+        """Handle what came while the program stood; one that gdb held ends by itself only where gdb has died."""
+        stood = self.machine.focus
+        super().catch_up()
+        held = self.native if stood is not None and stood.language == "native" else None
+        with self.excused():
+            if held and self.exit_code is not None and held.ends(_DYING_SECONDS):
+                raise GdbLostError("gdb")
 
     @property
     def armed(self) -> Armed:

@@ -131,6 +131,10 @@ class GdbClient:
         """Whether gdb still answers."""
         return not self._ended.is_set()
 
+    def ends(self, seconds: float) -> bool:
+        """Whether gdb has ended, or does so within that time."""
+        return self._ended.wait(seconds)
+
     def command(
         self,
         text: str,

@@ -39,8 +39,11 @@ def interpreter_for(folder: str | Path | None = None, script: str = "") -> Inter
     ``folder`` is the program's working folder, this process's where it is ``None``; ``script`` is searched from when
     it lies in another project.
     """
-    here = Path(folder or Path.cwd())
-    around = [*_project(here), *(_project((here / script).absolute().parent) if script else ())]
+    try:
+        here = Path(folder or Path.cwd()).absolute()
+    except OSError:  # this process's folder was removed
+        here = Path("/")
+    around = [*_project(here), *(_project((here / script).parent) if script else ())]
     for found in _candidates(around):
         if os.access(found.path, os.X_OK):
             return None if is_this_one(found.path) else found
@@ -71,7 +74,7 @@ def _of(environment: Path, why: str) -> Interpreter:
 
 def _project(folder: Path) -> list[Path]:
     """``folder`` and those above it, up to the uppermost of its project; ``folder`` alone where there is no project."""
-    above = [folder.absolute(), *folder.absolute().parents]
+    above = [folder, *folder.parents]
     last = next((index for index, each in enumerate(above) if any((each / mark).exists() for mark in _MARKS)), 0)
     return above[: last + 1]
 

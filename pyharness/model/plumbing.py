@@ -8,7 +8,11 @@ from functools import lru_cache
 from pyharness.model.user_code import is_user_binary, is_user_source
 
 DEBUGGER = "the debugger"
-_INTERPRETER = re.compile(r"/(libpython\d[^/]*|(lib64/)?python[\d.]*[a-z]*)$")
+_WHOLE = (
+    (re.compile(r"/(libpython\d[^/]*|(lib64/)?python[\d.]*[a-z]*)$"), "interpreter"),
+    (re.compile(r"/_(trap|guard)\.abi3\.so$"), DEBUGGER),
+)
+"""Libraries in which every function is machinery."""
 _LIBRARIES = (
     (re.compile(r"/ld-[^/]*\.so|/lib(c|m|dl|rt|pthread|util)[.-][^/]*$|^\["), "libc"),
     (re.compile(r"/lib(stdc\+\+|c\+\+|gcc_s)[.-][^/]*$"), "the C++ library"),
@@ -69,8 +73,9 @@ _PYTHON = (
 @lru_cache(maxsize=4096)
 def native_family(function: str, library: str | None, file: str | None) -> str:
     """Whose machinery a native frame is, e.g. ``torch dispatcher``; empty for code that a user wants to see."""
-    if library and _INTERPRETER.search(library):
-        return "interpreter"
+    for pattern, family in _WHOLE:
+        if library and pattern.search(library):
+            return family
     foreign = library is not None and not is_user_binary(library)
     if not foreign and is_user_source(file):
         return ""

@@ -63,7 +63,10 @@ def has_engine() -> bool:
 def _engine(*, build: bool) -> ModuleType:
     """The engine that fits the torch of this process: that of the active build, or one from the shelf."""
     if _ENGINE in sys.modules:
-        return sys.modules[_ENGINE]
+        try:
+            return importlib.import_module(_ENGINE)
+        except ImportError as error:  # ``None`` stands there: nobody shall import it
+            raise _unusable("_engine", error) from error
     fits = facts.here()
     if fits is None:
         raise HarnessError("torch lacks the libraries that the engine links to.", "Install torch anew.")

@@ -70,7 +70,6 @@ def test_what_keeps_a_debugger_away_is_said_beforehand(tmp_path, monkeypatch):
     status, scope = tmp_path / "7" / "status", tmp_path / "scope"
     for text, yama, message in (
         ("State:\tZ (zombie)\n", "0", "has ended"),
-        ("State:\tS\nTracerPid:\t1\n", "0", "already being debugged, by process 1 "),
         ("State:\tS\nTracerPid:\t0\nUid:\t0\t0\t0\t0\n", "0", "another user"),
         ("State:\tS\nTracerPid:\t0\nUid:\t1000\t0\t0\t0\n", "2\n", "only root"),
         ("State:\tS\nTracerPid:\t0\nUid:\t1000\t0\t0\t0\n", "3\n", "nobody"),

@@ -67,7 +67,7 @@ def test_a_part_of_one(dap, crash, tmp_path, part):
         path.write_bytes(stream.read(keep))
     message, remedy = refused(dap, path)
     assert f"{path} is damaged or truncated: it has {keep:,} bytes of " in message
-    assert f"pyharness stack {path}" in remedy
+    assert (f"pyharness stack {path}" in remedy) == (part != "header")  # nothing can be shown without it
 
 
 def test_one_of_another_kind_of_machine(dap, crash, tmp_path):

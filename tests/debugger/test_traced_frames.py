@@ -1,10 +1,8 @@
 """Frames in which nothing can stop run untraced, on the Pythons where a debugger's trace function slows each one."""
 
-import sys
+from kit import needs
 
-import pytest
-
-pytestmark = pytest.mark.skipif(sys.version_info >= (3, 12), reason="Python has sys.monitoring: nothing is traced")
+pytestmark = needs.TRACE_FUNCTIONS
 QUIET = "plain False False\nplaced False False False False\ncaught False\nhere False\n"
 PLACED = "plain False False\nplaced True False True False\ncaught False\nhere False\n"
 LOOKED = "plain False False\nplaced False False False False\ncaught False\nhere True\n"

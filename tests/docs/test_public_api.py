@@ -23,6 +23,7 @@ INTERNAL = {
     "PYHARNESS_CHILDREN",  # the door that a child process knocks at
     "PYHARNESS_REPRODUCING",  # a script of bisect that runs itself
     "PYHARNESS_STOPS",  # the places that ph-run hands to the program
+    "PYHARNESS_TORCH_VERSION",  # a macro of the engine's sources
     "_PYHARNESS_COMPLETE",  # set by a shell that completes
 }
 VARIABLE = re.compile(r"[\"'](_?PYHARNESS_[A-Z_]+)[\"']")

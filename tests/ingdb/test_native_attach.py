@@ -142,4 +142,4 @@ def test_a_process_of_someone_else(gdb, running):
         needs.skip("other users cannot read this clone")
     said = gdb(f"ph-attach {running}", before=[*AS_NOBODY, "env", "-u", "PYHARNESS_HOME"])
     assert f"No permission to attach to process {running}." in said, said
-    assert "It belongs to root and gdb runs as nobody" in said, said
+    assert "It belongs to root and you are nobody" in said, said

@@ -6,6 +6,7 @@ An extension that does not load is no reason: the tests that need it fail.
 import os
 import shutil
 import subprocess
+import sys
 from collections.abc import Sequence
 from pathlib import Path
 from typing import NoReturn
@@ -18,6 +19,11 @@ from kit.paths import ROOT
 def skip(reason: str) -> NoReturn:
     """Skip the test that runs."""
     pytest.skip(reason)
+
+
+# --- which Python ---
+
+TRACE_FUNCTIONS = pytest.mark.skipif(sys.version_info >= (3, 12), reason="Python has sys.monitoring: nothing is traced")
 
 
 # --- what was built ---

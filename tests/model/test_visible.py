@@ -25,6 +25,7 @@ NOT_TERMINALS = {
     "debuggee/__main__.py": "Python's own two lines of a hook that fails",
     "debuggee/entries/interpreter_report.py": "JSON for the doctor",
     "debuggee/entries/torch_report.py": "JSON for the doctor",
+    "engine/facts.py": "JSON for whoever builds the engine",
     "doctor/system/ptrace_attempt.py": "JSON for the doctor",
     "ingdb/checkup.py": "JSON for the doctor",
     "debuggee/site/sitecustomize.py": "any Python, before anything of ours can be imported",

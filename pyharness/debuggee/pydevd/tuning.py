@@ -7,6 +7,7 @@ import sys
 from contextlib import suppress
 from typing import TYPE_CHECKING, Any
 
+from pyharness.debuggee import recursion
 from pyharness.debuggee.link import quiet_thread
 from pyharness.debuggee.pydevd import evaluation as pydevd_evaluation
 from pyharness.debuggee.pydevd import presentation, quick_import, unwound_steps
@@ -34,7 +35,7 @@ def tune(debugger: Any) -> None:
     debugger.handle_breakpoint_condition = conditions.hold
     debugger.handle_breakpoint_expression = conditions.express
     for name in ("set_suspend", "do_wait_suspend"):  # a stop begins with one of them
-        setattr(debugger, name, _with_modules(getattr(debugger, name)))
+        setattr(debugger, name, _with_modules_and_room(getattr(debugger, name)))
     _spare_threads()
     after_import("torch._dynamo.trace_rules", _leave_uncompiled)
     _log_nothing()
@@ -77,10 +78,11 @@ def _spare_threads() -> None:
     pydevd_tracing.set_trace_to_threads = set_trace_to_threads
 
 
-def _with_modules(function: Callable[..., Any]) -> Callable[..., Any]:
+def _with_modules_and_room(function: Callable[..., Any]) -> Callable[..., Any]:
     def stands_for(*arguments: Any, **named: Any) -> Any:
         KEPT_MODULES.put_back()
-        return function(*arguments, **named)
+        with recursion.room():
+            return function(*arguments, **named)
 
     return stands_for
 

@@ -69,6 +69,11 @@ class NativeSide:
     ) -> None:
         self._on_notice = on_notice
         self._settling: queue.SimpleQueue[Notice | None] | None = None
+        self.thread_ids: dict[str, int] = {}
+        """gdb's thread number (as MI writes it) → LWP."""
+        self._called = 0
+        """The thread on which gdb calls a function: a stop of it is one of the call; then it stands as before."""
+        self._stop_in_call: Notice | None = None
         self._gdb = GdbClient(self._forward, **user_code.environment)
         self._user_code = user_code
         self.agent = agent
@@ -87,9 +92,6 @@ class NativeSide:
         """gdb's numbers of what stops a step where an exception is caught; empty where nothing is armed."""
         self._catching: set[int] = set()
         """Threads on their way from there into the function that catches: gdb gives no reason for that stop."""
-        self._called = 0
-        """The thread on which gdb calls a function: a stop of it is one of the call; then it stands as before."""
-        self._stop_in_call: Notice | None = None
         self._lost_python: dict[int, tuple[str, str]] = {}
         """Threads in whose Python a call crashed → why nothing of it can be asked any more, and what to do."""
         self._condition_crashes: dict[int, str] = {}
@@ -115,13 +117,15 @@ class NativeSide:
         self.calls_unguarded = False
         """gdb died while it was asked for what may call a function of the program, which has no guard."""
         self.pid = 0
-        self.thread_ids: dict[str, int] = {}
-        """gdb's thread number (as MI writes it) → LWP."""
 
     @property
     def alive(self) -> bool:
         """Whether gdb still answers."""
         return self._gdb.alive
+
+    def ends(self, seconds: float) -> bool:
+        """Whether gdb has ended, or does so within that time."""
+        return self._gdb.ends(seconds)
 
     @property
     def gdb_pid(self) -> int:
