@@ -178,7 +178,7 @@ def _stop_told_to_others(lwp: int) -> int:
     except OSError:
         return 0
     number, code = struct.unpack_from("<i4xi", information)
-    return code if code >> 8 == _EVENT_STOP else number
+    return int(code if code >> 8 == _EVENT_STOP else number)
 
 
 def _signal_information(lwp: int) -> bytes:
