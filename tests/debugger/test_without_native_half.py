@@ -47,7 +47,7 @@ def native(mark, function):
 
 
 OWN = "{}.{}".format(*sys.version_info)
-BARE = sys._base_executable
+BARE = sys._base_executable  # type: ignore[attr-defined]  # a venv has the interpreter that it was made from
 """Our own interpreter without its environment, in which an editable install would find the modules of this clone."""
 OTHERS = [version for version in sorted(interpreters()) if not version.startswith(OWN)]
 
