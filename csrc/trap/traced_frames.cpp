@@ -9,6 +9,13 @@
 
 #include <pthread.h>
 
+#if defined(__x86_64__) && defined(__GLIBC__)
+// As every glibc has them: newer ones moved them to another library, under
+// newer versions, which a wheel for older systems cannot ask for.
+__asm__(".symver pthread_getattr_np,pthread_getattr_np@GLIBC_2.2.5");
+__asm__(".symver pthread_attr_getstack,pthread_attr_getstack@GLIBC_2.2.5");
+#endif
+
 namespace {
 
 using pyharness::breakpoints::Python310;
