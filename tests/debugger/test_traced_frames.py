@@ -1,5 +1,6 @@
 """Frames in which nothing can stop run untraced, on the Pythons where a debugger's trace function slows each one."""
 
+import pyharness
 from kit import needs
 
 pytestmark = needs.TRACE_FUNCTIONS
@@ -54,3 +55,14 @@ def test_a_place_in_a_frame_that_runs_already_and_in_a_generator_that_waits(debu
         it.clear_breakpoint(second)
         assert it.resume() is None
     assert program.output == f"{LOOKED}{NUMBERS}{QUIET}module False\n{OWN}end\n"
+
+
+def test_two_files_of_one_text_are_two(tmp_path):
+    """Python takes code of equal text for equal, whatever file it is of."""
+    for name in ("first", "second"):
+        (tmp_path / f"{name}.py").write_text("def half(a):\n    b = a\n    return b\n")
+    script = tmp_path / "both.py"
+    script.write_text("import first, second\nfirst.half(1)\nsecond.half(2)\n")
+    with pyharness.debug(str(script)) as program:
+        program.run_to(f"py:{tmp_path / 'second.py'}:3")
+        assert program.evaluate("a") == "2"
