@@ -56,6 +56,8 @@ def test_a_gdb_that_hears_nothing_ends_soon(running, controller):
     process.wait()
     assert select.select([ended], [], [], 20)[0]
     os.close(ended)
+    with pyharness.attach("walker") as program:  # which waits until the program has let go of the one before
+        program.run_to(walker.at("released"))
     walker.ends_free()
 
 

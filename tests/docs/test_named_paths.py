@@ -9,7 +9,10 @@ from pages import ROOT, pages
 
 ABOUT_THE_CODE = {"CONTRIBUTING.md", "docs/architecture.md", "docs/glossary.md", "docs/building.md", "docs/faults.md"}
 PATH = re.compile(r"`([\w.*/-]*[\w*]/|[\w.*/-]*/[\w.*-]+\.(?:py|pyi|h|cpp|md|sh|toml|json|cmake|gdb))`")
-FOLDERS = ("", "pyharness", "pyharness/include", "docs", "tests", "csrc/engine", "pyharness/fx", "pyharness/ingdb")
+FOLDERS = (
+    *("", "docs", "tests", "csrc/engine", "pyharness", "pyharness/include"),
+    *("pyharness/fx", "pyharness/ingdb", "pyharness/reading"),
+)
 MADE = {".venv/", "build/NAME/", "build/release/", ".vscode/", ".setup/"}
 """What is not in a fresh clone."""
 FOR_READERS = {"debugging/", "debugging/build.sh", "pyharness/cli/VERB.py", "bad/reproduce.py"}

@@ -121,6 +121,11 @@ class TracedFrames:
         return frozenset()
 
 
+def is_pydevds(function: Any) -> bool:
+    """Whether a trace function is one that pydevd gives a thread that it has begun to trace."""
+    return type(function).__name__ in _TRACERS and type(function).__module__.startswith("_pydevd_bundle.")
+
+
 def _tracers() -> Iterator[type]:
     from _pydevd_bundle import pydevd_trace_dispatch
 

@@ -12,7 +12,7 @@ from pyharness.debuggee.bounded import BOUNDS
 from pyharness.debuggee.link import quiet_thread
 from pyharness.debuggee.pydevd import left_behind
 from pyharness.debuggee.pydevd.trace_function import MONITORING, set_trace
-from pyharness.debuggee.pydevd.traced_frames import TRACED_FRAMES
+from pyharness.debuggee.pydevd.traced_frames import TRACED_FRAMES, is_pydevds
 
 if TYPE_CHECKING:
     import socket
@@ -169,14 +169,16 @@ def _stop_monitoring() -> None:
 def _vanish(_frame: FrameType, _event: str, _argument: Any) -> None:
     """A trace function that removes itself: what a thread is traced by, only that thread can take away for certain.
 
-    It may come to that when the next debugger is there, whose own functions stay.
+    It may come to that when the next debugger is there, whose own functions stay. If none is, one that pydevd put back
+    goes too: the thread was in pydevd when all tracing was taken away.
     """
     frame: FrameType | None = sys._getframe(1)
     while frame is not None:
         if frame.f_trace is _vanish or not _Known.debuggers:
             frame.f_trace = None
         frame = frame.f_back
-    if sys.gettrace() is _vanish:
+    tracer = sys.gettrace()
+    if tracer is _vanish or (not _Known.debuggers and is_pydevds(tracer)):
         set_trace(None)
 
 
