@@ -43,8 +43,11 @@ def _mode_of(path: Path) -> int | None:
 
 def write_output(path: Path, data: bytes) -> None:
     """Write what a person has named, be it a link or a device: a file whole, wherever its folder takes one more."""
+    if path.exists() and not path.is_file():  # /dev/stdout may be a pipe, which has no name to resolve to
+        path.write_bytes(data)
+        return
     whole = path.resolve()
-    if (whole.exists() and not whole.is_file()) or not os.access(whole.parent, os.W_OK):
+    if not os.access(whole.parent, os.W_OK):
         whole.write_bytes(data)
     else:
         write_whole(whole, data)

@@ -168,11 +168,14 @@ def read(file: str) -> Document:
         known = {entry.name: entry for entry in path.parent.glob("*.toml")}
         raise UsageError(f"There is no session file {file!r}.", nearest(path.name, known)) from error
     except (OSError, UnicodeDecodeError) as error:
-        raise UsageError(f"{file} cannot be read: {error}", "Name a TOML file.") from error
+        reason = error.strerror if isinstance(error, OSError) else error
+        raise UsageError(f"{file} cannot be read: {reason}.", "Name a TOML file.") from error
 
 
 def _text_of(path: Path, file: str) -> str:
-    if path.exists() and not path.is_file() and not path.is_dir():  # a device or a pipe would be read for ever
+    if path.is_dir():
+        raise UsageError(f"{file} is a folder.", "Name a TOML file.")
+    if path.exists() and not path.is_file():  # a device or a pipe would be read for ever
         raise UsageError(f"{file} is not a file.", "Name a TOML file.")
     with path.open("rb") as stream:
         data = stream.read(_MOST_BYTES + 1)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import re
+import signal
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -25,6 +26,8 @@ if TYPE_CHECKING:
 
 REASONS = ("breakpoint", "step", "signal", "exception", "entry", "ended")
 LANGUAGES = ("python", "native")
+_EXIT_CODES = range(-signal.SIGRTMAX, 256)
+"""Those below 0 stand for signals."""
 _CHOICES = {"reason": REASONS, "language": LANGUAGES}
 
 
@@ -35,7 +38,7 @@ def plan_of(file: str) -> Plan:
     if program is None:
         raise UsageError(f"{file} has no [program] table.", 'Say what to run: [program], script = "train.py".')
     folder = Path(file).absolute().parent
-    exit_code, kill = program.number("exit_code"), program.flag("kill")
+    exit_code, kill = _end(program)
     exit_code_line = program.line_of("exit_code") if exit_code is not None else 0
     target = replace(_target(program, folder), eval_timeout=_eval_timeout(root))
     steps = _steps(root.tables("step"), Path(file), target)
@@ -43,6 +46,16 @@ def plan_of(file: str) -> Plan:
     full = root.flag("full")
     root.done()
     return Plan(target, steps, logs, full, kill, exit_code, exit_code_line, expecting=True)
+
+
+def _end(program: Table) -> tuple[int | None, bool]:
+    """The exit code that is expected, and whether the program is ended after the last step."""
+    exit_code, kill = program.number("exit_code"), program.flag("kill")
+    if exit_code is not None and exit_code not in _EXIT_CODES:
+        raise program.error("exit_code", f"No program ends with {exit_code}.", "Write 0 to 255, or -11 for SIGSEGV.")
+    if exit_code is not None and kill and exit_code != -signal.SIGKILL:
+        raise program.error("exit_code", "kill ends the program: it returns no exit code.", "Take one of the two out.")
+    return exit_code, kill
 
 
 def _log_point(table: Table, file: Path, target: Target) -> LogPoint:

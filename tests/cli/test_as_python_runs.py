@@ -44,6 +44,14 @@ def test_a_folder_or_an_archive(pyharness, application, words):
 
 
 @pytest.mark.parametrize("words", [("run",), ("step",)], ids=" ".join)
+def test_no_variable_of_ours_is_in_the_environment(pyharness, environment, tmp_path, words):
+    script = tmp_path / "shows.py"
+    script.write_text("import os\nprint(sorted(os.environ))\n")
+    plain = subprocess.run([sys.executable, script], env=environment, capture_output=True, text=True, check=True)
+    assert pyharness(*words, script).stdout.startswith(plain.stdout)
+
+
+@pytest.mark.parametrize("words", [("run",), ("step",)], ids=" ".join)
 def test_a_relative_path_and_another_folder(pyharness, application, words):
     """What the program imports later is found all the same."""
     plain = subprocess.run(

@@ -82,3 +82,10 @@ def test_links_devices_and_permissions(tmp_path):
     with open("/dev/null", "rb") as null:  # noqa: PTH123
         write_output(tmp_path / f"/proc/self/fd/{null.fileno()}", b"3")
     assert {each.name for each in tmp_path.iterdir()} == {"deep.html", "link.html"}
+
+
+def test_a_pipe_without_a_name():
+    done = subprocess.run(
+        [sys.executable, "-c", WRITES, "/dev/stdout"], stdout=subprocess.PIPE, stderr=subprocess.STDOUT, check=True
+    )
+    assert done.stdout

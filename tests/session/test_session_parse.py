@@ -80,6 +80,9 @@ def test_paths_are_relative_to_the_session_file(tmp_path):
         ("args = [\n  1,\n]", 3, "list of strings", ""),
         ("exit_code = 1.5", 3, "a whole number", ""),
         ("exit_code = nan", 3, "a whole number", ""),
+        ("exit_code = 256", 3, "No program ends with 256", "0 to 255"),
+        ("exit_code = -65", 3, "No program ends with -65", "-11"),
+        ("kill = true\nexit_code = 0", 4, "returns no exit code", "Take one"),
     ],
 )
 def test_a_mistake_is_named_with_its_line_and_the_nearest_name(session, text, line, message, remedy):
@@ -95,6 +98,11 @@ def test_a_mistake_is_named_with_its_line_and_the_nearest_name(session, text, li
 def test_a_time_limit_that_is_none_is_refused(session, seconds):
     with pytest.raises(UsageError, match=r":1: .*(time limit of an expression cannot be|must be a number)"):
         plan_of(session(f"eval_timeout = {seconds}\n{HEAD}"))
+
+
+def test_a_folder_is_named_as_one(tmp_path):
+    with pytest.raises(UsageError, match=r" is a folder\.\n?"):
+        plan_of(str(tmp_path))
 
 
 def test_what_is_not_toml_says_where(session):

@@ -54,7 +54,7 @@ class InTerminal:
         words = [*(["-m"] if command.module else []), command.script, *command.arguments]
         paths = [str(_SITE), command.env.get("PYTHONPATH") or os.environ.get("PYTHONPATH", "")]
         env = {**command.env, "PYTHONPATH": os.pathsep.join(filter(None, paths))}
-        env |= {"PYDEVD_DISABLE_FILE_VALIDATION": "1", "PYHARNESS_CHILDREN": json.dumps(encode(self._door.told))}
+        env["PYHARNESS_CHILDREN"] = json.dumps(encode(self._door.told))
         kind = "external" if self._plan.console == "externalTerminal" else "integrated"
         title = f"pyharness: {Path(command.script).name}"
         return {

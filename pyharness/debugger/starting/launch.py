@@ -138,7 +138,7 @@ class Launched:
         arguments += ["--channel", str(channel), "--debugpy", str(debugpy)]
         if command.module:
             arguments.append("-m")
-        env = {**os.environ, "PYDEVD_DISABLE_FILE_VALIDATION": "1", **command.env}
+        env = {**os.environ, **command.env}
         # It hears of Ctrl-C from the script's first line on: what comes before is ours, and we end it (see debuggee).
         before = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
         try:
