@@ -20,6 +20,13 @@ from pyharness.reading.live.stacks import read_stacks
 from pyharness.reading.live.tracing import Tracer
 
 FRAMES = "py_frames.py"
+HOLDS_ONE = """
+import ctypes, sys
+PTRACE_SEIZE = 0x4206
+assert ctypes.CDLL(None).ptrace(PTRACE_SEIZE, int(sys.argv[1]), 0, 0) == 0
+print("holds", flush=True)
+sys.stdin.read()
+"""
 HOLDS = """
 import sys, time
 from pyharness.reading.live.tracing import Tracer
@@ -73,6 +80,21 @@ def test_who_holds_it_is_killed(number):
             holder.send_signal(number)
             holder.wait()
         await_that(lambda: state(said["pid"]) == "S")
+        assert_runs_on(process)
+
+
+def test_none_is_kept_where_one_is_refused():
+    """The thread that another tracer has comes last: those before it were seized."""
+    with waiting(sys.executable, FRAMES) as (process, said):
+        *others, last = sorted(tasks(said["pid"]))
+        assert others
+        command = [sys.executable, "-c", HOLDS_ONE, str(last)]
+        with subprocess.Popen(command, stdout=subprocess.PIPE, stdin=subprocess.PIPE) as holder:
+            assert holder.stdout.readline() == b"holds\n"
+            with pytest.raises(PermissionError), Tracer(said["pid"]):
+                pass
+            assert {tracer_of(lwp) for lwp in others} == {0}
+            holder.communicate()
         assert_runs_on(process)
 
 

@@ -119,8 +119,10 @@ class Tracer:
             self._ended.append(lwp)
 
     def _release(self) -> None:
-        for lwp in sorted(self.running):  # it may stand by now; one that does not is let go when this thread ends
-            self._await(lwp, 0.0)
+        # Threads that were seized when another was refused stand in a moment; one that does not stand yet, after being
+        # waited for, is let go when this thread ends.
+        for lwp in sorted(self._seized.difference(self.standing, self._ended)):
+            self._await(lwp, 0.0 if lwp in self.running else time.monotonic() + _PATIENCE)
         self._ended += [lwp for lwp, number in self.standing.items() if not _let_go(lwp, number)]
         self.seconds = time.perf_counter() - self._since
         for lwp in sorted(self._ended, key=lambda lwp: lwp == self._pid):
