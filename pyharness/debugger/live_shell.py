@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from pyharness.debugger import machine as m
 from pyharness.debugger.actions import Actions, GilHeldError
+from pyharness.debugger.last_words import last_words, who_logs
 from pyharness.debugger.native.ending import EndedError, crash_of
 from pyharness.debugger.native.prepared_gdb import PreparedGdb
 from pyharness.debugger.native.side import number_of
@@ -142,7 +143,15 @@ class LiveShell(Shell):
                 return False
         return True
 
-    def _exited(self, code: int) -> None:
+    def _exited(self, code: int, told: Sequence[tuple[str, Any]] = ()) -> None:
+        """Note the program's end, of which a person hears after its log lines; ``told`` came before."""
+        logs = who_logs(self.breakpoints.enabled)
+        logs -= {name for name, side in (("gdb", self.native), ("debugpy", self.python)) if not (side and side.alive)}
+        for source, item in last_words(self._events, told, logs):
+            if source == "gdb":
+                self._on_printed(item)
+            elif item["event"] == "output":
+                self._on_output(item.get("body") or {})
         self.exit_code = code
         self.breakpoints.left_unseen = code >= 0 and not self._ending
         self._listener.ended(code)
@@ -292,12 +301,15 @@ class LiveShell(Shell):
             raise GdbLostError("gdb")
         if notice.kind == "refused":
             self._on_refused(str(notice.values.get("msg", "gdb refused to let the program run.")))
-        if notice.kind == "console" and (said := Logged.in_line(str(notice.values["text"]))):
-            self._log(said.number, said.text)
+        self._on_printed(notice)
         if notice.kind == "stopped":
             self.native.calls.look()
         if notice.kind == "stopped" and "thread-id" in notice.values:
             self._on_native_stop(self.native, notice)
+
+    def _on_printed(self, notice: Notice) -> None:
+        if notice.kind == "console" and (said := Logged.in_line(str(notice.values["text"]))):
+            self._log(said.number, said.text)
 
     def _on_refused(self, why: str) -> None:
         leave = self.machine.has_no_lines() if why == _NO_BOUNDS else []
@@ -365,7 +377,7 @@ class LiveShell(Shell):
             while True:
                 source, item = self._events.get(timeout=seconds)
                 if source == "exit":
-                    self._exited(item)
+                    self._exited(item, told)
                     return True
                 if source == "program":  # it waits for the answer before it can end
                     self._on_program(item)

@@ -53,6 +53,19 @@ def test_each_is_stopped_in(tmp_path, libraries, text, place):
     assert logged(tmp_path / "loads.py", text, libraries, place) == ["1", "2", "3"]
 
 
+ENDS = """import ctypes, os
+first = ctypes.CDLL({first!r})
+for number in range(300):
+    first.doubled(number)
+os._exit(0)
+"""
+
+
+def test_log_lines_come_before_the_end(tmp_path, libraries):
+    """gdb prints them faster than we read, and the program's end comes by another way."""
+    assert logged(tmp_path / "ends.py", ENDS, libraries, "native:doubled") == [str(each) for each in range(300)]
+
+
 def test_hits_are_counted_together(tmp_path, libraries):
     script = tmp_path / "loads.py"
     script.write_text(TWO.format(**libraries))
