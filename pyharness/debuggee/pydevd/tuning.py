@@ -14,6 +14,7 @@ from pyharness.debuggee.pydevd import presentation, quick_import, unwound_steps
 from pyharness.debuggee.pydevd.conditions import Conditions
 from pyharness.debuggee.pydevd.emptied_modules import KEPT_MODULES
 from pyharness.debuggee.pydevd.opened_files import open_files
+from pyharness.debuggee.pydevd.simultaneous import Stops
 from pyharness.debuggee.watched.imports import after_import
 
 if TYPE_CHECKING:
@@ -34,6 +35,7 @@ def tune(debugger: Any) -> None:
     conditions = Conditions(debugger)
     debugger.handle_breakpoint_condition = conditions.hold
     debugger.handle_breakpoint_expression = conditions.express
+    Stops(debugger).watch()
     for name in ("set_suspend", "do_wait_suspend"):  # a stop begins with one of them
         setattr(debugger, name, _with_modules_and_room(getattr(debugger, name)))
     _spare_threads()
