@@ -45,7 +45,11 @@ class Server:
 
     def __post_init__(self) -> None:
         self.token = self.token or _chosen() or secrets.token_urlsafe(_LENGTH)
-        self._socket = socket.create_server((_LOOPBACK, self.port), backlog=8)
+        try:
+            self._socket = socket.create_server((_LOOPBACK, self.port), backlog=8)
+        except OSError as error:
+            reason = os.strerror(error.errno or 0).lower()
+            raise UsageError(f"Port {self.port} cannot be listened on: {reason}.", "Name another, or 0.") from error
         self.port = self._socket.getsockname()[1]
         self._lock = threading.Lock()
         self._sessions: list[Session] = []

@@ -44,6 +44,16 @@ def test_only_the_loopback_interface_is_bound(dap):
     assert reachable(dap.port) == {"0100007F"}
 
 
+def test_a_port_that_is_taken(dap):
+    dap.tcp()
+    done = subprocess.run([*PYHARNESS, "dap", "--port", str(dap.port)], capture_output=True, text=True, check=False)
+    assert (done.returncode, done.stdout) == (2, "")
+    assert (
+        done.stderr
+        == f"pyharness: Port {dap.port} cannot be listened on: address already in use.\nName another, or 0.\n"
+    )
+
+
 def test_a_second_client_without_the_token_starts_nothing(dap, first, tmp_path):
     second, trace = Debugging(dap.connect(), TARGET), tmp_path / "trace"
     second.initialize()

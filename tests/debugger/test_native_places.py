@@ -55,6 +55,52 @@ def test_a_function_without_code_of_its_own(program):
         stopped.run_to("native:squared")
 
 
+OVERLOADS = """#include <string>
+static int kind(int first) { int found = first; return found; }
+static int kind(double first) { int found = (int)first; return found; }
+static int kind(
+    const std::string& text,
+    int more) {
+  int found = (int)text.size() + more;
+  return found;
+}
+extern "C" int run() { return kind(1) + kind(2.5) + kind("abc", 4); }
+"""
+
+
+@pytest.fixture
+def overloads(tmp_path):
+    (tmp_path / "overloads.cpp").write_text(OVERLOADS)
+    library = tmp_path / "overloads.so"
+    subprocess.run(["g++", "-g", "-O0", "-fPIC", "-shared", "-o", library, tmp_path / "overloads.cpp"], check=True)
+    (tmp_path / "calls.py").write_text(f"import ctypes\nctypes.CDLL({str(library)!r}).run()\n")
+    with pyharness.debug(tmp_path / "calls.py") as stopped:
+        yield stopped
+
+
+@pytest.mark.parametrize(
+    ("place", "value"),
+    [
+        ("kind(int)", ("first", "1")),
+        ("kind(double)", ("first", "2.5")),
+        ("kind(double) if first == 2.5", ("first", "2.5")),
+        ("kind if first == 2.5", ("first", "2.5")),
+        ("kind(std::string const&, int)", ("more", "4")),
+        ("kind(const std::string &,int)", ("more", "4")),
+    ],
+)
+def test_an_overload_by_its_parameters(overloads, place, value):
+    name, expected = value
+    overloads.run_to(f"native:{place}")
+    assert overloads.evaluate(name) == expected
+    assert overloads.finish() == 0
+
+
+def test_a_condition_that_fits_no_overload(overloads):
+    with pytest.raises(HarnessError, match="does not parse"):
+        overloads.run_to("native:kind if nosuch == 1")
+
+
 OPERATORS = """thread_local int untouched = 5;
 struct Positive {
   int n;

@@ -4,6 +4,8 @@ import pytest
 
 from pyharness.reading.functions.function_name import bare_name, matches, without_template_arguments
 
+STRING = "std::__cxx11::basic_string<char, std::char_traits<char>, std::allocator<char> >"
+
 
 @pytest.mark.parametrize(
     ("demangled", "bare"),
@@ -45,6 +47,9 @@ def test_bare_name(demangled, bare):
         ("at::add(int)", "::at::add", True),
         ("at::add(int)", "at::add(int)", True),
         ("at::add(int)", "at::add(long)", False),
+        (f"at::add({STRING} const&)", "add(const std::string &)", True),
+        ("f(int, unsigned long)", "f(int,unsigned long)", True),
+        ("f(int, unsigned long)", "f(int,unsignedlong)", False),
         ("at::add(int)", "dd", False),
         ("at::add(int)", "t::add", False),
         ("at::add<int>(int)", "add<int>", True),

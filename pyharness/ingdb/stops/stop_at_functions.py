@@ -21,6 +21,7 @@ from pyharness.model.text.code_lines import line_count
 from pyharness.model.user_code import is_user_python, is_user_source
 from pyharness.protocol.mi import Armed, Bound, Break
 from pyharness.reading.functions.function_name import matches
+from pyharness.reading.functions.symbol_names import demangled
 
 if TYPE_CHECKING:
     from pyharness.ingdb.functions.user_functions import UserFunction
@@ -194,8 +195,13 @@ def set_breakpoint(request: Break) -> Bound:
     specs = [spec for spec in found if spec not in known]
     numbers: list[int] = []
     places: list[tuple[str, int]] = []
+    refused: list[_ConditionError] = []
     for spec in specs:
-        stop = _stop_at(spec, request)
+        try:
+            stop = _stop_at(spec, request)
+        except _ConditionError as error:  # of overloads only some may have what it names
+            refused.append(error)
+            continue
         if stop.pending and request.line:
             stop.delete()
             stop = _through_links(request)
@@ -203,7 +209,13 @@ def set_breakpoint(request: Break) -> Bound:
         stop.ignore_count = request.ignore
         numbers.append(stop.number)
         places += _places(stop)
+    if refused and not known:
+        raise refused[0]
     return Bound(tuple(numbers), places=tuple(places))
+
+
+class _ConditionError(gdb.GdbError):
+    """A condition that gdb cannot parse at a place."""
 
 
 def _stop_at(spec: str, request: Break) -> gdb.Breakpoint:
@@ -218,7 +230,7 @@ def _stop_at(spec: str, request: Break) -> gdb.Breakpoint:
                 stop.condition = request.condition
         except gdb.error as error:
             stop.delete()
-            raise gdb.GdbError(f"The condition {request.condition!r} does not parse: {error}") from error
+            raise _ConditionError(f"The condition {request.condition!r} does not parse: {error}") from error
     return stop
 
 
@@ -290,7 +302,12 @@ def _no_such_line(request: Break) -> gdb.GdbError:
 
 def _by_function(name: str) -> list[str]:
     """Addresses (after the prologue) of each function of that name; qualified, or just its last part."""
-    matching = [entry for entry in known_functions() if matches(entry.name, name)]
+    with_parameters = "(" in name
+    matching = [
+        entry
+        for entry in known_functions()
+        if matches(demangled(entry.linkage_name.encode()) if with_parameters else entry.name, name)
+    ]
     if matching:
         return [f"*{entry.stop_address:#x}" for entry in matching]
     return [f"*{address:#x}" for address in native_names.address_of_function(name)]

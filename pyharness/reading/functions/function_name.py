@@ -9,6 +9,11 @@ _CLONE = re.compile(r"( \[clone [^]]*\])+$|(\.(cold|part|isra|constprop|lto_priv
 _AFTER_PARAMETERS = re.compile(r"(\s*(const|volatile|noexcept|&&?))+$")
 _OPERATOR = re.compile(r"(?<![\w~])operator(?!\w)")
 _QUALIFIER = re.compile(r" (const|volatile|&&?)(?=::| const| volatile| &)")
+_STRING = re.compile(
+    r"std::(__cxx11::)?basic_string<char, std::char_traits<char>, std::allocator<char> >|std::__cxx11::string\b"
+)
+_CONST_FIRST = re.compile(r"(?<=[(,< ])const\s+([\w:]+(?:<[^<>]*>)?)")
+_SPACES = re.compile(r"(?<=[^\w])\s+|\s+(?=[^\w])")
 _CLOSED_BY = {"(": ")", "<": ">", "{": "}", "[": "]"}
 
 
@@ -61,9 +66,17 @@ def without_template_arguments(name: str) -> str:
     return "".join(kept)
 
 
+def _as_written(signature: str) -> str:
+    """A signature in one spelling: ``std::string`` by that name, ``const`` behind its type, no needless spaces."""
+    named = _STRING.sub("std::string", signature)
+    return _SPACES.sub("", _CONST_FIRST.sub(r"\1 const", named))
+
+
 def matches(demangled: str, wanted: str) -> bool:
     """Whether ``wanted`` (qualified or its last part, with or without parameters) names the function ``demangled``."""
     wanted = wanted.removeprefix("::").strip()
+    if "(" in wanted:
+        wanted, demangled = _as_written(wanted), _as_written(demangled)
     candidates = [demangled, bare_name(demangled)]
     if "<" not in wanted:
         candidates.append(without_template_arguments(candidates[1]))
