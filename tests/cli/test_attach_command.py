@@ -113,3 +113,15 @@ def test_gdb_is_on_the_process_with_our_commands(waiting, pyharness):
     assert f"process {process.pid}" in result.stdout
     assert "ph-bt" in result.stdout
     assert process.poll() is None
+
+
+def test_gdb_goes_on_to_the_end(pyharness, tmp_path):
+    fifo = tmp_path / "fifo"
+    os.mkfifo(fifo)
+    script = "import sys; print('waits', flush=True); open(sys.argv[1]).read()"
+    with subprocess.Popen([sys.executable, "-c", script, fifo], stdout=subprocess.PIPE, text=True) as process:
+        assert process.stdout.readline() == "waits\n"
+        ends = f"shell (echo > {fifo}) &"
+        result = pyharness("attach", str(process.pid), "--", "-batch", "-ex", ends, "-ex", "continue")
+    assert "Python Exception" not in result.stderr
+    assert "exited normally" in result.stdout

@@ -48,10 +48,8 @@ def test_a_port_that_is_taken(dap):
     dap.tcp()
     done = subprocess.run([*PYHARNESS, "dap", "--port", str(dap.port)], capture_output=True, text=True, check=False)
     assert (done.returncode, done.stdout) == (2, "")
-    assert (
-        done.stderr
-        == f"pyharness: Port {dap.port} cannot be listened on: address already in use.\nName another, or 0.\n"
-    )
+    said = f"Port {dap.port} cannot be listened on: address already in use.\nName another, or 0."
+    assert done.stderr == f"pyharness: {said}\n"
 
 
 def test_a_second_client_without_the_token_starts_nothing(dap, first, tmp_path):

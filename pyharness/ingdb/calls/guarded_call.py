@@ -197,7 +197,10 @@ def _on_stop(event: gdb.StopEvent) -> None:
 
 
 def _on_cont(event: gdb.ContinueEvent) -> None:
-    _Calls.signalled.discard(event.inferior_thread.ptid[1])
+    if event.inferior_thread is None:  # all of them go on
+        _Calls.signalled.clear()
+    else:
+        _Calls.signalled.discard(event.inferior_thread.ptid[1])
 
 
 gdb.events.stop.connect(_on_stop)
