@@ -59,6 +59,8 @@ class Breakpoints:
         """Breakpoints in native code that were refused because there is no gdb."""
         self._count = 0
         self._maps: dict[str, SourceMap] = {}
+        self.root = ""
+        """What comes before the program's paths to make them ours; not empty for one in a container."""
         self.of_number: dict[int, Breakpoint] = {}
         """gdb's number → the breakpoint, also one that is removed."""
         self.tell_ops: Callable[[tuple[OpPlace, ...]], None] = lambda _places: None
@@ -109,7 +111,7 @@ class Breakpoints:
                 self.bind_native(native)
             return
         if where.kind == "py" and where.line:
-            self._bind_lines(new, where.file, [executable_line(where.file, where.line)])
+            self._bind_lines(new, where.file, [executable_line(self.root + where.file, where.line)])
             return
         for source_map in self._maps.values():
             self._bind_map(new, source_map)

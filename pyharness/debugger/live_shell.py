@@ -20,7 +20,6 @@ from pyharness.debugger.python.side import PythonSide
 from pyharness.debugger.shell import Shell
 from pyharness.debugger.starting import processes
 from pyharness.debugger.starting.engine_first import EngineFirst
-from pyharness.debugger.starting.launch import PACKAGE, packages
 from pyharness.gdbmi.client import GdbError, GdbLostError
 from pyharness.host.process_state import has_ended
 from pyharness.host.state import clear_after
@@ -115,6 +114,7 @@ class LiveShell(Shell):
         except BaseException:
             python.close()
             raise
+        self.breakpoints.root = self.process.surroundings.root
 
     # --- what comes in ------------------------------------------------------------------------------------------------
 
@@ -178,11 +178,13 @@ class LiveShell(Shell):
                 self.lack = message.lack
                 self._gdb.begin(agent=message.agent, guarded=message.guard)
                 link, pid = self.process.debugpy(message), self.process.pid
-                self.python.connect(link, pid, str(PACKAGE), self._user_code, message.stdlib)
+                package = f"{self.process.packages['pyharness']}/pyharness"
+                self.python.connect(link, pid, package, self._user_code, message.stdlib)
+                self.python.number_of = self.process.surroundings.thread
                 children = self.process.children
                 door = children.told if children else None
                 self.process.answer(
-                    Welcome(packages(), self.python.asking.seconds, self._user_code.patterns, door), message
+                    Welcome(self.process.packages, self.python.asking.seconds, self._user_code.patterns, door), message
                 )
             case Ready():
                 self.ready, self.asks_to_start = True, message
@@ -194,7 +196,9 @@ class LiveShell(Shell):
                     f"Python cannot be debugged in this program: {error}", "`pyharness doctor` looks at debugpy."
                 )
             case OpReached():
-                self.process.answer(Go(self._op_stops.announced(message)), message)
+                self.process.answer(
+                    Go(self._op_stops.announced(message, self.process.surroundings.thread(message.thread))), message
+                )
             case Ends():
                 self._ending = True
             case _:

@@ -33,7 +33,7 @@ class OpStops:
         self._trap = 0
         """gdb's number of the breakpoint there."""
 
-    def announced(self, message: OpReached) -> bool:
+    def announced(self, message: OpReached, thread: int) -> bool:
         """An op or a node is about to stop the program: whether it shall; gdb is there then, and breaks on the trap."""
         shell, reached = self._shell, self._shell.breakpoints.of_op(message.place)
         if message.place and (reached is None or not self._is_due(reached)):  # or it was removed meanwhile
@@ -41,7 +41,7 @@ class OpStops:
         native = shell.attach()
         if not self._trap:
             (self._trap,) = native.ask(Break(address=message.trap)).numbers
-        self._at[message.thread] = reached
+        self._at[thread] = reached
         return True
 
     def _is_due(self, reached: Breakpoint) -> bool:

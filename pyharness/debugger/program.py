@@ -7,6 +7,7 @@ import threading
 import weakref
 from contextlib import suppress
 from dataclasses import replace
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from pyharness.debugger import interrupts
@@ -217,9 +218,11 @@ class Program:
         return self._add(point)
 
     def _place(self, where: str | Where) -> Where:
-        return (
-            where if isinstance(where, Where) else parse(words.word("where", where), folders_of(self._command.script))
-        )
+        if isinstance(where, Where):
+            return where
+        seen = self._shell.process.surroundings
+        folders = [Path(seen.folder)] if seen.root else folders_of(self._command.script)
+        return parse(words.word("where", where), folders, seen.root)
 
     def _add(self, new: Breakpoint) -> Breakpoint:
         shell = self._shell

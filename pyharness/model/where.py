@@ -111,13 +111,15 @@ class Where:
         return f"{self.kind}:{self.rest}"
 
 
-def parse(text: str, folders: Sequence[Path]) -> Where:
+def parse(text: str, folders: Sequence[Path], root: str = "") -> Where:
     """The place in ``WHERE [if CONDITION]``; a ``py`` file is looked for in ``folders``, the first that has it.
+
+    ``root`` is where the files of a program in a container lie here; the place has its own paths, as ``folders`` do.
 
     Raises ``UsageError`` where nothing can be meant, with the nearest names.
     """
     text, hits = _hits_apart(text.strip())
-    where = _placed(text, folders)
+    where = _placed(text, folders, root)
     return replace(where, hits=hits) if hits else where
 
 
@@ -129,7 +131,7 @@ def _hits_apart(text: str) -> tuple[str, str]:
     return found[1], checked_hits(found[2])
 
 
-def _placed(text: str, folders: Sequence[Path]) -> Where:
+def _placed(text: str, folders: Sequence[Path], root: str) -> Where:
     place, word, condition = _apart(text)
     kind, colon, rest = place.partition(":")
     if not (colon and kind in KINDS and rest and not rest.startswith(":")):
@@ -144,11 +146,11 @@ def _placed(text: str, folders: Sequence[Path]) -> Where:
         return Where("op", name=rest, condition=condition)
     file, line = _split(rest)
     if kind == "native":
-        return _native(rest, file, line, condition, folders)
+        return _native(rest, file, line, condition, [_here(folder, root) for folder in folders])
     if line is None:
         raise UsageError(f"'py:{rest}' names no line.", "Write py:FILE:LINE, e.g. py:train.py:40.")
-    where = Where("py", file=_existing(file, folders), line=line, condition=condition)
-    executable_line(where.file, line)
+    where = Where("py", file=_existing(file, folders, root), line=line, condition=condition)
+    executable_line(root + where.file, line)
     return where
 
 
@@ -243,12 +245,17 @@ def _split(text: str) -> tuple[str, int | None]:
     return text, None
 
 
-def _existing(file: str, folders: Sequence[Path]) -> str:
+def _here(folder: Path, root: str) -> Path:
+    """A folder of the program's as this process reaches it."""
+    return Path(f"{root}{folder}") if root else folder
+
+
+def _existing(file: str, folders: Sequence[Path], root: str) -> str:
     """Absolute path of a Python file, or an error that offers the nearest names."""
     for folder in folders:
-        path = str(folder / file)
+        path = f"{root}{folder / file}"
         if os.path.isfile(path):  # noqa: PTH113  (Path raises where a name is too long)
-            return str(Path(path).resolve())
+            return os.path.normpath(folder / file) if root else str(Path(path).resolve())
         if os.path.exists(path) and not os.path.isdir(path):  # noqa: PTH110, PTH112
             raise UsageError(f"{file!r} is not a regular file.", "Name a Python file.")
         if archive := next((str(each) for each in Path(path).parents if is_archive(each)), ""):
@@ -258,7 +265,7 @@ def _existing(file: str, folders: Sequence[Path]) -> str:
             )
     known = [
         str(path.relative_to(folder))
-        for folder in folders
+        for folder in [_here(each, root) for each in folders]
         for path in sorted(folder.glob("*.py")) + sorted(folder.glob("*/*.py"))[:_MOST_NEIGHBOURS]
     ]
     hint = nearest(file, known) or nearest(Path(file).name, [Path(name).name for name in known])

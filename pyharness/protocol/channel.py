@@ -20,7 +20,10 @@ from pyharness.protocol.codec import MalformedError, decode, encode
 from pyharness.protocol.question import Answer, Question
 
 if TYPE_CHECKING:
+    import socket
     from collections.abc import Iterable, Iterator
+
+_MAX_GREETING = 4096
 
 
 class Message(Question[Answer]):
@@ -227,6 +230,14 @@ def greeting_in(line: bytes) -> Greeting[None]:
     """The greeting that a line is; ``MalformedError`` names what is wrong with it."""
     greeting: Greeting[None] = _named(Greeting, _object(line))
     return greeting
+
+
+def greeting_line(connection: socket.socket) -> bytes:
+    """The first line, and nothing of what comes behind it: that is read by whom the connection is for."""
+    line = b""
+    while len(line) < _MAX_GREETING and not line.endswith(b"\n") and (byte := connection.recv(1)):
+        line += byte
+    return line
 
 
 def answer_line(answer: Any, number: int) -> bytes:

@@ -1,52 +1,137 @@
-"""Processes that we share something with, and not all: PID and network namespaces, users."""
+"""Programs in containers, and a debugger outside: other files, process ids, networks and users."""
 
-import os
 import shutil
-import subprocess
-import sys
 from pathlib import Path
 
 import pytest
 
 import pyharness
-from kit import needs
-from kit.paths import ROOT
-from pyharness.model.errors import HarnessError
+from kit import builds
+from kit.containers import Container
+from kit.marks import line_of
+from kit.paths import PROGRAMS
+from pyharness.model.errors import HarnessError, UsageError
 
-SCRIPT = "import time; print('ready', flush=True); time.sleep(60)"
-APART = ["unshare", "--fork", "--kill-child"]
-
-
-@pytest.mark.parametrize(
-    ("how", "why"), [(["--pid", "--mount-proc"], "a PID namespace"), (["--net"], "a network name")]
-)
-def test_a_container_is_refused(how, why):
-    """Its process's number in there is somebody else's here, and the other cannot reach us."""
-    command = [*needs.surroundings([*APART, *how], "namespaces"), sys.executable, "-c", SCRIPT]
-    with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as outer:
-        try:
-            assert outer.stdout.readline() == "ready\n"
-            (inner,) = Path(f"/proc/{outer.pid}/task/{outer.pid}/children").read_text().split()
-            with pytest.raises(HarnessError, match=f"is in {why}") as raised:
-                pyharness.attach(int(inner))
-            assert "nsenter" in raised.value.remedy
-        finally:
-            outer.kill()
+PROGRAM, SOURCE = PROGRAMS / "ledger.py", PROGRAMS / "tally.c"
+USER = ("--user", "--map-root-user")
+KINDS = [(), ("--net",), USER, ("--net", "--ipc", "--uts", *USER)]
 
 
-def test_a_user_who_cannot_read_our_files(tmp_path):
-    needs.root("another user is needed")
-    script = tmp_path / "nobody.py"
-    script.write_text(f"import os; os.setgid(65534); os.setuid(65534); {SCRIPT}")
-    away = tmp_path / "away"
-    away.mkdir(mode=0o700)
-    package = shutil.copytree(ROOT / "pyharness", away / "pyharness", ignore=shutil.ignore_patterns("__pycache__"))
-    code = "import sys, pyharness; pyharness.attach(int(sys.argv[1]))"
-    with subprocess.Popen([sys.executable, script], stdout=subprocess.PIPE, text=True) as nobody:
-        assert nobody.stdout.readline() == "ready\n"
-        command = [sys.executable, "-c", code, str(nobody.pid)]
-        environment = {**os.environ, "PYTHONPATH": str(package.parent)}
-        done = subprocess.run(command, env=environment, cwd="/", capture_output=True, text=True, check=False)
-        nobody.kill()
-    unreadable = "Permission denied" in done.stderr
-    assert unreadable or "may its user not read Python's own files" in done.stderr  # nor the standard library, here
+@pytest.fixture
+def contained(tmp_path):
+    """Start the program in a container, where its files lie at /app."""
+    started = []
+    folder = tmp_path / "app"
+    shutil.copytree(builds.tally("/app"), folder, ignore=shutil.ignore_patterns("*.lock"))
+    for file in (PROGRAM, SOURCE):
+        shutil.copy(file, folder)
+
+    def start(*options, before=()):
+        room = tmp_path / f"room{len(started)}"
+        started.append(Container(room, folder, PROGRAM.name, *options, before=before))
+        return started[-1]
+
+    yield start
+    for each in started:
+        each.kill()
+
+
+def python(mark):
+    return "python", "/app/ledger.py", line_of(mark, PROGRAM)
+
+
+def native(mark):
+    return "native", "/app/tally.c", line_of(mark, SOURCE)
+
+
+def at(stop):
+    return stop.frame.language, stop.frame.file, stop.frame.line
+
+
+def place(mark):
+    return f"py:ledger.py:{line_of(mark, PROGRAM)}"
+
+
+def come_to(program, where, container, text):
+    """The stop at a place that the program comes to when it hears the text."""
+    there = program.set_breakpoint(where)
+    container.say(f"{text}\n")
+    try:
+        return program.resume()
+    finally:
+        program.clear_breakpoint(there)
+
+
+@pytest.mark.parametrize("options", KINDS, ids=lambda options: " ".join(options) or "other files and processes")
+def test_both_halves_from_outside(contained, options):
+    container = contained(*options)
+    with pyharness.attach(container.pid) as program:
+        assert at(come_to(program, place("calls"), container, "4")) == python("calls")
+        stop = program.into()
+        assert at(stop) == native("first")
+        assert stop.thread == program.pid == container.pid
+        assert program.evaluate("native:weigh(7)") == "21"
+        assert program.evaluate("py:number * 2") == "8"
+        assert at(program.out()) == python("after")
+        assert at(come_to(program, "native:weigh", container, "5")) == native("weight")
+        assert program.evaluate("native:number") == "5"
+        assert at(program.out()) == native("weighs")
+        assert at(program.over()) == native("calls_back")
+        assert at(program.into()) == python("heard")
+    assert (container.hear(), container.hear()) == ("13", "16")
+    assert container.end() == (0, "temporary []\n", "")
+
+
+def test_a_second_session_brings_nothing_again(contained):
+    container = contained()
+    for number in (1, 2):
+        with pyharness.attach(container.pid) as program:
+            assert at(come_to(program, place("calls"), container, str(number))) == python("calls")
+        assert container.hear() == str(3 * number + 1)
+        assert len(container.files("tmp")) == 1
+    assert container.end() == (0, "temporary []\n", "")
+
+
+def test_a_thread_beside_the_main_one_has_our_number(contained):
+    container = contained()
+    with pyharness.attach(container.pid) as program:
+        stop = come_to(program, place("calls"), container, "besides")
+        assert stop.thread != program.pid
+        assert stop.thread in container.threads
+        assert program.into().thread == stop.thread
+        assert at(program.out()) == python("after")
+    assert container.end()[0] == 0
+
+
+def test_two_debuggers_do_not_meet(contained):
+    container = contained()
+    with pyharness.attach(container.pid), pytest.raises(HarnessError, match="is being debugged already"):
+        pyharness.attach(container.pid)
+    assert container.end() == (0, "temporary []\n", "")
+
+
+def test_nothing_can_be_written_in_there(contained):
+    container = contained(before=("sh", "-c", 'mount -o remount,ro,bind / && exec "$@"', "sh"))
+    with pytest.raises(HarnessError, match="no folder takes pyharness's modules") as raised:
+        pyharness.attach(container.pid)
+    assert "--tmpfs /tmp" in raised.value.remedy
+    container.say("4\n")
+    assert container.hear() == "13"
+    assert container.end() == (0, "temporary []\n", "")
+
+
+def test_a_place_that_only_we_have(contained, tmp_path):
+    container = contained()
+    mine = tmp_path / "mine.py"
+    mine.write_text("pass\n")
+    with pyharness.attach(container.pid) as program, pytest.raises(UsageError, match="There is no file"):
+        program.run_to(f"py:{mine}:1")
+    assert container.end()[0] == 0
+
+
+def test_a_program_without_streams_gets_no_socket_in_their_place(contained):
+    container = contained(before=("sh", "-c", 'exec "$@" 2>&-', "sh"))
+    with pyharness.attach(container.pid) as program:
+        assert at(come_to(program, place("calls"), container, "4")) == python("calls")
+        assert not Path(f"/proc/{container.pid}/fd/2").exists()
+    assert container.end()[0] == 0

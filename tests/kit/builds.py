@@ -40,13 +40,21 @@ def crossing(name: str = "crossing", source: Path = CROSSING, level: str = "-O0"
 
 def plain_extension(python: str) -> Path:
     """The folder with the module ``plain`` for an interpreter, which needs nothing but that."""
-    source = PROGRAMS / "plain_extension.c"
+    return _module("plain", python, PROGRAMS / "plain_extension.c")
+
+
+def tally(folder: str) -> Path:
+    """The folder with the module ``tally`` for our own interpreter, whose source is said to lie in ``folder``."""
+    return _module("tally", sys.executable, PROGRAMS / "tally.c", f"-ffile-prefix-map={PROGRAMS}={folder}")
+
+
+def _module(name: str, python: str, source: Path, *flags: str) -> Path:
     asked = "import sysconfig as s, sys; print(s.get_paths()['include'], s.get_config_var('EXT_SUFFIX'), sys.version)"
     include, suffix, version = subprocess.run(
         [python, "-c", asked], capture_output=True, text=True, check=True
     ).stdout.split(maxsplit=2)
-    module = BUILT / f"plain-{_key(source.read_bytes(), version)}" / f"plain{suffix}"
-    words = ["-x", "c", "-O0", *_LIBRARY_FLAGS, f"-I{include}", str(source)]
+    module = BUILT / f"{name}-{_key(source.read_bytes(), version, *flags)}" / f"{name}{suffix}"
+    words = ["-x", "c", "-O0", *_LIBRARY_FLAGS, *flags, f"-I{include}", str(source)]
     return once(module, lambda made: _compile(made, words)).parent
 
 

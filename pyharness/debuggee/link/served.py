@@ -12,16 +12,13 @@ from typing import TYPE_CHECKING, ClassVar
 from pyharness.debuggee.link import forked, quiet_thread
 from pyharness.debuggee.link.seat import SEAT
 from pyharness.debuggee.link.session import Session, peer_of
-from pyharness.debuggee.pydevd import tracing
 from pyharness.host import handles
 from pyharness.host.descriptors import socket_above_streams
-from pyharness.protocol.channel import Busy, Ends, Exits, Greeting, Link, Visit, greeting_in
+from pyharness.protocol.channel import Busy, Ends, Exits, Greeting, Link, Visit, greeting_in, greeting_line
 from pyharness.protocol.codec import MalformedError
 
 if TYPE_CHECKING:
     from collections.abc import Callable
-
-_MAX_GREETING = 4096
 
 
 class Served:
@@ -85,7 +82,7 @@ class Served:
     def _welcome(self, connection: socket.socket) -> None:
         """Read who comes; one that says nothing only wanted to know whether we live."""
         with suppress(OSError, MalformedError):
-            greeting = greeting_in(_line(connection))
+            greeting = greeting_in(greeting_line(connection))
             pid, user = peer_of(connection)
             if user in {0, os.geteuid()} and self._belongs(connection, greeting, pid):
                 return
@@ -110,22 +107,8 @@ class Served:
 
     def _meet(self, session: Session) -> None:
         """Tell a debugger what there is, and whoever waits for one that it is here."""
-        if not session.greet():
-            return
-        session.tell_so_far()
-        answer = session.ready()
-        if answer and answer.stop:
-            tracing.stop_soon()
-        if answer:
+        if session.meet():
             self._on_ready()
-
-
-def _line(connection: socket.socket) -> bytes:
-    """The first line, and nothing of what comes behind it: that is read by whom the connection is for."""
-    line = b""
-    while len(line) < _MAX_GREETING and not line.endswith(b"\n") and (byte := connection.recv(1)):
-        line += byte
-    return line
 
 
 def forget() -> str:

@@ -48,7 +48,7 @@ class Session:
         allow_ptrace(peer_of(connection)[0])
         self.conversation = Conversation(connection, self._over)
 
-    def stay(self, meet: Callable[[], None]) -> None:
+    def stay(self, meet: Callable[[], object]) -> None:
         """``meet`` the debugger, stay until it leaves or dies, and clear up; on a thread that no debugger holds."""
         try:
             with quiet_thread.hidden_from_pydevd():
@@ -58,7 +58,7 @@ class Session:
             self.conversation.hang_up()
             self.gone.set()
 
-    def _stay(self, meet: Callable[[], None]) -> None:
+    def _stay(self, meet: Callable[[], object]) -> None:
         try:
             meet()
             self.conversation.over.wait()
@@ -93,6 +93,16 @@ class Session:
                 children.follow(welcome.children, self)
             OP_PLACES.start(OP_PLACES.stop_by_channel(self.conversation.ask))
         return True
+
+    def meet(self) -> bool:
+        """Tell a debugger that came to a program that runs already what there is; whether it is ready."""
+        if not self.greet():
+            return False
+        self.tell_so_far()
+        answer = self.ready()
+        if answer and answer.stop:
+            tracing.stop_soon()
+        return answer is not None
 
     def tell_so_far(self) -> None:
         """Tell what a program that runs already has loaded and generated."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import queue
 from contextlib import contextmanager
 from dataclasses import field
@@ -13,6 +14,7 @@ from pyharness.debugger.core.header import check_core, check_program
 from pyharness.debugger.core.native import IMMOBILE, REOPEN, CoreLostError, CoreNative
 from pyharness.debugger.python.side import PythonSide
 from pyharness.debugger.shell import Shell
+from pyharness.host.surroundings import Surroundings
 from pyharness.model.errors import HarnessError
 from pyharness.model.frozen import frozen
 from pyharness.protocol.mi import Armed
@@ -195,6 +197,8 @@ class CoreProcess:
     def __init__(self, pid: int) -> None:
         self.pid = pid
         self.exit_code: int | None = None
+        self.packages: dict[str, str] = {}
+        self.surroundings = Surroundings(os.getpid())  # what is read of it is read here
 
     @property
     def children(self) -> ChildProcesses | None:

@@ -51,6 +51,8 @@ class PythonSide:
         """What runs the user's code on a thread that stands."""
         self.stdlib = ""
         self._user_code = UserCode()
+        self.number_of: Callable[[int], int] = lambda own: own
+        """What we call a thread that the program calls ``own``."""
         self.deliver: Callable[[str, Message], Message] = self.request
         """How a change of breakpoints is sent; the shell knows when debugpy cannot answer."""
 
@@ -139,7 +141,9 @@ class PythonSide:
         if dap_thread not in self._lwp:
             frame = self._frames(dap_thread, 1)[0]
             answer = self._dap.request("evaluate", {"expression": WHO, "frameId": frame["id"], "context": "watch"})
-            own, self.names = json.loads(ast.literal_eval(answer["result"]), object_hook=_numbered)
+            own, names = json.loads(ast.literal_eval(answer["result"]))
+            own = self.number_of(own)
+            self.names = {self.number_of(int(number)): name for number, name in names.items()}
             self._lwp[dap_thread] = own
             self._dap_thread[own] = dap_thread
         return self._lwp[dap_thread]
@@ -224,10 +228,6 @@ def _globs(pattern: str) -> Iterator[str]:
     yield path
     if name.endswith("*") and name != "**":
         yield f"{path}/**"
-
-
-def _numbered(names: dict[str, str]) -> dict[int, str]:
-    return {int(number): name for number, name in names.items()}
 
 
 def _file(entry: dict[str, Any]) -> str | None:

@@ -8,10 +8,13 @@ from typing import TYPE_CHECKING, Any
 from pyharness.debugger.program import Program
 from pyharness.debugger.starting import processes
 from pyharness.debugger.starting.attach_inject import inject
-from pyharness.debugger.starting.attached import Attached
+from pyharness.debugger.starting.attached import Attached, Way
+from pyharness.debugger.starting.hand_over import hand_over
+from pyharness.debugger.starting.launch import packages
 from pyharness.debugger.starting.words import words
 from pyharness.host import handles
 from pyharness.host.process_state import is_stopped
+from pyharness.host.surroundings import Surroundings
 from pyharness.model.errors import HarnessError, UsageError, nearest
 from pyharness.model.evaluation import EVAL_TIMEOUT
 from pyharness.model.frozen import frozen
@@ -53,12 +56,27 @@ class Attachment:
         if isinstance(found, int):
             _require_running(found)
             self.progress("bringing the debugger into the program")
-            found = inject(found, self.seconds)
+            way: Handle | Way = _brought(found, self.seconds)
+        else:
+            way = found
         child_wait = self.child_wait if self.children else None
-        process = Attached(found, on_message, on_exit, seconds=self.seconds, child_wait=child_wait)
+        if child_wait is not None and isinstance(way, Way):
+            child_wait = None
+            self.progress("child processes are not debugged: they cannot call in from other surroundings, a container")
+        process = Attached(way, on_message, on_exit, seconds=self.seconds, child_wait=child_wait)
         if process.hello.lack:
             self.progress(f"steps from native code back to Python are not to be had: {process.hello.lack}")
         return process
+
+
+def _brought(pid: int, seconds: float) -> Handle | Way:
+    """Bring our half into a process, by the means that its surroundings leave."""
+    where = Surroundings(pid)
+    try:
+        shared = where.sees("processes") and where.sees("network") and all(map(where.same_file, packages().values()))
+    except OSError:  # it may not be looked at: gdb says why
+        shared = True
+    return inject(pid, seconds) if shared else hand_over(where, seconds)
 
 
 def _require_running(pid: int) -> None:
@@ -83,7 +101,6 @@ def find(target: str) -> Handle | int:
     by_pid = next((handle for handle in live if handle.pid == pid), None)
     if by_pid is None:
         processes.check(pid)
-        processes.check_namespaces(pid)
     return by_pid or pid
 
 

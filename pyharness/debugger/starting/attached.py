@@ -13,10 +13,13 @@ from typing import TYPE_CHECKING, Any
 
 from pyharness.debugger.starting import processes
 from pyharness.debugger.starting.child_processes import ChildProcesses
+from pyharness.debugger.starting.launch import packages
 from pyharness.debugger.starting.unanswered import Unanswered
 from pyharness.host.descriptors import above_streams, streams_held
 from pyharness.host.forks import blind, own
+from pyharness.host.surroundings import Surroundings
 from pyharness.model.errors import HarnessError
+from pyharness.model.frozen import frozen
 from pyharness.protocol.channel import Busy, Exits, Failed, Hello, Link, Visit, answer_line, message_in, messages
 from pyharness.protocol.codec import MalformedError
 
@@ -32,6 +35,23 @@ _EXIT_CODE_FIELD = 49
 """The number of the exit code's field in /proc/PID/stat, counted from behind the name."""
 
 
+@frozen
+class Way:
+    """How to reach a program that cannot be visited through a handle: both connections are there already."""
+
+    pid: int
+    name: str
+    channel: socket.socket
+    link: socket.socket
+    """debugpy's."""
+    packages: dict[str, str]
+    """Where it has our packages."""
+
+    def connect(self) -> socket.socket:
+        """The connection for the conversation."""
+        return self.channel
+
+
 class Attached:
     """The running program; ``on_message`` and ``on_exit`` are called on threads of this object.
 
@@ -40,7 +60,7 @@ class Attached:
 
     def __init__(
         self,
-        handle: Handle,
+        handle: Handle | Way,
         on_message: Callable[[Message[Any]], None],
         on_exit: Callable[[int], None],
         *,
@@ -49,6 +69,9 @@ class Attached:
     ) -> None:
         self.pid = handle.pid
         self._handle = handle
+        self.packages = handle.packages if isinstance(handle, Way) else packages()
+        """Where the program finds our packages."""
+        self.surroundings = Surroundings(handle.pid)
         self.exit_code: int | None = None
         self.exit_known = False
         """Whether ``exit_code`` is the program's: only a parent is sure to hear it, and 0 stands for an unknown one."""
@@ -82,6 +105,8 @@ class Attached:
 
     def debugpy(self, hello: Hello) -> socket.socket:
         """A second connection to the program, by the key that this conversation was given."""
+        if isinstance(self._handle, Way):
+            return self._handle.link
         try:
             connection = self._handle.connect()
             connection.sendall(Link(hello.key).to_line())
@@ -143,7 +168,7 @@ class Attached:
         """Forget it, in a forked child: the channel is its parent's."""
         blind([self._socket.fileno()])
 
-    def _greet(self, handle: Handle, seconds: float) -> tuple[Hello, int]:
+    def _greet(self, handle: Handle | Way, seconds: float) -> tuple[Hello, int]:
         """Say who we are; what the program says first, and its number."""
         self._socket.settimeout(seconds)
         self._write(Visit("pyharness").to_line())

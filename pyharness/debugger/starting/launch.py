@@ -22,6 +22,7 @@ from pyharness.host.descriptors import streams_held
 from pyharness.host.forks import blind, own
 from pyharness.host.missing import check_folder, check_script, no_interpreter
 from pyharness.host.process_state import tasks
+from pyharness.host.surroundings import Surroundings
 from pyharness.model.application import is_application
 from pyharness.model.errors import HarnessError, UsageError
 from pyharness.model.frozen import frozen
@@ -123,6 +124,9 @@ class Launched:
             with theirs, debugpys:
                 self._process = self._spawn(command, theirs.fileno(), debugpys.fileno())
         own(self)
+        self.packages = packages()
+        """Where the program finds our packages."""
+        self.surroundings = Surroundings(self.pid)
         self.exit_code: int | None = None
         self._threads = [
             threading.Thread(target=self._read, args=(on_message,), name="pyharness-channel", daemon=True),

@@ -81,29 +81,6 @@ def check(pid: int) -> None:
         raise forbidden
 
 
-def check_namespaces(pid: int) -> None:
-    """Raise where a process numbers processes otherwise than we do, or cannot be heard: we do not share a network."""
-    theirs, ours = (status(each).get("NSpid", "").split() for each in (pid, os.getpid()))
-    if len(theirs) > len(ours):
-        raise HarnessError(
-            f"Process {pid} is in a PID namespace of its own, as in a container: it is process {theirs[-1]} there.",
-            f"Attach from in there: run pyharness in the container, or by `nsenter --target {pid} --pid --mount`.",
-        )
-    if _network_of(pid) not in {"", _network_of(os.getpid())}:
-        raise HarnessError(
-            f"Process {pid} is in a network namespace of its own: it cannot reach us.",
-            f"Attach from in there: run pyharness in the container, or by `nsenter --target {pid} --net`.",
-        )
-
-
-def _network_of(pid: int) -> str:
-    """The network namespace of a process; empty where we may not know."""
-    try:
-        return str((_PROC / str(pid) / "ns" / "net").readlink())
-    except OSError:
-        return ""
-
-
 def check_apart(pid: int) -> None:
     """Raise where a stop of the process could stop the debugger: it is this one, or one of its ancestors.
 

@@ -9,6 +9,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
 
     from pyharness.debugger.starting.child_processes import ChildProcesses
+    from pyharness.host.surroundings import Surroundings
     from pyharness.protocol.channel import Go, Hello, Message, Welcome
 
 
@@ -16,6 +17,10 @@ class Process(Protocol):
     """A running program with its control channel; its messages and its end are told on threads of its own."""
 
     exit_code: int | None
+    packages: dict[str, str]
+    """Where the program finds our packages."""
+    surroundings: Surroundings
+    """What the program sees otherwise than we do."""
 
     @property
     def pid(self) -> int:

@@ -15,7 +15,7 @@ import gdb
 
 from pyharness.ingdb import console
 from pyharness.ingdb.calls import safe_point
-from pyharness.ingdb.opening import attach
+from pyharness.ingdb.opening import attach, given_sockets
 from pyharness.ingdb.process import libraries
 from pyharness.ingdb.settings import temporarily
 from pyharness.model.errors import HarnessError
@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from pyharness.reading.process.mapped_files import Library
 
 _PYTHON = ("Py_IsInitialized", "PyGILState_Ensure", "PyRun_SimpleStringFlags", "PyGILState_Release")
-_THREADS = ("pthread_create", "pthread_self", "pthread_detach", "mmap")
+_LIBC = ("pthread_create", "pthread_self", "pthread_detach", "mmap", *given_sockets.NEEDED)
 _WHERE = re.compile(r"/(libc|libpthread|libpython[\d.]+\w*)[.-][^/]*$")
 _PAGE = 4096
 _BEHIND = 64
@@ -36,20 +36,33 @@ _NATIVE = "Its native half can be debugged all the same: `pyharness attach PID`,
 
 
 def inject(request: dict[str, Any]) -> dict[str, Any]:
-    """Attach to ``request["pid"]``, start a thread in it that runs ``request["code"]``, and say so; then detach."""
+    """Attach to ``request["pid"]``, start a thread in it that runs ``request["code"]``, and say so; then detach.
+
+    With ``request["sockets"]`` the code gets one end each of so many pairs, and the answer has the descriptors of the
+    others.
+    """
     attach.attach(request["pid"], non_stop=False, symbols=False)
     console.run("handle all nostop noprint pass")
     found = _functions(request["pid"])
     _select_thread()
     if not _call(found["Py_IsInitialized"]):
         raise HarnessError(f"Process {request['pid']} is not running Python yet, or not any more.", "Try again.")
-    code = request["code"].replace("MAIN_THREAD", str(_main_thread()))
+    slot = _memory(found["mmap"], 8, writable=True)  # for the new thread's number
+    pairs = given_sockets.make(found, _call, slot, request.get("sockets", 0))
+    code = request["code"].replace("MAIN_THREAD", str(_main_thread())).replace("SOCKETS", str(pairs))
+    try:
+        _start(found, slot, code, request["pid"])
+    except HarnessError:
+        given_sockets.close(found, _call, pairs)
+        raise
+    return {"started": True, "sockets": [ours for ours, _ in pairs]}
+
+
+def _start(found: dict[str, int], slot: int, code: str, pid: int) -> None:
     page = _memory(found["mmap"], len(code.encode()))
     gdb.selected_inferior().write_memory(page, program(page, found, code))
-    slot = _memory(found["mmap"], 8, writable=True)  # for the new thread's number
     if _call(found["pthread_create"], slot, 0, page, 0):
-        raise HarnessError(f"Process {request['pid']} cannot start a thread.", _NATIVE)
-    return {"started": True}
+        raise HarnessError(f"Process {pid} cannot start a thread.", _NATIVE)
 
 
 def program(page: int, found: dict[str, int], code: str) -> bytes:
@@ -71,12 +84,12 @@ def _calling(function: int) -> bytes:
 def _functions(pid: int) -> dict[str, int]:
     """The addresses of what is needed, from the tables of the interpreter's and libc's files."""
     files = list(_files(pid))
-    found = {name: address for name in (*_PYTHON, *_THREADS) if (address := _address(files, name))}
+    found = {name: address for name in (*_PYTHON, *_LIBC) if (address := _address(files, name))}
     if "PyGILState_Ensure" not in found:
         python = any("python" in Path(file.path).name for file in files)
         reason = "its Python is stripped of the names of its functions" if python else "it has no Python in it"
         raise HarnessError(f"Process {pid} cannot be debugged as a Python program: {reason}.", _NATIVE)
-    if missing := [name for name in (*_PYTHON, *_THREADS) if name not in found]:
+    if missing := [name for name in (*_PYTHON, *_LIBC) if name not in found]:
         raise HarnessError(f"Process {pid} lacks {', '.join(missing)} (is its Python a static one?).", _NATIVE)
     return found
 

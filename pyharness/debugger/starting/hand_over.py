@@ -1,0 +1,112 @@
+"""Brings our half into a program in other surroundings, as in a container: no socket and no file need be shared.
+
+gdb makes two pairs of sockets in the program; we take one end of each out of it, as a debugger may. What the program
+cannot read where it lives, it is sent.
+"""
+
+from __future__ import annotations
+
+import ctypes
+import json
+import os
+import socket
+from typing import TYPE_CHECKING, Any, NoReturn
+
+from pyharness.debugger.gdb_reading import ask_gdb
+from pyharness.debugger.starting import brought_along, injected_code
+from pyharness.debugger.starting.attached import Way
+from pyharness.debugger.starting.launch import PACKAGE, packages
+from pyharness.host.descriptors import above_streams
+from pyharness.model.errors import HarnessError
+
+if TYPE_CHECKING:
+    from pyharness.host.surroundings import Surroundings
+
+_PIDFD_GETFD = 438
+_ROOM = "Give the container a folder that can be written, 30 MB, as by `docker run --tmpfs /tmp:exec`."
+_APART = PACKAGE / "debuggee" / "apart.py"
+
+
+def hand_over(where: Surroundings, seconds: float) -> Way:
+    """The way to debug the program; ``HarnessError`` where it cannot come to that."""
+    code = injected_code.HANDED_OVER.format(
+        oldest=injected_code.OLDEST,
+        apart=str(_APART),
+        apart_text=_APART.read_text(encoding="utf-8"),
+        seconds=seconds,
+        no_room=injected_code.NO_ROOM,
+    )
+    request = {"pid": where.pid, "core": None, "parent": os.getpid(), "code": f"exec({code!r}, {{}})", "sockets": 2}
+    channel, link = _taken(where.pid, ask_gdb(request, where.pid)["sockets"])
+    try:
+        channel.settimeout(seconds)
+        found = _introduced(channel, where)
+        channel.settimeout(None)
+    except BaseException as error:
+        channel.close()
+        link.close()
+        if isinstance(error, (OSError, ValueError)):
+            raise _unanswered(where.pid, seconds, error) from error
+        raise
+    return Way(where.pid, f"process {where.pid}", channel, link, found)
+
+
+def _taken(pid: int, descriptors: list[int]) -> list[socket.socket]:
+    """The program's own descriptors, as ours: who may trace it may have them."""
+    libc = ctypes.CDLL(None, use_errno=True)
+    process = os.pidfd_open(pid)
+    taken = []
+    try:
+        for each in descriptors:
+            descriptor = libc.syscall(_PIDFD_GETFD, process, each, 0)
+            if descriptor < 0:
+                _refuse(pid, ctypes.get_errno())
+            taken.append(socket.socket(fileno=above_streams(descriptor)))
+    except BaseException:
+        for connection in taken:
+            connection.close()
+        raise
+    finally:
+        os.close(process)
+    return taken
+
+
+def _refuse(pid: int, number: int) -> NoReturn:
+    raise HarnessError(
+        f"No connection to process {pid} can be had: pidfd_getfd: {os.strerror(number)}.",
+        f"It needs Linux 5.6, and in a container --cap-add=SYS_PTRACE. {native(pid)}",
+    )
+
+
+def _introduced(channel: socket.socket, where: Surroundings) -> dict[str, str]:
+    """Send the program what it lacks; the folders that it has our packages in."""
+    with channel.makefile("rb") as stream:
+        said = _heard(stream.readline(), where.pid)
+        here = packages()
+        seen = said["has"] or all(where.same_file(folder) for folder in here.values())
+        sent = b"" if seen else brought_along.archive(said["suffix"])
+        channel.sendall(json.dumps({"size": len(sent), "packages": here}).encode() + b"\n" + sent)
+        found: dict[str, str] = _heard(stream.readline(), where.pid)["packages"]
+    return found
+
+
+def _heard(line: bytes, pid: int) -> dict[str, Any]:
+    answer: dict[str, Any] = json.loads(line)
+    if "error" in answer:
+        remedy = _ROOM if injected_code.NO_ROOM in answer["error"] else native(pid)
+        raise HarnessError(f"Process {pid} cannot be debugged as a Python program: {answer['error']}.", remedy)
+    return answer
+
+
+def _unanswered(pid: int, seconds: float, error: Exception) -> HarnessError:
+    if isinstance(error, TimeoutError):
+        return HarnessError(
+            f"Process {pid} did not run our Python code within {seconds:.0f} s.",
+            f"Does native code keep the GIL? {native(pid)}",
+        )
+    return HarnessError(f"Process {pid} ended meanwhile.", "Start it again.")
+
+
+def native(pid: int) -> str:
+    """What can be done all the same."""
+    return f"Its native half can be debugged: `pyharness attach {pid}`; `pyharness stack {pid}` shows where it stands."

@@ -1,0 +1,164 @@
+"""The Python that runs on a thread of its own in a program that was not started by us, in any Python.
+
+It has a namespace of its own; nothing may come out of it but the answer. gdb replaces ``MAIN_THREAD`` by the ``ident``
+of the main thread, and ``SOCKETS`` by the pairs of descriptors that it made.
+"""
+
+from __future__ import annotations
+
+OLDEST = (3, 9)
+NO_ROOM = "no folder takes pyharness's modules"
+# Up to Python 3.12 the thread that first imports threading passes for the main one: gdb says who that is.
+_BEGIN = """
+def check_version():
+    import sys
+    if sys.version_info[:2] < {oldest!r}:
+        raise RuntimeError("it runs Python %d.%d; needed is %d.%d or newer" % (sys.version_info[:2] + {oldest!r}))
+def name_main_thread(ident):
+    import sys
+    if "threading" in sys.modules or sys.version_info >= (3, 13):
+        return
+    import os, threading
+    main = threading.main_thread()
+    with threading._active_limbo_lock:
+        threading._active.pop(main._ident, None)
+        main._ident, main._native_id = ident, os.getpid()
+        threading._active[ident] = main
+    lock = main._tstate_lock
+    main._tstate_lock = threading.Lock()
+    main._tstate_lock.acquire()
+    getattr(threading, "_shutdown_locks", set()).discard(lock)
+def apart_from(file, text):
+    apart = dict(__name__="_pyharness_apart", __file__=file)
+    exec(compile(text, file, "exec"), apart)
+    return apart
+"""
+BY_HANDLE = (
+    _BEGIN
+    + """
+def begin():
+    check_version()
+    with open({apart!r}, "rb") as file:
+        apart = apart_from({apart!r}, file.read())
+    with apart["FromInstalled"]():
+        apart["make_importable"]({packages!r})
+        name_main_thread(MAIN_THREAD)
+        answer(start)
+def start():
+    from pyharness.debuggee.entries import late
+    return late.start({home!r})
+def answer(ask):
+    import json, socket
+    door = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
+    try:
+        door.connect("\\0" + {door!r})
+    except OSError:
+        return  # whoever asked is not there any more
+    try:
+        answer = ask()
+    except BaseException as error:
+        answer = dict(error="%s: %s" % (type(error).__name__, error))
+    try:
+        door.sendall(json.dumps(answer).encode())
+    finally:
+        door.close()
+def refuse(problem):
+    def ask():
+        raise problem
+    answer(ask)
+try:
+    begin()
+except BaseException as problem:
+    try:
+        refuse(problem)
+    except BaseException:
+        pass
+"""
+)
+"""Listens under a handle, and tells it at the socket ``door``. Both see the same files."""
+HANDED_OVER = (
+    _BEGIN
+    + """
+def begin(pairs, sockets):
+    import os, sys
+    channel = sockets[0]
+    channel.settimeout({seconds!r})
+    check_version()
+    apart = apart_from({apart!r}, {apart_text!r})
+    with apart["FromInstalled"]():
+        import json
+        handed = sys.modules.get("pyharness.debuggee.link.handed")
+        folder = handed.Brought.folder if handed else ""
+        from importlib.machinery import EXTENSION_SUFFIXES
+        say(channel, json.dumps(dict(has=folder, suffix=EXTENSION_SUFFIXES[0])))
+        told = json.loads(line(channel))
+        for ours, _ in pairs:
+            os.close(ours)  # the debugger has them
+        pairs.clear()
+        brought = ""
+        if told["size"]:
+            folder = brought = unpacked(channel, told["size"])
+        packages = dict.fromkeys(("pyharness", "debugpy"), folder) if folder else told["packages"]
+        apart["make_importable"](packages)
+        name_main_thread(MAIN_THREAD)
+        from pyharness.debuggee.link import handed
+        if brought:
+            handed.Brought.keep(brought)
+        say(channel, json.dumps(dict(packages=packages, pid=os.getpid())))
+        for each in sockets:
+            each.settimeout(None)
+        handed.receive(*(each.detach() for each in sockets))
+def unpacked(channel, size):
+    import io, os, shutil, tempfile, zipfile
+    received = bytearray()
+    while len(received) < size:
+        received += channel.recv(min(1 << 20, size - len(received))) or lost()
+    problem = None
+    def noexec(folder):  # pydevd has a library to load
+        try:
+            return os.statvfs(folder).f_flag & os.ST_NOEXEC
+        except OSError:
+            return 1
+    for where in sorted((*tempfile._candidate_tempdir_list(), "/dev/shm"), key=noexec):
+        folder = None
+        try:
+            folder = tempfile.mkdtemp(prefix="pyharness-", dir=where)
+            zipfile.ZipFile(io.BytesIO(received)).extractall(folder)
+            return folder
+        except OSError as error:
+            problem = error
+            if folder:
+                shutil.rmtree(folder, ignore_errors=True)
+    raise OSError("%s (%s)" % ({no_room!r}, problem.strerror))
+def lost():
+    raise OSError("the debugger has gone")
+def line(channel):
+    found = b""
+    while not found.endswith(b"\\n"):
+        found += channel.recv(1) or lost()
+    return found.decode()
+def say(channel, text):
+    channel.sendall(text.encode() + b"\\n")
+def run(pairs):
+    import os, _socket
+    sockets = [_socket.socket(fileno=theirs) for _, theirs in pairs]
+    try:
+        begin(pairs, sockets)
+    except BaseException as problem:
+        try:
+            import json
+            say(sockets[0], json.dumps(dict(error="%s: %s" % (type(problem).__name__, problem))))
+        except BaseException:
+            pass
+        for each in sockets:
+            if each.fileno() >= 0:
+                each.close()
+        for ours, _ in pairs:
+            os.close(ours)
+try:
+    run(SOCKETS)
+except BaseException:
+    pass
+"""
+)
+"""Is debugged over the sockets that gdb made, and gets our modules by the first where it cannot see our files."""

@@ -1,0 +1,86 @@
+"""What another process sees that this one does not: namespaces of its own, as in a container, or another root folder.
+
+What a process says is in its own terms, as the ids of its threads and the paths of its files; here they are translated.
+"""
+
+from __future__ import annotations
+
+import os
+from typing import Literal
+
+Kind = Literal["processes", "files", "network", "users"]
+_NAMESPACES: dict[Kind, str] = {"processes": "pid", "files": "mnt", "network": "net", "users": "user"}
+
+
+class Surroundings:
+    """The surroundings of the process ``pid``, as this process numbers it."""
+
+    def __init__(self, pid: int) -> None:
+        self.pid = pid
+        self._outer: dict[int, int] = {}
+        """Thread ids: the program's own → the one that this process knows."""
+
+    def sees(self, kind: Kind) -> bool:
+        """Whether it sees the same of that kind as we do; ``OSError`` where that is secret."""
+        if kind == "files" and not self.same_file("/"):  # a chroot is no namespace
+            return False
+        name = _NAMESPACES[kind]
+        return os.readlink(f"/proc/{self.pid}/ns/{name}") == os.readlink(f"/proc/self/ns/{name}")  # noqa: PTH115
+
+    def others(self) -> list[Kind]:
+        """What it sees otherwise than we do; nothing where that is secret."""
+        try:
+            return [kind for kind in _NAMESPACES if not self.sees(kind)]
+        except OSError:
+            return []
+
+    @property
+    def root(self) -> str:
+        """What comes before a path of its own to make it one of ours; empty where both see the same files."""
+        try:
+            return "" if self.sees("files") else f"/proc/{self.pid}/root"
+        except OSError:
+            return ""
+
+    @property
+    def folder(self) -> str:
+        """The current folder of the process, as it names that; ``/`` where that is secret."""
+        try:
+            return os.readlink(f"/proc/{self.pid}/cwd")  # noqa: PTH115
+        except OSError:
+            return "/"
+
+    def same_file(self, path: str) -> bool:
+        """Whether what it sees at ``path`` is what we see there."""
+        try:
+            return os.path.samefile(f"/proc/{self.pid}/root{path}", path)  # noqa: PTH121
+        except FileNotFoundError:
+            return False
+
+    @property
+    def own_pid(self) -> int:
+        """The number that the process has for itself."""
+        return _innermost(f"/proc/{self.pid}/status") or self.pid
+
+    def thread(self, own: int) -> int:
+        """Our number for a thread that it calls ``own``; that where there is none."""
+        if own not in self._outer:
+            self._outer = self._numbered()
+        return self._outer.get(own, own)
+
+    def _numbered(self) -> dict[int, int]:
+        try:
+            names = os.listdir(f"/proc/{self.pid}/task")  # noqa: PTH208  (a glob fails while it ends)
+        except OSError:
+            return {}
+        return {_innermost(f"/proc/{self.pid}/task/{name}/status"): int(name) for name in names}
+
+
+def _innermost(status: str) -> int:
+    """The id in the innermost of its pid namespaces; 0 for what has ended."""
+    try:
+        with open(status, encoding="utf-8", errors="replace") as stream:  # noqa: PTH123
+            line = next((line for line in stream if line.startswith("NSpid:")), "")
+    except OSError:
+        return 0
+    return int(line.split()[-1]) if line else 0
