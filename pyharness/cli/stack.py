@@ -38,7 +38,10 @@ def command(target: str, *, as_json: bool, full: bool, variables: bool, thread: 
     and runs on; nothing is left attached.
     """
     from pyharness.debugger.stack_dump import dump_stacks
+    from pyharness.host.surroundings import Surroundings
+    from pyharness.model.text.source_line import look_below
     from pyharness.model.text.stack_format import Style, format_threads
+    from pyharness.model.text.styled_line import Line
     from pyharness.reading.live.stacks import MAX_FRAMES
 
     where = _resolve(target)
@@ -47,6 +50,11 @@ def command(target: str, *, as_json: bool, full: bool, variables: bool, thread: 
     if as_json:
         output.write_json({"target": str(where), "threads": [one.to_json() for one in threads]})
         return
+    if isinstance(where, int):
+        seen = Surroundings(where)
+        look_below(seen.root)
+        if seen.number_there:
+            output.write_lines([Line(f"Process {where} is {seen.number_there}.")])
     output.write_lines(format_threads(threads, Style(full=full, width=output.columns())))
 
 

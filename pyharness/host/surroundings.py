@@ -58,9 +58,10 @@ class Surroundings:
             return False
 
     @property
-    def own_pid(self) -> int:
-        """The number that the process has for itself."""
-        return _innermost(f"/proc/{self.pid}/status") or self.pid
+    def number_there(self) -> str:
+        """How the process is numbered where it lives, as part of a sentence; empty where it is as here."""
+        own = _innermost(f"/proc/{self.pid}/status")
+        return f"process {own} in its container" if own not in {0, self.pid} else ""
 
     def thread(self, own: int) -> int:
         """Our number for a thread that it calls ``own``; that where there is none."""

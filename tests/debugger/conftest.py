@@ -1,9 +1,13 @@
 """What the core's tests share: programs ready to be debugged."""
 
+import shutil
+
 import pytest
 
+from kit import builds
+from kit.containers import Container
 from kit.debugged_program import Debugged
-from kit.paths import search_path
+from kit.paths import PROGRAMS, search_path
 from kit.running_program import Running
 
 
@@ -37,3 +41,22 @@ def running(tmp_path, crossing, monkeypatch):
     yield start
     for program in started:
         program.kill()
+
+
+@pytest.fixture
+def contained(tmp_path):
+    """Start tests/programs/ledger.py in a container, where its files lie at /app."""
+    started = []
+    folder = tmp_path / "app"
+    shutil.copytree(builds.tally("/app"), folder, ignore=shutil.ignore_patterns("*.lock"))
+    for name in ("ledger.py", "tally.c"):
+        shutil.copy(PROGRAMS / name, folder)
+
+    def start(*options, before=()):
+        room = tmp_path / f"room{len(started)}"
+        started.append(Container(room, folder, "ledger.py", *options, before=before))
+        return started[-1]
+
+    yield start
+    for each in started:
+        each.kill()

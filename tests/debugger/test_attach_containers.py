@@ -1,13 +1,10 @@
 """Programs in containers, and a debugger outside: other files, process ids, networks and users."""
 
-import shutil
 from pathlib import Path
 
 import pytest
 
 import pyharness
-from kit import builds
-from kit.containers import Container
 from kit.marks import line_of
 from kit.paths import PROGRAMS
 from pyharness.model.errors import HarnessError, UsageError
@@ -15,25 +12,6 @@ from pyharness.model.errors import HarnessError, UsageError
 PROGRAM, SOURCE = PROGRAMS / "ledger.py", PROGRAMS / "tally.c"
 USER = ("--user", "--map-root-user")
 KINDS = [(), ("--net",), USER, ("--net", "--ipc", "--uts", *USER)]
-
-
-@pytest.fixture
-def contained(tmp_path):
-    """Start the program in a container, where its files lie at /app."""
-    started = []
-    folder = tmp_path / "app"
-    shutil.copytree(builds.tally("/app"), folder, ignore=shutil.ignore_patterns("*.lock"))
-    for file in (PROGRAM, SOURCE):
-        shutil.copy(file, folder)
-
-    def start(*options, before=()):
-        room = tmp_path / f"room{len(started)}"
-        started.append(Container(room, folder, PROGRAM.name, *options, before=before))
-        return started[-1]
-
-    yield start
-    for each in started:
-        each.kill()
 
 
 def python(mark):

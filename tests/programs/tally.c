@@ -22,7 +22,8 @@ static PyMethodDef functions[] = {
     {NULL, NULL, 0, NULL},
 };
 
-static struct PyModuleDef module = {PyModuleDef_HEAD_INIT, "tally", NULL, -1, functions};
+static struct PyModuleDef module =
+    {PyModuleDef_HEAD_INIT, "tally", NULL, -1, functions};
 
 PyMODINIT_FUNC PyInit_tally(void) {
   return PyModule_Create(&module);

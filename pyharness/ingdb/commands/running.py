@@ -7,6 +7,7 @@ from pathlib import Path
 
 import gdb
 
+from pyharness.host.surroundings import Surroundings
 from pyharness.ingdb import console, terminal
 from pyharness.ingdb.opening import attach
 from pyharness.ingdb.process import processes
@@ -59,7 +60,8 @@ def ph_attach(argument: str) -> None:
     pid = processes.find(argument)
     attach_to(pid)
     places.set_places()
-    terminal.write(f"Attached to {pid}: {processes.command_line(pid)}")
+    there = Surroundings(pid).number_there
+    terminal.write(f"Attached to {pid}{there and f', {there}'}: {processes.command_line(pid)}")
 
 
 def attach_to(pid: int) -> None:

@@ -7,10 +7,12 @@ from contextlib import ExitStack, suppress
 
 import gdb
 
+from pyharness.host.surroundings import Surroundings
 from pyharness.ingdb import console, terminal
 from pyharness.ingdb.process import libraries
 from pyharness.ingdb.settings import temporarily
 from pyharness.ingdb.stack import unwinder
+from pyharness.model.text.source_line import look_below
 from pyharness.reading.live import refusal
 
 _NOWHERE = "/nonexistent"
@@ -56,11 +58,22 @@ def _attach(pid: int, *, non_stop: bool) -> None:
             # A libc with debug symbols installed (/usr/lib/debug) would be read in full: gdb always reads libc.
             during.enter_context(temporarily("debug-file-directory", _NOWHERE))
             during.enter_context(temporarily("suppress-cli-notifications", "on"))
+            _see_its_files(Surroundings(pid).root)
             console.run(f"attach {pid}")
     except gdb.error as error:
         raise refusal.explained(pid, str(error)) or gdb.GdbError(
             f"gdb cannot attach to {pid}: {error}\n`pyharness doctor` says what keeps it from that."
         ) from error
+
+
+def _see_its_files(root: str) -> None:
+    """Where a program in a container has other files, take its libraries and sources from there.
+
+    Of itself gdb would enter its mount namespace, for which it needs more rights than to trace it.
+    """
+    look_below(root)
+    if root:
+        console.run(f"set sysroot {root}")
 
 
 def configure(*, non_stop: bool = False) -> None:

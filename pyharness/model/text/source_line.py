@@ -17,6 +17,17 @@ _PACKAGES = re.compile(r"^.*/(?:site|dist)-packages/")
 _STDLIB = re.compile(r"^.*/lib/python3\.\d+/")
 
 
+class _Files:
+    """Where the sources lie that this process shows: one program's, which may live in a container."""
+
+    root = ""
+
+
+def look_below(root: str) -> None:
+    """From now on the text of a source is that of the file below ``root``, as ``/proc/PID/root``; empty for ours."""
+    _Files.root = root
+
+
 @lru_cache(maxsize=64)
 def _lines(path: str, _modified: int) -> list[str]:
     try:
@@ -29,6 +40,7 @@ def source_line(path: str | None, line: int | None) -> str:
     """Line ``line`` of the file, stripped; empty where it cannot be read."""
     if not path or not line or path.startswith("<"):
         return ""
+    path = _Files.root + path if path.startswith("/") else path
     try:
         status = os.stat(path)  # noqa: PTH116  (called for each frame)
     except (OSError, ValueError):  # a name that no file can have

@@ -17,6 +17,10 @@ _YAMA_REMEDIES = {
     2: "The kernel lets only root trace (kernel.yama.ptrace_scope is 2): be root.",
     3: "This kernel forbids tracing until it is booted again (kernel.yama.ptrace_scope is 3).",
 }
+_USERS = (
+    "This command is in a user namespace, as in a rootless container, which has no rights over what was not started in"
+    " it: be in that program's container, or outside of both."
+)
 _TRACED = re.compile(r"already traced by process (\d+)")
 """In what gdb says."""
 
@@ -73,8 +77,17 @@ def _permission_remedy(pid: int) -> str:
         scope = int(_YAMA.read_text(encoding="ascii"))
     except (OSError, ValueError):
         scope = 0
+    if _in_user_namespace():
+        return _USERS
     in_container = "In a container, start it with --cap-add=SYS_PTRACE; a setuid program can be traced by root only."
     return in_container if os.geteuid() == 0 and scope < 3 else _YAMA_REMEDIES.get(scope, in_container)
+
+
+def _in_user_namespace() -> bool:
+    try:
+        return Path("/proc/self/uid_map").read_text(encoding="ascii").split() != ["0", "0", "4294967295"]
+    except OSError:
+        return False
 
 
 def _status(pid: int) -> dict[str, str]:

@@ -5,9 +5,11 @@ from __future__ import annotations
 import errno
 import os
 from bisect import bisect_right
+from functools import lru_cache
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from pyharness.host.surroundings import Surroundings
 from pyharness.model.frozen import frozen
 from pyharness.model.user_code import is_user_binary
 from pyharness.reading.binaries.elf import PT_NOTE, Elf, ElfError, base_of, build_id_in, open_elf, read_segments
@@ -84,8 +86,12 @@ class MappedFiles:
 
 
 def open_library(image: Image, pid: int, read: Callable[[int, int], bytes], kept_out: dict[str, str]) -> Library | None:
-    """The ELF file behind an image, as this process or that one sees it; ``kept_out`` gets what could not be opened."""
-    for path in (image.path, f"/proc/{pid}/root{image.path}"):
+    """The ELF file behind an image, as this process or that one sees it; ``kept_out`` gets what could not be opened.
+
+    A file without a build-id is known by its path alone: it is looked for where the process sees it, if that differs.
+    """
+    root = _root_of(pid)
+    for path in (f"{root}{image.path}", image.path) if root else (image.path, f"/proc/{pid}/root{image.path}"):
         try:
             elf = open_elf(path)
         except ElfError as error:
@@ -95,6 +101,12 @@ def open_library(image: Image, pid: int, read: Callable[[int, int], bytes], kept
         if is_same(image, elf, read):
             return Library(image.path, image.start - elf.base, image.start, image.end, elf)
     return None
+
+
+@lru_cache(maxsize=8)
+def _root_of(pid: int) -> str:
+    """What comes before a path of the process; where that is another one by now, only the order of tries differs."""
+    return Surroundings(pid).root
 
 
 def is_same(image: Image, elf: Elf, read: Callable[[int, int], bytes]) -> bool:
