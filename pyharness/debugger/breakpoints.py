@@ -47,6 +47,9 @@ _AT_EXIT = (
 _FOLDER = "Set PYHARNESS_HOME to a folder that you can write."
 _TRACE = "torch.fx.symbolic_trace, and torch.compile with the backend pyharness, make GraphModules."
 
+_OTHER_FILES = "its engine and its generated code are not here"
+_INSIDE = "Run pyharness in its container (`docker exec`), or name a py: or native: place."
+
 
 class Breakpoints:
     """Binds places to lines of generated and written Python, and to native addresses."""
@@ -102,8 +105,12 @@ class Breakpoints:
 
     def add(self, new: Breakpoint, native: NativeSide | None) -> None:
         """Stop there from now on; native places need ``native`` once a library of the user's is loaded."""
-        self._begin(new)
         where = new.where
+        if self.root and (where.is_native_op or where.is_generated):
+            raise HarnessError(
+                f"Nothing can stop at {where} in a program that sees other files: {_OTHER_FILES}.", _INSIDE
+            )
+        self._begin(new)
         if new.function:
             self._tell_functions()
         if where.kind == "native":

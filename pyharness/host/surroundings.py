@@ -10,6 +10,7 @@ from typing import Literal
 
 Kind = Literal["processes", "files", "network", "users"]
 _NAMESPACES: dict[Kind, str] = {"processes": "pid", "files": "mnt", "network": "net", "users": "user"}
+KINDS: tuple[Kind, ...] = tuple(_NAMESPACES)
 
 
 class Surroundings:
@@ -26,13 +27,6 @@ class Surroundings:
             return False
         name = _NAMESPACES[kind]
         return os.readlink(f"/proc/{self.pid}/ns/{name}") == os.readlink(f"/proc/self/ns/{name}")  # noqa: PTH115
-
-    def others(self) -> list[Kind]:
-        """What it sees otherwise than we do; nothing where that is secret."""
-        try:
-            return [kind for kind in _NAMESPACES if not self.sees(kind)]
-        except OSError:
-            return []
 
     @property
     def root(self) -> str:

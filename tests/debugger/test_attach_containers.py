@@ -113,3 +113,21 @@ def test_a_program_without_streams_gets_no_socket_in_their_place(contained):
         assert at(come_to(program, place("calls"), container, "4")) == python("calls")
         assert not Path(f"/proc/{container.pid}/fd/2").exists()
     assert container.end()[0] == 0
+
+
+@pytest.mark.parametrize("where", ["op:aten::mul", "node:MulBackward0", "fx:relu"])
+def test_places_that_need_the_same_files_are_refused(contained, where):
+    container = contained()
+    with pyharness.attach(container.pid) as program:
+        with pytest.raises(HarnessError, match="sees other files") as raised:
+            program.set_breakpoint(where)
+        assert "docker exec" in raised.value.remedy
+        assert at(come_to(program, place("calls"), container, "4")) == python("calls")
+    assert container.hear() == "13"
+
+
+def test_child_processes_run_on(contained):
+    container, told = contained(), []
+    with pyharness.attach(container.pid, children=True, progress=told.append):
+        assert any("child processes are not debugged" in text for text in told)
+    assert container.end()[0] == 0

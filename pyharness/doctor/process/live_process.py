@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 from pyharness.debugger.starting import processes
 from pyharness.doctor.registry import Registry
 from pyharness.host import handles
+from pyharness.host.surroundings import Surroundings
 from pyharness.reading.binaries.elf import Elf, ElfError, open_elf
 from pyharness.reading.process import memory_map
 from pyharness.reading.process.memory import Memory
@@ -37,6 +38,7 @@ class LiveProcess:
     def __init__(self, pid: int, handle: Handle | None) -> None:
         self.pid, self.handle = pid, handle
         self.proc = Path(f"/proc/{pid}")
+        self.surroundings = Surroundings(pid)
 
     @cached_property
     def status(self) -> dict[str, str]:
@@ -48,24 +50,10 @@ class LiveProcess:
         """The command line of the process."""
         return processes.command_line(self.pid) or self.status.get("Name", "?")
 
-    @cached_property
+    @property
     def root(self) -> str:
         """What comes before a path of its own to make it one of ours; empty where both see the same files."""
-        return "" if self.sees("files") else f"/proc/{self.pid}/root"
-
-    def sees(self, what: str) -> bool:
-        """Whether it sees the same ``processes``, ``files`` or ``users`` as we do; ``OSError`` where that is secret."""
-        if what == "files" and not self.same_file("/"):  # a chroot is no namespace
-            return False
-        kind = {"processes": "pid", "files": "mnt", "users": "user"}[what]
-        return (self.proc / "ns" / kind).readlink() == Path(f"/proc/self/ns/{kind}").readlink()
-
-    def same_file(self, path: str | Path) -> bool:
-        """Whether what it sees at ``path`` is what we see there."""
-        try:
-            return Path(f"/proc/{self.pid}/root{path}").samefile(path)
-        except FileNotFoundError:
-            return False
+        return self.surroundings.root
 
     @cached_property
     def images(self) -> list[Image]:
