@@ -1,6 +1,7 @@
 """What the core's tests share: programs ready to be debugged."""
 
 import shutil
+import sys
 
 import pytest
 
@@ -47,14 +48,13 @@ def running(tmp_path, crossing, monkeypatch):
 def contained(tmp_path):
     """Start tests/programs/ledger.py in a container, where its files lie at /app."""
     started = []
-    folder = tmp_path / "app"
-    shutil.copytree(builds.tally("/app"), folder, ignore=shutil.ignore_patterns("*.lock"))
-    for name in ("ledger.py", "tally.c"):
-        shutil.copy(PROGRAMS / name, folder)
 
-    def start(*options, before=()):
-        room = tmp_path / f"room{len(started)}"
-        started.append(Container(room, folder, "ledger.py", *options, before=before))
+    def start(*options, before=(), python=sys.executable):
+        room, folder = tmp_path / f"room{len(started)}", tmp_path / f"app{len(started)}"
+        shutil.copytree(builds.tally(python, "/app"), folder, ignore=shutil.ignore_patterns("*.lock"))
+        for name in ("ledger.py", "tally.c"):
+            shutil.copy(PROGRAMS / name, folder)
+        started.append(Container(room, folder, "ledger.py", *options, before=before, python=python))
         return started[-1]
 
     yield start

@@ -1,10 +1,13 @@
 """Programs in containers, and a debugger outside: other files, process ids, networks and users."""
 
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
 
 import pyharness
+from kit.interpreters import interpreters
 from kit.marks import line_of
 from kit.paths import PROGRAMS
 from pyharness.model.errors import HarnessError, UsageError
@@ -60,13 +63,31 @@ def test_both_halves_from_outside(contained, options):
     assert container.end() == (0, "temporary []\n", "")
 
 
+OTHERS = sorted(interpreters())
+
+
+@pytest.mark.parametrize("version", OTHERS)
+def test_another_python_than_ours(contained, version):
+    container = contained(python=interpreters()[version])
+    with pyharness.attach(container.pid) as program:
+        assert at(come_to(program, place("calls"), container, "4")) == python("calls")
+        assert at(program.into_native()) == native("first")
+        assert at(program.out()) == python("after")
+        assert at(come_to(program, "native:weigh", container, "5")) == native("weight")
+        assert at(program.out()) == native("weighs")
+    assert (container.hear(), container.hear()) == ("13", "16")
+    assert container.end() == (0, "temporary []\n", "")
+
+
 def test_a_second_session_brings_nothing_again(contained):
     container = contained()
+    descriptors = container.descriptors
     for number in (1, 2):
         with pyharness.attach(container.pid) as program:
             assert at(come_to(program, place("calls"), container, str(number))) == python("calls")
         assert container.hear() == str(3 * number + 1)
         assert len(container.files("tmp")) == 1
+        assert container.descriptors == descriptors
     assert container.end() == (0, "temporary []\n", "")
 
 
@@ -131,3 +152,31 @@ def test_child_processes_run_on(contained):
     with pyharness.attach(container.pid, children=True, progress=told.append):
         assert any("child processes are not debugged" in text for text in told)
     assert container.end()[0] == 0
+
+
+KILLED = """
+import sys, pyharness
+program = pyharness.attach(int(sys.argv[1]))
+there = program.set_breakpoint(sys.argv[2])
+print("set", flush=True)
+print(program.resume().frame.line, flush=True)
+sys.stdin.read()
+"""
+
+
+@pytest.mark.parametrize("where", ["calls", "native:weigh"])
+def test_a_debugger_that_is_killed_leaves_a_program_that_runs_on(contained, where):
+    container = contained()
+    place_there = where if ":" in where else f"py:/app/ledger.py:{line_of(where, PROGRAM)}"
+    command = [sys.executable, "-c", KILLED, str(container.pid), place_there]
+    pipes = {"stdin": subprocess.PIPE, "stdout": subprocess.PIPE, "stderr": subprocess.DEVNULL}
+    with subprocess.Popen(command, text=True, **pipes) as debugger:
+        assert debugger.stdout.readline() == "set\n"
+        container.say("4\n")
+        assert int(debugger.stdout.readline()) > 0
+        debugger.kill()
+    assert container.hear() == "13"
+    with pyharness.attach(container.pid) as program:
+        assert at(come_to(program, place("after"), container, "5")) == python("after")
+    assert container.hear() == "16"
+    assert container.end() == (0, "temporary []\n", "")

@@ -7,7 +7,6 @@ import pytest
 
 from kit import needs
 from kit.command import PYHARNESS
-from kit.containers import PYTHON
 from kit.marks import line_of
 from kit.paths import PROGRAMS, ROOT
 
@@ -98,7 +97,7 @@ def test_gdb_from_outside_shows_sources_of_in_there(contained):
     words = ["attach", str(container.pid), "--", "-batch", *(word for each in commands for word in ("-ex", each))]
     with subprocess.Popen([*PYHARNESS, *words], stdout=subprocess.PIPE, stdin=subprocess.DEVNULL, text=True) as gdb:
         first = gdb.stdout.readline()
-        assert first == f"Attached to {container.pid}, process 1 in its container: {PYTHON} ledger.py\n"
+        assert first == f"Attached to {container.pid}, process 1 in its container: {container.python} ledger.py\n"
         container.say("4\n")
         shown = gdb.communicate(timeout=60)[0]
     for mark, file in (("weight", SOURCE), ("weighs", SOURCE), ("calls", PROGRAM)):

@@ -43,9 +43,9 @@ def plain_extension(python: str) -> Path:
     return _module("plain", python, PROGRAMS / "plain_extension.c")
 
 
-def tally(folder: str) -> Path:
-    """The folder with the module ``tally`` for our own interpreter, whose source is said to lie in ``folder``."""
-    return _module("tally", sys.executable, PROGRAMS / "tally.c", f"-ffile-prefix-map={PROGRAMS}={folder}")
+def tally(python: str, folder: str) -> Path:
+    """The folder with the module ``tally`` for an interpreter, whose source is said to lie in ``folder``."""
+    return _module("tally", python, PROGRAMS / "tally.c", f"-ffile-prefix-map={PROGRAMS}={folder}")
 
 
 def _module(name: str, python: str, source: Path, *flags: str) -> Path:

@@ -8,8 +8,6 @@ from pathlib import Path
 from kit import needs
 
 APART = ("unshare", "--fork", "--kill-child", "--pid", "--mount", "--propagation", "private")
-PYTHON = f"/opt/python/bin/python{sys.version_info[0]}.{sys.version_info[1]}"
-"""The interpreter in there: that of this environment, without what is installed in it, by a name that only it has."""
 _ROOM = """
 set -e
 mount -t tmpfs -o mode=0755 none "$1" && cd "$1"
@@ -36,14 +34,29 @@ _MAY_MOUNT = 'mount -t tmpfs none "$1" && mount -t proc proc "$1" && exec "$2"'
 class Container:
     """A script in ``folder`` that says ``ready``; both are at ``/app`` in there."""
 
-    def __init__(self, room: Path, folder: Path, script: str, *more: str, before: Iterable[str] = ()) -> None:
-        """``more`` are options of unshare's, ``before`` are words that run the interpreter."""
+    def __init__(
+        self,
+        room: Path,
+        folder: Path,
+        script: str,
+        *more: str,
+        before: Iterable[str] = (),
+        python: str = sys.executable,
+    ) -> None:
+        """``more`` are options of unshare's, ``before`` are words that run the interpreter.
+
+        ``python`` lies elsewhere in there, and without what is installed in its environment.
+        """
         room.mkdir()
+        asked = "import sys; print(sys.base_prefix, '%d.%d' % sys.version_info[:2])"
+        said = subprocess.run([python, "-c", asked], capture_output=True, text=True, check=True).stdout
+        prefix, version = said.split()
+        self.python = f"/opt/python/bin/python{version}"
         apart = [*APART, *more]
         needs.surroundings([*apart, "sh", "-c", _MAY_MOUNT, "sh", str(room)], "namespaces, and file systems in them")
-        command = [*apart, "sh", "-c", _ROOM, "sh", str(room), sys.base_prefix, str(folder)]
+        command = [*apart, "sh", "-c", _ROOM, "sh", str(room), prefix, str(folder)]
         self._outer = subprocess.Popen(
-            [*command, *before, PYTHON, script],
+            [*command, *before, self.python, script],
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
             stderr=subprocess.PIPE,
@@ -70,6 +83,11 @@ class Container:
     def threads(self) -> list[int]:
         """Its threads' numbers out here."""
         return [int(task.name) for task in Path(f"/proc/{self.pid}/task").iterdir()]
+
+    @property
+    def descriptors(self) -> int:
+        """How many it has open."""
+        return len(list(Path(f"/proc/{self.pid}/fd").iterdir()))
 
     def files(self, folder: str) -> list[str]:
         """What lies in one of its folders."""

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from pyharness.host.surroundings import Surroundings
 
 _PIDFD_GETFD = 438
-_ROOM = "Give the container a folder that can be written, 30 MB, as by `docker run --tmpfs /tmp:exec`."
+_ROOM = "Give the container a folder that can be written, 15 MB, as by `docker run --tmpfs /tmp:exec`."
 _APART = PACKAGE / "debuggee" / "apart.py"
 
 
@@ -84,7 +84,7 @@ def _introduced(channel: socket.socket, where: Surroundings) -> dict[str, str]:
         said = _heard(stream.readline(), where.pid)
         here = packages()
         seen = said["has"] or all(where.same_file(folder) for folder in here.values())
-        sent = b"" if seen else brought_along.archive(said["suffix"])
+        sent = b"" if seen else brought_along.archive(said["suffix"], tuple(said["version"]))
         channel.sendall(json.dumps({"size": len(sent), "packages": here}).encode() + b"\n" + sent)
         found: dict[str, str] = _heard(stream.readline(), where.pid)["packages"]
     return found

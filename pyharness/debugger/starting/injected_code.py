@@ -90,7 +90,7 @@ def begin(pairs, sockets):
         handed = sys.modules.get("pyharness.debuggee.link.handed")
         folder = handed.Brought.folder if handed else ""
         from importlib.machinery import EXTENSION_SUFFIXES
-        say(channel, json.dumps(dict(has=folder, suffix=EXTENSION_SUFFIXES[0])))
+        say(channel, json.dumps(dict(has=folder, suffix=EXTENSION_SUFFIXES[0], version=sys.version_info[:2])))
         told = json.loads(line(channel))
         for ours, _ in pairs:
             os.close(ours)  # the debugger has them
