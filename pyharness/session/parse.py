@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 REASONS = ("breakpoint", "step", "signal", "exception", "entry", "ended")
 LANGUAGES = ("python", "native")
 _EXIT_CODES = range(-signal.SIGRTMAX, 256)
-"""Those below 0 stand for signals."""
+"""Exit codes below 0 stand for signals."""
 _CHOICES = {"reason": REASONS, "language": LANGUAGES}
 
 

@@ -1,5 +1,6 @@
 """Programs in containers, and a debugger outside: other files, process ids, networks and users."""
 
+import os
 import subprocess
 import sys
 from pathlib import Path
@@ -7,6 +8,7 @@ from pathlib import Path
 import pytest
 
 import pyharness
+from kit import builds, needs
 from kit.interpreters import interpreters
 from kit.marks import line_of
 from kit.paths import PROGRAMS
@@ -180,3 +182,25 @@ def test_a_debugger_that_is_killed_leaves_a_program_that_runs_on(contained, wher
         assert at(come_to(program, place("after"), container, "5")) == python("after")
     assert container.hear() == "16"
     assert container.end() == (0, "temporary []\n", "")
+
+
+@pytest.mark.parametrize("how", [("--pid", "--mount-proc"), ("--net",)], ids=" ".join)
+def test_what_sees_our_files_is_sent_none(how):
+    module = builds.tally(sys.executable, str(PROGRAMS))
+    before = needs.surroundings(["unshare", "--fork", "--kill-child", *how], "namespaces")
+    pipes = {"stdin": subprocess.PIPE, "stdout": subprocess.PIPE, "env": {**os.environ, "PYTHONPATH": str(module)}}
+    with subprocess.Popen([*before, sys.executable, PROGRAM], text=True, **pipes) as outer:
+        assert outer.stdout.readline() == "ready\n"
+        (inner,) = Path(f"/proc/{outer.pid}/task/{outer.pid}/children").read_text().split()
+        with pyharness.attach(int(inner)) as program:
+            there = program.set_breakpoint(f"py:{PROGRAM}:{line_of('calls', PROGRAM)}")
+            outer.stdin.write("4\n")
+            outer.stdin.flush()
+            assert program.resume().frame.function == "entry"
+            assert program.into().frame.file == str(SOURCE)
+            assert program.out().frame.line == line_of("after", PROGRAM)
+            program.clear_breakpoint(there)
+            brought = program.evaluate("py:__import__('pyharness.debuggee.link.handed', fromlist=['*']).Brought.folder")
+        assert brought == "''"
+        assert outer.stdout.readline() == "13\n"
+        outer.communicate()
