@@ -1,5 +1,5 @@
 from collections.abc import Callable
-from types import CodeType
+from types import CodeType, FrameType
 
 def python_line(file: str, line: int, function: str, why: str) -> None: ...
 def program_ends(report: str) -> None: ...
@@ -8,7 +8,11 @@ def addresses() -> dict[str, int]: ...
 def begin_memory_limit(limit: int, /) -> None: ...
 def end_memory_limit() -> None: ...
 def begin_traced_frames(
-    lines_in: Callable[[str], frozenset[int]], tracers: tuple[object, ...], entries: tuple[CodeType, ...], /
+    lines_in: Callable[[str], frozenset[int]],
+    tracers: tuple[object, ...],
+    entries: tuple[CodeType, ...],
+    left: Callable[[FrameType, bool], None],
+    /,
 ) -> bool: ...
 def change_traced_frames(
     everywhere: bool, lines: bool, outermost: bool, forget: bool, running: tuple[CodeType, ...], /

@@ -68,18 +68,20 @@ PyObject* begin_traced_frames(PyObject* /*module*/, PyObject* args) {
   PyObject* lines_in = nullptr;
   PyObject* tracers = nullptr;
   PyObject* entries = nullptr;
+  PyObject* left = nullptr;
   if (PyArg_ParseTuple(
           args,
-          "OO!O!:begin_traced_frames",
+          "OO!O!O:begin_traced_frames",
           &lines_in,
           &PyTuple_Type,
           &tracers,
           &PyTuple_Type,
-          &entries) == 0) {
+          &entries,
+          &left) == 0) {
     return nullptr;
   }
-  const int begun =
-      pyharness::breakpoints::begin_traced_frames(lines_in, tracers, entries);
+  const int begun = pyharness::breakpoints::begin_traced_frames(
+      lines_in, tracers, entries, left);
   return begun < 0 ? nullptr : PyBool_FromLong(begun);
 }
 
@@ -116,7 +118,7 @@ PyMethodDef methods[] = {
     {"begin_traced_frames",
      begin_traced_frames,
      METH_VARARGS,
-     "begin_traced_frames(lines_in, tracers, entries): see traced_frames.h; "
+     "begin_traced_frames(lines_in, tracers, entries, left): see traced_frames.h; "
      "whether this Python has such."},
     {"change_traced_frames",
      change_traced_frames,

@@ -27,7 +27,9 @@ struct Python310 {
   static constexpr bool kRecursesWithoutStack = false;
 
   struct Code {
-    std::byte before[104];
+    std::byte before[36];
+    int flags;
+    std::byte names[64];
     PyObject* filename;
     std::byte between[32];
     CodeExtra* extra;
@@ -80,7 +82,9 @@ struct Python311 {
   static constexpr bool kRecursesWithoutStack = true;
 
   struct Code {
-    std::byte before[112];
+    std::byte before[48];
+    int flags;
+    std::byte names[60];
     PyObject* filename;
     std::byte between[56];
     CodeExtra* extra;

@@ -24,11 +24,14 @@ using pyharness::breakpoints::TraceFunction;
 using pyharness::breakpoints::Wanted;
 
 constexpr int kLine = 2; // PyTrace_LINE
+constexpr int kReturn = 3; // PyTrace_RETURN
+constexpr int kWaits = 0xA0; // CO_GENERATOR and CO_COROUTINE
 
 struct Frames {
   PyObject* lines_in = nullptr; // null: nobody debugs
   PyObject* tracers = nullptr;
   PyObject* entries = nullptr;
+  PyObject* left = nullptr;
   PyObject* lines = nullptr; // file name -> what `lines_in` said of it
   Wanted wanted;
   Py_ssize_t known_at = -1; // where code objects keep what is known of them
@@ -168,6 +171,21 @@ bool passes(PyObject* object, PyObject* file) {
   return stops == 0;
 }
 
+// A generator or a coroutine has returned, has raised or waits. It may do each
+// at any line, and debugpy does not tell an exception from waiting.
+void tell_left(PyObject* frame, int flags, bool raises) {
+  PyObject* left = Py_XNewRef((flags & kWaits) != 0 ? frames.left : nullptr);
+  if (left != nullptr) {
+    PyObject* result = PyObject_CallFunctionObjArgs(
+        left, frame, raises ? Py_True : Py_False, nullptr);
+    if (result == nullptr) {
+      put_off();
+    }
+    Py_XDECREF(result);
+    Py_DECREF(left);
+  }
+}
+
 // How deep a thread is.
 
 // Frames of Python take no room on the C stack in 3.11, but those that begin
@@ -304,6 +322,12 @@ struct Door {
       }
     }
     const int outcome = frames.tracer(self, frame, what, argument);
+    if (what == kReturn && outcome == 0 && frames.wanted.everywhere) {
+      auto* code = PyFrame_GetCode(reinterpret_cast<PyFrameObject*>(frame));
+      tell_left(
+          frame, reinterpret_cast<Code*>(code)->flags, argument == nullptr);
+      Py_DECREF(reinterpret_cast<PyObject*>(code));
+    }
     if (is_traced(state) && !is_wanted(state)) {
       set_traced(state, state->loop, false);
       if (state->trace == trace) {
@@ -427,12 +451,15 @@ struct Door {
     PyObject* tracer =
         get != nullptr ? PyObject_CallFunctionObjArgs(get, nullptr) : nullptr;
     PyObject* file = PyObject_GetAttrString(code, "co_filename");
+    PyObject* flags = PyObject_GetAttrString(code, "co_flags");
     PyErr_Clear();
     const bool expected = state->interpreter == PyInterpreterState_Main() &&
         tracer == (state->tracer != nullptr ? state->tracer : Py_None) &&
-        file == reinterpret_cast<Code*>(code)->filename;
+        file == reinterpret_cast<Code*>(code)->filename && flags != nullptr &&
+        PyLong_AsLong(flags) == reinterpret_cast<Code*>(code)->flags;
     Py_XDECREF(tracer);
     Py_XDECREF(file);
+    Py_XDECREF(flags);
     return expected;
   }
 
@@ -483,7 +510,8 @@ auto with_door(Call call) {
 int pyharness::breakpoints::begin_traced_frames(
     PyObject* lines_in,
     PyObject* tracers,
-    PyObject* entries) {
+    PyObject* entries,
+    PyObject* left) {
   if (version() == Version::kOther || PyTuple_Size(entries) < 1) {
     return 0;
   }
@@ -506,6 +534,7 @@ int pyharness::breakpoints::begin_traced_frames(
   frames.lines = lines;
   frames.tracers = Py_NewRef(tracers);
   frames.entries = Py_NewRef(entries);
+  frames.left = Py_NewRef(left);
   frames.lines_in = Py_NewRef(lines_in);
   return 1;
 }
@@ -541,6 +570,7 @@ void pyharness::breakpoints::end_traced_frames() {
   Py_CLEAR(frames.lines_in);
   Py_CLEAR(frames.tracers);
   Py_CLEAR(frames.entries);
+  Py_CLEAR(frames.left);
   Py_CLEAR(frames.lines);
   with_door([](auto door) { door.stand(); });
 }

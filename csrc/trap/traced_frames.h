@@ -28,13 +28,16 @@ struct Wanted {
 
 // From now on the trace functions that are in `tracers`, or of a type in it,
 // are the debugger's. `lines_in(filename)` returns the lines to stop at, as a
-// set; `entries` has the code with which Python's own threads begin. Returns 0
-// where this Python has no such switch (from 3.12 on it has sys.monitoring) or
-// is not as expected, and -1 with an exception set.
+// set; `entries` has the code with which Python's own threads begin. While each
+// frame is traced, `left(frame, raises)` is called where a generator or a
+// coroutine returns, raises or waits, after the debugger's trace function.
+// Returns 0 where this Python has no such switch (from 3.12 on it has
+// sys.monitoring) or is not as expected, and -1 with an exception set.
 int begin_traced_frames(
     PyObject* lines_in,
     PyObject* tracers,
-    PyObject* entries);
+    PyObject* entries,
+    PyObject* left);
 
 // `forget` what `lines_in` has said so far. `running` is a sequence of the code
 // objects that run on any thread. Returns false with an exception set.

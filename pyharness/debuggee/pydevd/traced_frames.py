@@ -13,6 +13,7 @@ import threading
 from contextlib import suppress
 from typing import TYPE_CHECKING, Any
 
+from pyharness.debuggee.pydevd import unwound_steps
 from pyharness.debuggee.pydevd.trace_function import MONITORING
 
 if TYPE_CHECKING:
@@ -55,7 +56,7 @@ class TracedFrames:
 
         self._trap, self._parts_of_name = _trap, pydevd_file_utils.get_abs_path_real_path_and_base_from_file
         tracers = debugger.trace_dispatch, *_tracers()
-        if not _trap.begin_traced_frames(self._lines_in, tracers, _entries()):
+        if not _trap.begin_traced_frames(self._lines_in, tracers, _entries(), unwound_steps.left):
             return
         self._debugger, self._lock = debugger, threading.RLock()  # a forked child may have one that is held
         self._follow_program(tracers)

@@ -15,11 +15,13 @@ from pyharness.debuggee.pydevd.conditions import Conditions
 from pyharness.debuggee.pydevd.emptied_modules import KEPT_MODULES
 from pyharness.debuggee.pydevd.opened_files import open_files
 from pyharness.debuggee.pydevd.simultaneous import Stops
+from pyharness.debuggee.pydevd.task_steps import STEPS
 from pyharness.debuggee.watched.imports import after_import
 
 if TYPE_CHECKING:
+    import threading
     from collections.abc import Callable
-    from types import ModuleType
+    from types import FrameType, ModuleType
 
 _MARK = "pyharness_spared"
 _UNABLE = -1
@@ -36,6 +38,7 @@ def tune(debugger: Any) -> None:
     debugger.handle_breakpoint_condition = conditions.hold
     debugger.handle_breakpoint_expression = conditions.express
     Stops(debugger).watch()
+    debugger.do_wait_suspend = _with_steps_begun(debugger.do_wait_suspend)
     for name in ("set_suspend", "do_wait_suspend"):  # a stop begins with one of them
         setattr(debugger, name, _with_modules_and_room(getattr(debugger, name)))
     _spare_threads()
@@ -85,6 +88,16 @@ def _with_modules_and_room(function: Callable[..., Any]) -> Callable[..., Any]:
         KEPT_MODULES.put_back()
         with recursion.room():
             return function(*arguments, **named)
+
+    return stands_for
+
+
+def _with_steps_begun(wait: Callable[..., Any]) -> Callable[..., Any]:
+    def stands_for(thread: threading.Thread, frame: FrameType, *arguments: Any, **named: Any) -> Any:
+        STEPS.stands()
+        outcome = wait(thread, frame, *arguments, **named)
+        unwound_steps.begins(thread, frame)
+        return outcome
 
     return stands_for
 

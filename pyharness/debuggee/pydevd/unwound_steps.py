@@ -1,17 +1,25 @@
-"""Steps that an exception ends: with ``sys.monitoring`` (Python 3.12 on) debugpy sees a function return, not raise."""
+"""Steps whose function ends without debugpy's notice.
+
+With ``sys.monitoring`` (Python 3.12 on) debugpy sees a function return, not raise. With a trace function it takes an
+exception in a generator or a coroutine for a wait. A task that ends is nobody's callee: see ``task_steps``.
+"""
 
 from __future__ import annotations
 
 import atexit
+import opcode
 import sys
 import threading
 from typing import TYPE_CHECKING, Any
+
+from pyharness.debuggee.pydevd import task_steps
 
 if TYPE_CHECKING:
     from types import CodeType, FrameType
 
 _NAME = "pyharness steps"
 _monitoring: Any = getattr(sys, "monitoring", None)
+_RETURNS = opcode.opmap["RETURN_VALUE"]
 
 
 def watch() -> None:
@@ -23,6 +31,7 @@ def watch() -> None:
         return  # the program's own tools have them all: such a step runs on, as with debugpy alone
     _monitoring.use_tool_id(free[0], _NAME)
     _monitoring.register_callback(free[0], _monitoring.events.PY_UNWIND, _unwound)
+    _monitoring.register_callback(free[0], _monitoring.events.PY_RETURN, _returned)  # in code for which it is asked
     _monitoring.set_events(free[0], _monitoring.events.PY_UNWIND)
     atexit.register(forget)  # functions unwind until Python has taken this module down
 
@@ -31,7 +40,8 @@ def forget() -> None:
     """No more."""
     if _monitoring is not None and (tool := _tool()) is not None:
         _monitoring.set_events(tool, 0)
-        _monitoring.register_callback(tool, _monitoring.events.PY_UNWIND, None)
+        for event in (_monitoring.events.PY_UNWIND, _monitoring.events.PY_RETURN):
+            _monitoring.register_callback(tool, event, None)
         _monitoring.free_tool_id(tool)
 
 
@@ -39,17 +49,43 @@ def _tool() -> int | None:
     return next((tool for tool in (4, 3) if _monitoring.get_tool(tool) == _NAME), None)
 
 
+def begins(thread: threading.Thread, frame: FrameType) -> None:
+    """A thread goes on from ``frame``, perhaps with a step."""
+    if not task_steps.STEPS.begins(thread, frame) or _monitoring is None:
+        return
+    if (tool := _tool()) is not None:
+        _monitoring.set_local_events(tool, frame.f_code, _monitoring.events.PY_RETURN)
+
+
+def left(frame: FrameType, raises: bool) -> None:  # noqa: FBT001  (C calls it)
+    """A generator or a coroutine has returned, raised or begun to wait, on the Pythons with a trace function."""
+    if raises:
+        _ended(frame)
+    elif frame.f_code.co_code[frame.f_lasti] == _RETURNS:
+        task_steps.STEPS.ended(frame)
+
+
+def _returned(code: CodeType, _offset: int, _value: object) -> None:
+    frame = sys._getframe(1)
+    if task_steps.STEPS.ended(frame):
+        _monitoring.set_local_events(_tool(), code, 0)
+
+
 def _unwound(_code: CodeType, _offset: int, _error: BaseException) -> None:
+    _ended(sys._getframe(1))
+
+
+def _ended(frame: FrameType) -> None:
+    """An exception has ended ``frame``: a step that belongs to it goes on, as debugpy's would where it returns."""
     thread = threading._active.get(threading.get_ident())  # type: ignore[attr-defined]  # makes none for C's threads
     info = getattr(thread, "additional_info", None)
-    if info is None or info.pydev_step_cmd == -1:
+    if info is None or info.pydev_step_cmd == -1 or task_steps.STEPS.ended(frame):
         return
-    frame = sys._getframe(1)
     if info.pydev_step_stop is frame and frame.f_back is not None:
         _step_on(thread, info, frame.f_back)
 
 
-def _step_on(thread: threading.Thread, info: Any, caller: FrameType) -> None:
+def _step_on(thread: threading.Thread | None, info: Any, caller: FrameType) -> None:
     """Step on as debugpy's trace function does where a function ends: *out* stops there, *over* at the next line."""
     import pydevd
     from _pydevd_bundle import pydevd_comm_constants as commands
