@@ -58,6 +58,15 @@ def _module(name: str, python: str, source: Path, *flags: str) -> Path:
     return once(module, lambda made: _compile(made, words)).parent
 
 
+def many_functions() -> Path:
+    """The folder with the module of that name, which has more functions than are looked up before a step."""
+    source = PROGRAMS / "many_functions.c"
+    key = _key(source.read_bytes(), sys.version)
+    module = BUILT / f"many_functions-{key}" / f"many_functions{sysconfig.get_config_var('EXT_SUFFIX')}"
+    words = ["-x", "c", "-O0", *_LIBRARY_FLAGS, f"-I{sysconfig.get_paths()['include']}", str(source)]
+    return once(module, lambda made: _compile(made, words)).parent
+
+
 def op_kernel() -> Path:
     """An extension with the op ``walk::weighted``."""
     return _with_our_headers("op_kernel.cpp", "-O0", *_torch_includes(), *_torch_libraries("torch_cpu", "c10"))

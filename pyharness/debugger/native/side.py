@@ -303,8 +303,12 @@ class NativeSide:
     def _trap(self, thread: int) -> NativeReason | None:
         """A trap that ``arm`` planted, for its thread; another thread passes it, one instruction while it is lifted."""
         if thread == self._armed_thread:
-            return "arrived" if self.ask(mi.Trap(thread, lift=False)) else self._own_trap(thread)
-        if not self.ask(mi.Trap(thread, lift=True)):
+            hit = self.ask(mi.Trap(thread, lift=False))
+            if hit == "beginning":
+                self.resume(thread)
+                return None
+            return "arrived" if hit == "trap" else self._own_trap(thread)
+        if self.ask(mi.Trap(thread, lift=True)) == "none":
             return self._own_trap(thread)
         if not self._armed_thread:  # it is lifted since
             self.resume(thread)

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 import gdb
 
-from pyharness.ingdb.functions import user_functions
+from pyharness.ingdb.functions import many_functions, user_functions
 from pyharness.ingdb.process import libraries
 from pyharness.model.user_code import is_user_source
 
@@ -23,6 +23,14 @@ def known_functions() -> list[UserFunction]:
     ]
 
 
+def stopping_at(pc: int) -> UserFunction | None:
+    """The user's function in which a thread stops at ``pc`` when it comes there."""
+    library = libraries.library_at(pc)
+    if library and many_functions.has_many(library.elf):
+        return many_functions.stopping_at(library.elf, library.bias, pc)
+    return next((each for each in known_functions() if each.stop_address == pc), None)
+
+
 def innermost() -> tuple[gdb.Frame, str | None, int | None]:
     """The frame that the selected thread stands in, with its file and line.
 
@@ -33,9 +41,10 @@ def innermost() -> tuple[gdb.Frame, str | None, int | None]:
     file, line = place.symtab.fullname() if place.symtab else None, place.line or None
     if file is None or is_user_source(file):
         return frame, file, line
-    starts = (each for each in known_functions() if each.stop_address == frame.pc() and each.stops_at_own_line)
-    function = next(starts, None)
-    return (_outermost(frame), function.file, function.stop_line) if function else (frame, file, line)
+    function = stopping_at(frame.pc())
+    if function is None or not function.stops_at_own_line:
+        return frame, file, line
+    return _outermost(frame), function.file, function.stop_line
 
 
 def _outermost(frame: gdb.Frame) -> gdb.Frame:

@@ -19,7 +19,8 @@ from pyharness.host.regular_file import read_own
 from pyharness.host.state import StateError, state_dir, write_private
 from pyharness.model.frozen import frozen
 from pyharness.model.user_code import included, is_user_source
-from pyharness.reading.binaries.line_table import line_table
+from pyharness.reading.binaries.debug_entries import LINES, unit_at
+from pyharness.reading.binaries.line_table import line_table, lines_of_unit
 from pyharness.reading.functions.function_name import bare_name
 from pyharness.reading.functions.symbol_names import demangled
 
@@ -148,6 +149,36 @@ def compute(elf: Elf) -> Iterator[_Row]:
             yield row
 
 
+def function_at(elf: Elf, entry: int, bias: int = 0) -> UserFunction | None:
+    """The user's function that begins at ``entry`` (in memory), by the lines of its unit alone."""
+    row = _row_at(elf, entry - bias)
+    if row is None:
+        return None
+    name = bare_name(demangled(row.linkage_name.encode()))
+    return UserFunction(name, row.linkage_name, row.file, row.line, entry, row.stop_address + bias, *row[6:])
+
+
+@lru_cache(maxsize=4096)
+def _row_at(elf: Elf, address: int) -> _Row | None:
+    symbol = elf.symbol_tables[0].starting_at(address) if elf.symbol_tables else None
+    if symbol is None or _GENERATED.search(symbol.name):
+        return None
+    try:
+        table = _lines_at(elf, address)
+        return _row(elf, table, symbol, optimized=is_optimized(elf)) if table else None
+    except (IndexError, ValueError, KeyError):  # damaged
+        return None
+
+
+def _lines_at(elf: Elf, address: int) -> LineTable | None:
+    source = elf.with_section(".debug_line")
+    unit = unit_at(source, address) if source else None
+    return _lines_of(unit.source, unit.root.number(LINES)) if unit else None
+
+
+_lines_of = lru_cache(maxsize=64)(lines_of_unit)
+
+
 def _functions(elf: Elf) -> Iterator[Symbol]:
     tables = elf.symbol_tables[:1]
     return (symbol for table in tables for symbol in table.functions() if not _GENERATED.search(symbol.name))
@@ -221,6 +252,7 @@ def _at_own_line(sequence: Sequence, symbol: Symbol, stop: int) -> int:
     return stop if later is None else sequence.addresses[later]
 
 
+@lru_cache(maxsize=64)
 def is_optimized(elf: Elf) -> bool:
     """Whether the compiler says so: then rows after the first may lie on a branch not taken, and gdb skips nothing."""
     source = elf.with_section(".debug_str")

@@ -168,7 +168,7 @@ def _disarm_handlers(_request: mi.DisarmHandlers) -> None:
 
 
 @handles(mi.Trap)
-def _trap(request: mi.Trap) -> bool:
+def _trap(request: mi.Trap) -> mi.TrapHit:
     select(request.thread)
     return stop_at_functions.at_trap(lift=request.lift)
 

@@ -9,7 +9,7 @@ import gdb
 
 from pyharness.ingdb import console
 from pyharness.ingdb.functions import user_functions
-from pyharness.ingdb.functions.known_functions import known_functions
+from pyharness.ingdb.functions.known_functions import known_functions, stopping_at
 from pyharness.ingdb.mi.commands import handles, select
 from pyharness.ingdb.process import libraries
 from pyharness.model.errors import HarnessError
@@ -70,7 +70,7 @@ def _check_standing(frame: gdb.Frame, place: gdb.Symtab_and_line) -> None:
 
 
 def _after_prologue(frame: gdb.Frame) -> bool:
-    return any(known.stop_address == frame.pc() for known in known_functions())
+    return stopping_at(frame.pc()) is not None
 
 
 def _function_block(block: gdb.Block) -> gdb.Block:

@@ -12,6 +12,8 @@ import gdb
 from pyharness.ingdb import console
 from pyharness.ingdb.functions import native_names
 from pyharness.ingdb.functions.known_functions import known_functions
+from pyharness.ingdb.functions.many_functions import Entries, has_many
+from pyharness.ingdb.functions.user_functions import user_functions
 from pyharness.ingdb.process import libraries
 from pyharness.ingdb.stack import backtrace
 from pyharness.ingdb.stops.counted_stops import CountedStop, parses
@@ -19,13 +21,14 @@ from pyharness.ingdb.stops.planted import Planted
 from pyharness.model.errors import nearest
 from pyharness.model.text.code_lines import line_count
 from pyharness.model.user_code import is_user_python, is_user_source
-from pyharness.protocol.mi import Armed, Bound, Break
+from pyharness.protocol.mi import Armed, Bound, Break, TrapHit
 from pyharness.reading.functions.function_name import matches
 from pyharness.reading.functions.symbol_names import demangled
 
 if TYPE_CHECKING:
     from pyharness.ingdb.functions.user_functions import UserFunction
     from pyharness.model.frames import Frame
+    from pyharness.reading.binaries.elf import Elf
 
 _SIGTRAP, _SI_KERNEL = 5, 0x80
 _MAX_ARMED = 20_000
@@ -40,6 +43,9 @@ class _Arming:
         self.breakpoints: dict[int, gdb.Breakpoint] = {}
         self.enabled: list[gdb.Breakpoint] = []
         self.skipped = 0
+        self.entries = Entries()
+        self.standing = 0
+        """Where the thread stood that steps; 0 where it was in Python."""
 
 
 _arming = _Arming()
@@ -62,16 +68,33 @@ def arm(thread: gdb.InferiorThread) -> Armed:
     return Armed(len(_arming.enabled), _arming.skipped, _changes(libraries.lost()))
 
 
-def plant(standing: int = 0) -> Armed:
+def plant(standing: int | None = None) -> Armed:
     """Plant traps for all threads and without gdb's help, in a program that has a trap guard.
 
-    ``standing`` is where the stepping thread stands: a trap there would stop it before it has moved, or be taken by gdb
-    for an instruction of one byte that it has stepped.
+    ``standing`` is where the stepping thread stands, 0 where gdb does not hold it: a trap there would stop it before it
+    has moved, or be taken by gdb for an instruction of one byte that it has stepped. Without it, as before.
     """
     planted = _planted()
-    planted.lift_one(standing)
-    addresses = {function.stop_address for function in known_functions()} - {standing}
-    return Armed(planted.plant(addresses), lost=_changes(libraries.lost()))
+    if standing is not None:
+        planted.lift_one(standing)
+        _arming.standing = standing
+    return Armed(planted.plant(_traps() - {_arming.standing}), lost=_changes(libraries.lost()))
+
+
+def _traps() -> set[int]:
+    """Where to stop; in a library of very many functions, where those begin to which no thread has come yet."""
+    found: set[int] = set()
+    for library in libraries.user_libraries():
+        if _begins_only(library.elf):
+            found |= _arming.entries.traps(library.elf, library.bias)
+        else:
+            found |= {each.stop_address for each in user_functions(library.elf, library.bias)}
+    return found
+
+
+def _begins_only(elf: Elf) -> bool:
+    """A step from a native line is one of gdb's, which must not be interrupted by what is not the user's."""
+    return has_many(elf) and not _arming.standing and not _arming.entries.is_tired
 
 
 def plant_at(address: int) -> None:
@@ -85,7 +108,7 @@ def _planted() -> Planted:
     if _arming.planted is None:
         gdb.events.stop.connect(_put_right)
     if _arming.planted is None or _arming.planted.pid != pid:
-        _arming.planted = Planted(pid)
+        _arming.planted, _arming.entries = Planted(pid), Entries()
     return _arming.planted
 
 
@@ -131,8 +154,9 @@ def _put_right(event: gdb.ThreadEvent) -> None:
     selected = gdb.selected_thread()
     if event.inferior_thread:
         event.inferior_thread.switch()
-    if _arming.planted.address_of(gdb.newest_frame().pc()) is not None and _is_int3():
-        at_trap(lift=False)
+    address = _arming.planted.address_of(gdb.newest_frame().pc())
+    if address is not None and _is_int3():
+        console.run(f"set $pc = {address:#x}")
     if selected and selected.is_valid():
         selected.switch()
 
@@ -157,15 +181,34 @@ def _signal() -> tuple[int, int]:
     return number, code
 
 
-def at_trap(*, lift: bool) -> bool:
-    """Whether the selected thread stands at a planted trap; its pc is then put on the instruction that is there."""
+def at_trap(*, lift: bool) -> TrapHit:
+    """What the selected thread stands at; at a planted trap its pc is put on the instruction that is there."""
     planted = _arming.planted
     address = planted.address_of(gdb.newest_frame().pc()) if planted else None
     if planted is None or address is None:
-        return False
+        return "none"
+    hit: TrapHit = "trap" if lift or not _enters(planted, address) else "beginning"
     if lift:
         planted.lift_one(address)
     console.run(f"set $pc = {address:#x}")
+    return hit
+
+
+def _enters(planted: Planted, address: int) -> bool:
+    """Whether a function begins here that is not to be stopped at here: the trap goes to where it is, if anywhere."""
+    library = libraries.library_at(address)
+    if library is None or not has_many(library.elf) or not _begins_only(library.elf):
+        return False
+    if not _arming.entries.is_entry(library.elf, library.bias, address):
+        return False
+    stop = _arming.entries.enter(library.elf, library.bias, address)
+    if stop == address:
+        return False
+    planted.lift_one(address)
+    if _arming.entries.is_tired:
+        planted.plant(_traps())
+    elif stop is not None:
+        planted.plant([stop])
     return True
 
 

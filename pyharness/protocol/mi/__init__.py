@@ -79,6 +79,7 @@ from pyharness.protocol.mi.stepping import (
     ResumeWithTrap,
     Stack,
     Trap,
+    TrapHit,
     Where,
 )
 
@@ -140,6 +141,7 @@ __all__ = [
     "Stack",
     "Threads",
     "Trap",
+    "TrapHit",
     "Unwatch",
     "Watch",
     "WatchHit",

@@ -57,8 +57,12 @@ class DisarmHandlers(Command[None], name="ph-disarm-handlers"):
     """Undo ``ArmHandlers``."""
 
 
+TrapHit = Literal["none", "trap", "beginning"]
+"""``beginning``: of a function, which the thread goes on into; the trap lies now where to stop in it, if anywhere."""
+
+
 @frozen
-class Trap(Command[bool], name="ph-trap"):
+class Trap(Command[TrapHit], name="ph-trap"):
     """Whether a thread stands at a trap of ``Arm``; if so its pc is put on the instruction that is there."""
 
     thread: int

@@ -223,11 +223,16 @@ def _table(source: Elf, offset: int, size: int, address_size: int) -> dict[int, 
 
 def units(source: Elf) -> Iterator[Unit]:
     """Every unit of a file, in order."""
-    offset, end = 0, len(section(source, ".debug_info"))
-    while offset + 12 <= end:
-        unit = Unit(source, offset)
-        yield unit
-        offset = unit.end
+    yield from (Unit(source, offset) for offset in _unit_offsets(source))
+
+
+def _unit_offsets(source: Elf) -> Iterator[int]:
+    data, offset = section(source, ".debug_info"), 0
+    while offset + 12 <= len(data):
+        yield offset
+        reader = Reader(data, offset)
+        length, _ = reader.unit_length()
+        offset = reader.offset + length
 
 
 @lru_cache(maxsize=64)
@@ -248,6 +253,22 @@ def _unit_starts(source: Elf) -> list[tuple[int, int, int]]:
     return sorted(found)
 
 
+def code_ranges(source: Elf) -> list[tuple[int, int]]:
+    """The addresses of all code that a unit tells of, as ranges without their ends, in order and apart."""
+    starts = _unit_starts(source)
+    listed = {unit for _, _, unit in starts}
+    found = [(low, high) for low, high, _ in starts]
+    for unit in (Unit(source, offset) for offset in _unit_offsets(source) if offset not in listed):
+        found += [(low, high) for low, high in unit.ranges(unit.root) if low]
+    joined: list[tuple[int, int]] = []
+    for low, high in sorted(found):
+        if joined and low <= joined[-1][1]:
+            joined[-1] = joined[-1][0], max(high, joined[-1][1])
+        else:
+            joined.append((low, high))
+    return joined
+
+
 def unit_at(source: Elf, address: int) -> Unit | None:
     """The unit whose code an address is in; ``None`` where no unit says so."""
     starts = _unit_starts(source)
@@ -255,7 +276,7 @@ def unit_at(source: Elf, address: int) -> Unit | None:
     if index >= 0 and starts[index][0] <= address < starts[index][1]:
         return Unit(source, starts[index][2])
     listed = {unit for _, _, unit in starts}
-    for unit in units(source):
-        if unit.offset not in listed and any(low <= address < high for low, high in unit.ranges(unit.root)):
+    for unit in (Unit(source, offset) for offset in _unit_offsets(source) if offset not in listed):
+        if any(low <= address < high for low, high in unit.ranges(unit.root)):
             return unit
     return None

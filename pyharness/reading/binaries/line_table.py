@@ -85,6 +85,17 @@ def line_table(elf: Elf) -> LineTable:
     return LineTable(found)
 
 
+def lines_of_unit(source: Elf, offset: int) -> LineTable:
+    """The line table of one unit, whose part of ``.debug_line`` begins at ``offset``."""
+    strings = {0x1F: source.section_data(".debug_line_str"), 0x0E: source.section_data(".debug_str")}
+    lines = source.section_data(".debug_line")
+    reader = Reader(lines, offset)
+    length, size = reader.unit_length()
+    end = reader.offset + length
+    header, program = _header(reader, size, strings)
+    return LineTable(list(_run(header, lines, program, end)))
+
+
 class UnitLines(LineTable):
     """The lines of one unit, with those rows too at which a debugger does not stop; ``names`` are its files."""
 
