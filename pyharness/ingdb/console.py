@@ -1,4 +1,4 @@
-"""Commands of gdb's own, and what they print."""
+"""Commands of gdb's own, what they print, and expressions of ours."""
 
 from __future__ import annotations
 
@@ -10,3 +10,13 @@ from pyharness.ingdb.stream_records import plain
 def run(command: str) -> str:
     """What a command prints; ``gdb.error`` where it fails."""
     return plain(gdb.execute(command, to_string=True))
+
+
+def c_value(expression: str) -> gdb.Value:
+    """The value of an expression of ours, which is C whatever the language of the code that stands (Rust)."""
+    before = gdb.parameter("language")
+    gdb.execute("set language c", to_string=True)
+    try:
+        return gdb.parse_and_eval(expression)
+    finally:
+        gdb.execute(f"set language {before}", to_string=True)

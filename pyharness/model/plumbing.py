@@ -5,11 +5,14 @@ from __future__ import annotations
 import re
 from functools import lru_cache
 
+from pyharness.model.glue import glue_family, is_written_by_swig
 from pyharness.model.user_code import is_user_binary, is_user_source
 
 DEBUGGER = "the debugger"
 _WHOLE = (
     (re.compile(r"/(libpython\d[^/]*|(lib64/)?python[\d.]*[a-z]*)$"), "interpreter"),
+    (re.compile(r"/_cffi_backend\."), "cffi"),
+    (re.compile(r"/libffi[-.][^/]*$"), "libffi"),
     (re.compile(r"/_(trap|guard)\.abi3\.so$"), DEBUGGER),
 )
 """Libraries in which every function is machinery."""
@@ -56,6 +59,7 @@ _PYTHON = (
     (re.compile(r"^<frozen (importlib|zipimport)|/importlib/"), re.compile(""), "import"),
     (re.compile(r"^<frozen runpy>|/runpy\.py$"), re.compile(""), "runpy"),
     (re.compile(r"-packages/(_?pytest|pluggy|xdist|execnet)/"), re.compile(""), "pytest"),
+    (re.compile(r"-packages/cffi/"), re.compile(""), "cffi"),
     (re.compile(r"/threading\.py$"), re.compile(r"(^|\.)_"), "threading"),
     (
         re.compile(r"-packages/torch/_(dynamo|functorch|inductor)/|/pyharness/fx/backend/"),
@@ -73,9 +77,8 @@ _PYTHON = (
 @lru_cache(maxsize=4096)
 def native_family(function: str, library: str | None, file: str | None) -> str:
     """Whose machinery a native frame is, e.g. ``torch dispatcher``; empty for code that a user wants to see."""
-    for pattern, family in _WHOLE:
-        if library and pattern.search(library):
-            return family
+    if whole := glue_family(function) or _searched(_WHOLE, library):
+        return whole
     foreign = library is not None and not is_user_binary(library)
     if not foreign and is_user_source(file):
         return ""
@@ -83,18 +86,20 @@ def native_family(function: str, library: str | None, file: str | None) -> str:
     for pattern, family in _BY_NAME:
         if pattern.match(name):
             return family
-    for pattern, family in _SOURCES:
-        if file and pattern.search(file):
-            return family
-    for pattern, family in _LIBRARIES:
-        if library and pattern.search(library):
-            return family
-    return _STEM.match(library.rsplit("/", 1)[-1])[0] if foreign and library else ""  # type: ignore[index]  # matches all
+    stem = _STEM.match(library.rsplit("/", 1)[-1])[0] if foreign and library else ""  # type: ignore[index]  # matches all
+    return _searched(_SOURCES, file) or _searched(_LIBRARIES, library) or stem
+
+
+def _searched(families: tuple[tuple[re.Pattern[str], str], ...], path: str | None) -> str:
+    """The family of the first pattern that a path has in it."""
+    return next((family for pattern, family in families if path and pattern.search(path)), "")
 
 
 @lru_cache(maxsize=4096)
 def python_family(function: str, file: str | None) -> str:
     """Whose machinery a Python frame is; empty for code that a user wants to see."""
+    if is_written_by_swig(file or ""):
+        return "SWIG"
     for path, name, family in _PYTHON:
         if path.search(file or "") and name.search(function):
             return family

@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING
 
 from pyharness.model.errors import UsageError
 from pyharness.model.frozen import frozen
+from pyharness.model.glue import is_written_by_swig
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -30,11 +31,12 @@ _LIBRARY_SOURCE = re.compile(
 _LIBRARY_BINARY = re.compile(
     r"""(^(/usr)?/lib(32|64)?/ | /torch/lib/ | /torch/_C\b | /lib-dynload/ | /libpython3 | ^\[ | /numpy(\.libs)?/
        | /debugpy/ | /\.nv/ | ^/usr/local/cuda | /(site|dist)-packages/(nvidia|triton)/ | /libnccl\.so
+       | /_cffi_backend\.
        | /bin/python[\d.]*$ | /pyharness/_(trap|guard|engine)\. )""",
     re.VERBOSE,
 )
 _LIBRARY_PYTHON = re.compile(
-    r"/(site|dist)-packages/(torch|functorch|torchgen|debugpy|pyharness|_distutils_hack)/|^<|/pyharness/(debuggee|fx|model|native|protocol)/"
+    r"/(site|dist)-packages/(torch|functorch|torchgen|debugpy|pyharness|_distutils_hack|cffi)/|^<|/pyharness/(debuggee|fx|model|native|protocol)/"
 )
 
 
@@ -74,7 +76,9 @@ class UserCode:
         if not path or _LIBRARY_PYTHON.search(path):
             return self._includes(path)
         stdlib = stdlib or sysconfig.get_paths()["stdlib"]
-        return not path.startswith(stdlib.rstrip("/") + "/") or "/site-packages/" in path
+        if path.startswith(stdlib.rstrip("/") + "/") and "/site-packages/" not in path:
+            return False
+        return not is_written_by_swig(path)
 
     def _includes(self, path: str | None) -> bool:
         return path is not None and any(fnmatch.fnmatchcase(path, pattern) for pattern in self.patterns)

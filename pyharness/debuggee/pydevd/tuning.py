@@ -17,6 +17,7 @@ from pyharness.debuggee.pydevd.opened_files import open_files
 from pyharness.debuggee.pydevd.simultaneous import Stops
 from pyharness.debuggee.pydevd.task_steps import STEPS
 from pyharness.debuggee.watched.imports import after_import
+from pyharness.model.glue import is_written_by_swig
 
 if TYPE_CHECKING:
     import threading
@@ -38,6 +39,7 @@ def tune(debugger: Any) -> None:
     debugger.handle_breakpoint_condition = conditions.hold
     debugger.handle_breakpoint_expression = conditions.express
     Stops(debugger).watch()
+    debugger.apply_files_filter = _without_glue(debugger.apply_files_filter)
     debugger.do_wait_suspend = _with_steps_begun(debugger.do_wait_suspend)
     for name in ("set_suspend", "do_wait_suspend"):  # a stop begins with one of them
         setattr(debugger, name, _with_modules_and_room(getattr(debugger, name)))
@@ -88,6 +90,13 @@ def _with_modules_and_room(function: Callable[..., Any]) -> Callable[..., Any]:
         KEPT_MODULES.put_back()
         with recursion.room():
             return function(*arguments, **named)
+
+    return stands_for
+
+
+def _without_glue(excludes: Callable[..., bool]) -> Callable[..., bool]:
+    def stands_for(frame: FrameType, file: str, *arguments: Any, **named: Any) -> bool:
+        return excludes(frame, file, *arguments, **named) or is_written_by_swig(file)
 
     return stands_for
 

@@ -8,6 +8,7 @@ import os
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from pyharness.debuggee.watched.imports import after_import
 from pyharness.model.user_code import included, is_user_binary
 
 if TYPE_CHECKING:
@@ -23,7 +24,7 @@ def loaded() -> list[str]:
 
 
 def install(notify: Callable[[str], None]) -> None:
-    """Call ``notify(path)`` after each load of a library of the user's, as a module or through ``ctypes``.
+    """Call ``notify(path)`` after each load of a library of the user's, as a module, or through ``ctypes`` or cffi.
 
     Those that the linker brought are told, too, as far as somebody asked for them: in ``LD_PRELOAD``, or by including a
     library's code, which an extension (torch's own, say) brings with it.
@@ -64,5 +65,17 @@ def _after_each_load(tell: Callable[[str], None]) -> None:
         if name:
             tell(str(name))
 
+    def follow_cffi(api: Any) -> None:
+        dlopen = api.FFI.dlopen
+
+        def dlopen_and_tell(self: Any, name: object, *args: Any, **kwargs: Any) -> Any:
+            library = dlopen(self, name, *args, **kwargs)
+            if isinstance(name, str):
+                tell(name)
+            return library
+
+        api.FFI.dlopen = dlopen_and_tell
+
+    after_import("cffi.api", follow_cffi)
     loader.create_module = create_and_tell  # type: ignore[method-assign]
     ctypes.CDLL.__init__ = open_and_tell  # type: ignore[method-assign]

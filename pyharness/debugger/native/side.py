@@ -19,6 +19,7 @@ from pyharness.gdbmi.records import Notice, quote
 from pyharness.host.process_state import has_ended
 from pyharness.model.errors import HarnessError, UsageError
 from pyharness.model.evaluation import LEVELS
+from pyharness.model.glue import glue_family
 from pyharness.protocol import mi
 from pyharness.protocol.agent import Evaluate
 from pyharness.protocol.codec import MalformedError
@@ -336,7 +337,7 @@ class NativeSide:
         frame = notice.values.get("frame")
         file = frame.get("fullname") if isinstance(frame, dict) else None
         if isinstance(file, str) and self._user_code.has_source(file):
-            return "own"
+            return "other" if isinstance(frame, dict) and glue_family(str(frame.get("func"))) else "own"
         if isinstance(frame, dict) and not file:
             return "other"
         found = self.where(thread)

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from pyharness.dapwire.message import Message
     from pyharness.debugger.breakpoint import Breakpoint
 
-_LIBRARIES = ("torch", "functorch", "torchgen", "debugpy", "_distutils_hack")
+_LIBRARIES = ("torch", "functorch", "torchgen", "debugpy", "_distutils_hack", "cffi")
 _PATIENCE = 2.0
 _FINDERS = "__editable___*"
 """What pip writes for an editable install: every import of the user's runs it."""

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 
 import gdb
 
+from pyharness.ingdb import console
 from pyharness.ingdb.calls import guarded_call, safe_point
 from pyharness.ingdb.process import libraries
 from pyharness.ingdb.settings import temporarily
@@ -120,14 +121,14 @@ def _is_only_python_thread() -> bool:
 
 def _has_symbols() -> bool:
     try:
-        gdb.parse_and_eval("(long)&pyharness_agent")
+        console.c_value("(long)&pyharness_agent")
     except gdb.error:
         return False
     return True
 
 
 def _address(symbol: str) -> int:
-    return int(gdb.parse_and_eval(f"(long)&{symbol}"))
+    return int(console.c_value(f"(long)&{symbol}"))
 
 
 def _text(address: int) -> str:

@@ -68,7 +68,7 @@ def call(function: int) -> int:
     with temporarily("unwindonsignal", "on"), _may_be_given_up():
         if guard is None:
             _Calls.unguarded[_lwp()] = _place()
-            return int(gdb.parse_and_eval(f"((int (*)(void)) {function:#x})()"))
+            return int(console.c_value(f"((int (*)(void)) {function:#x})()"))
         with _noted(guard) as noted:
             return _through_gate(guard, noted, function)
 
@@ -348,7 +348,7 @@ def _through_gate(guard: _Guard, noted: _Noted, function: int) -> int:
         _set("rip", gate + _WAITING)
         try:
             _set("rsp", gate + guard.gate_size)
-            gdb.parse_and_eval(f"((void (*)(long)) {guard.call:#x})({noted.address})")
+            console.c_value(f"((void (*)(long)) {guard.call:#x})({noted.address})")
             return _returned(noted)
         finally:
             if _stands(gate + _WAITING, None):
@@ -391,7 +391,7 @@ def _read(address: int, size: int) -> bytes:
 
 def _set(register: str, value: int) -> None:
     gdb.newest_frame().select()
-    gdb.parse_and_eval(f"${register} = {value}")
+    console.c_value(f"${register} = {value}")
 
 
 def _signed(value: int) -> int:

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 import gdb
 
+from pyharness.ingdb import console
 from pyharness.ingdb.calls import call_gate, guarded_call
 from pyharness.ingdb.process import libraries
 from pyharness.ingdb.stack import backtrace
@@ -46,5 +47,5 @@ def _take() -> None:
             if mine is not None and take is not None:
                 state = f"((void *(*)(void)) {mine + library.bias:#x})()"
                 with guarded_call.expression():
-                    gdb.parse_and_eval(f"((void (*)(void *)) {take + library.bias:#x})({state})")
+                    console.c_value(f"((void (*)(void *)) {take + library.bias:#x})({state})")
                 return

@@ -9,14 +9,13 @@ import gdb
 
 from pyharness.ingdb.calls import agent
 from pyharness.ingdb.functions import native_names
-from pyharness.ingdb.functions.known_functions import known_functions
+from pyharness.ingdb.functions.known_functions import is_own, known_functions
 from pyharness.ingdb.functions.trap_line import PythonLine, current_line
 from pyharness.ingdb.process import libraries
 from pyharness.ingdb.prompt import stops, trap
 from pyharness.ingdb.prompt.registry import command
 from pyharness.ingdb.stops import stop_at_functions
 from pyharness.model.errors import HarnessError, UsageError, nearest
-from pyharness.model.user_code import is_user_source
 from pyharness.protocol.agent import ArmStep, CancelStep
 from pyharness.reading.functions.function_name import matches
 
@@ -179,8 +178,7 @@ def _return_to(frame: gdb.Frame) -> None:
 
 
 def _is_user_frame(frame: gdb.Frame) -> bool:
-    symtab = frame.find_sal().symtab
-    return symtab is not None and is_user_source(symtab.fullname())
+    return is_own(frame)
 
 
 def _why_not_inside(before: PythonLine | None, wanted: str) -> str:

@@ -8,6 +8,7 @@ import gdb
 
 from pyharness.ingdb.functions import many_functions, user_functions
 from pyharness.ingdb.process import libraries
+from pyharness.model.glue import glue_family
 from pyharness.model.user_code import is_user_source
 
 if TYPE_CHECKING:
@@ -53,6 +54,12 @@ def _outermost(frame: gdb.Frame) -> gdb.Frame:
     while outer.type() == gdb.INLINE_FRAME and (older := outer.older()) is not None:
         outer = older
     return outer
+
+
+def is_own(frame: gdb.Frame) -> bool:
+    """Whether the line of a frame is the user's, and not of what a generator of bindings wrote."""
+    symtab = frame.find_sal().symtab
+    return symtab is not None and is_user_source(symtab.fullname()) and not glue_family(frame.name() or "")
 
 
 def is_within_own(frame: gdb.Frame) -> bool:

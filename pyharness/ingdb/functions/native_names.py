@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 import gdb
 
 from pyharness.ingdb.process import libraries
+from pyharness.model.glue import cython_name
 from pyharness.reading.functions.function_name import bare_name, matches, without_template_arguments
 from pyharness.reading.functions.symbol_names import demangled, function_at
 
@@ -29,7 +30,7 @@ def name_of(frame: gdb.Frame) -> tuple[str, str | None]:
     path = library.path if library else gdb.solib_name(pc)
     name = frame.name()
     if name:
-        return (name if frame.function() else bare_name(name)), path
+        return (cython_name(name) if frame.function() else bare_name(name)), path
     if library is None:
         return UNKNOWN, path
     called = frame.level() > 0

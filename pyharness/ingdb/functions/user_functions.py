@@ -18,6 +18,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from pyharness.host.regular_file import read_own
 from pyharness.host.state import StateError, state_dir, write_private
 from pyharness.model.frozen import frozen
+from pyharness.model.glue import glue_family
 from pyharness.model.user_code import included, is_user_source
 from pyharness.reading.binaries.debug_entries import LINES, unit_at
 from pyharness.reading.binaries.line_table import line_table, lines_of_unit
@@ -31,7 +32,7 @@ if TYPE_CHECKING:
     from pyharness.reading.binaries.line_table import Line, LineTable, Sequence
     from pyharness.reading.binaries.symbol_table import Symbol
 
-_VERSION = 6
+_VERSION = 7
 _MOST_KEPT = 200
 _GENERATED = re.compile(
     rb"^(_GLOBAL__|_Z41__static_initialization_and_destruction_0|__tcf_|_ZT[hvcWH]|_ZZ?N?.*_FUN$|_init$|_fini$|__cxx_global)"
@@ -41,6 +42,8 @@ _LIBRARY_NAME = re.compile(
     rb"_Z+N?[VKr]*[RO]?(S[tabsiod]|2at|3c10|5torch|6caffe2|8pybind11|8nanobind|9__gnu_cxx|10__cxxabiv1)"
 )
 """Linkage names in the namespaces of the libraries whose templates are instantiated in everybody's code."""
+_WRAPPER = b"__pyx_pw_"
+"""Cython's, around the code of a ``def``, which an optimizing compiler has put into it."""
 _LEVEL = re.compile(rb" -O(\d|s|g|z|fast|)(?= |$)")
 _OPTIMIZING = {b"", b"1", b"2", b"3", b"s", b"z", b"g", b"fast"}
 _PUSH_FRAME = re.compile(rb"^(\xf3\x0f\x1e\xfa)?\x55\x48(\x89\xe5|\x8b\xec)")
@@ -189,12 +192,16 @@ def _row(elf: Elf, table: LineTable, symbol: Symbol, *, optimized: bool) -> _Row
     if sequence is None:
         return None
     begin = _first_line(sequence, symbol)
-    if begin is None:
+    if begin is None or (_is_glue(symbol.name) and not (optimized and symbol.name.startswith(_WRAPPER))):
         return None
     stop = symbol.address if optimized else _at_own_line(sequence, symbol, _after_prologue(elf, sequence, symbol))
     name, own = symbol.name.decode("utf-8", "replace"), _own_line(sequence, sequence.at(stop))
     at_stop = own or sequence.row(sequence.at(stop))
     return _Row(name, name, begin.file, begin.line, symbol.address, stop, at_stop.line, own is not None)
+
+
+def _is_glue(name: bytes) -> bool:
+    return bool(glue_family(name.decode("utf-8", "replace")))
 
 
 def _first_line(sequence: Sequence, symbol: Symbol) -> Line | None:

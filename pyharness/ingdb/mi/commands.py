@@ -15,7 +15,7 @@ import gdb
 from pyharness.ingdb import console, torch_process
 from pyharness.ingdb.calls import agent, call_gate, ending, expressions, guarded_call
 from pyharness.ingdb.functions import native_names, trap_line
-from pyharness.ingdb.functions.known_functions import innermost, is_within_own
+from pyharness.ingdb.functions.known_functions import innermost, is_own, is_within_own
 from pyharness.ingdb.mi import alone, library_loads
 from pyharness.ingdb.opening import attach
 from pyharness.ingdb.process import libraries
@@ -24,6 +24,7 @@ from pyharness.ingdb.stops import handlers, stop_at_functions
 from pyharness.ingdb.tensors import values as tensor_values
 from pyharness.ingdb.tensors.format import one_line
 from pyharness.model.errors import HarnessError
+from pyharness.model.glue import glue_family
 from pyharness.model.user_code import is_user_source
 from pyharness.protocol import mi
 from pyharness.protocol.codec import MalformedError, encode
@@ -223,7 +224,8 @@ def _where(request: mi.Where) -> mi.Location:
         return mi.Location(stop.native.name, None, None, None, user=True, note=note)
     inlined = file is not None and is_within_own(frame)
     note = _changed_at(frame.pc()) if file else ""
-    return mi.Location(name, library, file, line, user=is_user_source(file), inlined=inlined, note=note)
+    own = is_user_source(file) and not glue_family(name)
+    return mi.Location(name, library, file, line, user=own, inlined=inlined, note=note)
 
 
 @handles(mi.FindCaller)
@@ -243,8 +245,7 @@ def _caller() -> mi.Caller:
     for level in range(finishable + 1, mi.MAX_FRAMES):
         if frame is None:
             break
-        place = frame.find_sal()
-        if place.symtab and is_user_source(place.symtab.fullname()):
+        if is_own(frame):
             return mi.Caller("native", finishable + 1)
         if frame.type() != gdb.INLINE_FRAME:
             finishable = level
@@ -269,11 +270,15 @@ def _changed_at(address: int) -> str:
 
 def _caller_in(frames: Sequence[Frame]) -> mi.Caller | None:
     """Who called the code of the user's that is on top of a stack."""
-    if not frames or frames[0].language == "python" or not is_user_source(frames[0].file):
+    if not frames or frames[0].language == "python" or not _is_own(frames[0]):
         return None
-    ends = (frame for frame in frames[1:] if frame.language == "python" or is_user_source(frame.file))
+    ends = (frame for frame in frames[1:] if frame.language == "python" or _is_own(frame))
     caller = next(ends, None)
     return mi.Caller("python") if caller and caller.language == "python" else _caller()
+
+
+def _is_own(frame: Frame) -> bool:
+    return is_user_source(frame.file) and not frame.plumbing
 
 
 @handles(mi.Evaluate)

@@ -125,7 +125,7 @@ def _main_thread() -> int:
     selected, pid = gdb.selected_thread(), gdb.selected_inferior().pid
     main = next(thread for thread in gdb.selected_inferior().threads() if thread.ptid[1] == pid)
     main.switch()
-    ident = int(gdb.parse_and_eval("(unsigned long) $fs_base"))
+    ident = int(console.c_value("(unsigned long) $fs_base"))
     if selected is not None:
         selected.switch()
     return ident
@@ -146,6 +146,6 @@ def _call(function: int, *arguments: int) -> int:
     given = ", ".join(map(str, arguments))
     with temporarily("scheduler-locking", "off"), temporarily("unwindonsignal", "on"):
         try:
-            return int(gdb.parse_and_eval(f"((long (*)({types})) {function:#x})({given})"))
+            return int(console.c_value(f"((long (*)({types})) {function:#x})({given})"))
         except gdb.error as error:
             raise HarnessError(f"The call into the program did not return: {error}", _NATIVE) from error

@@ -8,8 +8,8 @@ from __future__ import annotations
 
 import gdb
 
+from pyharness.ingdb.functions.known_functions import is_own
 from pyharness.ingdb.stops.exception_stops import addresses_of, is_near
-from pyharness.model.user_code import is_user_source
 from pyharness.reading.process.memory import UnreadableError
 
 
@@ -28,10 +28,7 @@ class _Handler(gdb.Breakpoint):
             if not is_near(frame, "catch"):
                 return False
             catching = frame.older()
-            place = catching.find_sal() if catching else None
-            return bool(place and place.symtab and is_user_source(place.symtab.fullname())) and (
-                _end_of(catching) >= self.outside_of
-            )
+            return catching is not None and is_own(catching) and _end_of(catching) >= self.outside_of
         except (gdb.error, UnreadableError):
             return False
 

@@ -19,6 +19,7 @@ from pyharness.ingdb.stack import backtrace
 from pyharness.ingdb.stops.counted_stops import CountedStop, parses
 from pyharness.ingdb.stops.planted import Planted
 from pyharness.model.errors import nearest
+from pyharness.model.glue import glue_family
 from pyharness.model.text.code_lines import line_count
 from pyharness.model.user_code import is_user_python, is_user_source
 from pyharness.protocol.mi import Armed, Bound, Break, TrapHit
@@ -140,7 +141,7 @@ def arm_return(thread: gdb.InferiorThread, stdlib: str) -> bool:
 
 def _is_own(frame: Frame, stdlib: str) -> bool:
     if frame.language == "native":
-        return is_user_source(frame.file)
+        return is_user_source(frame.file) and not frame.plumbing
     return not frame.plumbing and is_user_python(frame.file, stdlib)
 
 
@@ -249,6 +250,7 @@ def set_breakpoint(request: Break) -> Bound:
             stop.delete()
             stop = _through_links(request)
         known.add(spec)
+        _leave_out_glue(stop)
         stop.ignore_count = request.ignore
         numbers.append(stop.number)
         places += _places(stop)
@@ -289,9 +291,17 @@ def _through_links(request: Break) -> gdb.Breakpoint:
     return stop
 
 
+def _leave_out_glue(stop: gdb.Breakpoint) -> None:
+    """A line of Cython's is also what the generated code behind another line counts as: do not stop there."""
+    locations = getattr(stop, "locations", [])  # since gdb 13
+    glue = [each for each in locations if glue_family(each.function or "")]
+    for each in glue if len(glue) < len(locations) else ():
+        each.enabled = False
+
+
 def _places(stop: gdb.Breakpoint) -> list[tuple[str, int]]:
     """The source lines where a breakpoint lies; gdb tells them since version 13."""
-    sources = [location.source for location in getattr(stop, "locations", [])]
+    sources = [location.source for location in getattr(stop, "locations", []) if location.enabled]
     return [(source[0], source[1]) for source in sources if source]
 
 

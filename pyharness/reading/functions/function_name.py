@@ -5,6 +5,8 @@ from __future__ import annotations
 import re
 from functools import lru_cache
 
+from pyharness.model.glue import cython_name
+
 _CLONE = re.compile(r"( \[clone [^]]*\])+$|(\.(cold|part|isra|constprop|lto_priv|localalias|llvm)\b[.\w]*)+$")
 _AFTER_PARAMETERS = re.compile(r"(\s*(const|volatile|noexcept|&&?))+$")
 _OPERATOR = re.compile(r"(?<![\w~])operator(?!\w)")
@@ -20,6 +22,8 @@ _CLOSED_BY = {"(": ")", "<": ">", "{": "}", "[": "]"}
 @lru_cache(maxsize=8192)
 def bare_name(demangled: str) -> str:
     """``at::add`` of ``at::Tensor at::add<int>(at::Tensor const&) const [clone .cold]``, template arguments kept."""
+    if demangled.startswith("__pyx_"):
+        return cython_name(demangled)
     name = _without_parameters(_CLONE.sub("", demangled))
     operator = list(_OPERATOR.finditer(name))
     end = operator[-1].start() if operator else len(name)
@@ -80,4 +84,4 @@ def matches(demangled: str, wanted: str) -> bool:
     candidates = [demangled, bare_name(demangled)]
     if "<" not in wanted:
         candidates.append(without_template_arguments(candidates[1]))
-    return any(name == wanted or name.endswith("::" + wanted) for name in candidates)
+    return any(name == wanted or name.endswith(("::" + wanted, "." + wanted)) for name in candidates)

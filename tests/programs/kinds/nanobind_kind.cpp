@@ -1,0 +1,22 @@
+// The same functions, bound with nanobind.
+#include <nanobind/nanobind.h>
+#include <nanobind/stl/function.h>
+
+namespace {
+
+int scaled(int number, int by) {
+  int product = number * by; // @scaled
+  return product + 1; // @returns
+}
+
+int twice(const std::function<int(int)>& function, int number) {
+  int once = function(number); // @twice
+  return function(once); // @again
+}
+
+} // namespace
+
+NB_MODULE(nanobind_kind, module) {
+  module.def("scaled", &scaled);
+  module.def("twice", &twice);
+}

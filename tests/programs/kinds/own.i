@@ -1,0 +1,5 @@
+%module swig_kind
+%{
+#include "own.h"
+%}
+%include "own.h"
