@@ -95,3 +95,4 @@ PHASES = (
     stepping_into,
     finishing,
 )
+ASKING = (asking_in_python, asking_in_native_code)

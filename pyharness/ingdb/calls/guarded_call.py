@@ -197,10 +197,10 @@ def _on_stop(event: gdb.StopEvent) -> None:
 
 
 def _on_cont(event: gdb.ContinueEvent) -> None:
-    if event.inferior_thread is None:  # all of them go on
-        _Calls.signalled.clear()
-    else:
+    if event.inferior_thread:
         _Calls.signalled.discard(event.inferior_thread.ptid[1])
+    else:  # in all-stop mode, all of them
+        _Calls.signalled.clear()
 
 
 gdb.events.stop.connect(_on_stop)
