@@ -7,6 +7,7 @@ exception in a generator or a coroutine for a wait. A task that ends is nobody's
 from __future__ import annotations
 
 import atexit
+import inspect
 import opcode
 import sys
 import threading
@@ -32,6 +33,7 @@ def watch() -> None:
     _monitoring.use_tool_id(free[0], _NAME)
     _monitoring.register_callback(free[0], _monitoring.events.PY_UNWIND, _unwound)
     _monitoring.register_callback(free[0], _monitoring.events.PY_RETURN, _returned)  # in code for which it is asked
+    _monitoring.register_callback(free[0], _monitoring.events.PY_YIELD, _yielded)  # likewise
     _monitoring.set_events(free[0], _monitoring.events.PY_UNWIND)
     atexit.register(forget)  # functions unwind until Python has taken this module down
 
@@ -40,9 +42,22 @@ def forget() -> None:
     """No more."""
     if _monitoring is not None and (tool := _tool()) is not None:
         _monitoring.set_events(tool, 0)
-        for event in (_monitoring.events.PY_UNWIND, _monitoring.events.PY_RETURN):
+        for event in (_monitoring.events.PY_UNWIND, _monitoring.events.PY_RETURN, _monitoring.events.PY_YIELD):
             _monitoring.register_callback(tool, event, None)
         _monitoring.free_tool_id(tool)
+
+
+def watch_returns(code: CodeType) -> None:
+    """A step that waits for a frame of ``code`` to end does so in the caller, also where debugpy sees no return."""
+    if (tool := _tool()) is not None:
+        _monitoring.set_local_events(tool, code, _monitoring.events.PY_RETURN | _monitoring.events.PY_YIELD)
+
+
+def is_out(info: Any) -> bool:
+    """Whether the step of a thread leaves a function."""
+    from _pydevd_bundle import pydevd_comm_constants as commands
+
+    return info.pydev_step_cmd in (commands.CMD_STEP_RETURN, commands.CMD_STEP_RETURN_MY_CODE)
 
 
 def _tool() -> int | None:
@@ -67,7 +82,12 @@ def left(frame: FrameType, raises: bool) -> None:  # noqa: FBT001  (C calls it)
 
 def _returned(code: CodeType, _offset: int, _value: object) -> None:
     frame = sys._getframe(1)
-    if task_steps.STEPS.ended(frame):
+    if task_steps.STEPS.ended(frame) or (not _left(frame) and not code.co_flags & inspect.CO_COROUTINE):
+        _monitoring.set_local_events(_tool(), code, 0)
+
+
+def _yielded(code: CodeType, _offset: int, _value: object) -> None:
+    if not _left(sys._getframe(1)):
         _monitoring.set_local_events(_tool(), code, 0)
 
 
@@ -77,15 +97,28 @@ def _unwound(_code: CodeType, _offset: int, _error: BaseException) -> None:
 
 def _ended(frame: FrameType) -> None:
     """An exception has ended ``frame``: a step that belongs to it goes on, as debugpy's would where it returns."""
+    if not _steps_here() or task_steps.STEPS.ended(frame):
+        return
+    _left(frame)
+
+
+def _steps_here() -> bool:
     thread = threading._active.get(threading.get_ident())  # type: ignore[attr-defined]  # makes none for C's threads
     info = getattr(thread, "additional_info", None)
-    if info is None or info.pydev_step_cmd == -1 or task_steps.STEPS.ended(frame):
-        return
-    if info.pydev_step_stop is frame and frame.f_back is not None:
-        _step_on(thread, info, frame.f_back)
+    return info is not None and info.pydev_step_cmd != -1
 
 
-def _step_on(thread: threading.Thread | None, info: Any, caller: FrameType) -> None:
+def _left(frame: FrameType) -> bool:
+    """Go on with the step that waits for ``frame`` to end; whether there is one."""
+    thread = threading._active.get(threading.get_ident())  # type: ignore[attr-defined]
+    info = getattr(thread, "additional_info", None)
+    if info is None or info.pydev_step_cmd == -1 or info.pydev_step_stop is not frame or frame.f_back is None:
+        return False
+    step_on(thread, info, frame.f_back)
+    return True
+
+
+def step_on(thread: threading.Thread, info: Any, caller: FrameType) -> None:
     """Step on as debugpy's trace function does where a function ends: *out* stops there, *over* at the next line."""
     import pydevd
     from _pydevd_bundle import pydevd_comm_constants as commands
@@ -93,10 +126,11 @@ def _step_on(thread: threading.Thread | None, info: Any, caller: FrameType) -> N
     debugger = pydevd.get_global_debugger()
     if debugger is None or debugger.pydb_disposed:
         return
-    out = info.pydev_step_cmd in (commands.CMD_STEP_RETURN, commands.CMD_STEP_RETURN_MY_CODE)
-    if out and not debugger.apply_files_filter(caller, caller.f_code.co_filename, force_check_project_scope=False):
+    if is_out(info) and not debugger.apply_files_filter(
+        caller, caller.f_code.co_filename, force_check_project_scope=False
+    ):
         debugger.set_suspend(thread, info.pydev_step_cmd, original_step_cmd=info.pydev_original_step_cmd)
-        info.trace_suspend_type = "sys_monitor"
+        info.trace_suspend_type = "sys_monitor" if _monitoring else "trace"
         debugger.do_wait_suspend(thread, caller, "return", None)
         return
     mine = (commands.CMD_STEP_OVER_MY_CODE, commands.CMD_STEP_RETURN_MY_CODE)
