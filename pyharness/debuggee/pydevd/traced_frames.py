@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Any
 
 from pyharness.debuggee.pydevd import unwound_steps
 from pyharness.debuggee.pydevd.trace_function import MONITORING
+from pyharness.debuggee.watched.imports import after_import
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -24,6 +25,8 @@ _TRACERS = ("SafeCallWrapper", "ThreadTracer")
 """The types of pydevd's trace functions: with its compiled part, and without."""
 _RUNS = 1
 """``STATE_RUN`` of ``pydevd_constants``."""
+_SWITCHER = "greenlet"
+"""A module that keeps the interpreter's switch for each of its stacks, and sets it when it switches between them."""
 
 
 class TracedFrames:
@@ -65,6 +68,7 @@ class TracedFrames:
         _follow(debugger, debugger.set_trace_for_frame_and_parents, self._look)
         _follow(debugger, debugger.get_internal_queue_and_event, self._look)  # it comes there when a step has changed
         self._change(forget=True)
+        after_import(_SWITCHER, lambda _module: self._change())
 
     def end(self) -> None:
         """Every frame of a traced thread is traced again."""
@@ -105,7 +109,7 @@ class TracedFrames:
                 return
             self._steps = _steps()
             self._trap.change_traced_frames(
-                self._steps or _stops_anywhere(debugger),
+                self._steps or _SWITCHER in sys.modules or _stops_anywhere(debugger),
                 any(debugger.breakpoints.values()),
                 bool(debugger.break_on_uncaught_exceptions),
                 forget,
