@@ -143,6 +143,9 @@ class NativeSide:
         for setting in _SETTINGS:
             self._gdb.command(f"-gdb-set {setting}")
         self._gdb.command("-gdb-set print frame-arguments none")  # a stop would read every tensor it is given
+        # A stop would show its line on a console that nobody reads, and gdb opens what the library names as its source
+        # whatever that is: it would wait at a pipe for ever.
+        self._gdb.command("-gdb-set print frame-info location-and-address")
         self._gdb.console(f"source {LOADER}")
         self._gdb.console("python from pyharness.ingdb.mi import alone, commands; commands.register()")
         self._gdb.console(f"python alone.watch({os.getpid()}, guarded={self._guarded})")
