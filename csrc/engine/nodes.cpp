@@ -6,6 +6,7 @@
 #include <csrc/engine/bind.h>
 #include <csrc/engine/inner_ops.h>
 #include <csrc/engine/interpose.h>
+#include <csrc/engine/python_hooks.h>
 #include <csrc/engine/unchanged_state.h>
 
 #include <torch/csrc/autograd/functions/accumulate_grad.h>
@@ -72,6 +73,22 @@ class Watch {
     }
   }
 
+  void values_before_hooks(
+      const variable_list& inputs,
+      const variable_list& outputs) const {
+    for (std::size_t i = 0; i < count_; ++i) {
+      if (seen_by_[i]->needs_values()) {
+        seen_by_[i]->values_before_hooks(run_, inputs, outputs);
+      }
+    }
+  }
+
+  void in_python_hooks(bool in) const {
+    for (std::size_t i = 0; i < count_; ++i) {
+      seen_by_[i]->in_python_hooks(run_, in);
+    }
+  }
+
   // Every observer is told, then the first error is thrown.
   void after(bool failed) {
     run_.failed = failed;
@@ -98,20 +115,51 @@ class Watch {
 
 // --- a node's values ---------------------------------------------------------
 
-class ValuesHook : public torch::autograd::FunctionPostHook {
+// The last before the node's own arithmetic.
+class BeginHook : public torch::autograd::FunctionPreHook {
  public:
-  explicit ValuesHook(const Watch& watch) : watch_(watch) {}
+  explicit BeginHook(const Watch& watch) : watch_(watch) {}
 
-  variable_list operator()(
-      const variable_list& outputs,
-      const variable_list& inputs) override {
-    watch_.values(inputs, outputs);
-    return outputs;
+  variable_list operator()(const variable_list& inputs) override {
+    watch_.in_python_hooks(false);
+    return inputs;
   }
 
  private:
   const Watch& watch_;
 };
+
+// The last of all, or the first behind the node's own arithmetic.
+class ValuesHook : public torch::autograd::FunctionPostHook {
+ public:
+  ValuesHook(const Watch& watch, bool first) : watch_(watch), first_(first) {}
+
+  variable_list operator()(
+      const variable_list& outputs,
+      const variable_list& inputs) override {
+    if (first_) {
+      watch_.values_before_hooks(inputs, outputs);
+      watch_.in_python_hooks(true);
+    } else {
+      watch_.values(inputs, outputs);
+    }
+    return outputs;
+  }
+
+ private:
+  const Watch& watch_;
+  bool first_;
+};
+
+template <typename Hooks>
+void remove_hook(Hooks& hooks, const void* hook) {
+  for (auto each = hooks.begin(); each != hooks.end(); ++each) {
+    if (each->get() == hook) {
+      hooks.erase(each);
+      return;
+    }
+  }
+}
 
 // The nodes that have a hook of ours now: two threads may run one node at a
 // time (each its own backward over a shared graph), and a node's hooks are no
@@ -147,7 +195,8 @@ class HookedNode {
   HookedNode(Node& node, const Watch& watch)
       : node_(node), hooked_(Hooked::of(node)) {
     if (hooked_.add(node)) {
-      auto hook = std::make_unique<ValuesHook>(watch);
+      look_at_python_hooks(watch);
+      auto hook = std::make_unique<ValuesHook>(watch, /*first=*/false);
       hook_ = hook.get();
       node.add_post_hook(std::move(hook));
     }
@@ -157,13 +206,9 @@ class HookedNode {
     if (hook_ == nullptr) {
       return;
     }
-    auto& hooks = node_.post_hooks();
-    for (auto each = hooks.begin(); each != hooks.end(); ++each) {
-      if (each->get() == hook_) {
-        hooks.erase(each);
-        break;
-      }
-    }
+    remove_hook(node_.pre_hooks(), begin_);
+    remove_hook(node_.post_hooks(), first_);
+    remove_hook(node_.post_hooks(), hook_);
     hooked_.remove(node_);
   }
 
@@ -171,8 +216,24 @@ class HookedNode {
   HookedNode& operator=(const HookedNode&) = delete;
 
  private:
+  void look_at_python_hooks(const Watch& watch) {
+    if (has_python_hooks_before(node_)) {
+      auto hook = std::make_unique<BeginHook>(watch);
+      begin_ = hook.get();
+      node_.add_pre_hook(std::move(hook));
+      watch.in_python_hooks(true);
+    }
+    if (has_python_hooks_behind(node_)) {
+      auto hook = std::make_unique<ValuesHook>(watch, /*first=*/true);
+      first_ = hook.get();
+      node_.post_hooks().insert(node_.post_hooks().begin(), std::move(hook));
+    }
+  }
+
   Node& node_;
   Hooked& hooked_;
+  const BeginHook* begin_ = nullptr;
+  const ValuesHook* first_ = nullptr;
   const ValuesHook* hook_ = nullptr;
 };
 
@@ -207,6 +268,11 @@ void run_watched(
     if (dynamic_cast<torch::autograd::AccumulateGrad*>(node) != nullptr) {
       // It has no outputs, and would copy the gradient if it had a hook.
       watch.values(inputs.buffer, {});
+      // Adding to its gradient is one op: that may be seen, too.
+      if (has_python_hooks_before(*node) || has_python_hooks_within(*node) ||
+          has_python_hooks_behind(*node)) {
+        watch.in_python_hooks(true);
+      }
     } else {
       hooked_node.emplace(*node, watch);
     }

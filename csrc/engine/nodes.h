@@ -46,6 +46,18 @@ class NodeObserver {
       const torch::autograd::variable_list& inputs,
       const torch::autograd::variable_list& outputs) {}
 
+  // Whether what runs now is a hook that Python has put at this node, told
+  // whenever that changes between `before` and `after`. Only for a node that
+  // has such hooks, where `values` is called. May not throw.
+  virtual void in_python_hooks(const NodeRun& run, bool in) {}
+
+  // What came out of the node's own arithmetic, before hooks of Python behind
+  // it change that for `values`. May throw.
+  virtual void values_before_hooks(
+      const NodeRun& run,
+      const torch::autograd::variable_list& inputs,
+      const torch::autograd::variable_list& outputs) {}
+
  protected:
   ~NodeObserver() = default;
 };

@@ -126,6 +126,24 @@ class Nodes final : public NodeObserver {
         *levels, run, inputs, as_leaf(run.node) != nullptr ? inputs : outputs);
   }
 
+  void values_before_hooks(
+      const NodeRun& run,
+      const variable_list& inputs,
+      const variable_list& outputs) override {
+    if (auto* levels = own_levels()) {
+      check_node(*levels, run, inputs, outputs);
+    }
+  }
+
+  void in_python_hooks(const NodeRun& run, bool in) override {
+    auto* levels = own_levels();
+    auto* level = levels != nullptr ? levels->innermost(&run.node) : nullptr;
+    if (level != nullptr) {
+      level->runs_python = in || is_defined_in_python(run.node);
+      see_inner_ops_here(level->runs_python);
+    }
+  }
+
   void after(const NodeRun& run) override {
     auto& levels = levels_of_thread();
     const auto* level = levels.busy ? nullptr : levels.innermost(&run.node);
@@ -135,9 +153,9 @@ class Nodes final : public NodeObserver {
     see_inner_ops_here(level->inner_ops_seen);
     const auto* leaf = as_leaf(run.node);
     try {
-      if (leaf != nullptr && level->had_gradient && !run.failed &&
-          own_levels() != nullptr) {
-        check_sum(levels, run, leaf->variable.grad());
+      if (leaf != nullptr && (level->had_gradient || level->runs_python) &&
+          !run.failed && own_levels() != nullptr) {
+        check_gradient(levels, run, leaf->variable.grad());
       }
     } catch (...) {
       levels.end();
@@ -147,12 +165,16 @@ class Nodes final : public NodeObserver {
   }
 
  private:
-  // The incoming gradient was clean, or `values` would have found it.
-  static void check_sum(
+  // The incoming gradient was clean, or `values` would have found it: it is the
+  // sum that is not, or a hook has changed it.
+  static void check_gradient(
       ThreadLevels& levels,
       const NodeRun& run,
       const at::Tensor& gradient) {
-    check_node(levels, run, {}, {gradient});
+    const auto* level = levels.innermost(&run.node);
+    const auto given = level->had_gradient ? variable_list{}
+                                           : variable_list{gradient};
+    check_node(levels, run, given, {gradient});
   }
 };
 
