@@ -15,11 +15,15 @@ MAX_SOURCE = 64 << 20
 """Bytes of the largest source that is read; those that compilers generate have a few MiB."""
 
 _COOKIE = re.compile(rb"[ \t\f]*#.*?coding[:=][ \t]*([-\w.]+)", re.ASCII)  # as PEP 263 has it
+_KERNELS = re.compile(r"/(?:proc|sys)/")
+"""What lies there only says that it is a regular file: reading ``/proc/kmsg`` takes the kernel's messages away."""
 _EMPTY = re.compile(rb"[ \t\f]*(?:[#\r]|$)")
 
 
 def read_regular(path: str | os.PathLike[str], most: int = MAX_SOURCE) -> bytes:
     """The content of a regular file, or of a link to one, of at most ``most`` bytes."""
+    if _KERNELS.match(os.path.realpath(path)):
+        raise OSError(errno.EINVAL, "no regular file", os.fspath(path))
     _check(path, os.stat(path))  # noqa: PTH116  (a device must not even be opened: some act on that)
     return _read(path, os.O_RDONLY, most)
 
@@ -73,7 +77,9 @@ def _read(path: str | os.PathLike[str], flags: int, most: int) -> bytes:
     # The file may be another one by now: a pipe without a writer does not hold up one that does not block.
     with open(os.open(path, flags | os.O_NONBLOCK | os.O_CLOEXEC), "rb") as stream:  # noqa: PTH123  (a descriptor)
         _check(path, os.fstat(stream.fileno()))
-        data = stream.read(most + 1)
+        data: bytes | None = stream.read(most + 1)
+    if data is None:  # there may be some later, as of a device
+        raise BlockingIOError(errno.EAGAIN, os.strerror(errno.EAGAIN), os.fspath(path))
     if len(data) > most:
         raise OSError(errno.EFBIG, f"more than {most >> 20} MiB", os.fspath(path))
     return data

@@ -1,4 +1,4 @@
-"""What is no file is not read: a pipe, a device without an end, a link to one, a file that is too large."""
+"""What is no file is not read: a pipe, a device, a link to one, what the kernel makes up, a file that is too large."""
 
 import linecache
 import os
@@ -22,7 +22,11 @@ def endless(path):
     path.symlink_to("/dev/zero")
 
 
-@pytest.fixture(params=[a_pipe, endless], ids=lambda one: one.__name__)
+def of_the_kernel(path):
+    path.symlink_to("/proc/self/status")  # a regular file, it says
+
+
+@pytest.fixture(params=[a_pipe, endless, of_the_kernel], ids=lambda one: one.__name__)
 def no_file(request, tmp_path):
     path = tmp_path / "it.py"
     request.param(path)
@@ -39,6 +43,14 @@ def test_its_lines_are_empty_and_those_of_code_in_memory_are_known(no_file):
     assert source_line.known_line(str(no_file), 1) == ""
     linecache.cache["<made>"] = (6, None, ["x = 1\n"], "<made>")
     assert source_line.known_line("<made>", 1) == "x = 1"
+
+
+def test_a_file_that_a_process_has_open_is_one(tmp_path):
+    file = tmp_path / "it.py"
+    file.write_bytes(b"x = 1\n")
+    with file.open("rb") as stream:
+        assert read_regular(f"/proc/self/fd/{stream.fileno()}") == b"x = 1\n"
+        assert read_regular(f"/proc/self/root{file}") == b"x = 1\n"
 
 
 def test_a_file_has_a_limit(tmp_path):
