@@ -8,9 +8,9 @@ from __future__ import annotations
 import argparse
 import atexit
 import builtins
-import importlib.util
 import os
 import re
+import runpy
 import signal
 import socket
 import sys
@@ -18,7 +18,7 @@ import types
 from contextlib import contextmanager
 from importlib.machinery import SourceFileLoader, SourcelessFileLoader
 from pathlib import Path
-from typing import TYPE_CHECKING, NoReturn
+from typing import TYPE_CHECKING, NoReturn, cast
 
 from pyharness.debuggee import apart, inspected
 from pyharness.debuggee.link.ptracer import allow_ptrace
@@ -208,8 +208,9 @@ def _load_application(script: str, module: types.ModuleType, spec: ModuleSpec) -
     apart.put_first(script)
     if script not in sys.path:  # Python puts it there also where it was told to put no folder of a script's
         sys.path.insert(0, script)
+    _become_spec(module, spec)
     try:
-        return _become_spec(module, spec)
+        return cast("CodeType", spec.loader.get_code(spec.name))  # type: ignore[union-attr]
     except SyntaxError as error:
         _print_syntax_error(error)
 
@@ -248,24 +249,27 @@ def _source_of(path: Path) -> bytes:
 
 
 def _load_module(name: str, module: types.ModuleType) -> CodeType:
-    if name.startswith("."):
-        raise SystemExit(f"{sys.executable}: Relative module names not supported")
     if here := current_folder():  # Python leaves out one that was removed
         apart.put_first(str(here))
-    spec = importlib.util.find_spec(name)
-    if spec is not None and spec.submodule_search_locations is not None:
-        spec = importlib.util.find_spec(f"{name}.__main__")
-    if spec is None or spec.loader is None or not hasattr(spec.loader, "get_code"):
-        raise SystemExit(f"{sys.executable}: No module named {name}")
-    return _become_spec(module, spec)
+    try:  # as `python -m` and pdb find it: this knows the packages around it, and the words for each that is not there
+        _, spec, code = runpy._get_module_details(name, _NoModuleError)  # type: ignore[attr-defined]
+    except _NoModuleError as error:
+        raise SystemExit(f"{sys.executable}: {error}") from None
+    except Exception as error:  # noqa: BLE001  (of a package around it)
+        _hand_to_hook(error.with_traceback(_their_part(error.__traceback__)))
+        raise SystemExit(1) from None
+    _become_spec(module, spec)
+    return cast("CodeType", code)
 
 
-def _become_spec(module: types.ModuleType, spec: ModuleSpec) -> CodeType:
+class _NoModuleError(Exception):
+    """There is no such module that could run, in Python's words."""
+
+
+def _become_spec(module: types.ModuleType, spec: ModuleSpec) -> None:
     module.__file__ = spec.origin
     module.__spec__ = spec
     module.__package__ = spec.parent
-    code: CodeType = spec.loader.get_code(spec.name)  # type: ignore[union-attr]
-    return code
 
 
 def _print_syntax_error(error: SyntaxError) -> NoReturn:

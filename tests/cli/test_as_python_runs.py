@@ -101,6 +101,37 @@ def test_main_has_the_names_that_python_gives_it(pyharness, tmp_path, words, mod
     assert "'__builtins__': 'module'" in plain.stdout
 
 
+@pytest.mark.parametrize("words", [("run",), ("step",)], ids=" ".join)
+@pytest.mark.parametrize(
+    "module",
+    [
+        "none",
+        "none.below",
+        "whole.none",
+        "whole",
+        "whole.simple.below",
+        "sys",
+        ".whole",
+        "broken",
+        "broken.below",
+        "wrong",
+    ],
+)
+def test_a_module_that_is_not_to_be_run(pyharness, tmp_path, words, module):
+    (tmp_path / "whole").mkdir()
+    (tmp_path / "whole/__init__.py").touch()
+    (tmp_path / "whole/simple.py").touch()
+    (tmp_path / "broken").mkdir()
+    (tmp_path / "broken/__init__.py").write_text("1 / 0\n")
+    (tmp_path / "wrong.py").write_text("1 +\n")
+    plain = subprocess.run([sys.executable, "-m", module], cwd=tmp_path, capture_output=True, text=True, check=False)
+    done = pyharness(*words, "-m", module, cwd=tmp_path)
+    assert done.returncode == plain.returncode == 1
+    assert plain.stderr.splitlines()[-1] in done.stderr.splitlines()
+    assert "pyharness/debuggee" not in done.stderr
+    assert ("Traceback" in done.stderr) == ("Traceback" in plain.stderr)
+
+
 def test_lines_are_counted_as_python_does(pyharness, tmp_path):
     (tmp_path / "feeds.py").write_text('x = 1\n\x0cy = 2\nprint("a\x0bb\u2028c")\nz = 3\n')
     done = pyharness("step", "feeds.py", "--at", "py:feeds.py:4", cwd=tmp_path)
