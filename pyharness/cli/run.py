@@ -15,6 +15,7 @@ from pyharness.cli.grammar.verb import Verb
 from pyharness.cli.kit import output
 from pyharness.cli.kit.interpreter import python_of
 from pyharness.cli.kit.options import python_option
+from pyharness.debugger.starting.interpreter import check_version
 from pyharness.host import handles
 from pyharness.host.missing import check_script, no_interpreter
 from pyharness.host.state import state_dir
@@ -91,6 +92,8 @@ def command(*, name: str, python: str, nan: bool, listing: bool, as_json: bool, 
     interpreter = shutil.which(python or sys.executable)
     if interpreter is None:
         raise no_interpreter(python)
+    if python:
+        check_version(interpreter)
     if nan:
         from pyharness.cli.kit.engine_progress import have_engine
 

@@ -220,8 +220,11 @@ def test_a_python_that_is_too_old(pyharness, tmp_path, version):
     old = tmp_path / "python"
     old.write_text(f"#!/bin/sh\nprintf 'pyharness asks: {version}'\n")
     old.chmod(0o755)
-    result = pyharness("step", "--python", old, PROGRAMS / "plain_lines.py")
-    assert result.returncode == 2
-    first, *_ = result.stderr.splitlines()
-    assert first == f"pyharness: {old} is Python {version}: pyharness debugs programs of CPython 3.9 and newer."
-    assert "Traceback" not in result.stderr
+    for verb in (("step",), ("run",), ("run", "--nan"), ("trace",), ("fx", "graph"), ("fx", "code"), ("fx", "verify")):
+        result = pyharness(*verb, "--python", old, PROGRAMS / "plain_lines.py", *["f.py:a"] * (verb[-1] == "verify"))
+        assert result.returncode == 2, verb
+        first, *_ = result.stderr.splitlines()
+        assert first == f"pyharness: {old} is Python {version}: pyharness debugs programs of CPython 3.9 and newer.", (
+            verb
+        )
+        assert "Traceback" not in result.stderr

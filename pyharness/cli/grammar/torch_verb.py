@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 from pyharness.cli.grammar.verb import Verb
 from pyharness.cli.kit.interpreter import python_of
 from pyharness.cli.kit.options import python_option
+from pyharness.debugger.starting.interpreter import check_version
 from pyharness.host.interpreters import is_this_one
 from pyharness.host.missing import no_interpreter
 
@@ -51,6 +52,7 @@ def _go_over(python: str) -> None:
         raise no_interpreter(python)
     if is_this_one(path):
         return
+    check_version(path)
     sys.stdout.flush()
     words = [path, str(_START), "verb", json.dumps(_packages()), *sys.argv[1:]]
     os.execv(path, words)  # noqa: S606  (a list of arguments, no shell)
