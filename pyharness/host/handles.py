@@ -93,8 +93,9 @@ def check_name(name: str) -> str:
 
 
 def default_name(script: str, pid: int) -> str:
-    """The handle of a script that was given none: its name and its process id."""
-    stem = Path(script).name.removesuffix(".py").rpartition(".")[2]
+    """The handle of a script or a module that was given none: its name and its process id."""
+    is_file = os.sep in script or os.path.lexists(script)  # else a module
+    stem = Path(script).stem if is_file else script.rpartition(".")[2]
     return f"{re.sub(r'[^A-Za-z0-9_-]', '-', stem)[:40].lstrip('-') or 'program'}-{pid}"
 
 

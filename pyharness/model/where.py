@@ -250,19 +250,25 @@ def _here(folder: Path, root: str) -> Path:
     return Path(f"{root}{folder}") if root else folder
 
 
+def _in_archive(what: str, archive: str) -> UsageError:
+    return UsageError(
+        f"{what}: nothing stops at the lines of one.",
+        f"Unpack it, by `python -m zipfile -e {Path(archive).name} FOLDER`, and run the folder.",
+    )
+
+
 def _existing(file: str, folders: Sequence[Path], root: str) -> str:
     """Absolute path of a Python file, or an error that offers the nearest names."""
     for folder in folders:
         path = f"{root}{folder / file}"
+        if is_archive(Path(path)):
+            raise _in_archive(f"{file!r} is an archive", path)
         if os.path.isfile(path):  # noqa: PTH113  (Path raises where a name is too long)
             return os.path.normpath(folder / file) if root else str(Path(path).resolve())
         if os.path.exists(path) and not os.path.isdir(path):  # noqa: PTH110, PTH112
             raise UsageError(f"{file!r} is not a regular file.", "Name a Python file.")
         if archive := next((str(each) for each in Path(path).parents if is_archive(each)), ""):
-            raise UsageError(
-                f"{file!r} lies in an archive, {archive}: nothing stops at the lines of one.",
-                f"Unpack it, by `python -m zipfile -e {Path(archive).name} FOLDER`, and run the folder.",
-            )
+            raise _in_archive(f"{file!r} lies in an archive, {archive}", archive)
     known = [
         str(path.relative_to(folder))
         for folder in [_here(each, root) for each in folders]

@@ -2,6 +2,7 @@
 
 import os
 import py_compile
+import re
 import subprocess
 import sys
 import zipfile
@@ -41,6 +42,12 @@ def test_a_folder_or_an_archive(pyharness, application, words):
     assert done.returncode == 0, done.stderr
     assert done.stdout.startswith(plain.stdout)
     assert plain.stdout == "__main__ beside ['a'] \n"
+
+
+def test_the_handle_has_its_name(pyharness, application):
+    for name in (str(application), application.name):
+        done = pyharness("run", name, cwd=application.parent)
+        assert re.search(rf"handle {application.stem}-\d+ ", done.stderr)
 
 
 @pytest.mark.parametrize("words", [("run",), ("step",)], ids=" ".join)

@@ -74,8 +74,12 @@ def test_a_line_within_an_archive_says_what_to_do(tmp_path):
     archive = tmp_path / "app.pyz"
     with zipfile.ZipFile(archive, "w") as stream:
         stream.writestr("inner/beside.py", "n = 1\n")
-    for name in ("app.pyz/inner/beside.py", str(archive / "inner" / "beside.py")):
-        with pytest.raises(UsageError, match=f"lies in an archive, {archive}") as caught:
+    for name, where in (
+        ("app.pyz/inner/beside.py", f"lies in an archive, {archive}"),
+        (str(archive / "inner" / "beside.py"), f"lies in an archive, {archive}"),
+        ("app.pyz", "'app.pyz' is an archive: nothing stops"),
+    ):
+        with pytest.raises(UsageError, match=where) as caught:
             parse(f"py:{name}:1", [tmp_path])
         assert "python -m zipfile -e app.pyz FOLDER" in caught.value.remedy
 
