@@ -70,7 +70,7 @@ CASES = {
     "fx determinism okay.py:x": "Did you mean ok.py",
     "fx determinism ok.py:x --seeds 1": "not in the range",
     "session run emty.toml": "Did you mean empty.toml",
-    "session run folder": "cannot be read",
+    "session run folder": "is a folder",
     "session run binary.toml": "cannot be read",
     "session run empty.toml": "no [program] table",
     "session check emty.toml": "Did you mean empty.toml",

@@ -197,10 +197,9 @@ def _on_stop(event: gdb.StopEvent) -> None:
 
 
 def _on_cont(event: gdb.ContinueEvent) -> None:
-    if event.inferior_thread:
-        _Calls.signalled.discard(event.inferior_thread.ptid[1])
-    else:  # in all-stop mode, all of them
-        _Calls.signalled.clear()
+    """In non-stop mode one thread goes on, in all-stop mode all do."""
+    one = event.inferior_thread
+    _Calls.signalled.difference_update({one.ptid[1]} if one else set(_Calls.signalled))
 
 
 gdb.events.stop.connect(_on_stop)
