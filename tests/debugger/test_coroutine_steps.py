@@ -94,7 +94,7 @@ def test_generators_step_as_in_pdb(stepped, version, mark, steps):
 
 
 def by_pdb(python, mark, steps):
-    """The same steps of pdb's, without its stops where a function is called or returns."""
+    """Steps of pdb's, without its stops where a function is called or returns."""
     words = [python, "-m", "pdb", str(SCRIPT)]
     with subprocess.Popen(words, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True, bufsize=0) as pdb:
         said = [_said(pdb), _said(pdb, f"tbreak {line_of(mark, SCRIPT)}"), _said(pdb, "continue")]

@@ -71,7 +71,7 @@ def test_out_of_a_module_that_is_imported(tmp_path):
 
 
 def test_out_by_an_exception(tmp_path):
-    """It ends where the exception is handled, or in the caller that it leaves."""
+    """The step ends where the exception is handled, or in the caller that it leaves."""
     script = tmp_path / "program.py"
     script.write_text(
         'def called(v):\n    raise ValueError  # inner\nexec("def made(v):\\n    called(v)\\n")\n'

@@ -81,7 +81,7 @@ class Container:
 
     @property
     def threads(self) -> list[int]:
-        """Its threads' numbers out here."""
+        """The numbers of its threads, as we have them."""
         return [int(task.name) for task in Path(f"/proc/{self.pid}/task").iterdir()]
 
     @property
@@ -105,7 +105,7 @@ class Container:
         return self._outer.stdout.readline().rstrip("\n")
 
     def end(self) -> tuple[int, str, str]:
-        """Its input ends; exit code, and what it wrote since."""
+        """End its input; exit code, and what it wrote since."""
         output, errors = self._outer.communicate(timeout=60)
         return self._outer.returncode, output, errors
 

@@ -1,4 +1,4 @@
-"""The same two functions in every kind of bindings: each is built once for each content, and kept."""
+"""Two functions in every kind of bindings: each kind is built once for each content, and kept."""
 
 import subprocess
 import sys

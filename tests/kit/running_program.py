@@ -55,7 +55,7 @@ class Running:
         return place(mark, self.script)
 
     def end(self):
-        """Its input ends; exit code and what was written to stdout and stderr."""
+        """End its input; exit code and what was written to stdout and stderr."""
         try:
             output, errors = self._process.communicate(timeout=PATIENCE)
         except subprocess.TimeoutExpired:

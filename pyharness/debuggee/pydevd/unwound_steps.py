@@ -97,25 +97,24 @@ def _unwound(_code: CodeType, _offset: int, _error: BaseException) -> None:
 
 def _ended(frame: FrameType) -> None:
     """An exception has ended ``frame``: a step that belongs to it goes on, as debugpy's would where it returns."""
-    if not _steps_here() or task_steps.STEPS.ended(frame):
-        return
-    _left(frame)
-
-
-def _steps_here() -> bool:
-    thread = threading._active.get(threading.get_ident())  # type: ignore[attr-defined]  # makes none for C's threads
-    info = getattr(thread, "additional_info", None)
-    return info is not None and info.pydev_step_cmd != -1
+    if _stepping()[1] is not None and not task_steps.STEPS.ended(frame):
+        _left(frame)
 
 
 def _left(frame: FrameType) -> bool:
     """Go on with the step that waits for ``frame`` to end; whether there is one."""
-    thread = threading._active.get(threading.get_ident())  # type: ignore[attr-defined]
-    info = getattr(thread, "additional_info", None)
-    if info is None or info.pydev_step_cmd == -1 or info.pydev_step_stop is not frame or frame.f_back is None:
+    thread, info = _stepping()
+    if info is None or info.pydev_step_stop is not frame or frame.f_back is None:
         return False
     step_on(thread, info, frame.f_back)
     return True
+
+
+def _stepping() -> tuple[Any, Any]:
+    """The current thread and what pydevd notes on it, ``None`` where it does not step."""
+    thread = threading._active.get(threading.get_ident())  # type: ignore[attr-defined]  # makes none for C's threads
+    info = getattr(thread, "additional_info", None)
+    return thread, info if info is not None and info.pydev_step_cmd != -1 else None
 
 
 def step_on(thread: threading.Thread, info: Any, caller: FrameType) -> None:

@@ -87,27 +87,26 @@ def line_table(elf: Elf) -> LineTable:
 
 def lines_of_unit(source: Elf, offset: int) -> LineTable:
     """The line table of one unit, whose part of ``.debug_line`` begins at ``offset``."""
+    return LineTable(_unit(source, offset)[1])
+
+
+def _unit(source: Elf, offset: int, *, every: bool = False) -> tuple[list[str], list[Sequence]]:
+    """The names of the files of one unit, and its sequences."""
     strings = {0x1F: source.section_data(".debug_line_str"), 0x0E: source.section_data(".debug_str")}
     lines = source.section_data(".debug_line")
     reader = Reader(lines, offset)
     length, size = reader.unit_length()
     end = reader.offset + length
     header, program = _header(reader, size, strings)
-    return LineTable(list(_run(header, lines, program, end)))
+    return header.names, list(_run(header, lines, program, end, every=every))
 
 
 class UnitLines(LineTable):
     """The lines of one unit, with those rows too at which a debugger does not stop; ``names`` are its files."""
 
     def __init__(self, source: Elf, offset: int) -> None:
-        strings = {0x1F: source.section_data(".debug_line_str"), 0x0E: source.section_data(".debug_str")}
-        lines = source.section_data(".debug_line")
-        reader = Reader(lines, offset)
-        length, size = reader.unit_length()
-        end = reader.offset + length
-        header, program = _header(reader, size, strings)
-        self.names = header.names
-        super().__init__(list(_run(header, lines, program, end, every=True)))
+        self.names, rows = _unit(source, offset, every=True)
+        super().__init__(rows)
 
     def place(self, address: int) -> tuple[str, int] | None:
         """File and line of the code at ``address``; ``None`` where it has none."""
