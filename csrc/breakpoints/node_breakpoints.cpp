@@ -4,7 +4,7 @@
 #include <csrc/breakpoints/node_breakpoints.h>
 
 #include <csrc/breakpoints/node_chains.h>
-#include <csrc/engine/nodes.h>
+#include <csrc/engine/nodes/nodes.h>
 #include <csrc/engine/provenance/names.h>
 
 #include <algorithm>

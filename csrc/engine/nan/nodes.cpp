@@ -3,8 +3,8 @@
 
 #include <csrc/engine/nan/nodes.h>
 
-#include <csrc/engine/inner_ops.h>
 #include <csrc/engine/nan/search.h>
+#include <csrc/engine/nodes/inner_ops.h>
 #include <csrc/engine/provenance/names.h>
 
 #include <torch/csrc/autograd/functions/accumulate_grad.h>

@@ -1,7 +1,7 @@
 // The autograd nodes of a search for a bad value.
 #pragma once
 
-#include <csrc/engine/nodes.h>
+#include <csrc/engine/nodes/nodes.h>
 
 namespace pyharness::engine {
 

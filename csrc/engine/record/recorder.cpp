@@ -3,7 +3,7 @@
 
 #include <csrc/engine/record/recorder.h>
 
-#include <csrc/engine/nodes.h>
+#include <csrc/engine/nodes/nodes.h>
 #include <csrc/engine/provenance/provenance.h>
 #include <csrc/engine/record/recorded.h>
 

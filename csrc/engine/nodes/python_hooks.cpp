@@ -2,7 +2,7 @@
 // we do not link: their names tell them.
 #include <csrc/torch_headers.h>
 
-#include <csrc/engine/python_hooks.h>
+#include <csrc/engine/nodes/python_hooks.h>
 
 #include <algorithm>
 #include <cstring>

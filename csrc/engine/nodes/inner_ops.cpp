@@ -1,7 +1,7 @@
 // See inner_ops.h.
 #include <csrc/torch_headers.h>
 
-#include <csrc/engine/inner_ops.h>
+#include <csrc/engine/nodes/inner_ops.h>
 
 #include <csrc/engine/interpose.h>
 

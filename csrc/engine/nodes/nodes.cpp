@@ -1,24 +1,24 @@
 // See nodes.h.
 #include <csrc/torch_headers.h>
 
-#include <csrc/engine/nodes.h>
+#include <csrc/engine/nodes/nodes.h>
 
 #include <csrc/engine/bind.h>
-#include <csrc/engine/inner_ops.h>
 #include <csrc/engine/interpose.h>
-#include <csrc/engine/python_hooks.h>
+#include <csrc/engine/nodes/hooked_node.h>
+#include <csrc/engine/nodes/inner_ops.h>
+#include <csrc/engine/nodes/python_hooks.h>
+#include <csrc/engine/nodes/watch.h>
 #include <csrc/engine/unchanged_state.h>
 
 #include <torch/csrc/autograd/functions/accumulate_grad.h>
 
-#include <algorithm>
 #include <array>
 #include <atomic>
 #include <mutex>
 #include <optional>
 #include <stdexcept>
 #include <utility>
-#include <vector>
 
 namespace pyharness::engine {
 
@@ -29,213 +29,6 @@ using torch::autograd::GraphTask;
 using torch::autograd::InputBuffer;
 using torch::autograd::Node;
 using torch::autograd::ReadyQueue;
-using torch::autograd::variable_list;
-
-constexpr std::size_t kMostObservers = 4;
-
-std::array<std::atomic<NodeObserver*>, kMostObservers> observers{};
-
-// --- one run of a node -------------------------------------------------------
-
-// The observers that see this run: one that comes meanwhile waits for the
-// next node, one that goes is told the end.
-class Watch {
- public:
-  Watch(Node& node, const variable_list* inputs)
-      : run_{
-            node,
-            torch::autograd::get_current_graph_task_id(),
-            /*failed=*/false,
-            inputs} {
-    for (auto& slot : observers) {
-      if (auto* observer = slot.load(std::memory_order_acquire)) {
-        seen_by_[count_++] = observer;
-        wants_values_ = wants_values_ || observer->needs_values();
-      }
-    }
-  }
-
-  bool wants_values() const {
-    return wants_values_;
-  }
-
-  void before() const {
-    for (std::size_t i = 0; i < count_; ++i) {
-      seen_by_[i]->before(run_);
-    }
-  }
-
-  void values(const variable_list& inputs, const variable_list& outputs) const {
-    for (std::size_t i = 0; i < count_; ++i) {
-      if (seen_by_[i]->needs_values()) {
-        seen_by_[i]->values(run_, inputs, outputs);
-      }
-    }
-  }
-
-  void values_before_hooks(
-      const variable_list& inputs,
-      const variable_list& outputs) const {
-    for (std::size_t i = 0; i < count_; ++i) {
-      if (seen_by_[i]->needs_values()) {
-        seen_by_[i]->values_before_hooks(run_, inputs, outputs);
-      }
-    }
-  }
-
-  void in_python_hooks(bool in) const {
-    for (std::size_t i = 0; i < count_; ++i) {
-      seen_by_[i]->in_python_hooks(run_, in);
-    }
-  }
-
-  // Every observer is told, then the first error is thrown.
-  void after(bool failed) {
-    run_.failed = failed;
-    std::exception_ptr error;
-    for (std::size_t i = count_; i-- > 0;) {
-      try {
-        seen_by_[i]->after(run_);
-      } catch (...) {
-        error = error ? error : std::current_exception();
-        run_.failed = true;
-      }
-    }
-    if (error && !failed) {
-      std::rethrow_exception(error);
-    }
-  }
-
- private:
-  NodeRun run_;
-  std::array<NodeObserver*, kMostObservers> seen_by_{};
-  std::size_t count_ = 0;
-  bool wants_values_ = false;
-};
-
-// --- a node's values ---------------------------------------------------------
-
-// The last before the node's own arithmetic.
-class BeginHook : public torch::autograd::FunctionPreHook {
- public:
-  explicit BeginHook(const Watch& watch) : watch_(watch) {}
-
-  variable_list operator()(const variable_list& inputs) override {
-    watch_.in_python_hooks(false);
-    return inputs;
-  }
-
- private:
-  const Watch& watch_;
-};
-
-// The last of all, or the first behind the node's own arithmetic.
-class ValuesHook : public torch::autograd::FunctionPostHook {
- public:
-  ValuesHook(const Watch& watch, bool first) : watch_(watch), first_(first) {}
-
-  variable_list operator()(
-      const variable_list& outputs,
-      const variable_list& inputs) override {
-    if (first_) {
-      watch_.values_before_hooks(inputs, outputs);
-      watch_.in_python_hooks(true);
-    } else {
-      watch_.values(inputs, outputs);
-    }
-    return outputs;
-  }
-
- private:
-  const Watch& watch_;
-  bool first_;
-};
-
-template <typename Hooks>
-void remove_hook(Hooks& hooks, const void* hook) {
-  for (auto each = hooks.begin(); each != hooks.end(); ++each) {
-    if (each->get() == hook) {
-      hooks.erase(each);
-      return;
-    }
-  }
-}
-
-// The nodes that have a hook of ours now: two threads may run one node at a
-// time (each its own backward over a shared graph), and a node's hooks are no
-// one's to change then. By a hash of their address, so that threads seldom
-// wait.
-struct Hooked {
-  std::mutex mutex; // of what follows
-  std::vector<const Node*> nodes;
-
-  static Hooked& of(const Node& node) {
-    static auto* all = new std::array<Hooked, 64>();
-    return (*all)[(reinterpret_cast<std::uintptr_t>(&node) >> 6) % 64];
-  }
-
-  bool add(const Node& node) {
-    const std::lock_guard<std::mutex> lock(mutex);
-    const bool is_new =
-        std::find(nodes.begin(), nodes.end(), &node) == nodes.end();
-    if (is_new) {
-      nodes.push_back(&node);
-    }
-    return is_new;
-  }
-
-  void remove(const Node& node) {
-    const std::lock_guard<std::mutex> lock(mutex);
-    nodes.erase(std::find(nodes.begin(), nodes.end(), &node));
-  }
-};
-
-class HookedNode {
- public:
-  HookedNode(Node& node, const Watch& watch)
-      : node_(node), hooked_(Hooked::of(node)) {
-    if (hooked_.add(node)) {
-      look_at_python_hooks(watch);
-      auto hook = std::make_unique<ValuesHook>(watch, /*first=*/false);
-      hook_ = hook.get();
-      node.add_post_hook(std::move(hook));
-    }
-  }
-
-  ~HookedNode() {
-    if (hook_ == nullptr) {
-      return;
-    }
-    remove_hook(node_.pre_hooks(), begin_);
-    remove_hook(node_.post_hooks(), first_);
-    remove_hook(node_.post_hooks(), hook_);
-    hooked_.remove(node_);
-  }
-
-  HookedNode(const HookedNode&) = delete;
-  HookedNode& operator=(const HookedNode&) = delete;
-
- private:
-  void look_at_python_hooks(const Watch& watch) {
-    if (has_python_hooks_before(node_)) {
-      auto hook = std::make_unique<BeginHook>(watch);
-      begin_ = hook.get();
-      node_.add_pre_hook(std::move(hook));
-      watch.in_python_hooks(true);
-    }
-    if (has_python_hooks_behind(node_)) {
-      auto hook = std::make_unique<ValuesHook>(watch, /*first=*/true);
-      first_ = hook.get();
-      node_.post_hooks().insert(node_.post_hooks().begin(), std::move(hook));
-    }
-  }
-
-  Node& node_;
-  Hooked& hooked_;
-  const BeginHook* begin_ = nullptr;
-  const ValuesHook* first_ = nullptr;
-  const ValuesHook* hook_ = nullptr;
-};
 
 // --- interposed --------------------------------------------------------------
 
