@@ -1,4 +1,4 @@
-// The interpreter's loop in memory, as far as traced_frames.cpp reads it: one
+// The interpreter's loop in memory, as far as frame_door.h reads it: one
 // struct for each version that has a switch for tracing there.
 //
 // Include/cpython/pystate.h and code.h of CPython 3.10 and 3.11;

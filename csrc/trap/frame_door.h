@@ -1,0 +1,294 @@
+// Stands where frames of Python begin, and switches the tracing of each.
+#pragma once
+
+#include <csrc/trap/known_code.h>
+#include <csrc/trap/loop_layouts.h>
+#include <csrc/trap/python_api.h>
+#include <csrc/trap/stack_depth.h>
+#include <csrc/trap/tracing_state.h>
+
+#include <cstdint>
+
+namespace pyharness::breakpoints {
+
+constexpr int kLine = 2; // PyTrace_LINE
+constexpr int kReturn = 3; // PyTrace_RETURN
+
+// What reads the interpreter's loop: as one version of Python has it.
+template <typename Python>
+struct FrameDoor {
+  using State = typename Python::State;
+  using Loop = typename Python::Loop;
+  using Frame = typename Python::Frame;
+  using Code = typename Python::Code;
+
+  // What is known of `code`, and 0 where nothing is: _PyCode_GetExtra, inlined.
+  static std::uintptr_t known(const Code* code) {
+    const auto* extra = code->extra;
+    if (extra == nullptr || extra->size <= frames.known_at) {
+      return 0;
+    }
+    const auto found = extra->each[frames.known_at];
+    return found >> 1U == frames.known_since ? found : 0;
+  }
+
+  // Without asking anybody: nothing else can run meanwhile.
+  static bool may_stop_in(const Code* code) {
+    const auto found = stops_somewhere() ? known(code) : 1U << 1U;
+    return found == 0 || (found & 1U) != 0;
+  }
+
+  static bool stops_in(State* state, Code* code) {
+    const auto found = known(code);
+    if (found != 0) {
+      return (found & 1U) != 0;
+    }
+    const auto before = state->loop->use_tracing;
+    state->loop->use_tracing = 0;
+    const bool stops = learn(reinterpret_cast<PyObject*>(code), code->filename);
+    state->loop->use_tracing = before;
+    return stops;
+  }
+
+  // Whether its trace function is the debugger's, and not the program's own.
+  static bool is_traced(const State* state) {
+    PyObject* tracer = state->tracer;
+    return tracer != nullptr && frames.tracers != nullptr &&
+        is_in(frames.tracers,
+              tracer,
+              reinterpret_cast<PyObject*>(Py_TYPE(tracer)));
+  }
+
+  // Calls `take(loop, whether something may stop in its frames)` from the
+  // innermost run of the interpreter's loop outwards, until it returns false.
+  // 3.10 does not initialize `previous` of a thread's first, which runs no
+  // code.
+  template <typename Take>
+  static void each_loop(State* state, Take take) {
+    Frame* next = Python::innermost(state);
+    for (Loop* loop = state->loop; loop != nullptr;
+         loop = loop == &state->root ? nullptr : loop->previous) {
+      bool stops = false;
+      Python::each_frame(state, loop, next, [&](const Frame* frame) {
+        stops = may_stop_in(frame->code) ||
+            (frames.wanted.outermost && frame->previous == nullptr);
+        return !stops;
+      });
+      if (!take(loop, stops)) {
+        return;
+      }
+    }
+  }
+
+  // Whether the innermost loop is to be traced. It is where one further out is:
+  // if it began when we did not stand there, nobody will see it return.
+  static bool is_wanted(State* state) {
+    bool wanted = frames.everywhere;
+    if (!wanted) {
+      each_loop(state, [&](const Loop*, bool stops) {
+        wanted = stops;
+        return !wanted;
+      });
+    }
+    return wanted;
+  }
+
+  static void set_traced(State* state, Loop* loop, bool traced) {
+    if (state->trace != nullptr && state->trace != trace) {
+      if (frames.tracer == nullptr) { // the debugger's own, or sys.settrace's
+        frames.tracer = state->trace;
+      }
+      state->trace = trace;
+    }
+    if (traced && state->trace == nullptr && frames.tracer != nullptr) {
+      state->trace = trace;
+    }
+    loop->use_tracing = 0;
+    if (traced || state->profile != nullptr) {
+      loop->use_tracing = Python::kTraced;
+    }
+  }
+
+  // The debugger's trace function, in front of which most lines are told apart
+  // here. Whenever one has returned, the interpreter sets its switch if there
+  // is one: so we take it away where a step has ended in a frame in which
+  // nothing else stops.
+  static int
+  trace(PyObject* self, PyObject* frame, int what, PyObject* argument) {
+    auto* state = reinterpret_cast<State*>(PyThreadState_Get());
+    if (what == kLine && is_traced(state) && is_wanted(state)) {
+      auto* code = PyFrame_GetCode(reinterpret_cast<PyFrameObject*>(frame));
+      const bool nothing =
+          passes(frame, reinterpret_cast<Code*>(code)->filename);
+      Py_DECREF(reinterpret_cast<PyObject*>(code));
+      if (nothing) {
+        return 0;
+      }
+    }
+    const int outcome = frames.tracer(self, frame, what, argument);
+    if (what == kReturn && outcome == 0 && frames.wanted.everywhere) {
+      auto* code = PyFrame_GetCode(reinterpret_cast<PyFrameObject*>(frame));
+      tell_left(
+          frame, reinterpret_cast<Code*>(code)->flags, argument == nullptr);
+      Py_DECREF(reinterpret_cast<PyObject*>(code));
+    }
+    if (is_traced(state) && !is_wanted(state)) {
+      set_traced(state, state->loop, false);
+      if (state->trace == trace) {
+        state->trace = nullptr;
+      }
+    }
+    return outcome;
+  }
+
+  static State* first() {
+    return static_cast<State*>(
+        PyInterpreterState_ThreadHead(PyInterpreterState_Main()));
+  }
+
+  // Bring the loops that run in line with what is wanted, on all threads.
+  static void settle() {
+    ++frames.changes;
+    for (State* state = first(); state != nullptr; state = state->next) {
+      if (is_traced(state)) {
+        settle(state);
+      }
+    }
+  }
+
+  static void settle(State* state) {
+    const Loop* outermost = nullptr; // of those in which something may stop
+    each_loop(state, [&](const Loop* loop, bool stops) {
+      outermost = stops ? loop : outermost;
+      return true;
+    });
+    bool traced = frames.everywhere || outermost != nullptr;
+    each_loop(state, [&](Loop* loop, bool) {
+      set_traced(state, loop, traced);
+      traced = frames.everywhere || (traced && loop != outermost);
+      return true;
+    });
+  }
+
+  // Stand where frames begin, or not, as is wanted. While somebody else does,
+  // such as torch.compile in code that it has compiled, we cannot begin to: its
+  // end would take us away.
+  static void stand() {
+    auto* interpreter = PyInterpreterState_Main();
+    const bool wanted =
+        frames.lines_in != nullptr && frames.deep == 0 && stops_somewhere();
+    const auto now = _PyInterpreterState_GetEvalFrameFunc(interpreter);
+    if (now == _PyEval_EvalFrameDefault) {
+      frames.stands = wanted;
+      if (wanted) {
+        _PyInterpreterState_SetEvalFrameFunc(interpreter, evaluate);
+      }
+    } else if (now == evaluate && !wanted) {
+      frames.stands = false;
+      _PyInterpreterState_SetEvalFrameFunc(
+          interpreter, _PyEval_EvalFrameDefault);
+    }
+    frames.everywhere = frames.wanted.everywhere || frames.deep != 0 ||
+        (stops_somewhere() && !frames.stands);
+    frames.looks_at_each = frames.everywhere || frames.wanted.outermost;
+  }
+
+  static PyObject* evaluate_deep(State* state, Frame* frame, int thrown) {
+    if (frames.deep++ == 0) {
+      stand();
+      settle();
+    }
+    PyObject* result = _PyEval_EvalFrameDefault(state, frame, thrown);
+    if (--frames.deep == 0) {
+      stand();
+      settle();
+    }
+    return result;
+  }
+
+  // A frame that is traced, or begins in one, or of which nothing is known.
+  __attribute__((noinline)) static PyObject*
+  evaluate_other(State* state, Frame* frame, int thrown) {
+    if (frames.lines_in == nullptr || own.learns) {
+      return _PyEval_EvalFrameDefault(state, frame, thrown);
+    }
+    if (Python::kRecursesWithoutStack && is_deep()) {
+      return evaluate_deep(state, frame, thrown);
+    }
+    const bool wanted = frames.everywhere || stops_in(state, frame->code) ||
+        (frames.wanted.outermost && Python::is_outermost(state));
+    bool set = false;
+    if ((wanted || state->loop->use_tracing != 0) && is_traced(state)) {
+      set_traced(state, state->loop, wanted); // it is handed down
+      set = true;
+    }
+    const auto before = frames.changes;
+    PyObject* result = _PyEval_EvalFrameDefault(state, frame, thrown);
+    if ((set || frames.changes != before) && is_traced(state)) {
+      set_traced(state, state->loop, is_wanted(state));
+    }
+    return result;
+  }
+
+  // Most frames pass by the first branch, as fast as may be.
+  static PyObject* evaluate(void* thread, void* begun, int thrown) {
+    auto* state = static_cast<State*>(thread);
+    auto* frame = static_cast<Frame*>(begun);
+    if (known(frame->code) == frames.known_since << 1U &&
+        !frames.looks_at_each && state->loop->use_tracing == 0 &&
+        !(Python::kRecursesWithoutStack && may_be_deep())) {
+      const auto before = frames.changes;
+      PyObject* result = _PyEval_EvalFrameDefault(state, frame, thrown);
+      if (frames.changes != before && is_traced(state)) {
+        set_traced(state, state->loop, is_wanted(state));
+      }
+      return result;
+    }
+    return evaluate_other(state, frame, thrown);
+  }
+
+  // Whether memory is as this file has it: a Python may be built in its own
+  // way.
+  static bool is_as_expected(PyObject* code) {
+    auto* state = reinterpret_cast<State*>(PyThreadState_Get());
+    PyObject* get = PySys_GetObject("gettrace");
+    PyObject* tracer =
+        get != nullptr ? PyObject_CallFunctionObjArgs(get, nullptr) : nullptr;
+    PyObject* file = PyObject_GetAttrString(code, "co_filename");
+    PyObject* flags = PyObject_GetAttrString(code, "co_flags");
+    PyErr_Clear();
+    const bool expected = state->interpreter == PyInterpreterState_Main() &&
+        tracer == (state->tracer != nullptr ? state->tracer : Py_None) &&
+        file == reinterpret_cast<Code*>(code)->filename && flags != nullptr &&
+        PyLong_AsLong(flags) == reinterpret_cast<Code*>(code)->flags;
+    Py_XDECREF(tracer);
+    Py_XDECREF(file);
+    Py_XDECREF(flags);
+    return expected;
+  }
+
+  static void tell(PyObject* running) {
+    auto* state = reinterpret_cast<State*>(PyThreadState_Get());
+    const Py_ssize_t count = PyTuple_Size(running);
+    for (Py_ssize_t index = 0; index < count; ++index) {
+      stops_in(state, reinterpret_cast<Code*>(PyTuple_GetItem(running, index)));
+      if (frames.lines_in == nullptr) { // somebody ended it meanwhile
+        return;
+      }
+    }
+    stand();
+    settle();
+  }
+
+  static void give_back() {
+    frames.everywhere = true;
+    settle();
+    for (State* state = first(); state != nullptr; state = state->next) {
+      if (state->trace == trace) {
+        state->trace = frames.tracer;
+      }
+    }
+  }
+};
+
+} // namespace pyharness::breakpoints

@@ -1,0 +1,143 @@
+// See known_code.h.
+#include <csrc/trap/known_code.h>
+
+#include <csrc/trap/python_api.h>
+#include <csrc/trap/tracing_state.h>
+
+#include <cstdint>
+
+using pyharness::breakpoints::frames;
+using pyharness::breakpoints::own;
+
+namespace {
+
+constexpr int kWaits = 0xA0; // CO_GENERATOR and CO_COROUTINE
+
+bool has_lines(PyObject* code, PyObject* lines) {
+  PyObject* ranges = PyObject_CallMethod(code, "co_lines", nullptr);
+  PyObject* each = ranges != nullptr ? PyObject_GetIter(ranges) : nullptr;
+  Py_XDECREF(ranges);
+  int has = 0;
+  while (each != nullptr && has == 0) {
+    PyObject* range = PyIter_Next(each); // start, end, line
+    if (range == nullptr) {
+      break;
+    }
+    has = PySet_Contains(lines, PyTuple_GetItem(range, 2));
+    Py_DECREF(range);
+  }
+  Py_XDECREF(each);
+  return has != 0 || PyErr_Occurred() != nullptr;
+}
+
+// A new reference, or null with an exception: what the program's handler of a
+// signal raised meanwhile, or the interpreter's end.
+PyObject* lines_in(PyObject* file) {
+  PyObject* lines = PyDict_GetItemWithError(frames.lines, file);
+  if (lines != nullptr || PyErr_Occurred() != nullptr) {
+    return Py_XNewRef(lines);
+  }
+  PyObject* known = Py_NewRef(frames.lines); // others may forget it meanwhile
+  lines = PyObject_CallFunctionObjArgs(frames.lines_in, file, nullptr);
+  if (lines != nullptr && PyDict_SetItem(known, file, lines) < 0) {
+    Py_CLEAR(lines);
+  }
+  Py_DECREF(known);
+  return lines;
+}
+
+int raise_later(void* error) {
+  auto* value = static_cast<PyObject*>(error);
+  PyErr_SetObject(reinterpret_cast<PyObject*>(Py_TYPE(value)), value);
+  Py_DECREF(value);
+  return -1;
+}
+
+// The program shall have its exception (Ctrl-C) where it runs its own code
+// again. Others are ours: the interpreter may be about to end.
+void put_off() {
+  if (PyErr_ExceptionMatches(PyExc_Exception) != 0) {
+    PyErr_Clear();
+    return;
+  }
+  PyObject *type = nullptr, *value = nullptr, *trace = nullptr;
+  PyErr_Fetch(&type, &value, &trace);
+  PyErr_NormalizeException(&type, &value, &trace);
+  if (value != nullptr && Py_AddPendingCall(raise_later, value) == 0) {
+    value = nullptr;
+  }
+  Py_XDECREF(type);
+  Py_XDECREF(value);
+  Py_XDECREF(trace);
+}
+
+} // namespace
+
+bool pyharness::breakpoints::is_in(
+    PyObject* tuple,
+    PyObject* object,
+    PyObject* or_this) {
+  for (Py_ssize_t index = 0; index < PyTuple_Size(tuple); ++index) {
+    PyObject* each = PyTuple_GetItem(tuple, index);
+    if (each == object || each == or_this) {
+      return true;
+    }
+  }
+  return false;
+}
+
+bool pyharness::breakpoints::learn(PyObject* code, PyObject* file) {
+  const auto since = frames.known_since;
+  PyObject *type = nullptr, *value = nullptr, *trace = nullptr;
+  PyErr_Fetch(&type, &value, &trace); // a generator may begin with one
+  own.learns = true;
+  bool stops = frames.wanted.outermost && is_in(frames.entries, code, nullptr);
+  PyObject* lines = stops ? nullptr : lines_in(file);
+  if (lines != nullptr) {
+    stops = PySet_Size(lines) != 0 && has_lines(code, lines);
+    Py_DECREF(lines);
+  }
+  if (PyErr_Occurred() != nullptr) {
+    put_off();
+    stops = true;
+  } else {
+    auto* known = reinterpret_cast<void*>(since << 1U | (stops ? 1U : 0U));
+    if (_PyCode_SetExtra(code, frames.known_at, known) < 0) {
+      PyErr_Clear();
+    }
+  }
+  own.learns = false;
+  PyErr_Restore(type, value, trace);
+  return stops;
+}
+
+bool pyharness::breakpoints::passes(PyObject* frame, PyObject* file) {
+  if (frames.everywhere || frames.lines == nullptr) {
+    return false;
+  }
+  auto* standing = reinterpret_cast<PyFrameObject*>(frame);
+  PyObject* lines = PyDict_GetItemWithError(frames.lines, file);
+  PyObject* line = lines != nullptr
+      ? PyLong_FromLong(PyFrame_GetLineNumber(standing))
+      : nullptr;
+  const int stops = line != nullptr ? PySet_Contains(lines, line) : 1;
+  Py_XDECREF(line);
+  PyErr_Clear();
+  return stops == 0;
+}
+
+void pyharness::breakpoints::tell_left(
+    PyObject* frame,
+    int flags,
+    bool raises) {
+  PyObject* left = Py_XNewRef((flags & kWaits) != 0 ? frames.left : nullptr);
+  if (left != nullptr) {
+    PyObject* result = PyObject_CallFunctionObjArgs(
+        left, frame, raises ? Py_True : Py_False, nullptr);
+    if (result == nullptr) {
+      put_off();
+    }
+    Py_XDECREF(result);
+    Py_DECREF(left);
+  }
+}

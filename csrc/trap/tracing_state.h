@@ -1,0 +1,46 @@
+// What the debugger wants of the frames that run, and what a thread knows of
+// itself. All of it is guarded by the GIL.
+#pragma once
+
+#include <csrc/trap/loop_layouts.h>
+#include <csrc/trap/traced_frames.h>
+
+#include <cstdint>
+
+namespace pyharness::breakpoints {
+
+struct Frames {
+  PyObject* lines_in = nullptr; // null: nobody debugs
+  PyObject* tracers = nullptr;
+  PyObject* entries = nullptr;
+  PyObject* left = nullptr;
+  PyObject* lines = nullptr; // file name -> what `lines_in` said of it
+  Wanted wanted;
+  Py_ssize_t known_at = -1; // where code objects keep what is known of them
+  std::uintptr_t known_since = 1; // what is known from before is out of date
+  std::uintptr_t changes = 0; // of what is wanted of frames that run
+  bool stands = false; // the interpreter calls `evaluate`, or who else does
+  bool everywhere = false; // each frame is traced, for whatever reason
+  bool looks_at_each = false; // more is asked than what is known of its code
+  int deep = 0; // threads that are so deep that nobody stands there
+  TraceFunction tracer = nullptr; // the debugger's, which `trace` calls
+};
+
+extern constinit Frames frames;
+
+struct Thread {
+  bool learns = false;
+  // The stack grows downwards; until a thread has looked, it is deep at once.
+  std::uintptr_t deep_below = UINTPTR_MAX;
+};
+
+// Read at each frame: without a call to find it.
+extern constinit
+    __attribute__((tls_model("initial-exec"))) thread_local Thread own;
+
+// Whether anything stops somewhere without a step.
+inline bool stops_somewhere() {
+  return frames.wanted.lines || frames.wanted.outermost;
+}
+
+} // namespace pyharness::breakpoints
