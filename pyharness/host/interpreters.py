@@ -32,6 +32,10 @@ class Interpreter(NamedTuple):
     path: str
     why: str
 
+    def told(self, other: str) -> str:
+        """Which one was chosen, for a person; ``other``: what they write to have another."""
+        return f"The program's Python: {self.path} ({self.why}; {other} names another)."
+
 
 def interpreter_for(folder: str | Path | None = None, script: str = "") -> Interpreter | None:
     """The interpreter of the environment that a program in ``folder`` belongs to; ``None`` for this very one.

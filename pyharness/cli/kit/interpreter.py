@@ -13,5 +13,5 @@ def python_of(named: str, folder: str | None, script: str) -> str:
     """
     if named or (found := interpreter_for(folder, script)) is None:
         return named
-    output.note(f"The program's Python: {found.path} ({found.why}; --python names another).")
+    output.note(found.told("--python"))
     return found.path

@@ -57,6 +57,8 @@ def _in_our_paths(session: Session, arguments: Arguments) -> Arguments:
 
 def _start(session: Session, plan: Plan) -> None:
     session.forget()  # of a program before this one, whose threads may have had the same numbers
+    if plan.note:
+        session.say(f"{plan.note}\n")
     if plan.console != "internalConsole" and isinstance(plan.target, Command):
         if not session.supports.get("supportsRunInTerminalRequest"):
             raise UsageError(f"This client has no {plan.console}.", "Use the console internalConsole.")

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from pyharness.dap.beginning.core_plan import core_of
@@ -47,6 +47,8 @@ class Plan:
     plumbing: bool = False
     console: str = _CONSOLES[0]
     eval_timeout: float = EVAL_TIMEOUT
+    note: str = ""
+    """What a person is to know of it before it starts."""
 
 
 def launch_plan(arguments: Arguments) -> Plan:
@@ -59,17 +61,19 @@ def launch_plan(arguments: Arguments) -> Plan:
     if bool(module) == bool(program):
         raise UsageError("launch needs `program` (a Python file) or `module`, and not both.")
     env = {name: str(value) for name, value in arguments.object("env", {}).values.items() if value is not None}
+    python, note = _python(arguments, program)
     command = Command(
         program or module,
         tuple(map(str, arguments.items("args"))),
         module=bool(module),
-        python=_interpreter(arguments) or _of_environment(arguments.text("cwd", "") or None, program),
+        python=python,
         cwd=arguments.text("cwd", "") or None,
         env=env,
         children=_children(arguments),
     )
     console = _one_of(arguments, "console", _CONSOLES)
-    return _plan(arguments, command, console, stop_on_entry=arguments.flag("stopOnEntry", default=False))
+    plan = _plan(arguments, command, console, stop_on_entry=arguments.flag("stopOnEntry", default=False))
+    return replace(plan, note=note)
 
 
 def attach_plan(arguments: Arguments) -> Plan:
@@ -127,12 +131,15 @@ def _one_of(arguments: Arguments, name: str, values: tuple[str, ...]) -> str:
     return value
 
 
-def _of_environment(folder: str | None, program: str) -> str:
-    found = interpreter_for(folder, program)
-    return found.path if found else ""
+def _python(arguments: Arguments, program: str) -> tuple[str, str]:
+    """The program's interpreter, as it was named or as its environment has it; and a note on a choice of ours."""
+    named = _named_python(arguments)
+    if named or (found := interpreter_for(arguments.text("cwd", "") or None, program)) is None:
+        return named, ""
+    return found.path, found.told("`python`")
 
 
-def _interpreter(arguments: Arguments) -> str:
-    """The program's Python; the type *debugpy* gives it as a command line."""
+def _named_python(arguments: Arguments) -> str:
+    """As the client names it; the type *debugpy* gives it as a command line."""
     value = arguments.values.get("python")
     return str(value[0]) if isinstance(value, list) and value else arguments.text("python", "")
