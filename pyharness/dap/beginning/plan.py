@@ -140,6 +140,6 @@ def _python(arguments: Arguments, program: str) -> tuple[str, str]:
 
 
 def _named_python(arguments: Arguments) -> str:
-    """As the client names it; the type *debugpy* gives it as a command line."""
+    """The program's Python as the client names it; the type *debugpy* gives it as a command line."""
     value = arguments.values.get("python")
     return str(value[0]) if isinstance(value, list) and value else arguments.text("python", "")
