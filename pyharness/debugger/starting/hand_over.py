@@ -10,7 +10,7 @@ import ctypes
 import json
 import os
 import socket
-from typing import TYPE_CHECKING, Any, NoReturn
+from typing import TYPE_CHECKING, NoReturn, TypeVar
 
 from pyharness.debugger.gdb_reading import ask_gdb
 from pyharness.debugger.starting import brought_along, injected_code
@@ -18,10 +18,13 @@ from pyharness.debugger.starting.attached import Way
 from pyharness.debugger.starting.launch import PACKAGE, packages
 from pyharness.host.descriptors import above_streams
 from pyharness.model.errors import HarnessError
+from pyharness.protocol.codec import encode
+from pyharness.protocol.hand_over import Introduction, Parcel, Refusal, Unpacked, said
 
 if TYPE_CHECKING:
     from pyharness.host.surroundings import Surroundings
 
+T = TypeVar("T")
 _PIDFD_GETFD = 438
 _ROOM = "Give the container a folder that can be written, 15 MB, as by `docker run --tmpfs /tmp:exec`."
 _APART = PACKAGE / "debuggee" / "apart.py"
@@ -81,21 +84,20 @@ def _refuse(pid: int, number: int) -> NoReturn:
 def _introduced(channel: socket.socket, where: Surroundings) -> dict[str, str]:
     """Send the program what it lacks; the folders that it has our packages in."""
     with channel.makefile("rb") as stream:
-        said = _heard(stream.readline(), where.pid)
+        program = _heard(Introduction, stream.readline(), where.pid)
         here = packages()
-        seen = said["has"] or all(where.same_file(folder) for folder in here.values())
-        sent = b"" if seen else brought_along.archive(said["suffix"], tuple(said["version"]))
-        channel.sendall(json.dumps({"size": len(sent), "packages": here}).encode() + b"\n" + sent)
-        found: dict[str, str] = _heard(stream.readline(), where.pid)["packages"]
-    return found
+        seen = program.has or all(where.same_file(folder) for folder in here.values())
+        sent = b"" if seen else brought_along.archive(program.suffix, program.version)
+        channel.sendall(json.dumps(encode(Parcel(len(sent), here))).encode() + b"\n" + sent)
+        return _heard(Unpacked, stream.readline(), where.pid).packages
 
 
-def _heard(line: bytes, pid: int) -> dict[str, Any]:
-    answer: dict[str, Any] = json.loads(line)
-    if "error" in answer:
-        remedy = _ROOM if injected_code.NO_ROOM in answer["error"] else native(pid)
-        raise HarnessError(f"Process {pid} cannot be debugged as a Python program: {answer['error']}.", remedy)
-    return answer
+def _heard(kind: type[T], line: bytes, pid: int) -> T:
+    heard = said(kind, line)
+    if isinstance(heard, Refusal):
+        remedy = _ROOM if injected_code.NO_ROOM in heard.error else native(pid)
+        raise HarnessError(f"Process {pid} cannot be debugged as a Python program: {heard.error}.", remedy)
+    return heard
 
 
 def _unanswered(pid: int, seconds: float, error: Exception) -> HarnessError:
