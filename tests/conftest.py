@@ -12,6 +12,7 @@ from hypothesis import HealthCheck, settings
 
 from kit import builds, needs
 from kit.command import Command, environment_of
+from kit.containers import ledgers
 
 # How fast a busy machine makes up an example says nothing of what is tested.
 settings.register_profile("busy", deadline=None, suppress_health_check=[HealthCheck.too_slow])
@@ -76,3 +77,10 @@ def crossing():
 def powerless():
     """Words that run a command without the right to trace what refuses to be traced."""
     return needs.powerless("sys_ptrace", "root may trace everything")
+
+
+@pytest.fixture
+def contained(tmp_path):
+    """Start tests/programs/ledger.py in a container (``kit.containers``)."""
+    with ledgers(tmp_path) as start:
+        yield start

@@ -1,14 +1,9 @@
 """What the core's tests share: programs ready to be debugged."""
 
-import shutil
-import sys
-
 import pytest
 
-from kit import builds
-from kit.containers import Container
 from kit.debugged_program import Debugged
-from kit.paths import PROGRAMS, search_path
+from kit.paths import search_path
 from kit.running_program import Running
 
 
@@ -42,21 +37,3 @@ def running(tmp_path, crossing, monkeypatch):
     yield start
     for program in started:
         program.kill()
-
-
-@pytest.fixture
-def contained(tmp_path):
-    """Start tests/programs/ledger.py in a container, where its files lie at /app."""
-    started = []
-
-    def start(*options, before=(), python=sys.executable):
-        room, folder = tmp_path / f"room{len(started)}", tmp_path / f"app{len(started)}"
-        shutil.copytree(builds.tally(python, "/app"), folder, ignore=shutil.ignore_patterns("*.lock"))
-        for name in ("ledger.py", "tally.c"):
-            shutil.copy(PROGRAMS / name, folder)
-        started.append(Container(room, folder, "ledger.py", *options, before=before, python=python))
-        return started[-1]
-
-    yield start
-    for each in started:
-        each.kill()

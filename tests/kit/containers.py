@@ -1,11 +1,14 @@
 """A program in a container that a test makes: namespaces of its own, other files, and another place for its Python."""
 
+import shutil
 import subprocess
 import sys
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import contextmanager
 from pathlib import Path
 
-from kit import needs
+from kit import builds, needs
+from kit.paths import PROGRAMS
 
 APART = ("unshare", "--fork", "--kill-child", "--pid", "--mount", "--propagation", "private")
 _ROOM = """
@@ -113,3 +116,23 @@ class Container:
         """Take it away with all that was mounted in it."""
         self._outer.kill()
         self._outer.communicate()
+
+
+@contextmanager
+def ledgers(folder: Path) -> Iterator[Callable[..., Container]]:
+    """Starts tests/programs/ledger.py in containers, where its files lie at /app; takes them away in the end."""
+    started: list[Container] = []
+
+    def start(*options: str, before: Iterable[str] = (), python: str = sys.executable) -> Container:
+        room, files = folder / f"room{len(started)}", folder / f"app{len(started)}"
+        shutil.copytree(builds.tally(python, "/app"), files, ignore=shutil.ignore_patterns("*.lock"))
+        for name in ("ledger.py", "tally.c"):
+            shutil.copy(PROGRAMS / name, files)
+        started.append(Container(room, files, "ledger.py", *options, before=before, python=python))
+        return started[-1]
+
+    try:
+        yield start
+    finally:
+        for each in started:
+            each.kill()
