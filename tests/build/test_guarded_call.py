@@ -15,8 +15,10 @@ import pytest
 from kit.paths import ROOT
 
 PROGRAM = ROOT / "tests" / "programs" / "guarded_registers.py"
-LIBRARY = ROOT / "build" / "tests" / "guarded_registers.so"
+MORTAL = ROOT / "tests" / "programs" / "dying_gdb.c"
+BUILT = ROOT / "build" / "tests"
 ROUNDS = int(os.environ.get("PYHARNESS_RUNS", "10"))
+"""How many of gdb's changes to the program it dies at, of 400 to 600: 1000 are all."""
 ATTACH = f"""
 set confirm off
 set pagination off
@@ -34,15 +36,25 @@ WAYS = {
 }
 
 
+def compiled(source, compiler):
+    library = BUILT / f"{source.stem}.so"
+    BUILT.mkdir(parents=True, exist_ok=True)
+    with library.with_suffix(".lock").open("w") as lock:
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        subprocess.run([compiler, "-O1", "-shared", "-fPIC", str(source), "-o", str(library)], check=True)
+    return str(library)
+
+
 @pytest.fixture(scope="module")
 def library():
     """The thread's code, compiled."""
-    LIBRARY.parent.mkdir(parents=True, exist_ok=True)
-    with LIBRARY.with_suffix(".lock").open("w") as lock:
-        fcntl.flock(lock, fcntl.LOCK_EX)
-        source = str(PROGRAM.with_suffix(".cpp"))
-        subprocess.run(["c++", "-O1", "-shared", "-fPIC", source, "-o", str(LIBRARY)], check=True)
-    return str(LIBRARY)
+    return compiled(PROGRAM.with_suffix(".cpp"), "c++")
+
+
+@pytest.fixture(scope="module")
+def mortal():
+    """What counts gdb's changes, compiled."""
+    return compiled(MORTAL, "cc")
 
 
 @pytest.fixture
@@ -77,19 +89,26 @@ class Registers:
         assert answer, f"the program died: {self.process.wait()}"
         return tuple(map(int, answer.split()))
 
-    def goes_on_well(self):
+    def goes_on_well(self, after="gdb"):
         before = now = self.ask()
         while now[0] < before[0] + 3:
             now = self.ask()
-        assert now[1] == 0
+        assert now[1] == 0, after
+
+
+def gdb_words(program, commands):
+    script = (ATTACH + commands).replace("PID", str(program.process.pid))
+    return ["gdb", "-q", "-nx", *(part for line in script.splitlines() if line for part in ("-ex", line))]
 
 
 def gdb_at(program, commands, until):
     """A gdb that has printed ``until``."""
-    script = (ATTACH + commands).replace("PID", str(program.process.pid))
-    words = [part for line in script.splitlines() if line for part in ("-ex", line)]
     gdb = subprocess.Popen(
-        ["gdb", "-q", "-nx", *words], stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True
+        gdb_words(program, commands),
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.STDOUT,
+        text=True,
     )
     seen = []
     for line in gdb.stdout:
@@ -133,17 +152,29 @@ def test_killed_in_the_call(program, kind, place, way):
     loop.goes_on_well()
 
 
+def changes_of_a_gdb(mortal, program, place, way, number=0):
+    """How many changes gdb made to the program; ``None`` where it was killed before the one of that number."""
+    count = "print('changes', ctypes.c_long.in_dll(mortal, 'changes').value, flush=True)"
+    commands = f"{place}python import ctypes; mortal = ctypes.CDLL({mortal!r}); {WAYS[way]}\n"
+    commands += f"python mortal.die_at({number}); {WAYS[way]}; {count}\n"
+    words = [*gdb_words(program, commands), "-batch"]
+    done = subprocess.run(words, capture_output=True, text=True, env={**os.environ, "LD_PRELOAD": mortal}, check=False)
+    if done.returncode == -signal.SIGKILL:
+        return None
+    return int(done.stdout.rpartition("changes ")[2].split()[0])
+
+
 @at_any_place
 @in_any_way
-def test_killed_at_any_moment(program, kind, place, way):
+def test_killed_between_any_two_changes(program, mortal, kind, place, way):
+    """The program cannot tell one moment between two changes from another: these are all of them."""
     loop = program(kind)
-    chance = random.Random(17)  # noqa: S311  (not for secrets)
-    for _ in range(ROUNDS):
-        gdb = gdb_at(loop, f"{place}python while True: {WAYS[way]}; print('called', flush=True)\n", "called")
-        for _ in range(chance.randrange(20)):
-            gdb.stdout.readline()
-        kill(gdb)
-        loop.goes_on_well()
+    count = changes_of_a_gdb(mortal, loop, place, way)
+    loop.goes_on_well()
+    step = max(1, count // ROUNDS)
+    for number in range(random.randrange(step) + 1, count + 1, step):  # noqa: S311  (not for secrets)
+        changes_of_a_gdb(mortal, loop, place, way, number)
+        loop.goes_on_well(number)
 
 
 def test_killed_after_a_crash_in_an_expression(program):

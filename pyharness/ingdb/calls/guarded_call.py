@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, ClassVar
 import gdb
 
 from pyharness.ingdb import console
+from pyharness.ingdb.calls import call_traps
 from pyharness.ingdb.process import libraries
 from pyharness.ingdb.settings import temporarily
 from pyharness.model.errors import HarnessError
@@ -51,6 +52,10 @@ _REGISTERS = (
 )
 _WAITING = 416
 """Where in its gate a thread waits: above what gdb writes into it."""
+_RETURNS = 129
+"""Below the stack pointer that gdb calls at: the 128 bytes that a function may use there, and gdb's breakpoint."""
+_NO_SYSTEM_CALL = -1
+"""For the kernel, which would begin a system call again with what gdb has written into the registers by then."""
 _MOST_FRAMES = 1000
 """Frames, at most, of a call that came to a breakpoint."""
 _MASK = (1 << 64) - 1
@@ -106,7 +111,15 @@ def end() -> int | None:
     """
     given_up = _Calls.given_up.pop(_lwp())
     before = _Calls.unguarded.pop(_lwp(), None)
+    trap = _Calls.traps.pop(_lwp(), None)
     _step_others()
+    try:
+        return _end(given_up, before)
+    finally:
+        call_traps.delete(trap)
+
+
+def _end(given_up: tuple[_Guard, _Noted] | None, before: tuple[int, int] | None) -> int | None:
     if given_up is None:
         return 0 if before is not None and _stands(*before) else None
     guard, noted = given_up
@@ -133,10 +146,11 @@ def expression() -> Iterator[None]:
     frame = gdb.selected_frame()
     with (
         temporarily("unwindonsignal", "on"),
+        _trapped(),
         _may_be_given_up(),
         _noted(guard, is_expression=True) as noted,
     ):
-        _through_gate(guard, noted, guard.expression_begins)
+        _through_gate(guard, noted, guard.expression_begins, system_call=_NO_SYSTEM_CALL)
         try:
             frame.select()
             with _may_stop():
@@ -182,6 +196,8 @@ class _Calls:
     """Calls that run on without gdb; ``None`` for one without a guard."""
     unguarded: ClassVar[dict[int, tuple[int, int]]] = {}
     """Where threads stood, by pc and stack pointer, that were called without a guard."""
+    traps: ClassVar[dict[int, call_traps.StandingTrap]] = {}
+    """Where threads stood whose expression was given up."""
     told: ClassVar[set[int]] = set()
     """Threads of whose stop gdb has told since a call on them was given up."""
     signalled: ClassVar[set[int]] = set()
@@ -253,6 +269,20 @@ def _noted(guard: _Guard, *, is_expression: bool = False) -> Iterator[_Noted]:
 
 def _forget(noted: _Noted) -> None:
     gdb.selected_inferior().write_memory(noted.address + _THREAD, struct.pack("<Q", 0))
+
+
+@contextmanager
+def _trapped() -> Iterator[None]:
+    """Have the selected thread come to the guard, wherever gdb is killed while it writes registers for a call."""
+    lwp = _lwp()
+    with call_traps.standing(gdb.newest_frame().pc()) as trap:
+        try:
+            yield
+        finally:
+            if trap is not None and lwp in _Calls.given_up:
+                _Calls.traps[lwp] = trap
+            else:
+                call_traps.delete(trap)
 
 
 @contextmanager
@@ -339,11 +369,14 @@ def _free(guard: _Guard) -> int:
     return 0
 
 
-def _through_gate(guard: _Guard, noted: _Noted, function: int) -> int:
-    """Run a function in a call that is noted; wherever gdb is killed, the thread comes to the guard."""
+def _through_gate(guard: _Guard, noted: _Noted, function: int, *, system_call: int | None = None) -> int:
+    """Run a function in a call that is noted; wherever gdb is killed, the thread comes to the guard.
+
+    Then the thread is held in ``system_call``, where that is not the one that it was held in before.
+    """
     gate = _gate(guard, noted)
     gdb.selected_inferior().write_memory(noted.address, struct.pack("<Q", function))
-    with _shallow():
+    with _shallow(), call_traps.returning(gate + guard.gate_size - _RETURNS):
         _set("rip", gate + _WAITING)
         try:
             _set("rsp", gate + guard.gate_size)
@@ -351,7 +384,7 @@ def _through_gate(guard: _Guard, noted: _Noted, function: int) -> int:
             return _returned(noted)
         finally:
             if _stands(gate + _WAITING, None):
-                _bring_back(noted)
+                _bring_back(noted, system_call)
 
 
 def _gate(guard: _Guard, noted: _Noted) -> int:
@@ -362,11 +395,11 @@ def _returned(noted: _Noted) -> int:
     return int(_CALL.unpack(_read(noted.address, _CALL.size))[1])
 
 
-def _bring_back(noted: _Noted) -> None:
-    """From its gate to where the thread stood."""
+def _bring_back(noted: _Noted, system_call: int | None = None) -> None:
+    """From its gate to where the thread stood; what takes it out of the gate comes last."""
     _set("rsp", noted.registers["rsp"])
+    _set("orig_rax", noted.system_call if system_call is None else system_call)
     _set("rip", noted.registers["rip"])
-    _set("orig_rax", noted.system_call)
 
 
 def _place() -> tuple[int, int]:
