@@ -6,7 +6,9 @@
 // the guard's. The thread's instruction pointer waits in the gate, too, while
 // gdb prepares the call and cleans up: whenever gdb goes, the thread comes to
 // the gate's end, and from there to the guard. Only pyharness_guarded_call uses
-// the gate as a stack, and at once goes over to the thread's own.
+// the gate as a stack, and at once goes over to the thread's own. A signal may
+// come before it does, as one that waits since the thread stopped: the kernel
+// puts that signal's frame below a gate, where a gate's *room* can be written.
 //
 // What a person asks of gdb needs the frame that the thread stands in, so those
 // calls begin and end there: that return is a SIGSEGV (a stack is no code), and
@@ -16,6 +18,7 @@
 #include <csrc/guard/system_call.h>
 
 #include <cpuid.h>
+#include <sys/mman.h>
 #include <unistd.h>
 
 #include <cstddef>
@@ -23,7 +26,11 @@
 #include <iterator>
 
 #define PYHARNESS_CALLS 8
-#define PYHARNESS_GATE_SIZE 512
+// What gdb writes begins 128 bytes below a gate's end, what the kernel writes
+// 128 below that: by then it has to be in the room.
+#define PYHARNESS_GATE_SIZE 256
+#define PYHARNESS_GATE_ROOM 28672
+#define PYHARNESS_GATE_PAGE 4096
 #define PYHARNESS_TEXT(value) PYHARNESS_TEXT_OF(value)
 #define PYHARNESS_TEXT_OF(value) #value
 
@@ -50,6 +57,7 @@ struct GuardedCalls {
   uint64_t call_size;
   uint64_t gates;
   uint64_t gate_size;
+  uint64_t gate_stride; // from one gate to the next
   uint64_t call; // pyharness_guarded_call
   uint64_t expression_begins; // int (*)()
   uint64_t expression_ends; // int (*)()
@@ -76,6 +84,7 @@ constexpr int kRegisters[] = {
     REG_EFL};
 constexpr size_t kStackPointer = 7; // in GuardedCall::registers
 constexpr size_t kInstructionPointer = 16;
+constexpr uint64_t kGateStride = PYHARNESS_GATE_ROOM + PYHARNESS_GATE_PAGE;
 constexpr uint64_t kCallDepth = 256; // what gdb's call itself takes of a stack
 constexpr greg_t kTrapFlag = 0x100; // TF of RFLAGS: the thread single-steps
 // What the kernel answers for a system call that it will begin again, seen only
@@ -121,16 +130,17 @@ __attribute__((visibility("default"))) GuardedCalls pyharness_guarded_calls;
 // pyharness_guarded_call(GuardedCall*): below the thread's own frames, past the
 // 128 bytes that a function may use there, the call's function runs.
 asm(".pushsection .text\n"
-    ".balign " PYHARNESS_TEXT(PYHARNESS_GATE_SIZE) "\n"
-    "pyharness_gates:\n"
+    ".balign " PYHARNESS_TEXT(PYHARNESS_GATE_PAGE) "\n"
+    ".set pyharness_gates, . + " PYHARNESS_TEXT(PYHARNESS_GATE_ROOM) "\n"
     ".set number, 0\n"
     ".rept " PYHARNESS_TEXT(PYHARNESS_CALLS) "\n"
+    "  .zero " PYHARNESS_TEXT(PYHARNESS_GATE_ROOM) "\n"
     "  .fill " PYHARNESS_TEXT(PYHARNESS_GATE_SIZE) " - 32, 1, 0x90\n" // nop
     "  lea pyharness_calls + number * 16640(%rip), %rdi\n"
     "  mov 96(%rdi), %rsp\n" // the thread's
     "  add $-128, %rsp\n"
     "  int3\n"
-    "  .balign 32, 0x90\n"
+    "  .balign " PYHARNESS_TEXT(PYHARNESS_GATE_PAGE) "\n"
     "  .set number, number + 1\n"
     ".endr\n"
     ".type pyharness_guarded_call, @function\n"
@@ -220,8 +230,9 @@ GuardedCall* expression_of_this_thread() {
 
 GuardedCall* call_of_gate(uint64_t address) {
   const auto gates = reinterpret_cast<uint64_t>(pyharness_gates);
-  const uint64_t number = (address - gates) / PYHARNESS_GATE_SIZE;
-  const bool is_gate = address >= gates && number < PYHARNESS_CALLS;
+  const uint64_t number = (address - gates) / kGateStride;
+  const bool is_gate = address >= gates && number < PYHARNESS_CALLS &&
+      (address - gates) % kGateStride < PYHARNESS_GATE_SIZE;
   return is_gate && pyharness_calls[number].thread != 0
       ? &pyharness_calls[number]
       : nullptr;
@@ -290,6 +301,16 @@ int expression_begins() {
   return sigaction(SIGSEGV, &fault_action, &previous_fault_action);
 }
 
+// They are in the library's code, as the gates must be, and no code. Where that
+// cannot be, as in a hardened system, calls are guarded all the same.
+void make_room_below_gates() {
+  auto gate = reinterpret_cast<uint64_t>(pyharness_gates);
+  for (int i = 0; i < PYHARNESS_CALLS; ++i, gate += kGateStride) {
+    auto* room = reinterpret_cast<void*>(gate - PYHARNESS_GATE_ROOM);
+    mprotect(room, PYHARNESS_GATE_ROOM, PROT_READ | PROT_WRITE);
+  }
+}
+
 // Whether XSAVE may be used, and all that it writes has room.
 bool xsave_fits() {
   unsigned a = 0;
@@ -308,6 +329,7 @@ bool xsave_fits() {
 namespace pyharness::inspect {
 
 void allow_guarded_calls() {
+  make_room_below_gates();
   pyharness_has_xsave = xsave_fits() ? 1 : 0;
   pyharness_guarded_calls = {
       1,
@@ -316,6 +338,7 @@ void allow_guarded_calls() {
       sizeof(GuardedCall),
       reinterpret_cast<uint64_t>(pyharness_gates),
       PYHARNESS_GATE_SIZE,
+      kGateStride,
       reinterpret_cast<uint64_t>(&pyharness_guarded_call),
       reinterpret_cast<uint64_t>(&expression_begins),
       reinterpret_cast<uint64_t>(&expression_ends),

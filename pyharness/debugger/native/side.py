@@ -91,8 +91,8 @@ class NativeSide:
         """Threads that gdb was last asked to step, not to let run."""
         self._handlers: frozenset[int] = frozenset()
         """gdb's numbers of what stops a step where an exception is caught; empty where nothing is armed."""
-        self._catching: set[int] = set()
-        """Threads on their way from there into the function that catches: gdb gives no reason for that stop."""
+        self._finishing: set[int] = set()
+        """Threads on their way out of a frame: gdb gives no reason for that stop where the frame has no symbol."""
         self._lost_python: dict[int, tuple[str, str]] = {}
         """Threads in whose Python a call crashed → why nothing of it can be asked any more, and what to do."""
         self._condition_crashes: dict[int, str] = {}
@@ -273,17 +273,16 @@ class NativeSide:
             self.resume(thread)
             return None
         reason = str(notice.values.get("reason", ""))
-        catching = self._catching & {thread}
-        self._catching.discard(thread)
+        finishing = self._finishing & {thread}
+        self._finishing.discard(thread)
         if known := self.reason_of_number.get(number_of(notice)):
             return known
         if number_of(notice) in self._handlers:
-            self._catching.add(thread)
-            self._go_on(thread, "finish")
+            self._go_on(thread, "finish")  # into the function that catches
             return None
         if reason == "breakpoint-hit":
             return "breakpoint" if is_users(number_of(notice)) else "arrived"
-        if reason in _STEP_ENDS or (not reason and thread in catching | (self._given_traps & self._stepping)):
+        if reason in _STEP_ENDS or (not reason and thread in finishing | (self._given_traps & self._stepping)):
             return "stepped"
         return self._signal(notice, thread) if reason == "signal-received" else None
 
@@ -516,6 +515,7 @@ class NativeSide:
 
     def _go_on(self, thread: int, command: _Command, level: int = 0, *, told: bool = False) -> None:
         """Now; ``told``: nobody waits for gdb to begin."""
+        (self._finishing.add if command == "finish" else self._finishing.discard)(thread)
         if thread in self._sent_traps:
             self._sent_traps.discard(thread)
             self._given_traps.add(thread)

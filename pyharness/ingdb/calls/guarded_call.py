@@ -40,7 +40,7 @@ UNDER_WAY = threading.Event()
 _LIBRARY = "_guard."
 """How the file name of the library with the guard begins."""
 _SYMBOL = b"pyharness_guarded_calls"
-_HEAD = struct.Struct("<9Q")
+_HEAD = struct.Struct("<10Q")
 _CALL = struct.Struct("<QqQQq18QQQ")
 """What of ``GuardedCall`` is written here."""
 _THREAD = 16
@@ -50,7 +50,7 @@ _REGISTERS = (
     *(f"r{number}" for number in range(8, 16)),
     *("rip", "eflags"),
 )
-_WAITING = 416
+_WAITING = 160
 """Where in its gate a thread waits: above what gdb writes into it."""
 _RETURNS = 129
 """Below the stack pointer that gdb calls at: the 128 bytes that a function may use there, and gdb's breakpoint."""
@@ -171,6 +171,7 @@ class _Guard:
     call_size: int
     gates: int
     gate_size: int
+    gate_stride: int
     call: int
     expression_begins: int
     expression_ends: int
@@ -388,7 +389,7 @@ def _through_gate(guard: _Guard, noted: _Noted, function: int, *, system_call: i
 
 
 def _gate(guard: _Guard, noted: _Noted) -> int:
-    return guard.gates + noted.number * guard.gate_size
+    return guard.gates + noted.number * guard.gate_stride
 
 
 def _returned(noted: _Noted) -> int:

@@ -15,7 +15,7 @@ import gdb
 
 from pyharness.ingdb.calls import agent
 from pyharness.ingdb.functions import native_names
-from pyharness.ingdb.stops import stop_at_functions
+from pyharness.ingdb.stops import every_function
 from pyharness.model.errors import HarnessError
 from pyharness.model.user_code import is_user_source
 from pyharness.protocol.agent import ArmNextLine
@@ -29,7 +29,7 @@ _DONE = b"."
 
 def serve(program: socket.socket) -> None:
     """Do what the program asks for on this stream, until it ends."""
-    gdb.events.stop.connect(lambda _event: stop_at_functions.disarm())  # the first stop ends the step
+    gdb.events.stop.connect(lambda _event: every_function.disarm())  # the first stop ends the step
     threading.Thread(target=_listen, args=(program,), daemon=True).start()
     _Finish()
 
@@ -43,9 +43,9 @@ def _listen(program: socket.socket) -> None:
 def _do(program: socket.socket, wanted: bytes) -> None:
     """In gdb's own thread, while the program runs and waits for the answer."""
     if wanted == b"into\n":
-        stop_at_functions.plant()
+        every_function.plant()
     else:
-        stop_at_functions.disarm()
+        every_function.disarm()
     program.sendall(_DONE)
 
 
@@ -60,7 +60,7 @@ class _Finish(gdb.Command):
         if caller is None:
             _arm_python()
         else:
-            stop_at_functions.plant_at(caller.pc())
+            every_function.plant_at(caller.pc())
         gdb.execute("continue&")
 
 

@@ -14,7 +14,7 @@ from pyharness.ingdb.functions.trap_line import PythonLine, current_line
 from pyharness.ingdb.process import libraries
 from pyharness.ingdb.prompt import stops, trap
 from pyharness.ingdb.prompt.registry import command
-from pyharness.ingdb.stops import stop_at_functions
+from pyharness.ingdb.stops import every_function
 from pyharness.model.errors import HarnessError, UsageError, nearest
 from pyharness.protocol.agent import ArmStep, CancelStep
 from pyharness.reading.functions.function_name import matches
@@ -121,11 +121,11 @@ def _functions_armed(name: str) -> Iterator[None]:
     libraries.load_user_symbols()
     own = _stops_at(name) if name else []
     if not name:
-        stop_at_functions.arm(gdb.selected_thread())
+        every_function.arm(gdb.selected_thread())
     try:
         yield
     finally:
-        stop_at_functions.disarm()
+        every_function.disarm()
         for each in own:
             each.delete()
 

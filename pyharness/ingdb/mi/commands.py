@@ -20,7 +20,7 @@ from pyharness.ingdb.mi import alone, library_loads
 from pyharness.ingdb.opening import attach
 from pyharness.ingdb.process import libraries
 from pyharness.ingdb.stack import backtrace
-from pyharness.ingdb.stops import handlers, stop_at_functions
+from pyharness.ingdb.stops import every_function, handlers, stop_at_functions
 from pyharness.ingdb.tensors import values as tensor_values
 from pyharness.ingdb.tensors.format import one_line
 from pyharness.model.errors import HarnessError
@@ -142,13 +142,13 @@ def _delete(request: mi.Delete) -> None:
 def _arm(request: mi.Arm) -> mi.Armed:
     thread = select(request.thread)
     if not request.guarded:
-        return stop_at_functions.arm(thread)
-    return stop_at_functions.plant(gdb.newest_frame().pc() if thread.is_stopped() else 0)
+        return every_function.arm(thread)
+    return every_function.plant_for(thread)
 
 
 @handles(mi.ArmReturn)
 def _arm_return(request: mi.ArmReturn) -> bool:
-    return stop_at_functions.arm_return(select(request.thread), request.stdlib)
+    return every_function.arm_return(select(request.thread), request.stdlib)
 
 
 @handles(mi.ArmHandlers)
@@ -171,13 +171,13 @@ def _disarm_handlers(_request: mi.DisarmHandlers) -> None:
 @handles(mi.Trap)
 def _trap(request: mi.Trap) -> mi.TrapHit:
     select(request.thread)
-    return stop_at_functions.at_trap(lift=request.lift)
+    return every_function.at_trap(lift=request.lift)
 
 
 @handles(mi.IsSentTrap)
 def _is_sent_trap(request: mi.IsSentTrap) -> bool:
     select(request.thread)
-    return stop_at_functions.is_sent_trap()
+    return every_function.is_sent_trap()
 
 
 @handles(mi.IsOfCall)
@@ -205,12 +205,12 @@ def _resume_with_trap(request: mi.ResumeWithTrap) -> None:
 @handles(mi.PassTraps)
 def _pass(request: mi.PassTraps) -> None:
     if request.again:
-        stop_at_functions.plant()
+        every_function.plant()
 
 
 @handles(mi.Disarm)
 def _disarm(_request: mi.Disarm) -> None:
-    stop_at_functions.disarm()
+    every_function.disarm()
 
 
 @handles(mi.Where)
@@ -306,13 +306,18 @@ def _frame_at(level: int) -> gdb.Frame:
 
 @handles(mi.AskAgent)
 def _ask_agent(request: mi.AskAgent) -> mi.AgentReply:
-    holder = call_gate.stopped_gil_holder(select(request.thread))
+    thread = select(request.thread)
+    holder = call_gate.stopped_gil_holder(thread)
     if holder or call_gate.a_stop_is_coming():
         return mi.AgentReply(later=True, holder=holder)
+    if holder := call_gate.blocked_gil_holder(thread):
+        return mi.AgentReply(later=True, holder=holder, is_blocked=True)
     try:
         return mi.AgentReply(agent.call_with(request.request))
     except guarded_call.GivenUpError:
         return mi.AgentReply(later=True, runs=True)
+    except agent.AgentGoneError:
+        return mi.AgentReply(is_gone=True)
 
 
 @handles(mi.EndCall)

@@ -5,7 +5,7 @@ quarter of a second for a unit that includes torch's headers, and every unit of 
 bytes costs microseconds a function, so *into* stays as fast in a large extension as in a small one.
 
 What a leftover byte could do: nothing. The program has a guard (``native.trap_guard``) that heals such a byte when it
-is hit and no debugger is there any more; without the guard ``stop_at_functions`` uses gdb's breakpoints.
+is hit and no debugger is there any more; without the guard ``every_function`` uses gdb's breakpoints.
 """
 
 from __future__ import annotations

@@ -1,233 +1,30 @@
-"""Native breakpoints: at a place that the user names, and, for *into*, at every function of the user's own."""
+"""Native breakpoints at a place that the user names."""
 
 from __future__ import annotations
 
-import itertools
 import os
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import gdb
 
-from pyharness.ingdb import console
 from pyharness.ingdb.functions import native_names
 from pyharness.ingdb.functions.known_functions import known_functions
-from pyharness.ingdb.functions.many_functions import Entries, has_many
-from pyharness.ingdb.functions.user_functions import user_functions
 from pyharness.ingdb.process import libraries
-from pyharness.ingdb.stack import backtrace
 from pyharness.ingdb.stops.counted_stops import CountedStop, parses
-from pyharness.ingdb.stops.planted import Planted
+from pyharness.ingdb.stops.every_function import changes
 from pyharness.model.errors import nearest
 from pyharness.model.glue import glue_family
 from pyharness.model.text.code_lines import line_count
-from pyharness.model.user_code import is_user_python, is_user_source
-from pyharness.protocol.mi import Armed, Bound, Break, TrapHit
+from pyharness.protocol.mi import Bound, Break
 from pyharness.reading.functions.function_name import matches
 from pyharness.reading.functions.symbol_names import demangled
 
 if TYPE_CHECKING:
     from pyharness.ingdb.functions.user_functions import UserFunction
-    from pyharness.model.frames import Frame
-    from pyharness.reading.binaries.elf import Elf
 
-_SIGTRAP, _SI_KERNEL = 5, 0x80
-_MAX_ARMED = 20_000
-"""More functions than this make a step slower than a person waits; the rest is left out and counted."""
-
-
-class _Arming:
-    """What stops *into*: planted traps, or breakpoints, kept between steps because making them is the slow part."""
-
-    def __init__(self) -> None:
-        self.planted: Planted | None = None
-        self.breakpoints: dict[int, gdb.Breakpoint] = {}
-        self.enabled: list[gdb.Breakpoint] = []
-        self.skipped = 0
-        self.entries = Entries()
-        self.standing = 0
-        """Where the thread stood that steps; 0 where it was in Python."""
-
-
-_arming = _Arming()
 _bound: dict[int, set[str]] = {}
 """Where a breakpoint is set, by the core's number of it: a library that is loaded later may have the function, too."""
-
-
-def arm(thread: gdb.InferiorThread) -> Armed:
-    """Break at all of the user's functions on ``thread``; a later stop elsewhere needs ``disarm``."""
-    functions = known_functions()
-    _arming.skipped = max(0, len(functions) - _MAX_ARMED)
-    for function in functions[:_MAX_ARMED]:
-        stop = _arming.breakpoints.get(function.stop_address)
-        if stop is None or not stop.is_valid():
-            stop = gdb.Breakpoint(f"*{function.stop_address:#x}", internal=True)
-            _arming.breakpoints[function.stop_address] = stop
-        stop.thread = thread.global_num
-        stop.enabled = True
-        _arming.enabled.append(stop)
-    return Armed(len(_arming.enabled), _arming.skipped, _changes(libraries.lost()))
-
-
-def plant(standing: int | None = None) -> Armed:
-    """Plant traps for all threads and without gdb's help, in a program that has a trap guard.
-
-    ``standing`` is where the stepping thread stands, 0 where gdb does not hold it: a trap there would stop it before it
-    has moved, or be taken by gdb for an instruction of one byte that it has stepped. Without it, as before.
-    """
-    planted = _planted()
-    if standing is not None:
-        planted.lift_one(standing)
-        _arming.standing = standing
-    return Armed(planted.plant(_traps() - {_arming.standing}), lost=_changes(libraries.lost()))
-
-
-def _traps() -> set[int]:
-    """Where to stop; in a library of very many functions, where those begin to which no thread has come yet."""
-    found: set[int] = set()
-    for library in libraries.user_libraries():
-        if _begins_only(library.elf):
-            found |= _arming.entries.traps(library.elf, library.bias)
-        else:
-            found |= {each.stop_address for each in user_functions(library.elf, library.bias)}
-    return found
-
-
-def _begins_only(elf: Elf) -> bool:
-    """A step from a native line is one of gdb's, which must not be interrupted by what is not the user's."""
-    return has_many(elf) and not _arming.standing and not _arming.entries.is_tired
-
-
-def plant_at(address: int) -> None:
-    """Plant a trap at one place: where a call returns to."""
-    _planted().plant([address])
-
-
-def _planted() -> Planted:
-    """What is planted in the selected program."""
-    pid = gdb.selected_inferior().pid
-    if _arming.planted is None:
-        gdb.events.stop.connect(_put_right)
-    if _arming.planted is None or _arming.planted.pid != pid:
-        _arming.planted, _arming.entries = Planted(pid), Entries()
-    return _arming.planted
-
-
-class _Return(gdb.Breakpoint):
-    """Where one call returns to: in that frame, not in another run of the same code."""
-
-    def __init__(self, frame: gdb.Frame, thread: gdb.InferiorThread) -> None:
-        super().__init__(f"*{frame.pc():#x}", internal=True)
-        self.thread = thread.global_num
-        self._sp = int(frame.read_register("sp"))
-
-    def stop(self) -> bool:
-        return int(gdb.newest_frame().read_register("sp")) == self._sp
-
-
-def arm_return(thread: gdb.InferiorThread, stdlib: str) -> bool:
-    """Break where native code of the user's goes on, if that called the innermost Python function of theirs."""
-    own = (frame for frame in backtrace.merged_stack(thread) if _is_own(frame, stdlib))
-    callers = itertools.islice(itertools.dropwhile(lambda frame: frame.language == "native", own), 1, 2)
-    caller = next(callers, None)
-    frame: gdb.Frame | None = gdb.newest_frame()
-    while caller and caller.language == "native" and frame:
-        if frame.pc() == caller.address:
-            _arming.enabled.append(_Return(frame, thread))
-            return True
-        frame = frame.older()
-    return False
-
-
-def _is_own(frame: Frame, stdlib: str) -> bool:
-    if frame.language == "native":
-        return is_user_source(frame.file) and not frame.plumbing
-    return not frame.plumbing and is_user_python(frame.file, stdlib)
-
-
-def _put_right(event: gdb.ThreadEvent) -> None:
-    """Put the pc of a thread that hit a trap right at once: whoever lets it go next must find it so, the kernel too.
-
-    gdb has no event of its own for SIGTRAP: a step that ends behind a trap is told apart by the signal's code.
-    """
-    if isinstance(event, gdb.BreakpointEvent) or not _arming.planted:
-        return
-    selected = gdb.selected_thread()
-    if event.inferior_thread:
-        event.inferior_thread.switch()
-    address = _arming.planted.address_of(gdb.newest_frame().pc())
-    if address is not None and _is_int3():
-        console.run(f"set $pc = {address:#x}")
-    if selected and selected.is_valid():
-        selected.switch()
-
-
-def is_sent_trap() -> bool:
-    """Whether the selected thread was stopped by a SIGTRAP of ``kill``, ``raise`` or the like."""
-    signal, code = _signal()
-    return signal == _SIGTRAP and code <= 0
-
-
-def _is_int3() -> bool:
-    """Whether the selected thread was stopped by an ``int3``."""
-    return _signal() == (_SIGTRAP, _SI_KERNEL)
-
-
-def _signal() -> tuple[int, int]:
-    """What stopped the selected thread, and why that came: ``si_signo`` and ``si_code``."""
-    try:
-        number, code = (int(gdb.parse_and_eval(f"$_siginfo.{name}")) for name in ("si_signo", "si_code"))
-    except gdb.error:  # a core file, or a thread that is gone
-        return 0, 0
-    return number, code
-
-
-def at_trap(*, lift: bool) -> TrapHit:
-    """What the selected thread stands at; at a planted trap its pc is put on the instruction that is there."""
-    planted = _arming.planted
-    address = planted.address_of(gdb.newest_frame().pc()) if planted else None
-    if planted is None or address is None:
-        return "none"
-    hit: TrapHit = "trap" if lift or not _enters(planted, address) else "beginning"
-    if lift:
-        planted.lift_one(address)
-    console.run(f"set $pc = {address:#x}")
-    return hit
-
-
-def _enters(planted: Planted, address: int) -> bool:
-    """Whether a function begins here that is not to be stopped at here: the trap goes to where it is, if anywhere."""
-    library = libraries.library_at(address)
-    if library is None or not has_many(library.elf) or not _begins_only(library.elf):
-        return False
-    if not _arming.entries.is_entry(library.elf, library.bias, address):
-        return False
-    stop = _arming.entries.enter(library.elf, library.bias, address)
-    if stop == address:
-        return False
-    planted.lift_one(address)
-    if _arming.entries.is_tired:
-        planted.plant(_traps())
-    elif stop is not None:
-        planted.plant([stop])
-    return True
-
-
-def disarm() -> None:
-    """Take what stops *into* out of the program again."""
-    if _arming.planted:
-        _arming.planted.lift()
-    for stop in _arming.enabled:
-        if isinstance(stop, _Return):
-            stop.delete()
-        elif stop.is_valid():
-            stop.enabled = False
-    _arming.enabled.clear()
-
-
-def is_armed(number: int) -> bool:
-    """Whether ``number`` is a breakpoint of *into*."""
-    return any(stop.is_valid() and stop.number == number for stop in _arming.enabled)
 
 
 def set_breakpoint(request: Break) -> Bound:
@@ -375,8 +172,8 @@ def _is_inlined(name: str) -> bool:
 
 
 def _hint(request: Break) -> str:
-    if gone := libraries.lost():
-        return f"{_changes(gone)}. Start it anew to stop there."
+    if gone := changes():
+        return f"{gone}. Start it anew to stop there."
     if request.function and _is_inlined(request.function):
         return (
             f"The compiler has inlined {request.function} into what calls it and left no code of its own.\n"
@@ -387,10 +184,6 @@ def _hint(request: Break) -> str:
             f"{lacking}: the .dwo files of -gsplit-dwarf are not where they were written. {_nearest(request)}".rstrip()
         )
     return _nearest(request)
-
-
-def _changes(lost: dict[str, str]) -> str:
-    return "; ".join(f"{path} {became}" for path, became in lost.items())
 
 
 def _nearest(request: Break) -> str:

@@ -1,0 +1,242 @@
+"""Stops at every function of the user's own, for *into*: planted traps, or gdb's breakpoints."""
+
+from __future__ import annotations
+
+import itertools
+from typing import TYPE_CHECKING
+
+import gdb
+
+from pyharness.ingdb import console
+from pyharness.ingdb.functions.known_functions import known_functions
+from pyharness.ingdb.functions.many_functions import Entries, has_many
+from pyharness.ingdb.functions.user_functions import user_functions
+from pyharness.ingdb.process import libraries
+from pyharness.ingdb.stack import backtrace
+from pyharness.ingdb.stops.interruption import interrupts
+from pyharness.ingdb.stops.planted import Planted
+from pyharness.model.user_code import is_user_python, is_user_source
+from pyharness.protocol.mi import Armed, TrapHit
+
+if TYPE_CHECKING:
+    from pyharness.model.frames import Frame
+    from pyharness.reading.binaries.elf import Elf
+
+_SIGTRAP, _SI_KERNEL = 5, 0x80
+_MAX_ARMED = 20_000
+"""More functions than this make a step slower than a person waits; the rest is left out and counted."""
+
+
+class _Arming:
+    """What stops *into*: planted traps, or breakpoints, kept between steps because making them is the slow part."""
+
+    def __init__(self) -> None:
+        self.planted: Planted | None = None
+        self.breakpoints: dict[int, gdb.Breakpoint] = {}
+        self.enabled: list[gdb.Breakpoint] = []
+        self.skipped = 0
+        self.entries = Entries()
+        self.standing = 0
+        """Where the thread stood that steps; 0 where it was in Python."""
+        self.stack_pointer = 0
+        """Of that thread, as ``standing``."""
+
+
+_arming = _Arming()
+
+
+def arm(thread: gdb.InferiorThread) -> Armed:
+    """Break at all of the user's functions on ``thread``; a later stop elsewhere needs ``disarm``."""
+    functions = known_functions()
+    _arming.skipped = max(0, len(functions) - _MAX_ARMED)
+    for function in functions[:_MAX_ARMED]:
+        stop = _arming.breakpoints.get(function.stop_address)
+        if stop is None or not stop.is_valid():
+            stop = gdb.Breakpoint(f"*{function.stop_address:#x}", internal=True)
+            _arming.breakpoints[function.stop_address] = stop
+        stop.thread = thread.global_num
+        stop.enabled = True
+        _arming.enabled.append(stop)
+    return Armed(len(_arming.enabled), _arming.skipped, changes())
+
+
+def plant_for(thread: gdb.InferiorThread) -> Armed:
+    """``plant`` for a step of the selected thread, which stands, or which debugpy holds."""
+    stands = thread.is_stopped()
+    _arming.stack_pointer = int(gdb.newest_frame().read_register("sp")) if stands else 0
+    return plant(gdb.newest_frame().pc() if stands else 0)
+
+
+def plant(standing: int | None = None) -> Armed:
+    """Plant traps for all threads and without gdb's help, in a program that has a trap guard.
+
+    ``standing`` is where the stepping thread stands, 0 where gdb does not hold it: a trap there would stop it before it
+    has moved, or be taken by gdb for an instruction of one byte that it has stepped. Without it, as before.
+    """
+    planted = _planted()
+    if standing is not None:
+        planted.lift_one(standing)
+        _arming.standing = standing
+    return Armed(planted.plant(_traps() - {_arming.standing}), lost=changes())
+
+
+def _traps() -> set[int]:
+    """Where to stop; in a library of very many functions, where those begin to which no thread has come yet."""
+    found: set[int] = set()
+    for library in libraries.user_libraries():
+        if _begins_only(library.elf):
+            found |= _arming.entries.traps(library.elf, library.bias)
+        else:
+            found |= {each.stop_address for each in user_functions(library.elf, library.bias)}
+    return found
+
+
+def _begins_only(elf: Elf) -> bool:
+    """A step from a native line is one of gdb's, which must not be interrupted by what is not the user's."""
+    return has_many(elf) and not _arming.standing and not _arming.entries.is_tired
+
+
+def plant_at(address: int) -> None:
+    """Plant a trap at one place: where a call returns to."""
+    _planted().plant([address])
+
+
+def _planted() -> Planted:
+    """What is planted in the selected program."""
+    pid = gdb.selected_inferior().pid
+    if _arming.planted is None:
+        gdb.events.stop.connect(_put_right)
+    if _arming.planted is None or _arming.planted.pid != pid:
+        _arming.planted, _arming.entries = Planted(pid), Entries()
+    return _arming.planted
+
+
+class _Return(gdb.Breakpoint):
+    """Where one call returns to: in that frame, not in another run of the same code."""
+
+    def __init__(self, frame: gdb.Frame, thread: gdb.InferiorThread) -> None:
+        super().__init__(f"*{frame.pc():#x}", internal=True)
+        self.thread = thread.global_num
+        self._sp = int(frame.read_register("sp"))
+
+    def stop(self) -> bool:
+        return int(gdb.newest_frame().read_register("sp")) == self._sp
+
+
+def arm_return(thread: gdb.InferiorThread, stdlib: str) -> bool:
+    """Break where native code of the user's goes on, if that called the innermost Python function of theirs."""
+    own = (frame for frame in backtrace.merged_stack(thread) if _is_own(frame, stdlib))
+    callers = itertools.islice(itertools.dropwhile(lambda frame: frame.language == "native", own), 1, 2)
+    caller = next(callers, None)
+    frame: gdb.Frame | None = gdb.newest_frame()
+    while caller and caller.language == "native" and frame:
+        if frame.pc() == caller.address:
+            _arming.enabled.append(_Return(frame, thread))
+            return True
+        frame = frame.older()
+    return False
+
+
+def _is_own(frame: Frame, stdlib: str) -> bool:
+    if frame.language == "native":
+        return is_user_source(frame.file) and not frame.plumbing
+    return not frame.plumbing and is_user_python(frame.file, stdlib)
+
+
+def _put_right(event: gdb.ThreadEvent) -> None:
+    """Put the pc of a thread that hit a trap right at once: whoever lets it go next must find it so, the kernel too.
+
+    gdb has no event of its own for SIGTRAP: a step that ends behind a trap is told apart by the signal's code.
+    """
+    if isinstance(event, gdb.BreakpointEvent) or not _arming.planted:
+        return
+    selected = gdb.selected_thread()
+    if event.inferior_thread:
+        event.inferior_thread.switch()
+    address = _arming.planted.address_of(gdb.newest_frame().pc())
+    if address is not None and _is_int3():
+        console.run(f"set $pc = {address:#x}")
+    if selected and selected.is_valid():
+        selected.switch()
+
+
+def is_sent_trap() -> bool:
+    """Whether the selected thread was stopped by a SIGTRAP of ``kill``, ``raise`` or the like."""
+    signal, code = _signal()
+    return signal == _SIGTRAP and code <= 0
+
+
+def _is_int3() -> bool:
+    """Whether the selected thread was stopped by an ``int3``."""
+    return _signal() == (_SIGTRAP, _SI_KERNEL)
+
+
+def _signal() -> tuple[int, int]:
+    """What stopped the selected thread, and why that came: ``si_signo`` and ``si_code``."""
+    try:
+        number, code = (int(gdb.parse_and_eval(f"$_siginfo.{name}")) for name in ("si_signo", "si_code"))
+    except gdb.error:  # a core file, or a thread that is gone
+        return 0, 0
+    return number, code
+
+
+def at_trap(*, lift: bool) -> TrapHit:
+    """What the selected thread stands at; at a planted trap its pc is put on the instruction that is there."""
+    planted = _arming.planted
+    address = planted.address_of(gdb.newest_frame().pc()) if planted else None
+    if planted is None or address is None:
+        return "none"
+    console.run(f"set $pc = {address:#x}")
+    if lift:
+        planted.lift_one(address)
+    elif _enters(planted, address) or _interrupts(planted, address):
+        return "beginning"
+    return "trap"
+
+
+def _interrupts(planted: Planted, address: int) -> bool:
+    """Whether a signal's handler begins here that is no part of what is stepped; its trap is then away."""
+    if not interrupts(_arming.stack_pointer):
+        return False
+    planted.lift_one(address)
+    return True
+
+
+def _enters(planted: Planted, address: int) -> bool:
+    """Whether a function begins here that is not to be stopped at here: the trap goes to where it is, if anywhere."""
+    library = libraries.library_at(address)
+    if library is None or not has_many(library.elf) or not _begins_only(library.elf):
+        return False
+    if not _arming.entries.is_entry(library.elf, library.bias, address):
+        return False
+    stop = _arming.entries.enter(library.elf, library.bias, address)
+    if stop == address:
+        return False
+    planted.lift_one(address)
+    if _arming.entries.is_tired:
+        planted.plant(_traps())
+    elif stop is not None:
+        planted.plant([stop])
+    return True
+
+
+def disarm() -> None:
+    """Take what stops *into* out of the program again."""
+    if _arming.planted:
+        _arming.planted.lift()
+    for stop in _arming.enabled:
+        if isinstance(stop, _Return):
+            stop.delete()
+        elif stop.is_valid():
+            stop.enabled = False
+    _arming.enabled.clear()
+
+
+def is_armed(number: int) -> bool:
+    """Whether ``number`` is a breakpoint of *into*."""
+    return any(stop.is_valid() and stop.number == number for stop in _arming.enabled)
+
+
+def changes() -> str:
+    """What became of the user's libraries that were replaced or removed since they were loaded; empty for none."""
+    return "; ".join(f"{path} {became}" for path, became in libraries.lost().items())
