@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from contextlib import suppress
 from typing import TYPE_CHECKING
 
 from pyharness.debugger import machine as m
@@ -20,10 +21,21 @@ if TYPE_CHECKING:
 class GilHeldError(HarnessError):
     """Nothing of Python's can be asked of a thread in native code: another one that stands has the GIL."""
 
-    def __init__(self) -> None:
+    def __init__(
+        self,
+        who: str = "another stopped thread holds the GIL",
+        remedy: str = "Continue: the stop of that thread comes next.",
+    ) -> None:
+        super().__init__(f"Python cannot answer: {who}.", remedy)
+
+
+class GilBlockedError(GilHeldError):
+    """As ``GilHeldError``, where that thread runs and waits in native code: it may wait for the one that is asked."""
+
+    def __init__(self, holder: int) -> None:
         super().__init__(
-            "Python cannot answer: another stopped thread holds the GIL.",
-            "Continue: the stop of that thread comes next.",
+            f"thread {holder} holds the GIL and waits in native code",
+            "Name a variable of the native code, or continue to a line of Python's.",
         )
 
 
@@ -90,7 +102,8 @@ class Actions:
             case m.Leave(thread, pending):
                 self._leave(native, thread, pending=pending)
             case m.AgentArm(thread):
-                self._depth[thread] = self._armed_by(ArmStepIn(), thread) or 0
+                with suppress(GilBlockedError):  # nothing of Python's runs meanwhile
+                    self._depth[thread] = self._armed_by(ArmStepIn(), thread) or 0
             case m.AgentDisarm(thread):
                 self._forget_python_step(native, thread)
 

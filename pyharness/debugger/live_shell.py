@@ -8,7 +8,7 @@ from contextlib import contextmanager, suppress
 from typing import TYPE_CHECKING, Any
 
 from pyharness.debugger import machine as m
-from pyharness.debugger.actions import Actions, GilHeldError
+from pyharness.debugger.actions import Actions, GilBlockedError, GilHeldError
 from pyharness.debugger.last_words import last_words, who_logs
 from pyharness.debugger.native.ending import EndedError, crash_of
 from pyharness.debugger.native.prepared_gdb import PreparedGdb
@@ -436,15 +436,19 @@ class LiveShell(Shell):
     def ask_agent(self, thread: int, request: Request[Answer]) -> Answer | None:
         """Ask the agent on a stopped thread, once every other thread that ran into a trap of ours has passed it.
 
-        ``None`` where the program has no agent.
+        ``None`` where the program has no agent, or none any more.
         """
         native = self.attach()
         if native.agent is None:
             return None
         for _ in range(_MAX_STOPS):
             reply = native.ask_agent(thread, request)
+            if reply.is_gone:
+                return None
             if not reply.later:
                 return _answer(request, reply.answer)
+            if reply.is_blocked:
+                raise GilBlockedError(reply.holder)
             if reply.holder in self.machine.standing:
                 break
             with suppress(queue.Empty):

@@ -93,7 +93,7 @@ class Evaluated:
     """What it printed."""
 
 
-NOT_EVALUATED = Evaluated(None, "the program runs without pyharness's native half")
+NOT_EVALUATED = Evaluated(None, "the program runs without pyharness's native half, or its Python has ended")
 """The answer of a program that has no agent."""
 
 

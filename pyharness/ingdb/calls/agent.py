@@ -38,6 +38,13 @@ class NoAgentError(HarnessError):
     """The program has no agent: it was not started by the harness, or not got that far."""
 
 
+class AgentGoneError(NoAgentError):
+    """The program had an agent: its interpreter has ended, or is about to."""
+
+    def __init__(self) -> None:
+        super().__init__("The program's agent is gone: its interpreter is shutting down.")
+
+
 def tell(doorway: Doorway | None) -> None:
     """The program's agent is asked there; where nobody says so, its library has symbols."""
     _Told.doorway = doorway
@@ -92,7 +99,7 @@ def end_call() -> dict[str, Any]:
 def _answer(gone: int) -> dict[str, Any]:
     text = "" if gone else _text(_doorway().answer)
     if not text:
-        raise NoAgentError("The program's agent is gone: its interpreter is shutting down.")
+        raise AgentGoneError
     answer: dict[str, Any] = json.loads(text)
     return answer
 

@@ -37,6 +37,10 @@ class AgentReply:
     """The thread cannot be called now."""
     holder: int = 0
     """Where ``later``: the thread that stands and holds the GIL, 0 where a stop of another thread comes first."""
+    is_blocked: bool = False
+    """Where ``later``: the holder runs, but waits in native code, for the thread itself maybe."""
+    is_gone: bool = False
+    """There is nobody to ask: the program's interpreter has ended."""
     runs: bool = False
     """Where ``later``: the thread was called, and runs on without gdb: ``EndCall`` has the answer."""
 
