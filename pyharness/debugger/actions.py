@@ -30,7 +30,7 @@ class GilHeldError(HarnessError):
 
 
 class GilBlockedError(GilHeldError):
-    """As ``GilHeldError``, where that thread runs and waits in native code: it may wait for the one that is asked."""
+    """The thread with the GIL runs, and waits in native code: for the one that is asked, maybe."""
 
     def __init__(self, holder: int) -> None:
         super().__init__(

@@ -39,7 +39,7 @@ class _Arming:
         self.standing = 0
         """Where the thread stood that steps; 0 where it was in Python."""
         self.stack_pointer = 0
-        """Of that thread, as ``standing``."""
+        """Where its stack ended; 0 where it was in Python."""
 
 
 _arming = _Arming()
