@@ -61,7 +61,8 @@ asan-build: setup ## build with address and undefined-behaviour sanitizers and m
 # Two thousand processes import the package, and each test process rewrites 300 files of tests (5 s): what they compile is
 # kept, also where PYTHONDONTWRITEBYTECODE is set.
 test: export PYTHONDONTWRITEBYTECODE :=
-test: debug-build ## run the tests (TESTS=PATH for some) against the debug build
+test: export PYHARNESS_TURN ?= $(TURN)
+test: debug-build ## run the tests (TESTS=PATH for some, TURN=all for every variant) against the debug build
 	$(BIN)/python -m compileall -q pyharness tests/kit
 	$(BIN)/python -m pytest -n 3 --dist loadfile $(TESTS)
 
@@ -85,7 +86,7 @@ stress-test: debug-build ## record 10^7 events from 8 threads, and start and sto
 	PYHARNESS_STRESS=63 $(BIN)/python -m pytest -n 0 --timeout 1200 tests/native/test_record_threads.py tests/native/test_record_ring.py
 
 fault-test: debug-build ## kill each part of a session in each phase, three times (docs/faults.md; half an hour)
-	PYHARNESS_FAULT_TURN=all PYHARNESS_FAULT_TIMES=3 $(BIN)/python -m pytest -n 2 tests/faults/test_fault_table.py
+	PYHARNESS_TURN=all PYHARNESS_FAULT_TIMES=3 $(BIN)/python -m pytest -n 2 tests/faults/test_fault_table.py
 
 fuzz-test: debug-build ## make up 10^5 inputs of each kind: places, files, messages (EXAMPLES=N for another number; half an hour to an hour)
 	PYHARNESS_EXAMPLES=$(or $(EXAMPLES),100000) $(BIN)/python -m pytest -n 2 --timeout 7200 tests/fuzz tests/protocol

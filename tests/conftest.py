@@ -14,6 +14,8 @@ from kit import builds, needs
 from kit.command import Command, environment_of
 from kit.containers import ledgers
 
+pytest_plugins = ["kit.rotation"]
+
 # How fast a busy machine makes up an example says nothing of what is tested.
 settings.register_profile("busy", deadline=None, suppress_health_check=[HealthCheck.too_slow])
 settings.load_profile("busy")

@@ -4,7 +4,6 @@
 """
 
 import os
-import time
 
 from fault_phases import PHASES
 
@@ -13,8 +12,6 @@ PARTS = ("harness", "gdb", "program", "terminal", "disk")
 WITHOUT_GDB = {"starting", "ready", "running", "Python stop", "step in Python", "Python expression"}
 TIMES = int(os.environ.get("PYHARNESS_FAULT_TIMES", "1"))
 """How often each cell runs; the bar is 3."""
-TURN = os.environ.get("PYHARNESS_FAULT_TURN") or str(int(time.time() // 86400) % 3)
-"""Which third of the cells runs: 0 to 2, or ``all``."""
 
 
 def lacks(door, part, phase):
@@ -30,11 +27,6 @@ def cells():
     """(door, part, phase) of all, in a fixed order."""
     every = [(door, part, phase) for door in DOORS for part in PARTS for phase in PHASES]
     return [cell for cell in every if not lacks(*cell)]
-
-
-def chosen():
-    """Those that run now."""
-    return cells() if TURN == "all" else cells()[int(TURN) :: 3]
 
 
 def rows():

@@ -9,6 +9,9 @@ from contextlib import contextmanager, suppress
 from functools import cache
 from pathlib import Path
 
+import pytest
+
+from kit import rotation
 from kit.paths import PROGRAMS
 from pyharness.reading.binaries.elf import ElfError, open_elf
 from pyharness.reading.process import memory_map
@@ -34,6 +37,17 @@ def interpreters():
             name = f"{version[0]}.{version[1]}" + ("-distribution" if str(path).startswith("/usr/bin/") else "")
             found.setdefault(name, str(path))
     return found
+
+
+def cases(names=None):
+    """The versions as cases of a rotated test: the newest and the tests' own have every turn."""
+    names = sorted(interpreters() if names is None else names, key=_numbers)
+    every = {*names[-1:], *(name for name in names if _numbers(name) == sys.version_info[:2])}
+    return [pytest.param(name, id=name, marks=[rotation.always] if name in every else []) for name in names]
+
+
+def _numbers(name):
+    return tuple(map(int, name.partition("-")[0].split(".")))
 
 
 def _version(path):

@@ -1,0 +1,115 @@
+"""Variants that run in turn: of each behaviour a share now, another one each day, and all of them with TURN=all.
+
+``@pytest.mark.rotated`` says that the cases of a parametrised test show one behaviour: today's share of them runs, and
+always one at least. ``rotated(by="python")`` chooses by that argument alone: a fixture that is made for it is made in
+its turn only. ``rotated(turns=6)`` gives each case every sixth day. A case marked ``always`` runs in every turn. A case
+runs, too, whenever the command line names it: by its node id, -k or --last-failed.
+"""
+
+from __future__ import annotations
+
+import os
+import time
+from collections.abc import Iterable
+from pathlib import Path
+
+import pytest
+
+TURNS = 4
+"""In so many days, each variant has had its turn."""
+SECONDS_OF_A_DAY = 86400
+always = pytest.mark.always
+
+
+def turn_of(asked: str, now: float) -> int | None:
+    """Which share runs; ``None`` for all."""
+    if asked == "all":
+        return None
+    return int(asked) if asked else int(now // SECONDS_OF_A_DAY)
+
+
+class Rotation:
+    """What runs in this turn. It is the same in all test processes, though a day may end between their starts."""
+
+    def __init__(self, turn: int | None) -> None:
+        self.turn = turn
+        self.left = self.variants = 0
+
+    @pytest.hookimpl(trylast=True)  # of the tests that -k and --last-failed leave
+    def pytest_collection_modifyitems(self, config: pytest.Config, items: list[pytest.Item]) -> None:
+        """Leave out the variants of other turns."""
+        rotated = [item for item in items if isinstance(item, pytest.Function) and item.get_closest_marker("rotated")]
+        self.variants = len(rotated)
+        if self.turn is None or config.option.keyword or config.getoption("lf", default=False):
+            return
+        named = [word for word in config.args if "::" in word]
+        left = {item for group in groups(rotated) for item in others(group, self.turn) if not is_named(item, named)}
+        self.left = len(left)
+        if left:
+            config.hook.pytest_deselected(items=list(left))
+            items[:] = [item for item in items if item not in left]
+
+    def pytest_sessionfinish(self, session: pytest.Session) -> None:
+        """Tell the first test process what a second one has left out."""
+        told = getattr(session.config, "workeroutput", {})
+        told["rotation"] = (self.variants, self.left)
+
+    @pytest.hookimpl(optionalhook=True)
+    def pytest_configure_node(self, node) -> None:
+        """Tell a second test process, which is about to start, which turn it is."""
+        node.workerinput["turn"] = self.turn
+
+    @pytest.hookimpl(optionalhook=True)
+    def pytest_testnodedown(self, node, error: object) -> None:
+        """Hear from it."""
+        del error
+        self.variants, self.left = getattr(node, "workeroutput", {}).get("rotation", (self.variants, self.left))
+
+    def pytest_terminal_summary(self, terminalreporter: pytest.TerminalReporter) -> None:
+        """Say what is left."""
+        if self.left:
+            again = f"PYHARNESS_TURN={self.turn} runs the same again"
+            terminalreporter.write_line(
+                f"{self.left} variants of {self.variants} left to make test-all, or to another day ({again})"
+            )
+
+
+def pytest_configure(config: pytest.Config) -> None:
+    """Begin a turn, or take part in one."""
+    config.addinivalue_line("markers", "rotated(by, turns): its cases run in turn (tests/kit/rotation.py)")
+    config.addinivalue_line("markers", "always: a case of a rotated test that runs in every turn")
+    told: dict[str, int | None] = getattr(config, "workerinput", {})
+    turn = told["turn"] if told else turn_of(os.environ.get("PYHARNESS_TURN", ""), time.time())
+    config.pluginmanager.register(Rotation(turn), "rotation")
+
+
+def groups(items: Iterable[pytest.Function]) -> Iterable[list[pytest.Function]]:
+    """The variants of each test."""
+    found: dict[str, list[pytest.Function]] = {}
+    for item in items:
+        found.setdefault(item.nodeid.partition("[")[0], []).append(item)
+    return found.values()
+
+
+def others(group: list[pytest.Function], turn: int) -> Iterable[pytest.Function]:
+    """Those of a test that have another turn."""
+    mark = group[0].get_closest_marker("rotated")
+    number = numbering(group, mark.kwargs.get("by"))
+    period = min(mark.kwargs.get("turns", TURNS), len(set(number.values())))
+    return (item for item in group if number[item] % period != turn % period and not any(item.iter_markers("always")))
+
+
+def numbering(group: list[pytest.Function], by: str | None) -> dict[pytest.Function, int]:
+    """The number of the variant that an item shows."""
+    if by is None:
+        return {item: number for number, item in enumerate(group)}
+    return {item: item.callspec.indices[by] for item in group}
+
+
+def is_named(item: pytest.Function, words: list[str]) -> bool:
+    """Whether the command line names an item, or the test that it is a case of."""
+    file, _, own = item.nodeid.partition("::")
+    for named, _, name in (word.partition("::") for word in words):
+        if Path(named).name == Path(file).name and (own == name or own.startswith((f"{name}[", f"{name}::"))):
+            return True
+    return False
