@@ -35,6 +35,7 @@ def application(request, tmp_path):
     return path
 
 
+@pytest.mark.rotated
 @pytest.mark.parametrize("words", [("run",), ("step",), ("trace",)], ids=" ".join)
 def test_a_folder_or_an_archive(pyharness, application, words):
     plain = subprocess.run([sys.executable, application, "a"], capture_output=True, text=True, check=True)
@@ -58,6 +59,7 @@ def test_no_variable_of_ours_is_in_the_environment(pyharness, environment, tmp_p
     assert pyharness(*words, script).stdout.startswith(plain.stdout)
 
 
+@pytest.mark.rotated
 @pytest.mark.parametrize("words", [("run",), ("step",)], ids=" ".join)
 def test_a_relative_path_and_another_folder(pyharness, application, words):
     """What the program imports later is found all the same."""
@@ -68,6 +70,7 @@ def test_a_relative_path_and_another_folder(pyharness, application, words):
     assert done.stdout.startswith(plain.stdout)
 
 
+@pytest.mark.rotated
 @pytest.mark.parametrize("words", [("run",), ("step",), ("trace",), ("fx", "show")], ids=" ".join)
 def test_a_file_that_the_shell_has_opened(pyharness, tmp_path, words):
     """As ``<(command)`` is, and ``7<file``."""
@@ -96,6 +99,7 @@ def test_compiled_code(pyharness, tmp_path):
     assert (spoiled.returncode, "bad magic number" in spoiled.stderr, "Traceback" in spoiled.stderr) == (1, True, False)
 
 
+@pytest.mark.rotated
 @pytest.mark.parametrize("words", [("run",), ("step",)], ids=" ".join)
 @pytest.mark.parametrize("module", [False, True])
 def test_main_has_the_names_that_python_gives_it(pyharness, tmp_path, words, module):
@@ -108,6 +112,7 @@ def test_main_has_the_names_that_python_gives_it(pyharness, tmp_path, words, mod
     assert "'__builtins__': 'module'" in plain.stdout
 
 
+@pytest.mark.rotated
 @pytest.mark.parametrize("words", [("run",), ("step",)], ids=" ".join)
 @pytest.mark.parametrize(
     "module",
@@ -211,6 +216,7 @@ def test_step_says_that_it_is_a_pipe(pyharness, tmp_path):
 EMPTIES = "import os, sys\nwrite, ends = os.write, sys.exit\nsys.modules.clear()\nx = 1\nwrite(1, b'goes on\\n')\n"
 
 
+@pytest.mark.rotated
 @pytest.mark.parametrize("end", ["y = 2\n", "ends(3)\n", "1 / 0\n"])
 @pytest.mark.parametrize("places", [(), (4, 5), (4,)], ids=len)
 def test_a_program_that_empties_sys_modules_stops_and_ends_as_ever(pyharness, tmp_path, end, places):

@@ -215,6 +215,7 @@ def test_what_may_not_be_read_or_written(here, environment):
     assert "bug in pyharness" not in done.stderr
 
 
+@pytest.mark.rotated
 @pytest.mark.parametrize("version", ["2.7", "3.6", "3.8"])
 def test_a_python_that_is_too_old(pyharness, tmp_path, version):
     old = tmp_path / "python"

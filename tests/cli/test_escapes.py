@@ -116,6 +116,7 @@ expect.printed.value = "\\u001b[31m"
 """
 
 
+@pytest.mark.rotated(turns=7)
 @pytest.mark.parametrize("name", WELL)
 def test_what_a_verb_prints(verb, folder, name):
     (folder / f"it{EVIL}.toml").write_text(TOML)
@@ -149,6 +150,7 @@ RUNNING = {
 }
 
 
+@pytest.mark.rotated
 @pytest.mark.parametrize("name", RUNNING)
 def test_what_a_verb_prints_of_a_program_that_runs(beside, name):
     done = beside(*RUNNING[name])
@@ -180,6 +182,7 @@ def test_what_a_shell_offers(beside, shell, typed):
     assert OBEYED.search(done.stdout + done.stderr) is None
 
 
+@pytest.mark.rotated
 @pytest.mark.parametrize("words", [STEP, ("fx", "show", "SCRIPT"), ("step", f"no{EVIL}.py", "--at", "fx:x")])
 def test_on_a_terminal_there_are_our_colours_and_nothing_else(environment, folder, words):
     quoted = " ".join(f"'{folder / f'net{EVIL}.py' if word == 'SCRIPT' else word}'" for word in words)

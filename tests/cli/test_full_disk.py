@@ -54,6 +54,7 @@ def on_a_small_disk(environment, tmp_path):
     return run
 
 
+@pytest.mark.rotated
 @pytest.mark.parametrize(("verb", "written"), [("draw", "drawn.html"), ("export", "small_package")])
 def test_no_half_of_a_file_stays(on_a_small_disk, tmp_path, verb, written):
     done = on_a_small_disk("fx", verb, "small.py", "-o", written)

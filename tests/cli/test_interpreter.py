@@ -188,6 +188,7 @@ def torch_beside(folder):
     return found
 
 
+@pytest.mark.rotated
 @pytest.mark.parametrize("named", [False, True], ids=["found", "named"])
 def test_verify_goes_over_into_the_environment_that_has_torch(project, pyharness, named):
     found = torch_beside(project / ("other" if named else ".venv"))

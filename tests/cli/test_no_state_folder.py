@@ -112,6 +112,7 @@ def test_run_runs_the_program(folderless, plain):
     is_one_warning(line)
 
 
+@pytest.mark.rotated
 def test_what_the_program_generates_runs_and_leaves_nothing(folderless):
     done = folderless("run", "--nan", TRACED)
     assert (done.returncode, done.stdout) == (0, "ran\n"), done.stderr
@@ -135,6 +136,7 @@ def test_the_list_of_handles_says_why_there_are_none(folderless):
     assert "bug" not in done.stderr
 
 
+@pytest.mark.rotated
 @pytest.mark.parametrize("folderless", ["nowhere", "not_writable_any_more", "full", "homeless"], indirect=True)
 def test_step_stops_in_python_and_in_generated_code(folderless):
     done = folderless("step", TRACED, "--at", "fx:linear", "--over")
@@ -153,6 +155,7 @@ def test_a_program_that_is_killed_leaves_nothing(folderless, tmp_path):
     assert not list(folderless.temporary.glob("pyharness-*"))
 
 
+@pytest.mark.rotated(by="words", turns=3)  # with both folders: they fail in other places
 @pytest.mark.parametrize("folderless", ["nowhere", "full"], indirect=True)
 @pytest.mark.parametrize(
     ("words", "said"),
@@ -184,6 +187,7 @@ def sleeping():
 PIPES = {"stdin": subprocess.PIPE, "stdout": subprocess.PIPE, "text": True}
 
 
+@pytest.mark.rotated
 @pytest.mark.parametrize("folderless", ["nowhere", "a_file", "not_writable_any_more", "full"], indirect=True)
 def test_a_process_is_found_without_handles(folderless, sleeping):
     done = folderless("stack", sleeping.pid)
@@ -194,6 +198,7 @@ def test_a_process_is_found_without_handles(folderless, sleeping):
     assert done.returncode == 0, done.stderr
 
 
+@pytest.mark.rotated
 def test_doctor_says_what_is_wrong_with_it(folderless, sleeping):
     done = folderless("doctor")
     assert "bug" not in done.stderr

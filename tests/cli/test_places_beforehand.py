@@ -100,6 +100,7 @@ LATE = {
 }
 
 
+@pytest.mark.rotated
 @pytest.mark.parametrize(("where", "said"), LATE.items(), ids=LATE)
 def test_what_only_the_program_could_tell_is_a_failure(pyharness, environment, crossing, where, said):
     env = {**environment, "PYTHONPATH": f"{environment['PYTHONPATH']}:{crossing}"}
@@ -152,6 +153,7 @@ if sys.version_info < (3, 12):  # sys.monitoring does not care
     )
 
 
+@pytest.mark.rotated
 @pytest.mark.parametrize(("text", "said"), UNSEEN.values(), ids=UNSEEN)
 def test_a_line_that_may_have_run_unseen_is_not_said_never_to_have_run(pyharness, tmp_path, text, said):
     script = tmp_path / "unseen.py"

@@ -49,6 +49,7 @@ def test_the_status_says_it_whatever_the_program_makes_of_it(run):
     assert "The first NaN was made by aten::log" in done.stderr
 
 
+@pytest.mark.rotated
 @pytest.mark.parametrize(("text", "status"), [("", 0), ("sys.exit(3)", 3), ("raise SystemExit", 0)])
 def test_a_clean_program_keeps_its_status_and_is_told_so(run, text, status):
     done = run(f"import sys, torch\nprint(torch.ones(2).log().sum().item(), sys.argv[1:])\n{text}")

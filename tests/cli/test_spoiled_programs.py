@@ -55,6 +55,7 @@ def spoiled(request, tmp_path):
     return path
 
 
+@pytest.mark.rotated
 def test_it_stops(pyharness, spoiled):
     done = pyharness("step", spoiled, "--at", f"py:{spoiled}:{_LINE} if i == 2", "--print", "a", "--print", "i")
     assert (done.returncode, done.stderr) == (0, ""), done.stderr
@@ -63,6 +64,7 @@ def test_it_stops(pyharness, spoiled):
     assert "the end" in done.stdout
 
 
+@pytest.mark.rotated
 def test_it_logs(pyharness, spoiled):
     done = pyharness("step", spoiled, "--log", f"py:{spoiled}:{_LINE} if a", "at {i}: {a}")
     assert (done.returncode, done.stderr) == (0, ""), done.stderr

@@ -119,6 +119,7 @@ def test_gdb_keeps_nothing_there_and_runs_nothing_from_there(weak, sleeping):
     assert not [file for file in weak.home.rglob("*") if file.is_file()]
 
 
+@pytest.mark.rotated
 def test_doctor_says_so(weak):
     said = " ".join(weak("doctor", "--json").stdout.split())
     assert "PYHARNESS_HOME" in said

@@ -46,6 +46,7 @@ FAULTS = {
 }
 
 
+@pytest.mark.rotated
 @pytest.mark.parametrize(("line", "told"), FAULTS.items(), ids=FAULTS)
 def test_arguments_in_the_wrong_order_and_code_that_raises(typed, tmp_path, line, told):
     (tmp_path / "net.py").write_text(NET)
@@ -79,6 +80,7 @@ def core_notes(core):
     raise AssertionError("a core without notes")
 
 
+@pytest.mark.rotated
 @pytest.mark.parametrize("part", [17, 64, 2000, 0.01, 0.5])
 def test_a_core_that_lacks_its_end(pyharness, whole_core, tmp_path, part):
     size = part if isinstance(part, int) else int(len(whole_core) * part)
