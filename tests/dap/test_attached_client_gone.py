@@ -81,6 +81,7 @@ STATES = (
 at_any_state = pytest.mark.parametrize("state", STATES, ids=named)
 
 
+@pytest.mark.rotated
 @at_any_state
 def test_a_client_that_hangs_up(dap, walker, state):
     client = dap.stdio()
@@ -90,6 +91,7 @@ def test_a_client_that_hangs_up(dap, walker, state):
     walker.ends_free()
 
 
+@pytest.mark.rotated
 @at_any_state
 def test_a_client_that_disconnects(dap, walker, state):
     client = dap.stdio()
@@ -100,6 +102,7 @@ def test_a_client_that_disconnects(dap, walker, state):
     walker.ends_free()
 
 
+@pytest.mark.rotated
 @pytest.mark.parametrize("state", [running, standing_in_python, standing_in_native_code], ids=named)
 def test_a_client_that_ends_what_it_attached_to(dap, walker, state):
     client = dap.stdio()
@@ -109,6 +112,7 @@ def test_a_client_that_ends_what_it_attached_to(dap, walker, state):
     assert walker.end()[0] < 0
 
 
+@pytest.mark.rotated
 @pytest.mark.parametrize(
     "state",
     [states.standing_in_python, states.standing_in_native_code, states.waiting_in_native_code],

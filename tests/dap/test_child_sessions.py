@@ -92,6 +92,7 @@ LEFT = {
 }
 
 
+@pytest.mark.rotated
 @pytest.mark.parametrize("case", LEFT)
 def test_children_that_run_on(dap, case):
     arguments, options, said = LEFT[case]

@@ -15,6 +15,7 @@ LONELY = Path(__file__).with_name("lonely.py")
 at_any_state = pytest.mark.parametrize("state", states.STATES, ids=lambda state: state.__name__)
 
 
+@pytest.mark.rotated
 @at_any_state
 def test_a_client_that_hangs_up(dap, tmp_path, state):
     client = dap.stdio(**states.environment_of(state, tmp_path))
@@ -24,6 +25,7 @@ def test_a_client_that_hangs_up(dap, tmp_path, state):
     assert not dap.wait_gone()
 
 
+@pytest.mark.rotated
 @at_any_state
 def test_a_client_that_is_killed(dap, tmp_path, state):
     command = [sys.executable, str(LONELY), state.__name__, dap.mark, str(tmp_path), "tcp"]
@@ -36,6 +38,7 @@ def test_a_client_that_is_killed(dap, tmp_path, state):
     assert not dap.wait_gone()
 
 
+@pytest.mark.rotated
 @at_any_state
 def test_a_client_that_disconnects(dap, tmp_path, state):
     client = dap.stdio(**states.environment_of(state, tmp_path))

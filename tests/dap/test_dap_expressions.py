@@ -59,6 +59,7 @@ def test_values_that_block_or_exit_are_shown_as_such(at_look):
     program.leave()
 
 
+@pytest.mark.rotated
 @pytest.mark.parametrize(("stands", "language"), [("python", "python"), ("native", "python"), ("native", "C++")])
 def test_cancel_ends_an_expression_and_drops_one_that_waits(at_look, stands, language):
     program, stood = at_look(stands, 600)
@@ -76,6 +77,7 @@ def test_cancel_ends_an_expression_and_drops_one_that_waits(at_look, stands, lan
     program.leave()
 
 
+@pytest.mark.rotated
 @pytest.mark.parametrize(("stands", "language"), [("python", "python"), ("native", "python"), ("native", "C++")])
 def test_who_leaves_does_not_wait_for_an_expression(at_look, stands, language):
     program, stood = at_look(stands, 600)

@@ -25,6 +25,7 @@ def clear(program):
     program.set_lines(program.extension, [])
 
 
+@pytest.mark.rotated
 @pytest.mark.parametrize("place", PLACES)
 def test_terminate_lets_the_program_tidy_up(dap, place):
     program = begun(dap, place)
@@ -35,6 +36,7 @@ def test_terminate_lets_the_program_tidy_up(dap, place):
     program.leave()
 
 
+@pytest.mark.rotated
 @pytest.mark.parametrize("place", PLACES)
 def test_a_program_that_stays_is_ended_by_disconnect(dap, place):
     program = begun(dap, place, "stays")

@@ -33,6 +33,7 @@ def paused(program, thread):
     return [frame for frame in program.stack(thread) if "source" in frame]
 
 
+@pytest.mark.rotated
 @pytest.mark.parametrize("place", PLACES)
 def test_pause(dap, place):
     program, main = begun(dap, place)

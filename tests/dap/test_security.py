@@ -66,6 +66,7 @@ def test_a_second_client_without_the_token_starts_nothing(dap, first, tmp_path):
     assert first.client.request("threads")["threads"]
 
 
+@pytest.mark.rotated
 @pytest.mark.parametrize(
     ("command", "arguments"),
     [

@@ -53,6 +53,7 @@ def test_an_end_that_comes_as_it_ends_reaches_nothing_else(bounds, on):
     assert {each.value or type(each.error) for each in outcomes} <= {"spun", TimeoutError}
 
 
+@pytest.mark.rotated
 @pytest.mark.parametrize(
     "body",
     [

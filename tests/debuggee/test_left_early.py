@@ -9,6 +9,7 @@ import pytest
 PROGRAM = Path(__file__).with_name("left_early.py")
 
 
+@pytest.mark.rotated
 @pytest.mark.parametrize("when", ["before it connects", "it waits", "its threads start", "it hung up"])
 def test_the_program_ends(when):
     done = subprocess.run([sys.executable, str(PROGRAM), when], capture_output=True, text=True, timeout=60, check=False)

@@ -19,6 +19,7 @@ def name_of(program, how):
     return how.get("handle") or program.pid
 
 
+@pytest.mark.rotated
 @pytest.mark.parametrize("how", HOW)
 @pytest.mark.parametrize(("way", "mark"), [("calls", "work"), ("nothing", "nothing"), ("threads", "work")])
 def test_a_breakpoint_binds_in_a_loop_that_runs(running, how, way, mark):
@@ -40,6 +41,7 @@ def test_each_session_counts_its_own_hits(running):
     walker.ends_free()
 
 
+@pytest.mark.rotated
 @pytest.mark.parametrize("how", HOW)
 def test_native_code_that_runs_is_stopped_in_and_stepped_out_of(running, how):
     walker = running("attach_loop.py", "native", **how)

@@ -9,7 +9,7 @@ import pytest
 
 import pyharness
 from kit import builds, needs
-from kit.interpreters import interpreters
+from kit.interpreters import cases, interpreters
 from kit.marks import line_of
 from kit.paths import PROGRAMS
 from pyharness.model.errors import HarnessError, UsageError
@@ -45,6 +45,7 @@ def come_to(program, where, container, text):
         program.clear_breakpoint(there)
 
 
+@pytest.mark.rotated
 @pytest.mark.parametrize("options", KINDS, ids=lambda options: " ".join(options) or "other files and processes")
 def test_both_halves_from_outside(contained, options):
     container = contained(*options)
@@ -65,10 +66,8 @@ def test_both_halves_from_outside(contained, options):
     assert container.end() == (0, "temporary []\n", "")
 
 
-OTHERS = sorted(interpreters())
-
-
-@pytest.mark.parametrize("version", OTHERS)
+@pytest.mark.rotated
+@pytest.mark.parametrize("version", cases())
 def test_another_python_than_ours(contained, version):
     container = contained(python=interpreters()[version])
     with pyharness.attach(container.pid) as program:
@@ -138,6 +137,7 @@ def test_a_program_without_streams_gets_no_socket_in_their_place(contained):
     assert container.end()[0] == 0
 
 
+@pytest.mark.rotated
 @pytest.mark.parametrize("where", ["op:aten::mul", "node:MulBackward0", "fx:relu"])
 def test_places_that_need_the_same_files_are_refused(contained, where):
     container = contained()
@@ -166,6 +166,7 @@ sys.stdin.read()
 """
 
 
+@pytest.mark.rotated
 @pytest.mark.parametrize("where", ["calls", "native:weigh"])
 def test_a_debugger_that_is_killed_leaves_a_program_that_runs_on(contained, where):
     container = contained()

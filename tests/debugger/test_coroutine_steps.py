@@ -5,12 +5,13 @@ import subprocess
 
 import pytest
 
-from kit.interpreters import interpreters
+from kit.interpreters import cases, interpreters
 from kit.marks import line_of
 from kit.paths import PROGRAMS
 
 SCRIPT = PROGRAMS / "coroutine_steps.py"
-VERSIONS = [name for name in sorted(interpreters()) if not name.startswith("3.9")]
+VERSIONS = cases(name for name in interpreters() if not name.startswith("3.9"))
+pytestmark = pytest.mark.rotated(by="version")
 CLOSES_UNSEEN = "3.13"
 """From here on Python closes a generator that waits in no ``try`` without running it, so no debugger hears of it."""
 

@@ -57,6 +57,7 @@ def begins(stop, kind, mark):
     return at(stop)[:2] == (language, file) and line - 1 <= stop.frame.line <= line
 
 
+@pytest.mark.rotated
 def test_into_and_out(program, kind):
     run_to(program, "scales")
     stop = program.into()
@@ -66,6 +67,7 @@ def test_into_and_out(program, kind):
     assert program.finish() == 0
 
 
+@pytest.mark.rotated
 def test_glue_is_folded(program):
     run_to(program, "scales")
     program.into()
@@ -74,6 +76,7 @@ def test_glue_is_folded(program):
     assert shown[1] == "<module>"
 
 
+@pytest.mark.rotated
 def test_over_walks_off_the_end_to_the_next_line_of_python(program, kind):
     run_to_native(program, kind, "returns")
     for _ in range(4):
@@ -85,6 +88,7 @@ def test_over_walks_off_the_end_to_the_next_line_of_python(program, kind):
     assert program.finish() == 0
 
 
+@pytest.mark.rotated
 @pytest.mark.parametrize("kind", CALL_BACK, indirect=True)
 def test_into_python_that_native_code_calls(program, kind):
     run_to_native(program, kind, "again")

@@ -63,6 +63,7 @@ def test_a_value_without_a_text_hides_no_other(debugged, language):
         assert program.finish() == 7
 
 
+@pytest.mark.rotated
 @pytest.mark.parametrize("language", ["py", "native"])
 @pytest.mark.parametrize("thread", ["main", "other"])
 def test_what_blocks_is_ended(debugged, language, thread):
@@ -137,6 +138,7 @@ def test_ctrl_c_ends_an_expression_and_nothing_else(debugged, language):
         assert program.finish() == 7
 
 
+@pytest.mark.rotated
 @pytest.mark.parametrize("language", ["py", "native"])
 @pytest.mark.parametrize(
     "expression",

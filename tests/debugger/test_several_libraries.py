@@ -47,6 +47,7 @@ def logged(script, text, libraries, place):
     return heard
 
 
+@pytest.mark.rotated
 @pytest.mark.parametrize("place", ["native:doubled", "native:doubled.c:2"])
 @pytest.mark.parametrize("text", [TWO, AGAIN], ids=["two", "again"])
 def test_each_is_stopped_in(tmp_path, libraries, text, place):
@@ -89,6 +90,7 @@ def test_a_file_that_has_a_shorter_namesake_in_a_library_before_it(tmp_path, who
     assert logged(tmp_path / "loads.py", TWO, made, f"native:{file}:42") == ["2"]
 
 
+@pytest.mark.rotated
 @pytest.mark.parametrize("name", ["a{1} (b) [c]", "a^b$c*\\d.+?|", 'ünï "q"'])
 def test_a_folder_of_any_name(tmp_path, libraries, name):
     """gdb finds libraries by a regular expression."""
@@ -133,6 +135,7 @@ def loader(tmp_path):
     return library
 
 
+@pytest.mark.rotated
 @pytest.mark.parametrize("how", ["CDLL", "PyDLL"])
 @pytest.mark.parametrize("function", ["call_here", "call_on_a_thread"])
 @pytest.mark.parametrize("place", ["native:doubled", "native:doubled.c:2"])

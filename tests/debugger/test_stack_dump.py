@@ -14,7 +14,7 @@ import pytest
 
 from kit import needs
 from kit.command import PYHARNESS
-from kit.interpreters import interpreters, waiting
+from kit.interpreters import cases, interpreters, waiting
 from kit.marks import marks
 from kit.paths import PROGRAMS
 from pyharness.debugger.gdb_reading import StackDumpError
@@ -65,7 +65,8 @@ def assert_is_merged(thread):
     assert names.index("<module>") < len(names) - 1, "what started the interpreter lies below the module"
 
 
-@pytest.mark.parametrize("name", interpreters())
+@pytest.mark.rotated
+@pytest.mark.parametrize("name", cases())
 def test_every_python_alive_and_dead(name, tmp_path):
     with waiting(interpreters()[name], FRAMES) as (process, said):
         threads = dump_stacks(said["pid"])
@@ -272,6 +273,7 @@ end' "$@"
 """
 
 
+@pytest.mark.rotated
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM, signal.SIGKILL], ids=lambda number: number.name)
 def test_ended_while_gdb_is_attached(number, tmp_path):
     """Ctrl-C, an orderly end, and the end that nobody can prevent: the program runs on."""

@@ -7,7 +7,7 @@ import sys
 import pytest
 
 from kit import builds, needs
-from kit.interpreters import interpreters
+from kit.interpreters import cases, interpreters
 from kit.marks import line_of, place
 from kit.paths import PROGRAMS, ROOT
 
@@ -49,10 +49,11 @@ def native(mark, function):
 OWN = "{}.{}".format(*sys.version_info)
 BARE = sys._base_executable  # type: ignore[attr-defined]  # a venv has the interpreter that it was made from
 """Our own interpreter without its environment, in which an editable install would find the modules of this clone."""
-OTHERS = [version for version in sorted(interpreters()) if not version.startswith(OWN)]
+OTHERS = [version for version in interpreters() if not version.startswith(OWN)]
+pytestmark = pytest.mark.rotated
 
 
-@pytest.fixture(params=[OWN, *OTHERS])
+@pytest.fixture(params=cases([OWN, *OTHERS]))
 def interpreter(request):
     """Our own, which has a native half elsewhere, and every other version that is here."""
     return BARE if request.param == OWN else interpreters()[request.param]

@@ -23,6 +23,7 @@ def finished(pyharness, way, *actions):
 WAYS = pytest.mark.parametrize("way", RESULTS)
 
 
+@pytest.mark.rotated
 @WAYS
 def test_breakpoints_stop_the_parent_alone(pyharness, way):
     stops = finished(
@@ -37,6 +38,7 @@ def test_children_made_under_a_native_breakpoint(pyharness, way):
     assert stop["printed"] == {"value": "11"}
 
 
+@pytest.mark.rotated
 @pytest.mark.parametrize("way", ["fork", "pool-fork", "pool-spawn"])
 def test_children_made_in_a_step(pyharness, way):
     stops = finished(pyharness, way, "--at", at("children", FORKS), "--into-native", "--over", "--into")

@@ -60,6 +60,7 @@ DOORS = {
 }
 
 
+@pytest.mark.rotated
 @pytest.mark.parametrize("safe", ["", "1"], ids=["", "PYTHONSAFEPATH"])
 @pytest.mark.parametrize("door", DOORS)
 def test_the_program_has_the_path_and_the_files_that_plain_python_gives_it(script, door, safe):

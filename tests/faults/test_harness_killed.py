@@ -5,6 +5,7 @@ from phases import PHASES, asking_in_native_code, named, starting
 from processes import wait_until_it_runs
 
 
+@pytest.mark.rotated
 @pytest.mark.parametrize("phase", PHASES, ids=named)
 def test_the_program_runs_on(pyharness, tmp_path, phase):
     harness = phase(pyharness, tmp_path)

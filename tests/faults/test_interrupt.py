@@ -18,6 +18,7 @@ def assert_all_ended(harness, expected=128 + signal.SIGINT):
     assert not harness.family()
 
 
+@pytest.mark.rotated
 @pytest.mark.parametrize("phase", [phase for phase in PHASES if phase not in ASKING], ids=named)
 def test_ctrl_c(pyharness, tmp_path, phase):
     assert_all_ended(phase(pyharness, tmp_path).interrupt())
@@ -35,6 +36,7 @@ def test_ctrl_c_again_and_again(pyharness, tmp_path):
     assert_all_ended(harness)
 
 
+@pytest.mark.rotated
 @pytest.mark.parametrize("phase", [attached, standing_in_native_code, running_without_gdb], ids=named)
 def test_a_polite_request_to_end(pyharness, tmp_path, phase):
     harness = phase(pyharness, tmp_path)

@@ -7,6 +7,7 @@ from processes import marked_with
 from kit.strangers import assert_let_nobody_in
 
 
+@pytest.mark.rotated
 @pytest.mark.parametrize("phase", PHASES, ids=named)
 def test_a_step_session_lets_nobody_in(pyharness, tmp_path, phase):
     harness = phase(pyharness, tmp_path)

@@ -8,6 +8,7 @@ from kit.paths import PROGRAMS
 FX = PROGRAMS / "fault_graph.py"
 
 
+@pytest.mark.rotated
 @pytest.mark.parametrize(
     ("script", "where", "said", "offered"),
     [

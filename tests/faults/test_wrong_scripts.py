@@ -40,6 +40,7 @@ def test_an_exception_has_the_programs_own_traceback(pyharness, tmp_path):
     assert "the program ended with exit code 1" in said
 
 
+@pytest.mark.rotated
 @pytest.mark.parametrize(("line", "wanted"), [("sys.exit(3)", 3), ("sys.exit('no')", 1), ("os._exit(4)", 4), ("", 0)])
 def test_the_exit_code_is_the_programs(pyharness, tmp_path, line, wanted):
     status, errors, _ = run(
@@ -49,6 +50,7 @@ def test_the_exit_code_is_the_programs(pyharness, tmp_path, line, wanted):
     assert errors == ("no\n" if "no" in line else "")
 
 
+@pytest.mark.rotated
 @pytest.mark.parametrize("number", [signal.SIGKILL, signal.SIGTERM, signal.SIGABRT])
 def test_a_signal_ends_it(pyharness, tmp_path, number):
     text = f"import os\nx = 1\nos.kill(os.getpid(), {int(number)})\n"

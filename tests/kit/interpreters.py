@@ -42,7 +42,7 @@ def interpreters():
 def cases(names=None):
     """The versions as cases of a rotated test: the newest and the tests' own have every turn."""
     names = sorted(interpreters() if names is None else names, key=_numbers)
-    every = {*names[-1:], *(name for name in names if _numbers(name) == sys.version_info[:2])}
+    every = {names[-1], "{}.{}".format(*sys.version_info)}
     return [pytest.param(name, id=name, marks=[rotation.always] if name in every else []) for name in names]
 
 

@@ -10,7 +10,7 @@ from dataclasses import replace
 
 import pytest
 
-from kit.interpreters import interpreters, until_it_reads, waiting
+from kit.interpreters import cases, interpreters, until_it_reads, waiting
 from pyharness.debugger.gdb_reading import dump_by_gdb
 from pyharness.host.process_state import is_stopped
 from pyharness.reading.live.stacks import read_stacks
@@ -62,7 +62,8 @@ def frame_shown(frame):
     return frame.language, function, frame.file, frame.line, frame.library, frame.fx, node, plumbing
 
 
-@pytest.mark.parametrize("name", interpreters())
+@pytest.mark.rotated(by="name")
+@pytest.mark.parametrize("name", cases())
 @pytest.mark.parametrize("program", [FRAMES, GIL])
 def test_every_python(name, program):
     with waiting(interpreters()[name], program) as (_process, said):
@@ -220,6 +221,7 @@ int main(int count, char**) {
 """
 
 
+@pytest.mark.rotated
 @pytest.mark.parametrize("flags", ["-O0 -g", "-O2 -g", "-O2 -g -gdwarf-4", "-O3 -g -gz", "-O2", "-O2 -g -static"])
 @pytest.mark.parametrize("arguments", [[], ["on another stack"]], ids=["", "on-another-stack"])
 def test_inlined_functions_lambdas_and_signals(flags, arguments, tmp_path):
