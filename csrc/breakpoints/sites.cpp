@@ -102,7 +102,7 @@ struct Armed {
   const Condition* only = nullptr; // of a place with one breakpoint
 };
 
-std::mutex mutex; // of what follows
+std::mutex sites_mutex; // of what follows
 std::vector<std::unique_ptr<const Armed>>& all_armed() {
   static auto* made = new std::vector<std::unique_ptr<const Armed>>();
   return *made;
@@ -174,14 +174,14 @@ std::vector<Site*> all_sites() {
 }
 
 void arm(Site& site, Breakpoint& breakpoint) {
-  const std::lock_guard<std::mutex> lock(mutex);
+  const std::lock_guard<std::mutex> lock(sites_mutex);
   auto& there = armed_sites()[&site];
   there.push_back(&breakpoint);
   put(site, there);
 }
 
 void disarm(Breakpoint& breakpoint) {
-  const std::lock_guard<std::mutex> lock(mutex);
+  const std::lock_guard<std::mutex> lock(sites_mutex);
   breakpoint.removed.store(true);
   for (auto& [site, there] : armed_sites()) {
     const auto end = std::remove(there.begin(), there.end(), &breakpoint);

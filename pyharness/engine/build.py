@@ -56,10 +56,10 @@ def _build(facts: Facts, name: str, progress: Progress) -> Path:
 
 def _make(chosen: Compiler, folder: Path, progress: Progress) -> None:
     """Compile and link in ``folder``, of which only the module and a note stay."""
-    facts, parts = chosen.facts, sources.files()
+    facts, parts = chosen.facts, sources.folders()
     module, work = folder / f"{shelf.MODULE}{facts.suffix}", folder / "work"
     work.mkdir()
-    commands = [chosen.object_of(source, work) for source in parts]
+    commands = [chosen.object_of(each, work) for each in parts]
     count, done = len(commands) + 2, 0
 
     def ended(command: list[str]) -> None:

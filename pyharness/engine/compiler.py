@@ -41,15 +41,18 @@ class Compiler:
         header.write_text(f"#include <{sources.HEADERS}>\n", encoding="utf-8")
         return [*self.words, *self._flags(), "-x", "c++-header", str(header), "-o", f"{header}.gch"]
 
-    def object_of(self, source: Path, build: Path) -> list[str]:
-        """The command that compiles one file."""
+    def object_of(self, folder: Path, build: Path) -> list[str]:
+        """The command that compiles the files of one folder as one: what they all include costs more than they do."""
+        unit = _object(folder, build).with_suffix(".cpp")
+        named = (path.relative_to(sources.root()).as_posix() for path in sources.folders()[folder])
+        unit.write_text("".join(f"#include <{name}>\n" for name in named), encoding="utf-8")
         header = build / Path(sources.HEADERS).name
         flags = [*self._flags(), "-include", str(header)]
-        return [*self.words, *flags, "-c", str(source), "-o", str(_object(source, build))]
+        return [*self.words, *flags, "-c", str(unit), "-o", str(_object(folder, build))]
 
     def linked(self, build: Path, module: Path) -> list[str]:
         """The command that makes the module of all of them."""
-        objects = [str(_object(source, build)) for source in sources.files()]
+        objects = [str(_object(folder, build)) for folder in sources.folders()]
         libraries = [f"-L{self.facts.torch}/lib", *(f"-l{name}" for name in _LIBRARIES)]
         openmp = ["-fopenmp"] * self.has_openmp
         return [*self.words, "-shared", *openmp, *objects, *libraries, "-o", str(module)]
@@ -73,9 +76,9 @@ class Compiler:
         ]
 
 
-def _object(source: Path, build: Path) -> Path:
-    name = source.relative_to(sources.root()).with_suffix(".o").as_posix().replace("/", "-")
-    return build / name
+def _object(folder: Path, build: Path) -> Path:
+    name = folder.relative_to(sources.root()).as_posix().replace("/", "-")
+    return build / f"{name}.o"
 
 
 def compiler(facts: Facts) -> Compiler:

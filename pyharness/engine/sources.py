@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 from functools import cache
+from itertools import groupby
 from pathlib import Path
 
 from pyharness.model.errors import HarnessError
@@ -28,6 +29,16 @@ def root() -> Path:
 def files() -> list[Path]:
     """The files to compile."""
     return [path for folder in _FOLDERS for path in sorted((root() / folder).rglob("*.cpp"))]
+
+
+@cache
+def folders() -> dict[Path, list[Path]]:
+    """The files to compile, by the folder that they lie in."""
+    return {parent: list(found) for parent, found in groupby(sorted(files(), key=_parent), key=_parent)}
+
+
+def _parent(path: Path) -> Path:
+    return path.parent
 
 
 @cache

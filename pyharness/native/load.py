@@ -92,7 +92,7 @@ def _module_in(file: Path) -> ModuleType:
 
 
 def _without_engine(fits: Facts) -> HarnessError:
-    remedy = f"`pyharness engine build --python {sys.executable}` builds it, once: some minutes."
+    remedy = f"`pyharness engine build --python {sys.executable}` builds it, once: a minute or two."
     return HarnessError(f"There is no engine for {fits.named} yet.", remedy)
 
 
@@ -101,7 +101,7 @@ class _Said(Progress):
 
     def begins(self, facts: Facts, count: int) -> None:
         """Say that it takes a while."""
-        say(f"building the engine for {facts.named}, once: {count} parts, some minutes.")
+        say(f"building the engine for {facts.named}, once: {count} parts, a minute or two.")
 
     def waits(self, facts: Facts) -> None:
         """Say who builds it."""

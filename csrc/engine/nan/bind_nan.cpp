@@ -100,7 +100,7 @@ py::dict as_dict(const Finding& finding) {
 PyObject* handler = nullptr;
 
 // What a thread without Python found waits for one that has it.
-std::mutex mutex;
+std::mutex parked_mutex;
 std::optional<Finding> parked;
 
 // The function of pyharness/_trap that gdb stops on.
@@ -163,7 +163,7 @@ bool tell(const Finding& finding, bool may_throw) {
 bool tell_parked() {
   std::optional<Finding> finding;
   {
-    const std::lock_guard<std::mutex> lock(mutex);
+    const std::lock_guard<std::mutex> lock(parked_mutex);
     finding.swap(parked);
   }
   if (!finding) {
@@ -178,7 +178,7 @@ bool tell_parked() {
 
 bool park(Finding& finding) {
   {
-    const std::lock_guard<std::mutex> lock(mutex);
+    const std::lock_guard<std::mutex> lock(parked_mutex);
     parked = std::move(finding);
   }
   // By the main thread, when it next runs Python; without a wait for the GIL.

@@ -136,7 +136,7 @@ std::unique_ptr<OpPlan> make_plan(const c10::FunctionSchema& schema) {
   return plan;
 }
 
-std::mutex mutex; // of the plans
+std::mutex plans_mutex;
 std::unordered_map<std::string, std::unique_ptr<OpPlan>>& plans() {
   static auto* all =
       new std::unordered_map<std::string, std::unique_ptr<OpPlan>>;
@@ -153,7 +153,7 @@ const OpPlan* find_plan(const at::RecordFunction& fn) {
   }
   // The whole schema: a program may define, drop and define an op again.
   const std::string key = c10::toString(*schema);
-  const std::lock_guard<std::mutex> lock(mutex);
+  const std::lock_guard<std::mutex> lock(plans_mutex);
   auto& plan = plans()[key];
   if (!plan) {
     plan = make_plan(*schema);

@@ -16,14 +16,14 @@ namespace {
 using Pair = std::pair<std::string, std::string>;
 
 // Names are few and never go.
-struct Table {
+struct NameTable {
   std::mutex mutex; // of what follows
   std::deque<Pair> names;
   std::map<Pair, Name> numbers;
 };
 
-Table& table() {
-  static Table all;
+NameTable& table() {
+  static NameTable all;
   return all;
 }
 

@@ -23,19 +23,19 @@ struct Entry {
   std::atomic<std::uint64_t> approximate; // and the epoch of the chain above it
 };
 
-struct Table {
+struct OriginTable {
   std::array<Entry, kNodes> entries;
 };
 
 // Never freed: a graph may be run long after the thread that built it.
-std::array<std::atomic<Table*>, kThreads> tables{};
+std::array<std::atomic<OriginTable*>, kThreads> tables{};
 
-thread_local Table* own = nullptr;
+thread_local OriginTable* own = nullptr;
 
-Table* own_table() {
+OriginTable* own_table() {
   if (own == nullptr) {
     // Zeroed pages of the system's: what is never written takes no memory.
-    own = static_cast<Table*>(std::calloc(1, sizeof(Table)));
+    own = static_cast<OriginTable*>(std::calloc(1, sizeof(OriginTable)));
     const auto thread = at::RecordFunction::currentThreadId();
     tables[thread % kThreads].store(own, std::memory_order_release);
   }

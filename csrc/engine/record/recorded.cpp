@@ -20,13 +20,13 @@ thread_local std::shared_ptr<Recorded> own;
 // The same without a guard: a thread's first look at `own` runs code.
 thread_local Recorded* here = nullptr;
 
-std::mutex mutex; // of what follows
+std::mutex recorded_mutex; // of what follows
 std::vector<std::shared_ptr<Recorded>> all;
 std::size_t capacity_of_next = 0;
 std::uint64_t last_generation = 0;
 
 void join(std::uint64_t current) {
-  const std::lock_guard<std::mutex> lock(mutex);
+  const std::lock_guard<std::mutex> lock(recorded_mutex);
   own = std::make_shared<Recorded>(
       capacity_of_next, current, here != nullptr ? here->last_order : 0);
   here = own.get();
@@ -110,19 +110,19 @@ Recorded* recorded_here() {
 }
 
 void begin_generation(std::size_t capacity) {
-  const std::lock_guard<std::mutex> lock(mutex);
+  const std::lock_guard<std::mutex> lock(recorded_mutex);
   capacity_of_next = capacity;
   generation.store(++last_generation, std::memory_order_release);
 }
 
 void end_generation() {
-  const std::lock_guard<std::mutex> lock(mutex);
+  const std::lock_guard<std::mutex> lock(recorded_mutex);
   generation.store(0, std::memory_order_release);
   all.clear();
 }
 
 std::vector<std::shared_ptr<Recorded>> all_recorded() {
-  const std::lock_guard<std::mutex> lock(mutex);
+  const std::lock_guard<std::mutex> lock(recorded_mutex);
   return all;
 }
 

@@ -25,7 +25,7 @@ struct Recording {
   std::map<const Recorded*, std::uint64_t> written; // before it began
 };
 
-std::mutex mutex; // of what follows
+std::mutex recordings_mutex; // of what follows
 std::map<std::uint64_t, Recording> recordings;
 std::uint64_t last_recording = 0;
 std::unique_ptr<c10::ApproximateClockToUnixTimeConverter> clock;
@@ -91,7 +91,7 @@ Drained drained(
 }
 
 std::uint64_t start(const Wanted& wanted, std::size_t capacity) {
-  const std::lock_guard<std::mutex> lock(mutex);
+  const std::lock_guard<std::mutex> lock(recordings_mutex);
   if (recordings.empty()) {
     clock = std::make_unique<c10::ApproximateClockToUnixTimeConverter>();
     begin_generation(capacity);
@@ -118,7 +118,7 @@ std::uint64_t start_recording(const Wanted& wanted, std::size_t capacity) {
 }
 
 std::vector<Drained> stop_recording(std::uint64_t number) {
-  const std::lock_guard<std::mutex> lock(mutex);
+  const std::lock_guard<std::mutex> lock(recordings_mutex);
   const auto recording = recordings.at(number);
   recordings.erase(number);
   observe(wanted_by_all());
@@ -134,7 +134,7 @@ std::vector<Drained> stop_recording(std::uint64_t number) {
 }
 
 std::uint64_t count_events(std::uint64_t number) {
-  const std::lock_guard<std::mutex> lock(mutex);
+  const std::lock_guard<std::mutex> lock(recordings_mutex);
   const auto& recording = recordings.at(number);
   std::uint64_t count = 0;
   for (const auto& each : all_recorded()) {

@@ -25,7 +25,7 @@ class Shown(Progress):
 
     def begins(self, facts: Facts, count: int) -> None:
         """Say what is built, and that it is once only."""
-        output.note(f"building the engine for {facts.named}, once: {count} parts, some minutes.")
+        output.note(f"building the engine for {facts.named}, once: {count} parts, a minute or two.")
 
     def waits(self, facts: Facts) -> None:
         """Say who builds it."""

@@ -32,7 +32,7 @@ class EngineFirst(Progress):
     def begins(self, facts: Facts, count: int) -> None:
         """Note what takes so long, and that it is once only."""
         self._named = facts.named
-        self._note(f"building the engine for {facts.named}, once: {count} parts, some minutes.")
+        self._note(f"building the engine for {facts.named}, once: {count} parts, a minute or two.")
 
     def waits(self, facts: Facts) -> None:
         """Note who builds it."""
