@@ -64,7 +64,7 @@ test: export PYTHONDONTWRITEBYTECODE :=
 test: export PYHARNESS_TURN ?= $(TURN)
 test: debug-build ## run the tests (TESTS=PATH for some, TURN=all for every variant) against the debug build
 	$(BIN)/python -m compileall -q pyharness tests/kit
-	$(BIN)/python -m pytest -n 3 --dist loadfile $(TESTS)
+	$(BIN)/python -m pytest -n 4 --dist loadfile --no-loadscope-reorder $(TESTS)
 
 test-versions: setup ## run the tests with other versions of Python and torch (VERSIONS=py3.12-torch2.14 for one pair)
 	$(BIN)/nox -s "tests$(if $(VERSIONS),($(VERSIONS)))"

@@ -14,7 +14,7 @@ from kit import builds, needs
 from kit.command import Command, environment_of
 from kit.containers import ledgers
 
-pytest_plugins = ["kit.rotation"]
+pytest_plugins = ["kit.rotation", "kit.order"]
 
 # How fast a busy machine makes up an example says nothing of what is tested.
 settings.register_profile("busy", deadline=None, suppress_health_check=[HealthCheck.too_slow])

@@ -16,7 +16,7 @@ from kit import wheel as wheels
 from kit.interpreters import interpreters
 from kit.paths import ROOT
 
-pytestmark = pytest.mark.timeout(1200)  # pip fetches what the package needs
+pytestmark = [pytest.mark.slow, pytest.mark.timeout(1200)]  # pip fetches what the package needs
 
 LOADED = """
 import sys

@@ -116,6 +116,7 @@ expect.printed.value = "\\u001b[31m"
 """
 
 
+@pytest.mark.slow
 @pytest.mark.rotated(turns=7)
 @pytest.mark.parametrize("name", WELL)
 def test_what_a_verb_prints(verb, folder, name):

@@ -91,6 +91,7 @@ def test_a_misspelt_node_offers_the_nearest(pyharness):
     assert "relu" in result.stderr
 
 
+@pytest.mark.slow
 @pytest.mark.rotated(turns=7)
 @pytest.mark.parametrize(
     "session", [pytest.param(path, id=path.stem, marks=NEEDS.get(path.stem, ())) for path in SESSIONS]

@@ -40,6 +40,7 @@ def child_of(asked, client, script, *marks, native=()):
     return child
 
 
+@pytest.mark.rotated
 @pytest.mark.parametrize("way", ["fork", "spawn"])
 def test_a_child_is_debugged_in_both_languages_beside_its_parent(dap, way):
     client = dap.tcp()

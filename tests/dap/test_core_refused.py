@@ -59,6 +59,7 @@ def test_a_compressed_one(dap, tmp_path):
     assert "zstd -d" in remedy
 
 
+@pytest.mark.rotated
 @pytest.mark.parametrize("part", ["header", "table", "half"])
 def test_a_part_of_one(dap, crash, tmp_path, part):
     path, size = tmp_path / "core", crash.stat().st_size

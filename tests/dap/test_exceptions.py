@@ -105,6 +105,7 @@ def test_what_cannot_be_meant_is_said_and_the_rest_holds(dap):
     program.leave()
 
 
+@pytest.mark.rotated
 @pytest.mark.parametrize("crashes", [True, False])
 def test_a_crash_is_a_stop_unless_it_is_not_wanted(dap, crashes):
     program = Debugging(dap.stdio(), PROGRAM).launch(args=["crash"], crashes=crashes)

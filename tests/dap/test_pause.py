@@ -86,6 +86,7 @@ def test_a_program_that_stands_cannot_be_paused_and_one_that_runs_cannot_be_look
     program.leave()
 
 
+@pytest.mark.rotated
 @pytest.mark.parametrize("name", ["nmber", "number; import os"])
 def test_a_variable_that_is_not_there_is_not_made(dap, name):
     """debugpy would put it into the globals of the user's module."""
@@ -97,6 +98,7 @@ def test_a_variable_that_is_not_there_is_not_made(dap, name):
     program.client.request("disconnect", terminateDebuggee=True)
 
 
+@pytest.mark.rotated
 @pytest.mark.parametrize("path", ["/nonexistent\0.py", "/nonexistent\ud800.py", "/nonexistent\0.cpp"], ids=ascii)
 def test_a_source_that_no_file_can_be_called_is_refused(dap, path):
     """debugpy ends its connection at some of them, and the program that stood ran on."""

@@ -42,6 +42,7 @@ def test_addresses(begun):
     assert all(each["message"].startswith("There is no address") for each in answers)
 
 
+@pytest.mark.rotated
 @pytest.mark.parametrize("name", ["it.py", "it.cpp"])
 @pytest.mark.parametrize("what", ["a pipe", "endless"])
 def test_lines_of_what_is_no_file(begun, tmp_path, what, name):
@@ -57,6 +58,7 @@ def test_lines_of_what_is_no_file(begun, tmp_path, what, name):
     assert begun.client.request("breakpointLocations", source={"path": str(path)}, line=1)["breakpoints"] == []
 
 
+@pytest.mark.rotated
 @pytest.mark.parametrize("name", ["*", "native:*", "native:*$pc", "*main"])
 def test_addresses_of_functions(begun, name):
     (told,) = begun.client.request("setFunctionBreakpoints", breakpoints=[{"name": name}])["breakpoints"]
@@ -70,6 +72,7 @@ def set_one(program, path, **more):
     return told
 
 
+@pytest.mark.rotated
 @pytest.mark.parametrize("hits", ["% 0", "%0", "0", "== 0", "< 1", "<= 0"])
 def test_a_hit_condition_that_never_holds(begun, hits):
     for path in (EXTENSION, begun.script):

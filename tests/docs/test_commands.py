@@ -162,6 +162,7 @@ def scratch(tmp_path_factory):
     scratch.close()
 
 
+@pytest.mark.slow
 @pytest.mark.rotated(turns=5)
 @pytest.mark.parametrize("command", [each for each in commands() if not why_not(each)], ids=str)
 def test_a_command_does_what_its_page_shows(scratch, command):

@@ -1,4 +1,4 @@
-"""The tutorial, literally: its files, its commands in their order, and what they are said to print."""
+"""The tutorial, literally: its files, its commands, and what they are said to print."""
 
 from __future__ import annotations
 
@@ -23,6 +23,9 @@ PAGE = ROOT / "docs" / "tutorial.md"
 COMMANDS = [each for each in commands() if each.block.not_run.startswith("tests/docs/test_tutorial.py")]
 BUILD = "sh debugging/build.sh"
 """Takes half a minute for torch's headers; that it builds is tested with `init`."""
+EXPORT = "export PYTHONPATH=build/pyharness-debug/lib"
+EXPORTED = next(each.line for each in COMMANDS if each.text == EXPORT)
+"""The session before it needs no such path."""
 
 
 def test_the_files_are_those_of_the_example():
@@ -31,10 +34,10 @@ def test_the_files_are_those_of_the_example():
     assert shown == {path.name: path.read_text() for path in FILES.iterdir() if path.is_file()}
 
 
-@pytest.fixture
-def project(tmp_path):
+@pytest.fixture(scope="module")
+def project(tmp_path_factory):
     """A folder with the tutorial's files."""
-    folder = tmp_path / "project"
+    folder = tmp_path_factory.mktemp("tutorial") / "project"
     folder.mkdir()
     for path in FILES.iterdir():
         if path.is_file():
@@ -42,12 +45,12 @@ def project(tmp_path):
     return folder
 
 
-@pytest.fixture
-def extension(tmp_path, project):
+@pytest.fixture(scope="module")
+def extension(project):
     """rows.cpp built as our own sources are, with their precompiled header."""
     known = json.loads((ROOT / "build" / "debug" / "compile_commands.json").read_text())
     (entry,) = [each for each in known if each["file"].endswith("csrc/ops/rms_norm.cpp")]
-    built = tmp_path / "rows.so"
+    built = project.with_name("rows.so")
     words = shlex.split(entry["command"])
     words[words.index("-o") + 1], words[words.index("-c") + 1] = str(built.with_suffix(".o")), str(project / "rows.cpp")
     subprocess.run([*words, "-w"], cwd=entry["directory"], check=True, timeout=170)
@@ -56,30 +59,38 @@ def extension(tmp_path, project):
     return built
 
 
-@needs.a_fast_debugger
-def test_the_commands_print_what_is_said(project, extension):
-    environment = {**os.environ, "PATH": f"{Path(sys.executable).parent}:{os.environ['PATH']}"}
-    assert [each.text for each in COMMANDS].count(BUILD) == 1
-    for command in COMMANDS:
+@pytest.fixture(scope="module")
+def begun(project, extension):
+    """Run a command as the reader does who has come to it: ``init`` has been typed, its extension is built."""
+    plain = {**os.environ, "PATH": f"{Path(sys.executable).parent}:{os.environ['PATH']}"}
+    exported = dict([shlex.split(EXPORT)[1].split("=", 1)])
+
+    def run(command):
         words = shlex.split(command.text)
-        if words[0] == "export":
-            environment |= dict([words[1].split("=", 1)])
-        elif command.text == BUILD:
-            library = project / "build" / "pyharness-debug" / "lib"
-            library.mkdir(parents=True)
-            (library / "rows.so").symlink_to(extension)
-        else:
-            done = subprocess.run(
-                words,
-                cwd=project,
-                env=environment,
-                stdout=subprocess.PIPE,
-                stderr=subprocess.STDOUT,
-                text=True,
-                timeout=120,
-                check=False,
-            )
-            told = f"{command}: $ {command.text}\nexit status {done.returncode}\n{done.stdout}"
-            assert done.returncode == command.block.status, told
-            assert not missing(command.shown, done.stdout), f"{missing(command.shown, done.stdout)} is not in\n{told}"
+        environment = {**plain, **(exported if command.line > EXPORTED else {})}
+        streams = {"stdout": subprocess.PIPE, "stderr": subprocess.STDOUT, "text": True}
+        done = subprocess.run(words, cwd=project, env=environment, timeout=120, check=False, **streams)
+        told = f"{command}: $ {command.text}\nexit status {done.returncode}\n{done.stdout}"
+        assert done.returncode == command.block.status, told
+        assert not missing(command.shown, done.stdout), f"{missing(command.shown, done.stdout)} is not in\n{told}"
+
+    run(COMMANDS[0])
+    library = project / "build" / "pyharness-debug" / "lib"
+    library.mkdir(parents=True)
+    (library / "rows.so").symlink_to(extension)
+    return run
+
+
+def test_it_begins_with_the_build():
+    first, second, *_ = (each.text for each in COMMANDS)
+    assert (first, second) == ("pyharness init", BUILD)
+    assert [each.text for each in COMMANDS].count(EXPORT) == 1
     assert len(COMMANDS) == 10
+
+
+@pytest.mark.slow
+@pytest.mark.rotated(turns=3)
+@needs.a_fast_debugger
+@pytest.mark.parametrize("command", [each for each in COMMANDS[2:] if each.text != EXPORT], ids=lambda each: each.text)
+def test_a_command_prints_what_is_said(begun, command):
+    begun(command)

@@ -60,6 +60,7 @@ def small_disk(tmp_path, made):
     return disk
 
 
+@pytest.mark.slow
 @pytest.mark.rotated(turns=4)
 @pytest.mark.parametrize("number", range(TIMES))
 @pytest.mark.parametrize(("door", "part", "phase"), cells(), ids=lambda word: str(word).replace(" ", "-"))
