@@ -32,6 +32,7 @@ def test_breakpoints_stop_the_parent_alone(pyharness, way):
     assert [stop["printed"] for stop in stops] == [{"number": "10"}, {"value": "11"}]
 
 
+@pytest.mark.rotated
 @pytest.mark.parametrize("way", ["fork", "pool-fork"])
 def test_children_made_under_a_native_breakpoint(pyharness, way):
     (stop,) = finished(pyharness, way, "--at", "native:held", "--print", "value")

@@ -41,6 +41,7 @@ def told(harness):
     return errors.removeprefix(LOST).rstrip("\n")
 
 
+@pytest.mark.rotated
 @pytest.mark.parametrize("action", ["--over", "--at=native:held"])
 def test_while_the_program_stands_in_python(pyharness, action):
     harness = pyharness("step", STANDS, "--at", "native:held", "--out", action, paused=True)

@@ -59,6 +59,7 @@ def assert_same(mine, theirs):
             assert one == other
 
 
+@pytest.mark.rotated
 @pytest.mark.parametrize(("name", "grad"), [*((name, True) for name in CASES), ("buffers and dropout", False)])
 def test_results_gradients_and_state_are_those_of_eager(name, grad, afresh):
     make, calls, options = CASES[name]

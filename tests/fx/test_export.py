@@ -96,6 +96,7 @@ def packages(tmp_path_factory):
 NAMES = ["resnet_package", "transformer_package", "odd_package", "nested_package", "exported_package"]
 
 
+@pytest.mark.rotated
 @pytest.mark.parametrize("name", NAMES)
 def test_outputs_state_and_flags_are_what_they_were(packages, name):
     _, graphs, report = packages

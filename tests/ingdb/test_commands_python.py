@@ -96,6 +96,7 @@ def test_a_place_set_at_a_stop_counts_for_frames_that_already_run(tmp_path):
     )
 
 
+@pytest.mark.rotated
 @pytest.mark.parametrize("start", ["ph-run", f"run -m pyharness.debuggee {PROGRAM}"])
 @pytest.mark.parametrize(
     ("place", "hint"),

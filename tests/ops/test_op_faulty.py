@@ -23,6 +23,7 @@ def run(*arguments):
     return subprocess.run(command, capture_output=True, text=True, timeout=60, check=False, env=environment)
 
 
+@pytest.mark.rotated
 @pytest.mark.parametrize(
     ("arguments", "expected"),
     [

@@ -37,6 +37,7 @@ def build(tmp_path):
     return make
 
 
+@pytest.mark.rotated
 @pytest.mark.parametrize("kind", LIBRARIES)
 def test_the_debug_build_stops_in_their_kernel(project, pyharness, build, kind):
     root = project(kind)

@@ -79,6 +79,7 @@ def test_every_script_is_tested():
     assert {script.stem for script in SCRIPTS} == set(PRINTED)
 
 
+@pytest.mark.rotated
 @pytest.mark.parametrize("script", SCRIPTS, ids=lambda script: script.stem)
 def test_a_script_runs_as_it_is(tmp_path, script):
     expect(run(script, tmp_path), PRINTED[script.stem])

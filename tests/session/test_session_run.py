@@ -81,6 +81,7 @@ def test_a_session_can_be_checked_without_running_it(session, pyharness):
     assert pyharness("session", "check", session(GOOD.replace("{WORDS}", "{WORDS}x"))).returncode == 2
 
 
+@pytest.mark.rotated
 @pytest.mark.parametrize("form", [(), ("--json",)])
 def test_a_session_gives_the_same_transcript_each_time(session, pyharness, form):
     file = session(GOOD)
