@@ -1,7 +1,7 @@
 // What _trap takes of Python beyond the limited API, so that one file serves
-// every CPython from 3.10 on. CPython exports these functions and keeps their
-// signatures; the one struct that is read is that of 3.10, which changes no
-// more.
+// every CPython from 3.9 on. CPython exports these functions and keeps their
+// signatures; the structs that are read are those of 3.9 and 3.10, which change
+// no more.
 #pragma once
 
 #include <Python.h>
@@ -68,7 +68,22 @@ _PyCode_SetExtra(PyObject* code, Py_ssize_t index, void* extra);
 
 namespace pyharness::breakpoints {
 
-// How the thread state of 3.10 begins (`struct _ts` there).
+// How the thread state of 3.9 begins (`struct _ts` there).
+struct ThreadState39 {
+  void* prev;
+  void* next;
+  void* interp;
+  void* frame;
+  int recursion_depth;
+  char overflowed;
+  int stackcheck_counter;
+  int tracing;
+  int use_tracing;
+  void* c_profilefunc;
+  void* c_tracefunc;
+};
+
+// And that of 3.10.
 struct ThreadState310 {
   void* prev;
   void* next;
@@ -84,5 +99,9 @@ struct ThreadState310 {
   void* c_profilefunc;
   void* c_tracefunc;
 };
+
+static_assert(offsetof(ThreadState39, use_tracing) == 48);
+static_assert(offsetof(ThreadState39, c_tracefunc) == 64);
+static_assert(offsetof(ThreadState310, c_tracefunc) == 64);
 
 } // namespace pyharness::breakpoints

@@ -52,19 +52,25 @@ class Unwatched {
     auto change = on ? PyThreadState_LeaveTracing : PyThreadState_EnterTracing;
     if (change != nullptr) {
       change(thread);
+    } else if (std::strncmp(Py_GetVersion(), "3.9.", 4) == 0) {
+      using pyharness::breakpoints::ThreadState39;
+      auto* state = reinterpret_cast<ThreadState39*>(thread);
+      state->use_tracing = traced_afterwards(*state, on) ? 1 : 0;
     } else {
-      watch_310(thread, on);
+      using pyharness::breakpoints::ThreadState310;
+      auto* state = reinterpret_cast<ThreadState310*>(thread);
+      state->cframe->use_tracing = traced_afterwards(*state, on) ? 255 : 0;
     }
   }
 
-  // What those functions, which are new in 3.11, do there.
-  static void watch_310(PyThreadState* state, bool on) {
-    auto* thread =
-        reinterpret_cast<pyharness::breakpoints::ThreadState310*>(state);
-    thread->tracing += on ? -1 : 1;
-    const bool traced = thread->c_tracefunc != nullptr ||
-        thread->c_profilefunc != nullptr;
-    thread->cframe->use_tracing = thread->tracing == 0 && traced ? 255 : 0;
+  // What those functions, which are new in 3.11, do; whether the interpreter
+  // shall call trace functions then.
+  template <typename State>
+  static bool traced_afterwards(State& state, bool on) {
+    state.tracing += on ? -1 : 1;
+    const bool traced =
+        state.c_tracefunc != nullptr || state.c_profilefunc != nullptr;
+    return state.tracing == 0 && traced;
   }
 };
 

@@ -1,0 +1,26 @@
+"""Programs of every Python that is here, with our native half in them: one file of it serves all versions."""
+
+import json
+
+import pytest
+
+from kit import builds
+from kit.interpreters import interpreters
+from kit.marks import line_of
+from kit.paths import PROGRAMS
+
+PROGRAM, SOURCE = PROGRAMS / "plain_extension.py", PROGRAMS / "plain_extension.c"
+
+
+@pytest.mark.parametrize("python", interpreters().values(), ids=interpreters())
+def test_out_of_native_code_and_on(python, pyharness):
+    words = ("--python", python, "--at", "native:total", "--out", "--over",)
+    environment = {**pyharness.environment, "PYTHONPATH": str(builds.plain_extension(python))}
+    result = pyharness("step", *words, "--json", PROGRAM, env=environment)
+    assert result.returncode == 0, result.stderr
+    stops = json.loads(result.stdout)["stops"]
+    assert [(stop["language"], stop["line"]) for stop in stops] == [
+        ("native", line_of("total", SOURCE)),
+        ("python", line_of("after", PROGRAM)),
+        ("python", line_of("try", PROGRAM)),
+    ]
