@@ -41,7 +41,7 @@ def run(runs: int = RUNS) -> Table:
     """Build the extension, then take the subjects in turns."""
     seconds: dict[str, list[float]] = {FIRST: [], NEXT: [], PEER: []}
     with tempfile.TemporaryDirectory() as folder:
-        _build(Path(folder))
+        build(Path(folder), sysconfig.get_paths()["include"])
         for turn in range(-1, runs):
             first, following = _ours(folder)
             peer = _default_gdb(folder)
@@ -56,13 +56,12 @@ def run(runs: int = RUNS) -> Table:
     return Table("into_many", rows, checks)
 
 
-def _build(folder: Path) -> None:
+def build(folder: Path, include: str) -> None:
     """Compile the sources, as in a debug build of many files: gdb reads the debug information of one at a time."""
     for unit in range(UNITS):
         numbers = range(unit * EACH, (unit + 1) * EACH)
         (folder / f"unit{unit}.c").write_text("".join(_FUNCTION.format(number=number) for number in numbers))
     (folder / "many.c").write_text(_MODULE)
-    include = sysconfig.get_paths()["include"]
     command = [os.environ.get("CC", "cc"), "-g", "-O0", "-fPIC", "-shared", f"-I{include}", "-o", "many.so"]
     subprocess.run([*command, *sorted(path.name for path in folder.glob("*.c"))], cwd=folder, check=True)
 

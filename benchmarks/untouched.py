@@ -11,9 +11,7 @@ from __future__ import annotations
 import json
 import os
 import random
-import shutil
 import subprocess
-import sys
 import tempfile
 from functools import partial
 from pathlib import Path
@@ -22,6 +20,7 @@ from typing import TYPE_CHECKING
 import pyharness
 from benchmarks.dap_session.client import DapClient
 from benchmarks.dap_session.servers import DEBUGPY_ALONE, PROGRAMS, mark
+from benchmarks.machine import interpreters
 from benchmarks.table import Check, Row, Table, ratio, rows_of
 from pyharness.model.errors import HarnessError
 
@@ -43,7 +42,7 @@ def run(runs: int = RUNS) -> Table:
     checks: list[Check] = []
     missing: list[str] = []
     for version in VERSIONS:
-        python = _python(version)
+        python = interpreters.of_version(version)
         if python is None:
             missing.append(f"Python {version}: not measured: no python{version} on the PATH")
             continue
@@ -114,16 +113,6 @@ def _ours(python: str, file: str, *, breakpoints: bool) -> None:
             stop = program.resume()
     if stop is not None:
         raise HarnessError(f"The program stopped at {stop}, where nothing was asked for.")
-
-
-def _python(version: str) -> str | None:
-    """The interpreter itself: what stands on the PATH may be a script that chooses one."""
-    if version == f"{sys.version_info.major}.{sys.version_info.minor}":
-        return sys.executable
-    found = shutil.which(f"python{version}")
-    asked = [found or "", "-c", "import sys; print(sys.executable)"]
-    done = subprocess.run(asked, capture_output=True, text=True, check=False) if found else None
-    return done.stdout.strip() if done is not None and done.returncode == 0 else None
 
 
 def _is_built(python: str) -> bool:

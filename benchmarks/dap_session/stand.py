@@ -24,6 +24,8 @@ class Stand:
 
     client: DapClient
     thread: int
+    seconds_to_here: float = 0.0
+    """From the start of the adapter to the first stop, for who notes it."""
 
     def step(self, command: str) -> float:
         """Seconds from the request (``next``, ``stepIn``, ``stepOut``) to the ``stopped`` event."""

@@ -8,6 +8,8 @@ from pathlib import Path
 
 HERE = Path(__file__).resolve().parent
 WHERE = HERE.parent.parent / ".setup" / "peers"
+SEAM = "seam-debugger==0.1.2"
+STACKS = ("pystack==1.7.2", "py-spy==0.4.3")  # as stack.sh has them
 
 
 def bring(name: str) -> str:
@@ -18,11 +20,11 @@ def bring(name: str) -> str:
     return reason
 
 
-def fetch(name: str) -> tuple[str, str]:
-    """The folder that has peer ``name``, or an empty one and why it is not available."""
+def fetch(name: str, python: str = sys.executable) -> tuple[str, str]:
+    """What the script of peer ``name`` prints: its folder or command; or nothing, and why it is not available."""
     script, folder = HERE / f"{name}.sh", WHERE / name
     done = subprocess.run(
-        [script, folder, sys.executable], capture_output=True, text=True, stdin=subprocess.DEVNULL, check=False
+        [script, folder, python], capture_output=True, text=True, stdin=subprocess.DEVNULL, check=False
     )
     if done.returncode:
         return "", (done.stderr.strip().splitlines() or [f"{script.name} failed"])[-1]

@@ -1,4 +1,4 @@
-"""pyharness as a tool of uv's or pipx's, without a compiler: it debugs the project's own environment, another Python's."""
+"""pyharness as a tool of uv's or pipx's, without a compiler: it debugs the project's environment, of another Python."""
 
 from __future__ import annotations
 

@@ -14,7 +14,14 @@ PROGRAM, SOURCE = PROGRAMS / "plain_extension.py", PROGRAMS / "plain_extension.c
 
 @pytest.mark.parametrize("python", interpreters().values(), ids=interpreters())
 def test_out_of_native_code_and_on(python, pyharness):
-    words = ("--python", python, "--at", "native:total", "--out", "--over",)
+    words = (
+        "--python",
+        python,
+        "--at",
+        "native:total",
+        "--out",
+        "--over",
+    )
     environment = {**pyharness.environment, "PYTHONPATH": str(builds.plain_extension(python))}
     result = pyharness("step", *words, "--json", PROGRAM, env=environment)
     assert result.returncode == 0, result.stderr
