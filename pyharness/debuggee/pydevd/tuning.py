@@ -10,7 +10,14 @@ from typing import TYPE_CHECKING, Any
 from pyharness.debuggee import recursion
 from pyharness.debuggee.link import quiet_thread
 from pyharness.debuggee.pydevd import evaluation as pydevd_evaluation
-from pyharness.debuggee.pydevd import passed_returns, presentation, quick_import, suspended_greenlets, unwound_steps
+from pyharness.debuggee.pydevd import (
+    passed_returns,
+    presentation,
+    quick_import,
+    suspended_greenlets,
+    unwound_steps,
+    woken,
+)
 from pyharness.debuggee.pydevd.conditions import Conditions
 from pyharness.debuggee.pydevd.emptied_modules import KEPT_MODULES
 from pyharness.debuggee.pydevd.opened_files import open_files
@@ -45,6 +52,7 @@ def tune(debugger: Any) -> None:
         setattr(debugger, name, _with_modules_and_room(getattr(debugger, name)))
     passed_returns.watch(debugger)
     suspended_greenlets.watch(debugger)
+    woken.watch()
     _spare_threads()
     after_import("torch._dynamo.trace_rules", _leave_uncompiled)
     _log_nothing()
