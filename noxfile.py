@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import shutil
 import tarfile
+import time
 from pathlib import Path
 
 import nox
@@ -16,6 +17,15 @@ import nox
 PAIRS = (("3.10", "2.13"), ("3.11", "2.13"), ("3.12", "2.14"), ("3.13", "2.13"), ("3.13", "2.15"))
 # Not here: what looks at the clone (.vscode, vscode/, layers) or at other people's programs.
 PARTS = ("breakpoints", "build", "dap", "debuggee", "debugger", "fx", "ingdb", "inspect", "native", "ops", "session")
+
+WITH_TORCH = {"2.6": "3.12", "2.8": "3.12", "2.10": "3.13", "2.13": "3.11", "2.15": "3.13"}
+# Environments that have nothing of pyharness: without torch, and with each torch that docs/limits.md names there.
+OTHERS = (
+    *((f"py{python}", python, "") for python in ("3.9", "3.10", "3.11", "3.12", "3.13", "3.14")),
+    ("distribution", "/usr/bin/python3", ""),
+    *((f"torch{torch}", python, torch) for torch, python in WITH_TORCH.items()),
+)
+SECONDS_TO_INSTALL = 15
 
 nox.options.error_on_missing_interpreters = True
 
@@ -34,12 +44,37 @@ def tests(session: nox.Session, torch: str) -> None:
 
 
 @nox.session
+@nox.parametrize("python,torch", [nox.param(*pair, id=name) for name, *pair in OTHERS])
+def anywhere(session: nox.Session, torch: str) -> None:
+    """Debug this environment's program from one where pip has put the wheel (``make wheel``), without a compiler."""
+    session.install(*([f"torch=={torch}.*", "numpy", "setuptools", "ninja"] if torch else ["nanobind"]))
+    command = debugger(session)
+    session.run("python", "scripts/anywhere", str(command), f"{session.bin}/python")
+
+
+@nox.session
 def package(session: nox.Session) -> None:
     """Build a wheel from the source distribution as pip does, in isolation, and check what an index shows of both."""
     session.install("build", "pip", "setuptools>=77", "twine")
     archive = source_distribution(session)
     session.run("python", "-m", "pip", "wheel", "--no-deps", "--no-cache-dir", "-w", str(archive.parent), str(archive))
     session.run("twine", "check", "--strict", *map(str, [archive, *archive.parent.glob("*.whl")]))
+
+
+def debugger(session: nox.Session) -> Path:
+    """The command ``pyharness`` of a fresh environment."""
+    wheels = list(Path("dist").glob("*.whl"))
+    if len(wheels) != 1:
+        session.error("There is not one wheel in dist/: run `make wheel`.")
+    folder = Path(session.create_tmp()).absolute() / "debugger"
+    session.run("python3.12", "-m", "venv", "--clear", str(folder), external=True)
+    began = time.monotonic()
+    words = ("-m", "pip", "install", "--quiet", "--no-cache-dir", str(wheels[0]))
+    session.run(str(folder / "bin" / "python"), *words, external=True, env={"PATH": str(folder / "bin")})
+    taken = time.monotonic() - began
+    if taken > SECONDS_TO_INSTALL:
+        session.error(f"The wheel took {taken:.0f} s to install, more than {SECONDS_TO_INSTALL}.")
+    return folder / "bin" / "pyharness"
 
 
 def source_distribution(session: nox.Session) -> Path:

@@ -10,7 +10,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from benchmarks.beside_seam.adapters import LARGE, SMALL, again, at_the_call, require_function, run_through
+from benchmarks.beside_seam.adapters import LARGE, OURS, SMALL, again, at_the_call, require_function, run_through
 from benchmarks.dap_session.client import DapClient
 from benchmarks.dap_session.servers import PROGRAMS, Server, stopped
 from benchmarks.dap_session.stand import Stand
@@ -57,7 +57,7 @@ def stack(server: Server, python: str, folder: Path) -> Seconds:
         started = time.perf_counter()
         with DapClient(server.name, server.command, {"PYHARNESS_HOME": str(home)}) as client:
             client.request("initialize", {"clientID": "benchmark", "adapterID": "benchmark", "pathFormat": "path"})
-            begun = client.send("attach", {"pid": pid})
+            begun = client.send("attach", {"processId" if server.name == OURS else "pid": pid})
             client.event("initialized")
             client.request("configurationDone")
             client.response(begun)
