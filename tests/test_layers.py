@@ -110,6 +110,10 @@ INCLUDES = {
     "ops": set(),
 }
 """Folder of csrc → the other folders whose headers it may include; all may include csrc's own and the installed one."""
+PATCHED = {"_thread", "queue", "select", "socket", "threading"}
+"""Modules whose locks, sockets and threads gevent replaces in a program."""
+OF_PROGRAMS = {"entries.recorded", "link.thread_names", "pydevd.saved_modules", "pydevd.traced_frames"}
+"""What in ``debuggee`` imports the program's own of them: to know the program's threads."""
 WITHOUT_TORCH = ("csrc/trap/", "csrc/guard/")
 """What the modules ``_trap`` and ``_guard`` are made of: they load into programs that have no torch."""
 
@@ -139,6 +143,14 @@ def test_what_runs_in_gdb_or_anywhere_is_standard_library_only():
         if room(name) != "__init__"
     }
     assert not [f"{path}: {others}" for path, others in used.items() if others]
+
+
+def test_what_waits_in_a_program_is_unpatched():
+    """Our threads would wait for greenlets there: all but what is about the program's own imports ``unpatched``."""
+    inside = {name.removeprefix("pyharness.debuggee."): name for name in modules() if room(name) == "debuggee"}
+    users = {short for short, name in inside.items() if outside(name, *AT_RUN_TIME) & PATCHED}
+    assert users - OF_PROGRAMS == set()
+    assert OF_PROGRAMS - users == set(), "an exception that is needed no more"
 
 
 def test_torch_is_imported_where_it_is_needed():

@@ -12,7 +12,6 @@ import os
 import re
 import runpy
 import signal
-import socket
 import sys
 import types
 from contextlib import contextmanager
@@ -22,6 +21,7 @@ from typing import TYPE_CHECKING, NoReturn, cast
 
 from pyharness.debuggee import apart, inspected
 from pyharness.debuggee.link.ptracer import allow_ptrace
+from pyharness.debuggee.unpatched import socket
 from pyharness.host.folders import current_folder
 from pyharness.host.regular_file import MAX_SOURCE
 from pyharness.model.application import main_of

@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-import _thread
 import ctypes
 import os
 import sys
-import threading
 from contextlib import contextmanager, nullcontext, suppress
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
@@ -15,6 +13,7 @@ from pyharness.debuggee import asked, kernel_timer
 from pyharness.debuggee.contained import CONTAINMENT
 from pyharness.debuggee.kernel_timer import KernelTimer
 from pyharness.debuggee.link import quiet_thread
+from pyharness.debuggee.unpatched import _thread, threading
 from pyharness.model.evaluation import EVAL_TIMEOUT
 
 if TYPE_CHECKING:

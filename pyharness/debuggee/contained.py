@@ -7,13 +7,13 @@ imported from its module before (``from os import _exit``) is out of reach.
 
 from __future__ import annotations
 
-import _thread
 import os
 import signal
 import sys
 from typing import TYPE_CHECKING, Any, NoReturn
 
 from pyharness.debuggee import asked
+from pyharness.debuggee.unpatched import _thread
 
 if TYPE_CHECKING:
     from collections.abc import Callable

@@ -8,6 +8,8 @@ from contextlib import suppress
 from functools import lru_cache
 from typing import TYPE_CHECKING, Any
 
+from pyharness.debuggee.unpatched import _thread
+
 if TYPE_CHECKING:
     from collections.abc import Callable
     from types import FrameType
@@ -103,6 +105,4 @@ def _time(seconds: float) -> _Time:
 
 
 def _thread_id() -> int:
-    import _thread
-
     return _thread.get_native_id()

@@ -94,11 +94,13 @@ class Recorded:
     """The recording of this process, which a forked child has no part in."""
 
     def __init__(self, folder: Path, request: Request) -> None:
+        from pyharness.debuggee.unpatched import threading as own
+
         self._folder = folder
         self._request = request
         self._owner = os.getpid()
         self._source: Whole | Regions | None = None
-        self._ended = threading.Event()
+        self._ended = own.Event()
         self._names: dict[int, str] = {}
 
     def note_names(self) -> None:

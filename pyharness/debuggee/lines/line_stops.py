@@ -10,7 +10,6 @@ import atexit
 import json
 import os
 import sys
-import threading
 from dataclasses import dataclass, field
 from functools import lru_cache
 from pathlib import Path
@@ -21,6 +20,7 @@ from pyharness.debuggee.bounded import BOUNDS
 from pyharness.debuggee.lines.frame_expressions import bounded_value
 from pyharness.debuggee.lines.stop_places import Place, Places
 from pyharness.debuggee.pydevd.stepping import user_frame
+from pyharness.debuggee.unpatched import threading
 from pyharness.debuggee.watched.op_places import OP_PLACES
 from pyharness.model.user_code import is_user_python
 from pyharness.native.breakpoint_actions import stop_with

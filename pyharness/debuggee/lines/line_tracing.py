@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import sys
-import threading
 from typing import TYPE_CHECKING, Any
+
+from pyharness.debuggee.unpatched import threading
 
 if TYPE_CHECKING:
     from types import FrameType

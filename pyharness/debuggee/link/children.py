@@ -9,13 +9,13 @@ from __future__ import annotations
 
 import json
 import os
-import socket
 import struct
 import sys
 from contextlib import suppress
 from dataclasses import replace
 from pathlib import Path
 
+from pyharness.debuggee.unpatched import socket
 from pyharness.host.descriptors import socket_above_streams
 from pyharness.model.errors import HarnessError
 from pyharness.model.text.json_lines import parsed

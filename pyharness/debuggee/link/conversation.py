@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import os
 import sys
-import threading
 from contextlib import suppress
 from typing import TYPE_CHECKING, Any
 
 from pyharness.debuggee.contained import CONTAINMENT
 from pyharness.debuggee.link import quiet_thread
 from pyharness.debuggee.link.own_socket import OwnSocket
+from pyharness.debuggee.unpatched import threading
 from pyharness.protocol.channel import answer_in
 from pyharness.protocol.codec import MalformedError
 

@@ -5,13 +5,13 @@ from __future__ import annotations
 import atexit
 import os
 import shutil
-import socket
 from contextlib import suppress
 from typing import ClassVar
 
 from pyharness.debuggee.link import forked, quiet_thread
 from pyharness.debuggee.link.seat import SEAT
 from pyharness.debuggee.link.session import Session
+from pyharness.debuggee.unpatched import socket
 from pyharness.host.descriptors import socket_above_streams
 from pyharness.protocol.channel import Busy, Ends, Visit, greeting_in, greeting_line
 from pyharness.protocol.codec import MalformedError

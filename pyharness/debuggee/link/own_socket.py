@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import os
-import socket
 from contextlib import suppress
 from typing import Any
+
+from pyharness.debuggee.unpatched import socket
 
 
 class OwnSocket(socket.socket):
@@ -13,6 +14,7 @@ class OwnSocket(socket.socket):
 
     def __init__(self, connection: socket.socket) -> None:
         super().__init__(fileno=connection.detach())
+        self.setblocking(True)  # one that gevent has made is not  # noqa: FBT003
         self._file = _known(self.fileno())
 
     def sendall(self, data: Any, flags: int = 0) -> None:

@@ -2,16 +2,16 @@
 
 from __future__ import annotations
 
-import _thread
 import resource
 import signal
 import sys
-import threading
 from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from pyharness.debuggee.link.thread_names import name_this
+from pyharness.debuggee.thread_registry import REGISTRY
+from pyharness.debuggee.unpatched import _thread, threading
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -67,8 +67,8 @@ def hidden_from_pydevd() -> Iterator[None]:
         yield
     finally:
         for ident, thread in known.items():
-            if _active().get(ident) is thread:
-                del _active()[ident]
+            if REGISTRY.active.get(ident) is thread:
+                del REGISTRY.active[ident]
 
 
 def _known_as(ident: int, lwp: int) -> threading.Thread:
@@ -81,11 +81,11 @@ def _known_as(ident: int, lwp: int) -> threading.Thread:
         def _set_native_id(self) -> None:
             self._native_id = lwp
 
-    before = _active().get(threading.get_ident())
+    before = REGISTRY.active.get(threading.get_ident())
     known = _not_this_threads(Known)
-    _active()[ident] = known
+    REGISTRY.active[ident] = known
     if before is not None:  # where Python enters it as the thread that calls
-        _active()[threading.get_ident()] = before
+        REGISTRY.active[threading.get_ident()] = before
     return known
 
 
@@ -97,11 +97,6 @@ def _not_this_threads(make: Callable[[], threading.Thread]) -> threading.Thread:
     if local is not None:
         local._track_dummy_thread_ref = tracked
     return made
-
-
-def _active() -> dict[int, threading.Thread]:
-    active: dict[int, threading.Thread] = threading._active  # type: ignore[attr-defined]
-    return active
 
 
 def _run(function: Callable[..., None], arguments: tuple[Any, ...]) -> None:

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import os
-import threading
 from typing import TYPE_CHECKING
 
 from pyharness.debuggee.pydevd import tracing
+from pyharness.debuggee.unpatched import threading
 from pyharness.debuggee.watched import generated, libraries
 from pyharness.host.process_state import has_ended
 from pyharness.model.text.visible import say

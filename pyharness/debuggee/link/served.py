@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import atexit
 import os
-import select
-import socket
 from contextlib import suppress
 from typing import TYPE_CHECKING, ClassVar
 
 from pyharness.debuggee.link import forked, quiet_thread
+from pyharness.debuggee.link.own_socket import OwnSocket
 from pyharness.debuggee.link.seat import SEAT
 from pyharness.debuggee.link.session import Session, peer_of
+from pyharness.debuggee.unpatched import select, socket
 from pyharness.host import handles
 from pyharness.host.descriptors import socket_above_streams
 from pyharness.protocol.channel import Busy, Ends, Exits, Greeting, Link, Visit, greeting_in, greeting_line
@@ -28,7 +28,8 @@ class Served:
     """What this process listens with."""
 
     def __init__(self, name: str, command: str, parent: str = "", folder: str = "") -> None:
-        self.handle, self._listener = handles.listen(name, command, parent, folder)
+        self.handle, listener = handles.listen(name, command, parent, folder)
+        self._listener = OwnSocket(listener)
         self._owner = os.getpid()
         self._on_ready: Callable[[], None] = _nothing
 
@@ -43,7 +44,8 @@ class Served:
     def move(self, folder: str) -> None:
         """Listen in ``folder`` from now on: the one before has gone."""
         before, handle = self._listener, self.handle
-        self.handle, self._listener = handles.listen(handle.name, handle.command, handle.parent, folder)
+        self.handle, listener = handles.listen(handle.name, handle.command, handle.parent, folder)
+        self._listener = OwnSocket(listener)
         before.shutdown(socket.SHUT_RDWR)  # its thread ends
         quiet_thread.start(self._accept, self._listener)
 

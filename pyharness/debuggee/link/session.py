@@ -3,13 +3,10 @@
 from __future__ import annotations
 
 import os
-import queue
 import secrets
-import socket
 import struct
 import sys
 import sysconfig
-import threading
 from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
@@ -20,6 +17,7 @@ from pyharness.debuggee.link.conversation import Conversation
 from pyharness.debuggee.link.ptracer import allow_ptrace
 from pyharness.debuggee.link.seat import SEAT
 from pyharness.debuggee.pydevd import tracing
+from pyharness.debuggee.unpatched import queue, socket, threading
 from pyharness.debuggee.watched import generated, libraries
 from pyharness.debuggee.watched.op_places import OP_PLACES
 from pyharness.model import user_code

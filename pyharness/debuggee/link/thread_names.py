@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import json
-import threading
+import threading as programs
 from contextlib import suppress
 from pathlib import Path
+
+from pyharness.debuggee.unpatched import threading
 
 NAME = "pydevd"
 
@@ -20,6 +22,6 @@ def all_as_json() -> str:
     """The calling thread's LWP, and LWP → name of every thread that Python knows; debuggers' have an empty name."""
     names = {
         thread.native_id: "" if getattr(thread, "is_pydev_daemon_thread", False) else thread.name
-        for thread in threading.enumerate()
+        for thread in (*programs.enumerate(), *threading.enumerate())  # greenlets are none
     }
     return json.dumps([threading.get_native_id(), names])

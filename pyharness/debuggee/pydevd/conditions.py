@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import threading
 from collections import Counter
 from functools import lru_cache
 from typing import TYPE_CHECKING, Any
@@ -10,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 from pyharness.debuggee.bounded import BOUNDS
 from pyharness.debuggee.lines.frame_expressions import bounded_value
 from pyharness.debuggee.pydevd.emptied_modules import KEPT_MODULES
+from pyharness.debuggee.unpatched import threading
 from pyharness.model.conditions import hits, log_message
 from pyharness.protocol.pydevd import AtLine
 

@@ -5,11 +5,11 @@ debugpy's own ways in are TCP ports; any user of the machine can connect to one.
 
 from __future__ import annotations
 
-import threading
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
 from pyharness.debuggee.link.own_socket import OwnSocket
+from pyharness.debuggee.unpatched import threading
 
 if TYPE_CHECKING:
     import socket

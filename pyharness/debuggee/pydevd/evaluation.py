@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import _thread
 import functools
 from typing import TYPE_CHECKING, Any
 
@@ -11,6 +10,7 @@ from pyharness.debuggee.bounded import BOUNDS, told
 from pyharness.debuggee.lines.frame_expressions import evaluated
 from pyharness.debuggee.link import thread_names
 from pyharness.debuggee.pydevd import safe_text
+from pyharness.debuggee.unpatched import _thread
 from pyharness.protocol.pydevd import WHO
 
 if TYPE_CHECKING:

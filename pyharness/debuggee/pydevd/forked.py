@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import sys
-import threading
 from typing import Any
 
 from pyharness.debuggee.pydevd.traced_frames import TRACED_FRAMES
+from pyharness.debuggee.unpatched import threading
 
 _monitoring: Any = getattr(sys, "monitoring", None)  # since Python 3.12
 

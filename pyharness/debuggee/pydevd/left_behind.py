@@ -7,9 +7,11 @@ notes, and the next session would tell a stop that nobody asked for.
 from __future__ import annotations
 
 import sys
-import threading
 from contextlib import suppress
 from typing import TYPE_CHECKING, Any
+
+from pyharness.debuggee.thread_registry import REGISTRY
+from pyharness.debuggee.unpatched import threading
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -54,7 +56,7 @@ def wait_until_left() -> None:
 def _infos() -> Iterator[tuple[threading.Thread, Any]]:
     """What pydevd notes on each thread that Python knows."""
     with suppress(RuntimeError):  # one begins or ends meanwhile
-        threads = tuple(threading._active.values())  # type: ignore[attr-defined]
+        threads = tuple(REGISTRY.active.values())
         for thread in threads:
             info = getattr(thread, "additional_info", None)
             if info is not None:

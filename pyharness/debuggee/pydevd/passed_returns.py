@@ -8,11 +8,12 @@ watched here.
 from __future__ import annotations
 
 import functools
-import threading
 from typing import TYPE_CHECKING, Any
 
 from pyharness.debuggee.pydevd import unwound_steps
 from pyharness.debuggee.pydevd.trace_function import MONITORING
+from pyharness.debuggee.thread_registry import REGISTRY
+from pyharness.debuggee.unpatched import threading
 
 if TYPE_CHECKING:
     from types import FrameType
@@ -45,7 +46,7 @@ def _see_return(debugger: Any, thread: threading.Thread) -> None:
 
 def _traced(frame: FrameType, event: str, _argument: Any) -> Any:
     """The trace function of the frame; it goes when the step is over."""
-    thread = threading._active.get(threading.get_ident())  # type: ignore[attr-defined]  # makes none for C's threads
+    thread = REGISTRY.active.get(threading.get_ident())
     info = getattr(thread, "additional_info", None)
     if thread is None or info is None or info.pydev_step_stop is not frame:
         return None

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import os
 import sys
-import threading
 from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from pyharness.debuggee.pydevd import tuning as pydevd_tuning
+from pyharness.debuggee.unpatched import threading
 from pyharness.model.errors import HarnessError
 
 if TYPE_CHECKING:

@@ -7,8 +7,9 @@ not even looked at. When the person goes on, all of them would run past their st
 from __future__ import annotations
 
 import functools
-import threading
 from typing import TYPE_CHECKING, Any
+
+from pyharness.debuggee.unpatched import threading
 
 if TYPE_CHECKING:
     from collections.abc import Callable

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import json
 import sys
-import threading
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -18,6 +17,7 @@ from pyharness.debuggee.contained import CONTAINMENT
 from pyharness.debuggee.lines.frame_expressions import evaluated
 from pyharness.debuggee.pydevd import presentation
 from pyharness.debuggee.pydevd.trace_function import MONITORING
+from pyharness.debuggee.unpatched import threading
 from pyharness.model.user_code import is_user_python
 from pyharness.protocol.agent import ArmNextLine, ArmStepIn, AskDebugpy, Disarm, Evaluate, Evaluated
 

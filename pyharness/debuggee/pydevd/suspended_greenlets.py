@@ -9,9 +9,10 @@ from __future__ import annotations
 import functools
 import gc
 import sys
-import threading
 from contextlib import suppress
 from typing import TYPE_CHECKING, Any
+
+from pyharness.debuggee.unpatched import threading
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -26,10 +27,20 @@ def watch(debugger: Any) -> None:
     def stands_for(*arguments: Any, **named: Any) -> Any:
         outcome = original(*arguments, **named)
         for frame in _frames():
+            _forget_events(frame)
             debugger.set_trace_for_frame_and_parents(threading.main_thread().ident, frame)
         return outcome
 
     debugger.on_breakpoints_changed = stands_for
+
+
+def _forget_events(frame: FrameType) -> None:
+    """``sys.monitoring`` starts afresh where events change, not where a session before has left the same ones."""
+    monitoring: Any = getattr(sys, "monitoring", None)
+    outer: FrameType | None = frame
+    while outer is not None and monitoring is not None and monitoring.get_tool(monitoring.DEBUGGER_ID) is not None:
+        monitoring.set_local_events(monitoring.DEBUGGER_ID, outer.f_code, 0)
+        outer = outer.f_back
 
 
 def _frames() -> Iterator[FrameType]:

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import inspect
-import threading
 from typing import TYPE_CHECKING, Any
 
 from pyharness.debuggee.pydevd.waiters import current_task, is_outermost, waiter_of
+from pyharness.debuggee.unpatched import threading
 
 if TYPE_CHECKING:
     from types import FrameType

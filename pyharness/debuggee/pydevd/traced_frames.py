@@ -9,12 +9,13 @@ from __future__ import annotations
 
 import functools
 import sys
-import threading
 from contextlib import suppress
 from typing import TYPE_CHECKING, Any
 
 from pyharness.debuggee.pydevd import unwound_steps
 from pyharness.debuggee.pydevd.trace_function import MONITORING
+from pyharness.debuggee.thread_registry import REGISTRY
+from pyharness.debuggee.unpatched import threading
 from pyharness.debuggee.watched.imports import after_import
 
 if TYPE_CHECKING:
@@ -140,9 +141,11 @@ def _tracers() -> Iterator[type]:
 
 def _entries() -> tuple[CodeType, ...]:
     """What a thread begins with: an exception that comes here has left the thread."""
+    from threading import Thread
+
     from _pydev_bundle.pydev_monkey import _NewThreadStartupWithTrace
 
-    begins = threading.Thread._bootstrap_inner, _NewThreadStartupWithTrace.__call__  # type: ignore[attr-defined]
+    begins = Thread._bootstrap_inner, _NewThreadStartupWithTrace.__call__  # type: ignore[attr-defined]
     return tuple(each.__code__ for each in begins)
 
 
@@ -161,7 +164,7 @@ def _follow(debugger: Any, method: Any, then: Callable[[], object]) -> None:
 def _steps() -> bool:
     """Whether a thread steps, or is to pause, or stands."""
     with suppress(RuntimeError):  # a thread begins or ends meanwhile
-        infos = [getattr(each, "additional_info", None) for each in tuple(threading._active.values())]  # type: ignore[attr-defined]
+        infos = [getattr(each, "additional_info", None) for each in tuple(REGISTRY.active.values())]
         return any(info is not None and (info.pydev_step_cmd != -1 or info.pydev_state != _RUNS) for info in infos)
     return True
 

@@ -3,16 +3,17 @@
 from __future__ import annotations
 
 import os
+import platform
 import sys
-import threading
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any, ClassVar
 
 from pyharness.debuggee.bounded import BOUNDS
 from pyharness.debuggee.link import quiet_thread
-from pyharness.debuggee.pydevd import left_behind
+from pyharness.debuggee.pydevd import left_behind, saved_modules
 from pyharness.debuggee.pydevd.trace_function import MONITORING, set_trace
 from pyharness.debuggee.pydevd.traced_frames import TRACED_FRAMES, is_pydevds
+from pyharness.debuggee.unpatched import threading
 
 if TYPE_CHECKING:
     import socket
@@ -50,7 +51,7 @@ def connect(link: socket.socket, is_over: Callable[[], bool]) -> None:
 
     Returns when the debugger has set its breakpoints, or at ``release``. ``is_over`` says whether that was called.
     """
-    with _environment():
+    with _environment(), saved_modules.given():
         import debugpy.server.api as server
     import pydevd_tracing
 
@@ -60,7 +61,9 @@ def connect(link: socket.socket, is_over: Callable[[], bool]) -> None:
         let_go()
     left_behind.clear()
     server._settrace.called = False  # type: ignore[attr-defined]  # it would refuse a second time
-    _Known.hook = threading._trace_hook  # type: ignore[attr-defined]
+    _Known.hook = threading.settrace.__globals__[
+        "_trace_hook"
+    ]  # the program's, or ours; Python 3.9 has no ``gettrace``
 
     def made(debugger: Any) -> None:
         """Remember one that may be disposed before it is ready, by its reader or by ``release``."""
@@ -192,12 +195,17 @@ def _frames() -> Iterator[FrameType]:
 
 @contextmanager
 def _environment() -> Iterator[None]:
-    """What debugpy reads when it is imported; the program's own environment stays as it is."""
+    """What debugpy reads when it is imported; the program's own environment stays as it is.
+
+    It makes the head of a log that is not kept, for which Python would run ``uname``.
+    """
     before = {name: os.environ.get(name) for name in _QUIET}
     os.environ.update(_QUIET)
+    describe, platform.platform = platform.platform, lambda *_named: ""
     try:
         yield
     finally:
+        platform.platform = describe
         for name, value in before.items():
             if value is None:
                 os.environ.pop(name, None)

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import sys
-import threading
 from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
 from pyharness.debuggee.pydevd.emptied_modules import KEPT_MODULES
 from pyharness.debuggee.pydevd.trace_function import MONITORING
 from pyharness.debuggee.pydevd.tracing import is_connected
+from pyharness.debuggee.unpatched import threading
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

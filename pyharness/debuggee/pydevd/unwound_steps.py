@@ -10,10 +10,11 @@ import atexit
 import inspect
 import opcode
 import sys
-import threading
 from typing import TYPE_CHECKING, Any
 
 from pyharness.debuggee.pydevd import task_steps
+from pyharness.debuggee.thread_registry import REGISTRY
+from pyharness.debuggee.unpatched import threading
 
 if TYPE_CHECKING:
     from types import CodeType, FrameType
@@ -112,7 +113,7 @@ def _left(frame: FrameType) -> bool:
 
 def _stepping() -> tuple[Any, Any]:
     """The current thread and what pydevd notes on it, ``None`` where it does not step."""
-    thread = threading._active.get(threading.get_ident())  # type: ignore[attr-defined]  # makes none for C's threads
+    thread = REGISTRY.active.get(threading.get_ident())
     info = getattr(thread, "additional_info", None)
     return thread, info if info is not None and info.pydev_step_cmd != -1 else None
 

@@ -7,10 +7,10 @@ from __future__ import annotations
 
 import json
 import sys
-import threading
 from typing import TYPE_CHECKING
 
 from pyharness.debuggee.agent import handles
+from pyharness.debuggee.unpatched import threading
 from pyharness.debuggee.watched import generated
 from pyharness.debuggee.watched.imports import after_import
 from pyharness.model import places, source_map
