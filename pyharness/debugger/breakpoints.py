@@ -38,8 +38,8 @@ _COMPILED = (
     " Name a node of the graph instead, as fx:relu, or run with TORCH_COMPILE_DISABLE=1."
 )
 _TRACED = (
-    "The program has called sys.settrace, which takes the debugger's trace function away:"
-    " no line of Python stops in a thread that did so."
+    "The program has called sys.settrace, or that of threading, which takes the debugger's trace function away:"
+    " no line of Python stops in a thread that did so, or that began after it."
 )
 _AT_EXIT = (
     "After its last line Python called code of yours, such as a function of atexit: no line of Python stops there."

@@ -146,7 +146,7 @@ class Ended(Message[Go], name="ended"):
     at_exit: tuple[str, ...]
     """Files of which code ran after the debugger's half in the program had ended, as functions of atexit do."""
     traced: bool
-    """Whether it has called ``sys.settrace``, where that takes the debugger's trace function away."""
+    """Whether it has called ``sys.settrace``, or ``threading``'s, which takes the debugger's trace function away."""
     compiled: bool
     """Whether torch.compile has compiled functions of it."""
     unwatched: str = ""

@@ -151,6 +151,13 @@ if sys.version_info < (3, 12):  # sys.monitoring does not care
         "import sys\nsys.settrace(lambda *_: None)\ndef f():\n    wanted = 1\nf()\n",
         "not seen to run. The program has called sys.settrace",
     )
+    UNSEEN["traces threads"] = (
+        (
+            "import threading\nthreading.settrace(lambda *_: None)\ndef f():\n    wanted = 1\n"
+            "thread = threading.Thread(target=f)\nthread.start()\nthread.join()\n"
+        ),
+        "not seen to run. The program has called sys.settrace, or that of threading",
+    )
 
 
 @pytest.mark.rotated

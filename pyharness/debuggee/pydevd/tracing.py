@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 
 from pyharness.debuggee.bounded import BOUNDS
 from pyharness.debuggee.link import quiet_thread
-from pyharness.debuggee.pydevd import left_behind, saved_modules
+from pyharness.debuggee.pydevd import left_behind, saved_modules, second_client
 from pyharness.debuggee.pydevd.trace_function import MONITORING, set_trace
 from pyharness.debuggee.pydevd.traced_frames import TRACED_FRAMES, is_pydevds
 from pyharness.debuggee.unpatched import threading
@@ -61,9 +61,7 @@ def connect(link: socket.socket, is_over: Callable[[], bool]) -> None:
         let_go()
     left_behind.clear()
     server._settrace.called = False  # type: ignore[attr-defined]  # it would refuse a second time
-    _Known.hook = threading.settrace.__globals__[
-        "_trace_hook"
-    ]  # the program's, or ours; Python 3.9 has no ``gettrace``
+    _Known.hook = threading.settrace.__globals__["_trace_hook"]  # Python 3.9 has no ``gettrace``
 
     def made(debugger: Any) -> None:
         """Remember one that may be disposed before it is ready, by its reader or by ``release``."""
@@ -74,6 +72,7 @@ def connect(link: socket.socket, is_over: Callable[[], bool]) -> None:
     debugger = debugpy_link.serve(link, made)
     if debugger is None:
         return  # released
+    second_client.refuse(is_connected)
     # What it remembers of code (has it a breakpoint?) is as old as this number says, and outlives a session.
     debugger.mtime = _Known.mtime = max(_Known.mtime, debugger.mtime) + 1000
     debugger.set_tracing_for_untraced_contexts(breakpoints_changed=True)

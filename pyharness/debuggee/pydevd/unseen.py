@@ -10,6 +10,8 @@ import sys
 from typing import TYPE_CHECKING, Any
 
 from pyharness.debuggee.pydevd import trace_function
+from pyharness.debuggee.thread_registry import REGISTRY
+from pyharness.debuggee.unpatched import threading
 from pyharness.model.user_code import is_user_python
 
 if TYPE_CHECKING:
@@ -22,9 +24,11 @@ class Unseen:
     def __init__(self) -> None:
         self.at_exit: set[str] = set()
         """The files of which Python called code when it ended, as far as they can be the user's."""
+        self._threads_are_traced = False
 
     def script_has_ended(self) -> None:
         """Look from now on; the last to be registered is the first to be called."""
+        self._threads_are_traced = _has_taken_threads()
         atexit.register(self._begin)
 
     def end(self) -> None:
@@ -34,12 +38,15 @@ class Unseen:
 
     @property
     def traced(self) -> bool:
-        """Whether the program has called ``sys.settrace``, which has no effect on debugpy from Python 3.12 on."""
+        """Whether the program has called ``sys.settrace``, or ``threading``'s.
+
+        From Python 3.12 on these have no effect on debugpy.
+        """
         if trace_function.MONITORING or "pydevd_tracing" not in sys.modules:
             return False
         import pydevd_tracing
 
-        return bool(pydevd_tracing.TracingFunctionHolder._warnings_shown)
+        return self._threads_are_traced or bool(pydevd_tracing.TracingFunctionHolder._warnings_shown)
 
     def _begin(self) -> None:
         if not self.traced:  # else the program's own function may be at work
@@ -48,6 +55,17 @@ class Unseen:
     def _call(self, frame: FrameType, _event: str, _argument: Any) -> None:
         if is_user_python(frame.f_code.co_filename):
             self.at_exit.add(frame.f_code.co_filename)
+
+
+def _has_taken_threads() -> bool:
+    """Whether the threads that begin now get another trace function than the debugger's."""
+    if trace_function.MONITORING or not REGISTRY.is_shared or "pydevd" not in sys.modules:
+        return False
+    import pydevd
+
+    debugger = pydevd.get_global_debugger()
+    hook = threading.settrace.__globals__["_trace_hook"]  # Python 3.9 has no ``gettrace``
+    return debugger is not None and not debugger.pydb_disposed and hook is not debugger.trace_dispatch
 
 
 UNSEEN = Unseen()
