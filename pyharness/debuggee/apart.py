@@ -110,7 +110,7 @@ class FromInstalled:
     """
 
     def __init__(self) -> None:
-        from pyharness.debuggee.unpatched import _thread
+        import _thread
 
         self._current_thread = _thread.get_ident
         self._thread = _thread.get_ident()
