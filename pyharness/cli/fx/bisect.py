@@ -66,6 +66,7 @@ def command(  # noqa: PLR0913  (one for each option)
     from pyharness.fx import bisect
     from pyharness.fx.bisecting.passes import AllGoodError
     from pyharness.fx.hashseeds.references import is_pass, made_by, resolve
+    from pyharness.host.running_now import running
 
     with no_exit():
         module, listed = made_by(resolve(model)), resolve(passes)
@@ -76,7 +77,7 @@ def command(  # noqa: PLR0913  (one for each option)
     output.progress(f"running {passes}")
     options: dict[str, Any] = {"sweep": not no_sweep, "shrink": not no_shrink, "limit": limit, "script": not no_script}
     try:
-        with no_exit():
+        with no_exit(), running(f"A run of {model}, or of what a pass makes of it,"):
             bad = bisect(module, listed, args, kwargs, check=judge, folder=folder, **options)
     except AllGoodError as good:
         _say_good(good.message, as_json=as_json)

@@ -53,6 +53,7 @@ def command(  # noqa: PLR0913  (one for each option)
     """
     from pyharness.fx import verify
     from pyharness.fx.hashseeds.references import applied, is_pass, made_by, resolve
+    from pyharness.host.running_now import running
 
     options: dict[str, Any] = {"rtol": rtol, "atol": atol, "training": training, "seed": seed, "gradients": gradients}
     with no_exit():
@@ -60,7 +61,8 @@ def command(  # noqa: PLR0913  (one for each option)
         module = made_by(first)
         args, kwargs = inputs_of(inputs, original)
         transformed = applied(second, module) if is_pass(second) else made_by(second)
-        verdict = verify(module, transformed, args, kwargs, **options)
+        with running(f"A run of {original}, or of what {transform} makes of it,"):
+            verdict = verify(module, transformed, args, kwargs, **options)
     if as_json:
         output.write_json(verdict.to_json())
     else:

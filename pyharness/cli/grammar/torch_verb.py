@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from pyharness.cli.grammar.verb import Verb
+from pyharness.cli.kit import own_process
 from pyharness.cli.kit.interpreter import python_of
 from pyharness.cli.kit.options import python_option
 from pyharness.debugger.starting.interpreter import check_version
@@ -41,6 +42,11 @@ class TorchVerb(Verb):
         if not ctx.obj:  # else it went over already
             _go_over(python_of(named, None, str(ctx.params[first]).rpartition(":")[0]))
         return super().invoke(ctx)
+
+    def run(self, ctx: click.Context) -> Any:
+        """Run in a process of its own: the user's code may crash."""
+        run = super().run
+        return own_process.apart(lambda: run(ctx))
 
 
 def _go_over(python: str) -> None:

@@ -62,11 +62,15 @@ class Verb(Helping):
     def invoke(self, ctx: click.Context) -> Any:
         """Run as click does; with ``--json`` an error is an object on stdout, too."""
         try:
-            return super().invoke(ctx)
+            return self.run(ctx)
         except HarnessError as error:
             if ctx.params.get("as_json"):
                 output.write_json(self._failure(error))
             raise
+
+    def run(self, ctx: click.Context) -> Any:
+        """Run as click does."""
+        return super().invoke(ctx)
 
     def own_words(self, args: list[str]) -> list[str]:
         """The words of the command line that are ours, and not the program's."""

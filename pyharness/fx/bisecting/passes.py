@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any, Literal
 from torch.fx import Graph, GraphModule
 from torch.fx.passes.infra.pass_base import PassResult
 
+from pyharness.host.running_now import running
 from pyharness.model.errors import HarnessError, UsageError
 
 if TYPE_CHECKING:
@@ -20,6 +21,10 @@ if TYPE_CHECKING:
     import torch
 
 Takes = Literal["graph", "module"]
+_TRACED = (
+    "Give a GraphModule in its place, on the command line a function that gives one:"
+    " pyharness.fx.trace(module, leaves=..., concrete_args=...) makes it."
+)
 _GRAPH_NAMES = {"graph", "g", "fx_graph"}
 
 
@@ -45,7 +50,9 @@ class Pass:
         A GraphModule pass that forgets to ``recompile()`` is helped: what it did to the graph would otherwise be seen
         only after the next pass that does, which would be blamed for it.
         """
-        return self._module(module, self.call(module.graph if self.takes == "graph" else module))
+        with running(f"The pass {self.name}"):
+            result = self.call(module.graph if self.takes == "graph" else module)
+        return self._module(module, result)
 
     def _module(self, module: GraphModule, result: Any) -> GraphModule:
         if isinstance(result, PassResult):
@@ -134,6 +141,10 @@ def graph_module(module: torch.nn.Module) -> GraphModule:
     module = copy.deepcopy(module)
     if isinstance(module, GraphModule):
         return module
-    from pyharness.fx.tracing.tracer import Tracer
+    from pyharness.fx.tracing.tracer import CannotTraceError, Tracer
 
-    return GraphModule(module, Tracer().trace(module), type(module).__name__)
+    try:
+        graph = Tracer().trace(module)
+    except CannotTraceError as error:
+        raise CannotTraceError(error.message, _TRACED) from error
+    return GraphModule(module, graph, type(module).__name__)

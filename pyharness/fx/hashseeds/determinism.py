@@ -13,6 +13,7 @@ from itertools import combinations
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from pyharness.model.crash import CrashedError
 from pyharness.model.errors import HarnessError, UsageError
 from pyharness.model.results.determinism import Determinism, LineDifference, SetIteration
 
@@ -85,6 +86,8 @@ def _run(references: list[str], seed: int, *, repeats: int, folder: Path, timeou
     except subprocess.TimeoutExpired as error:
         raise HarnessError(f"{references[0]} did not end within {timeout:g} s.", "Give it a larger timeout.") from error
     if not answer.exists():
+        if ended.returncode < 0:
+            raise CrashedError(references[0], -ended.returncode)
         said = ended.stderr.strip().splitlines()
         raise HarnessError(
             f"{references[0]} ended its process with {ended.returncode}: {said[-1] if said else ''}",

@@ -12,6 +12,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from pyharness.host.running_now import running
 from pyharness.model.errors import HarnessError, UsageError, nearest
 
 _FORM = "Write MODULE:NAME or FILE.py:NAME."
@@ -48,7 +49,8 @@ def _of_name(name: str) -> ModuleType:
     if "" not in sys.path:
         sys.path.insert(0, "")
     try:
-        return importlib.import_module(name)
+        with running(name):
+            return importlib.import_module(name)
     except ModuleNotFoundError as error:
         if error.name and (name == error.name or name.startswith(f"{error.name}.")):
             raise UsageError(f"There is no module {name!r}.", "Name a file as FILE.py:NAME.") from error
@@ -86,7 +88,8 @@ def applied(function: Any, module: torch.nn.Module) -> GraphModule:
 def theirs(thing: Any) -> Iterator[None]:
     """What the user's own code raises is theirs to mend: a ``HarnessError`` with its line."""
     try:
-        yield
+        with running(_name(thing)):
+            yield
     except HarnessError:
         raise
     except Exception as error:
@@ -135,7 +138,8 @@ def _of_file(path: Path) -> ModuleType:
     module = importlib.util.module_from_spec(spec)
     sys.modules[name] = module
     try:
-        spec.loader.exec_module(module)
+        with running(str(path)):
+            spec.loader.exec_module(module)
     except Exception as error:
         del sys.modules[name]
         raise _failed(str(path), error) from error
