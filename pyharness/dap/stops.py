@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from pyharness.debugger.described_stop import why_nothing
 from pyharness.debugger.native.signals import NativeSignals
-from pyharness.debugger.program import why_nothing
 
 if TYPE_CHECKING:
     from pyharness.dap.session import Session

@@ -6,12 +6,12 @@ import logging
 import threading
 import weakref
 from contextlib import suppress
-from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from pyharness.debugger import interrupts
 from pyharness.debugger.breakpoint import Breakpoint
+from pyharness.debugger.described_stop import described
 from pyharness.debugger.hold import Hold
 from pyharness.debugger.interrupts import postponed
 from pyharness.debugger.listener import Listener
@@ -26,9 +26,6 @@ from pyharness.host.exit_status import ExitStatus
 from pyharness.model.conditions import log_message
 from pyharness.model.errors import DebuggerLostError, HarnessError
 from pyharness.model.evaluation import EVAL_TIMEOUT, checked_level, checked_timeout
-from pyharness.model.frames import Frame
-from pyharness.model.source_map import map_of
-from pyharness.model.stops import Stop
 from pyharness.model.where import Where, folders_of, parse
 from pyharness.protocol.agent import NOT_EVALUATED, Evaluate
 from pyharness.protocol.mi import MAX_FRAMES
@@ -40,11 +37,12 @@ if TYPE_CHECKING:
     from typing import IO
 
     from pyharness.debugger.breakpoints import Breakpoints
-    from pyharness.debugger.machine import Request, Stopped
+    from pyharness.debugger.machine import Request
     from pyharness.debugger.shell import Shell
     from pyharness.debugger.starting.target import Target
+    from pyharness.model.frames import Frame
+    from pyharness.model.stops import Stop
     from pyharness.protocol.channel import Child
-    from pyharness.protocol.mi import Armed
 
 Answer = TypeVar("Answer")
 DEBUGGER_LOST = DebuggerLostError
@@ -299,7 +297,7 @@ class Program:
             raise
         if stopped is not None:
             with self._shell.excused():
-                self.stop = self._describe(stopped, origin)
+                self.stop = described(self._shell, stopped, origin)
         return self.stop
 
     def _require_open(self) -> None:
@@ -316,22 +314,6 @@ class Program:
 
     def _ended(self) -> HarnessError:
         return HarnessError(f"The program has ended (exit code {self.exit_code}).", "Start it again.")
-
-    def _describe(self, stopped: Stopped, origin: Frame | None) -> Stop:
-        note = ""
-        if stopped.language == "python":
-            frame = self._shell.python.stack(stopped.thread, 8)[0]
-        else:
-            place = self._shell.attach().where(stopped.thread)
-            frame, note = Frame("native", place.function, place.file, place.line, library=place.library), place.note
-        stop = Stop(stopped.reason, frame, stopped.thread, note=note)
-        if stopped.reason == "breakpoint" and (problem := self._shell.conditions.at(stopped.thread, frame.line)):
-            return replace(stop, note=problem, condition_failed=True)
-        if stopped.reason == "signal":
-            return replace(stop, note=self._shell.signal)
-        if stopped.ran_nothing:
-            return replace(stop, note=why_nothing(origin, frame, self._shell.armed))
-        return stop
 
     # --- looking ------------------------------------------------------------------------------------------------------
 
@@ -437,20 +419,6 @@ class _Missing:
         if text and text != self._noted:
             self._note(f"Still waiting for {self._place}. {text}")
         self._noted = text
-
-
-def why_nothing(origin: Frame | None, now: Frame, armed: Armed) -> str:
-    """Why an *into* from ``origin`` ended at a Python line, with what it had armed."""
-    if origin is None or (origin.function, origin.file) != (now.function, now.file):
-        return ""
-    source_map = map_of(origin.file) if origin.file else None
-    entry = source_map.at(origin.line) if source_map and origin.line else None
-    ran = entry.target if entry else f"line {origin.line}"
-    if armed.lost:
-        return f"{ran} ran no native code of yours that a step can stop in: {armed.lost}"
-    if not armed.functions:
-        return f"{ran} ran no native code of yours: no loaded library of yours has line tables (-g, and not stripped)"
-    return f"{ran} ran none of your {armed.functions} native functions"
 
 
 def _language_of(expression: str, default: str) -> tuple[str, str]:

@@ -42,7 +42,7 @@ def entry_lines(
 ) -> Iterator[Line]:
     """The lines of one entry; ``number`` is that of the latest stop, which is told in parts."""
     if isinstance(entry, Begun):
-        yield from _stop_lines(entry.stop, number)
+        yield from stop_lines(entry.stop, number)
     elif isinstance(entry, Printed):
         yield from _printed_lines(entry, manner)
     elif isinstance(entry, Stop):
@@ -55,7 +55,8 @@ def entry_lines(
         yield Line(str(entry), "faint" if entry.exit_code in {0, None} else "bad")
 
 
-def _stop_lines(stop: Stop, number: int) -> Iterator[Line]:
+def stop_lines(stop: Stop, number: int) -> Iterator[Line]:
+    """Where the program stands, and why, with the lines around."""
     frame = stop.frame
     parts = (stop.reason, frame.language, function_text(frame), place_text(frame))
     yield Line(f"{number}  {' · '.join(filter(None, parts))}", "heading")
@@ -66,8 +67,8 @@ def _stop_lines(stop: Stop, number: int) -> Iterator[Line]:
             f"{_INDENT}{_CALLER.sub(_shortened, stop.note)}",
             "bad" if stop.reason == "signal" or stop.condition_failed else "place",
         )
-    for line in _source_lines(frame):
-        yield Line(f"{_INDENT}{line.text}", line.style)
+    for line in source_lines(frame):
+        yield line.behind(_INDENT)
 
 
 def _printed_lines(printed: Printed, manner: Manner) -> Iterator[Line]:
@@ -117,15 +118,15 @@ def fx_text(place: FxPlace) -> str:
     return f"fx: {place.node}{module}{f', {short_path(place.origin)}' if place.origin else ''}"
 
 
-def _source_lines(frame: Frame) -> Iterator[Line]:
-    """The source around the line of a frame, that line marked."""
+def source_lines(frame: Frame, first: int = 0, last: int = 0) -> Iterator[Line]:
+    """Lines of a frame's source, its own marked; those around it where none are named."""
     if not frame.file or not frame.line:
         return
     try:
         lines = lines_of(read_text(frame.file))
     except OSError:
         return
-    first, last = max(1, frame.line - _AROUND), min(len(lines), frame.line + _AROUND)
+    first, last = max(1, first or frame.line - _AROUND), min(len(lines), last or frame.line + _AROUND)
     width = len(str(last))
     for number in range(first, last + 1):
         current = number == frame.line

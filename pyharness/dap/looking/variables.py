@@ -8,11 +8,10 @@ from typing import TYPE_CHECKING, Any, Literal
 
 from pyharness.dap.looking.tables import Container
 from pyharness.dap.registry import request
-from pyharness.debugger.merged_stack import python_place
+from pyharness.debugger.expressions import Expression, value_of
 from pyharness.debugger.native.edit import NativeEdit
-from pyharness.debugger.native.variables import NativeVariables, NoValueError
+from pyharness.debugger.native.variables import NativeVariables
 from pyharness.model.errors import HarnessError, nearest
-from pyharness.protocol.agent import NOT_EVALUATED, Evaluate
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -20,15 +19,13 @@ if TYPE_CHECKING:
     from pyharness.dap.arguments import Arguments
     from pyharness.dap.session import Session
     from pyharness.dapwire.wire import Message
-    from pyharness.debugger.machine import Stopped
     from pyharness.debugger.merged_stack import StackFrame
     from pyharness.model.variable import Variable
 
 _KINDS: dict[str, Literal["named", "indexed"]] = {"named": "named", "indexed": "indexed"}
 _NUMBER = re.compile(r"-?\d{1,40}")
-_WHOLE = ("clipboard", "repl")
+_MANNERS: dict[str, Literal["glance", "copy", "whole"]] = {"clipboard": "copy", "repl": "whole"}
 """Contexts of `evaluate` in which a value is wanted, and not a line of a view."""
-_CXX = "Give a C++ expression of this frame, a register as $rax"
 _PAGE = 1000
 """Variables of one answer where the client names no count."""
 
@@ -154,13 +151,18 @@ def evaluate(session: Session, arguments: Arguments) -> Message:
     """An expression in the language of its frame; the prefixes ``py:`` and ``native:`` choose."""
     expression = arguments.text("expression").strip()
     shown = _frame(session, arguments)
-    language, text = _language_of(expression, shown)
-    if language == "python" and shown.debugpy is not None:
-        asked: Message = {"expression": text, "frameId": shown.debugpy, "context": arguments.text("context", "watch")}
-        asked |= {key: arguments.values[key] for key in ("format",) if key in arguments.values}
-        answer = session.require_program().python.asking.ask("evaluate", asked)
+    asked = Expression.of(expression, shown.frame.language)
+    context = arguments.text("context", "")
+    if asked.language == "python" and shown.debugpy is not None:
+        message: Message = {"expression": asked.text, "frameId": shown.debugpy, "context": context or "watch"}
+        message |= {key: arguments.values[key] for key in ("format",) if key in arguments.values}
+        answer = session.require_program().python.asking.ask("evaluate", message)
         return _of_debugpy(session, answer, shown)
-    body = _native(session, shown, language, text, arguments.text("context", ""))
+    stack = session.frames.stacks.get(shown.thread, [])
+    found = value_of(session.require_program(), stack, shown, asked, manner=_MANNERS.get(context, "glance"))
+    if found.prints:
+        session.say(found.prints, category="stdout")
+    body = _result(of_gdb(session, found.variable, shown))
     return {**body, "result": _formatted(arguments, body["result"])}
 
 
@@ -173,70 +175,6 @@ def _frame(session: Session, arguments: Arguments) -> StackFrame:
     if not stack:
         raise HarnessError("There is no frame to evaluate in.", "Pause the program: its frames are shown then.")
     return next((shown for shown in stack if not shown.frame.plumbing), stack[0])
-
-
-def _language_of(expression: str, shown: StackFrame) -> tuple[str, str]:
-    for language, prefix in (("python", "py:"), ("native", "native:")):
-        if expression.startswith(prefix):
-            return language, expression.removeprefix(prefix).strip()
-    return shown.frame.language, expression
-
-
-def _native(session: Session, shown: StackFrame, language: str, text: str, context: str) -> Message:
-    """From memory; where that has no answer, by the program itself on the thread that stands.
-
-    What a person types in the console of a native frame may be Python's, as at ``step --print``. A watch or a hover is
-    asked for by itself, again and again: it runs nothing of Python's there.
-    """
-    shell, focus = session.require_program(), session.focus()
-    if language != shown.frame.language and language == "native":
-        raise HarnessError(f"{text!r}: this frame is Python code.", "Select a frame of native code.")
-    known = NativeVariables(shell.attach())
-    refused: HarnessError | None = None
-    if language == shown.frame.language and shown.level >= 0:
-        try:
-            found = known.evaluate(shown.thread, shown.level, text, whole=context in _WHOLE)
-            return _result(of_gdb(session, found, shown))
-        except HarnessError as error:
-            refused = error
-    may_be_python = language == "python" or (context == "repl" and isinstance(refused, NoValueError))
-    if may_be_python and focus.language == "native" and focus.thread == shown.thread and focus.reason != "signal":
-        answer = shell.ask_agent(shown.thread, Evaluate(text, *_place(session, shown))) or NOT_EVALUATED
-        if answer.prints:
-            session.say(answer.prints, category="stdout")
-        if answer.text is not None:
-            return {"result": answer.text, "variablesReference": 0}
-        raise HarnessError(answer.problem) if language == "python" else _neither(refused, answer.problem)
-    if language != shown.frame.language:
-        raise HarnessError(f"{text!r}: this frame is native code.", "Select a frame of Python code.")
-    if language == "native" and isinstance(refused, NoValueError):
-        raise HarnessError(refused.message, f"{_CXX}, or Python's with py: before it.") from refused
-    raise refused or HarnessError(f"{text!r} cannot be evaluated here.", _why_not(focus, shown))
-
-
-def _neither(refused: HarnessError | None, problem: str) -> HarnessError:
-    """The error of an expression that neither language has a value for."""
-    said = refused.message.rstrip(".") if refused else ""
-    return HarnessError(f"{said}. In Python: {problem}", f"{_CXX}, or one of Python.")
-
-
-def _why_not(focus: Stopped, shown: StackFrame) -> str:
-    if focus.thread != shown.thread:
-        return "Its thread does not stand: select a frame of the one that does."
-    if focus.reason == "signal":
-        return "Nothing is run on a thread that got a signal; names in memory can be shown in a frame of Python."
-    return "Step back to Python first."
-
-
-def _place(session: Session, shown: StackFrame) -> tuple[str, int, int]:
-    """Which of the thread's Python frames is meant, as ``Evaluate`` has it: this one, or a native one's caller."""
-    stack = session.frames.stacks.get(shown.thread, [])
-    outwards = [each.frame for each in stack[max(shown.level, 0) :] if each.frame.language == "python"]
-    if shown.frame.language == "native":
-        outwards = [frame for frame in outwards if not frame.plumbing]
-    if not outwards:
-        return "", 0, 0
-    return python_place([each.frame for each in stack], outwards[0])
 
 
 def _result(body: Message) -> Message:

@@ -59,6 +59,8 @@ class Command:
     """Whether child processes shall call in; see ``ChildProcesses``."""
     child_wait: float = 10.0
     """Seconds that a child waits for its debugger."""
+    apart: bool = False
+    """Whether it gets a session of its own: no key of our terminal is a signal to it."""
     ours: bool = True
 
     def start(self, on_message: Callable[[Message[Any]], None], on_exit: Callable[[int], None]) -> Launched:
@@ -154,6 +156,7 @@ class Launched:
                 stdout=command.stdout,
                 stderr=command.stderr,
                 stdin=command.stdin,
+                start_new_session=command.apart,
             )
         finally:
             signal.pthread_sigmask(signal.SIG_SETMASK, before)
@@ -184,7 +187,7 @@ class Launched:
 
         What it started in its own process group ends too: a worker that outlives its program serves nobody.
         """
-        family = _descendants(self.pid) if self._process.returncode is None else []
+        family = _descendants(self.pid, os.getpgid(self.pid)) if self._process.returncode is None else []
         if not at_once and self._process.poll() is None:
             self._process.send_signal(signal.SIGTERM)
             with contextlib.suppress(subprocess.TimeoutExpired):
@@ -232,13 +235,13 @@ def packages() -> dict[str, str]:
     return found
 
 
-def _descendants(pid: int) -> list[int]:
+def _descendants(pid: int, group: int) -> list[int]:
     """The processes that ``pid`` started, and those that they did, as far as they are in this process group."""
     found: list[int] = []
     for lwp in tasks(pid):
         with contextlib.suppress(OSError):
             for child in map(int, Path(f"/proc/{pid}/task/{lwp}/children").read_text(encoding="ascii").split()):
-                found += [child, *_descendants(child)] if os.getpgid(child) == os.getpgrp() else []
+                found += [child, *_descendants(child, group)] if os.getpgid(child) == group else []
     return found
 
 

@@ -58,7 +58,17 @@ def runnable_lines(file: str) -> list[int]:
         code = compile(read_regular(file), file, "exec", dont_inherit=True)
     except (OSError, SyntaxError, ValueError, MemoryError, RecursionError):
         return []
-    return sorted(set(_all_lines(code)))
+    return sorted({line for each in _all_code(code) for line in code_lines(each)})
+
+
+def function_lines(file: str, line: int) -> list[int]:
+    """The lines of the innermost function that has ``line``, in order; none where the file cannot be compiled."""
+    try:
+        code = compile(read_regular(file), file, "exec", dont_inherit=True)
+    except (OSError, SyntaxError, ValueError, MemoryError, RecursionError):
+        return []
+    having = [lines for each in _all_code(code) if line in (lines := code_lines(each))]
+    return sorted(having[-1]) if having else []
 
 
 def code_lines(code: CodeType) -> set[int]:
@@ -68,8 +78,9 @@ def code_lines(code: CodeType) -> set[int]:
     return {line for _, _, line in code.co_lines() if line}
 
 
-def _all_lines(code: CodeType) -> Iterator[int]:
-    yield from code_lines(code)
+def _all_code(code: CodeType) -> Iterator[CodeType]:
+    """A code object, and those within it, each behind the one that it lies in."""
+    yield code
     for constant in code.co_consts:
         if isinstance(constant, CodeType):
-            yield from _all_lines(constant)
+            yield from _all_code(constant)

@@ -1,0 +1,119 @@
+"""An expression in a frame of the merged stack: in which language it is, and who has its value."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Literal
+
+from pyharness.debugger.merged_stack import python_place
+from pyharness.debugger.native.variables import NativeVariables, NoValueError
+from pyharness.model.errors import HarnessError
+from pyharness.model.frozen import frozen
+from pyharness.model.variable import Variable
+from pyharness.protocol.agent import NOT_EVALUATED, Evaluate
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from pyharness.debugger.merged_stack import StackFrame
+    from pyharness.debugger.shell import Shell
+    from pyharness.model.frames import Language
+
+_CXX = "Give a C++ expression of this frame, a register as $rax"
+_PREFIXES: tuple[tuple[Language, str], ...] = (("python", "py:"), ("native", "native:"))
+
+
+@frozen
+class Expression:
+    """What a person asks for."""
+
+    text: str
+    language: Language
+
+    @staticmethod
+    def of(typed: str, default: Language) -> Expression:
+        """The expression without its prefix, which chooses the language: ``py:`` or ``native:``."""
+        for language, prefix in _PREFIXES:
+            if typed.startswith(prefix):
+                return Expression(typed.removeprefix(prefix).strip(), language)
+        return Expression(typed, default)
+
+
+@frozen
+class Value:
+    """An expression's value, and what evaluating it has printed."""
+
+    variable: Variable
+    prints: str = ""
+
+
+def value_of(
+    shell: Shell,
+    stack: Sequence[StackFrame],
+    shown: StackFrame,
+    expression: Expression,
+    *,
+    manner: Literal["glance", "copy", "whole"],
+) -> Value:
+    """The value in a frame that debugpy does not hold: from memory, or by the program itself on the thread that stands.
+
+    ``stack`` is that of the frame's thread. What a person types in a native frame (``whole``) may be Python's, as at
+    ``step --print``. A watch or a hover (``glance``) is asked for by itself, again and again: it runs nothing of
+    Python's there, and neither does a ``copy`` of what is shown, which has all lines of it.
+    """
+    language, text = expression.language, expression.text
+    if language != shown.frame.language and language == "native":
+        raise HarnessError(f"{text!r}: this frame is Python code.", "Select a frame of native code.")
+    refused: HarnessError | None = None
+    if language == shown.frame.language and shown.level >= 0:
+        try:
+            known = NativeVariables(shell.attach())
+            return Value(known.evaluate(shown.thread, shown.level, text, whole=manner != "glance"))
+        except HarnessError as error:
+            refused = error
+    focus = shell.machine.focus
+    may_be_python = language == "python" or (manner == "whole" and isinstance(refused, NoValueError))
+    stands = focus is not None and focus.language == "native" and focus.thread == shown.thread
+    if may_be_python and stands and focus is not None and focus.reason != "signal":
+        return _by_the_program(shell, stack, shown, expression, refused)
+    if language != shown.frame.language:
+        raise HarnessError(f"{text!r}: this frame is native code.", "Select a frame of Python code.")
+    if language == "native" and isinstance(refused, NoValueError):
+        raise HarnessError(refused.message, f"{_CXX}, or Python's with py: before it.") from refused
+    raise refused or HarnessError(f"{text!r} cannot be evaluated here.", _why_not(shell, shown))
+
+
+def _by_the_program(
+    shell: Shell,
+    stack: Sequence[StackFrame],
+    shown: StackFrame,
+    expression: Expression,
+    refused: HarnessError | None,
+) -> Value:
+    place = _place(stack, shown)
+    answer = shell.ask_agent(shown.thread, Evaluate(expression.text, *place)) or NOT_EVALUATED
+    if answer.text is not None:
+        return Value(Variable("", answer.text), answer.prints)
+    problem = f"{answer.prints}{answer.problem}"
+    if expression.language == "python":
+        raise HarnessError(problem)
+    said = refused.message.rstrip(".") if refused else ""
+    raise HarnessError(f"{said}. In Python: {problem}", f"{_CXX}, or one of Python.")
+
+
+def _why_not(shell: Shell, shown: StackFrame) -> str:
+    focus = shell.machine.focus
+    if focus is None or focus.thread != shown.thread:
+        return "Its thread does not stand: select a frame of the one that does."
+    if focus.reason == "signal":
+        return "Nothing is run on a thread that got a signal; names in memory can be shown in a frame of Python."
+    return "Step back to Python first."
+
+
+def _place(stack: Sequence[StackFrame], shown: StackFrame) -> tuple[str, int, int]:
+    """Which of the thread's Python frames is meant, as ``Evaluate`` has it: this one, or a native one's caller."""
+    outwards = [each.frame for each in stack[max(shown.level, 0) :] if each.frame.language == "python"]
+    if shown.frame.language == "native":
+        outwards = [frame for frame in outwards if not frame.plumbing]
+    if not outwards:
+        return "", 0, 0
+    return python_place([each.frame for each in stack], outwards[0])
