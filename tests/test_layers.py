@@ -29,7 +29,7 @@ ALWAYS = (*AT_RUN_TIME, "types")
 SHARED = {"host", "model", "protocol"}
 """What every process reads; ``protocol`` stands on ``model``, which asks ``host`` for files and folders."""
 ANYTHING = {"native", "fx", "inspect", "debuggee", "gdbmi", "debugger", "dap", "session", "report", "cli"}
-ANYTHING |= {"doctor", "project", "dapwire", "engine", "reading"}
+ANYTHING |= {"doctor", "project", "dapwire", "engine", "reading", "prompt"}
 ALLOWED = {
     "host": set(),
     "model": set(),
@@ -47,6 +47,7 @@ ALLOWED = {
     "debugger": {"gdbmi", "dapwire", "reading", "engine"},
     "dap": {"debugger", "dapwire"},
     "session": {"debugger"},
+    "prompt": {"debugger", "session"},
     "report": set(),
     "doctor": {"gdbmi", "debugger", "reading", "engine"},
     "project": set(),
@@ -57,7 +58,7 @@ ALLOWED = {
 }
 """Folder or file of the package → those that it may import, beside itself and what is shared."""
 STDLIB_ONLY = {"host", "model", "protocol", "engine", "reading", "ingdb", "gdbmi", "dapwire"}
-LAZY_TORCH = {"cli", "views", "debugger", "session", "dap", "doctor", "project", "__init__", "__main__"}
+LAZY_TORCH = {"cli", "views", "debugger", "session", "prompt", "dap", "doctor", "project", "__init__", "__main__"}
 STOREYS = {
     "reading": (
         {"binaries"},

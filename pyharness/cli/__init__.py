@@ -23,6 +23,7 @@ if TYPE_CHECKING:
 VERBS = {
     "init": "add a debug build, a session and VS Code configurations to your project",
     "run": "run a program under a handle, by which a debugger finds it later",
+    "debug": "a prompt at a program, a running process or a core file: step, look, change in Python and C++",
     "step": "run a program to a place and step on: Python, C++ and back",
     "trace": "run a program, record its ops and autograd nodes, show what took the time",
     "fx": "look at what torch.fx and torch.compile make: graphs, generated code, provenance",

@@ -111,7 +111,7 @@ def test_the_same_option_means_the_same_everywhere():
             for name in option.opts:
                 if not name.startswith("--"):
                     short.setdefault(name, set()).add(max(option.opts, key=len))
-    assert short == {"-m": {"-m"}, "-o": {"--output", "--perfetto"}}
+    assert short == {"-c": {"-c"}, "-m": {"-m"}, "-x": {"-x"}, "-o": {"--output", "--perfetto"}}
 
 
 @pytest.mark.parametrize("columns", [40, 200])

@@ -12,6 +12,7 @@ from kit.paths import ROOT
 
 _FENCE = re.compile(r"^(?P<indent> *)```(?P<language>\w*)\s*$")
 _COMMENT = re.compile(r"<!--\s*(?P<what>not run|exit status):?\s*(?P<value>.*?)\s*-->", re.DOTALL)
+_PROMPTS = ("(gdb) ", "(ph) ")
 _GENERATED = ("docs/reference/",)
 """Written from the code, which has tests of its own."""
 
@@ -42,7 +43,7 @@ class Command:
     text: str
     shown: tuple[str, ...]
     typed: tuple[str, ...]
-    """What is typed at gdb's prompt."""
+    """What is typed at a prompt, gdb's or ours."""
 
     def __str__(self) -> str:
         return f"{self.block.page}:{self.line}"
@@ -103,6 +104,6 @@ def _commands(block: Block) -> Iterator[Command]:
             last += 1
         text = "\n".join([lines[start][2:], *lines[start + 1 : last + 1]])
         rest = lines[last + 1 : end]
-        typed = tuple(line.removeprefix("(gdb) ") for line in rest if line.startswith("(gdb) "))
-        shown = tuple(line for line in rest if not line.startswith("(gdb)"))
+        typed = tuple(line.partition(" ")[2] for line in rest if line.startswith(_PROMPTS))
+        shown = tuple(line for line in rest if not line.startswith(_PROMPTS))
         yield Command(block, block.line + start, text, shown, typed)

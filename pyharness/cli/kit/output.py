@@ -56,6 +56,13 @@ def drop() -> None:
     os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
 
 
+def rows() -> int | None:
+    """The height of the terminal in lines; ``None`` where stdout is none."""
+    import shutil
+
+    return shutil.get_terminal_size().lines if sys.stdout.isatty() else None
+
+
 def columns() -> int | None:
     """The width of the terminal in columns; ``None`` where stdout is none."""
     return _terminal_columns() if sys.stdout.isatty() else None
@@ -170,8 +177,17 @@ def _can_move(stream: IO[str]) -> bool:
     return stream.isatty() and os.environ.get("TERM", "dumb") != "dumb"
 
 
+class _Colours:
+    """Whether colours are wanted at all."""
+
+    off = False
+
+
+colours = _Colours()
+
+
 def _colours(stream: IO[str]) -> bool:
-    return stream.isatty() and not os.environ.get("NO_COLOR") and os.environ.get("TERM") != "dumb"
+    return not colours.off and stream.isatty() and not os.environ.get("NO_COLOR") and os.environ.get("TERM") != "dumb"
 
 
 def _on_stderr(text: str, style: Style) -> str:

@@ -1,0 +1,143 @@
+"""``pyharness debug SCRIPT|PID|NAME|CORE``: the prompt, at which one program is debugged in both languages."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import click
+
+from pyharness.cli.grammar import completers
+from pyharness.cli.grammar.verb import Verb
+from pyharness.cli.kit.options import eval_timeout_option, program_options
+from pyharness.model.errors import UsageError
+
+if TYPE_CHECKING:
+    from pyharness.prompt.lines.sources import Lines
+    from pyharness.prompt.plan import Plan
+
+_EPILOG = """Without --at the first prompt is at the program's first line. `help` at the prompt lists its commands; they
+are those of pdb and gdb. Ctrl-C pauses the program wherever it is; the program has the terminal while it runs. From a
+file or a pipe commands run until the first error. docs/prompt.md shows a whole session."""
+_EXAMPLES = (
+    ("stop at a module's line of generated code, and look around", "pyharness debug train.py --at fx:blocks.0.norm"),
+    ("a module with its own options", "pyharness debug -m package.train -- --epochs 1"),
+    ("a program that runs already: it runs on when you leave", "pyharness debug train-4242"),
+    ("what a program died of", "pyharness debug core.4242"),
+    ("the same commands again", "pyharness debug train.py -x commands.txt < /dev/null"),
+)
+_STATUSES = (
+    ("0", "everything was done, and the program ended with 0, or with the prompt"),
+    ("the program's", "the last program failed; 128 + N for signal N"),
+    ("1", "a command from a file or a pipe failed: the rest was not done; or a debugger failed"),
+)
+_CORE = b"\x7fELF"
+
+
+@click.command(cls=Verb, runs=True, epilog=_EPILOG, examples=_EXAMPLES, statuses=_STATUSES)
+@program_options
+@click.option(
+    "--at", "places", multiple=True, metavar="WHERE", help="Run on to this place.", shell_complete=completers.places
+)
+@click.option("-c", "commands", multiple=True, metavar="COMMAND", help="Do this before the first prompt.")
+@click.option(
+    "-x",
+    "files",
+    multiple=True,
+    metavar="FILE",
+    help="Do the commands of this file before those that are typed.",
+    shell_complete=completers.files,
+)
+@click.option("--include", multiple=True, metavar="PATTERN", help="Step into library code of this path, too.")
+@eval_timeout_option
+@click.option("--no-color", is_flag=True, help="No colours, as with NO_COLOR.")
+def command(  # noqa: PLR0913, PLR0917  (one for each option)
+    words: tuple[str, ...],
+    module: str | None,
+    python: str,
+    cwd: str | None,
+    places: tuple[str, ...],
+    commands: tuple[str, ...],
+    files: tuple[str, ...],
+    include: tuple[str, ...],
+    eval_timeout: float,
+    *,
+    no_color: bool,
+) -> int:
+    """Debug SCRIPT, or a process by its id or handle, or a core file, at a prompt for Python and C++."""
+    from pyharness.cli.kit import output
+    from pyharness.model.evaluation import checked_timeout
+    from pyharness.prompt.commands import all as _commands  # noqa: F401  (registers them)
+    from pyharness.prompt.lines.sources import file_lines
+    from pyharness.prompt.session import Session
+
+    checked_timeout(eval_timeout)
+    output.colours.off = no_color
+    from_files = [line for file in files for line in file_lines(file)]
+    plan = _plan(words, module, python, cwd, include, eval_timeout)
+    lines = _lines()
+    lines.put_first(from_files)
+    terminal = None
+    if lines.is_typed:
+        from pyharness.prompt.terminal.program_terminal import ProgramTerminal
+
+        terminal = ProgramTerminal()
+    first = [*(f"break {where}" for where in places), *(["continue"] if places else []), *commands]
+    return Session(plan, output, lines, terminal).run(first)
+
+
+def _lines() -> Lines:
+    from pyharness.cli.kit import output
+    from pyharness.prompt.lines.sources import Lines, Piped, Typed
+
+    return Lines(Typed() if sys.stdin.isatty() else Piped(sys.stdin, output), output)
+
+
+def _plan(
+    words: tuple[str, ...],
+    module: str | None,
+    python: str,
+    cwd: str | None,
+    include: tuple[str, ...],
+    eval_timeout: float,
+) -> Plan:
+    from dataclasses import replace
+
+    from pyharness.cli.kit.script import command_of
+    from pyharness.debugger.core.shell import CoreFile
+    from pyharness.debugger.starting.attach import Attachment
+    from pyharness.prompt.plan import Plan
+
+    if module is None and len(words) == 1 and _is_running(words[0]):
+        return Plan(Attachment(words[0]), include, eval_timeout)
+    if module is None and words and _is_core(words[0]):
+        if len(words) > 1:
+            raise UsageError(f"A core file takes no {words[1]!r}.", "pyharness debug CORE")
+        return Plan(CoreFile(words[0]), include, eval_timeout)
+    target = replace(command_of(words, module, python, cwd), apart=True)
+    if not sys.stdin.isatty():  # what is read from there are commands
+        target = replace(target, stdin=subprocess.DEVNULL)
+    if not sys.stdout.isatty():  # what it prints comes between the commands
+        target = replace(target, env={"PYTHONUNBUFFERED": "1"})
+    return Plan(target, include, eval_timeout)
+
+
+def _is_running(word: str) -> bool:
+    """Whether a process is meant: by its number, or by a handle that no file has the name of."""
+    if word.isascii() and word.isdecimal():
+        return True
+    if Path(word).exists():
+        return False
+    from pyharness.host import handles
+
+    return any(handle.name == word for handle in handles.live())
+
+
+def _is_core(word: str) -> bool:
+    try:
+        with Path(word).open("rb") as file:
+            return Path(word).is_file() and file.read(4) == _CORE
+    except OSError:
+        return False

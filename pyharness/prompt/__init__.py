@@ -1,0 +1,1 @@
+"""The prompt: commands typed at a terminal, or read from a file, that debug one program in both languages."""

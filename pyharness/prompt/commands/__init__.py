@@ -1,0 +1,1 @@
+"""The commands of the prompt, by what they are about."""

@@ -1,0 +1,133 @@
+"""Commands about values: expressions, variables, what every stop shows."""
+
+from __future__ import annotations
+
+import ast
+from contextlib import suppress
+from typing import TYPE_CHECKING
+
+from pyharness.model.errors import HarnessError, UsageError
+from pyharness.model.text.styled_line import Line
+from pyharness.prompt.expanding import parts, whole
+from pyharness.prompt.registry import command
+from pyharness.prompt.stop_text import value_line
+from pyharness.prompt.values import literal, text_of
+from pyharness.prompt.variables import variables_of
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from pyharness.prompt.expanding import Part
+    from pyharness.prompt.session import Session
+
+_VALUES = "values"
+_WIDTH = 100
+
+
+@command("p", "print", about=_VALUES, takes="EXPR")
+def p(session: Session, rest: str) -> None:
+    """Show the value of an expression, in the language of the frame; py: or native: before it chooses."""
+    _show(session, text_of(session, rest))
+
+
+@command("pp", about=_VALUES, takes="EXPR")
+def pp(session: Session, rest: str) -> None:
+    """Show a value over several lines, with what it is made of."""
+    shown = session.where.shown
+    if shown.debugpy is None or rest.startswith("native:"):
+        _show_parts(session, whole(session, rest))
+        return
+    if not rest:
+        raise UsageError("Which expression?", "For example: pp config")
+    width = session.screen.columns() or _WIDTH
+    _show(session, literal(text_of(session, f"__import__('pprint').pformat(({rest}), width={width})")))
+
+
+@command("whatis", "ptype", about=_VALUES, takes="EXPR")
+def whatis(session: Session, rest: str) -> None:
+    """Show the type of a value."""
+    _show(session, whole(session, rest).type)
+
+
+@command("tensor", about=_VALUES, takes="EXPR [--stats]")
+def tensor(session: Session, rest: str) -> None:
+    """Show a tensor: dtype, shape, device, storage, elements; with --stats, minimum, maximum, mean, NaN, infinities."""
+    wants_statistics = rest.endswith("--stats")
+    found = whole(session, rest.removesuffix("--stats").strip())
+    _show_parts(session, found, opened=("statistics",) if wants_statistics else (), elements=False)
+
+
+def _show_parts(session: Session, found: Part, opened: Sequence[str] = (), *, elements: bool = True) -> None:
+    columns = session.screen.columns()
+    _show(session, found.value)
+    for part in parts(session, found):
+        if part.name.startswith("[") and not elements:  # the value itself has them
+            continue
+        session.screen.write_lines([value_line(part.name, part.value, columns)])
+        if part.name in opened:
+            session.screen.write_lines(
+                value_line(each.name, each.value, columns).behind("   ") for each in parts(session, part)
+            )
+
+
+@command("locals", "info locals", about=_VALUES)
+def locals_(session: Session, _rest: str) -> None:
+    """Show all variables of the frame that is looked at."""
+    variables = variables_of(session.shell, session.where.shown)
+    if not variables:
+        raise HarnessError("Nothing is known of this frame's variables.", "`up` looks at the frame that called.")
+    columns = session.screen.columns()
+    session.screen.write_lines(value_line(each.name, each.value, columns) for each in variables)
+
+
+@command("args", "a", "info args", about=_VALUES)
+def args(session: Session, _rest: str) -> None:
+    """Show the arguments of the frame that is looked at."""
+    shown = session.where.shown
+    variables = variables_of(session.shell, shown)
+    wanted = {each.name for each in variables if each.argument}
+    if shown.debugpy is not None:
+        wanted = set(_names_of_arguments(session))
+    columns = session.screen.columns()
+    lines = [value_line(each.name, each.value, columns) for each in variables if each.name in wanted]
+    session.screen.write_lines(lines or [Line("This function has no arguments.", "faint")])
+
+
+def _names_of_arguments(session: Session) -> list[str]:
+    """The names of a Python function's arguments, as its code has them."""
+    code = "__import__('sys')._getframe().f_code"
+    asked = f"{code}.co_varnames[:{code}.co_argcount + {code}.co_kwonlyargcount + bool({code}.co_flags & 4)"
+    with suppress(HarnessError, SyntaxError, ValueError):
+        found = ast.literal_eval(text_of(session, f"{asked} + bool({code}.co_flags & 8)]"))
+        return [str(name) for name in found]
+    return []
+
+
+@command("display", about=_VALUES, takes="[EXPR]", needs="nothing")
+def display(session: Session, rest: str) -> None:
+    """Show an expression at every stop from now on, * where it has changed; without one, list them."""
+    if rest:
+        session.displays.add(rest)
+    if session.position is not None and session.debuggee is not None:
+        session.screen.write_lines(session.displays.lines(session))
+    elif not rest:
+        session.screen.write_lines(Line(f"{number}: {each}") for number, each in session.displays.expressions.items())
+
+
+@command("undisplay", about=_VALUES, takes="[N ...]", needs="nothing")
+def undisplay(session: Session, rest: str) -> None:
+    """Show these no more, or none."""
+    session.displays.remove(rest)
+
+
+@command("py", "!", about=_VALUES, takes="STATEMENT", needs="change")
+def py(session: Session, rest: str) -> None:
+    """Run a statement of Python in the frame that is looked at."""
+    if not rest:
+        raise UsageError("Which statement?", "For example: py x = x.clone()")
+    _show(session, text_of(session, f"py:{rest}"))
+
+
+def _show(session: Session, text: str) -> None:
+    if text:
+        session.screen.write_lines([Line(line) for line in text.splitlines()])

@@ -1,0 +1,200 @@
+"""The program at the prompt: started, attached to or opened, and what is heard of it while it runs."""
+
+from __future__ import annotations
+
+import queue
+import sys
+from contextlib import nullcontext, suppress
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any
+
+from pyharness.debugger.core.shell import CoreFile, CoreShell
+from pyharness.debugger.listener import Listener
+from pyharness.debugger.live_shell import LiveShell
+from pyharness.debugger.starting.attach import Attachment
+from pyharness.debugger.starting.launch import Command, missing_in
+from pyharness.model.errors import DebuggerLostError, HarnessError
+from pyharness.model.text.styled_line import Line
+from pyharness.model.transcript import Ended
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from contextlib import AbstractContextManager
+
+    from pyharness.debugger.breakpoint import Breakpoint
+    from pyharness.debugger.machine import Request, Stopped
+    from pyharness.debugger.shell import Events, Shell
+    from pyharness.prompt.plan import Plan
+    from pyharness.prompt.points import Points
+    from pyharness.prompt.screen import Screen
+    from pyharness.prompt.terminal.program_terminal import ProgramTerminal
+
+_PAUSE, _GONE = "pause wanted", "terminal gone"
+"""What this front door puts into the queue of events."""
+
+
+class ImpatientError(Exception):
+    """Ctrl-C came twice: the first pause has not come about."""
+
+
+class TerminalGoneError(Exception):
+    """The terminal hung up: nobody is there any more."""
+
+
+class Debuggee(Listener):
+    """One program, from its start to its end; the next is another one."""
+
+    def __init__(self, plan: Plan, screen: Screen, terminal: ProgramTerminal | None, points: Points) -> None:
+        self._screen = screen
+        self._terminal = terminal
+        self._points = points
+        self._events: Events = queue.SimpleQueue()
+        self._pausing = False
+        self.runs = False
+        """Whether the program is waited for: what interrupts is for it."""
+        self.ours = plan.target.ours
+        self.plan = plan
+        self.shell = self._start()
+        self._wait_until_ready()
+
+    # --- the start ----------------------------------------------------------------------------------------------------
+
+    def _start(self) -> Shell:
+        plan, progress = self.plan, self._screen.progress
+        target = plan.target
+        if isinstance(target, CoreFile):
+            return CoreShell(replace(target, progress=progress), events=self._events, listener=self)
+        if isinstance(target, Attachment):
+            target = replace(target, progress=progress)
+        elif self._terminal:
+            target = self._in_terminal(target, self._terminal)
+        progress("starting the program")
+        return LiveShell(
+            target,
+            plan.include,
+            progress,
+            crashes=True,
+            eval_timeout=plan.eval_timeout,
+            events=self._events,
+            listener=self,
+        )
+
+    @staticmethod
+    def _in_terminal(target: Command, terminal: ProgramTerminal) -> Command:
+        stdin, stdout, stderr = map(terminal.stream, (sys.stdin, sys.stdout, sys.stderr))
+        return replace(target, stdin=stdin, stdout=stdout, stderr=stderr)
+
+    def _wait_until_ready(self) -> None:
+        try:
+            self._pump(lambda: self.shell.ready)
+        except BaseException:
+            self.end()
+            raise
+        if self.shell.exit_code is not None:
+            self.end()
+            raise missing_in(self.plan.target.python)
+
+    # --- going on -----------------------------------------------------------------------------------------------------
+
+    def go(self, request: Request, begun: Callable[[], None]) -> Stopped | None:
+        """Run on to the next stop, ``None`` at the program's end; ``begun`` is called when it is on its way."""
+        self._pausing = False
+        shell = self.shell
+        shell.catch_up()
+        with self._lent():
+            if shell.exit_code is None:
+                shell.begin(request)
+                begun()
+            self._pump(lambda: shell.machine.focus is not None)
+        return shell.machine.focus if shell.exit_code is None else None
+
+    def wait(self) -> Stopped | None:
+        """Wait on for the stop that was not waited for to its end."""
+        with self._lent():
+            self._pump(lambda: self.shell.machine.focus is not None)
+        return self.shell.machine.focus if self.shell.exit_code is None else None
+
+    def _pump(self, done: Callable[[], bool]) -> None:
+        self.runs = True
+        try:
+            self.shell.pump(done)
+        finally:
+            self.runs = False
+
+    def _lent(self) -> AbstractContextManager[None]:
+        return self._terminal.lent() if self._terminal else nullcontext()
+
+    def interrupt(self) -> None:
+        """Ctrl-C while the program runs: pause it; from any thread, and from a signal's handler."""
+        self._events.put((_PAUSE, None))
+
+    def gone(self) -> None:
+        """The terminal has gone; likewise."""
+        self._events.put((_GONE, None))
+
+    # --- what is heard ------------------------------------------------------------------------------------------------
+
+    def configure(self) -> bool:
+        """Stop where an exception leaves the program: its frames are still there."""
+        if not self.shell.immobile:
+            self.shell.python.post("setExceptionBreakpoints", {"filters": ["uncaught"]})
+        return True
+
+    def other(self, source: str, item: Any) -> None:
+        """Pause, or leave, in the order in which that was asked for among all that the debuggers say."""
+        del item
+        if source == _GONE:
+            raise TerminalGoneError
+        machine = self.shell.machine
+        if source != _PAUSE or machine.focus is not None:
+            return
+        if not machine.started:
+            raise KeyboardInterrupt
+        if self._pausing:
+            raise ImpatientError
+        self._pausing = True
+        self.shell.pause(self.shell.process.pid)
+
+    def logged(self, breakpoint_: Breakpoint, text: str) -> None:
+        """Show what a log point printed, among the program's output."""
+        del breakpoint_
+        self._screen.write_lines([Line(text)])
+
+    def output(self, text: str, category: str) -> None:
+        """Show what debugpy wants known."""
+        if category == "important":
+            self._screen.note(text.rstrip("\n"))
+
+    def refused(self, breakpoint_: Breakpoint, problem: HarnessError) -> None:
+        """Say so; the other breakpoints hold, and the program goes on."""
+        if point := self._points.of(breakpoint_):
+            point.enabled = False
+        self._screen.error(f"{breakpoint_}: {problem.message}", problem.remedy)
+
+    # --- the end ------------------------------------------------------------------------------------------------------
+
+    @property
+    def alive(self) -> bool:
+        """Whether there is something to look at or to run."""
+        return self.shell.exit_code is None
+
+    def ended(self, exit_code: int) -> None:
+        """The program is over; whoever waits for its next stop says so."""
+
+    def end(self) -> None:
+        """End the program if it is ours, else leave it, and give back everything."""
+        with suppress(DebuggerLostError):
+            if self.alive:
+                (self.shell.kill if self.ours else self.shell.let_go)()
+        self.shell.close()
+
+    def leave(self) -> None:
+        """Leave the program running without any debugger, and give back everything."""
+        self.shell.let_go()
+        self.shell.close()
+
+    @property
+    def ending(self) -> Line:
+        """How it ended, in a line."""
+        code = self.shell.exit_code
+        return Line(str(Ended(code)), "faint" if code in {0, None} else "bad")

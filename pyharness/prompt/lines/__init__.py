@@ -1,0 +1,1 @@
+"""Where the commands come from: a person at a terminal, a file, a pipe."""

@@ -1,0 +1,123 @@
+"""Lines of commands: typed at a plain terminal, or from files and pipes."""
+
+from __future__ import annotations
+
+from collections import deque
+from typing import TYPE_CHECKING, Protocol
+
+from pyharness.host.regular_file import read_text
+from pyharness.model.errors import UsageError
+from pyharness.model.text.styled_line import Line
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator
+
+    from pyharness.prompt.screen import Screen
+
+PROMPT = "(ph) "
+
+
+class Source(Protocol):
+    """Whoever the next line comes from, when files are done."""
+
+    @property
+    def forgives(self) -> bool:
+        """Whether a person types, who goes on after an error."""
+
+    def read(self) -> str:
+        """The next line; ``EOFError`` at the end, ``KeyboardInterrupt`` where one is given up."""
+
+    def asks(self, question: str) -> bool:
+        """Whether the person says yes."""
+
+
+class Typed:
+    """A person at a terminal that can do nothing but show lines."""
+
+    forgives = True
+
+    def read(self) -> str:
+        """The next line."""
+        return input(PROMPT)
+
+    def asks(self, question: str) -> bool:
+        """Whether the answer begins with a y; who leaves the terminal does not object."""
+        try:
+            return input(f"{question} (y or n) ").strip().lower().startswith("y")
+        except EOFError:
+            return True
+        except KeyboardInterrupt:
+            return False
+
+
+class Piped:
+    """A pipe or a file; each line is shown, so that the output can be read alone."""
+
+    forgives = False
+
+    def __init__(self, lines: Iterable[str], screen: Screen) -> None:
+        self._lines = iter(lines)
+        self._screen = screen
+
+    def read(self) -> str:
+        """The next line."""
+        line = next(self._lines, None)
+        if line is None:
+            raise EOFError
+        line = line.rstrip("\r\n")
+        self._screen.write_lines([Line(f"{PROMPT}{line}", "faint")])
+        return line
+
+    def asks(self, question: str) -> bool:
+        """Nobody is there to say no."""
+        del question
+        return True
+
+
+class Lines:
+    """The lines of files before those of whoever is there; an error in a file leaves out the rest of it."""
+
+    def __init__(self, source: Source, screen: Screen) -> None:
+        self._source = source
+        self._screen = screen
+        self._waiting: deque[str] = deque()
+
+    @property
+    def is_typed(self) -> bool:
+        """Whether a person is there."""
+        return self._source.forgives
+
+    @property
+    def from_file(self) -> bool:
+        """Whether the next line is one of a file's."""
+        return bool(self._waiting)
+
+    def put_first(self, lines: Iterable[str]) -> None:
+        """Have these read before all others."""
+        self._waiting.extendleft(reversed([line.rstrip("\r\n") for line in lines]))
+
+    def read(self) -> str:
+        """The next line; one that is empty in a file repeats nothing."""
+        if not self._waiting:
+            return self._source.read()
+        line = self._waiting.popleft()
+        self._screen.write_lines([Line(f"{PROMPT}{line}", "faint")])
+        return line or "#"
+
+    def failed(self) -> bool:
+        """Something went wrong in a line; whether another is to be read."""
+        self._waiting.clear()
+        return self._source.forgives
+
+    def asks(self, question: str) -> bool:
+        """Whether the person says yes."""
+        return self._source.asks(question)
+
+
+def file_lines(path: str) -> Iterator[str]:
+    """The commands in a file; ``UsageError`` where it cannot be read."""
+    try:
+        return iter(read_text(path).splitlines())
+    except (OSError, ValueError) as error:
+        why = getattr(error, "strerror", None) or error
+        raise UsageError(f"{path} cannot be read: {why}.", "Name a file with a command in each line.") from error

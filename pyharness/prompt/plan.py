@@ -1,0 +1,29 @@
+"""What a session at the prompt begins with."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from pyharness.model.evaluation import EVAL_TIMEOUT
+from pyharness.model.frozen import frozen
+
+if TYPE_CHECKING:
+    from pyharness.debugger.core.shell import CoreFile
+    from pyharness.debugger.starting.attach import Attachment
+    from pyharness.debugger.starting.launch import Command
+
+
+@frozen
+class Plan:
+    """The program, and how it is debugged."""
+
+    target: Command | Attachment | CoreFile
+    include: tuple[str, ...] = ()
+    """Path patterns of library code that steps shall stop in after all."""
+    eval_timeout: float = EVAL_TIMEOUT
+    """Seconds that an expression may take."""
+
+    @property
+    def starts(self) -> bool:
+        """Whether the program is started for this session."""
+        return self.target.ours

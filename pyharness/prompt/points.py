@@ -1,0 +1,82 @@
+"""The places that a person has named at the prompt, by the numbers that they are called by."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from pyharness.model.errors import UsageError
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from pyharness.debugger.breakpoint import Breakpoint
+    from pyharness.debugger.machine import Stopped
+    from pyharness.model.frames import Frame
+
+
+@dataclass(eq=False)
+class Point:
+    """A breakpoint or a log point; it outlives the program, and is set in the next."""
+
+    number: int
+    breakpoint: Breakpoint
+    temporary: bool = False
+    enabled: bool = True
+    hits: int = 0
+    """How often the program has stopped there."""
+
+    @property
+    def kind(self) -> str:
+        """What it is called in a list."""
+        return "log" if self.breakpoint.log else "temporary" if self.temporary else "breakpoint"
+
+
+class Points:
+    """All of them, in the order of their numbers."""
+
+    def __init__(self) -> None:
+        self._points: dict[int, Point] = {}
+        self._count = 0
+
+    def __iter__(self) -> Iterator[Point]:
+        return iter(list(self._points.values()))
+
+    def add(self, breakpoint_: Breakpoint, *, temporary: bool = False) -> Point:
+        """A new one."""
+        self._count += 1
+        point = Point(self._count, breakpoint_, temporary)
+        self._points[point.number] = point
+        return point
+
+    def remove(self, point: Point) -> None:
+        """Forget one; its number is not used again."""
+        self._points.pop(point.number, None)
+
+    def named(self, words: str) -> list[Point]:
+        """The points whose numbers are given; all of them where there are no words."""
+        if not words:
+            return list(self)
+        return [self._named(word) for word in words.replace(",", " ").split()]
+
+    def _named(self, word: str) -> Point:
+        point = self._points.get(int(word)) if word.isascii() and word.isdecimal() else None
+        if point is None:
+            known = ", ".join(map(str, self._points))
+            raise UsageError(f"There is no breakpoint {word!r}.", f"There are {known}." if known else "There is none.")
+        return point
+
+    def of(self, breakpoint_: Breakpoint) -> Point | None:
+        """The one that a breakpoint of the core is of."""
+        return next((point for point in self if point.breakpoint is breakpoint_), None)
+
+    def hit(self, stop: Stopped, frame: Frame) -> list[Point]:
+        """The points that the program stands at."""
+        if stop.reason != "breakpoint":
+            return []
+        if stop.breakpoint is not None:
+            return [point for point in self if point.breakpoint is stop.breakpoint]
+        place = frame.file, frame.line
+        return [
+            point for point in self if point.enabled and not point.breakpoint.log and place in point.breakpoint.lines
+        ]

@@ -1,0 +1,236 @@
+"""A session at the prompt: reads a line, does it, says what went wrong, until its end."""
+
+from __future__ import annotations
+
+from contextlib import suppress
+from typing import TYPE_CHECKING
+
+from pyharness.host.exit_status import ExitStatus
+from pyharness.model.errors import DebuggerLostError, HarnessError, UsageError
+from pyharness.prompt.arrivals import Arrivals
+from pyharness.prompt.debuggee import Debuggee, ImpatientError, TerminalGoneError
+from pyharness.prompt.displays import Displays
+from pyharness.prompt.points import Points
+from pyharness.prompt.registry import found
+from pyharness.prompt.signals import HUNG_UP, Signals
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+
+    from pyharness.debugger.machine import Request, Stopped
+    from pyharness.debugger.shell import Shell
+    from pyharness.model.stops import Stop
+    from pyharness.prompt.lines.sources import Lines
+    from pyharness.prompt.plan import Plan
+    from pyharness.prompt.position import Position
+    from pyharness.prompt.screen import Screen
+    from pyharness.prompt.terminal.program_terminal import ProgramTerminal
+
+_NOTHING = "#"
+"""A line that does nothing, and is no empty one."""
+_NONE = "No program is being debugged."
+
+
+class Session:
+    """One person, or one file of commands, and one program at a time."""
+
+    def __init__(self, plan: Plan, screen: Screen, lines: Lines, terminal: ProgramTerminal | None = None) -> None:
+        self.plan = plan
+        self.screen = screen
+        self.lines = lines
+        self.terminal = terminal
+        self.debuggee: Debuggee | None = None
+        self.points = Points()
+        self.displays = Displays()
+        self.position: Position | None = None
+        """Where the program stands and what is looked at; ``None`` while none stands."""
+        self.over = False
+        self.status = int(ExitStatus.OK)
+        self.listed = 0
+        """The last line that `list` has shown; 0 where it begins anew."""
+        self._arrivals = Arrivals(self)
+        self._again = ""
+        """What an empty line does."""
+
+    # --- the loop -----------------------------------------------------------------------------------------------------
+
+    def run(self, first: Sequence[str]) -> int:
+        """Start the program, do the commands that were typed with it, then those that come; the exit status."""
+        signals = Signals(self)
+        try:
+            with signals.heard():
+                if self._tried(lambda: self._begin(first)) or (self.debuggee and self.lines.is_typed):
+                    self._read_on()
+        except TerminalGoneError:
+            self.status = HUNG_UP
+        finally:
+            self._close(leaves=self.status == HUNG_UP)
+        return self.status
+
+    def _begin(self, first: Sequence[str]) -> None:
+        self.start()
+        if not (first and self.plan.starts):
+            self._come_to_a_stop()
+        for line in first:
+            self.do(line)
+
+    def _come_to_a_stop(self) -> None:
+        """Before the first prompt: at the first line of a program that begins here, wherever another one is."""
+        if self.plan.starts:
+            self.go("into")
+        else:
+            self.go("continue", self.program.interrupt)
+
+    def _read_on(self) -> None:
+        while not self.over:
+            line = self._line()
+            if not self._tried(lambda: self._do_typed(line)) and not self.lines.failed():  # noqa: B023  (called at once)
+                return
+
+    def _line(self) -> str:
+        """The next line; `quit` at their end, and nothing where one was given up."""
+        try:
+            return self.lines.read()
+        except EOFError:
+            return "quit" if self._may_end() else _NOTHING
+        except KeyboardInterrupt:
+            self.screen.note("`quit` ends the session.")
+            return _NOTHING
+
+    def _may_end(self) -> bool:
+        """Whether the end of the lines is the end: Ctrl-D may be a slip, and a program has much to lose."""
+        asked = self.lines.is_typed and self.debuggee is not None and self.debuggee.ours
+        return not asked or self.lines.asks("The program still runs. End it?")
+
+    def _tried(self, do: Callable[[], None]) -> bool:
+        """Do it; what goes wrong is told. Whether all went well."""
+        try:
+            do()
+        except DebuggerLostError as error:
+            self._lost(error)
+        except HarnessError as error:
+            self.screen.error(error.message, error.remedy)
+            self._failed(error)
+        except KeyboardInterrupt:
+            self.screen.note("Interrupted.")
+        else:
+            return True
+        return False
+
+    def _failed(self, error: HarnessError) -> None:
+        """Keep the first failure of what no person types: nothing follows it."""
+        if not self.lines.is_typed:
+            self.status = int(ExitStatus.FAILED if self.debuggee else error.exit_code)
+
+    def _do_typed(self, line: str) -> None:
+        """A line from a person: an empty one repeats the last, where that can be repeated."""
+        if self.terminal:
+            self.terminal.show()
+        self.do(line.strip() or self._again)
+
+    def do(self, line: str) -> None:
+        """Do a command."""
+        line = line.strip()
+        if not line or line.startswith("#"):
+            return
+        command, rest = found(line)
+        self._again = line if command.repeats else ""
+        if command.needs != "nothing":
+            self._require(command.needs)
+        command.handler(self, rest)
+
+    def _require(self, need: str) -> None:
+        shell = self.shell
+        if need in {"stop", "change"}:
+            _ = self.where
+        if need == "change" and shell.immobile:
+            raise UsageError(shell.immobile)
+
+    # --- the program --------------------------------------------------------------------------------------------------
+
+    @property
+    def program(self) -> Debuggee:
+        """The program with what is heard of it; an error where there is none, or none any more."""
+        if self.debuggee is None:
+            raise UsageError(_NONE, "`run` starts it again." if self.plan.starts else "Name another: pyharness debug.")
+        return self.debuggee
+
+    @property
+    def shell(self) -> Shell:
+        """The core's side of the program; an error as for ``program``."""
+        return self.program.shell
+
+    @property
+    def where(self) -> Position:
+        """What is looked at; an error where no program stands."""
+        if self.position is None:
+            raise UsageError("The program stands nowhere yet.", "`continue` runs it.")
+        return self.position
+
+    def start(self) -> None:
+        """Start the program, which stands before its first line, with all places set."""
+        self.debuggee = Debuggee(self.plan, self.screen, self.terminal, self.points)
+        if self.terminal:
+            self.terminal.on_interrupt, self.terminal.on_gone = self.debuggee.interrupt, self.debuggee.gone
+        for point in self.points:
+            point.hits = 0
+            if point.enabled:
+                self.shell.set_breakpoint(point.breakpoint)
+
+    def go(self, request: Request, begun: Callable[[], None] = lambda: None) -> Stop | None:
+        """Run on to the next stop, and show it; ``None`` at the program's end. ``begun`` is for `Debuggee.go`."""
+        program, before = self.program, self.position
+        if program.shell.immobile and before is not None:
+            raise UsageError(program.shell.immobile)
+        self._forget()
+        try:
+            stopped = self._waited(lambda: program.go(request, begun))
+        except HarnessError:
+            if program.alive and program.shell.machine.focus is not None:
+                self.position = before
+            raise
+        return self._arrivals.tell(stopped, before.top.frame if before else None)
+
+    def _waited(self, wait: Callable[[], Stopped | None]) -> Stopped | None:
+        """The next stop; who presses Ctrl-C twice is asked."""
+        try:
+            return wait()
+        except ImpatientError:
+            if self.lines.asks("The program has not come to a stop yet. End it?"):
+                self.program.end()
+                return None
+            return self._waited(self.program.wait)
+
+    def _forget(self) -> None:
+        """What was looked at is of a stop that is over."""
+        self.position, self.listed = None, 0
+        shell = self.shell
+        if shell.native and shell.exit_code is None:
+            shell.native.forget_variables()
+
+    # --- the end ------------------------------------------------------------------------------------------------------
+
+    def drop(self) -> None:
+        """End the program, where it still runs: there is none any more."""
+        program, self.debuggee, self.position = self.debuggee, None, None
+        if program:
+            program.end()
+
+    def _lost(self, error: DebuggerLostError) -> None:
+        """A debugger has died: the program, which is none of its business, is let go."""
+        program, self.debuggee, self.position = self.debuggee, None, None
+        if program:
+            with suppress(HarnessError):
+                program.shell.let_go()
+            error.remedy = program.shell.fate()
+            program.shell.close()
+        self.screen.error(error.message, error.remedy)
+        self.status = int(ExitStatus.FAILED)
+
+    def _close(self, *, leaves: bool) -> None:
+        """End what was started for this session; where nobody is there any more (``leaves``), it runs on."""
+        program, self.debuggee = self.debuggee, None
+        if program:
+            (program.leave if leaves else program.end)()
+        if self.terminal:
+            self.terminal.close()

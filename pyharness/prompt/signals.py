@@ -1,0 +1,53 @@
+"""What signals mean at the prompt: Ctrl-C is for what runs, and a terminal that hangs up ends no program."""
+
+from __future__ import annotations
+
+import signal
+from contextlib import contextmanager
+from typing import TYPE_CHECKING
+
+from pyharness.prompt.debuggee import TerminalGoneError
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from pyharness.prompt.session import Session
+
+HUNG_UP = 128 + signal.SIGHUP
+"""The exit status of a session whose terminal has gone."""
+
+
+class Signals:
+    """The signals of a session whose commands a person types; without one they end it, as they end other verbs."""
+
+    def __init__(self, session: Session) -> None:
+        self._session = session
+
+    @contextmanager
+    def heard(self) -> Iterator[None]:
+        """Within the block."""
+        if not self._session.lines.is_typed:
+            yield
+            return
+        handlers = {signal.SIGINT: self._interrupted, signal.SIGHUP: self._hung_up}
+        before = {number: signal.signal(number, handler) for number, handler in handlers.items()}
+        try:
+            yield
+        finally:
+            for number, handler in before.items():
+                signal.signal(number, handler)
+
+    def _interrupted(self, _number: int, _frame: object) -> None:
+        """The program is to pause; else an expression ends, or the line that is typed."""
+        program = self._session.debuggee
+        if program is None or not program.runs:
+            raise KeyboardInterrupt
+        program.interrupt()
+
+    def _hung_up(self, _number: int, _frame: object) -> None:
+        """Nobody is there any more: the program runs on."""
+        signal.signal(signal.SIGHUP, signal.SIG_IGN)
+        program = self._session.debuggee
+        if program is None or not program.runs:
+            raise TerminalGoneError
+        program.gone()

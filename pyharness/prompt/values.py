@@ -1,0 +1,65 @@
+"""Expressions at the prompt, in the frame that is looked at, and what is said of those that fail."""
+
+from __future__ import annotations
+
+import ast
+from contextlib import suppress
+from typing import TYPE_CHECKING
+
+from pyharness.debugger.expressions import Expression, value_of
+from pyharness.debugger.python.asking import with_prints
+from pyharness.debugger.python.dap_client import RequestError
+from pyharness.model.errors import HarnessError, UsageError
+from pyharness.model.text.visible import visible
+
+if TYPE_CHECKING:
+    from pyharness.prompt.session import Session
+
+_TRACEBACK = "Traceback (most recent call last):\n"
+
+
+def text_of(session: Session, typed: str) -> str:
+    """The text of an expression, behind what it printed."""
+    shown = session.where.shown
+    if not typed:
+        raise UsageError("Which expression?", "For example: p x.shape")
+    expression = Expression.of(typed, shown.frame.language)
+    if expression.language == "python" and shown.debugpy is not None:
+        return _of_debugpy(session, shown.debugpy, expression.text)
+    value = value_of(session.shell, session.where.around, shown, expression, manner="whole")
+    note = f" <{value.variable.note}>" if value.variable.note else ""
+    return with_prints(value.prints, f"{value.variable.value}{note}")
+
+
+def _of_debugpy(session: Session, frame: int, text: str) -> str:
+    asking = session.shell.python.asking
+    try:
+        body = asking.ask("evaluate", {"expression": text, "frameId": frame, "context": "repl"})
+    except RequestError as error:
+        raise raised(f"{asking.printed}{error.message}") from error
+    return with_prints(asking.printed, str(body["result"]) or ("None" if _is_expression(text) else ""))
+
+
+def raised(said: str) -> HarnessError:
+    """An exception of Python's in the words of its last line, behind what was printed before."""
+    prints, found, traceback = said.rstrip().partition(_TRACEBACK)
+    if not found:
+        return HarnessError(said.rstrip())
+    last = traceback.splitlines()[-1].strip() if traceback else ""
+    return HarnessError(f"{prints}{last}")
+
+
+def _is_expression(text: str) -> bool:
+    with suppress(SyntaxError, ValueError, MemoryError, RecursionError):
+        ast.parse(text.strip(), mode="eval")
+        return True
+    return False
+
+
+def literal(text: str) -> str:
+    """The text that a ``repr`` of one is of."""
+    with suppress(SyntaxError, ValueError, MemoryError, RecursionError):
+        value = ast.literal_eval(text)
+        if isinstance(value, str):
+            return value
+    return visible(text)

@@ -1,0 +1,66 @@
+"""The variables of a frame in either language, as lines of a name and a value."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from pyharness.debugger.native.variables import NativeVariables
+from pyharness.model.frozen import frozen
+
+if TYPE_CHECKING:
+    from pyharness.debugger.merged_stack import StackFrame
+    from pyharness.debugger.shell import Shell
+
+_MOST = 200
+_GROUPS = ("special variables", "function variables", "class variables", "protected variables")
+"""What debugpy shows as one row: of a module's own variables these are not what a person looks for."""
+_NOT_VALUES = ("module", "type", "function", "builtin_function_or_method", "ABCMeta")
+_ARGUMENTS, _LOCALS = "Arguments", "Locals"
+
+
+@frozen
+class Named:
+    """A variable of a frame."""
+
+    name: str
+    value: str
+    argument: bool = False
+
+
+def variables_of(shell: Shell, shown: StackFrame) -> list[Named]:
+    """Arguments first, then locals; of a module's level what it has computed, and not what it has defined."""
+    if shown.debugpy is not None:
+        return _of_debugpy(shell, shown, shown.debugpy)
+    if shown.level < 0:
+        return []
+    return _of_gdb(shell, shown)
+
+
+def _of_gdb(shell: Shell, shown: StackFrame) -> list[Named]:
+    known = NativeVariables(shell.attach())
+    found = []
+    for scope in known.scopes(shown.thread, shown.level):
+        if scope.name in {_ARGUMENTS, _LOCALS} and not scope.expensive:
+            children = known.children(shown.thread, scope.handle, 0, _MOST)
+            found += [
+                Named(
+                    each.name,
+                    f"{each.value} <{each.note}>".strip() if each.note else each.value,
+                    scope.name == _ARGUMENTS,
+                )
+                for each in children
+            ]
+    return found
+
+
+def _of_debugpy(shell: Shell, shown: StackFrame, frame: int) -> list[Named]:
+    scopes = shell.python.request("scopes", {"frameId": frame})["scopes"]
+    if not scopes:
+        return []
+    asked = {"variablesReference": scopes[0]["variablesReference"]}
+    entries: list[dict[str, Any]] = shell.python.asking.ask("variables", asked)["variables"]
+    of_module = shown.frame.function == "<module>"
+    kept = [
+        each for each in entries if each["name"] not in _GROUPS and not (of_module and each.get("type") in _NOT_VALUES)
+    ]
+    return [Named(each["name"], str(each["value"])) for each in kept[:_MOST]]

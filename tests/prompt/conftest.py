@@ -1,0 +1,44 @@
+"""What the tests of the prompt share: a program to type at, through a pipe and in a terminal."""
+
+import pytest
+from prompt_text import PROMPT, Dialogue
+
+from kit.command import PYHARNESS
+from kit.marks import marks
+from kit.paths import PROGRAMS
+
+PROGRAM = PROGRAMS / "prompted.py"
+
+
+@pytest.fixture
+def line():
+    """The lines of the marks of the program."""
+    return marks(PROGRAM)
+
+
+@pytest.fixture
+def piped(pyharness):
+    """``piped(COMMANDS, ARGUMENT, ...)``: what ``pyharness debug`` makes of commands that come from a pipe."""
+
+    def run(commands, *arguments, options=(), program=PROGRAM, **settings):
+        words = ("debug", *options, program, *(("--", *arguments) if arguments else ()))
+        return pyharness(*words, stdin=None, input="".join(f"{each}\n" for each in commands), **settings)
+
+    return run
+
+
+@pytest.fixture
+def dialogue(environment):
+    """``dialogue(ARGUMENT, ...)``: ``pyharness debug`` in a terminal of its own, at its first prompt."""
+    begun = []
+
+    def begin(*arguments, options=(), program=PROGRAM, **settings):
+        words = ("debug", *options, str(program), *(("--", *arguments) if arguments else ()))
+        terminal = Dialogue([*PYHARNESS, *words], {**environment, "TERM": "dumb", **settings})
+        begun.append(terminal)
+        terminal.wait_for(PROMPT)
+        return terminal
+
+    yield begin
+    for terminal in begun:
+        terminal.end()

@@ -1,0 +1,173 @@
+"""Commands from a pipe: each is done, shown with what came of it, and the first error ends them all."""
+
+import re
+
+import pytest
+from prompt_text import blocks
+
+from pyharness.prompt.commands.all import MODULES
+from pyharness.prompt.registry import COMMANDS, found
+
+
+def test_places_steps_and_values(piped, line):
+    done = piped([f"b py:prompted.py:{line['add']}", "c", "p result", "n", "p result", "p value * 10", "until", "out"])
+    assert done.returncode == 0, done.stderr
+    shown = blocks(done.stdout)
+    assert re.match(r"1  breakpoint  py:.*prompted\.py:\d+$", shown[f"b py:prompted.py:{line['add']}"])
+    stop = shown["c"]
+    assert "hello" in stop
+    assert re.search(rf"2  breakpoint · python · total · .*prompted\.py:{line['add']}\n", stop)
+    assert f"   → {line['add']} │         result += value * scale  # @add" in stop
+    assert "   result = 0\n   scale = 2\n   value = 1\n   values = [1, 2, 3]" in stop
+    assert [text.strip() for name, text in blocks(done.stdout, repeated=True) if name == "p result"] == ["0", "2"]
+    assert shown["p value * 10"].strip() == "10"
+    assert "   value = 2" in shown["until"]
+
+
+def test_a_stop_shows_what_has_changed(piped, line):
+    done = piped([f"b py:prompted.py:{line['loop']}", "c", "n", "n"])
+    first, second, third = (text for name, text in blocks(done.stdout, repeated=True) if name in {"c", "n"})
+    assert "values = [1, 2, 3]" in first
+    assert "   value = 1" in second
+    assert "values" not in second.partition("│     return result")[2]
+    assert third.rstrip().endswith("   result = 2")
+
+
+def test_the_stack_of_a_stop(piped, line):
+    done = piped([f"b py:prompted.py:{line['add']}", "c", "bt", "up", "locals", "frame 0", "down"])
+    shown = blocks(done.stdout)
+    assert [row.split()[2] for row in shown["bt"].splitlines()] == ["total", "main", "<module>"]
+    assert shown["bt"].startswith("→0")
+    assert "#1  python · main · " in shown["up"]
+    assert f"   → {line['call']} │" in shown["up"]
+    assert "box = <__main__.Box object" in shown["locals"]
+    assert "#0  python · total" in shown["frame 0"]
+    assert "This is the innermost frame." in done.stderr
+
+
+def test_places_are_listed_disabled_enabled_and_deleted(piped, line):
+    places = [f"b py:prompted.py:{line['add']} if value == 2", f"tbreak py:prompted.py:{line['call']}"]
+    looks = ["info breakpoints", "c", "info b", "disable 1", "info b", "enable 1", "c", "p value"]
+    done = piped([*places, *looks, "condition 1 value == 3", "c", "p value", "delete", "info b", "c"])
+    assert done.returncode == 0, done.stderr
+    listed = [text for name, text in blocks(done.stdout, repeated=True) if name.startswith("info b")]
+    assert [len(each.splitlines()) for each in listed] == [2, 1, 1, 1]
+    assert "2  temporary" in listed[0]
+    assert "if value == 2" in listed[0]
+    assert listed[2].rstrip().endswith("(disabled)")
+    assert "No places are set" in listed[3]
+    assert [text.strip() for name, text in blocks(done.stdout, repeated=True) if name == "p value"] == ["2", "3"]
+
+
+def test_a_log_point_prints_and_runs_on(piped, line):
+    done = piped([f'log py:prompted.py:{line["add"]} "now {{result}} of {{len(values)}}"', "c"])
+    printed = [text for text in blocks(done.stdout)["c"].splitlines() if text.startswith("now")]
+    assert printed == ["now 0 of 3", "now 2 of 3", "now 6 of 3"]
+
+
+def test_values_are_shown_and_changed(piped, line):
+    commands = [
+        f"b py:prompted.py:{line['asked']}",
+        "c",
+        "pp box.content",
+        "whatis box",
+        "display found",
+        "py found += 1",
+    ]
+    done = piped([*commands, "p found", "p None", "p print('said')", "args", "undisplay 1", "display", "c"], "fork")
+    assert done.returncode == 0, done.stderr
+    shown = blocks(done.stdout)
+    assert shown["pp box.content"].strip() == "{'deep': [1, 2]}"
+    assert shown["whatis box"].strip() == "Box"
+    assert shown["display found"].strip() == "1: found = 12"
+    assert shown["p found"].strip() == "13"
+    assert shown["p None"].strip() == "None"
+    assert shown["p print('said')"].split() == ["said", "None"]
+    assert "no arguments" in shown["args"]
+    assert "total 13" in shown["c"]
+
+
+def test_an_uncaught_exception_is_a_stop_where_its_frames_are(piped):
+    done = piped(["c", "p box.content", "continue"], "fail")
+    stop = blocks(done.stdout)["c"]
+    assert "exception · python · fail" in stop
+    assert "ValueError: no {'deep': [1, 2]}" in stop
+    assert blocks(done.stdout)["p box.content"].strip() == "{'deep': [1, 2]}"
+    assert done.returncode == 1
+    assert "the program ended with exit code 1" in done.stdout
+
+
+@pytest.mark.parametrize(
+    ("commands", "says"),
+    [
+        (["brek main"], "There is no command 'brek'.\nDid you mean break"),
+        (["p nosuch"], "NameError: name 'nosuch' is not defined"),
+        (["p 1/0"], "ZeroDivisionError: division by zero"),
+        (["b py:nosuch.py:1"], "nosuch.py"),
+        (["frame 99"], "There is no frame 99"),
+        (["c", "p 1"], "No program is being debugged.\n`run` starts it again."),
+        (["next many"], "'many' is no number of steps."),
+        (["delete 7"], "There is no breakpoint '7'."),
+        (["p exit()"], "SystemExit"),
+        (["p (lambda f: f(f))(lambda f: f(f))"], "RecursionError"),
+        (["signal NONE"], "There is no signal"),
+    ],
+)
+def test_the_first_error_ends_the_commands(piped, commands, says):
+    done = piped([*commands, "p 'never'"])
+    assert says in done.stderr
+    assert "never" not in done.stdout
+    assert done.returncode in {1, 2}
+    assert "Traceback" not in done.stderr
+
+
+def test_a_file_of_commands_comes_before_what_is_typed(piped, line, tmp_path):
+    file = tmp_path / "commands.txt"
+    file.write_text(f"# where it adds\nb py:prompted.py:{line['add']}\n\nc\n", encoding="utf-8")
+    done = piped(["p value"], options=("-x", file))
+    assert blocks(done.stdout)["p value"].strip() == "1"
+    missing = piped([], options=("-x", tmp_path / "none"))
+    assert (missing.returncode, "cannot be read" in missing.stderr) == (2, True)
+
+
+def test_the_program_is_started_again(piped, line):
+    done = piped([f"b py:prompted.py:{line['returns']}", "c", "r binary", "info b", "kill", "r fail"], "fork")
+    shown = blocks(done.stdout)
+    assert "breakpoint · python · total" in shown["r binary"]
+    assert "(stopped 1 time)" in shown["info b"]
+    assert shown["kill"].strip() == "The program was ended."
+    assert "breakpoint · python · total" in shown["r fail"]
+    assert done.returncode == 0
+
+
+def test_at_runs_on_to_a_place(piped, line):
+    done = piped(["p found"], options=("--at", f"py:prompted.py:{line['last']}"))
+    assert blocks(done.stdout)["p found"].strip() == "12"
+
+
+def test_a_place_that_the_program_never_comes_to_is_said(piped, line):
+    done = piped([f"b py:prompted.py:{line['fails']}", "c"])
+    assert "was not seen to run" in done.stderr.replace("\n", " ")
+
+
+def test_every_command_has_a_name_of_its_own_and_a_help():
+    assert MODULES
+    for name, command in COMMANDS.items():
+        assert found(name)[0] is command
+        assert command.summary.endswith((".", ":")), name
+
+
+def test_the_beginning_of_a_name_does():
+    assert found("cond 1 x")[0].name == "condition"
+    assert found("into nat 3")[1] == "nat 3"
+    assert found("si 2") == (COMMANDS["into native"], "2")
+    assert found("!x = 1") == (COMMANDS["py"], "x = 1")
+
+
+def test_help_lists_all_and_explains_one(piped):
+    done = piped(["help", "help tbreak", "help d", "help places"])
+    shown = blocks(done.stdout)
+    assert all(f"\n  {command.name}" in f"\n{shown['help']}" for command in COMMANDS.values())
+    assert "Stop at a place once." in shown["help tbreak"]
+    assert "gdb's d is delete" in shown["help d"].lower()
+    assert "native:FUNCTION" in shown["help places"]
