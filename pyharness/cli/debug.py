@@ -15,8 +15,8 @@ from pyharness.cli.kit.options import eval_timeout_option, program_options
 from pyharness.model.errors import UsageError
 
 if TYPE_CHECKING:
-    from pyharness.prompt.lines.sources import Lines
     from pyharness.prompt.plan import Plan
+    from pyharness.prompt.session import Session
 
 _EPILOG = """Without --at the first prompt is at the program's first line. `help` at the prompt lists its commands; they
 are those of pdb and gdb. Ctrl-C pauses the program wherever it is; the program has the terminal while it runs. From a
@@ -70,29 +70,35 @@ def command(  # noqa: PLR0913, PLR0917  (one for each option)
     from pyharness.cli.kit import output
     from pyharness.model.evaluation import checked_timeout
     from pyharness.prompt.commands import all as _commands  # noqa: F401  (registers them)
-    from pyharness.prompt.lines.sources import file_lines
+    from pyharness.prompt.lines.sources import Lines, Piped, file_lines
     from pyharness.prompt.session import Session
 
     checked_timeout(eval_timeout)
     output.colours.off = no_color
     from_files = [line for file in files for line in file_lines(file)]
     plan = _plan(words, module, python, cwd, include, eval_timeout)
-    lines = _lines()
-    lines.put_first(from_files)
-    terminal = None
-    if lines.is_typed:
-        from pyharness.prompt.terminal.program_terminal import ProgramTerminal
-
-        terminal = ProgramTerminal()
     first = [*(f"break {where}" for where in places), *(["continue"] if places else []), *commands]
-    return Session(plan, output, lines, terminal).run(first)
+    if not sys.stdin.isatty():
+        return Session(plan, output, Lines(Piped(sys.stdin, output), output, from_files)).run(first)
+    return _at_terminal(plan, from_files).run(first)
 
 
-def _lines() -> Lines:
+def _at_terminal(plan: Plan, from_files: list[str]) -> Session:
     from pyharness.cli.kit import output
-    from pyharness.prompt.lines.sources import Lines, Piped, Typed
+    from pyharness.prompt.completion import candidates
+    from pyharness.prompt.lines.edited import Edited, is_possible
+    from pyharness.prompt.lines.sources import Lines, Typed
+    from pyharness.prompt.session import Session
+    from pyharness.prompt.terminal.program_terminal import ProgramTerminal
 
-    return Lines(Typed() if sys.stdin.isatty() else Piped(sys.stdin, output), output)
+    terminal = ProgramTerminal()  # before there is any thread: it forks
+    if not (is_possible() and sys.stdout.isatty()):
+        return Session(plan, output, Lines(Typed(), output, from_files), terminal)
+    editor = Edited(output.note)
+    session = Session(plan, output, Lines(editor, output, from_files), terminal)
+    editor.complete = lambda text: candidates(session, text)
+    editor.prepare()
+    return session
 
 
 def _plan(

@@ -224,6 +224,10 @@ class Breakpoints:
             if answer.numbers:
                 self._listener.bound(each)
 
+    def names(self, kind: str) -> list[str]:
+        """What places of a kind, ``fx`` or ``op``, could name in the graphs that the program has made so far."""
+        return list(dict.fromkeys(name for source_map in self._maps.values() for name in names(source_map, kind)))
+
     @property
     def generated_files(self) -> list[str]:
         """The files of generated code, in the order in which the program made them."""

@@ -52,7 +52,7 @@ class Arrivals:
         session.position = position
         self._count_hits(shell, stopped, position.top.frame)
         self._fresh_line()
-        session.screen.write_lines(fitted(stop_lines(stop, self._count), session.screen.columns()))
+        session.screen.write_lines(fitted(stop_lines(stop, self._count), session.screen, stop.frame.language))
         self._look(position, shell, stop)
         return stop
 
@@ -61,7 +61,7 @@ class Arrivals:
         session = self._session
         if position.select_users():
             lines = frame_lines(position.number, position.shown.frame)
-            session.screen.write_lines(fitted(lines, session.screen.columns()))
+            session.screen.write_lines(fitted(lines, session.screen, position.shown.frame.language))
         variables = variables_of(shell, position.shown)
         changed = self._changes.since(position.shown.frame, variables, stepped=stop.reason == "step")
         size = session.screen.columns(), session.screen.rows()

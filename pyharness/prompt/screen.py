@@ -29,5 +29,8 @@ class Screen(Protocol):
     def columns(self) -> int | None:
         """The width of the terminal; ``None`` where there is none."""
 
+    def in_colour(self) -> bool:
+        """Whether it has colours."""
+
     def rows(self) -> int | None:
         """The height likewise."""

@@ -12,7 +12,8 @@ from pyharness.session.transcript_text import fx_text, source_lines
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
 
-    from pyharness.model.frames import Frame
+    from pyharness.model.frames import Frame, Language
+    from pyharness.prompt.screen import Screen
     from pyharness.prompt.variables import Named
 
 _INDENT = "   "
@@ -43,11 +44,20 @@ class Changes:
         return [each for name, each in known.items() if before.get(name) != each.value]
 
 
-def fitted(lines: Iterable[Line], columns: int | None) -> Iterator[Line]:
-    """Lines of a source, cut where the terminal ends."""
-    for line in lines:
-        cut = columns is not None and len(line.text) >= columns and not line.parts
-        yield Line(f"{line.text[: (columns or 0) - 2]}…", line.style) if cut else line
+def fitted(lines: Iterable[Line], screen: Screen, language: Language) -> Iterable[Line]:
+    """Lines with a source among them, cut where the terminal ends, and coloured where it has colours."""
+    columns = screen.columns()
+    cut = lines if columns is None else [_cut(line, columns) for line in lines]
+    if not screen.in_colour():
+        return cut
+    from pyharness.prompt.highlighting import highlighted
+
+    return highlighted(cut, language)
+
+
+def _cut(line: Line, columns: int) -> Line:
+    long = len(line.text) >= columns and not line.parts
+    return Line(f"{line.text[: columns - 2]}…", line.style) if long else line
 
 
 def variable_lines(variables: Sequence[Named], columns: int | None, rows: int | None) -> Iterator[Line]:

@@ -6,6 +6,7 @@ from prompt_text import PROMPT, Dialogue
 from kit.command import PYHARNESS
 from kit.marks import marks
 from kit.paths import PROGRAMS
+from kit.terminal import Window
 
 PROGRAM = PROGRAMS / "prompted.py"
 
@@ -42,3 +43,19 @@ def dialogue(environment):
     yield begin
     for terminal in begun:
         terminal.end()
+
+
+@pytest.fixture
+def window(environment):
+    """``window(ARGUMENT, ...)``: ``pyharness debug`` in a window, at its first prompt."""
+    begun = []
+
+    def begin(*arguments, options=(), program=PROGRAM, columns=80, lines=40, **settings):
+        words = ("debug", *map(str, options), str(program), *(("--", *arguments) if arguments else ()))
+        begun.append(Window([*PYHARNESS, *words], {**environment, **settings}, columns, lines))
+        begun[-1].prompts()
+        return begun[-1]
+
+    yield begin
+    for each in begun:
+        each.end()

@@ -1,6 +1,8 @@
 """Commands from a pipe: each is done, shown with what came of it, and the first error ends them all."""
 
 import re
+import subprocess
+import sys
 
 import pytest
 from prompt_text import blocks
@@ -148,6 +150,13 @@ def test_at_runs_on_to_a_place(piped, line):
 def test_a_place_that_the_program_never_comes_to_is_said(piped, line):
     done = piped([f"b py:prompted.py:{line['fails']}", "c"])
     assert "was not seen to run" in done.stderr.replace("\n", " ")
+
+
+def test_no_other_verb_waits_for_the_editor():
+    code = "import sys; from pyharness import cli; cli.execute(['--help']); cli.execute(['debug', '--help']);"
+    heavy = "sorted({'torch', 'prompt_toolkit', 'pygments', 'debugpy'} & set(sys.modules))"
+    done = subprocess.run([sys.executable, "-c", f"{code} sys.exit(str({heavy}))"], capture_output=True, check=False)
+    assert done.stderr.decode().strip() == "[]"
 
 
 def test_every_command_has_a_name_of_its_own_and_a_help():

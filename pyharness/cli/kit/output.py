@@ -63,6 +63,11 @@ def rows() -> int | None:
     return shutil.get_terminal_size().lines if sys.stdout.isatty() else None
 
 
+def in_colour() -> bool:
+    """Whether lines on stdout have colours."""
+    return _colours(sys.stdout)
+
+
 def columns() -> int | None:
     """The width of the terminal in columns; ``None`` where stdout is none."""
     return _terminal_columns() if sys.stdout.isatty() else None

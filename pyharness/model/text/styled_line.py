@@ -8,7 +8,22 @@ from pyharness.model.frozen import frozen
 from pyharness.model.text.visible import visible
 
 Style = Literal[
-    "", "heading", "place", "current", "faint", "good", "warn", "bad", "title", "python", "native", "fx", "dim"
+    "",
+    "heading",
+    "place",
+    "current",
+    "faint",
+    "good",
+    "warn",
+    "bad",
+    "title",
+    "python",
+    "native",
+    "fx",
+    "dim",
+    "keyword",
+    "string",
+    "number",
 ]
 _SGR: dict[Style, str] = {
     "heading": "1;36",
@@ -23,6 +38,9 @@ _SGR: dict[Style, str] = {
     "native": "36",
     "fx": "33",
     "dim": "2",
+    "keyword": "34",
+    "string": "32",
+    "number": "36",
 }
 
 

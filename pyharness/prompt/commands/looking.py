@@ -66,7 +66,7 @@ def frame(session: Session, rest: str) -> None:
 def _look(session: Session, shown: Frame) -> None:
     """Show a frame as a stop is shown."""
     session.listed = 0
-    session.screen.write_lines(fitted(frame_lines(session.where.number, shown), session.screen.columns()))
+    session.screen.write_lines(fitted(frame_lines(session.where.number, shown), session.screen, shown.language))
 
 
 def _number(rest: str) -> int:
@@ -87,7 +87,7 @@ def list_(session: Session, rest: str) -> None:
     lines = list(source_lines(shown, first, last))
     if not lines:
         raise HarnessError(f"{shown.file} ends before line {first}, or cannot be read.")
-    session.screen.write_lines(fitted([line.behind("   ") for line in lines], session.screen.columns()))
+    session.screen.write_lines(fitted([line.behind("   ") for line in lines], session.screen, shown.language))
     session.listed = last
 
 

@@ -77,10 +77,10 @@ class Piped:
 class Lines:
     """The lines of files before those of whoever is there; an error in a file leaves out the rest of it."""
 
-    def __init__(self, source: Source, screen: Screen) -> None:
+    def __init__(self, source: Source, screen: Screen, first: Iterable[str] = ()) -> None:
         self._source = source
         self._screen = screen
-        self._waiting: deque[str] = deque()
+        self._waiting = deque(first)
 
     @property
     def is_typed(self) -> bool:
