@@ -24,6 +24,7 @@ file or a pipe commands run until the first error. docs/prompt.md shows a whole 
 _EXAMPLES = (
     ("stop at a module's line of generated code, and look around", "pyharness debug train.py --at fx:blocks.0.norm"),
     ("a module with its own options", "pyharness debug -m package.train -- --epochs 1"),
+    ("where it fails: the frames are still there", "pyharness debug --post-mortem train.py"),
     ("a program that runs already: it runs on when you leave", "pyharness debug train-4242"),
     ("what a program died of", "pyharness debug core.4242"),
     ("the same commands again", "pyharness debug train.py -x commands.txt < /dev/null"),
@@ -50,6 +51,7 @@ _CORE = b"\x7fELF"
     help="Do the commands of this file before those that are typed.",
     shell_complete=completers.files,
 )
+@click.option("--post-mortem", is_flag=True, help="Run on to an exception that nobody catches, or a crash.")
 @click.option("--include", multiple=True, metavar="PATTERN", help="Step into library code of this path, too.")
 @eval_timeout_option
 @click.option("--no-color", is_flag=True, help="No colours, as with NO_COLOR.")
@@ -64,6 +66,7 @@ def command(  # noqa: PLR0913, PLR0917  (one for each option)
     include: tuple[str, ...],
     eval_timeout: float,
     *,
+    post_mortem: bool,
     no_color: bool,
 ) -> int:
     """Debug SCRIPT, or a process by its id or handle, or a core file, at a prompt for Python and C++."""
@@ -77,7 +80,8 @@ def command(  # noqa: PLR0913, PLR0917  (one for each option)
     output.colours.off = no_color
     from_files = [line for file in files for line in file_lines(file)]
     plan = _plan(words, module, python, cwd, include, eval_timeout)
-    first = [*(f"break {where}" for where in places), *(["continue"] if places else []), *commands]
+    runs = ["continue"] if places or post_mortem else []
+    first = [*(f"break {where}" for where in places), *runs, *commands]
     if not sys.stdin.isatty():
         return Session(plan, output, Lines(Piped(sys.stdin, output), output, from_files)).run(first)
     return _at_terminal(plan, from_files).run(first)

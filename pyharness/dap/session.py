@@ -12,13 +12,13 @@ from typing import TYPE_CHECKING, Any
 from pyharness.dap.arguments import Arguments
 from pyharness.dap.breaking.breakpoints import ClientBreakpoints
 from pyharness.dap.breaking.data_breakpoints import DataBreakpoints
-from pyharness.dap.breaking.native_filters import NativeFilters
 from pyharness.dap.cancelling import Cancelling
 from pyharness.dap.looking.tables import Frames, Variables
 from pyharness.dap.registry import REQUESTS
 from pyharness.dap.stops import tell
 from pyharness.dapwire.wire import Malformed
 from pyharness.debugger.merged_stack import merged_stack
+from pyharness.debugger.native.filters import NativeFilters
 from pyharness.debugger.starting.launch import missing_in
 from pyharness.model.errors import DebuggerLostError, HarnessError, nearest
 from pyharness.model.text.visible import visible

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 from pyharness.debugger.described_stop import explained
 from pyharness.debugger.native.exceptions import NativeExceptions
+from pyharness.debugger.python.exceptions import exception_of
 from pyharness.host.exit_status import of_program
 from pyharness.model.errors import HarnessError
 from pyharness.model.stops import Stop
@@ -20,6 +21,7 @@ if TYPE_CHECKING:
     from pyharness.debugger.machine import Stopped
     from pyharness.debugger.shell import Shell
     from pyharness.model.frames import Frame
+    from pyharness.model.where import Where
     from pyharness.prompt.debuggee import Debuggee
     from pyharness.prompt.session import Session
 
@@ -31,23 +33,25 @@ class Arrivals:
         self._session = session
         self._count = 0
         self._changes = Changes()
+        self.place: Where | None = None
+        """The place that the program stands at, where it is one that was named."""
 
     def tell(self, stopped: Stopped | None, origin: Frame | None) -> Stop | None:
         """Show where the program stands, after a step from ``origin``; ``None`` where it has ended."""
-        program = self._session.program
+        program, self.place = self._session.program, None
         with program.shell.excused():
             if stopped is not None and program.alive:
-                return self._stood(program.shell, stopped, origin)
+                return self._stood(program, stopped, origin)
         self._ended(program)
         return None
 
-    def _stood(self, shell: Shell, stopped: Stopped, origin: Frame | None) -> Stop:
-        session = self._session
+    def _stood(self, program: Debuggee, stopped: Stopped, origin: Frame | None) -> Stop:
+        session, shell = self._session, program.shell
         position = Position(shell, stopped)
         bare = Stop(stopped.reason, position.top.frame, stopped.thread, note=position.note)
         stop = explained(shell, stopped, bare, origin)
-        if stopped.reason == "exception":
-            stop = replace(stop, note=_exception(shell, stopped))
+        if stopped.reason in _TOLD:
+            stop = replace(stop, note=_TOLD[stopped.reason](program, stopped))
         self._count += 1
         session.position = position
         self._count_hits(shell, stopped, position.top.frame)
@@ -72,6 +76,7 @@ class Arrivals:
         points = self._session.points
         for point in points.hit(stopped, frame):
             point.hits += 1
+            self.place = self.place or point.breakpoint.where
             if point.temporary:
                 shell.breakpoints.remove(point.breakpoint, shell.native)
                 points.remove(point)
@@ -90,19 +95,30 @@ class Arrivals:
         for point in session.points:
             if point.enabled and not (point.hits or point.breakpoint.log):
                 session.screen.note(str(program.shell.breakpoints.not_reached(point.breakpoint)))
+        session.record.ended(code)
         session.drop()
         session.status = of_program(code or 0)
 
 
-def _exception(shell: Shell, stopped: Stopped) -> str:
+def _changed(program: Debuggee, stopped: Stopped) -> str:
+    """What was written, at each place that is watched."""
+    return "; ".join(hit.text for hit in program.watch.hits(stopped.thread))
+
+
+def _exception(program: Debuggee, stopped: Stopped) -> str:
     """What was raised, or thrown."""
+    shell = program.shell
     try:
         if stopped.language == "native":
             found = NativeExceptions(shell.attach()).info(stopped.thread)
             return f"{found.type}: {found.what}"
-        body = shell.python.request_of(stopped.thread, "exceptionInfo")
+        body = exception_of(shell.python, stopped.thread)
     except HarnessError:
         return ""
-    name = str(body.get("exceptionId", "")).partition(" (note:")[0].rpartition(".")[2]
+    name = str(body["exceptionId"]).rpartition(".")[2]
     text = str(body.get("description", "")).strip()
     return f"{name}: {text}" if text else name
+
+
+_TOLD = {"exception": _exception, "data breakpoint": _changed}
+"""Reasons of a stop of which there is more to say."""

@@ -11,18 +11,22 @@ from typing import TYPE_CHECKING, Any
 from pyharness.debugger.core.shell import CoreFile, CoreShell
 from pyharness.debugger.listener import Listener
 from pyharness.debugger.live_shell import LiveShell
+from pyharness.debugger.native.filters import NativeFilters
+from pyharness.debugger.native.watch import NativeWatch
+from pyharness.debugger.python.exceptions import for_debugpy
 from pyharness.debugger.starting.attach import Attachment
 from pyharness.debugger.starting.launch import Command, missing_in
-from pyharness.model.errors import DebuggerLostError, HarnessError
+from pyharness.model.errors import DebuggerLostError, HarnessError, UsageError
 from pyharness.model.text.styled_line import Line
 from pyharness.model.transcript import Ended
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Mapping
     from contextlib import AbstractContextManager
 
     from pyharness.debugger.breakpoint import Breakpoint
     from pyharness.debugger.machine import Request, Stopped
+    from pyharness.debugger.native.side import NativeSide
     from pyharness.debugger.shell import Events, Shell
     from pyharness.prompt.plan import Plan
     from pyharness.prompt.points import Points
@@ -31,6 +35,9 @@ if TYPE_CHECKING:
 
 _PAUSE, _GONE = "pause wanted", "terminal gone"
 """What this front door puts into the queue of events."""
+
+
+_ALWAYS = (("uncaught", ""),)
 
 
 class ImpatientError(Exception):
@@ -54,6 +61,10 @@ class Debuggee(Listener):
         """Whether the program is waited for: what interrupts is for it."""
         self.ours = plan.target.ours
         self.plan = plan
+        self._wanted: list[tuple[str, str]] = list(_ALWAYS)
+        """Exceptions and signals that are stops: the filter, and its condition."""
+        self._filters = NativeFilters()
+        self._watch: NativeWatch | None = None
         self.shell = self._start()
         self._wait_until_ready()
 
@@ -96,6 +107,11 @@ class Debuggee(Listener):
 
     # --- going on -----------------------------------------------------------------------------------------------------
 
+    def jump(self, thread: int, target: int) -> Stopped | None:
+        """Have a thread go on at a target of debugpy's; its stop there, ``None`` at the program's end."""
+        self.shell.jump(thread, target)
+        return self.wait()
+
     def go(self, request: Request, begun: Callable[[], None]) -> Stopped | None:
         """Run on to the next stop, ``None`` at the program's end; ``begun`` is called when it is on its way."""
         self._pausing = False
@@ -137,8 +153,26 @@ class Debuggee(Listener):
     def configure(self) -> bool:
         """Stop where an exception leaves the program: its frames are still there."""
         if not self.shell.immobile:
-            self.shell.python.post("setExceptionBreakpoints", {"filters": ["uncaught"]})
+            self.shell.python.post("setExceptionBreakpoints", for_debugpy(self._wanted))
         return True
+
+    def catch(self, wanted: Mapping[str, str]) -> None:
+        """Stop at these exceptions and signals, too: filter → its condition."""
+        require_change(self.shell)
+        self._wanted = [*wanted.items(), *_ALWAYS]
+        self.shell.python.deliver("setExceptionBreakpoints", for_debugpy(self._wanted))
+        self._filters.want(self._wanted, self.shell.native)
+
+    def libraries(self, native: NativeSide) -> None:
+        """Stop at the C++ exceptions and signals that are wanted."""
+        self._filters.libraries(native)
+
+    @property
+    def watch(self) -> NativeWatch:
+        """What gdb watches; attaches it."""
+        if self._watch is None:
+            self._watch = NativeWatch(self.shell.attach())
+        return self._watch
 
     def other(self, source: str, item: Any) -> None:
         """Pause, or leave, in the order in which that was asked for among all that the debuggers say."""
@@ -198,3 +232,9 @@ class Debuggee(Listener):
         """How it ended, in a line."""
         code = self.shell.exit_code
         return Line(str(Ended(code)), "faint" if code in {0, None} else "bad")
+
+
+def require_change(shell: Shell) -> None:
+    """``UsageError`` where nothing can go on or be changed: a core file."""
+    if shell.immobile:
+        raise UsageError(shell.immobile)

@@ -10,6 +10,7 @@ from pyharness.debugger.python.dap_client import RequestError
 from pyharness.model.errors import UsageError
 from pyharness.model.frozen import frozen
 from pyharness.prompt.values import raised
+from pyharness.prompt.variables import GROUPS
 
 if TYPE_CHECKING:
     from pyharness.prompt.session import Session
@@ -64,6 +65,7 @@ def parts(session: Session, of: Part) -> list[Part]:
                 is_pythons=True,
             )
             for each in entries[:_MOST]
+            if each["name"] not in GROUPS
         ]
     known = NativeVariables(session.shell.attach())
     found = known.children(session.where.thread, of.handle, 0, _MOST)

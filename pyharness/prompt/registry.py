@@ -60,7 +60,7 @@ class Command:
 COMMANDS: dict[str, Command] = {}
 """Each by its own name, in the order of help."""
 _BY_NAME: dict[str, Command] = {}
-ABOUT = ("places", "going on", "the stack", "values", "the program", "the session")
+ABOUT = ("places", "going on", "the stack", "values", "graphs", "the program", "the session")
 """The headings of help."""
 
 

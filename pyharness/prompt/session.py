@@ -8,9 +8,10 @@ from typing import TYPE_CHECKING
 from pyharness.host.exit_status import ExitStatus
 from pyharness.model.errors import DebuggerLostError, HarnessError, UsageError
 from pyharness.prompt.arrivals import Arrivals
-from pyharness.prompt.debuggee import Debuggee, ImpatientError, TerminalGoneError
+from pyharness.prompt.debuggee import Debuggee, ImpatientError, TerminalGoneError, require_change
 from pyharness.prompt.displays import Displays
 from pyharness.prompt.points import Points
+from pyharness.prompt.record import Record
 from pyharness.prompt.registry import found
 from pyharness.prompt.signals import HUNG_UP, Signals
 
@@ -48,6 +49,9 @@ class Session:
         self.status = int(ExitStatus.OK)
         self.listed = 0
         """The last line that `list` has shown; 0 where it begins anew."""
+        self.record = Record()
+        self.catches: dict[str, str] = {}
+        """Filters of exceptions and signals that stop the program → their conditions."""
         self._arrivals = Arrivals(self)
         self._again = ""
         """What an empty line does."""
@@ -176,20 +180,34 @@ class Session:
             point.hits = 0
             if point.enabled:
                 self.shell.set_breakpoint(point.breakpoint)
+        if self.catches:
+            self.debuggee.catch(self.catches)
+        self.record.begin()
 
     def go(self, request: Request, begun: Callable[[], None] = lambda: None) -> Stop | None:
         """Run on to the next stop, and show it; ``None`` at the program's end. ``begun`` is for `Debuggee.go`."""
+        return self.go_by(lambda program: program.go(request, begun), request)
+
+    def go_by(self, way: Callable[[Debuggee], Stopped | None], request: Request) -> Stop | None:
+        """Go on in some ``way`` to the next stop, and show it; ``request`` is what to record it as."""
         program, before = self.program, self.position
-        if program.shell.immobile and before is not None:
-            raise UsageError(program.shell.immobile)
+        if before is not None:
+            require_change(program.shell)
         self._forget()
         try:
-            stopped = self._waited(lambda: program.go(request, begun))
+            stopped = self._waited(lambda: way(program))
         except HarnessError:
             if program.alive and program.shell.machine.focus is not None:
                 self.position = before
             raise
-        return self._arrivals.tell(stopped, before.top.frame if before else None)
+        stop = self._arrivals.tell(stopped, before.top.frame if before else None)
+        self.record.moved(request, stop, self._arrivals.place)
+        return stop
+
+    def stay(self, stopped: Stopped) -> None:
+        """Show the stop again: the thread goes on elsewhere than it stood."""
+        self._forget()
+        self._arrivals.tell(stopped, None)
 
     def _waited(self, wait: Callable[[], Stopped | None]) -> Stopped | None:
         """The next stop; who presses Ctrl-C twice is asked."""

@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     from pyharness.debugger.shell import Shell
 
 _MOST = 200
-_GROUPS = ("special variables", "function variables", "class variables", "protected variables")
+GROUPS = ("special variables", "function variables", "class variables", "protected variables")
 """What debugpy shows as one row: of a module's own variables these are not what a person looks for."""
 _NOT_VALUES = ("module", "type", "function", "builtin_function_or_method", "ABCMeta")
 _ARGUMENTS, _LOCALS = "Arguments", "Locals"
@@ -61,6 +61,6 @@ def _of_debugpy(shell: Shell, shown: StackFrame, frame: int) -> list[Named]:
     entries: list[dict[str, Any]] = shell.python.asking.ask("variables", asked)["variables"]
     of_module = shown.frame.function == "<module>"
     kept = [
-        each for each in entries if each["name"] not in _GROUPS and not (of_module and each.get("type") in _NOT_VALUES)
+        each for each in entries if each["name"] not in GROUPS and not (of_module and each.get("type") in _NOT_VALUES)
     ]
     return [Named(each["name"], str(each["value"])) for each in kept[:_MOST]]

@@ -147,6 +147,61 @@ def test_at_runs_on_to_a_place(piped, line):
     assert blocks(done.stdout)["p found"].strip() == "12"
 
 
+def test_a_session_file_is_saved_that_checks_itself(piped, pyharness, line, tmp_path):
+    steps = [f"b py:prompted.py:{line['add']} if value == 2", "c", "p result", "n", "p [value] * 2", "delete"]
+    saved = tmp_path / "saved.toml"
+    done = piped([*steps, "out", "n", "s", "c", f"save {saved}"], "fork")
+    assert done.returncode == 0, done.stderr
+    assert "exit_code = 0" in saved.read_text()
+    assert "printed.result = " in saved.read_text().replace('"result"', "result")
+    played = pyharness("session", "run", saved)
+    assert played.returncode == 0, played.stdout + played.stderr
+    assert played.stdout.count("✓ as expected") == 6
+    saved.write_text(saved.read_text().replace("^2$", "^3$"))
+    assert pyharness("session", "run", saved).returncode == 1
+
+
+def test_what_a_session_file_has_no_step_for_is_not_saved(piped, line, tmp_path):
+    done = piped([f"b py:prompted.py:{line['add']}", "c", "set value = 9", f"save {tmp_path / 'saved.toml'}"])
+    assert "A session file has no step for set value = 9." in done.stderr
+    assert not (tmp_path / "saved.toml").exists()
+
+
+def test_a_variable_is_set_and_a_line_jumped_to(piped, line):
+    commands = [f"tb py:prompted.py:{line['add']}", "c", "set value = 40", f"jump {line['returns']}", "p result", "c"]
+    done = piped(commands)
+    shown = blocks(done.stdout, repeated=True)
+    assert shown[2][1].strip() == "value = 40"
+    assert "goto · python · total · " in shown[3][1]
+    assert shown[4][1].strip() == "0"
+    assert "total 0" in shown[5][1]
+
+
+def test_exceptions_that_are_raised_are_stops_where_that_is_wanted(piped):
+    done = piped(["catch raise ValueError", "c", "catch off", "continue"], "fail")
+    shown = blocks(done.stdout)
+    assert shown["catch raise ValueError"].strip() == "catch raise ValueError"
+    assert "exception · python · fail" in shown["c"]
+    assert "ValueError: no {'deep': [1, 2]}" in shown["c"]
+
+
+def test_a_file_is_sourced_and_a_shell_asked(piped, line, tmp_path):
+    file = tmp_path / "more.txt"
+    file.write_text(f"b py:prompted.py:{line['add']}\nc\nbrek\np 'never'\n", encoding="utf-8")
+    done = piped(["shell echo from the shell", f"source {file}", "p 'nor this'"])
+    assert "from the shell" in done.stdout
+    assert "breakpoint · python · total" in done.stdout
+    assert "There is no command 'brek'." in done.stderr
+    assert "never" not in done.stdout
+    assert "nor this" not in done.stdout
+
+
+def test_a_post_mortem_is_where_it_fails(piped):
+    done = piped(["p box.content"], "fail", options=("--post-mortem",))
+    assert "exception · python · fail" in done.stdout
+    assert blocks(done.stdout)["p box.content"].strip() == "{'deep': [1, 2]}"
+
+
 def test_a_place_that_the_program_never_comes_to_is_said(piped, line):
     done = piped([f"b py:prompted.py:{line['fails']}", "c"])
     assert "was not seen to run" in done.stderr.replace("\n", " ")

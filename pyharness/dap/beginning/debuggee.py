@@ -14,9 +14,9 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from pyharness.dap.beginning.children import offer
-from pyharness.dap.breaking.native_filters import NativeFilters
 from pyharness.debugger.listener import Listener
 from pyharness.debugger.live_shell import LiveShell
+from pyharness.debugger.native.filters import NativeFilters
 from pyharness.debugger.starting.attach import Attachment
 from pyharness.debugger.starting.launch import Command
 from pyharness.host.process_state import tasks

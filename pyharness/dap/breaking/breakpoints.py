@@ -5,7 +5,6 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING, ParamSpec, TypeVar
 
-from pyharness.dap.breaking import exceptions
 from pyharness.dap.breaking.placed_breakpoint import (
     PENDING,
     PlacedBreakpoint,
@@ -18,6 +17,7 @@ from pyharness.dap.breaking.placed_breakpoint import (
 from pyharness.dap.breaking.python_breakpoints import is_at_its_start
 from pyharness.dap.registry import request
 from pyharness.debugger.breakpoint import Breakpoint
+from pyharness.debugger.python.exceptions import for_debugpy
 from pyharness.model.errors import HarnessError, UsageError
 
 if TYPE_CHECKING:
@@ -112,7 +112,7 @@ class ClientBreakpoints:
         """Which exceptions stop the program."""
         self._exceptions = [] if self.ignored else wanted
         shell = self._session.require_program()
-        shell.python.deliver("setExceptionBreakpoints", exceptions.for_debugpy(self._exceptions))
+        shell.python.deliver("setExceptionBreakpoints", for_debugpy(self._exceptions))
         self._session.native_filters.want(self._exceptions, shell.native)
 
     @property

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import json
-import re
 from dataclasses import asdict, dataclass
 from typing import TYPE_CHECKING, Any, cast
 
 from pyharness.dap.registry import request
 from pyharness.debugger.native.watch import NativeWatch
+from pyharness.debugger.native.watchable import watchable
 from pyharness.model.conditions import hits as hit_condition
 from pyharness.model.errors import HarnessError
 from pyharness.protocol.mi import WatchTarget
@@ -17,13 +17,10 @@ if TYPE_CHECKING:
     from pyharness.dap.arguments import Arguments
     from pyharness.dap.session import Session
     from pyharness.dapwire.wire import Message
-    from pyharness.debugger.merged_stack import StackFrame
     from pyharness.debugger.shell import Shell
     from pyharness.protocol.mi import Access, WatchHit
 
 _ACCESS = ("write", "read", "readWrite")
-_ITEM = re.compile(r"(.+?)\[[^\[\]]*\]", re.DOTALL)
-_TENSOR = "(lambda value: id(value) if 'Tensor' in [kind.__name__ for kind in type(value).__mro__] else 0)({})"
 
 
 @dataclass
@@ -107,43 +104,14 @@ def _watchable(session: Session, arguments: Arguments, name: str, reference: int
     watch = session.data_breakpoints(shell).watch
     if not reference:
         shown = session.frames.get(arguments.integer("frameId", 0))
-        return _in_frame(session, watch, shown, name)
+        return watchable(shell.python, watch, shown, name)
     container = session.variables.get(reference)
     if container.frame is None:
         raise HarnessError(
             f"{name!r} is nothing that the program has in memory.",
             "A tensor, or a variable of a C++ frame can be watched.",
         )
-    return _in_frame(session, watch, container.frame, session.variables.expression(reference, name))
-
-
-def _in_frame(session: Session, watch: NativeWatch, shown: StackFrame, expression: str) -> WatchTarget:
-    if shown.debugpy is not None:
-        return _python(session, watch, shown.thread, shown.debugpy, expression)
-    return watch.target(shown.thread, expression, max(shown.level, 0))
-
-
-def _python(session: Session, watch: NativeWatch, thread: int, frame: int, expression: str) -> WatchTarget:
-    """A tensor by its object, which debugpy tells; gdb finds the element in it.
-
-    Of ``x[1][0]`` that is ``x``: ``x[1]`` is gone as soon as it was looked at. Of ``xs[0][1]`` it may be ``xs[0]``.
-    """
-    python = session.require_program().python
-    for base, indices in _splits(expression):
-        asked = {"expression": _TENSOR.format(base), "frameId": frame, "context": "watch"}
-        found = int(python.request("evaluate", asked)["result"])
-        if found:
-            named = f"({base})" if base.endswith("]") else base
-            return watch.target(thread, named + indices, 0, python_object=found)
-    raise HarnessError(f"{expression} is not a tensor.", "Name an element of one (x[3, 2]), or stop in native code.")
-
-
-def _splits(expression: str) -> list[tuple[str, str]]:
-    """An expression and what it ends in, ``[...][...]``, at each bracket: the longest end first."""
-    bases = [expression.strip()]
-    while found := _ITEM.fullmatch(bases[-1]):
-        bases.append(found[1])
-    return [(base, bases[0][len(base) :]) for base in reversed(bases)]
+    return watchable(shell.python, watch, container.frame, session.variables.expression(reference, name))
 
 
 @request("setDataBreakpoints", needs="program")

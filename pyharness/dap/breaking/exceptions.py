@@ -6,9 +6,10 @@ import re
 import signal
 from typing import TYPE_CHECKING, Any
 
-from pyharness.dap.breaking.native_filters import words
 from pyharness.dap.registry import request
+from pyharness.debugger.native.filters import words
 from pyharness.debugger.native.signals import NativeSignals
+from pyharness.debugger.python.exceptions import PYTHON, exception_of
 from pyharness.model.errors import HarnessError, UsageError, nearest
 
 if TYPE_CHECKING:
@@ -39,8 +40,6 @@ FILTERS: list[dict[str, Any]] = [
         "signals", "More Signals", "At signals that do not end a program, too.", "their names, e.g. SIGUSR1, SIGPIPE"
     ),
 ]
-_BREAK_MODES = {"raised": "always", "uncaught": "unhandled", "userUnhandled": "userUnhandled"}
-PYTHON = tuple(_BREAK_MODES)
 
 
 @request(
@@ -76,23 +75,6 @@ def _problem(name: str, condition: str) -> str:
     return f"{wrong[0]!r} is no name of a type. Write e.g. ValueError, torch.*Error." if wrong else ""
 
 
-def for_debugpy(wanted: list[tuple[str, str]]) -> Message:
-    """debugpy's arguments for the filters of Python's among those wanted."""
-    python = [(name, words(condition)) for name, condition in wanted if name in PYTHON]
-    if any(patterns for _, patterns in python):
-        return {"filters": [], "exceptionOptions": [_option(name, patterns) for name, patterns in python]}
-    return {"filters": [name for name, _ in python]}
-
-
-def _option(name: str, patterns: list[str]) -> Message:
-    """One filter in the older form: its type is a word that debugpy evaluates to a class, in the program."""
-    path = [{"names": ["Python Exceptions"]}]
-    if patterns:
-        named = "__import__('pyharness.debuggee.pydevd.exception_names', fromlist=['named']).named"
-        path.append({"names": [f"{named}({', '.join(map(repr, patterns))})"]})
-    return {"path": path, "breakMode": _BREAK_MODES[name]}
-
-
 @request("exceptionInfo")
 def exception_info(session: Session, arguments: Arguments) -> Message:
     """What was raised, or which signal came."""
@@ -103,14 +85,7 @@ def exception_info(session: Session, arguments: Arguments) -> Message:
         return {"exceptionId": came.name, "description": came.text, "breakMode": "always"}
     if focus.thread == thread and focus.language == "native":
         return _cxx(session.native_filters.info(thread))
-    return _python(session.python().request_of(thread, "exceptionInfo"))
-
-
-def _python(body: Message) -> Message:
-    """debugpy's answer without what the protocol does not know, and without remarks in the type's name."""
-    details = {key: value for key, value in body.get("details", {}).items() if key != "source"}
-    type_name = re.split(r"\s+\(note:", body["exceptionId"])[0]
-    return {**body, "exceptionId": type_name, "details": {**details, "typeName": type_name}}
+    return exception_of(session.python(), thread)
 
 
 def _cxx(found: CxxException | None) -> Message:

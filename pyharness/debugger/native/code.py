@@ -1,4 +1,4 @@
-"""Machine code, memory and modules of the native half."""
+"""Machine code, memory and modules of the native half, and what gdb itself says of them."""
 
 from __future__ import annotations
 
@@ -24,6 +24,10 @@ class NativeCode:
         Where there are not as many, invalid ones stand in for them.
         """
         return self._native.ask(mi.Disassemble(address, count, offset, instruction_offset))
+
+    def command(self, thread: int, text: str) -> str:
+        """What gdb prints for a command of its own, where ``thread`` stands."""
+        return self._native.ask_about(thread, mi.GdbCommand(thread, text))
 
     def read(self, address: int, count: int, offset: int = 0) -> mi.Bytes:
         """At most ``count`` bytes."""

@@ -35,7 +35,19 @@ if TYPE_CHECKING:
     from pyharness.model.frames import Frame
 
 AnyCommand = TypeVar("AnyCommand", bound=mi.Command[Any])
-_MODULES = ("variables", "watch", "memory", "modules", "exceptions", "signals", "jump", "complete", "set", "core")
+_MODULES = (
+    "variables",
+    "watch",
+    "memory",
+    "modules",
+    "exceptions",
+    "signals",
+    "jump",
+    "complete",
+    "set",
+    "core",
+    "console",
+)
 """The other modules of this folder with commands, which they register when they are imported."""
 _HANDLERS: dict[type[mi.Command[Any]], Callable[[Any], Any]] = {}
 

@@ -48,6 +48,7 @@ def signal(session: Session, rest: str) -> None:
     if name not in known:
         raise UsageError(f"There is no signal {rest!r}.", nearest(name, known) or "For example: signal INT")
     send = threading.Timer(_UNDER_WAY, os.kill, (session.shell.process.pid, known[name]))
+    session.record.cannot(f"signal {rest}")
     session.go("continue", send.start)
 
 

@@ -11,6 +11,8 @@ from pyharness.prompt.commands.breaking import place
 from pyharness.prompt.registry import command
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from pyharness.debugger.machine import Request
     from pyharness.model.frames import Frame
     from pyharness.model.where import Where
@@ -88,9 +90,12 @@ def until(session: Session, rest: str) -> None:
 
     Or to the caller, where the function returns before.
     """
-    frame = session.where.shown.frame
-    places = [place(session, rest)] if rest else _lines_below(session, frame)
-    request: Request = "continue" if rest and not rest.isdecimal() else "out"
+    places = [place(session, rest)] if rest else _lines_below(session, session.where.shown.frame)
+    run_to(session, places, "continue" if rest and not rest.isdecimal() else "out")
+
+
+def run_to(session: Session, places: Sequence[Where], request: Request = "out") -> None:
+    """Run on to one of these places, or where ``request`` ends otherwise: at the caller, or anywhere."""
     points = [session.points.add(Breakpoint(where), temporary=True) for where in places]
     try:
         for point in points:

@@ -27,7 +27,10 @@ _WIDTH = 100
 @command("p", "print", about=_VALUES, takes="EXPR")
 def p(session: Session, rest: str) -> None:
     """Show the value of an expression, in the language of the frame; py: or native: before it chooses."""
-    _show(session, text_of(session, rest))
+    text = text_of(session, rest)
+    if session.where.shown is session.where.top:
+        session.record.printed(rest, text)
+    _show(session, text)
 
 
 @command("pp", about=_VALUES, takes="EXPR")
@@ -125,6 +128,7 @@ def py(session: Session, rest: str) -> None:
     """Run a statement of Python in the frame that is looked at."""
     if not rest:
         raise UsageError("Which statement?", "For example: py x = x.clone()")
+    session.record.cannot(f"py {rest}")
     _show(session, text_of(session, f"py:{rest}"))
 
 

@@ -123,6 +123,14 @@ class ForgetVariables(Command[None], name="ph-forget-variables"):
 
 
 @frozen
+class GdbCommand(Command[str], name="ph-gdb-command"):
+    """What gdb prints for a command of its own, which a person typed; a thread that stands is selected."""
+
+    thread: int
+    command: str
+
+
+@frozen
 class Set(Running[str], name="ph-set"):
     """Give a variable, a member, a register (``$rax``) or an element of a tensor a value; the value as it is then."""
 

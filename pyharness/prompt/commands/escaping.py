@@ -1,0 +1,88 @@
+"""Commands that lead elsewhere: to a file, to gdb, to a shell."""
+
+from __future__ import annotations
+
+import subprocess
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from pyharness.debugger.merged_stack import merged_stack
+from pyharness.debugger.native.code import NativeCode
+from pyharness.model.errors import HarnessError, UsageError
+from pyharness.model.text.stack_format import Style, format_threads
+from pyharness.model.text.styled_line import Line
+from pyharness.model.threads import ThreadStack
+from pyharness.prompt.lines.sources import file_lines
+from pyharness.prompt.registry import command
+
+if TYPE_CHECKING:
+    from pyharness.prompt.session import Session
+
+_SESSION = "the session"
+_OURS = {
+    "run", "start", "continue", "c", "step", "s", "stepi", "si", "next", "n", "nexti", "ni", "finish", "fin", "until",
+    "u", "advance", "jump", "j", "kill", "k", "detach", "attach", "quit", "q", "exit", "signal", "file", "exec-file",
+    "target", "interrupt", "thread", "t", "source", "set", "python", "py", "pi",
+}  # fmt: skip
+"""Commands of gdb's that would let the program go on, or end, behind our back; those of ours do the same."""
+
+
+@command("save", about=_SESSION, takes="FILE", needs="nothing")
+def save(session: Session, rest: str) -> None:
+    """Write what was done as a session file that checks itself: `pyharness session run` plays it."""
+    if not rest:
+        raise UsageError("Save to which file?", "For example: save norm.toml")
+    text = "\n".join(session.record.lines(session.plan)) + "\n"
+    path = Path(rest).expanduser()
+    try:
+        path.write_text(text, encoding="utf-8")
+    except OSError as error:
+        raise HarnessError(f"{rest} cannot be written: {error.strerror}.", "Name a file of yours.") from error
+    session.screen.write_lines([Line(f"{rest}: `pyharness session run {rest}` does this again.")])
+
+
+@command("source", about=_SESSION, takes="FILE", needs="nothing")
+def source(session: Session, rest: str) -> None:
+    """Do the commands of a file, until the first error."""
+    if not rest:
+        raise UsageError("Which file?", "For example: source commands.txt")
+    session.lines.put_first(list(file_lines(rest)))
+
+
+@command("stack", about="the stack", takes="[full]")
+def stack(session: Session, rest: str) -> None:
+    """Show the merged stack of every thread."""
+    shell = session.shell
+    shell.attach()
+    threads = [
+        ThreadStack(lwp, name, tuple(each.frame for each in merged_stack(shell, lwp)))
+        for lwp, name in sorted(shell.tasks.items())
+        if not name.startswith(("pydevd", "pyharness"))
+    ]
+    style = Style(full=rest == "full", width=session.screen.columns())
+    session.screen.write_lines(format_threads(threads, style))
+
+
+@command("gdb", about=_SESSION, takes="COMMAND", needs="stop")
+def gdb(session: Session, rest: str) -> None:
+    """Have gdb do a command of its own, as `gdb info registers`, at the thread that is looked at.
+
+    What lets the program go on, changes or ends it is done by the commands here.
+    """
+    word = rest.partition(" ")[0]
+    if not word:
+        raise UsageError("Which command of gdb's?", "For example: gdb info registers")
+    if word in _OURS:
+        raise UsageError(f"gdb's {word} would go on behind the prompt's back.", "`help` lists what does that here.")
+    said = NativeCode(session.shell.attach()).command(session.where.thread, rest)
+    session.screen.write_lines(map(Line, said.splitlines()))
+
+
+@command("shell", about=_SESSION, takes="COMMAND", needs="nothing")
+def shell_(session: Session, rest: str) -> None:
+    """Run a command of the shell, and come back."""
+    if not rest:
+        raise UsageError("Which command?", "For example: shell git diff --stat")
+    status = subprocess.run(rest, shell=True, check=False).returncode  # noqa: S602  (that is what was asked for)
+    if status:
+        session.screen.note(f"The command ended with status {status}.")

@@ -1,0 +1,66 @@
+"""The prompt in native code: an extension that is not ours, a core file, a graph of torch.fx."""
+
+import pytest
+from prompt_text import blocks
+
+from kit import builds
+from kit.marks import marks, place
+from kit.paths import PROGRAMS
+
+CROSSING = PROGRAMS / "core_crossing.py"
+GRAPH = PROGRAMS / "fx_plain.py"
+CXX = marks(builds.CROSSING)
+
+
+@pytest.fixture
+def crossing(piped, environment):
+    """As ``piped``, of a program that calls a pybind11 extension."""
+
+    def run(commands):
+        path = f"{environment['PYTHONPATH']}:{builds.crossing()}"
+        return piped(commands, program=CROSSING, env={**environment, "PYTHONPATH": path})
+
+    return run
+
+
+def test_into_cpp_and_back(crossing):
+    steps = ["b native:scaled", "c", "p value", "set value = 21", "watch value", "info locals", "bt", "up"]
+    done = crossing([*steps, "gdb info line", "unwatch", "finish", "gdb continue"])
+    shown = blocks(done.stdout)
+    assert "breakpoint · native · crossing::scaled" in shown["c"]
+    assert f"→ {CXX['scaled']} │" in shown["c"]
+    assert "value = " in shown["set value = 21"]
+    assert "value (int)" in shown["watch value"]
+    rows = [row.split() for row in shown["bt"].splitlines()]
+    assert any("python" in row for row in rows)
+    assert "native · crossing::" in shown["up"]
+    assert "extension.cpp" in shown["gdb info line"]
+    assert "native · crossing::" in shown["finish"]
+    assert "gdb's continue would go on behind the prompt's back." in done.stderr
+
+
+def test_a_cpp_exception_is_a_stop_where_that_is_wanted(crossing):
+    done = crossing(["catch throw std::*", "c", "bt"])
+    assert "exception · native · " in blocks(done.stdout)["c"]
+    assert "std::runtime_error: " in blocks(done.stdout)["c"]
+    assert "crossing::fail" in blocks(done.stdout)["bt"]
+
+
+def test_from_node_to_node_and_from_module_to_module(piped):
+    commands = ["b fx:blocks.0", "c", "fx", "nn", "next module", "nan", "node"]
+    done = piped(commands, program=GRAPH)
+    shown = blocks(done.stdout)
+    assert "fx: norm ← blocks.0" in shown["c"]
+    assert "graph Net, " in shown["fx"]
+    assert "fx: truediv ← blocks.0" in shown["nn"]
+    assert "← blocks.1" in shown["next module"]
+    assert "Neither NaN nor infinities in" in shown["nan"]
+    assert "This thread runs no autograd node." in done.stderr
+
+
+def test_a_tensor_in_python(piped):
+    ones = "tensor torch.ones(2, 3) --stats"
+    shown = blocks(piped([f"b {place('call', GRAPH)}", "c", ones], program=GRAPH).stdout)[ones]
+    assert shown.startswith("Tensor float32 [2, 3] cpu [[1.0, 1.0, 1.0], [1.0, 1.0, 1.0]]")
+    assert "   shape = [2, 3]" in shown
+    assert "      NaN = 0" in shown
