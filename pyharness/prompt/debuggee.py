@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import queue
+import signal
 import sys
+import threading
 from contextlib import nullcontext, suppress
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
@@ -33,6 +35,8 @@ if TYPE_CHECKING:
     from pyharness.prompt.screen import Screen
     from pyharness.prompt.terminal.program_terminal import ProgramTerminal
 
+_PATIENCE = 0.5
+"""Seconds that a second Ctrl-C waits for whoever handles the events."""
 _PAUSE, _GONE = "pause wanted", "terminal gone"
 """What this front door puts into the queue of events."""
 
@@ -57,6 +61,12 @@ class Debuggee(Listener):
         self._points = points
         self._events: Events = queue.SimpleQueue()
         self._pausing = False
+        self._presses = 0
+        """How often Ctrl-C came since the program went on."""
+        self._unheard = False
+        """The last of them is still among the events."""
+        self.stuck = False
+        """A debugger does not answer, and who sits at the terminal wants to be asked."""
         self.runs = False
         """Whether the program is waited for: what interrupts is for it."""
         self.ours = plan.target.ours
@@ -114,7 +124,7 @@ class Debuggee(Listener):
 
     def go(self, request: Request, begun: Callable[[], None]) -> Stopped | None:
         """Run on to the next stop, ``None`` at the program's end; ``begun`` is called when it is on its way."""
-        self._pausing = False
+        self._pausing, self._presses = False, 0
         shell = self.shell
         shell.catch_up()
         with self._lent():
@@ -142,7 +152,19 @@ class Debuggee(Listener):
 
     def interrupt(self) -> None:
         """Ctrl-C while the program runs: pause it; from any thread, and from a signal's handler."""
+        self._presses += 1
+        self._unheard = True
         self._events.put((_PAUSE, None))
+        if self._presses > 1:
+            insist = threading.Timer(_PATIENCE, self._insist)
+            insist.daemon = True
+            insist.start()
+
+    def _insist(self) -> None:
+        """Nobody has looked at the second one: a debugger does not answer the thread that would."""
+        if self._unheard and self.runs:
+            self.stuck = True
+            signal.pthread_kill(threading.main_thread().ident or 0, signal.SIGINT)
 
     def gone(self) -> None:
         """The terminal has gone; likewise."""
@@ -179,6 +201,7 @@ class Debuggee(Listener):
         del item
         if source == _GONE:
             raise TerminalGoneError
+        self._unheard = False
         machine = self.shell.machine
         if source != _PAUSE or machine.focus is not None:
             return

@@ -6,7 +6,7 @@ import signal
 from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
-from pyharness.prompt.debuggee import TerminalGoneError
+from pyharness.prompt.debuggee import ImpatientError, TerminalGoneError
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -42,6 +42,9 @@ class Signals:
         program = self._session.debuggee
         if program is None or not program.runs:
             raise KeyboardInterrupt
+        if program.stuck:
+            program.stuck = False
+            raise ImpatientError
         program.interrupt()
 
     def _hung_up(self, _number: int, _frame: object) -> None:

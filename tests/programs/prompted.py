@@ -22,7 +22,7 @@ def main():
     box = Box({"deep": [1, 2]})
     print("hello")
     found = total([1, 2, 3])  # @call
-    for word in sys.argv[1:]:
+    for word in sys.argv[1:2]:
         ASKED[word](box)  # @asked
     print("total", found)  # @last
 
@@ -84,7 +84,14 @@ def become(_box):
     os.execvp("echo", ["echo", "another program"])
 
 
-ASKED = {each.__name__: each for each in (ask, spin, sleep, fail, midline, interrupted, binary, fork, become)}
+def ends_by_itself(_box):
+    with open(sys.argv.pop(), "w") as told:
+        told.write("it ran on")
+
+
+ASKED = {
+    each.__name__: each for each in (ask, spin, sleep, fail, midline, interrupted, binary, fork, become, ends_by_itself)
+}
 ASKED["close"] = close_terminal
 
 if __name__ == "__main__":

@@ -1,5 +1,6 @@
 """The editor of lines, in a window: completion, history, several lines of Python, narrow windows, colours."""
 
+import os
 import stat
 from pathlib import Path
 
@@ -103,4 +104,30 @@ def test_the_program_asks_in_the_same_window(window):
     at.shows("name?")
     at.type("World\r")
     at.shows("hi World")
+    at.prompts()
+
+
+@pytest.mark.parametrize("edits", [True, False])
+def test_a_terminal_that_disappears_at_a_stop_lets_the_program_run_on(window, dialogue, tmp_path, edits):
+    at = (window if edits else dialogue)("ends_by_itself", str(tmp_path / "ended"))
+    os.mkfifo(tmp_path / "ended")
+    at.hang_up()
+    os.waitpid(at.pid, 0)
+    with (tmp_path / "ended").open(encoding="utf-8") as told:
+        assert told.read() == "it ran on"
+
+
+def test_ctrl_c_twice_asks_whether_to_end_the_program(window, tmp_path):
+    slow = tmp_path / "slow-gdb"
+    slow.write_text(f'#!/bin/sh\nread line < {tmp_path / "go"}\nexec gdb "$@"\n', encoding="utf-8")
+    slow.chmod(0o700)
+    os.mkfifo(tmp_path / "go")
+    at = window("sleep", PYHARNESS_GDB=str(slow))
+    at.type("c\r")
+    at.shows("sleeping")
+    at.type(CTRL_C + CTRL_C)
+    at.shows("The program has not come to a stop yet. End it? (y or n)")
+    (tmp_path / "go").write_text("now\n", encoding="utf-8")
+    at.type("y\r")
+    at.shows("the program was ended by SIG")
     at.prompts()

@@ -126,8 +126,8 @@ class Keeper:
             return
         interrupt, suspend = self._modes.keys
         if interrupt and interrupt in keys:
+            self._tell(b"interrupt\n" * keys.count(interrupt))
             keys = keys.replace(interrupt, b"")
-            self._tell(b"interrupt\n")
         if suspend and suspend in keys:
             keys = keys.replace(suspend, b"")
             self._suspend()
