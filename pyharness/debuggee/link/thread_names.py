@@ -23,5 +23,6 @@ def all_as_json() -> str:
     names = {
         thread.native_id: "" if getattr(thread, "is_pydev_daemon_thread", False) else thread.name
         for thread in (*programs.enumerate(), *threading.enumerate())  # greenlets are none
+        if thread.native_id is not None  # one that is about to begin has no number yet
     }
     return json.dumps([threading.get_native_id(), names])
