@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import stat
 import time
 from contextlib import ExitStack, suppress
+from pathlib import Path
 
 import gdb
 
@@ -14,6 +16,7 @@ from pyharness.ingdb.settings import temporarily
 from pyharness.ingdb.stack import unwinder
 from pyharness.model.text.source_line import look_below
 from pyharness.reading.live import refusal
+from pyharness.reading.process import memory_map
 
 _NOWHERE = "/nonexistent"
 _PATIENCE, _POLL = 5.0, 0.05
@@ -58,7 +61,9 @@ def _attach(pid: int, *, non_stop: bool) -> None:
             # A libc with debug symbols installed (/usr/lib/debug) would be read in full: gdb always reads libc.
             during.enter_context(temporarily("debug-file-directory", _NOWHERE))
             during.enter_context(temporarily("suppress-cli-notifications", "on"))
-            _see_its_files(Surroundings(pid).root)
+            root = Surroundings(pid).root
+            _check_libraries(pid, root)
+            _see_its_files(root)
             console.run(f"attach {pid}")
     except gdb.error as error:
         raise refusal.explained(pid, str(error)) or gdb.GdbError(
@@ -74,6 +79,21 @@ def _see_its_files(root: str) -> None:
     look_below(root)
     if root:
         console.run(f"set sysroot {root}")
+
+
+def _check_libraries(pid: int, root: str) -> None:
+    """Refuse a program that would keep gdb waiting: gdb opens each library by its name, whatever lies there now."""
+    try:
+        text = Path(f"/proc/{pid}/maps").read_text(encoding="utf-8", errors="replace")
+    except OSError:  # it has ended: gdb says so
+        return
+    for path in {image.path for image in memory_map.images(memory_map.from_proc(text))}:
+        with suppress(OSError):
+            if stat.S_ISFIFO(Path(f"{root}{path}").stat().st_mode):
+                raise gdb.GdbError(
+                    f"gdb cannot attach to {pid}: the program has loaded {path}, which is a pipe now: gdb would wait"
+                    f" there.\nPut the library back. `pyharness stack {pid}` shows where the program stands."
+                )
 
 
 def configure(*, non_stop: bool = False) -> None:

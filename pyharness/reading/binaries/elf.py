@@ -81,7 +81,8 @@ class Elf:
 
     def _mapped(self) -> mmap.mmap:
         try:
-            with Path(self.path).open("rb") as stream:
+            # A pipe that lies there by now would keep its reader waiting for ever.
+            with open(os.open(self.path, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC), "rb") as stream:  # noqa: PTH123
                 status = os.fstat(stream.fileno())
                 self.inode, self.modified = (status.st_dev, status.st_ino), status.st_mtime_ns
                 return mmap.mmap(stream.fileno(), 0, access=mmap.ACCESS_READ)
