@@ -61,15 +61,17 @@ def run(runs: int = RUNS) -> Table:
     pdb = [sys.executable, "-m", "pdb", "-c", f"b {SCRIPT}:{line}", "-c", "c", str(SCRIPT), library]
     theirs = _Dialogue(pdb, "(Pdb) ")
     times: dict[str, list[float]] = {"python": [], "pdb": [], "native": [], "into": [], "out": []}
-    for _ in range(runs):
-        times["into"].append(ours.takes("into native"))
-        times["native"].append(ours.takes("next"))
-        times["out"].append(ours.takes("out"))
-        times["python"].append(ours.takes("next"))
-        times["pdb"].append(theirs.takes("next"))
-        ours.takes("continue")
-    ours.end()
-    theirs.end()
+    try:
+        for _ in range(runs):
+            times["into"].append(ours.takes("into native"))
+            times["native"].append(ours.takes("next"))
+            times["out"].append(ours.takes("out"))
+            times["python"].append(ours.takes("next"))
+            times["pdb"].append(theirs.takes("next"))
+            ours.takes("continue")
+    finally:  # the program under the debugger runs for ever
+        ours.end()
+        theirs.end()
     medians = {name: statistics.median(each) * 1e3 for name, each in times.items()}
     rows = [
         Row("a Python step", _OURS, medians["python"], "ms", runs),

@@ -37,7 +37,8 @@ def main():
     x = torch.arange(12.0).reshape(4, 3)
     brain = torch.ones(2, 2, dtype=torch.bfloat16)
     counts = torch.tensor([1, 2, 3])
-    turned = x.t()
+    grows = x.clone()
+    turned = grows.t()
     model = torch.nn.Linear(2, 1)
     torch.nn.init.constant_(model.weight, 0.25)
     model(torch.tensor([2.0, 3.0])).backward()
@@ -49,7 +50,7 @@ def main():
         elif letter == "x":
             x[3, 2] = 7.25  # @write_x
         elif letter == "a":
-            x.add_(1)  # @add_x
+            grows.add_(1)  # @add
         elif letter == "b":
             brain[1, 0] = 3  # @write_brain
         elif letter == "i":
