@@ -43,6 +43,15 @@ def test_a_native_place_says_what_to_do(pyharness, tmp_path, missing, named):
     assert "Traceback" not in errors
 
 
+@pytest.mark.parametrize(("named", "said"), [("/bin/cat", "it said"), ("/bin/false", "it ended without a word")])
+def test_a_program_that_is_no_gdb_is_said_to_be_none(pyharness, named, said):
+    status, errors = pyharness("step", STANDS, "--at", "native:held", PYHARNESS_GDB=named).end()
+    assert status == 1
+    assert f"pyharness: {named} does not run as gdb: {said}" in errors
+    assert "apt-get install gdb" in errors
+    assert "Traceback" not in errors
+
+
 def test_the_gdb_of_our_own_environment_is_found_where_path_has_none(tmp_path):
     venv.create(tmp_path / "env", symlinks=True, with_pip=False)
     own = tmp_path / "env/bin/gdb"

@@ -7,6 +7,7 @@ from concurrent.futures import Future
 from typing import TYPE_CHECKING
 
 from pyharness.debugger.native.side import NativeSide
+from pyharness.gdbmi.client import INSTALL_GDB, GdbLostError, find_gdb
 from pyharness.model.errors import HarnessError
 
 if TYPE_CHECKING:
@@ -15,6 +16,8 @@ if TYPE_CHECKING:
     from pyharness.gdbmi.records import Notice
     from pyharness.model.user_code import UserCode
     from pyharness.protocol.agent import Doorway
+
+_SAID, _PROMPT = "<- ", "(gdb)"
 
 
 class PreparedGdb:
@@ -48,8 +51,18 @@ class PreparedGdb:
         except (HarnessError, OSError) as error:
             if native:
                 native.close()
+                error = _not_gdb(error, native.transcript)
             self._made.set_exception(error)
         except Exception as error:  # noqa: BLE001  (whoever needs gdb waits for an answer)
             self._made.set_exception(
                 HarnessError(f"gdb cannot be used: {type(error).__name__}: {error}", "`pyharness doctor` looks at gdb.")
             )
+
+
+def _not_gdb(error: HarnessError | OSError, transcript: list[str]) -> HarnessError | OSError:
+    """What is wrong with a program that ended before it spoke as gdb does: it is none."""
+    said = [line.removeprefix(_SAID) for line in transcript if line.startswith(_SAID)]
+    if not isinstance(error, GdbLostError) or any(line.startswith(_PROMPT) for line in said):
+        return error
+    words = f"it said {said[0]!r}" if said else "it ended without a word"
+    return HarnessError(f"{find_gdb()} does not run as gdb: {words}.", INSTALL_GDB)
