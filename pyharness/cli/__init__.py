@@ -86,6 +86,8 @@ _NO_MORE_FILES = {
 }
 _MORE_FILES = "`ulimit -n` shows the limit, and `ulimit -n 1024` sets it for this shell."
 
+_MORE_MEMORY = "`ulimit -v` shows the limit, and `ulimit -v unlimited` lifts it for this shell, where it may be lifted."
+
 
 def main(*, went_over: bool = False) -> None:
     """Entry point of ``pyharness``; ``went_over`` where another environment's handed its command line over."""
@@ -137,6 +139,8 @@ def _run(arguments: list[str], *, went_over: bool) -> int:
 def _unforeseen(error: Exception) -> HarnessError:
     if isinstance(error, OSError) and error.errno in _NO_MORE_FILES:
         return HarnessError(f"{_NO_MORE_FILES[error.errno]}: {error.strerror}.", _MORE_FILES)
+    if isinstance(error, MemoryError):
+        return HarnessError("This process may not have as much memory as it needs.", _MORE_MEMORY)
     return HarnessError(f"{type(error).__name__}: {error}", _BUG)
 
 

@@ -20,6 +20,7 @@ from pyharness.host import handles
 from pyharness.host.missing import check_script, no_interpreter
 from pyharness.host.state import state_dir
 from pyharness.model.errors import UsageError
+from pyharness.model.text.visible import in_one_line
 
 if TYPE_CHECKING:
     from pyharness.host.handles import Handle
@@ -121,5 +122,5 @@ def _print(known: list[Handle], *, as_json: bool) -> None:
         output.write_json({"handles": [handle.to_json() for handle in known]})
         return
     width = max((len(handle.name) for handle in known), default=0)
-    lines = [f"{handle.name:<{width}}  {handle.pid:>7}  {handle.command}" for handle in known]
+    lines = [f"{handle.name:<{width}}  {handle.pid:>7}  {in_one_line(handle.command)}" for handle in known]
     output.write("\n".join(lines) or "No program of `pyharness run` is running.")

@@ -133,7 +133,7 @@ def beside(tmp_path_factory):
     home = tmp_path_factory.mktemp("beside")
     folder = program_in(home)
     with contextlib.closing(Command(environment_of(home / "state"), folder)) as command:
-        process = command.start("run", "--name", "hostile", folder / f"net{EVIL}.py", "wait", EVIL)
+        process = command.start("run", "--name", "hostile", folder / f"net{EVIL}.py", "wait", f"{EVIL}\nrow")
         assert process.stdout.readline() == "waiting\n"
         yield command
         assert process.poll() is None
@@ -156,6 +156,11 @@ RUNNING = {
 def test_what_a_verb_prints_of_a_program_that_runs(beside, name):
     done = beside(*RUNNING[name])
     is_safe(done.stdout + done.stderr)
+
+
+def test_a_program_has_one_row_whatever_it_is_called(beside):
+    lines = beside(*RUNNING["list"]).stdout.splitlines()
+    assert [line.split()[0] for line in lines] == ["hostile"]
 
 
 def test_a_core_file(beside, tmp_path):

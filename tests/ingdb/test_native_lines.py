@@ -126,7 +126,14 @@ def test_the_answer_is_kept_and_a_damaged_one_is_made_anew(tmp_path):
     found = functions(native_build.library(), tmp_path)
     (kept,) = (tmp_path / "home/symbols").iterdir()
     assert kept.stat().st_mode & 0o777 == 0o600
-    for damaged in (b"", b"[]", b'{"version": 2}', b'{"version": 2, "functions": [["x", 2]]}', b"\xff\x00"):
+    for damaged in (
+        b"",
+        b"[]",
+        b'{"version": 2}',
+        b'{"version": 2, "functions": [["x", 2]]}',
+        b"\xff\x00",
+        b"[" * 100_000,
+    ):
         kept.write_bytes(damaged)
         assert functions(native_build.library(), tmp_path) == found
     changed = json.loads(kept.read_bytes())

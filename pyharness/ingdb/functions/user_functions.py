@@ -131,7 +131,7 @@ def _kept(name: str) -> list[_Row] | None:
         if data["version"] != _VERSION:
             return None
         return [_checked(row) for row in data["functions"]]
-    except (OSError, StateError, ValueError, KeyError, TypeError):
+    except (OSError, StateError, ValueError, KeyError, TypeError, RecursionError):
         return None
 
 

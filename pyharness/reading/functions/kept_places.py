@@ -65,7 +65,7 @@ def _read(build_id: str) -> dict[str, list[CodePlace]]:
         if found["version"] != _VERSION:
             return {}
         return {key: [CodePlace(*place) for place in places] for key, places in found["places"].items()}
-    except (OSError, StateError, ValueError, KeyError, TypeError, AttributeError):
+    except (OSError, StateError, ValueError, KeyError, TypeError, AttributeError, RecursionError):
         return {}
 
 
