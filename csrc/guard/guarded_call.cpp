@@ -49,7 +49,9 @@ struct alignas(64) GuardedCall {
   alignas(64) uint8_t vectors[16384]; // as XSAVE or FXSAVE writes them
 };
 
-// What gdb has to know, found by the name of the variable.
+// What gdb has to know, found by the name of the variable. That has a new
+// number whenever this or GuardedCall changes: the program may have another
+// pyharness than gdb, which then calls without a guard.
 struct GuardedCalls {
   uint64_t is_allowed;
   uint64_t calls;
@@ -124,7 +126,7 @@ __attribute__((
     visibility("hidden"))) GuardedCall pyharness_calls[PYHARNESS_CALLS];
 
 __attribute__((visibility("hidden"))) void pyharness_guarded_call();
-__attribute__((visibility("default"))) GuardedCalls pyharness_guarded_calls;
+__attribute__((visibility("default"))) GuardedCalls pyharness_guarded_calls_2;
 }
 
 // pyharness_guarded_call(GuardedCall*): below the thread's own frames, past the
@@ -331,7 +333,7 @@ namespace pyharness::inspect {
 void allow_guarded_calls() {
   make_room_below_gates();
   pyharness_has_xsave = xsave_fits() ? 1 : 0;
-  pyharness_guarded_calls = {
+  pyharness_guarded_calls_2 = {
       1,
       reinterpret_cast<uint64_t>(&pyharness_calls),
       PYHARNESS_CALLS,
