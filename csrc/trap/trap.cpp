@@ -68,8 +68,8 @@ class Unwatched {
   template <typename State>
   static bool traced_afterwards(State& state, bool on) {
     state.tracing += on ? -1 : 1;
-    const bool traced =
-        state.c_tracefunc != nullptr || state.c_profilefunc != nullptr;
+    const bool traced = state.c_tracefunc != nullptr ||
+        state.c_profilefunc != nullptr;
     return state.tracing == 0 && traced;
   }
 };
