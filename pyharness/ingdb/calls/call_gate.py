@@ -4,14 +4,20 @@ from __future__ import annotations
 
 import time
 from pathlib import Path
+from typing import ClassVar
 
 import gdb
 
 from pyharness.ingdb.stack import backtrace
 
-_LOOKS = 10
-_BETWEEN = 0.025
-"""Seconds."""
+_PATIENCE, _BETWEEN = 2.0, 0.025
+"""Seconds that a thread may wait with the GIL, and from one look to the next."""
+
+
+class _Blocked:
+    """The thread that was last found to wait with the GIL, and how often it had been switched to and from by then."""
+
+    known: ClassVar[tuple[int, str]] = (0, "")
 
 
 def a_stop_is_coming() -> bool:
@@ -43,17 +49,22 @@ def blocked_gil_holder(caller: gdb.InferiorThread) -> int:
     """The other thread that holds the GIL and waits in native code for something else, 0 for none.
 
     It may wait for the caller, as one that joins it does: a call that needs the GIL would never end. A thread that does
-    not run at all while we look is one.
+    not run at all while we look is one; nobody looks longer than until another one stops.
     """
-    before: tuple[int, str] | None = None
-    for _ in range(_LOOKS):
-        holder = next(iter(backtrace.gil_holders() - {caller.ptid[1]}), 0)
-        now = holder, _waits(gdb.selected_inferior().pid, holder)
-        if not now[1] or now != (before or now):
+    first = _holder(caller)
+    end = time.monotonic() + _PATIENCE
+    while first[1] and first != _Blocked.known and time.monotonic() < end:
+        if _holder(caller) != first or a_stop_is_coming():
             return 0
-        before = now
         time.sleep(_BETWEEN)
-    return before[0] if before else 0
+    _Blocked.known = first
+    return first[0] if first[1] else 0
+
+
+def _holder(caller: gdb.InferiorThread) -> tuple[int, str]:
+    """The other thread that holds the GIL, and what ``_waits`` says of it."""
+    holder = next(iter(backtrace.gil_holders() - {caller.ptid[1]}), 0)
+    return holder, _waits(gdb.selected_inferior().pid, holder)
 
 
 def _waits(pid: int, lwp: int) -> str:

@@ -320,10 +320,11 @@ def _frame_at(level: int) -> gdb.Frame:
 def _ask_agent(request: mi.AskAgent) -> mi.AgentReply:
     thread = select(request.thread)
     holder = call_gate.stopped_gil_holder(thread)
+    blocked = 0 if holder else call_gate.blocked_gil_holder(thread)
     if holder or call_gate.a_stop_is_coming():
         return mi.AgentReply(later=True, holder=holder)
-    if holder := call_gate.blocked_gil_holder(thread):
-        return mi.AgentReply(later=True, holder=holder, is_blocked=True)
+    if blocked:
+        return mi.AgentReply(later=True, holder=blocked, is_blocked=True)
     try:
         return mi.AgentReply(agent.call_with(request.request))
     except guarded_call.GivenUpError:
