@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 
 _UNSEEN = "That line or function was not seen to run"
 _ELSEWHERE = (
-    f"{_UNSEEN} in the program's own process. It started others, in which nothing stops from here:"
+    " in the program's own process. It started others, in which nothing stops from here:"
     ' in an editor `"subProcess": "debug"` debugs them too.'
 )
 _LEFT = (
@@ -249,7 +249,8 @@ class Breakpoints:
             (_AT_EXIT, each.where.file in self.ended.at_exit),
         )
         more = [why for why, holds in causes if holds]
-        return " ".join([_ELSEWHERE if self.ended.children else self._unseen(each), *more])
+        elsewhere = f"{_UNSEEN}{_when(each)}{_ELSEWHERE}"
+        return " ".join([elsewhere if self.ended.children else self._unseen(each), *more])
 
     @property
     def unseen(self) -> str:
@@ -257,7 +258,7 @@ class Breakpoints:
         return _LEFT if self.left_unseen else ""
 
     def _unseen(self, each: Breakpoint) -> str:
-        when = " after the last stop" if each.is_later else ""
+        when = _when(each)
         if each.where.hits:
             return f"{_UNSEEN}{when}, or not as often as its hit condition asks for."
         return f"{_UNSEEN}{when} with that condition true." if each.where.condition else f"{_UNSEEN}{when}."
@@ -309,3 +310,8 @@ def _native(each: Breakpoint) -> Break:
     return Break(
         where.name, where.file, where.line, address, where.condition, hits=where.hits, log=each.log, number=each.number
     )
+
+
+def _when(each: Breakpoint) -> str:
+    """Since when a place was looked for, where that was not from the start."""
+    return " after the last stop" if each.is_later else ""
