@@ -20,11 +20,18 @@ def bring(name: str) -> str:
     return reason
 
 
-def fetch(name: str, python: str = sys.executable) -> tuple[str, str]:
-    """What the script of peer ``name`` prints: its folder or command; or nothing, and why it is not available."""
+def fetch(name: str, python: str = "") -> tuple[str, str]:
+    """What the script of peer ``name`` prints: its folder or command; or nothing, and why it is not available.
+
+    ``python`` is the interpreter that it is for: this one where none is named.
+    """
     script, folder = HERE / f"{name}.sh", WHERE / name
     done = subprocess.run(
-        [script, folder, python], capture_output=True, text=True, stdin=subprocess.DEVNULL, check=False
+        [script, folder, python or sys.executable],
+        capture_output=True,
+        text=True,
+        stdin=subprocess.DEVNULL,
+        check=False,
     )
     if done.returncode:
         return "", (done.stderr.strip().splitlines() or [f"{script.name} failed"])[-1]
