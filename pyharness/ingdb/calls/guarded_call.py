@@ -40,7 +40,7 @@ UNDER_WAY = threading.Event()
 _LIBRARY = "_guard."
 """How the file name of the library with the guard begins."""
 _SYMBOL = b"pyharness_guarded_calls_2"
-"""Of another number where the program has another pyharness, which lays out what it tells in another way."""
+"""The number tells the layout: a program with another pyharness may have another one."""
 _HEAD = struct.Struct("<10Q")
 _CALL = struct.Struct("<QqQQq18QQQ")
 """What of ``GuardedCall`` is written here."""
