@@ -92,7 +92,7 @@ def groups(items: Iterable[pytest.Function]) -> Iterable[list[pytest.Function]]:
 
 
 def others(group: list[pytest.Function], turn: int) -> Iterable[pytest.Function]:
-    """Those of a test that have another turn."""
+    """Variants of a test whose turn this is not."""
     mark = group[0].get_closest_marker("rotated")
     number = numbering(group, mark.kwargs.get("by"))
     period = min(mark.kwargs.get("turns", TURNS), len(set(number.values())))

@@ -14,7 +14,7 @@ CXX = marks(builds.CROSSING)
 
 @pytest.fixture
 def crossing(piped, environment):
-    """As ``piped``, of a program that calls a pybind11 extension."""
+    """Run commands of the prompt on a program that calls a pybind11 extension."""
 
     def run(commands):
         path = f"{environment['PYTHONPATH']}:{builds.crossing()}"

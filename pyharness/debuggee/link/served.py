@@ -75,7 +75,7 @@ class Served:
     def _accept(self, listener: socket.socket) -> None:
         while True:
             try:
-                connection = _ours(socket_above_streams(listener.accept()[0]))
+                connection = OwnSocket(socket_above_streams(listener.accept()[0]))
             except OSError:
                 listener.close()
                 return
@@ -111,13 +111,6 @@ class Served:
         """Tell a debugger what there is, and whoever waits for one that it is here."""
         if session.meet():
             self._on_ready()
-
-
-def _ours(accepted: socket.socket) -> socket.socket:
-    """The connection as a socket of our own module: ``accept`` makes one of the program's, which may be gevent's."""
-    connection = socket.socket(fileno=accepted.detach())
-    connection.settimeout(connection.gettimeout())  # gevent's does not wait, whatever it says
-    return connection
 
 
 def forget() -> str:
