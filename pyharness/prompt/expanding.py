@@ -4,12 +4,11 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from pyharness.debugger.expressions import Expression, value_of
+from pyharness.debugger.expressions import value_of
 from pyharness.debugger.native.variables import NativeVariables
 from pyharness.debugger.python.dap_client import RequestError
-from pyharness.model.errors import UsageError
 from pyharness.model.frozen import frozen
-from pyharness.prompt.values import raised
+from pyharness.prompt.values import expression_of, raised
 from pyharness.prompt.variables import GROUPS
 
 if TYPE_CHECKING:
@@ -33,9 +32,7 @@ class Part:
 def whole(session: Session, typed: str) -> Part:
     """The value of an expression."""
     shown = session.where.shown
-    if not typed:
-        raise UsageError("Which expression?", "For example: tensor x")
-    expression = Expression.of(typed, shown.frame.language)
+    expression = expression_of(session, typed, "tensor x")
     if expression.language == "python" and shown.debugpy is not None:
         asked = {"expression": expression.text, "frameId": shown.debugpy, "context": "watch"}
         try:

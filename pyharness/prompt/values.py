@@ -21,14 +21,19 @@ _TRACEBACK = "Traceback (most recent call last):\n"
 def text_of(session: Session, typed: str) -> str:
     """The text of an expression, behind what it printed."""
     shown = session.where.shown
-    if not typed:
-        raise UsageError("Which expression?", "For example: p x.shape")
-    expression = Expression.of(typed, shown.frame.language)
+    expression = expression_of(session, typed, "p x.shape")
     if expression.language == "python" and shown.debugpy is not None:
         return _of_debugpy(session, shown.debugpy, expression.text)
     value = value_of(session.shell, session.where.around, shown, expression, manner="whole")
     note = f" <{value.variable.note}>" if value.variable.note else ""
     return with_prints(value.prints, f"{value.variable.value}{note}")
+
+
+def expression_of(session: Session, typed: str, example: str) -> Expression:
+    """What was typed, in the language of the frame that is looked at where it names none."""
+    if not typed:
+        raise UsageError("Which expression?", f"For example: {example}")
+    return Expression.of(typed, session.where.shown.frame.language)
 
 
 def _of_debugpy(session: Session, frame: int, text: str) -> str:
