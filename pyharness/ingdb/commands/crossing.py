@@ -8,11 +8,11 @@ that called, in either language; where that is Python, debugpy stops there.
 from __future__ import annotations
 
 import functools
-import threading
 from typing import TYPE_CHECKING
 
 import gdb
 
+from pyharness.ingdb import own_thread
 from pyharness.ingdb.calls import agent
 from pyharness.ingdb.functions import native_names
 from pyharness.ingdb.stops import every_function
@@ -30,7 +30,7 @@ _DONE = b"."
 def serve(program: socket.socket) -> None:
     """Do what the program asks for on this stream, until it ends."""
     gdb.events.stop.connect(lambda _event: every_function.disarm())  # the first stop ends the step
-    threading.Thread(target=_listen, args=(program,), daemon=True).start()
+    own_thread.start(_listen, program)
     _Finish()
 
 

@@ -10,10 +10,10 @@ import os
 import select
 import signal
 import subprocess
-import threading
 import time
 from contextlib import suppress
 
+from pyharness.ingdb import own_thread
 from pyharness.ingdb.calls import guarded_call
 
 _IN_ORDER = 0.8
@@ -25,7 +25,7 @@ _PROGRAM: list[int] = []
 
 def watch(harness: int, *, guarded: bool) -> None:
     """Watch over the process ``harness`` from now on; ``guarded``: the program outlives a breakpoint that is left."""
-    threading.Thread(target=_watch, args=(harness, 1.0 if guarded else 10.0), daemon=True).start()
+    own_thread.start(_watch, harness, 1.0 if guarded else 10.0)
 
 
 def _watch(harness: int, patience: float) -> None:
@@ -54,4 +54,5 @@ def _wake_afterwards() -> None:
     for program in _PROGRAM:
         words = ["sh", "-c", f"sleep 0.1; kill -CONT {program}; sleep 0.4; kill -CONT {program}"]
         with suppress(OSError):
+            signal.pthread_sigmask(signal.SIG_SETMASK, ())  # the shell's, too
             subprocess.Popen(words, stdin=_NULL, stdout=_NULL, stderr=_NULL, start_new_session=True)
