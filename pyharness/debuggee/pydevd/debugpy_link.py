@@ -5,6 +5,7 @@ debugpy's own ways in are TCP ports; any user of the machine can connect to one.
 
 from __future__ import annotations
 
+import functools
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
@@ -66,16 +67,23 @@ def _connected_to(link: socket.socket, on_made: Callable[[Any], None]) -> Iterat
         def connect(self, _host: str, _port: int) -> None:
             self._client_socket = link
             self.initialize_network(link)
+            self.writer.empty = functools.partial(_has_no_more_to_write, self.writer)
 
         def dispose_and_kill_all_pydevd_threads(self, wait: bool = True, timeout: float = 0.5) -> None:  # noqa: FBT001, FBT002
-            """End the session. The reader waits for nobody: others wait for it, and each would the whole time."""
-            super().dispose_and_kill_all_pydevd_threads(wait and threading.current_thread() is not self.reader, timeout)
+            """End the session. Its own threads wait for nobody: they are waited for, and would be the whole time."""
+            own = threading.current_thread() in {self.reader, self.writer}
+            super().dispose_and_kill_all_pydevd_threads(wait and not own, timeout)
 
     before, pydevd.PyDB = pydevd.PyDB, Linked
     try:
         yield
     finally:
         pydevd.PyDB = before
+
+
+def _has_no_more_to_write(writer: Any) -> bool:
+    """Whether there is nothing to wait for, be it that the other end has hung up: what is left cannot be sent."""
+    return writer._cmd_queue.empty() or writer is threading.current_thread() or not writer.is_alive()
 
 
 class _Clock:

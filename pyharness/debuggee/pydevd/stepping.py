@@ -15,7 +15,7 @@ from pyharness.debuggee.agent import handles
 from pyharness.debuggee.bounded import BOUNDS
 from pyharness.debuggee.contained import CONTAINMENT
 from pyharness.debuggee.lines.frame_expressions import evaluated
-from pyharness.debuggee.pydevd import presentation
+from pyharness.debuggee.pydevd import presentation, woken
 from pyharness.debuggee.pydevd.trace_function import MONITORING
 from pyharness.debuggee.unpatched import threading
 from pyharness.model.user_code import is_user_python
@@ -169,6 +169,7 @@ def _set_step(command: int, frame: FrameType | None) -> None:
     info.pydev_original_step_cmd = command  # it tells a step from a breakpoint by this
     info.pydev_step_stop = frame
     info.update_stepping_info()
+    woken.wake(threading.current_thread())
 
 
 def _stepping_info() -> Any:

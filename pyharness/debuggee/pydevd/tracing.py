@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 
 from pyharness.debuggee.bounded import BOUNDS
 from pyharness.debuggee.link import quiet_thread
-from pyharness.debuggee.pydevd import left_behind, saved_modules, second_client
+from pyharness.debuggee.pydevd import left_behind, saved_modules, second_client, woken
 from pyharness.debuggee.pydevd.trace_function import MONITORING, set_trace
 from pyharness.debuggee.pydevd.traced_frames import TRACED_FRAMES, is_pydevds
 from pyharness.debuggee.unpatched import threading
@@ -154,6 +154,7 @@ def stop_soon() -> None:
     info.pydev_step_cmd = CMD_STEP_INTO
     info.pydev_step_stop = None
     info.update_stepping_info()
+    woken.wake(threading.main_thread())
     debugger = pydevd.get_global_debugger()
     if debugger is not None:
         debugger.set_tracing_for_untraced_contexts(breakpoints_changed=True)

@@ -2,7 +2,8 @@
 
 A thread that stands waits for an event of its own. Whoever changes its state sets that event, by pydevd's
 ``_update_stepping_info``; but a loop in there (debugpy 1.8.22) takes the name of its parameter, and what is set is the
-event of whichever thread came last. The right one would look again after a fifth of a second.
+event of whichever thread came last, or none if that one has ended. The right one would look again after a fifth of a
+second, and ``traced_frames``, which looks where such an event is asked for, would not hear of a step.
 """
 
 from __future__ import annotations
@@ -30,15 +31,20 @@ def watch() -> None:
         command.do_it = _done_and_wake(command.do_it)
 
 
+def wake(thread: threading.Thread) -> None:
+    """Have a thread look again, where it stands, and all others know that its step may have changed."""
+    import pydevd
+    from _pydevd_bundle.pydevd_constants import get_thread_id
+
+    debugger = pydevd.get_global_debugger()
+    if debugger is not None and not debugger.pydb_disposed:
+        _wake(debugger, get_thread_id(thread))
+
+
 def _and_wake(run: Callable[..., Any]) -> Callable[..., Any]:
     def stands_for(thread: threading.Thread, *arguments: Any, **named: Any) -> None:
-        import pydevd
-        from _pydevd_bundle.pydevd_constants import get_thread_id
-
         run(thread, *arguments, **named)
-        debugger = pydevd.get_global_debugger()
-        if debugger is not None and not debugger.pydb_disposed:
-            _wake(debugger, get_thread_id(thread))
+        wake(thread)
 
     return stands_for
 
