@@ -10,6 +10,7 @@ from pathlib import Path
 import pytest
 
 import pyharness
+from kit import needs
 from pyharness.model.errors import HarnessError, UsageError
 
 HOW = [pytest.param({"handle": "walker"}, id="by handle"), pytest.param({}, id="by pid")]
@@ -30,6 +31,17 @@ def test_a_breakpoint_binds_in_a_loop_that_runs(running, how, way, mark):
         assert int(program.evaluate("number")) >= 0
         assert program.over().thread == stop.thread
         assert program.pid == walker.pid
+    walker.ends_free()
+
+
+@needs.TRACE_FUNCTIONS
+def test_a_thread_that_is_in_debugpy_when_a_session_ends_is_the_next_sessions(running):
+    walker = running("attach_loop.py", "late")
+    for _ in range(3):
+        with pyharness.attach(walker.pid) as program:
+            for _ in range(2):
+                assert program.run_to(walker.at("work")).frame.function == "work"
+            assert program.over().frame.function == "work"
     walker.ends_free()
 
 

@@ -1,10 +1,7 @@
-"""gdb's threads: only its main thread may take signals, by which it hears of the program. One lost, and it waits for ever."""
+"""gdb's threads: only its main one may take the signals by which it hears of the program."""
 
-import os
 import signal
 from pathlib import Path
-
-import pyharness
 
 
 def blocked(status):
@@ -15,7 +12,7 @@ def blocked(status):
 
 def gdbs():
     children = [pid for task in Path("/proc/self/task").glob("*/children") for pid in task.read_text().split()]
-    return [pid for pid in children if os.readlink(f"/proc/{pid}/exe").rpartition("/")[2].startswith("gdb")]
+    return [pid for pid in children if Path(f"/proc/{pid}/exe").readlink().name.startswith("gdb")]
 
 
 def test_no_thread_but_the_main_one_takes_signals(debugged):

@@ -10,6 +10,7 @@ from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
 from pyharness.debuggee.link.own_socket import OwnSocket
+from pyharness.debuggee.pydevd.trace_function import MONITORING, set_trace
 from pyharness.debuggee.unpatched import threading
 
 if TYPE_CHECKING:
@@ -68,6 +69,15 @@ def _connected_to(link: socket.socket, on_made: Callable[[Any], None]) -> Iterat
             self._client_socket = link
             self.initialize_network(link)
             self.writer.empty = functools.partial(_has_no_more_to_write, self.writer)
+
+        def enable_tracing(self, *arguments: Any, **named: Any) -> None:
+            """Trace this thread. One that is in here while the session ends comes too late: it is the next one's."""
+            super().enable_tracing(*arguments, **named)
+            if self.pydb_disposed and not MONITORING:
+                set_trace(None)
+                following = pydevd.get_global_debugger()
+                if following not in {None, self}:
+                    following.enable_tracing()
 
         def dispose_and_kill_all_pydevd_threads(self, wait: bool = True, timeout: float = 0.5) -> None:  # noqa: FBT001, FBT002
             """End the session. Its own threads wait for nobody: they are waited for, and would be the whole time."""
