@@ -6,6 +6,7 @@
 #include <atomic>
 #include <cstdint>
 #include <cstring>
+#include <string>
 #include <vector>
 
 namespace pyharness::breakpoints {
@@ -56,7 +57,7 @@ class NameCache {
 
   struct Name {
     const char* name;
-    const char* overload;
+    std::string overload;
     bool may_go;
 
     // A copy for as long as the process lives, where it must be compared.

@@ -143,13 +143,14 @@ bool means_node(std::string_view pattern, std::string_view name) {
        matches_glob(pattern, name.substr(colon + 1)));
 }
 
-bool Breakpoint::means(const char* name, const char* overload) const {
+bool Breakpoint::means(const char* name, std::string_view overload) const {
   if (kind == Kind::kNode) {
     return means_node(pattern, name);
   }
   return matches_glob(pattern, name) ||
-      (*overload != '\0' &&
-       matches_glob(pattern, std::string(name) + "." + overload));
+      (!overload.empty() &&
+       matches_glob(
+           pattern, std::string(name).append(1, '.').append(overload)));
 }
 
 bool Breakpoint::is_in_module(engine::Chain chain) {

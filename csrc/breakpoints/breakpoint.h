@@ -27,7 +27,7 @@ enum class Kind : std::uint8_t { kOp, kNode, kSite };
 struct Event {
   Kind kind;
   const char* name; // of the op, the node or the place
-  const char* overload; // of an op; else empty
+  std::string_view overload; // of an op; else empty
   bool before; // it has not run yet
   Values values;
   std::size_t variables = 0; // how many a place has
@@ -74,7 +74,7 @@ class Breakpoint {
   std::atomic<std::int64_t> hits{0};
 
   // Whether the name is meant, with its overload or without.
-  bool means(const char* name, const char* overload) const;
+  bool means(const char* name, std::string_view overload) const;
 
   // Tests and acts. `chain` is of the caller, 0 where that is not known.
   void meet(const Event& event, engine::Chain chain) {

@@ -4,11 +4,13 @@
 #include <csrc/breakpoints/op_breakpoints.h>
 
 #include <csrc/breakpoints/node_chains.h>
+#include <csrc/engine/provenance/overload.h>
 
 #include <torch/csrc/autograd/engine.h>
 
 #include <cstdlib>
 #include <optional>
+#include <string>
 #include <utility>
 
 namespace pyharness::breakpoints {
@@ -43,7 +45,8 @@ Mask meant(
     ThisThread& thread) {
   const char* const name = op.name();
   return thread.ops.meant(name, set.version, set.ops, [&] {
-    return NameCache::Name{name, op.overload_name(), /*may_go=*/true};
+    return NameCache::Name{
+        name, std::string(engine::overload_of(op)), /*may_go=*/true};
   });
 }
 
@@ -64,8 +67,8 @@ void meet(
     chain = engine::current_chain();
   }
   if (breakpoint.matches(values, chain)) {
-    breakpoint.act_on(
-        {Kind::kOp, op.name(), op.overload_name(), before, values});
+    const auto overload = engine::overload_of(op);
+    breakpoint.act_on({Kind::kOp, op.name(), overload, before, values});
   }
 }
 

@@ -1,7 +1,9 @@
-// See nan_plan.h.
+// See plan.h.
 #include <csrc/torch_headers.h>
 
 #include <csrc/engine/nan/plan.h>
+
+#include <csrc/engine/provenance/overload.h>
 
 #include <algorithm>
 #include <array>
@@ -175,7 +177,7 @@ const OpPlan* plan_of(const at::RecordFunction& fn) {
   const char* name = fn.name();
   auto& slot = remembered[(reinterpret_cast<std::uintptr_t>(name) >> 4) % 1024];
   if (slot.name != name || slot.plan->name != name ||
-      slot.plan->overload != fn.overload_name()) {
+      slot.plan->overload != overload_of(fn)) {
     const auto* plan = find_plan(fn);
     if (plan == nullptr) {
       return nullptr;

@@ -7,6 +7,7 @@
 #include <deque>
 #include <map>
 #include <mutex>
+#include <string_view>
 #include <typeinfo>
 
 namespace pyharness::engine {
@@ -27,11 +28,11 @@ NameTable& table() {
   return all;
 }
 
-const Pair* stored(const char* name, const char* overload, Name& number) {
+const Pair* stored(const char* name, std::string_view overload, Name& number) {
   auto& all = table();
   const std::lock_guard<std::mutex> lock(all.mutex);
   const auto [found, is_new] = all.numbers.try_emplace(
-      Pair(name, overload), static_cast<Name>(all.names.size()));
+      Pair(name, std::string(overload)), static_cast<Name>(all.names.size()));
   if (is_new) {
     all.names.push_back(found->first);
   }
@@ -53,11 +54,11 @@ SeenNames::Seen& SeenNames::at(const void* address) {
   return seen_[first % kSeen]; // the one that was there is asked for anew
 }
 
-Name SeenNames::of_op(const char* name, const char* overload) {
+Name SeenNames::of_op(const char* name, std::string_view overload) {
   auto& seen = at(name);
   // A name that goes may be followed by another at its place: the text tells.
   if (seen.at == name && std::strcmp(seen.text->first.c_str(), name) == 0 &&
-      std::strcmp(seen.text->second.c_str(), overload) == 0) {
+      seen.text->second == overload) {
     return seen.number;
   }
   seen.text = stored(name, overload, seen.number);

@@ -7,6 +7,7 @@
 #include <array>
 #include <cstdint>
 #include <string>
+#include <string_view>
 #include <utility>
 #include <vector>
 
@@ -17,9 +18,9 @@ using Name = std::uint32_t;
 // What one thread has seen, by address.
 class SeenNames {
  public:
-  // Of an op, as RecordFunction::name() and overload_name() give it: the
+  // Of an op, as RecordFunction::name() and overload_of() give it: the
   // pointers may be of short life.
-  Name of_op(const char* name, const char* overload);
+  Name of_op(const char* name, std::string_view overload);
 
   // Of a node, as Node::name() gives it: asked once for each class of node, and
   // each time for those that Python defines.

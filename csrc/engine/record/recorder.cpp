@@ -4,6 +4,7 @@
 #include <csrc/engine/record/recorder.h>
 
 #include <csrc/engine/nodes/nodes.h>
+#include <csrc/engine/provenance/overload.h>
 #include <csrc/engine/provenance/provenance.h>
 #include <csrc/engine/record/recorded.h>
 
@@ -94,7 +95,7 @@ std::unique_ptr<at::ObserverContext> op_begins(const at::RecordFunction& fn) {
     note_new_nodes(*to, sequence, origin_in(*outer));
   }
   auto& event = to->begin(&fn, Kind::kOp, graph_task);
-  event.name = to->names.of_op(fn.name(), fn.overload_name());
+  event.name = to->names.of_op(fn.name(), overload_of(fn));
   event.chain = chain_below(to->open[event.depth], outer);
   event.reentrant = to->reentrant;
   event.sequence = sequence;
