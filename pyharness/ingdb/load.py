@@ -18,7 +18,7 @@ MODULES = (
     "process.libraries",
     "stack.unwinder",
     "stack.frame_names",
-    "tensors.values",
+    "printers.known",
     "tensors.function",
     "commands",
     "commands.attach_at",

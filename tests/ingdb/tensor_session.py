@@ -15,7 +15,7 @@ LOAD = (
     f"source {ROOT}/pyharness/ingdb/load.py",
     "python from pyharness.ingdb.opening import attach; from pyharness.ingdb.process import libraries",
     "python from pyharness.ingdb.commands import tensor; from pyharness.ingdb.tensors import values",
-    "python values.register(); tensor.register(); attach.configure()",
+    "python known.register(); tensor.register(); attach.configure()",
 )
 COMMANDS = (
     *("ph-tensor copy", "ph-tensor impl --stats", "ph-tensor maybe", "ph-tensor matrix", "ph-tensor local --stats"),

@@ -10,8 +10,8 @@ import gdb
 
 from pyharness.ingdb.calls import ending
 from pyharness.ingdb.mi.commands import handles, select
+from pyharness.ingdb.printers import gcc, known
 from pyharness.ingdb.stack import backtrace
-from pyharness.ingdb.variables import std_printers
 from pyharness.ingdb.variables.expression import evaluate
 from pyharness.ingdb.variables.frame import scopes
 from pyharness.ingdb.variables.items import Handles, page
@@ -56,7 +56,8 @@ def _frame(lwp: int, level: int) -> tuple[NativeFrame | PythonFrame, Python | No
     thread = select(lwp)
     if not thread.is_stopped():
         raise HarnessError(f"Thread {lwp} is running.", "Pause it first.")
-    std_printers.register()
+    known.register()
+    gcc.register()
     frames, python = _stack(thread)
     if not 0 <= level < len(frames):
         raise HarnessError(f"There is no frame {level}: the stack has {len(frames)}.", "Ask for the stack again.")

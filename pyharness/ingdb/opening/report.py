@@ -15,8 +15,8 @@ from pyharness.host.process_state import is_stopped, let_go_on
 from pyharness.ingdb import console
 from pyharness.ingdb.opening import attach, inject
 from pyharness.ingdb.opening.core_file import open_core
+from pyharness.ingdb.printers import known
 from pyharness.ingdb.stack import backtrace
-from pyharness.ingdb.tensors import values as tensor_values
 from pyharness.model.errors import HarnessError
 
 _PR_SET_PDEATHSIG = 1
@@ -46,7 +46,7 @@ def _answer(request: dict[str, Any]) -> dict[str, Any]:
     if request.get("code"):
         return inject.inject(request)
     if request["variables"]:
-        tensor_values.register()
+        known.register()
     if request["core"]:
         open_core(request["core"])
     else:

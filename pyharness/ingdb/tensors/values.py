@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 import re
-from functools import cache
 
 import gdb
 
 from pyharness.ingdb import torch_process
-from pyharness.ingdb.tensors import ivalue_printers
-from pyharness.ingdb.tensors import printers as tensor_printers
+from pyharness.ingdb.printers import ivalues, registry
+from pyharness.ingdb.printers.torch_types import engaged
 from pyharness.ingdb.tensors.address import holds_tensor, impl_address, referred
 from pyharness.ingdb.tensors.format import one_line
 from pyharness.ingdb.tensors.reading import read_tensor
@@ -22,14 +21,12 @@ _PYTHON_TENSORS = frozenset({"torch._C.TensorBase", "torch._C._TensorBase"})
 _OB_TYPE, _HEAD, _TP_NAME, _TP_BASE = 8, 16, 24, 256
 _MAX_BASES = 20
 _MAX_LENGTH = 2000
-_PRINTERS = (tensor_printers, ivalue_printers)
-"""Loaded, they know how values look."""
 
 
 def value_text(value: gdb.Value) -> str:
     """One line for any value: tensors and torch's small types from memory, all else as gdb prints it."""
     try:
-        printer = tensor_printers.find(value)
+        printer = registry.find(value)
         text = printer.to_string() if printer else referred(value).format_string(max_elements=20, max_depth=3)
     except gdb.error as error:
         text = f"<{error}>"
@@ -54,9 +51,9 @@ def tensor_of_cxx(value: gdb.Value) -> TensorInfo | None:
     try:
         if holds_tensor(value.type):
             return tensor_at(impl_address(Memory(torch_process.read), value))
-        inner = tensor_printers.engaged(value)
+        inner = engaged(value)
         if inner is None:
-            inner = ivalue_printers.held_tensor(value)
+            inner = ivalues.held_tensor(value)
         return tensor_of_cxx(inner) if inner is not None else None
     except UnreadableError as error:
         return TensorInfo(0, state="corrupt", problem=str(error))
@@ -101,8 +98,6 @@ def _python_tensor(values: python_values.Values, address: int, names: tuple[str,
     return one_line(torch_process.read, tensor_at(held))
 
 
-@cache
-def register() -> None:
-    """Make gdb print tensors, and our stacks show those of Python; once, however often it is called."""
-    tensor_printers.register()
+def show_python_tensors() -> None:
+    """Have our stacks show the tensors among the variables of Python frames."""
     python_values.hook(_python_tensor)

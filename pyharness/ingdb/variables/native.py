@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import gdb
 
+from pyharness.ingdb.printers import bindings, registry
 from pyharness.ingdb.stack import backtrace
 from pyharness.ingdb.tensors import values as tensor_values
 from pyharness.ingdb.tensors.address import plain_type, referred
@@ -55,8 +56,9 @@ def _item(name: str, value: gdb.Value, evaluate: str | None) -> Item:
     node = variables_node.node_of_value(value)
     if node:
         return variables_node.node_item(name, node, kind, evaluate, _members(value, evaluate))
-    if _PYTHON_OBJECT.fullmatch(kind) and int(value):
-        return _python_object(name, int(value), evaluate)
+    address = int(value) if _PYTHON_OBJECT.fullmatch(kind) else bindings.object_held(value)
+    if address:
+        return _python_object(name, address, kind, evaluate)
     text = shortened(tensor_values.value_text(value))
     shown = Variable(name, text, kind, memory=_memory(value), evaluate=evaluate)
     return Item(shown, _content(value, evaluate))
@@ -79,10 +81,10 @@ def _members(value: gdb.Value, evaluate: str | None) -> Content | None:
         return None
 
 
-def _python_object(name: str, address: int, evaluate: str | None) -> Item:
+def _python_object(name: str, address: int, kind: str, evaluate: str | None) -> Item:
     python = backtrace.current_python()
     if python is None:
-        return Item(Variable(name, f"{address:#x}", "PyObject *", evaluate=evaluate))
+        return Item(Variable(name, f"{address:#x}", kind, evaluate=evaluate))
     found = variables_python.python_item(python.values, name, address)
     return Item(replace(found.variable, evaluate=evaluate), found.content)
 
@@ -100,6 +102,9 @@ def _content(value: gdb.Value, evaluate: str | None) -> Content | None:
     run = run_of(value)
     if run is not None:
         return _Elements(run, evaluate)
+    held = registry.inside(value)
+    if held is not None:
+        return _content(held, None)
     printer = gdb.default_visualizer(value)
     if printer is not None:
         return Printed(printer) if hasattr(printer, "children") else None

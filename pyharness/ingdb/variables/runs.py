@@ -8,8 +8,9 @@ from typing import TYPE_CHECKING
 
 import gdb
 
-from pyharness.ingdb.tensors import ivalue_printers
-from pyharness.ingdb.tensors import printers as tensor_printers
+from pyharness.ingdb.printers import ivalues
+from pyharness.ingdb.printers.registry import MAX_LENGTH
+from pyharness.ingdb.printers.torch_types import engaged
 from pyharness.ingdb.tensors.address import plain_type
 from pyharness.model.frozen import frozen
 
@@ -17,9 +18,6 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
     Find = Callable[[gdb.Value], "Run | None"]
-
-MAX_LENGTH = 1 << 32
-"""A count beyond this was never written by the program."""
 
 
 @frozen
@@ -83,17 +81,17 @@ def _small_vector(value: gdb.Value) -> Run:
 
 def _list(value: gdb.Value) -> Run:
     """``c10::List``: a vector of IValues behind a pointer."""
-    return Run(*ivalue_printers.list_elements(int(value["impl_"]["target_"])))
+    return Run(*ivalues.list_elements(int(value["impl_"]["target_"])))
 
 
 def _ivalue(value: gdb.Value) -> Run | None:
-    found = ivalue_printers.elements(value)
+    found = ivalues.elements(value)
     return Run(*found) if found else None
 
 
 def _optional(value: gdb.Value) -> Run | None:
     """The run of elements in a ``std::optional``."""
-    inner = tensor_printers.engaged(value)
+    inner = engaged(value)
     return run_of(inner) if inner is not None else None
 
 

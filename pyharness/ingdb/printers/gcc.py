@@ -4,19 +4,19 @@ from __future__ import annotations
 
 import importlib
 import sys
+from functools import cache
 from pathlib import Path
 
 import gdb
 
+from pyharness.ingdb.printers import registry
+
 _PLACES = ("gcc/python", "gcc-*/python")
-_done: list[bool] = []
 
 
+@cache
 def register() -> None:
-    """Register libstdc++'s own printers once, where this machine has them; else containers show their fields."""
-    if _done:
-        return
-    _done.append(True)
+    """Register libstdc++'s own printers behind ours, where this machine has them; else containers show their fields."""
     for folder in _folders():
         sys.path.append(str(folder))
         try:
@@ -24,6 +24,7 @@ def register() -> None:
         except (ImportError, AttributeError, RuntimeError):
             sys.path.remove(str(folder))
             continue
+        registry.register()  # gdb asks whoever came last first
         return
 
 

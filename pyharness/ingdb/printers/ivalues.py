@@ -3,18 +3,21 @@
 from __future__ import annotations
 
 import struct
+from itertools import islice
 from typing import TYPE_CHECKING
 
 import gdb
 
 from pyharness.ingdb import torch_process
+from pyharness.ingdb.printers.registry import MAX_SHOWN, enumerator, items, shows, text_of
+from pyharness.ingdb.printers.torch_types import device_text
 from pyharness.ingdb.tensors.address import type_name
-from pyharness.ingdb.tensors.printers import enumerator, items, shows, text_of
+from pyharness.model.tensors.text import number
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Iterator
 
-    from pyharness.ingdb.tensors.printers import Show
+    from pyharness.ingdb.printers.registry import Show
 
 _IVALUE = "c10::IValue"
 _HEAD = 16
@@ -51,6 +54,7 @@ _PLAIN: dict[str, Show] = {
     "Int": lambda content: str(int(content["as_int"])),
     "UInt": lambda content: str(int(content["as_uint"])),
     "Bool": lambda content: str(bool(content["as_bool"])),
+    "Device": lambda content: device_text(int(content["as_device"]["type"]), int(content["as_device"]["index"])),
 }
 
 
@@ -91,9 +95,33 @@ _HELD: dict[str, Callable[[int], str]] = {
     "String": _string,
     "GenericList": lambda address: items(*list_elements(address)),
     "Tuple": lambda address: items(*_tuple_elements(address)),
+    "GenericDict": lambda address: dict_at(gdb.Value(address)),
+    "ComplexDouble": lambda address: number(complex(*struct.unpack("<dd", torch_process.read(address + _HEAD, 16)))),
 }
 
 
 @shows(r"c10::List<.*>")
 def _c10_list(value: gdb.Value) -> str:
     return items(*list_elements(int(value["impl_"]["target_"])))
+
+
+@shows(r"c10::(?:Dict<.*>|impl::GenericDict)")
+def _dict(value: gdb.Value) -> str:
+    return dict_at(value["impl_"]["target_"])
+
+
+def dict_at(pointer: gdb.Value) -> str:
+    """The entries of a DictImpl, in the order in which they came."""
+    table = pointer.cast(gdb.lookup_type("c10::detail::DictImpl").pointer()).dereference()["dict"]
+    count = int(table["num_elements"])
+    shown = [f"{text_of(each['first'])}: {text_of(each['second'])}" for each in islice(_entries(table), MAX_SHOWN)]
+    return f"{{{', '.join(shown + ['…'] * (count > len(shown)))}}}"
+
+
+def _entries(table: gdb.Value) -> Iterator[gdb.Value]:
+    """torch's hash map keeps a list through its entries, which ends where it began."""
+    end = table["sentinel"]
+    entry = end["next"]
+    while int(entry) and int(entry) != int(end):
+        yield entry["value"]
+        entry = entry["next"]

@@ -1,103 +1,25 @@
-"""gdb pretty printers for torch's types, from memory alone: no call into the program, so cores are fine."""
+"""How torch's types are shown."""
 
 from __future__ import annotations
 
-import re
 from typing import TYPE_CHECKING
 
 import gdb
-import gdb.printing
 
 from pyharness.ingdb import torch_process
-from pyharness.ingdb.tensors.address import holds_tensor, impl_address, plain_type, referred, type_name
+from pyharness.ingdb.printers.registry import enumerator, items, shows, shows_tensors, text_of
+from pyharness.ingdb.tensors.address import impl_address, plain_type, type_name
 from pyharness.ingdb.tensors.format import one_line
 from pyharness.ingdb.tensors.reading import DEVICES, read_tensor
 from pyharness.model.tensors.dtypes import DTYPES
 from pyharness.model.tensors.text import number
-from pyharness.model.text.visible import visible
-from pyharness.reading.process.memory import Memory, UnreadableError
+from pyharness.reading.process.memory import Memory
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
-
-    Show = Callable[[gdb.Value], str]
-
-MAX_SHOWN = 20
-_MAX_LENGTH = 1 << 32
-_SHOWN: list[tuple[re.Pattern[str], Show]] = []
+    from collections.abc import Callable
 
 
-def shows(pattern: str) -> Callable[[Show], Show]:
-    """Register how values are shown whose type's name is matched whole by ``pattern``."""
-
-    def register_show(show: Show) -> Show:
-        _SHOWN.append((re.compile(pattern), show))
-        return show
-
-    return register_show
-
-
-class Printer:
-    """What gdb asks for a value's text."""
-
-    def __init__(self, value: gdb.Value, show: Show) -> None:
-        self._value = value
-        self._show = show
-
-    def to_string(self) -> str:
-        """The text; a placeholder where something cannot be read: a printer that raises hides the whole value."""
-        try:
-            return self._show(self._value)
-        except (gdb.error, UnreadableError, OSError, OverflowError) as error:
-            return f"<unreadable {type_name(self._value.type)}: {error}>"
-
-
-def find(value: gdb.Value) -> Printer | None:
-    """The printer of a value, ``None`` where it is none of torch's types."""
-    kind = plain_type(value.type)
-    if holds_tensor(kind):
-        return Printer(value, _tensor)
-    name = kind.name or ""
-    if kind.code == gdb.TYPE_CODE_PTR or not name:
-        return None
-    show = next((show for pattern, show in _SHOWN if pattern.fullmatch(name)), None)
-    return Printer(value, show) if show else None
-
-
-class _OnTerminal(Printer):
-    """A printer for gdb itself, which prints text as it is."""
-
-    def __init__(self, printer: Printer) -> None:
-        super().__init__(printer._value, printer._show)  # noqa: SLF001  (of its own class)
-
-    def to_string(self) -> str:
-        """The text, with nothing in it that a terminal obeys."""
-        return visible(super().to_string())
-
-
-class _Printers:
-    """What gdb keeps in its list of printers; ``disable pretty-printer global pyharness`` turns it off."""
-
-    name = "pyharness"
-    enabled = True
-    subprinters = None
-
-    def __call__(self, value: gdb.Value) -> Printer | None:
-        found = find(value)
-        return _OnTerminal(found) if found else None
-
-
-def register() -> None:
-    """Have gdb ask `find` for every value it prints."""
-    gdb.printing.register_pretty_printer(None, _Printers(), replace=True)
-
-
-def text_of(value: gdb.Value) -> str:
-    """A member or element: by its printer, else as gdb prints it."""
-    printer = find(value)
-    return printer.to_string() if printer else referred(value).format_string(max_elements=MAX_SHOWN)
-
-
+@shows_tensors
 def _tensor(value: gdb.Value) -> str:
     if value.is_optimized_out:
         return "<optimized out>"
@@ -105,18 +27,6 @@ def _tensor(value: gdb.Value) -> str:
     text = one_line(torch_process.read, read_tensor(torch_process.read, address, torch_process.tensor_layout()))
     kind = plain_type(value.type)
     return f"({kind.unqualified()}) {address:#x} {text}" if kind.code == gdb.TYPE_CODE_PTR else text
-
-
-def _listed(values: Iterator[gdb.Value], length: int) -> str:
-    shown = [text_of(value) for value in values]
-    return f"[{', '.join(shown + ['…'] * (length > len(shown)))}]" + (f" ({length})" if length > len(shown) else "")
-
-
-def items(first: gdb.Value, length: int) -> str:
-    """``length`` values from the pointer ``first`` on, the first `MAX_SHOWN` of them shown."""
-    if not 0 <= length < _MAX_LENGTH:
-        return f"<corrupt: a length of {length}>"
-    return _listed(((first + index).dereference() for index in range(min(length, MAX_SHOWN))), length)
 
 
 @shows(r"(?:c10|at)::(?:HeaderOnly)?ArrayRef<.*>")
@@ -160,8 +70,12 @@ def engaged(value: gdb.Value) -> gdb.Value | None:
 
 @shows(r"c10::Device")
 def _device(value: gdb.Value) -> str:
-    kind, index = int(value["type_"].cast(_byte())), int(value["index_"])
-    name = DEVICES[kind] if kind < len(DEVICES) else f"DeviceType({kind})"
+    return device_text(int(value["type_"].cast(_byte())), int(value["index_"]))
+
+
+def device_text(kind: int, index: int) -> str:
+    """``cuda:1``; a negative index is none."""
+    name = DEVICES[kind] if 0 <= kind < len(DEVICES) else f"DeviceType({kind})"
     return name if index < 0 else f"{name}:{index}"
 
 
@@ -214,8 +128,3 @@ def _scalar(value: gdb.Value) -> str:
         "HAS_u": lambda: str(int(content["u"])),
     }
     return shown[tag]() if tag in shown else f"<symbolic {tag}>"
-
-
-def enumerator(value: gdb.Value) -> str:
-    """``Double`` of ``c10::IValue::Tag::Double``."""
-    return str(value).rpartition("::")[2]

@@ -1,0 +1,1 @@
+"""How values of C++ types look, from memory alone."""

@@ -1,0 +1,49 @@
+"""How ``std::function`` is shown: by the function that it holds."""
+
+from __future__ import annotations
+
+import re
+
+import gdb
+
+from pyharness.ingdb.printers.registry import shows
+
+_HANDLER = re.compile(r"std::_Function_handler<(?P<words>.*)>::_M_(?:manager|invoke)\b")
+_FUNCTION = re.compile(r".*\(\*\)\(.*")
+_PARTS = {"<": 1, "(": 1, "{": 1, ">": -1, ")": -1, "}": -1}
+
+
+@shows(r"std::(?:move_only_)?function<.*>")
+def _function(value: gdb.Value) -> str:
+    manager = int(value["_M_manager"])
+    if not manager:
+        return "empty"
+    held = _held_type(manager)
+    if held is None:
+        return f"a callable (its type is unknown: {manager:#x})"
+    if _FUNCTION.fullmatch(held):
+        return _name_at(int(value["_M_functor"]["_M_unused"]["_M_function_pointer"]))
+    return held
+
+
+def _held_type(manager: int) -> str | None:
+    """The type of the callable, from the name of the function that copies and destroys it."""
+    found = _HANDLER.search(_name_at(manager))
+    return _last_argument(found["words"]) if found else None
+
+
+def _last_argument(words: str) -> str:
+    """``B`` of ``A, B``, where either may have commas inside brackets."""
+    depth, begins = 0, 0
+    for index, letter in enumerate(words):
+        if letter == "," and depth == 0:
+            begins = index + 1
+        if letter != ">" or words[index - 1] != "-":
+            depth += _PARTS.get(letter, 0)
+    return words[begins:].strip()
+
+
+def _name_at(address: int) -> str:
+    """The symbol at an address, demangled."""
+    found = gdb.execute(f"info symbol {address}", to_string=True)
+    return re.sub(r" in section .*", "", str(found).strip()).removesuffix(" + 0")

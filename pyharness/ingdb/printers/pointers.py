@@ -1,0 +1,103 @@
+"""How smart pointers are shown: by what they point to."""
+
+from __future__ import annotations
+
+import contextlib
+
+import gdb
+
+from pyharness.ingdb.printers.registry import base, holds, shows, text_of
+from pyharness.ingdb.tensors.address import plain_type
+
+_COUNTED = r"std::(?:shared|weak)_ptr<.*>"
+_UNIQUE = r"std::unique_ptr<.*>"
+_INTRUSIVE = r"c10::(?:weak_)?intrusive_ptr<.*>"
+_REFERENCE = r"std::reference_wrapper<.*>"
+_BORROWED = r"c10::MaybeOwned<.*>"
+_UNKNOWN = frozenset({gdb.TYPE_CODE_VOID, gdb.TYPE_CODE_FUNC})
+
+
+@shows(_COUNTED)
+def _counted(value: gdb.Value) -> str:
+    pointer, counts = value["_M_ptr"], value["_M_refcount"]["_M_pi"]
+    if not int(counts):
+        return _shown(pointer)
+    uses, weak = int(counts["_M_use_count"]), int(counts["_M_weak_count"])
+    weak -= uses > 0  # all its owners together hold it once
+    said = f"{uses} owner{'s' * (uses != 1)}" + (f", {weak} weak" if weak else "")
+    return f"{_shown(pointer)} ({said})" if uses > 0 else f"expired ({weak} weak)"
+
+
+@holds(_COUNTED)
+def _in_counted(value: gdb.Value) -> gdb.Value | None:
+    counts = value["_M_refcount"]["_M_pi"]
+    alive = int(counts) == 0 or int(counts["_M_use_count"]) > 0
+    return pointee(value["_M_ptr"]) if alive else None
+
+
+def _owned(value: gdb.Value) -> gdb.Value:
+    return base(value["_M_t"]["_M_t"], "std::_Head_base<0")["_M_head_impl"]
+
+
+@shows(_UNIQUE)
+def _unique(value: gdb.Value) -> str:
+    return _shown(_owned(value))
+
+
+@holds(_UNIQUE)
+def _in_unique(value: gdb.Value) -> gdb.Value | None:
+    return pointee(_owned(value))
+
+
+@shows(_INTRUSIVE)
+def _intrusive(value: gdb.Value) -> str:
+    return _shown(value["target_"])
+
+
+@holds(_INTRUSIVE)
+def _in_intrusive(value: gdb.Value) -> gdb.Value | None:
+    return pointee(value["target_"])
+
+
+@shows(_REFERENCE)
+def _reference(value: gdb.Value) -> str:
+    return _shown(value["_M_data"])
+
+
+@holds(_REFERENCE)
+def _in_reference(value: gdb.Value) -> gdb.Value | None:
+    return pointee(value["_M_data"])
+
+
+@shows(_BORROWED)
+def _borrowed(value: gdb.Value) -> str:
+    return f"{'borrowed' if value['isBorrowed_'] else 'owned'} {text_of(_held(value))}"
+
+
+@holds(_BORROWED)
+def _in_borrowed(value: gdb.Value) -> gdb.Value | None:
+    return _held(value)
+
+
+def _held(value: gdb.Value) -> gdb.Value:
+    held = value["borrow_"] if value["isBorrowed_"] else value["own_"]
+    return held.dereference() if held.type.strip_typedefs().code == gdb.TYPE_CODE_PTR else held
+
+
+def pointee(pointer: gdb.Value) -> gdb.Value | None:
+    """What a pointer points to, as the class that it really is; ``None`` where it points to nothing that is known."""
+    if not int(pointer) or plain_type(pointer.type.strip_typedefs().target()).code in _UNKNOWN:
+        return None
+    with contextlib.suppress(gdb.error):  # memory that was freed, or a class that debug information does not know
+        pointer = pointer.cast(pointer.dynamic_type)
+    return pointer.dereference()
+
+
+def _shown(pointer: gdb.Value) -> str:
+    if not int(pointer):
+        return "nullptr"
+    found = pointee(pointer)
+    kind = plain_type(found.type) if found is not None else None
+    if found is None or kind is None or (kind.code == gdb.TYPE_CODE_STRUCT and not kind.fields()):
+        return f"{int(pointer):#x}"
+    return f"→ {text_of(found)}"

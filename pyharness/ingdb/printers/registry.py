@@ -1,0 +1,185 @@
+"""How values of a type are shown: one line of text each, from memory alone, so that core files are fine."""
+
+from __future__ import annotations
+
+import re
+from functools import cache
+from typing import TYPE_CHECKING, Any, ClassVar
+
+import gdb
+import gdb.printing
+
+from pyharness.ingdb.tensors.address import holds_tensor, plain_type, referred, type_name
+from pyharness.model.text.visible import visible
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+
+    Show = Callable[[gdb.Value], str]
+    Look = Callable[[gdb.Value], gdb.Value | None]
+
+MAX_SHOWN = 20
+"""Elements of a container in a line."""
+MAX_LENGTH = 1 << 32
+"""A count beyond this was never written by the program."""
+
+
+class _Known:
+    """The types that have their own way to be shown: what matches the whole of their name, the first that does."""
+
+    shown: ClassVar[list[tuple[re.Pattern[str], Show]]] = []
+    inside: ClassVar[list[tuple[re.Pattern[str], Look]]] = []
+    tensor: ClassVar[list[Show]] = []
+
+
+def shows(pattern: str) -> Callable[[Show], Show]:
+    """Register how values are shown whose type's name is matched whole by ``pattern``."""
+
+    def register_show(show: Show) -> Show:
+        _Known.shown.append((re.compile(pattern), show))
+        return show
+
+    return register_show
+
+
+def holds(pattern: str) -> Callable[[Look], Look]:
+    """Register what such values expand into: the value that they hold or point to, ``None`` where it is none."""
+
+    def register_look(look: Look) -> Look:
+        _Known.inside.append((re.compile(pattern), look))
+        return look
+
+    return register_look
+
+
+def shows_tensors(show: Show) -> Show:
+    """Register how tensors are shown, and what holds one."""
+    _Known.tensor.append(show)
+    return show
+
+
+@cache
+def _show_of(name: str) -> Show | None:
+    return next((show for pattern, show in _Known.shown if pattern.fullmatch(name)), None)
+
+
+@cache
+def _look_of(name: str) -> Look | None:
+    return next((look for pattern, look in _Known.inside if pattern.fullmatch(name)), None)
+
+
+def inside(value: gdb.Value) -> gdb.Value | None:
+    """What a value holds or points to, where it is one that only does that."""
+    look = _look_of(type_name(value.type))
+    return look(referred(value)) if look else None
+
+
+class Printer:
+    """What gdb asks for a value's text."""
+
+    def __init__(self, value: gdb.Value, show: Show) -> None:
+        self._value = value
+        self._show = show
+
+    def to_string(self) -> str:
+        """The text; a placeholder where something cannot be read: a printer that raises hides the whole value."""
+        try:
+            return self._show(self._value)
+        except Exception as error:  # noqa: BLE001  (memory may hold anything, and a class may be of another version)
+            return f"<unreadable {type_name(self._value.type)}: {error}>"
+
+
+def find(value: gdb.Value) -> Printer | None:
+    """The printer of a value, ``None`` where gdb's own way to show it is as good."""
+    kind = plain_type(value.type)
+    if holds_tensor(kind):
+        return Printer(value, _Known.tensor[0])
+    if kind.code == gdb.TYPE_CODE_PTR:
+        return None
+    show = _show_of(kind.name or "")
+    return Printer(referred(value), show) if show else None
+
+
+class _OnTerminal(Printer):
+    """A printer for gdb itself, which prints text as it is."""
+
+    def __init__(self, printer: Printer) -> None:
+        super().__init__(printer._value, printer._show)  # noqa: SLF001  (of its own class)
+
+    def to_string(self) -> str:
+        """The text, with nothing in it that a terminal obeys."""
+        return visible(super().to_string())
+
+
+class _Printers:
+    """What gdb keeps in its list of printers; ``disable pretty-printer global pyharness`` turns it off."""
+
+    name = "pyharness"
+    enabled = True
+    subprinters = None
+
+    def __call__(self, value: gdb.Value) -> Printer | None:
+        found = find(value)
+        return _OnTerminal(found) if found else None
+
+
+def register() -> None:
+    """Have gdb ask `find` for every value it prints."""
+    gdb.printing.register_pretty_printer(None, _Printers(), replace=True)
+
+
+def text_of(value: gdb.Value) -> str:
+    """A member or element: by its printer, else as gdb prints it."""
+    printer = find(value)
+    return printer.to_string() if printer else referred(value).format_string(max_elements=MAX_SHOWN, max_depth=3)
+
+
+def listed(values: Iterator[gdb.Value], length: int) -> str:
+    """So many values of a container that has ``length``."""
+    shown = [text_of(value) for value in values]
+    return f"[{', '.join(shown + ['…'] * (length > len(shown)))}]" + (f" ({length})" if length > len(shown) else "")
+
+
+def items(first: gdb.Value, length: int) -> str:
+    """``length`` values from the pointer ``first`` on, the first `MAX_SHOWN` of them shown."""
+    if not 0 <= length < MAX_LENGTH:
+        return f"<corrupt: a length of {length}>"
+    return listed(((first + index).dereference() for index in range(min(length, MAX_SHOWN))), length)
+
+
+def enumerator(value: gdb.Value) -> str:
+    """``Double`` of ``c10::IValue::Tag::Double``."""
+    return str(value).rpartition("::")[2]
+
+
+def number_in(kind: gdb.Type, index: int) -> int | None:
+    """A template argument that is a number; ``None`` where it is a type."""
+    argument: Any = kind.template_argument(index)
+    return int(argument) if isinstance(argument, gdb.Value) else None
+
+
+def address_of(value: gdb.Value) -> gdb.Value:
+    """A pointer to a value; an error for one that is in no memory."""
+    if value.address is None:
+        raise gdb.error("a value that is in no memory")
+    return value.address
+
+
+def base(value: gdb.Value, prefix: str) -> gdb.Value:
+    """The part of a value that is its base class, or that of one, whose name begins with ``prefix``."""
+    found = _base(value, prefix)
+    if found is None:
+        raise gdb.error(f"no base {prefix}")
+    return found
+
+
+def _base(value: gdb.Value, prefix: str) -> gdb.Value | None:
+    for field in value.type.strip_typedefs().fields():
+        if field.is_base_class:
+            part = value[field]
+            if (field.name or "").startswith(prefix):
+                return part
+            found = _base(part, prefix)
+            if found is not None:
+                return found
+    return None
