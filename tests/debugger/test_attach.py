@@ -45,6 +45,15 @@ def test_a_thread_that_is_in_debugpy_when_a_session_ends_is_the_next_sessions(ru
     walker.ends_free()
 
 
+def test_a_program_that_loads_a_library_while_a_debugger_comes(running):
+    """What it loads was told before it said who it is: the debugger took that for the end of the connection."""
+    walker = running("attach_loop.py", "loads")
+    for _ in range(5):
+        with pyharness.attach(walker.pid) as program:
+            assert program.run_to(walker.at("work")).frame.function == "work"
+    walker.ends_free()
+
+
 def test_each_session_counts_its_own_hits(running):
     walker = running("attach_loop.py", "calls", handle="walker")
     for hits in ("hits 2", "hits 2", "hits 3"):

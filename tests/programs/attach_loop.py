@@ -76,6 +76,18 @@ def forks():
         print("child", child.exitcode, flush=True)
 
 
+def loads():
+    """Loads a library all the time."""
+    import ctypes
+
+    import crossing
+
+    while not ended():
+        for _ in range(100):
+            ctypes.CDLL(crossing.__file__)
+        work(0)
+
+
 def late():
     """Is in debugpy each time its session ends, and comes out later."""
     sessions = []

@@ -44,8 +44,8 @@ class Seat:
             self.session = None
 
     def tell(self, message: Message[Go]) -> None:
-        """Ask the debugger, if there is one, and wait until it says go on."""
-        if session := self.session:
+        """Ask the debugger, if one is here and was greeted, and wait until it says go on."""
+        if (session := self.session) and session.greeted:
             session.conversation.ask(message)
 
     def follow(self, lost: Callable[[str], None] = say) -> None:

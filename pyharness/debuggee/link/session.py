@@ -43,6 +43,8 @@ class Session:
             self._debugpy.put(link)
         self.gone = threading.Event()
         """Nothing of it is left."""
+        self.greeted = False
+        """The debugger knows who we are: before that it understands nothing else, and asks what there is after it."""
         allow_ptrace(peer_of(connection)[0])
         self.conversation = Conversation(connection, self._over)
 
@@ -82,6 +84,7 @@ class Session:
             welcome = self.conversation.ask(hello(self.key))
             if welcome is None:
                 return False
+            self.greeted = True
             BOUNDS.seconds = welcome.eval_timeout
             user_code.include(welcome.include)
             if link := self._debugpy.get():
