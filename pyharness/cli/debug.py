@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import io
 import subprocess
 import sys
 from pathlib import Path
@@ -15,6 +16,8 @@ from pyharness.cli.kit.options import eval_timeout_option, program_options
 from pyharness.model.errors import UsageError
 
 if TYPE_CHECKING:
+    from typing import TextIO
+
     from pyharness.prompt.plan import Plan
     from pyharness.prompt.session import Session
 
@@ -82,8 +85,9 @@ def command(  # noqa: PLR0913, PLR0917  (one for each option)
     plan = _plan(words, module, python, cwd, include, eval_timeout)
     runs = ["continue"] if places or post_mortem else []
     first = [*(f"break {where}" for where in places), *runs, *commands]
-    if not sys.stdin.isatty():
-        return Session(plan, output, Lines(Piped(sys.stdin, output), output, from_files)).run(first)
+    if not _is_terminal(sys.stdin):
+        piped = Piped(sys.stdin or io.StringIO(), output)
+        return Session(plan, output, Lines(piped, output, from_files)).run(first)
     return _at_terminal(plan, from_files).run(first)
 
 
@@ -96,7 +100,7 @@ def _at_terminal(plan: Plan, from_files: list[str]) -> Session:
     from pyharness.prompt.terminal.program_terminal import ProgramTerminal
 
     terminal = ProgramTerminal()  # before there is any thread: it forks
-    if not (is_possible() and sys.stdout.isatty()):
+    if not (is_possible() and _is_terminal(sys.stdout)):
         return Session(plan, output, Lines(Typed(), output, from_files), terminal)
     editor = Edited(output.note)
     session = Session(plan, output, Lines(editor, output, from_files), terminal)
@@ -127,9 +131,9 @@ def _plan(
             raise UsageError(f"A core file takes no {words[1]!r}.", "pyharness debug CORE")
         return Plan(CoreFile(words[0]), include, eval_timeout)
     target = replace(command_of(words, module, python, cwd), apart=True)
-    if not sys.stdin.isatty():  # what is read from there are commands
+    if not _is_terminal(sys.stdin):  # what is read from there are commands
         target = replace(target, stdin=subprocess.DEVNULL)
-    if not sys.stdout.isatty():  # what it prints comes between the commands
+    if not _is_terminal(sys.stdout):  # what it prints comes between the commands
         target = replace(target, env={"PYTHONUNBUFFERED": "1"})
     return Plan(target, include, eval_timeout)
 
@@ -147,7 +151,14 @@ def _is_running(word: str) -> bool:
 
 def _is_core(word: str) -> bool:
     try:
+        if not Path(word).is_file():  # a pipe would keep whoever opens it
+            return False
         with Path(word).open("rb") as file:
-            return Path(word).is_file() and file.read(4) == _CORE
+            return file.read(4) == _CORE
     except OSError:
         return False
+
+
+def _is_terminal(stream: TextIO | None) -> bool:
+    """Whether it is one; ``None`` is a stream that was closed before this program began."""
+    return stream is not None and stream.isatty()

@@ -29,9 +29,12 @@ class Weakness(NamedTuple):
     command: str = ""
 
 
-def weakness(folder: Path) -> Weakness | None:
-    """What lets others into ``folder``, which is there; ``None`` where nothing does."""
-    last = os.path.realpath(folder)
+def weakness(folder: Path, *, is_above: bool = False) -> Weakness | None:
+    """What lets others into ``folder``, which is there; ``None`` where nothing does.
+
+    ``is_above``: it is only on the way to one that is to be made.
+    """
+    last = "" if is_above else os.path.realpath(folder)
     for path, status in _way_to(folder, _MOST_LINKS):
         if not _is_trusted(status.st_uid, above=str(path) != last):
             return Weakness(f"{path} belongs to user {status.st_uid}, not to user {os.geteuid()}")

@@ -45,9 +45,16 @@ def state_dir(*parts: str) -> Path:
 
 
 def _make(path: Path) -> None:
-    """Make a folder and those above it, all of them private; ``Path.mkdir`` leaves those above it to the umask."""
+    """Make a folder and those above it, all of them private; ``Path.mkdir`` leaves those above it to the umask.
+
+    Nothing is made below what is another user's: root would make it wherever that user's links lead.
+    """
+    if path.is_dir():
+        return
     if not path.parent.is_dir():
         _make(path.parent)
+    elif found := weakness(path.parent, is_above=True):
+        raise StateError(found.why, found.command)
     path.mkdir(mode=0o700, exist_ok=True)
 
 

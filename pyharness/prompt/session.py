@@ -47,6 +47,8 @@ class Session:
         """Where the program stands and what is looked at; ``None`` while none stands."""
         self.over = False
         self.status = int(ExitStatus.OK)
+        self._began = False
+        """Whether a program was started: a failure is none of the command line's then."""
         self.listed = 0
         """The last line that `list` has shown; 0 where it begins anew."""
         self.record = Record()
@@ -124,7 +126,7 @@ class Session:
     def _failed(self, error: HarnessError) -> None:
         """Keep the first failure of what no person types: nothing follows it."""
         if not self.lines.is_typed:
-            self.status = int(ExitStatus.FAILED if self.debuggee else error.exit_code)
+            self.status = int(ExitStatus.FAILED if self._began else error.exit_code)
 
     def _do_typed(self, line: str) -> None:
         """A line from a person: an empty one repeats the last, where that can be repeated."""
@@ -174,6 +176,7 @@ class Session:
     def start(self) -> None:
         """Start the program, which stands before its first line, with all places set."""
         self.debuggee = Debuggee(self.plan, self.screen, self.terminal, self.points)
+        self._began = True
         if self.terminal:
             self.terminal.on_interrupt, self.terminal.on_gone = self.debuggee.interrupt, self.debuggee.gone
         for point in self.points:

@@ -127,6 +127,21 @@ def test_doctor_says_so(weak):
         assert weak.why in said
 
 
+def test_root_makes_nothing_where_another_users_link_leads(pyharness, plain, tmp_path):
+    needs.root("a folder of another user's is made")
+    home, elsewhere = tmp_path / "home", tmp_path / "elsewhere"
+    home.mkdir()
+    elsewhere.mkdir()
+    (home / ".cache").symlink_to(elsewhere)
+    for path in (home, home / ".cache"):
+        os.chown(path, 1000, 1000, follow_symlinks=False)
+    without = {name: value for name, value in pyharness.environment.items() if name != "PYHARNESS_HOME"}
+    for words in (("run", plain), ("run", "--list"), ("step", plain, "--at", f"py:{plain}:1")):
+        done = pyharness(*words, env={**without, "HOME": str(home), "XDG_CACHE_HOME": str(home / ".cache")})
+        assert words[0] == "step" or "belongs to user 1000" in done.stderr
+        assert not list(elsewhere.iterdir())
+
+
 def test_a_folder_that_is_made_is_private_and_so_are_those_above_it(pyharness, plain, tmp_path):
     before = os.umask(0)
     try:

@@ -235,3 +235,9 @@ def test_help_lists_all_and_explains_one(piped):
     assert "Stop at a place once." in shown["help tbreak"]
     assert "gdb's d is delete" in shown["help d"].lower()
     assert "native:FUNCTION" in shown["help places"]
+
+
+def test_a_command_that_fails_after_the_programs_end_is_no_wrong_command_line(piped):
+    done = piped(["c", "bt"])
+    assert done.returncode == 1
+    assert "No program is being debugged." in done.stderr

@@ -1,9 +1,13 @@
 """The prompt in native code: an extension that is not ours, a core file, a graph of torch.fx."""
 
+import os
+import subprocess
+
 import pytest
 from prompt_text import blocks
 
 from kit import builds
+from kit.command import PYHARNESS
 from kit.marks import marks, place
 from kit.paths import PROGRAMS
 
@@ -64,3 +68,33 @@ def test_a_tensor_in_python(piped):
     assert shown.startswith("Tensor float32 [2, 3] cpu [[1.0, 1.0, 1.0], [1.0, 1.0, 1.0]]")
     assert "   shape = [2, 3]" in shown
     assert "      NaN = 0" in shown
+
+
+def test_a_place_that_looks_like_an_option_of_gdbs_is_not_found(crossing):
+    """gdb takes some such words for a place of another kind, and ended where there is no such place."""
+    done = crossing(["b native:scaled", "b native:-probe foo", "b native:held thread 99", "c", "info breakpoints"])
+    assert "breakpoint · native · crossing::scaled" in blocks(done.stdout)["c"]
+    assert "inlined" not in done.stdout + done.stderr
+
+
+def test_commands_of_gdb_that_need_a_terminal_are_refused(crossing):
+    done = crossing(["b native:scaled", "c", "gdb while 1"])
+    assert done.returncode == 1
+    assert "gdb's while needs a terminal, or lines, of its own." in done.stderr
+
+
+def test_a_pipe_is_no_core_file(pyharness, tmp_path):
+    pipe = tmp_path / "pipe"
+    os.mkfifo(pipe)
+    done = pyharness("debug", pipe)
+    assert done.returncode == 2
+    assert "is a pipe or a device" in done.stderr
+
+
+def test_no_standard_input_is_one_without_commands(environment, tmp_path):
+    script = tmp_path / "says.py"
+    script.write_text("print('ran')\n")
+    words = ["sh", "-c", 'exec "$@" <&-', "sh", *PYHARNESS, "debug", script, "-c", "continue"]
+    done = subprocess.run(words, env=environment, capture_output=True, text=True, check=False, timeout=60)
+    assert (done.returncode, done.stderr) == (0, "")
+    assert "ran" in done.stdout

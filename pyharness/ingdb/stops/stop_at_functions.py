@@ -165,8 +165,11 @@ def _by_function(name: str) -> list[str]:
 
 def _is_inlined(name: str) -> bool:
     """Whether gdb knows a function, which has no code of its own, as a part of others."""
+    if '"' in name:
+        return False
     try:
-        return bool(gdb.decode_line(name)[1])
+        # As a name and nothing else: gdb takes much for a place, and ends where some of it cannot be.
+        return bool(gdb.decode_line(f'-function "{name}"')[1])
     except gdb.error:
         return False
 

@@ -26,6 +26,12 @@ _OURS = {
 }  # fmt: skip
 """Commands of gdb's that would let the program go on, or end, behind our back; those of ours do the same."""
 
+_NO_END = {
+    "while", "if", "edit", "e", "define", "define-prefix", "document", "commands", "tui", "layout", "refresh", "focus",
+    "winheight", "shell", "!", "make", "pipe", "|", "compile", "expression", "alias",
+}  # fmt: skip
+"""Commands that take more lines, draw on the terminal, or start a program of their own: gdb would not come back."""
+
 
 @command("save", about=_SESSION, takes="FILE", needs="nothing")
 def save(session: Session, rest: str) -> None:
@@ -74,6 +80,10 @@ def gdb(session: Session, rest: str) -> None:
         raise UsageError("Which command of gdb's?", "For example: gdb info registers")
     if word in _OURS:
         raise UsageError(f"gdb's {word} would go on behind the prompt's back.", "`help` lists what does that here.")
+    if word in _NO_END:
+        raise UsageError(
+            f"gdb's {word} needs a terminal, or lines, of its own.", "Do it in a gdb of its own, after `detach`."
+        )
     said = NativeCode(session.shell.attach()).command(session.where.thread, rest)
     session.screen.write_lines(map(Line, said.splitlines()))
 
