@@ -12,9 +12,10 @@ from pathlib import Path
 import bad_passes
 import pytest
 import torch
-from bisect_models import ROOT, transformer
+from bisect_models import ROOT
 from torch import fx, nn
 
+from pyharness import ops
 from pyharness.fx import bisect
 from pyharness.fx.bisecting.names import Names
 
@@ -28,14 +29,24 @@ def ran(script):
     return done.returncode, done.stdout + done.stderr
 
 
+class Normed(nn.Module):
+    """A call of the op between two others."""
+
+    def __init__(self):
+        super().__init__()
+        self.weight = nn.Parameter(torch.ones(4))
+
+    def forward(self, x):
+        return ops.rms_norm(x - 1, self.weight) * 2
+
+
 def wrong_eps(graph):
     [*_, node] = [node for node in graph.nodes if str(node.target) == "pyharness.rms_norm.default"]
     node.args = (*node.args[:2], 0.5)
 
 
 def test_an_op_of_ours_alone_and_stepped_into(tmp_path):
-    model, inputs = transformer()
-    bad = bisect(model, [wrong_eps], inputs, sweep=False, folder=tmp_path / "bad")
+    bad = bisect(Normed(), [wrong_eps], (X,), sweep=False, folder=tmp_path / "bad")
     script = Path(bad.script.file)
     assert (bad.script.fails, script) == (True, tmp_path / "bad" / "reproduce.py")
     assert bad.shrunk.calls == 1
