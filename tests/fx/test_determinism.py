@@ -1,6 +1,10 @@
 """Passes that iterate over sets are found by what they give and by where they do it; others are not."""
 
+import builtins
 import json
+import sys
+from importlib import import_module
+from importlib.machinery import SourceFileLoader
 
 import pytest
 
@@ -8,10 +12,27 @@ from kit.marks import line_of
 from kit.paths import PROGRAMS
 from pyharness import cli
 from pyharness.fx import determinism
+from pyharness.fx.hashseeds import child, uses
 from pyharness.fx.hashseeds.references import resolve
 from pyharness.model.errors import HarnessError, UsageError
 
 FILE = PROGRAMS / "passes_of_sets.py"
+
+
+@pytest.fixture
+def here(monkeypatch):
+    """What a process finds is found in this one, which has torch: for uses of sets, whose order is no matter."""
+    monkeypatch.setattr(child, "_shake", lambda _seed: None)
+    monkeypatch.setattr(SourceFileLoader, "get_code", SourceFileLoader.get_code)
+    monkeypatch.setattr(builtins, uses._NOTED, None, raising=False)
+    run = import_module(determinism.__module__)
+    monkeypatch.setattr(run, "_run", lambda names, seed, repeats, **_others: child._found(seed, repeats, *names))
+    modules = dict(sys.modules)
+    for name in [name for name, module in modules.items() if getattr(module, "__file__", None) == str(FILE)]:
+        del sys.modules[name]
+    yield
+    for name in sys.modules.keys() - modules.keys():
+        del sys.modules[name]
 
 
 def test_a_pass_that_iterates_a_set_is_found_twice():
@@ -42,6 +63,7 @@ def test_a_pass_that_sorts_first_is_not_nor_what_it_counts_from_run_to_run():
     assert str(found).endswith("gives the same code in 8 runs under 2 hash seeds.")
 
 
+@pytest.mark.usefixtures("here")
 def test_attributes_and_sets_in_mappings_are_followed_through_methods():
     found = determinism(f"{FILE}:by_object", f"{FILE}:Model", seeds=(0, 1)).sets
     assert [each.line for each in found] == [line_of("attribute", FILE), line_of("held", FILE)]
@@ -90,6 +112,7 @@ def never_called():
 """
 
 
+@pytest.mark.usefixtures("here")
 def test_uses_of_a_sets_order(tmp_path):
     """A set is one by its type: another module makes it, and a name stands for a set in one line and a list below."""
     file = tmp_path / "uses_of_sets.py"
