@@ -1,11 +1,13 @@
 """``pyharness fx`` with code of the user's that takes its process along: one sentence says what it was."""
 
+import contextlib
 import json
 import signal
 from pathlib import Path
 
 import pytest
 
+from kit.command import Command, environment_of
 from kit.processes import ends_within
 
 NET = """
@@ -58,13 +60,18 @@ PASSES = [same, killer]
 SEGV = "ended its process by SIGSEGV (Segmentation fault)."
 
 
+def written(folder):
+    for name, text in (("net.py", NET), ("passes.py", PASSES), ("at_once.py", "import net\nnet.die(0)\n")):
+        (folder / name).write_text(text)
+    return folder
+
+
 @pytest.fixture
 def folder(tmp_path):
-    for name, text in (("net.py", NET), ("passes.py", PASSES), ("at_once.py", "import net\nnet.die(0)\n")):
-        (tmp_path / name).write_text(text)
-    return tmp_path
+    return written(tmp_path)
 
 
+@pytest.mark.rotated
 @pytest.mark.parametrize(
     ("words", "message"),
     [
@@ -91,18 +98,26 @@ def test_what_crashed_is_named(pyharness, folder, words, message):
     )
 
 
-def test_the_remedy_shows_the_line(pyharness, folder):
-    environment = {**pyharness.environment, "PYTHONFAULTHANDLER": "1"}
-    done = pyharness("fx", "verify", "net.py:Net", "passes.py:killer", cwd=folder, env=environment)
+@pytest.fixture(scope="module")
+def killed(tmp_path_factory):
+    """What one that crashes says as JSON, and where it does."""
+    folder = written(tmp_path_factory.mktemp("killed"))
+    environment = {**environment_of(folder / "state"), "PYTHONFAULTHANDLER": "1"}
+    words = ("fx", "verify", "net.py:Net", "passes.py:killer", "--json")
+    with contextlib.closing(Command(environment, folder)) as command:
+        yield command(*words)
+
+
+def test_the_remedy_shows_the_line(killed):
     line = PASSES.split("net.die(0)", maxsplit=1)[0].count("\n") + 1
-    assert f'passes.py", line {line} in killer' in done.stderr
+    assert f'passes.py", line {line} in killer' in killed.stderr
 
 
-def test_json(pyharness, folder):
-    done = pyharness("fx", "verify", "net.py:Net", "passes.py:killer", "--json", cwd=folder)
-    assert (done.returncode, json.loads(done.stdout)["error"]["message"]) == (1, f"The pass killer {SEGV}")
+def test_json(killed):
+    assert (killed.returncode, json.loads(killed.stdout)["error"]["message"]) == (1, f"The pass killer {SEGV}")
 
 
+@pytest.mark.rotated
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
 def test_what_tells_us_to_end_ends_both(pyharness, folder, number):
     started = pyharness.start("fx", "verify", "net.py:Net", "passes.py:stays", cwd=folder)
@@ -114,6 +129,7 @@ def test_what_tells_us_to_end_ends_both(pyharness, folder, number):
     assert ends_within(other, 20)
 
 
+@pytest.mark.rotated
 @pytest.mark.parametrize("verb", ["verify", "bisect", "determinism"])
 def test_a_model_that_cannot_be_traced(pyharness, folder, verb):
     names = ["net.py:Branching", "passes.py:same"]

@@ -208,18 +208,23 @@ def test_doctor_says_what_is_wrong_with_it(folderless, sleeping):
     assert str(sleeping.pid) in done.stdout
 
 
+FILLING = PROGRAMS / "fills_disk.py"
+
+
 def test_a_disk_that_fills_while_the_program_runs(pyharness, disk):
-    """What is generated later lies elsewhere; what was made for us is lost, and that is said as it is."""
-    filling, there = PROGRAMS / "fills_disk.py", {"PYHARNESS_HOME": str(disk)}
-    done = pyharness("run", filling, disk, env={**os.environ, **there})
+    """What is generated later lies elsewhere."""
+    done = pyharness("run", FILLING, disk, env={**os.environ, "PYHARNESS_HOME": str(disk)})
     assert (done.returncode, done.stdout) == (0, "ran\nran\n")
     assert [line.rpartition("-")[0] for line in done.stderr.splitlines()] == ["pyharness: handle fills_disk"]
-    for verb in (("fx", "show"), ("trace",), ("fx", "compiled")):
-        (disk / "filling").unlink()
-        done = pyharness(*verb, filling, "--", disk, env={**os.environ, **there})
-        assert (done.returncode, done.stdout) == (1, "ran\nran\n")
-        assert "No space left" in done.stderr
-        assert len(done.stderr.splitlines()) == 2
+
+
+@pytest.mark.rotated
+@pytest.mark.parametrize("verb", [("fx", "show"), ("trace",), ("fx", "compiled")], ids=" ".join)
+def test_what_is_lost_on_a_disk_that_fills_is_said_as_it_is(pyharness, disk, verb):
+    done = pyharness(*verb, FILLING, "--", disk, env={**os.environ, "PYHARNESS_HOME": str(disk)})
+    assert (done.returncode, done.stdout) == (1, "ran\nran\n")
+    assert "No space left" in done.stderr
+    assert len(done.stderr.splitlines()) == 2
 
 
 def test_without_any_folder_the_program_runs_from_memory():

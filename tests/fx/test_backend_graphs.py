@@ -184,6 +184,7 @@ print([each.id for each in pyharness.fx.compile_report().compilations])
 """
 
 
+@pytest.mark.rotated
 @pytest.mark.parametrize("late", [False, True])
 def test_the_entry_point_is_found_and_a_forked_process_goes_on(late):
     code = BOTH.format(late=late)

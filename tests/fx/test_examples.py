@@ -24,6 +24,7 @@ def one_thread():
 
 
 @pytest.mark.usefixtures("one_thread")
+@pytest.mark.rotated
 @pytest.mark.parametrize("example", ["transformer", "resnet18"])
 def test_an_example_learns_and_repeats(example, capfd, monkeypatch):
     command = [sys.executable, str(ROOT / "examples" / f"{example}.py"), "--steps", "3"]
