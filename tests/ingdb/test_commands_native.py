@@ -16,9 +16,11 @@ FOREVER = ROOT / "tests/programs/plain_forever.py"
 KERNELS = "csrc/ops/rms_norm.cpp:"
 
 
-def test_into_over_and_out_across_the_boundary_in_the_forward(tmp_path):
+@pytest.fixture(scope="module")
+def crossed(tmp_path_factory):
+    """What one gdb printed that ran the program twice: the forward with steps to its end, then the backward."""
     gdb = Gdb(
-        tmp_path,
+        tmp_path_factory.mktemp("crossed"),
         "ph-break fx:norm",
         "ph-break native:rms_norm_cpu if eps > 1",
         "ph-run",
@@ -27,33 +29,14 @@ def test_into_over_and_out_across_the_boundary_in_the_forward(tmp_path):
         "ph-over",
         "ph-print eps",
         "ph-print -python x",
-        *["ph-out"] * 5,
-        "ph-into rms_nrm_cpu",
-        program=CROSSING,
-    )
-    gdb.has("Breakpoint 1, forward () at", "torch.ops.pyharness.rms_norm", f"module norm, from {CROSSING}")
-    gdb.has(f"from {CROSSING}", "rms_norm_autograd (", KERNELS, "rms_norm_cpu (", KERNELS, "rms_norm_cpu (")
-    # Out through each caller of theirs: the op, its autograd function, what dispatches to it.
-    gdb.has("= 9.9999", "tensor([[0., 1., 2., 3.],", "::rms_norm (", "RmsNorm::forward (", "::rms_norm_autograd (")
-    gdb.has(
-        "::rms_norm_autograd (",
-        "\tfx node add, module (root)",
-        f"<module> () at {CROSSING}:{line_of('backward', CROSSING)}",
-    )
-    gdb.has("Your native code has no function 'rms_nrm_cpu'", "Did you mean rms_norm_cpu")
-
-
-def test_into_a_line_of_torchs_own_code_ends_at_the_next_line(tmp_path):
-    gdb = Gdb(tmp_path, "ph-break fx:add", "ph-run", "ph-into", "kill", "ph-run", "ph-out", "ph-into", program=CROSSING)
-    gdb.has("\tfx node add", "\tfx node tanh", "ran no function of yours; this is the next line")
-    # The same gdb runs the program again: out of the forward, and into what backward() runs.
-    gdb.has("next line", "\tfx node add", f"<module> () at {CROSSING}:{line_of('backward', CROSSING)}", KERNELS)
-
-
-def test_into_the_line_that_calls_backward_lands_in_the_ops_backward(tmp_path):
-    gdb = Gdb(
-        tmp_path,
+        *["ph-out"] * 4,
+        "ph-into",
+        "ph-out",
+        "ph-into",
+        "kill",
+        "delete 1 2",
         f"ph-break py:{at('backward', CROSSING)}",
+        "echo again\\n",
         "ph-run",
         "ph-into rms_norm_backward_cpu",
         "ph-bt",
@@ -62,20 +45,49 @@ def test_into_the_line_that_calls_backward_lands_in_the_ops_backward(tmp_path):
         "continue",
         program=CROSSING,
     )
-    gdb.has(
+    assert gdb.status == 0, gdb.text
+    return gdb
+
+
+def test_into_over_and_out_across_the_boundary_in_the_forward(crossed):
+    crossed.has("Breakpoint 1, forward () at", "torch.ops.pyharness.rms_norm", f"module norm, from {CROSSING}")
+    crossed.has(f"from {CROSSING}", "rms_norm_autograd (", KERNELS, "rms_norm_cpu (", KERNELS, "rms_norm_cpu (")
+    # Out through each caller of theirs: the op, its autograd function, what dispatches to it.
+    crossed.has("= 9.9999", "tensor([[0., 1., 2., 3.],", "::rms_norm (", "RmsNorm::forward (", "::rms_norm_autograd (")
+    crossed.has("::rms_norm_autograd (", "\tfx node add, module (root)")
+
+
+def test_into_a_line_of_torchs_own_code_ends_at_the_next_line(crossed):
+    crossed.has("\tfx node add", "\tfx node tanh", "ran no function of yours; this is the next line")
+    # Out of the forward, and into what backward() runs.
+    crossed.has("next line", f"<module> () at {CROSSING}:{line_of('backward', CROSSING)}", KERNELS, "again")
+
+
+def test_into_the_line_that_calls_backward_lands_in_the_ops_backward(crossed):
+    crossed.has(
+        "again",
         "rms_norm_backward_cpu (",
         KERNELS,
         "rms_norm_backward_cpu",
         f"plain_crossing.py:{line_of('backward', CROSSING)}",
         "done",
     )
-    assert gdb.status == 0, gdb.text
 
 
-def test_long_values_in_a_locale_of_plain_signs(tmp_path):
-    commands = ["ph-break native:rms_norm_cpu", "ph-run", 'print "é"', "kill"]
-    gdb = Gdb(tmp_path, *commands, program=ROOT / "examples/transformer.py", environment={"LC_ALL": "C"})
-    gdb.has("rms_norm_cpu (input=Tensor float32 [", "…", "weight=Tensor float32 [64]", "…", "$1 = ")
+@pytest.fixture(scope="module")
+def plain_signs(tmp_path_factory):
+    """One at a kernel of a program with larger tensors; its last command is wrong."""
+    commands = ["ph-break native:rms_norm_cpu", "ph-run", 'print "é"', "ph-into rms_nrm_cpu"]
+    program = ROOT / "examples/transformer.py"
+    return Gdb(tmp_path_factory.mktemp("signs"), *commands, program=program, environment={"LC_ALL": "C"})
+
+
+def test_long_values_in_a_locale_of_plain_signs(plain_signs):
+    plain_signs.has("rms_norm_cpu (input=Tensor float32 [", "…", "weight=Tensor float32 [64]", "…", "$1 = ")
+
+
+def test_a_misspelt_function_offers_the_nearest(plain_signs):
+    plain_signs.has("Your native code has no function 'rms_nrm_cpu'", "Did you mean rms_norm_cpu")
 
 
 @pytest.fixture
