@@ -10,11 +10,11 @@ import signal
 import pytest
 from hypothesis import HealthCheck, settings
 
-from kit import builds, needs
+from kit import builds, needs, paths
 from kit.command import Command, environment_of
 from kit.containers import ledgers
 
-pytest_plugins = ["kit.rotation", "kit.order"]
+pytest_plugins = ["kit.rotation", "kit.order", "kit.costs"]
 
 # How fast a busy machine makes up an example says nothing of what is tested.
 settings.register_profile("busy", deadline=None, suppress_health_check=[HealthCheck.too_slow])
@@ -54,6 +54,17 @@ def no_activated_environment():
     """Whoever runs the tests may have one activated, where programs would run that are meant for this one."""
     for name in ("VIRTUAL_ENV", "CONDA_PREFIX"):
         os.environ.pop(name, None)
+
+
+@pytest.fixture(scope="session", autouse=True)
+def garbage_is_collected_seldom(request):
+    """In programs of tests, which end soon; where all variants run, they run as anybody's (kit/site)."""
+    if request.config.pluginmanager.get_plugin("rotation").turn is None:
+        yield
+        return
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("PYTHONPATH", str(paths.SITE), prepend=os.pathsep)
+        yield
 
 
 @pytest.fixture

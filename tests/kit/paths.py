@@ -7,6 +7,8 @@ ROOT = Path(__file__).parents[2]
 TESTS = ROOT / "tests"
 PROGRAMS = TESTS / "programs"
 EXAMPLES = ROOT / "examples"
+SITE = TESTS / "kit" / "site"
+"""Its ``sitecustomize`` is run by each Python program of the tests."""
 BUILT = ROOT / "build" / "tests"
 """What tests compile is kept here, one file for each content."""
 

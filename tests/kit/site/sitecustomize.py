@@ -1,0 +1,11 @@
+"""Python programs of tests collect garbage seldom, and none when they end: a quarter of what importing torch takes.
+
+The tests put this folder on ``PYTHONPATH`` (tests/conftest.py), but for ``PYHARNESS_TURN=all``: there programs run as
+anybody's.
+"""
+
+import atexit
+import gc
+
+gc.set_threshold(100_000)
+atexit.register(gc.freeze)  # registered first, it runs last
