@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import gc
 import os
 import resource
 import signal
@@ -19,6 +20,14 @@ pytest_plugins = ["kit.rotation", "kit.order", "kit.costs"]
 # How fast a busy machine makes up an example says nothing of what is tested.
 settings.register_profile("busy", deadline=None, suppress_health_check=[HealthCheck.too_slow])
 settings.load_profile("busy")
+
+
+gc.set_threshold(100_000)  # to import torch and to collect thousands of tests makes no garbage to speak of
+
+
+def pytest_collection_finish():
+    """All of it stays: no collection of a test looks at it again."""
+    gc.freeze()
 
 
 @pytest.fixture(scope="session", autouse=True)
