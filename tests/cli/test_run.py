@@ -48,6 +48,7 @@ def listed(run):
     return json.loads(output)["handles"]
 
 
+@pytest.mark.rotated
 @pytest.mark.parametrize(
     "text",
     [

@@ -166,6 +166,7 @@ def read_until(terminal, pattern):
 # What follows never imports the real torch: it is about the process around it.
 
 
+@pytest.mark.rotated
 @pytest.mark.parametrize(
     "text",
     [

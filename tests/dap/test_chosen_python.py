@@ -18,6 +18,7 @@ def project(tmp_path, monkeypatch):
     return tmp_path
 
 
+@pytest.mark.rotated
 @pytest.mark.parametrize("named", [False, True])
 def test_the_client_hears_of_a_choice_of_ours(dap, project, named):
     program = Debugging(dap.stdio(), str(project / "train.py"))

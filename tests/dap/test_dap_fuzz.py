@@ -73,6 +73,7 @@ def test_broken_bytes_do_not_take_the_adapter_along(dap):
     assert len(crowd.answers) > RAW // 2
 
 
+@pytest.mark.rotated
 @pytest.mark.parametrize("native", [(), ("call",)], ids=["python", "native"])
 def test_a_program_stands_through_nonsense(dap, native):
     program = Debugging(dap.stdio(), "core_crossing.py").launch("local", native=native)

@@ -32,6 +32,7 @@ def test_a_pause_before_anything_runs(dap):
     program.leave()
 
 
+@pytest.mark.rotated
 @pytest.mark.parametrize("mark", ["tick", "scaled"])
 def test_breakpoints_that_come_until_after_the_end(dap, mark):
     """Where the program has gone, nobody can say what it had."""

@@ -22,6 +22,7 @@ def pipes(tmp_path):
         os.close(pipe)
 
 
+@pytest.mark.rotated
 @pytest.mark.parametrize("first", ["the stop", "the step"])
 def test_another_stopped_thread_holds_the_gil(dap, pipes, tmp_path, first):
     program = Debugging(dap.stdio(), "fault_meanwhile.py")

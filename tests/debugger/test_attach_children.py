@@ -89,6 +89,7 @@ def visit(child, script, mark, expression):
         return stop.frame.function, program.evaluate(expression)
 
 
+@pytest.mark.rotated
 @pytest.mark.parametrize("way", ["fork", "spawn", "forkserver"])
 def test_a_child_of_multiprocessing(family, lines, way):
     parent = family(LOOP, "forks", way)

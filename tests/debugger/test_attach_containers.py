@@ -185,6 +185,7 @@ def test_a_debugger_that_is_killed_leaves_a_program_that_runs_on(contained, wher
     assert container.end() == (0, "temporary []\n", "")
 
 
+@pytest.mark.rotated
 @pytest.mark.parametrize("how", [("--pid", "--mount-proc"), ("--net",)], ids=" ".join)
 def test_what_sees_our_files_is_sent_none(how):
     module = builds.tally(sys.executable, str(PROGRAMS))

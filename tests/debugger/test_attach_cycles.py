@@ -14,7 +14,7 @@ import pytest
 
 import pyharness
 
-RUNS = int(os.environ.get("PYHARNESS_RUNS", "14"))
+RUNS = int(os.environ.get("PYHARNESS_RUNS", "11"))
 CONTROLLER = Path(__file__).with_name("attach_controller.py")
 PHASES = {
     "hello": "@repeat",

@@ -31,6 +31,7 @@ def controller():
         process.communicate()
 
 
+@pytest.mark.rotated
 @pytest.mark.parametrize(
     "state", ["hello", "initialized", "ready", "running", "python", "native", "halting", "stepping"]
 )
@@ -79,6 +80,7 @@ LONG = "__import__('os').write(1, b'asked\\n') and __import__('threading').Event
 BUSY = "__import__('os').write(1, b'asked\\n') and [0 for _ in iter(int, 1)]"
 
 
+@pytest.mark.rotated
 @pytest.mark.parametrize("expression", [LONG, BUSY], ids=["waits", "computes"])
 @pytest.mark.parametrize("where", ["@released", "native:tick"], ids=["python", "native"])
 def test_an_expression_holds_the_program_no_longer_than_its_debugger_lives(running, controller, where, expression):

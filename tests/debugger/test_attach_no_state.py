@@ -22,6 +22,7 @@ def attached(walker):
     return done.stdout.strip()
 
 
+@pytest.mark.rotated
 @pytest.mark.parametrize("how", [{"handle": "walker"}, {}], ids=["run", "python"])
 def test_debuggers_come_by_process_id_one_after_another(running, monkeypatch, how):
     monkeypatch.setenv("PYHARNESS_HOME", "/proc/nope")

@@ -8,6 +8,7 @@ from pyharness.model.errors import UsageError
 HOW = [pytest.param({"handle": "trainer"}, id="by handle"), pytest.param({}, id="by pid")]
 
 
+@pytest.mark.rotated
 @pytest.mark.parametrize("how", HOW)
 def test_at_ops_and_nodes_of_a_loop_that_runs(running, how):
     trainer = running("attach_ops.py", **how)

@@ -8,6 +8,7 @@ import pyharness
 from kit.strangers import assert_let_nobody_in
 
 
+@pytest.mark.rotated
 @pytest.mark.parametrize("handle", ["walker", ""], ids=["handle", "plain"])
 def test_an_attached_program_lets_nobody_in(running, handle):
     walker = running("attach_loop.py", "native", handle=handle)

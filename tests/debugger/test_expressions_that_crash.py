@@ -23,6 +23,7 @@ def stands_at(stop, mark):
     return stop.frame.function == "dangerous::add" and stop.frame.line == line_of(mark, SOURCE)
 
 
+@pytest.mark.rotated
 @pytest.mark.parametrize(
     ("expression", "said"),
     [
@@ -66,6 +67,7 @@ def test_in_python_at_a_python_stop_the_crash_is_the_next_stop(endangered):
         program.kill()
 
 
+@pytest.mark.rotated
 @pytest.mark.parametrize(("condition", "said"), [("crash(0)", CRASH), ("throws()", "was ended by SIGABRT")])
 @pytest.mark.parametrize("hits", ["", " hits >= 1"])
 def test_a_condition_that_crashes_is_one_that_could_not_be_tested(endangered, condition, said, hits):

@@ -77,6 +77,7 @@ def test_log_points(script):
     assert sorted(said) == [f"n is {n}" for n in (0, 1, 2, 7, 9)]
 
 
+@pytest.mark.rotated
 @pytest.mark.parametrize("support", ["True", "False"])
 def test_the_variable_of_debugpy_may_be_set(script, tmp_path, support, monkeypatch):
     monkeypatch.setenv("GEVENT_SUPPORT", support)

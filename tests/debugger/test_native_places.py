@@ -78,6 +78,7 @@ def overloads(tmp_path):
         yield stopped
 
 
+@pytest.mark.rotated
 @pytest.mark.parametrize(
     ("place", "value"),
     [
@@ -127,6 +128,7 @@ def operators(tmp_path):
         yield stopped
 
 
+@pytest.mark.rotated
 @pytest.mark.parametrize("name", ["operator int*", "Positive::operator bool if n == 3", "Positive::operator[]"])
 def test_an_operator(operators, name):
     stop = operators.run_to(f"native:{name}")

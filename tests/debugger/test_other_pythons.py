@@ -5,15 +5,17 @@ import json
 import pytest
 
 from kit import builds
-from kit.interpreters import interpreters
+from kit.interpreters import cases, interpreters
 from kit.marks import line_of
 from kit.paths import PROGRAMS
 
 PROGRAM, SOURCE = PROGRAMS / "plain_extension.py", PROGRAMS / "plain_extension.c"
 
 
-@pytest.mark.parametrize("python", interpreters().values(), ids=interpreters())
-def test_out_of_native_code_and_on(python, pyharness):
+@pytest.mark.rotated
+@pytest.mark.parametrize("version", cases())
+def test_out_of_native_code_and_on(version, pyharness):
+    python = interpreters()[version]
     words = (
         "--python",
         python,

@@ -55,6 +55,7 @@ def test_out_of_what_a_data_class_calls(tmp_path):
     goes_out(script, script)
 
 
+@pytest.mark.rotated
 @pytest.mark.parametrize("caller", CALLERS)
 def test_out_of_what_such_code_calls(tmp_path, caller):
     makes, calls = CALLERS[caller]

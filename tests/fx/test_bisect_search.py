@@ -67,6 +67,7 @@ def search(net, passes, **options):
     return bisect(net, passes, options.pop("inputs"), **options)
 
 
+@pytest.mark.rotated
 @pytest.mark.parametrize("total", [1, 2, 3, 17, 32])
 def test_any_place_in_lists_of_any_length(net, total):
     for place in {0, total // 3, total - 1}:

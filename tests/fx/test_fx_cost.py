@@ -47,6 +47,7 @@ def reloaded(size):
     return calls(lambda: reload(module))
 
 
+@pytest.mark.rotated
 @pytest.mark.parametrize("work", [materialized, reloaded])
 def test_ten_times_the_nodes_are_ten_times_the_calls(work):
     work(10)  # imports and caches

@@ -34,6 +34,7 @@ def hooked(*arguments, **variables):
     return start(PROGRAMS / "fx_hooked.py", *arguments, **variables)
 
 
+@pytest.mark.rotated
 @pytest.mark.parametrize("late", [[], ["--late"]], ids=["before torch", "after torch"])
 def test_a_plain_program_gets_files_before_they_run(late):
     lines, errors = finish(hooked(*late, PROGRAMS / "fx_plain.py"))

@@ -61,6 +61,7 @@ def test_every_entry_gives_its_operand_back_in_every_form():
     assert len([1 for key, _ in INVERSES if isinstance(key, str)]) > 90
 
 
+@pytest.mark.rotated
 @pytest.mark.parametrize("seed", range(60))
 def test_random_graphs_round_trip(seed):
     builder = Builder(seed)

@@ -290,6 +290,7 @@ REWRITES = [
 ]
 
 
+@pytest.mark.rotated
 @pytest.mark.parametrize("rewrite", range(len(REWRITES)))
 def test_results_stay_the_same_on_random_graphs(rewrite):
     torch.manual_seed(0)

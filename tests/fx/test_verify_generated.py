@@ -49,6 +49,7 @@ def is_found(first, mutation, names=None):
     return first is not None and (first.node in nodes or (mutation.missing and first.missing == mutation.missing))
 
 
+@pytest.mark.rotated
 @pytest.mark.parametrize("number", GRAPHS)
 def test_a_mutation_is_found_at_its_node(number):
     module, changed, mutation, equivalent = drawn(number)

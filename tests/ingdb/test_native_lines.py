@@ -95,6 +95,7 @@ OWN = {
 }
 
 
+@pytest.mark.rotated
 @pytest.mark.parametrize(
     "flags", [(), ("-gdwarf-4",), ("-O2", "-fno-inline"), ("-fcf-protection=full",), ("-O1", "-fno-omit-frame-pointer")]
 )

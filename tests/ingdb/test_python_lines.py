@@ -5,7 +5,7 @@ import subprocess
 
 import pytest
 
-from kit.interpreters import interpreters
+from kit.interpreters import cases, interpreters
 from pyharness.reading.python.lines import line_at
 
 # `co_lines` gives (start, end, line) of every range; argparse and asyncio have every kind of statement.
@@ -33,7 +33,8 @@ json.dump(found, sys.stdout)
 """
 
 
-@pytest.mark.parametrize("name", interpreters())
+@pytest.mark.rotated
+@pytest.mark.parametrize("name", cases())
 def test_every_instruction_has_the_line_that_python_gives_it(name):
     text = subprocess.run([interpreters()[name], "-c", TELL], capture_output=True, text=True, check=True).stdout
     version = tuple(map(int, name.split("-")[0].split(".")))
