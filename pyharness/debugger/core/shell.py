@@ -98,7 +98,7 @@ class CoreShell(Shell):
                 self._listener.ready()
                 self._listener.configure()
                 if item:
-                    raise HarnessError("\n".join(item))
+                    self._listener.output("".join(f"{sentence}\n" for sentence in item), "important")
             case "gdb":
                 if item is None:
                     raise CoreLostError

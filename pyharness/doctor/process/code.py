@@ -14,6 +14,7 @@ from pyharness.doctor.tested import TORCH, parsed
 from pyharness.doctor.torch import works_untested
 from pyharness.model.errors import HarnessError
 from pyharness.model.user_code import is_user_binary
+from pyharness.reading.process.file_changes import of_path, remedy
 from pyharness.reading.python.runtime import find_python
 
 if TYPE_CHECKING:
@@ -81,8 +82,9 @@ def extensions(process: LiveProcess) -> Iterator[Diagnosis]:
         area = EXTENSION.about(image.path)
         if image.deleted:
             none = False
-            seen = "It was rebuilt or removed after the process loaded it: nothing can be said of its code."
-            yield area.problem("file", seen, "Start the program anew to debug it.")
+            became = of_path(image.path, deleted=True)
+            seen = f"It {became}: nothing can be said of its code."
+            yield area.problem("file", seen, f"{remedy(became).capitalize()} to debug it.")
             continue
         elf = process.open(image.path)
         if elf and _is_extension(elf):

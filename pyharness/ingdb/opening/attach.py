@@ -11,12 +11,14 @@ import gdb
 
 from pyharness.host.surroundings import Surroundings
 from pyharness.ingdb import console, terminal
+from pyharness.ingdb.opening.names_of_files import without_own
 from pyharness.ingdb.process import libraries
 from pyharness.ingdb.settings import temporarily
 from pyharness.ingdb.stack import unwinder
 from pyharness.model.text.source_line import look_below
 from pyharness.reading.live import refusal
 from pyharness.reading.process import memory_map
+from pyharness.reading.process.file_changes import remedy
 
 _NOWHERE = "/nonexistent"
 _PATIENCE, _POLL = 5.0, 0.05
@@ -35,7 +37,7 @@ def attach(pid: int, *, non_stop: bool, symbols: bool = True) -> None:
     if symbols:
         libraries.load_user_symbols()
     for path, became in libraries.lost().items():
-        terminal.write(f"{path} {became}: start the program anew to debug its code.")
+        terminal.write(f"{path} {became}: {remedy(became)} to debug its code.")
 
 
 def _is_attached(pid: int, *, non_stop: bool, last: bool) -> bool:
@@ -77,8 +79,7 @@ def _see_its_files(root: str) -> None:
     Of itself gdb would enter its mount namespace, for which it needs more rights than to trace it.
     """
     look_below(root)
-    if root:
-        console.run(f"set sysroot {root}")
+    console.run(f"set sysroot {without_own(root)}")
 
 
 def _check_libraries(pid: int, root: str) -> None:

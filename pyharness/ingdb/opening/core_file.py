@@ -10,6 +10,7 @@ import gdb
 
 from pyharness.ingdb import console
 from pyharness.ingdb.opening import attach
+from pyharness.ingdb.opening.names_of_files import without_own
 from pyharness.ingdb.process import libraries
 from pyharness.ingdb.settings import temporarily
 from pyharness.ingdb.stops.fault_address import Area
@@ -53,6 +54,7 @@ def open_core(path: str, program: str = "") -> None:
 def _read(path: str, program: str) -> None:
     # gdb reads libc whatever we say; with debug symbols installed for it, in full.
     with temporarily("debug-file-directory", "/nonexistent"):
+        console.run(f"set sysroot {without_own()}")
         console.run(f"core-file {_argument(path)}")
         executable = _checked(path, program) if program else _executable()
         if executable:

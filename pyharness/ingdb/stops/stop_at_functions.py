@@ -19,6 +19,7 @@ from pyharness.model.text.code_lines import line_count
 from pyharness.protocol.mi import Bound, Break
 from pyharness.reading.functions.function_name import matches
 from pyharness.reading.functions.symbol_names import demangled
+from pyharness.reading.process.file_changes import remedy
 
 if TYPE_CHECKING:
     from pyharness.ingdb.functions.user_functions import UserFunction
@@ -176,7 +177,7 @@ def _is_inlined(name: str) -> bool:
 
 def _hint(request: Break) -> str:
     if gone := changes():
-        return f"{gone}. Start it anew to stop there."
+        return f"{gone}. {remedy(gone).capitalize()} to stop there."
     if request.function and _is_inlined(request.function):
         return (
             f"The compiler has inlined {request.function} into what calls it and left no code of its own.\n"

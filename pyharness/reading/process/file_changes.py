@@ -12,13 +12,23 @@ if TYPE_CHECKING:
 
 DELETED, REPLACED = "was deleted since the program loaded it", "was replaced since the program loaded it"
 OVERWRITTEN = "was written over since the program loaded it"
+IN_MEMORY = "lies in memory only"
+_MEMORY = "/memfd:"
+"""How the kernel names a file of ``memfd_create``, which it calls deleted."""
 
 
 def of_path(path: str, *, deleted: bool) -> str:
     """What became of the file at ``path``, which is another one than the program's; ``deleted``: the kernel says so."""
+    if deleted and path.startswith(_MEMORY):
+        return IN_MEMORY
     if not os.path.lexists(path):
         return DELETED if deleted else "is missing"
     return REPLACED if deleted else "was rebuilt since"
+
+
+def remedy(became: str) -> str:
+    """What to do about a file that became so."""
+    return "load it from a file" if IN_MEMORY in became else "start the program anew"
 
 
 def since_opened(elf: Elf) -> str:
