@@ -68,6 +68,9 @@ def listed(run):
         "import sys; sys.modules.clear()",
         "import sys; ends = sys.exit; sys.modules.clear(); ends(3)",
         "import sys; sys.modules.clear(); 1 / 0",
+        "import sys; del sys.excepthook; 1 / 0",
+        "import ctypes, threading as t; t.Timer(0.2, t.stack_size).start(); ctypes.CDLL(None).pthread_exit(0)",
+        "import ctypes; ctypes.CDLL(None).pthread_exit(0)",
     ],
 )
 def test_it_ends_and_speaks_as_under_python(run, script, text):

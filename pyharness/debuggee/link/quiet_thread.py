@@ -54,6 +54,11 @@ def is_one() -> bool:
     return _thread.get_ident() in _running
 
 
+def lwps() -> set[int]:
+    """The LWPs of our threads."""
+    return set(_running.copy().values())
+
+
 def forget() -> None:
     """In a forked child: none of them runs here."""
     _running.clear()

@@ -8,17 +8,25 @@ from contextlib import suppress
 from typing import TYPE_CHECKING, ClassVar
 
 from pyharness.debuggee.link import forked, quiet_thread
+from pyharness.debuggee.link.left_alone import is_left_alone
 from pyharness.debuggee.link.own_socket import OwnSocket
 from pyharness.debuggee.link.seat import SEAT
 from pyharness.debuggee.link.session import Session, peer_of
 from pyharness.debuggee.unpatched import select, socket
 from pyharness.host import handles
 from pyharness.host.descriptors import socket_above_streams
+from pyharness.host.process_state import tasks
 from pyharness.protocol.channel import Busy, Ends, Exits, Greeting, Link, Visit, greeting_in, greeting_line
 from pyharness.protocol.codec import MalformedError
 
 if TYPE_CHECKING:
     from collections.abc import Callable
+
+
+_LOOKS = 1.0
+"""Seconds from one look to the next whether the program has ended without its main thread."""
+
+_MAIN_AND_THIS = 2
 
 
 class Served:
@@ -73,13 +81,31 @@ class Served:
             self._on_ready = _nothing
 
     def _accept(self, listener: socket.socket) -> None:
-        while True:
-            try:
-                connection = OwnSocket(socket_above_streams(listener.accept()[0]))
-            except OSError:
-                listener.close()
-                return
+        listener.settimeout(_LOOKS)
+        while self._let_in(listener):
+            pass
+
+    def _let_in(self, listener: socket.socket) -> bool:
+        """Let the next one in, if one comes soon; whether another may come."""
+        try:
+            connection = OwnSocket(socket_above_streams(listener.accept()[0]))
+        except socket.timeout:  # another class up to Python 3.9
+            if is_left_alone():
+                self._leave()
+                return False
+        except OSError:
+            listener.close()
+            return False
+        else:
             quiet_thread.start(self._welcome, connection)
+        return True
+
+    def _leave(self) -> None:
+        """Have the process end: it does so with its last thread, where that is the calling one."""
+        self.end()
+        self.exits(0)
+        if len(tasks(self._owner)) > _MAIN_AND_THIS:
+            os._exit(0)
 
     def _welcome(self, connection: socket.socket) -> None:
         """Read who comes; one that says nothing only wanted to know whether we live."""
