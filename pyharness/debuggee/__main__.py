@@ -279,6 +279,10 @@ def _print_syntax_error(error: SyntaxError) -> NoReturn:
 
 def _hand_to_hook(error: BaseException) -> None:
     """What Python does with an exception that nobody has caught, one of the hook itself included."""
+    if not hasattr(sys, "excepthook"):
+        print("sys.excepthook is missing", file=sys.stderr)
+        sys.__excepthook__(type(error), error, error.__traceback__)
+        return
     try:
         sys.excepthook(type(error), error, error.__traceback__)
     except SystemExit:
