@@ -2,6 +2,7 @@
 
 import json
 import os
+import resource
 import signal
 import subprocess
 import sys
@@ -11,6 +12,8 @@ import pytest
 from kit.command import PYHARNESS
 
 PATIENCE = 60
+LITTLE = 60 << 20
+"""Bytes of addresses, with which Python starts and no thread of ours does."""
 
 
 @pytest.fixture
@@ -41,6 +44,14 @@ def script(tmp_path):
         return path
 
     return write
+
+
+def test_it_runs_also_where_no_thread_can_be_had(run, script):
+    path = script("print('done')")
+    process = run(path, preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_AS, (LITTLE, LITTLE)))
+    output, errors = process.communicate(timeout=PATIENCE)
+    assert (process.returncode, output) == (0, "done\n")
+    assert errors == "pyharness: no handle: no memory for a thread.\n"
 
 
 def listed(run):

@@ -51,7 +51,13 @@ def _listen(name: str, arguments: list[str]) -> None:
     except HarnessError as error:
         say(str(error))
         raise SystemExit(error.exit_code) from None
-    here.start()
+    try:
+        here.start()
+    except RuntimeError as error:  # no thread can be had: too little memory, or too many threads
+        here.end()
+        served.Served.current = None
+        say(f"no handle: {error}.")
+        return
     say(f"handle {name} (pid {here.handle.pid})")
 
 

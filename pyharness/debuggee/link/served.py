@@ -97,7 +97,10 @@ class Served:
             listener.close()
             return False
         else:
-            quiet_thread.start(self._welcome, connection)
+            try:
+                quiet_thread.start(self._welcome, connection)
+            except RuntimeError:  # the program has left no memory for one, or no thread
+                connection.close()
         return True
 
     def _leave(self) -> None:
