@@ -10,6 +10,10 @@ from typing import TYPE_CHECKING
 __version__ = "0.2.0"
 
 if TYPE_CHECKING:
+    from pyharness.debuggee.in_place.pdb_class import Pdb as Pdb
+    from pyharness.debuggee.in_place.stops import breakpoint as breakpoint  # noqa: A004  (for PYTHONBREAKPOINT)
+    from pyharness.debuggee.in_place.stops import post_mortem as post_mortem
+    from pyharness.debuggee.in_place.stops import set_trace as set_trace
     from pyharness.debugger.program import debug as debug
     from pyharness.debugger.starting.attach import attach as attach
     from pyharness.native.find_nan import find_nan as find_nan
@@ -20,6 +24,8 @@ else:
     __getattr__, __dir__, __all__ = on_first_use(
         __name__,
         {
+            "debuggee.in_place.pdb_class": "Pdb",
+            "debuggee.in_place.stops": "breakpoint post_mortem set_trace",
             "debugger.starting.attach": "attach",
             "debugger.program": "debug",
             "native.find_nan": "find_nan",

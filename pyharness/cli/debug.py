@@ -20,6 +20,7 @@ if TYPE_CHECKING:
 
     from pyharness.prompt.plan import Plan
     from pyharness.prompt.session import Session
+    from pyharness.prompt.terminal.terminal import Terminal
 
 _EPILOG = """Without --at the first prompt is at the program's first line. `help` at the prompt lists its commands; they
 are those of pdb and gdb. Ctrl-C pauses the program wherever it is; the program has the terminal while it runs. From a
@@ -57,6 +58,7 @@ _CORE = b"\x7fELF"
 @click.option("--post-mortem", is_flag=True, help="Run on to an exception that nobody catches, or a crash.")
 @click.option("--include", multiple=True, metavar="PATTERN", help="Step into library code of this path, too.")
 @eval_timeout_option
+@click.option("--in-place", "lifeline", type=int, hidden=True, help="The program itself has opened this prompt.")
 @click.option("--no-color", is_flag=True, help="No colours, as with NO_COLOR.")
 def command(  # noqa: PLR0913, PLR0917  (one for each option)
     words: tuple[str, ...],
@@ -68,6 +70,7 @@ def command(  # noqa: PLR0913, PLR0917  (one for each option)
     files: tuple[str, ...],
     include: tuple[str, ...],
     eval_timeout: float,
+    lifeline: int | None,
     *,
     post_mortem: bool,
     no_color: bool,
@@ -79,6 +82,8 @@ def command(  # noqa: PLR0913, PLR0917  (one for each option)
     from pyharness.prompt.lines.sources import Lines, Piped, file_lines
     from pyharness.prompt.session import Session
 
+    if lifeline is not None:
+        return _in_place(words[0], lifeline)
     checked_timeout(eval_timeout)
     output.colours.off = no_color
     from_files = [line for file in files for line in file_lines(file)]
@@ -92,14 +97,31 @@ def command(  # noqa: PLR0913, PLR0917  (one for each option)
 
 
 def _at_terminal(plan: Plan, from_files: list[str]) -> Session:
+    from pyharness.prompt.terminal.program_terminal import ProgramTerminal
+
+    return _typed(plan, ProgramTerminal(), from_files)  # before there is any thread: it forks
+
+
+def _in_place(handle: str, lifeline: int) -> int:
+    """A prompt that the program ``handle`` has opened; it lives as long as that keeps the other end of ``lifeline``."""
+    import socket
+
+    from pyharness.debugger.starting.attach import Attachment
+    from pyharness.prompt.plan import Plan
+    from pyharness.prompt.terminal.shared_terminal import SharedTerminal
+
+    program = socket.socket(fileno=lifeline)
+    program.set_inheritable(False)
+    return _typed(Plan(Attachment(handle), in_place=True), SharedTerminal(program), []).run([])
+
+
+def _typed(plan: Plan, terminal: Terminal, from_files: list[str]) -> Session:
     from pyharness.cli.kit import output
     from pyharness.prompt.completion import candidates
     from pyharness.prompt.lines.edited import Edited, is_possible
     from pyharness.prompt.lines.sources import Lines, Typed
     from pyharness.prompt.session import Session
-    from pyharness.prompt.terminal.program_terminal import ProgramTerminal
 
-    terminal = ProgramTerminal()  # before there is any thread: it forks
     if not (is_possible() and _is_terminal(sys.stdout)):
         return Session(plan, output, Lines(Typed(), output, from_files), terminal)
     editor = Edited(output.note)

@@ -26,6 +26,8 @@ if TYPE_CHECKING:
     from pyharness.host.handles import Handle
 
 START = Path(__file__).resolve().parent.parent / "debuggee" / "start.py"
+HARNESS_PYTHON = "PYHARNESS_PYTHON"
+"""Tells the program whose Python has the debugger: `breakpoint()` in it starts one."""
 _WITH_VALUE = {"--name", "--python"}
 
 
@@ -100,6 +102,7 @@ def command(*, name: str, python: str, nan: bool, listing: bool, as_json: bool, 
 
         have_engine(interpreter)
     sys.stdout.flush()
+    os.environ[HARNESS_PYTHON] = sys.executable
     os.execv(interpreter, [interpreter, str(START), "nan" if nan else "run", name, *words])  # noqa: S606  (a list of arguments, no shell)
 
 

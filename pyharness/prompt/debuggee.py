@@ -33,7 +33,7 @@ if TYPE_CHECKING:
     from pyharness.prompt.plan import Plan
     from pyharness.prompt.points import Points
     from pyharness.prompt.screen import Screen
-    from pyharness.prompt.terminal.program_terminal import ProgramTerminal
+    from pyharness.prompt.terminal.terminal import Terminal
 
 _PATIENCE = 0.5
 """Seconds that a second Ctrl-C waits for whoever handles the events."""
@@ -55,7 +55,7 @@ class TerminalGoneError(Exception):
 class Debuggee(Listener):
     """One program, from its start to its end; the next is another one."""
 
-    def __init__(self, plan: Plan, screen: Screen, terminal: ProgramTerminal | None, points: Points) -> None:
+    def __init__(self, plan: Plan, screen: Screen, terminal: Terminal | None, points: Points) -> None:
         self._screen = screen
         self._terminal = terminal
         self._points = points
@@ -101,7 +101,7 @@ class Debuggee(Listener):
         )
 
     @staticmethod
-    def _in_terminal(target: Command, terminal: ProgramTerminal) -> Command:
+    def _in_terminal(target: Command, terminal: Terminal) -> Command:
         stdin, stdout, stderr = map(terminal.stream, (sys.stdin, sys.stdout, sys.stderr))
         return replace(target, stdin=stdin, stdout=stdout, stderr=stderr)
 
@@ -240,6 +240,8 @@ class Debuggee(Listener):
 
     def end(self) -> None:
         """End the program if it is ours, else leave it, and give back everything."""
+        if self._terminal and not self.ours:
+            self._terminal.leave(quits=True)
         with suppress(DebuggerLostError):
             if self.alive:
                 (self.shell.kill if self.ours else self.shell.let_go)()
@@ -247,6 +249,8 @@ class Debuggee(Listener):
 
     def leave(self) -> None:
         """Leave the program running without any debugger, and give back everything."""
+        if self._terminal:
+            self._terminal.leave(quits=False)
         self.shell.let_go()
         self.shell.close()
 

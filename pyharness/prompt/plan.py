@@ -23,6 +23,9 @@ class Plan:
     eval_timeout: float = EVAL_TIMEOUT
     """Seconds that an expression may take."""
 
+    in_place: bool = False
+    """Whether the program has opened the prompt itself, and waits for it."""
+
     @property
     def starts(self) -> bool:
         """Whether the program is started for this session."""

@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from pyharness.prompt.plan import Plan
     from pyharness.prompt.position import Position
     from pyharness.prompt.screen import Screen
-    from pyharness.prompt.terminal.program_terminal import ProgramTerminal
+    from pyharness.prompt.terminal.terminal import Terminal
 
 _NOTHING = "#"
 """A line that does nothing, and is no empty one."""
@@ -35,7 +35,7 @@ _NONE = "No program is being debugged."
 class Session:
     """One person, or one file of commands, and one program at a time."""
 
-    def __init__(self, plan: Plan, screen: Screen, lines: Lines, terminal: ProgramTerminal | None = None) -> None:
+    def __init__(self, plan: Plan, screen: Screen, lines: Lines, terminal: Terminal | None = None) -> None:
         self.plan = plan
         self.screen = screen
         self.lines = lines
@@ -84,6 +84,8 @@ class Session:
         """Before the first prompt: at the first line of a program that begins here, wherever another one is."""
         if self.plan.starts:
             self.go("into")
+        elif self.plan.in_place:  # it comes to its stop by itself
+            self.go("continue")
         else:
             self.go("continue", self.program.interrupt)
 
@@ -234,6 +236,7 @@ class Session:
     def drop(self) -> None:
         """End the program, where it still runs: there is none any more."""
         program, self.debuggee, self.position = self.debuggee, None, None
+        self.over = self.over or self.plan.in_place  # the terminal is another's now
         if program:
             program.end()
 

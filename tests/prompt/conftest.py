@@ -1,5 +1,7 @@
 """What the tests of the prompt share: a program to type at, through a pipe and in a terminal."""
 
+import sys
+
 import pytest
 from prompt_text import PROMPT, Dialogue
 
@@ -59,3 +61,20 @@ def window(environment):
     yield begin
     for each in begun:
         each.end()
+
+
+@pytest.fixture
+def in_place(environment):
+    """``in_place(DOES, ...)``: tests/programs/in_place.py in a terminal, at the first prompt that it opens."""
+    begun = []
+
+    def begin(*words, command=(sys.executable, PROGRAMS / "in_place.py"), first=PROMPT, **settings):
+        hook = {"TERM": "dumb", "PYTHONBREAKPOINT": "pyharness.breakpoint"}
+        terminal = Dialogue([*map(str, (*command, *words))], {**environment, **hook, **settings})
+        begun.append(terminal)
+        terminal.wait_for(first)
+        return terminal
+
+    yield begin
+    for terminal in begun:
+        terminal.end()

@@ -16,11 +16,13 @@ if TYPE_CHECKING:
 def main() -> int:
     """Listen, then become the script."""
     from pyharness.debuggee.__main__ import INTERRUPTED, parse, run
+    from pyharness.debuggee.in_place import hook
     from pyharness.debuggee.link.served import Served  # now: a program may empty sys.modules
 
     name, *arguments = sys.argv[1:]
     options = parse(arguments)
     _listen(name, arguments)
+    hook.install()
     try:
         status = run(options, stop=False)
     except SystemExit as ended:

@@ -39,7 +39,8 @@ class Served:
         self.handle, listener = handles.listen(name, command, parent, folder)
         self._listener = OwnSocket(listener)
         self._owner = os.getpid()
-        self._on_ready: Callable[[], None] = _nothing
+        self.on_ready: Callable[[], None] = _nothing
+        """Called when a debugger has come and is ready, on a thread of ours."""
 
     def start(self) -> None:
         """Let debuggers come from now on."""
@@ -76,9 +77,9 @@ class Served:
     def wait_for_visit(self, hung_up: socket.socket, seconds: float) -> None:
         """Wait until a debugger has come and is ready, but no longer than it keeps ``hung_up`` open, or ``seconds``."""
         if seconds > 0:
-            self._on_ready = lambda: hung_up.shutdown(2)
+            self.on_ready = lambda: hung_up.shutdown(2)
             select.select([hung_up], [], [], seconds)
-            self._on_ready = _nothing
+            self.on_ready = _nothing
 
     def _accept(self, listener: socket.socket) -> None:
         listener.settimeout(_LOOKS)
@@ -139,7 +140,7 @@ class Served:
     def _meet(self, session: Session) -> None:
         """Tell a debugger what there is, and whoever waits for one that it is here."""
         if session.meet():
-            self._on_ready()
+            self.on_ready()
 
 
 def forget() -> str:

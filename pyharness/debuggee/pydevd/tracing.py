@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 
 from pyharness.debuggee.bounded import BOUNDS
 from pyharness.debuggee.link import quiet_thread
-from pyharness.debuggee.pydevd import left_behind, saved_modules, second_client, woken
+from pyharness.debuggee.pydevd import breakpoint_hook, left_behind, saved_modules, second_client, woken
 from pyharness.debuggee.pydevd.trace_function import MONITORING, set_trace
 from pyharness.debuggee.pydevd.traced_frames import TRACED_FRAMES, is_pydevds
 from pyharness.debuggee.unpatched import threading
@@ -51,7 +51,7 @@ def connect(link: socket.socket, is_over: Callable[[], bool]) -> None:
 
     Returns when the debugger has set its breakpoints, or at ``release``. ``is_over`` says whether that was called.
     """
-    with _environment(), saved_modules.given():
+    with _environment(), saved_modules.given(), breakpoint_hook.taken():
         import debugpy.server.api as server
     import pydevd_tracing
 
@@ -119,6 +119,7 @@ def let_go() -> None:
         _end(debugger)
         left_behind.clear(debugger)
     left_behind.wait_until_left()
+    breakpoint_hook.give_back()
     undo_patch_thread_modules()
     if MONITORING:
         _stop_monitoring()
@@ -144,17 +145,18 @@ def _end(debugger: Any) -> None:
             thread.do_kill_pydev_thread()
 
 
-def stop_soon() -> None:
-    """Have the main thread stop at the next line of the user's that it runs."""
+def stop_soon(thread: threading.Thread | None = None) -> None:
+    """Have a thread, the main one by default, stop at the next line of the user's that it runs."""
     import pydevd
     from _pydevd_bundle.pydevd_additional_thread_info import set_additional_thread_info
     from _pydevd_bundle.pydevd_comm_constants import CMD_STEP_INTO
 
-    info = set_additional_thread_info(threading.main_thread())
+    thread = thread or threading.main_thread()
+    info = set_additional_thread_info(thread)
     info.pydev_step_cmd = CMD_STEP_INTO
     info.pydev_step_stop = None
     info.update_stepping_info()
-    woken.wake(threading.main_thread())
+    woken.wake(thread)
     debugger = pydevd.get_global_debugger()
     if debugger is not None:
         debugger.set_tracing_for_untraced_contexts(breakpoints_changed=True)

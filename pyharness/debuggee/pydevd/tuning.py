@@ -11,6 +11,7 @@ from pyharness.debuggee import recursion
 from pyharness.debuggee.link import quiet_thread
 from pyharness.debuggee.pydevd import evaluation as pydevd_evaluation
 from pyharness.debuggee.pydevd import (
+    going_on,
     passed_returns,
     presentation,
     quick_import,
@@ -116,6 +117,7 @@ def _with_steps_begun(wait: Callable[..., Any]) -> Callable[..., Any]:
         STEPS.stands()
         outcome = wait(thread, frame, *arguments, **named)
         unwound_steps.begins(thread, frame)
+        going_on.tell(thread)
         return outcome
 
     return stands_for

@@ -7,16 +7,20 @@ from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
 from pyharness.debuggee.pydevd.emptied_modules import KEPT_MODULES
-from pyharness.debuggee.pydevd.trace_function import MONITORING
+from pyharness.debuggee.pydevd.trace_function import MONITORING, set_trace
 from pyharness.debuggee.pydevd.tracing import is_connected
 from pyharness.debuggee.unpatched import threading
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
+    from types import TracebackType
 
 
-def stop_at(error: BaseException) -> None:
-    """Have debugpy look at ``error``, which nobody has caught; its traceback holds the program's frames only."""
+def stop_at(error: BaseException, trace: TracebackType | None = None) -> None:
+    """Have debugpy look at ``error``, which nobody has caught; its traceback holds the program's frames only.
+
+    ``trace`` is the one to look at, where it is another than the error has now.
+    """
     if is_connected():
         KEPT_MODULES.put_back()
     if "pydevd" not in sys.modules:
@@ -31,15 +35,33 @@ def stop_at(error: BaseException) -> None:
     thread = threading.current_thread()
     with _unwatched():
         stop_on_unhandled_exception(
-            debugger, thread, set_additional_thread_info(thread), (type(error), error, error.__traceback__)
+            debugger, thread, set_additional_thread_info(thread), (type(error), error, trace or error.__traceback__)
         )
+
+
+def pass_exits() -> None:
+    """``sys.exit`` is no failure from now on, whatever its status: pytest ends so."""
+    import pydevd
+
+    debugger = pydevd.get_global_debugger()
+    if debugger is not None:
+        debugger.ignore_system_exit_code = lambda _error: True
 
 
 @contextmanager
 def _unwatched() -> Iterator[None]:
-    """What debugpy itself runs to stop this thread is no place to stop at: only its own callbacks are exempt."""
-    if not MONITORING:  # its trace function knows its own files
-        yield
+    """What debugpy runs while this thread stands is no place to stop at: only its own callbacks are exempt.
+
+    Its own files are known to it; a finder of modules of the program's, say, is not.
+    """
+    if not MONITORING:
+        traced = sys.gettrace()
+        set_trace(None)
+        try:
+            yield
+        finally:
+            if is_connected():
+                set_trace(traced)
         return
     from _pydevd_sys_monitoring import pydevd_sys_monitoring
 

@@ -27,8 +27,8 @@ _LIBRARIES = ("torch", "functorch", "torchgen", "debugpy", "_distutils_hack", "c
 _PATIENCE = 2.0
 _FINDERS = "__editable___*"
 """What pip writes for an editable install: every import of the user's runs it."""
-
-
+_RUNS = " (Current frame)"
+"""What pydevd adds to the name of a function in a traceback that runs still."""
 _NO_RELOAD = {"enable": False, "watchDirectories": ["/"]}
 """pydevd would watch the current folder, and asks for it even so: a program may run where that has been removed."""
 
@@ -193,7 +193,7 @@ class PythonSide:
         file = _file(entry)
         return Frame(
             "python",
-            entry["name"],
+            entry["name"].removesuffix(_RUNS),
             file,
             entry["line"],
             place_of(file, entry["line"]),

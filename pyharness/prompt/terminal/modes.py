@@ -5,6 +5,7 @@ from __future__ import annotations
 import fcntl
 import termios
 from contextlib import suppress
+from typing import Any
 
 _IFLAG, _OFLAG, _LFLAG, _CC = 0, 1, 3, 6
 _OF_KEYS = termios.ICRNL | termios.INLCR | termios.IGNCR | termios.ISTRIP | termios.IXON
@@ -53,6 +54,15 @@ class Modes:
                 modes[_OFLAG] ^= termios.OPOST
                 termios.tcsetattr(self._terminal, termios.TCSADRAIN, modes)
                 self._plain = plain
+
+
+def for_lines(modes: list[Any]) -> list[Any]:
+    """Modes in which lines can be typed and shown, whatever a program has made of them."""
+    own = list(modes)
+    own[_IFLAG] |= termios.ICRNL
+    own[_OFLAG] |= termios.OPOST | termios.ONLCR
+    own[_LFLAG] |= termios.ICANON | termios.ECHO | termios.ISIG | termios.IEXTEN
+    return own
 
 
 def _key(character: bytes | int) -> bytes:

@@ -71,6 +71,9 @@ class ProgramTerminal:
         self._say("show")
         self._answer()
 
+    def leave(self, *, quits: bool) -> None:
+        """Nothing is to be done: who holds the keys is the keeper's to know."""
+
     def close(self) -> None:
         """Leave the terminal to what still writes to it."""
         os.close(self._slave)

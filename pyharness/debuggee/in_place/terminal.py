@@ -1,0 +1,45 @@
+"""The terminal of this program, where a prompt can be opened at it."""
+
+from __future__ import annotations
+
+import os
+import termios
+from contextlib import suppress
+
+from pyharness.host.descriptors import above_streams
+from pyharness.host.process_state import has_ended
+from pyharness.model.errors import HarnessError
+
+_TERMINAL = "/dev/tty"
+
+
+class OwnTerminal:
+    """The one that this program was started in, whatever its streams are: pytest and shells redirect those."""
+
+    def __init__(self) -> None:
+        """Open it; ``HarnessError`` where there is none, or where another has it now."""
+        try:
+            self.descriptor = above_streams(os.open(_TERMINAL, os.O_RDWR | os.O_NOCTTY | os.O_CLOEXEC))
+        except OSError:
+            raise HarnessError(
+                "This program has no terminal in which a prompt could be opened, as in a notebook or a batch job.",
+                f"In a terminal of yours, `pyharness debug {os.getpid()}` opens one at it.",
+            ) from None
+        if os.tcgetpgrp(self.descriptor) != os.getpgrp():
+            self.close()
+            raise HarnessError(
+                "This program does not have its terminal now: it runs in the background, or a prompt has it already.",
+                f"In another terminal, `pyharness debug {os.getpid()}` opens one at it.",
+            )
+        self._modes = termios.tcgetattr(self.descriptor)
+
+    def take_back(self) -> None:
+        """Be in front again, where whoever was has died there; on a thread of ours, which no signal stops."""
+        with suppress(OSError, termios.error):
+            if has_ended(os.tcgetpgrp(self.descriptor)):
+                os.tcsetpgrp(self.descriptor, os.getpgrp())
+                termios.tcsetattr(self.descriptor, termios.TCSADRAIN, self._modes)
+
+    def close(self) -> None:
+        """Give the descriptor back."""
+        os.close(self.descriptor)

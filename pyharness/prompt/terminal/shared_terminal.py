@@ -1,0 +1,95 @@
+"""The terminal that a program was started in, where that has opened the prompt there: both have it in turn.
+
+The one in front reads the keys; the kernel says who that is by the process group. The program is put in front while it
+runs, and everything is to it as ever: Ctrl-C is a signal to it, and what it prints goes straight to the terminal.
+"""
+
+from __future__ import annotations
+
+import os
+import signal
+import sys
+import termios
+import threading
+from contextlib import contextmanager, suppress
+from typing import TYPE_CHECKING
+
+from pyharness.prompt.terminal.modes import for_lines
+
+if TYPE_CHECKING:
+    import socket
+    from collections.abc import Callable, Iterator
+    from typing import TextIO
+
+_TERMINAL = 0
+
+
+class SharedTerminal:
+    """Made by a process that the program has just started: that leaves, and so nobody waits for this one."""
+
+    def __init__(self, program: socket.socket) -> None:
+        self.on_interrupt: Callable[[], None] = lambda: None
+        """Not called: Ctrl-C is the program's while it runs."""
+        self.on_gone: Callable[[], None] = lambda: None
+        """The program ends and wants to be left; called on a thread of this object."""
+        self.midline = False
+        self._program = program
+        if os.fork():
+            os._exit(0)
+        os.setpgid(0, 0)
+        self._others = os.tcgetpgrp(_TERMINAL)
+        self._programs = termios.tcgetattr(_TERMINAL)
+        self._own = for_lines(self._programs)
+        self._take()
+        threading.Thread(target=self._hear, name="pyharness-terminal", daemon=True).start()
+
+    def stream(self, ours: TextIO) -> int | None:
+        """``None``: the program has its streams already."""
+        del ours
+        return None
+
+    @contextmanager
+    def lent(self) -> Iterator[None]:
+        """The program is in front."""
+        self._give()
+        try:
+            yield
+        finally:
+            self._programs = termios.tcgetattr(_TERMINAL)
+            self._take()
+
+    def show(self) -> None:
+        """Show nothing: what the program writes goes straight to the terminal."""
+
+    def leave(self, *, quits: bool) -> None:
+        """Put the program in front for good, and tell it to wait until we are gone."""
+        self._give()
+        with suppress(OSError):
+            self._program.sendall(b"quit" if quits else b"detach")
+
+    def close(self) -> None:
+        """Put the program in front, however we come to leave."""
+        self._give()
+
+    def _give(self) -> None:
+        sys.stdout.flush()
+        self._put(self._others, self._programs)
+
+    def _take(self) -> None:
+        self._put(os.getpgrp(), self._own)
+
+    @staticmethod
+    def _put(group: int, modes: list[int | list[bytes | int]]) -> None:
+        """Put ``group`` in front, from behind as well; the terminal may have gone."""
+        before = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGTTOU})
+        try:
+            with suppress(OSError, termios.error):
+                os.tcsetpgrp(_TERMINAL, group)
+                termios.tcsetattr(_TERMINAL, termios.TCSADRAIN, modes)
+        finally:
+            signal.pthread_sigmask(signal.SIG_SETMASK, before)
+
+    def _hear(self) -> None:
+        with suppress(OSError):
+            self._program.recv(1)
+        self.on_gone()

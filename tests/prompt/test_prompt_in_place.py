@@ -1,0 +1,217 @@
+"""The prompt that a program opens at itself, in the terminal that it was started in; pytest's too."""
+
+import os
+import signal
+import subprocess
+import sys
+
+import pytest
+from prompt_text import PROMPT
+
+from kit import builds
+from kit.command import PYHARNESS
+from kit.marks import marks
+from kit.paths import PROGRAMS
+from kit.terminal import children
+
+PROGRAM = PROGRAMS / "in_place.py"
+MARKS = marks(PROGRAM)
+TESTED = """
+def helper(values):
+    assert sum(values) == 7, "not seven"
+
+
+def test_one():
+    print("from the test")
+    values = [1, 2]
+    breakpoint()
+    values.append(4)
+    helper(values)
+
+
+def test_two():
+    helper([1])
+
+
+def test_three():
+    breakpoint()
+    assert True
+"""
+
+
+@pytest.fixture
+def tested(in_place, tmp_path):
+    """pytest on a file of tests, with our class in place of pdb's, at the first prompt."""
+    (tmp_path / "test_it.py").write_text(TESTED, encoding="utf-8")
+
+    def begin(*options, first=PROMPT):
+        words = ("-m", "pytest", "-q", "-p", "no:cacheprovider", "--pdbcls=pyharness:Pdb", *options)
+        command = (sys.executable, *words, tmp_path / "test_it.py")
+        return in_place(command=command, first=first, PYTHONBREAKPOINT="", PYTEST_DISABLE_PLUGIN_AUTOLOAD="1")
+
+    return begin
+
+
+def test_breakpoint_opens_it_and_the_next_one_stops_in_it(in_place):
+    at = in_place("looped")
+    assert "1  breakpoint · python · total · " in at.text
+    assert "   result = 1\r\n   value = 1" in at.text
+    assert "result = 2" not in at.says("p result + value")
+    assert "→0  python  total" in at.says("bt")
+    second = at.says("c")
+    assert "2  breakpoint · python · total · " in second
+    assert "   result = 3\n   value = 2" in second
+    assert "step · python · total" in at.says("n")
+    at.says("c")
+    at.says("c", "total 6")
+    at.wait_for("the end")
+    assert at.ends() == 0
+    assert "the program ended" not in at.text
+
+
+@pytest.mark.parametrize("leaves", ["quit", "detach"])
+def test_it_is_left_and_the_next_breakpoint_opens_another(in_place, leaves):
+    at = in_place("looped")
+    again = at.says(leaves)
+    assert "1  breakpoint · python · total · " in again
+    assert "   result = 3\n   value = 2" in again
+    at.says(f"b {MARKS['returns']}")
+    at.says("c")
+    assert "breakpoint · python · total" in at.says("c")
+    at.says(leaves, "the end")
+    assert at.ends() == 0
+
+
+def test_the_program_has_its_terminal_while_it_runs(in_place):
+    at = in_place("asked")
+    assert at.text.startswith("look here")
+    assert f"→ {MARKS['asks']} │" in at.text
+    at.says("c", "name? ")
+    assert "hi World\nthe end" in at.says("World", "the end")
+    assert at.ends() == 0
+
+
+def test_ctrl_c_is_the_programs_while_it_runs_and_the_prompts_while_it_stands(in_place):
+    at = in_place("interrupted")
+    at.text = ""
+    at.press_ctrl_c()
+    at.wait_for("`quit` ends the session.")
+    at.wait_for(PROMPT)
+    at.says("c", "spinning")
+    at.press_ctrl_c()
+    at.wait_for("heard Ctrl-C")
+    at.wait_for("the end")
+    assert at.ends() == 0
+
+
+def test_a_post_mortem_shows_the_frames_as_they_were_left(in_place):
+    at = in_place("failed")
+    assert "exception · python · divided · " in at.text
+    assert "ZeroDivisionError: division by zero" in at.text
+    assert f"→ {MARKS['fails']} │" in at.text
+    assert "4" in at.says("p value")
+    assert "python · failed · " in at.says("up")
+    at.says("c", "the end")
+    assert at.ends() == 0
+
+
+def test_it_goes_into_cpp(in_place, environment):
+    at = in_place("crossed", PYTHONPATH=f"{environment['PYTHONPATH']}:{builds.crossing()}")
+    shown = at.says("into native")
+    assert "step · native · crossing::held" in shown
+    assert "value = 7" in at.says("info locals")
+    bt = at.says("bt")
+    assert "crossing::held" in bt
+    assert "crossed" in bt
+    assert "python · crossed" in at.says("out")
+    at.says("q", "the end")
+    assert at.ends() == 0
+
+
+def test_it_dies_and_the_program_has_its_terminal_again(in_place):
+    at = in_place("asked")
+    session = os.getsid(at.pid)
+    harness = next(each for each in _processes_of(session) if each != at.pid)
+    at.text = ""
+    os.kill(harness, signal.SIGKILL)
+    at.wait_for("name? ")
+    at.type("World\r")
+    at.wait_for("hi World")
+    assert at.ends() == 0
+
+
+def _processes_of(session):
+    """The processes of a session that lead a group, without gdb's."""
+    listed = subprocess.run(["ps", "-o", "pid=,pgid=,comm=", "-s", str(session)], capture_output=True, check=True)
+    rows = [line.split() for line in listed.stdout.decode().splitlines()]
+    return [int(pid) for pid, group, name in rows if pid == group and name != "gdb"]
+
+
+def test_kill_ends_the_program_and_the_prompt(in_place):
+    at = in_place("looped")
+    at.type("kill\r")
+    assert at.ends() == -signal.SIGKILL
+
+
+def test_without_a_terminal_one_sentence_says_so(environment):
+    settings = {**environment, "PYTHONBREAKPOINT": "pyharness.breakpoint"}
+    command = [sys.executable, str(PROGRAM), "looped"]
+    done = subprocess.run(command, env=settings, capture_output=True, text=True, check=False, start_new_session=True)
+    assert done.returncode == 1
+    assert "This program has no terminal in which a prompt could be opened" in done.stderr
+    assert "pyharness debug " in done.stderr.splitlines()[-1]
+
+
+def test_under_run_breakpoint_opens_it(in_place):
+    at = in_place("looped", command=(*PYHARNESS, "run", PROGRAM), PYTHONBREAKPOINT="")
+    assert "breakpoint · python · total · " in at.text
+    at.says("q")
+    at.says("q")
+    at.says("q", "the end")
+    assert at.ends() == 0
+
+
+def test_under_debug_it_is_a_stop_there(piped):
+    done = piped(["c"], "looped", program=PROGRAM)
+    assert "breakpoint · python · total" in done.stdout
+
+
+def test_nothing_to_look_at_is_said(environment):
+    code = "import pyharness; pyharness.post_mortem()"
+    done = subprocess.run([sys.executable, "-c", code], env=environment, capture_output=True, text=True, check=False)
+    assert "There is no exception to look at." in done.stderr
+
+
+def test_pytest_has_it_in_place_of_pdb(tested):
+    at = tested("--pdb")
+    assert "PDB set_trace (IO-capturing turned off)" in at.text
+    assert "breakpoint · python · test_one · " in at.text
+    assert "[1, 2]" in at.says("p values")
+    failed = at.says("c")
+    assert "PDB continue (IO-capturing resumed)" in failed
+    assert "exception · python · helper · " in failed
+    assert "AssertionError: not seven" in failed
+    assert "[1]" in at.says("p values")
+    third = at.says("c")
+    assert "PDB set_trace (IO-capturing turned off)" in third
+    assert "python · test_three" in third
+    assert "1 failed, 2 passed" in at.says("c", " in ")
+    assert at.ends() == 1
+
+
+def test_quitting_a_post_mortem_of_pytests_ends_its_run(tested):
+    at = tested("--pdb", "-k", "two")
+    assert "exception · python · helper · " in at.text
+    assert "Quitting debugger" in at.says("q", "debugger")
+    assert at.ends() == 2
+
+
+def test_pytest_traces_from_a_tests_first_line(tested):
+    at = tested("--trace", "-k", "one")
+    assert "step · python · test_one · " in at.text
+    assert 'print("from the test")' in at.text
+    assert "from the test" in at.says("n")
+    assert "breakpoint · python · test_one" in at.says("c")
+    assert "1 passed" in at.says("c", " in ")
+    assert children(at.pid) == []
+    assert at.ends() == 0
