@@ -2,10 +2,12 @@
 
 import subprocess
 import sys
+from pathlib import Path
 
 import pytest
 
 import pyharness
+from kit.command import PYHARNESS
 
 PROGRAM = """\
 from gevent import monkey; monkey.patch_all()
@@ -86,6 +88,25 @@ def test_the_variable_of_debugpy_may_be_set(script, tmp_path, support, monkeypat
         assert program.over() is not None
         assert program.finish() == 6
     assert (tmp_path / "output").read_text() == SAID
+
+
+@pytest.mark.parametrize("front", [(), (*PYHARNESS, "run", "--python")], ids=["plain", "run"])
+def test_the_variable_is_set_and_there_is_no_gevent(tmp_path, front, monkeypatch):
+    """The interpreter that the environment was made from has none."""
+    monkeypatch.setenv("GEVENT_SUPPORT", "True")
+    monkeypatch.setenv("PYHARNESS_HOME", str(tmp_path / "state"))
+    script = tmp_path / "reads.py"
+    script.write_text("print('ready', flush=True)\nwhile input():\n    pass\n")
+    words, pipe = [*front, str(Path(sys.executable).resolve()), str(script)], subprocess.PIPE
+    with subprocess.Popen(words, stdin=pipe, stdout=pipe, stderr=pipe, text=True) as runs:
+        assert runs.stdout.readline() == "ready\n"
+        with pyharness.attach(runs.pid) as program:
+            program.set_breakpoint(f"py:{script}:3")
+            runs.stdin.write("go\n")
+            runs.stdin.flush()
+            assert program.resume().frame.line == 3
+        _, errors = runs.communicate("\n")
+    assert [line for line in errors.splitlines() if not line.startswith("pyharness: handle")] == []
 
 
 def test_one_that_runs_is_attached_to_again_and_again(running):

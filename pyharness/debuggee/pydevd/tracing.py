@@ -5,7 +5,8 @@ from __future__ import annotations
 import os
 import platform
 import sys
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
+from importlib import import_module
 from typing import TYPE_CHECKING, Any, ClassVar
 
 from pyharness.debuggee.bounded import BOUNDS
@@ -22,6 +23,7 @@ if TYPE_CHECKING:
 
 _QUIET = {"PYDEVD_DISABLE_FILE_VALIDATION": "1", "PYDEVD_USE_FRAME_EVAL": "NO"}
 """Frozen modules cannot be stepped into, which it would say on stderr; frames that it evaluates itself stay slow."""
+_GEVENT = "GEVENT_SUPPORT"
 _SOON = 0.02
 """Seconds."""
 
@@ -195,14 +197,24 @@ def _frames() -> Iterator[FrameType]:
             frame = frame.f_back
 
 
+def _has_gevent() -> bool:
+    """Whether there is what the person's variable asks pydevd to support; it prints a traceback where there is not."""
+    if _GEVENT in os.environ:
+        with suppress(Exception):  # any: the package is the program's
+            import_module("gevent")
+            return True
+    return False
+
+
 @contextmanager
 def _environment() -> Iterator[None]:
     """What debugpy reads when it is imported; the program's own environment stays as it is.
 
     It makes the head of a log that is not kept, for which Python would run ``uname``.
     """
-    before = {name: os.environ.get(name) for name in _QUIET}
-    os.environ.update(_QUIET)
+    quiet = _QUIET if _has_gevent() else {**_QUIET, _GEVENT: "False"}
+    before = {name: os.environ.get(name) for name in quiet}
+    os.environ.update(quiet)
     describe, platform.platform = platform.platform, lambda *_named: ""
     try:
         yield
