@@ -8,6 +8,7 @@ import os
 import re
 import socket
 import sys
+import time
 from contextlib import contextmanager, suppress
 from dataclasses import asdict
 from pathlib import Path
@@ -28,6 +29,7 @@ _NAME = re.compile(r"[A-Za-z0-9_.-]{1,60}")
 _SOCKET, _CARD = ".sock", ".json"
 _MOST = 8 << 20
 """Bytes of a card: it has a command line, which may be long."""
+_LOOK_AGAIN = 0.05
 
 
 @frozen
@@ -52,12 +54,19 @@ class Handle:
         """The object that ``pyharness run --list --json`` prints."""
         return {key: value for key, value in asdict(self).items() if key not in {"started", "place", "folder"}}
 
-    def connect(self) -> socket.socket:
-        """A connection to the program; ``OSError`` where it does not listen any more."""
+    def connect(self, seconds: float = 0) -> socket.socket:
+        """A connection to the program; ``OSError`` where it does not listen any more.
+
+        ``BlockingIOError`` where it takes none within that time: it is stopped, and its queue is full.
+        """
         connection = socket_above_streams(socket.socket(socket.AF_UNIX, socket.SOCK_STREAM))
+        ends = time.monotonic() + seconds
         try:
+            connection.setblocking(False)  # noqa: FBT003
             with _short(Path(self.folder)) as folder:
-                connection.connect(f"{folder}/{self.name}{_SOCKET}")
+                while not _connected(connection, f"{folder}/{self.name}{_SOCKET}", last=time.monotonic() >= ends):
+                    time.sleep(_LOOK_AGAIN)
+            connection.setblocking(True)  # noqa: FBT003
         except OSError:
             connection.close()
             raise
@@ -73,7 +82,7 @@ class Handle:
         try:
             self.connect().close()
         except OSError as error:
-            return error.errno not in {errno.ECONNREFUSED, errno.ENOENT}
+            return error.errno not in {errno.ECONNREFUSED, errno.ENOENT}  # a full queue is somebody's
         return True
 
     def remove(self) -> None:
@@ -81,6 +90,17 @@ class Handle:
         for suffix in (_SOCKET, _CARD):
             with suppress(OSError):
                 (Path(self.folder) / f"{self.name}{suffix}").unlink()
+
+
+def _connected(connection: socket.socket, address: str, *, last: bool) -> bool:
+    """Whether it is now; the ``last`` time what is in the way is raised."""
+    try:
+        connection.connect(address)
+    except BlockingIOError:
+        if last:
+            raise
+        return False
+    return True
 
 
 def check_name(name: str) -> str:

@@ -11,6 +11,7 @@ import pytest
 
 import pyharness
 from kit import needs
+from pyharness.host import handles
 from pyharness.model.errors import HarnessError, UsageError
 
 HOW = [pytest.param({"handle": "walker"}, id="by handle"), pytest.param({}, id="by pid")]
@@ -211,4 +212,18 @@ def test_a_program_that_a_signal_stops_meanwhile_is_said_to_be_stopped(running):
             assert f"kill -CONT {walker.pid}" in str(error.value)
         os.kill(walker.pid, signal.SIGCONT)
         assert int(program.evaluate("number")) >= 0
+    walker.ends_free()
+
+
+def test_a_stopped_program_keeps_nobody_who_looks_for_programs(running):
+    """Each look leaves a connection in its queue, which has an end: the next one would wait there."""
+    walker = running("attach_loop.py", "calls", handle="walker")
+    os.kill(walker.pid, signal.SIGSTOP)
+    try:
+        for _ in range(12):
+            assert [handle.name for handle in handles.live()] == ["walker"]
+        with pytest.raises(HarnessError, match="does not answer"):
+            pyharness.attach("walker")
+    finally:
+        os.kill(walker.pid, signal.SIGCONT)
     walker.ends_free()

@@ -47,8 +47,9 @@ class Way:
     packages: dict[str, str]
     """Where it has our packages."""
 
-    def connect(self) -> socket.socket:
-        """The connection for the conversation."""
+    def connect(self, seconds: float = 0) -> socket.socket:
+        """The connection for the conversation, which is there already."""
+        del seconds
         return self.channel
 
 
@@ -80,9 +81,12 @@ class Attached:
         with streams_held():
             self._wake, self._sleeper = socket.socketpair()
         try:
-            self._socket = handle.connect()
+            self._socket = handle.connect(seconds)
             self._stream = self._socket.makefile("rwb")
             self.hello, number = self._greet(handle, seconds)
+        except BlockingIOError:
+            os.close(self._process)
+            raise _silent(handle) from None
         except OSError as error:
             os.close(self._process)
             raise HarnessError(
@@ -175,11 +179,7 @@ class Attached:
         try:
             line = self._stream.readline()
         except TimeoutError:
-            processes.check(handle.pid)  # it names a debugger that holds the program
-            raise HarnessError(
-                f"{handle.name} (process {handle.pid}) does not answer.",
-                "Is it stopped (Ctrl-Z), or inside native code that keeps the GIL? See `pyharness stack`.",
-            ) from None
+            raise _silent(handle) from None
         finally:
             self._socket.settimeout(None)
         try:
@@ -223,3 +223,12 @@ class Attached:
                 self.exit_known = True
                 return os.waitstatus_to_exitcode(int(fields[_EXIT_CODE_FIELD]))
         return 0
+
+
+def _silent(handle: Handle | Way) -> HarnessError:
+    """Of a program that says nothing."""
+    processes.check(handle.pid)  # it names a debugger that holds the program
+    return HarnessError(
+        f"{handle.name} (process {handle.pid}) does not answer.",
+        "Is it stopped (Ctrl-Z), or inside native code that keeps the GIL? See `pyharness stack`.",
+    )

@@ -22,7 +22,8 @@ _SESSION = "the session"
 _OURS = {
     "run", "start", "continue", "c", "step", "s", "stepi", "si", "next", "n", "nexti", "ni", "finish", "fin", "until",
     "u", "advance", "jump", "j", "kill", "k", "detach", "attach", "quit", "q", "exit", "signal", "file", "exec-file",
-    "target", "interrupt", "thread", "t", "source", "set", "python", "py", "pi",
+    "target", "interrupt", "thread", "t", "source", "set", "python", "py", "pi", "starti", "delete", "d", "clear",
+    "disable", "enable", "inferior", "add-inferior", "clone-inferior", "remove-inferiors", "checkpoint", "restart",
 }  # fmt: skip
 """Commands of gdb's that would let the program go on, or end, behind our back; those of ours do the same."""
 
