@@ -10,15 +10,17 @@ from pyharness.debugger.native.exceptions import NativeExceptions
 from pyharness.debugger.python.exceptions import exception_of
 from pyharness.host.exit_status import of_program
 from pyharness.model.errors import HarnessError
+from pyharness.model.source_map import map_of
 from pyharness.model.stops import Stop
 from pyharness.model.text.styled_line import Line
 from pyharness.prompt.position import Position
+from pyharness.prompt.returned import returned
 from pyharness.prompt.stop_text import Changes, fitted, frame_lines, variable_lines
 from pyharness.prompt.variables import variables_of
 from pyharness.session.transcript_text import stop_lines
 
 if TYPE_CHECKING:
-    from pyharness.debugger.machine import Stopped
+    from pyharness.debugger.machine import Request, Stopped
     from pyharness.debugger.shell import Shell
     from pyharness.model.frames import Frame
     from pyharness.model.where import Where
@@ -36,16 +38,16 @@ class Arrivals:
         self.place: Where | None = None
         """The place that the program stands at, where it is one that was named."""
 
-    def tell(self, stopped: Stopped | None, origin: Frame | None) -> Stop | None:
-        """Show where the program stands, after a step from ``origin``; ``None`` where it has ended."""
+    def tell(self, stopped: Stopped | None, origin: Frame | None, request: Request | None = None) -> Stop | None:
+        """Show where the program stands, after a step ``request`` from ``origin``; ``None`` where it has ended."""
         program, self.place = self._session.program, None
         with program.shell.excused():
             if stopped is not None and program.alive:
-                return self._stood(program, stopped, origin)
+                return self._stood(program, stopped, origin, request)
         self._ended(program)
         return None
 
-    def _stood(self, program: Debuggee, stopped: Stopped, origin: Frame | None) -> Stop:
+    def _stood(self, program: Debuggee, stopped: Stopped, origin: Frame | None, request: Request | None) -> Stop:
         session, shell = self._session, program.shell
         position = Position(shell, stopped)
         bare = Stop(stopped.reason, position.top.frame, stopped.thread, note=position.note)
@@ -57,17 +59,26 @@ class Arrivals:
         self._count_hits(shell, stopped, position.top.frame)
         self._fresh_line()
         session.screen.write_lines(fitted(stop_lines(stop, self._count), session.screen, stop.frame.language))
-        self._look(position, shell, stop)
+        if stop.reason == "step" and (request == "out" or _function_of(origin) != _function_of(stop.frame)):
+            self._tell_returned(shell, position)
+        self._look(position, shell, stop, origin)
         return stop
 
-    def _look(self, position: Position, shell: Shell, stop: Stop) -> None:
-        """Show the user's frame, and what has changed in it."""
+    def _tell_returned(self, shell: Shell, position: Position) -> None:
+        """Show what the function has returned that the step has left, if it has."""
+        if value := returned(shell, position.top):
+            self._session.screen.write_lines([value.line(self._session.screen.columns())])
+
+    def _look(self, position: Position, shell: Shell, stop: Stop, origin: Frame | None) -> None:
+        """Show the user's frame, and what has changed in it: first what the node at ``origin`` has computed."""
         session = self._session
         if position.select_users():
             lines = frame_lines(position.number, position.shown.frame)
             session.screen.write_lines(fitted(lines, session.screen, position.shown.frame.language))
         variables = variables_of(shell, position.shown)
         changed = self._changes.since(position.shown.frame, variables, stepped=stop.reason == "step")
+        computed = [each for each in variables if each.name == _node_passed(origin, position.shown.frame)]
+        changed = [*computed, *(each for each in changed if each not in computed)]
         size = session.screen.columns(), session.screen.rows()
         if shown := [*variable_lines(changed, *size), *session.displays.lines(session)]:
             session.screen.write_lines(shown)
@@ -98,6 +109,17 @@ class Arrivals:
         session.record.ended(code)
         session.drop()
         session.status = of_program(code or 0)
+
+
+def _node_passed(origin: Frame | None, now: Frame) -> str:
+    """The name of the node that a step in generated code has left behind; empty for none."""
+    found = map_of(origin.file) if origin and origin.file and _function_of(origin) == _function_of(now) else None
+    at = found.at(origin.line) if found and origin and origin.line else None
+    return at.node if at and origin and at.line != now.line else ""
+
+
+def _function_of(frame: Frame | None) -> tuple[str, str | None] | None:
+    return None if frame is None else (frame.function, frame.file)
 
 
 def _changed(program: Debuggee, stopped: Stopped) -> str:

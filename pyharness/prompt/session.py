@@ -205,7 +205,7 @@ class Session:
             if program.alive and program.shell.machine.focus is not None:
                 self.position = before
             raise
-        stop = self._arrivals.tell(stopped, before.top.frame if before else None)
+        stop = self._arrivals.tell(stopped, before.top.frame if before else None, request)
         self.record.moved(request, stop, self._arrivals.place)
         return stop
 

@@ -15,6 +15,8 @@ from pyharness.protocol.codec import decode, encode
 _AT_LINE = "#pyharness line "
 WHO = "#pyharness who"
 """In place of an expression to evaluate: the LWP of the thread that stands there, and the name of each thread."""
+RETURNED, RETURNED_BY = "#pyharness returned", "#pyharness returned by"
+"""Likewise: what the function has returned that this thread has stepped out of, and the function's name."""
 
 
 @frozen

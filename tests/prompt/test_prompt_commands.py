@@ -241,3 +241,12 @@ def test_a_command_that_fails_after_the_programs_end_is_no_wrong_command_line(pi
     done = piped(["c", "bt"])
     assert done.returncode == 1
     assert "No program is being debugged." in done.stderr
+
+
+def test_what_a_function_returned_is_shown_where_the_step_out_of_it_ends(piped, line):
+    done = piped([f"b py:prompted.py:{line['loop']}", "c", "delete", "out", "retval", "n", "rv"])
+    shown = blocks(done.stdout)
+    assert "   total() returned 12\n" in shown["out"]
+    assert shown["retval"].strip() == "12"
+    assert "returned" not in shown["n"]
+    assert "The last step has left no function of Python's by a return." in done.stderr

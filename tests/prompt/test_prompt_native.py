@@ -57,6 +57,8 @@ def test_from_node_to_node_and_from_module_to_module(piped):
     assert "fx: norm ← blocks.0" in shown["c"]
     assert "graph Net, " in shown["fx"]
     assert "fx: truediv ← blocks.0" in shown["nn"]
+    assert _variables(shown["nn"])[0].startswith("norm = Tensor float32 ")
+    assert _variables(shown["next module"])[0].startswith("truediv = Tensor float32 ")
     assert "← blocks.1" in shown["next module"]
     assert "Neither NaN nor infinities in" in shown["nan"]
     assert "This thread runs no autograd node." in done.stderr
@@ -98,3 +100,8 @@ def test_no_standard_input_is_one_without_commands(environment, tmp_path):
     done = subprocess.run(words, env=environment, capture_output=True, text=True, check=False, timeout=60)
     assert (done.returncode, done.stderr) == (0, "")
     assert "ran" in done.stdout
+
+
+def _variables(stop):
+    """The variables that a stop shows, in their order."""
+    return [line.strip() for line in stop.splitlines() if " = " in line and "│" not in line]

@@ -9,9 +9,9 @@ from pyharness.debuggee import recursion
 from pyharness.debuggee.bounded import BOUNDS, told
 from pyharness.debuggee.lines.frame_expressions import evaluated
 from pyharness.debuggee.link import thread_names
-from pyharness.debuggee.pydevd import safe_text
+from pyharness.debuggee.pydevd import returned, safe_text
 from pyharness.debuggee.unpatched import _thread
-from pyharness.protocol.pydevd import WHO
+from pyharness.protocol.pydevd import RETURNED, RETURNED_BY, WHO
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -86,6 +86,8 @@ def _evaluated(evaluate: Callable[[], Any], debugger: Any, frame: Any, expressio
     """An expression; pydevd would let a ``SystemExit`` through, and it never ends one."""
     if expression == WHO:
         return thread_names.all_as_json()
+    if expression in {RETURNED, RETURNED_BY}:
+        return returned.asked(expression)
     if frame is None or frame.f_code.co_filename.endswith("pydevd_comm.py"):  # without a frame of the program's: ours
         return evaluate()
     outcome = BOUNDS.run(evaluate)

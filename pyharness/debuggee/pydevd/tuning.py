@@ -15,6 +15,7 @@ from pyharness.debuggee.pydevd import (
     passed_returns,
     presentation,
     quick_import,
+    returned,
     suspended_greenlets,
     unwound_steps,
     woken,
@@ -113,9 +114,10 @@ def _without_glue(excludes: Callable[..., bool]) -> Callable[..., bool]:
 
 
 def _with_steps_begun(wait: Callable[..., Any]) -> Callable[..., Any]:
-    def stands_for(thread: threading.Thread, frame: FrameType, *arguments: Any, **named: Any) -> Any:
+    def stands_for(thread: threading.Thread, frame: FrameType, event: str, arg: Any, *more: Any, **named: Any) -> Any:
         STEPS.stands()
-        outcome = wait(thread, frame, *arguments, **named)
+        with returned.kept(frame, event, arg):
+            outcome = wait(thread, frame, event, arg, *more, **named)
         unwound_steps.begins(thread, frame)
         going_on.tell(thread)
         return outcome

@@ -10,6 +10,7 @@ from pyharness.model.errors import HarnessError, UsageError
 from pyharness.model.text.styled_line import Line
 from pyharness.prompt.expanding import parts, whole
 from pyharness.prompt.registry import command
+from pyharness.prompt.returned import returned
 from pyharness.prompt.stop_text import value_line
 from pyharness.prompt.values import literal, text_of
 from pyharness.prompt.variables import variables_of
@@ -130,6 +131,15 @@ def py(session: Session, rest: str) -> None:
         raise UsageError("Which statement?", "For example: py x = x.clone()")
     session.record.cannot(f"py {rest}")
     _show(session, text_of(session, f"py:{rest}"))
+
+
+@command("retval", "rv", about=_VALUES)
+def retval(session: Session, _rest: str) -> None:
+    """Show what the function has returned that the last step has left, in Python."""
+    value = returned(session.shell, session.where.top)
+    if value is None:
+        raise HarnessError("The last step has left no function of Python's by a return.", "`out` does.")
+    _show(session, value.value)
 
 
 def _show(session: Session, text: str) -> None:

@@ -1,0 +1,50 @@
+"""What a function has returned, for as long as the thread stands that has stepped out of it."""
+
+from __future__ import annotations
+
+import opcode
+import sys
+from contextlib import contextmanager
+from typing import TYPE_CHECKING, Any, ClassVar
+
+from pyharness.debuggee.unpatched import threading
+from pyharness.protocol.pydevd import RETURNED, RETURNED_BY
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+    from types import FrameType
+
+_RETURNS = {code for name, code in opcode.opmap.items() if name in {"RETURN_VALUE", "RETURN_CONST"}}
+
+
+class _Returned:
+    """By the thread's ident: the name of the function, and the value."""
+
+    values: ClassVar[dict[int, tuple[str, Any]]] = {}
+
+
+@contextmanager
+def kept(caller: FrameType, event: str, value: Any) -> Iterator[None]:
+    """Within the block, in which the thread stands in ``caller``; nothing of it is held beyond."""
+    ident = threading.get_ident()
+    callee = _callee(caller) if event == "return" else None
+    if callee is not None and callee.f_code.co_code[callee.f_lasti] in _RETURNS:  # else it raises, or yields
+        _Returned.values[ident] = (callee.f_code.co_name, value)
+    try:
+        yield
+    finally:
+        _Returned.values.pop(ident, None)
+
+
+def asked(expression: str) -> Any:
+    """What ``expression`` stands for, be it the name or the value; ``LookupError`` where nothing has returned here."""
+    name, value = _Returned.values[threading.get_ident()]
+    return {RETURNED: value, RETURNED_BY: name}[expression]
+
+
+def _callee(caller: FrameType) -> FrameType | None:
+    """The frame of this thread's stack that ``caller`` has called: it is about to end."""
+    frame: FrameType | None = sys._getframe(2)
+    while frame is not None and frame.f_back is not caller:
+        frame = frame.f_back
+    return frame

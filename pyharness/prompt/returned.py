@@ -1,0 +1,47 @@
+"""What a function has returned that a step has just left, as debugpy's half keeps it while the thread stands."""
+
+from __future__ import annotations
+
+from contextlib import suppress
+from typing import TYPE_CHECKING
+
+from pyharness.debugger.python.dap_client import RequestError
+from pyharness.model.frozen import frozen
+from pyharness.model.text.styled_line import Line, in_parts
+from pyharness.model.text.visible import in_one_line
+from pyharness.prompt.values import literal
+from pyharness.protocol.pydevd import RETURNED, RETURNED_BY
+
+if TYPE_CHECKING:
+    from pyharness.debugger.merged_stack import StackFrame
+    from pyharness.debugger.shell import Shell
+
+_WIDTH = 120
+
+
+@frozen
+class Returned:
+    """A value, and the function that returned it."""
+
+    function: str
+    value: str
+
+    def line(self, columns: int | None) -> Line:
+        """Say it in one line of the terminal."""
+        head = f"   {self.function}() returned "
+        room = max(10, (columns or _WIDTH) - len(head) - 1)
+        text = in_one_line(self.value)
+        return in_parts((head, "faint"), (text if len(text) <= room else f"{text[: room - 1]}…", ""))
+
+
+def returned(shell: Shell, top: StackFrame) -> Returned | None:
+    """What was returned to where a thread stands; ``None`` where it has not come there by a return of Python's."""
+    if top.debugpy is None:
+        return None
+    with suppress(RequestError):
+        function, value = (
+            shell.python.asking.ask("evaluate", {"expression": each, "frameId": top.debugpy, "context": "repl"})
+            for each in (RETURNED_BY, RETURNED)
+        )
+        return Returned(literal(function["result"]), str(value["result"]) or "None")
+    return None
