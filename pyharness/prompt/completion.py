@@ -10,6 +10,7 @@ from pyharness.debugger.native.edit import NativeEdit
 from pyharness.model.errors import HarnessError
 from pyharness.model.frozen import frozen
 from pyharness.model.where import KINDS
+from pyharness.prompt.functions import names_here
 from pyharness.prompt.registry import COMMANDS, found, names
 
 if TYPE_CHECKING:
@@ -78,6 +79,7 @@ def _places(session: Session, rest: str) -> Iterator[Candidate]:
     kind, colon, begun = rest.partition(":")
     if not colon:
         yield from (Candidate(f"{each}:", len(kind)) for each in KINDS if each.startswith(kind))
+        yield from (Candidate(each, len(kind)) for each in names_here(session) if each.startswith(kind))
     elif kind == "py":
         yield from (Candidate(each, len(begun)) for each in _files(begun))
     elif kind in {"fx", "op"}:

@@ -19,7 +19,7 @@ def total(values, scale=2):
 
 
 def main():
-    box = Box({"deep": [1, 2]})
+    box = Box({"deep": [1, 2]})  # @main
     print("hello")
     found = total([1, 2, 3])  # @call
     for word in sys.argv[1:2]:

@@ -250,3 +250,14 @@ def test_what_a_function_returned_is_shown_where_the_step_out_of_it_ends(piped, 
     assert shown["retval"].strip() == "12"
     assert "returned" not in shown["n"]
     assert "The last step has left no function of Python's by a return." in done.stderr
+
+
+def test_a_function_of_pythons_by_its_bare_name(piped, line):
+    commands = ["b total", "b Box.__init__ if content", "c", "c", "b main", "b os.path.join hits 5"]
+    done = piped(commands)
+    shown = blocks(done.stdout, repeated=True)
+    assert re.match(rf"1  breakpoint  py:.*prompted\.py:{line['loop'] - 1}$", shown[0][1].strip())
+    assert "breakpoint · python · __init__" in shown[2][1]
+    assert "breakpoint · python · total" in shown[3][1]
+    assert re.match(rf"3  breakpoint  py:.*prompted\.py:{line['main']}$", shown[4][1].strip())
+    assert re.match(r"4  breakpoint  py:.*posixpath\.py:\d+ hits 5$", shown[5][1].strip())

@@ -30,6 +30,9 @@ def test_commands_and_places_are_completed(at_add):
     at_add.type(CTRL_C)
     at_add.type("b nati" + TAB)
     at_add.shows("(ph) b native:")
+    at_add.type(CTRL_C)
+    at_add.type("b Box.__in" + TAB)
+    at_add.shows("(ph) b Box.__init__")
 
 
 def test_what_was_typed_comes_back_also_in_the_next_session(window, environment):

@@ -3,6 +3,9 @@
 import os
 import subprocess
 
+
+import re
+
 import pytest
 from prompt_text import blocks
 
@@ -28,9 +31,10 @@ def crossing(piped, environment):
 
 
 def test_into_cpp_and_back(crossing):
-    steps = ["b native:scaled", "c", "p value", "set value = 21", "watch value", "info locals", "bt", "up"]
+    steps = ["b scaled", "c", "p value", "set value = 21", "watch value", "info locals", "bt", "up"]
     done = crossing([*steps, "gdb info line", "unwatch", "finish", "gdb continue"])
     shown = blocks(done.stdout)
+    assert shown["b scaled"].startswith("1  breakpoint  native:scaled")
     assert "breakpoint · native · crossing::scaled" in shown["c"]
     assert f"→ {CXX['scaled']} │" in shown["c"]
     assert "value = " in shown["set value = 21"]
@@ -62,6 +66,15 @@ def test_from_node_to_node_and_from_module_to_module(piped):
     assert "← blocks.1" in shown["next module"]
     assert "Neither NaN nor infinities in" in shown["nan"]
     assert "This thread runs no autograd node." in done.stderr
+
+
+def test_a_bare_name_that_several_functions_have_is_refused_with_all_of_them(piped):
+    done = piped(["b Net.forward", "b forward"], program=GRAPH)
+    body = marks(GRAPH)["def"] + 1
+    assert re.match(rf"1  breakpoint  py:.*fx_plain\.py:{body}$", blocks(done.stdout)["b Net.forward"].strip())
+    assert "Several functions are called 'forward':" in done.stderr
+    assert re.search(rf"py:.*fx_plain\.py:{marks(GRAPH)['norm']}  Norm\.forward", done.stderr)
+    assert re.search(rf"py:.*fx_plain\.py:{body}  Net\.forward", done.stderr)
 
 
 def test_a_tensor_in_python(piped):

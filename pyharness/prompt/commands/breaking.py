@@ -12,6 +12,7 @@ from pyharness.model.conditions import log_message
 from pyharness.model.errors import UsageError
 from pyharness.model.text.styled_line import Line, in_parts
 from pyharness.model.where import FORMS, Where, folders_of, parse
+from pyharness.prompt.functions import resolved
 from pyharness.prompt.registry import command
 
 if TYPE_CHECKING:
@@ -31,8 +32,8 @@ def break_(session: Session, rest: str) -> None:
     """Stop at a place whenever a thread comes to it.
 
     WHERE is fx:NODE, fx:MODULE.PATH, op:NAMESPACE::NAME, node:NAME, py:FILE:LINE, native:FUNCTION or native:FILE:LINE,
-    a line of the file that is looked at, or a function's name. It may name code that is not loaded yet. Without WHERE:
-    the line that is looked at.
+    a line of the file that is looked at, or a function's name: one of Python's that the frame or the program's files
+    know, else one of native code. It may name code that is not loaded yet. Without WHERE: the line that is looked at.
     """
     _add(session, rest)
 
@@ -62,6 +63,8 @@ def place(session: Session, text: str) -> Where:
     seen = session.shell.process.surroundings
     script = session.plan.target.script
     folders = [Path(seen.folder)] if seen.root else folders_of("" if session.plan.target.module else script)
+    if session.position and (file := session.position.shown.frame.file) and not seen.root:
+        folders.append(Path(file).parent)
     return parse(_whole(session, text), folders, seen.root)
 
 
@@ -72,17 +75,12 @@ def _whole(session: Session, text: str) -> str:
     if not text:
         raise UsageError("Where?", FORMS)
     if not (found := _LINE.match(text)):
-        return _function(text)
+        return resolved(session, text)
     if frame is None or not frame.file:
         raise UsageError(f"Line {found[1]} of which file?", f"For example: b py:train.py:{found[1].lstrip('+')}")
     number = int(found[1]) + (frame.line or 0) * found[1].startswith("+")
     kind = "py" if frame.language == "python" else "native"
     return f"{kind}:{frame.file}:{number}{text[found.end() :]}"
-
-
-def _function(text: str) -> str:
-    """A bare name is a function of native code, or a node: what has one of either is not known before it is loaded."""
-    return text
 
 
 def _add(session: Session, text: str, *, temporary: bool = False) -> None:
