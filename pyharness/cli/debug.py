@@ -152,6 +152,8 @@ def _plan(
         if len(words) > 1:
             raise UsageError(f"A core file takes no {words[1]!r}.", "pyharness debug CORE")
         return Plan(CoreFile(words[0]), include, eval_timeout)
+    if module is None and words and not Path(words[0]).exists():
+        _name_the_nearest(words[0])
     target = replace(command_of(words, module, python, cwd), apart=True)
     if not _is_terminal(sys.stdin):  # what is read from there are commands
         target = replace(target, stdin=subprocess.DEVNULL)
@@ -169,6 +171,15 @@ def _is_running(word: str) -> bool:
     from pyharness.host import handles
 
     return any(handle.name == word for handle in handles.live())
+
+
+def _name_the_nearest(word: str) -> None:
+    """Raise where a handle may have been meant."""
+    from pyharness.host import handles
+    from pyharness.model.errors import nearest
+
+    if near := nearest(word, [handle.name for handle in handles.live()]):
+        raise UsageError(f"There is no script {word!r}, nor a program that is called so.", near)
 
 
 def _is_core(word: str) -> bool:
