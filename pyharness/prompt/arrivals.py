@@ -23,8 +23,8 @@ if TYPE_CHECKING:
     from pyharness.debugger.machine import Request, Stopped
     from pyharness.debugger.shell import Shell
     from pyharness.model.frames import Frame
-    from pyharness.model.where import Where
     from pyharness.prompt.debuggee import Debuggee
+    from pyharness.prompt.points import Point
     from pyharness.prompt.session import Session
 
 
@@ -35,12 +35,16 @@ class Arrivals:
         self._session = session
         self._count = 0
         self._changes = Changes()
-        self.place: Where | None = None
-        """The place that the program stands at, where it is one that was named."""
+        self.point: Point | None = None
+        """What the program stands at, where it is a place that was named."""
+
+    def begin(self) -> None:
+        """Another program begins: nothing of it was seen yet."""
+        self._changes = Changes()
 
     def tell(self, stopped: Stopped | None, origin: Frame | None, request: Request | None = None) -> Stop | None:
         """Show where the program stands, after a step ``request`` from ``origin``; ``None`` where it has ended."""
-        program, self.place = self._session.program, None
+        program, self.point = self._session.program, None
         with program.shell.excused():
             if stopped is not None and program.alive:
                 return self._stood(program, stopped, origin, request)
@@ -87,7 +91,7 @@ class Arrivals:
         points = self._session.points
         for point in points.hit(stopped, frame):
             point.hits += 1
-            self.place = self.place or point.breakpoint.where
+            self.point = self.point or point
             if point.temporary:
                 shell.breakpoints.remove(point.breakpoint, shell.native)
                 points.remove(point)

@@ -43,7 +43,7 @@ def resolved(session: Session, text: str) -> str:
     if functions:
         file, function = functions[0]
         return f"py:{file}:{function.line}{rest}"
-    if name in session.shell.breakpoints.names("fx") or "." in name:
+    if (session.debuggee and name in session.shell.breakpoints.names("fx")) or "." in name:
         return f"fx:{name}{rest}"
     return f"native:{name}{rest}"
 

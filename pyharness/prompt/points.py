@@ -25,6 +25,8 @@ class Point:
     enabled: bool = True
     hits: int = 0
     """How often the program has stopped there."""
+    since: int = 0
+    """How many steps of the record came before it was set."""
 
     @property
     def kind(self) -> str:

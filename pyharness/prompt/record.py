@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import re
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from pyharness.debugger.machine import Request
     from pyharness.model.stops import Stop
     from pyharness.prompt.plan import Plan
+    from pyharness.prompt.points import Point
 
 _LONGEST = 200
 """Characters of a value that is expected again."""
@@ -53,14 +54,24 @@ class Record:
         """Another program begins."""
         self.__init__()  # type: ignore[misc]
 
-    def moved(self, request: Request, stop: Stop | None, place: Where | None) -> None:
-        """The program went on, and stopped at ``place`` or by a step."""
+    @property
+    def length(self) -> int:
+        """How many steps it has."""
+        return len(self._steps)
+
+    def moved(self, request: Request, stop: Stop | None, point: Point | None) -> None:
+        """The program went on, and stopped at ``point`` or by a step."""
+        place = point.breakpoint.where if point else None
+        if point and point.breakpoint.where.hits and point.since != self.length:
+            self.cannot("a place with `hits` that the program had passed")  # a session file would count from here
+        if stop is not None and stop.condition_failed:
+            self.cannot("a condition that fails")
         if stop is not None and stop.reason in {"exception", "pause", "data breakpoint", "goto"}:
             self.cannot(f"a stop by {stop.reason}")
         if stop is not None and place is not None and stop.reason == "breakpoint":
             if stop.frame.fx and place.kind == "py":  # the file of generated code is named by its content
-                place = Where("fx", stop.frame.fx.node, condition=place.condition)
-            self._steps.append(_Step(f"at = {_text(replace(place, hits='').written)}", stop))
+                place = Where("fx", stop.frame.fx.node, condition=place.condition, hits=place.hits)
+            self._steps.append(_Step(f"at = {_text(place.written)}", stop))
         elif request in {"instruction", "into_instruction"}:
             self.cannot("a step of one instruction")
         elif stop is not None or request != "continue":

@@ -182,12 +182,13 @@ class Session:
         if self.terminal:
             self.terminal.on_interrupt, self.terminal.on_gone = self.debuggee.interrupt, self.debuggee.gone
         for point in self.points:
-            point.hits = 0
+            point.hits = point.since = 0
             if point.enabled:
                 self.shell.set_breakpoint(point.breakpoint)
         if self.catches:
             self.debuggee.catch(self.catches)
         self.record.begin()
+        self._arrivals.begin()
 
     def go(self, request: Request, begun: Callable[[], None] = lambda: None) -> Stop | None:
         """Run on to the next stop, and show it; ``None`` at the program's end. ``begun`` is for `Debuggee.go`."""
@@ -206,7 +207,7 @@ class Session:
                 self.position = before
             raise
         stop = self._arrivals.tell(stopped, before.top.frame if before else None, request)
-        self.record.moved(request, stop, self._arrivals.place)
+        self.record.moved(request, stop, self._arrivals.point)
         return stop
 
     def stay(self, stopped: Stopped) -> None:

@@ -17,6 +17,13 @@ def blocks(text, *, repeated=False):
 class Dialogue(Terminal):
     """Lines that are typed, and what is seen up to the next prompt."""
 
+    def gives_up_the_line(self):
+        """Press Ctrl-C at the prompt until that is heard: Python misses one that comes before it reads."""
+        while "`quit` ends the session." not in self.text:
+            self.press_ctrl_c()
+            self._read_some()
+        self.wait_for(PROMPT)
+
     def says(self, line, until=PROMPT):
         """What comes after a line is typed, up to ``until``."""
         self.text = ""

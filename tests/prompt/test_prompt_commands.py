@@ -177,6 +177,16 @@ def test_a_variable_is_set_and_a_line_jumped_to(piped, line):
     assert "total 0" in shown[5][1]
 
 
+def test_a_hit_count_is_saved_where_a_session_file_counts_the_same(piped, pyharness, line, tmp_path):
+    place = f"py:prompted.py:{line['add']} hits 2"
+    saved = tmp_path / "saved.toml"
+    assert piped([f"b {place}", "c", "p value", f"save {saved}"]).returncode == 0
+    assert " hits 2" in saved.read_text()
+    assert pyharness("session", "run", saved).returncode == 0
+    refused = piped([f"b {place}", f"tb {line['main']}", "c", "c", f"save {saved}"])
+    assert "A session file has no step for a place with `hits` that the program had passed." in refused.stderr
+
+
 def test_exceptions_that_are_raised_are_stops_where_that_is_wanted(piped):
     done = piped(["catch raise ValueError", "c", "catch off", "continue"], "fail")
     shown = blocks(done.stdout)

@@ -94,9 +94,7 @@ def test_the_program_has_its_terminal_while_it_runs(in_place):
 def test_ctrl_c_is_the_programs_while_it_runs_and_the_prompts_while_it_stands(in_place):
     at = in_place("interrupted")
     at.text = ""
-    at.press_ctrl_c()
-    at.wait_for("`quit` ends the session.")
-    at.wait_for(PROMPT)
+    at.gives_up_the_line()
     at.says("c", "spinning")
     at.press_ctrl_c()
     at.wait_for("heard Ctrl-C")

@@ -102,7 +102,8 @@ def test_a_program_by_its_handle_goes_on_to_its_end(dialogue, served):
     assert "No program is being debugged." in at.says("bt")
 
 
-def test_no_such_handle_names_the_nearest(pyharness, served):
+@pytest.mark.usefixtures("served")
+def test_no_such_handle_names_the_nearest(pyharness):
     done = pyharness("debug", "spiner")
     assert done.returncode == 2
     assert (

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import functools
+import inspect
 from typing import TYPE_CHECKING, Any
 
 from pyharness.debuggee import recursion
@@ -11,10 +12,11 @@ from pyharness.debuggee.lines.frame_expressions import evaluated
 from pyharness.debuggee.link import thread_names
 from pyharness.debuggee.pydevd import returned, safe_text
 from pyharness.debuggee.unpatched import _thread
-from pyharness.protocol.pydevd import RETURNED, RETURNED_BY, WHO
+from pyharness.protocol.pydevd import ARGUMENTS, RETURNED, RETURNED_BY, WHO
 
 if TYPE_CHECKING:
     from collections.abc import Callable
+    from types import CodeType
 
     from pyharness.debuggee.bounded import Outcome
 
@@ -86,6 +88,8 @@ def _evaluated(evaluate: Callable[[], Any], debugger: Any, frame: Any, expressio
     """An expression; pydevd would let a ``SystemExit`` through, and it never ends one."""
     if expression == WHO:
         return thread_names.all_as_json()
+    if expression == ARGUMENTS and frame is not None:
+        return _arguments(frame.f_code)
     if expression in {RETURNED, RETURNED_BY}:
         return returned.asked(expression)
     if frame is None or frame.f_code.co_filename.endswith("pydevd_comm.py"):  # without a frame of the program's: ours
@@ -104,6 +108,12 @@ def _evaluated(evaluate: Callable[[], Any], debugger: Any, frame: Any, expressio
     if is_exec:
         raise raised
     return ExceptionOnEvaluate(raised, type(raised), raised.__traceback__)
+
+
+def _arguments(code: CodeType) -> list[str]:
+    count = code.co_argcount + code.co_kwonlyargcount
+    count += bool(code.co_flags & inspect.CO_VARARGS) + bool(code.co_flags & inspect.CO_VARKEYWORDS)
+    return list(code.co_varnames[:count])
 
 
 def _as_exception(error: BaseException) -> Exception:

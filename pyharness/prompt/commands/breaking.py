@@ -27,7 +27,7 @@ _IN_QUOTES = re.compile(r"""(.*\S)\s+(?:"([^"]*)"|'([^']*)')""", re.DOTALL)
 _NO_MESSAGE = 'For example: log py:train.py:30 "loss={loss.item()}"'
 
 
-@command("break", "b", "br", about=_PLACES, takes="[WHERE [if CONDITION] [hits N]]", needs="program")
+@command("break", "b", "br", about=_PLACES, takes="[WHERE [if CONDITION] [hits N]]", needs="nothing")
 def break_(session: Session, rest: str) -> None:
     """Stop at a place whenever a thread comes to it.
 
@@ -38,13 +38,13 @@ def break_(session: Session, rest: str) -> None:
     _add(session, rest)
 
 
-@command("tbreak", "tb", about=_PLACES, takes="[WHERE ...]", needs="program")
+@command("tbreak", "tb", about=_PLACES, takes="[WHERE ...]", needs="nothing")
 def tbreak(session: Session, rest: str) -> None:
     """Stop at a place once."""
     _add(session, rest, temporary=True)
 
 
-@command("log", "dprintf", about=_PLACES, takes='WHERE "MESSAGE"', needs="program")
+@command("log", "dprintf", about=_PLACES, takes='WHERE "MESSAGE"', needs="nothing")
 def log(session: Session, rest: str) -> None:
     """Print a message whenever a thread comes to a place, and run on.
 
@@ -60,9 +60,11 @@ def log(session: Session, rest: str) -> None:
 
 def place(session: Session, text: str) -> Where:
     """The place that a person names, as seen from where they look."""
+    script = "" if session.plan.target.module else session.plan.target.script
+    if session.debuggee is None and session.plan.starts:
+        return parse(_whole(session, text), folders_of(script))
     seen = session.shell.process.surroundings
-    script = session.plan.target.script
-    folders = [Path(seen.folder)] if seen.root else folders_of("" if session.plan.target.module else script)
+    folders = [Path(seen.folder)] if seen.root else folders_of(script)
     if session.position and (file := session.position.shown.frame.file) and not seen.root:
         folders.append(Path(file).parent)
     return parse(_whole(session, text), folders, seen.root)
@@ -88,18 +90,23 @@ def _add(session: Session, text: str, *, temporary: bool = False) -> None:
 
 
 def _set(session: Session, new: Breakpoint, *, temporary: bool = False) -> None:
-    shell = session.shell
-    if shell.immobile:
-        raise UsageError(shell.immobile)
+    if session.debuggee and session.shell.immobile:
+        raise UsageError(session.shell.immobile)
     point = session.points.add(new, temporary=temporary)
+    point.since = session.record.length
+    if session.debuggee:  # else `run` sets it
+        _set_in_program(session, point)
+    if point in list(session.points) and point.enabled:
+        session.screen.write_lines([point_line(session, point)])
+
+
+def _set_in_program(session: Session, point: Point) -> None:
     try:
-        with shell.excused():
-            shell.set_breakpoint(new)
+        with session.shell.excused():
+            session.shell.set_breakpoint(point.breakpoint)
     except BaseException:
         session.points.remove(point)
         raise
-    if point in list(session.points) and point.enabled:
-        session.screen.write_lines([point_line(session, point)])
 
 
 def point_line(session: Session, point: Point) -> Line:

@@ -97,6 +97,8 @@ def until(session: Session, rest: str) -> None:
 def run_to(session: Session, places: Sequence[Where], request: Request = "out") -> None:
     """Run on to one of these places, or where ``request`` ends otherwise: at the caller, or anywhere."""
     points = [session.points.add(Breakpoint(where), temporary=True) for where in places]
+    for point in points:
+        point.since = session.record.length
     try:
         for point in points:
             session.shell.set_breakpoint(point.breakpoint)

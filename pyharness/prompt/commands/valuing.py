@@ -6,6 +6,7 @@ import ast
 from contextlib import suppress
 from typing import TYPE_CHECKING
 
+from pyharness.debugger.python.dap_client import RequestError
 from pyharness.model.errors import HarnessError, UsageError
 from pyharness.model.text.styled_line import Line
 from pyharness.prompt.expanding import parts, whole
@@ -14,6 +15,7 @@ from pyharness.prompt.returned import returned
 from pyharness.prompt.stop_text import value_line
 from pyharness.prompt.values import literal, text_of
 from pyharness.prompt.variables import variables_of
+from pyharness.protocol.pydevd import ARGUMENTS
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -99,10 +101,9 @@ def args(session: Session, _rest: str) -> None:
 
 def _names_of_arguments(session: Session) -> list[str]:
     """The names of a Python function's arguments, as its code has them."""
-    code = "__import__('sys')._getframe().f_code"
-    asked = f"{code}.co_varnames[:{code}.co_argcount + {code}.co_kwonlyargcount + bool({code}.co_flags & 4)"
-    with suppress(HarnessError, SyntaxError, ValueError):
-        found = ast.literal_eval(text_of(session, f"{asked} + bool({code}.co_flags & 8)]"))
+    asked = {"expression": ARGUMENTS, "frameId": session.where.shown.debugpy, "context": "repl"}
+    with suppress(RequestError, SyntaxError, ValueError):
+        found = ast.literal_eval(session.shell.python.asking.ask("evaluate", asked)["result"])
         return [str(name) for name in found]
     return []
 
