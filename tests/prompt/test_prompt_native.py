@@ -1,10 +1,8 @@
 """The prompt in native code: an extension that is not ours, a core file, a graph of torch.fx."""
 
 import os
-import subprocess
-
-
 import re
+import subprocess
 
 import pytest
 from prompt_text import blocks
