@@ -14,7 +14,7 @@ COLLECT = f"source {Path(__file__).with_name('tensor_collect.py')}"
 LOAD = (
     f"source {ROOT}/pyharness/ingdb/load.py",
     "python from pyharness.ingdb.opening import attach; from pyharness.ingdb.process import libraries",
-    "python from pyharness.ingdb.commands import tensor; from pyharness.ingdb.tensors import values",
+    "python from pyharness.ingdb.commands import tensor; from pyharness.ingdb.printers import known",
     "python known.register(); tensor.register(); attach.configure()",
 )
 COMMANDS = (
