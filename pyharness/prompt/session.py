@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from contextlib import suppress
+from contextlib import contextmanager, suppress
 from typing import TYPE_CHECKING
 
 from pyharness.host.exit_status import ExitStatus
@@ -16,7 +16,7 @@ from pyharness.prompt.registry import found
 from pyharness.prompt.signals import HUNG_UP, Signals
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Callable, Iterator, Sequence
 
     from pyharness.debugger.machine import Request, Stopped
     from pyharness.debugger.shell import Shell
@@ -46,6 +46,8 @@ class Session:
         self.position: Position | None = None
         """Where the program stands and what is looked at; ``None`` while none stands."""
         self.over = False
+        self.interruptible = False
+        """Whether Ctrl-C ends something: a line that is typed, or a command."""
         self.status = int(ExitStatus.OK)
         self._began = False
         """Whether a program was started: a failure is none of the command line's then."""
@@ -98,7 +100,8 @@ class Session:
     def _line(self) -> str:
         """The next line; `quit` at their end, and nothing where one was given up."""
         try:
-            return self.lines.read()
+            with self._interruptible():
+                return self.lines.read()
         except EOFError:
             return "quit" if self._may_end() else _NOTHING
         except KeyboardInterrupt:
@@ -113,7 +116,8 @@ class Session:
     def _tried(self, do: Callable[[], None]) -> bool:
         """Do it; what goes wrong is told. Whether all went well."""
         try:
-            do()
+            with self._interruptible():
+                do()
         except DebuggerLostError as error:
             self._lost(error)
         except HarnessError as error:
@@ -124,6 +128,15 @@ class Session:
         else:
             return True
         return False
+
+    @contextmanager
+    def _interruptible(self) -> Iterator[None]:
+        """Have Ctrl-C end what is done within; whoever presses it again while that is told ends nothing."""
+        self.interruptible = True
+        try:
+            yield
+        finally:
+            self.interruptible = False
 
     def _failed(self, error: HarnessError) -> None:
         """Keep the first failure of what no person types: nothing follows it."""

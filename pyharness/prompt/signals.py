@@ -41,6 +41,9 @@ class Signals:
         """The program is to pause; else an expression ends, or the line that is typed."""
         program = self._session.debuggee
         if program is None or not program.runs:
+            if not self._session.interruptible:
+                return
+            self._session.interruptible = False  # at once: the next may come before anybody has caught this one
             raise KeyboardInterrupt
         if program.stuck:
             program.stuck = False

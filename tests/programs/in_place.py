@@ -36,8 +36,8 @@ def divided(value):
 
 def interrupted():
     breakpoint()
-    print("spinning", flush=True)  # @spins
     try:
+        print("spinning", flush=True)  # @spins
         while True:
             pass
     except KeyboardInterrupt:

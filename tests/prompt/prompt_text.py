@@ -19,9 +19,13 @@ class Dialogue(Terminal):
 
     def gives_up_the_line(self):
         """Press Ctrl-C at the prompt until that is heard: Python misses one that comes before it reads."""
-        while "`quit` ends the session." not in self.text:
+        heard = "`quit` ends the session."
+        while heard not in self.text:
             self.press_ctrl_c()
-            self._read_some()
+            before = None
+            while heard not in self.text and before != self.text:  # nothing for a second
+                before = self.text
+                self._read_some()
         self.wait_for(PROMPT)
 
     def says(self, line, until=PROMPT):
