@@ -164,24 +164,28 @@ def _by_function(name: str) -> list[str]:
     return [f"*{address:#x}" for address in native_names.address_of_function(name)]
 
 
-def _is_inlined(name: str) -> bool:
-    """Whether gdb knows a function, which has no code of its own, as a part of others."""
+def _inlined(name: str) -> str:
+    """A line of a function that has no code of its own, as a place, where gdb knows it as a part of others; or empty.
+
+    gdb itself would stop at some of those parts only: it does not find one that lies where its caller begins.
+    """
     if '"' in name:
-        return False
+        return ""
     try:
         # As a name and nothing else: gdb takes much for a place, and ends where some of it cannot be.
-        return bool(gdb.decode_line(f'-function "{name}"')[1])
+        lines = gdb.decode_line(f'-function "{name}"')[1] or ()
     except gdb.error:
-        return False
+        return ""
+    return next((f"native:{Path(line.symtab.filename).name}:{line.line}" for line in lines if line.symtab), "")
 
 
 def _hint(request: Break) -> str:
     if gone := changes():
         return f"{gone}. {remedy(gone).capitalize()} to stop there."
-    if request.function and _is_inlined(request.function):
+    if request.function and (line := _inlined(request.function)):
         return (
             f"The compiler has inlined {request.function} into what calls it and left no code of its own.\n"
-            "Name a line of it, or build it with -fno-inline."
+            f"Name a line of it, as {line}, or build it with -fno-inline."
         )
     if lacking := ", ".join(Path(path).name for path in libraries.without_dwo()):
         return (
