@@ -8,6 +8,7 @@ import gdb
 
 from pyharness.ingdb.settings import temporarily
 from pyharness.ingdb.stops import debug_registers
+from pyharness.ingdb.stops.watched_frame import owner_of
 from pyharness.model.errors import HarnessError, UsageError
 from pyharness.model.frozen import frozen
 
@@ -30,7 +31,7 @@ class Hit:
     old: bytes
     new: bytes
     error: str = ""
-    """Why the condition could not be tested."""
+    """Why the condition could not be tested, or that there is nothing to watch any more."""
 
 
 class Watchpoint(gdb.Breakpoint):
@@ -40,6 +41,7 @@ class Watchpoint(gdb.Breakpoint):
         self.target = target
         self.access = access
         self._condition = condition
+        self._owner = owner_of(target.address)
         self.last = _read(target)
         # Not a type of the program's: the frame's language may be one that has none.
         place = f"*(unsigned char (*)[{target.length}]) {target.address:#x}"
@@ -50,7 +52,10 @@ class Watchpoint(gdb.Breakpoint):
         """Whether this access is one to stop at; gdb has tested that a write changed the value."""
         old, self.last = self.last, _read(self.target)
         error = ""
-        if self._condition:
+        if self._owner and not self._owner.is_there():
+            error = f"its frame, {self._owner.function}, has returned: the data breakpoint is over"
+            gdb.post_event(self._is_over)  # not while gdb looks at it
+        elif self._condition:
             try:
                 if not _holds(self.target, self._condition, old, self.last):
                     return False
@@ -58,6 +63,11 @@ class Watchpoint(gdb.Breakpoint):
                 error = f"the condition cannot be tested: {reason}"
         _remember(Hit(self, old, self.last, error))
         return True
+
+    def _is_over(self) -> None:
+        """Give its debug registers back; what it was is told until it is removed."""
+        if self.is_valid():
+            self.enabled = False
 
 
 def _holds(target: Target, condition: str, old: bytes, new: bytes) -> bool:
@@ -136,7 +146,7 @@ def _check_registers(target: Target) -> None:
 
 def active() -> list[Watchpoint]:
     """The data breakpoints that are set."""
-    return [one for one in _watches.values() if one.is_valid()]
+    return [one for one in _watches.values() if one.is_valid() and one.enabled]
 
 
 def unwatch(numbers: Iterable[int]) -> None:

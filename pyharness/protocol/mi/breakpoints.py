@@ -145,7 +145,7 @@ class WatchHit:
     own: Frame | None
     """The innermost frame of the user's own code, in either language."""
     error: str = ""
-    """Why the condition could not be tested."""
+    """Why the condition could not be tested, or that there is nothing to watch any more."""
 
     @property
     def text(self) -> str:
@@ -153,7 +153,8 @@ class WatchHit:
         where = self.own or self.by
         place = f" by {where.function} ({where.file}:{where.line})" if where and where.file else ""
         change = f"{self.old} → {self.new}" if self.old != self.new else self.new
-        return f"{self.description}: {change}{place}"
+        error = f" ({self.error})" if self.error else ""
+        return f"{self.description}: {change}{place}{error}"
 
 
 @frozen
