@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -26,6 +27,9 @@ if TYPE_CHECKING:
 
 _bound: dict[int, set[str]] = {}
 """Where a breakpoint is set, by the core's number of it: a library that is loaded later may have the function, too."""
+
+_NAME = re.compile(r"[A-Za-z_]\w*(?:::~?\w+|<.*>)*(?:\(.*\))?")
+"""A function, maybe with its parameters. gdb takes much else for a place, and ends where some of it cannot be."""
 
 
 def set_breakpoint(request: Break) -> Bound:
@@ -169,11 +173,10 @@ def _inlined(name: str) -> str:
 
     gdb itself would stop at some of those parts only: it does not find one that lies where its caller begins.
     """
-    if '"' in name:
+    if not _NAME.fullmatch(name):
         return ""
     try:
-        # As a name and nothing else: gdb takes much for a place, and ends where some of it cannot be.
-        lines = gdb.decode_line(f'-function "{name}"')[1] or ()
+        lines = gdb.decode_line(name)[1] or ()
     except gdb.error:
         return ""
     return next((f"native:{Path(line.symtab.filename).name}:{line.line}" for line in lines if line.symtab), "")
