@@ -73,6 +73,7 @@ STOREYS = {
         {"functions"},
         {"python", "autograd"},
         {"tensors"},
+        {"printers"},
         {"stack"},
         {"stops", "calls"},
         {"variables", "opening"},

@@ -26,8 +26,8 @@ if TYPE_CHECKING:
     from pyharness.host.handles import Handle
 
 START = Path(__file__).resolve().parent.parent / "debuggee" / "start.py"
-HARNESS_PYTHON = "PYHARNESS_PYTHON"
-"""Tells the program whose Python has the debugger: `breakpoint()` in it starts one."""
+HARNESS_PYTHON = "PYHARNESS_PROMPT"
+"""Tells the program whose Python has the debugger: `breakpoint()` in it starts one, and takes this away."""
 _WITH_VALUE = {"--name", "--python"}
 
 

@@ -86,8 +86,9 @@ def test_a_program_that_closes_every_file_loads_and_opens_others_meanwhile(pyhar
 
 
 def test_what_is_loaded_as_python_ends_is_waited_for_by_nobody(pyharness, tmp_path):
+    """Here Python collects at its end what programs of tests leave alone otherwise (tests/kit/site)."""
     text = (
-        "import ctypes, sys\nimport crossing\n\nclass Last:\n"
+        "import atexit, ctypes, gc, sys\nimport crossing\natexit.unregister(gc.freeze)\nclass Last:\n"
         "    def __del__(self, load=ctypes.CDLL, path=crossing.__file__, say=print):\n"
         "        load(path)\n        say('loaded', flush=True)\n\nlast = Last()\n"
         "if sys.argv[1:]:\n    never = 1\nsys.exit(4)\n"

@@ -10,9 +10,9 @@ import gdb
 from pyharness.ingdb import torch_process
 from pyharness.ingdb.autograd import running as autograd_node
 from pyharness.ingdb.functions import native_names
+from pyharness.ingdb.printers import values as tensor_values
 from pyharness.ingdb.tensors import format as tensor_format
 from pyharness.ingdb.tensors import function as tensor_function
-from pyharness.ingdb.tensors import values as tensor_values
 from pyharness.ingdb.tensors.statistics import statistics
 from pyharness.model.tensors.variables import statistics_variables
 

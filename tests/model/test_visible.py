@@ -20,6 +20,7 @@ DOORS = {
 }
 """Who writes to a terminal."""
 NOT_TERMINALS = {
+    "debuggee/in_place/stops.py": "the program's own line, on its own stdout, as pdb prints it",
     "cli/grammar/lazy_group.py": "its own help",
     "dap/session.py": "an editor's log, made visible",
     "debuggee/__main__.py": "Python's own two lines of a hook that fails",

@@ -6,6 +6,7 @@ import os
 import sys
 from typing import Any
 
+from pyharness.debuggee.in_place import harness  # noqa: F401  (it takes our variable away)
 from pyharness.debuggee.in_place.terminal import OwnTerminal
 from pyharness.model.errors import HarnessError
 

@@ -17,6 +17,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, ClassVar
 
 from pyharness.debuggee.entries import late
+from pyharness.debuggee.in_place.harness import Harness
 from pyharness.debuggee.in_place.terminal import OwnTerminal
 from pyharness.debuggee.link import quiet_thread
 from pyharness.debuggee.link.served import Served
@@ -149,7 +150,7 @@ def _end() -> None:
 
 def _start(handle: str, terminal: int, lifeline: int) -> None:
     """Start it in the terminal; what is started forks, and is waited for."""
-    python = os.environ.get(_PYTHON) or sys.executable
+    python = Harness.python or os.environ.get(_PYTHON) or sys.executable
     start, packages = str(_PACKAGE / "debuggee" / "start.py"), {"pyharness": str(_PACKAGE.parent)}
     words = [python, start, "verb", json.dumps(packages), "debug", "--in-place", str(_LIFELINE), handle]
     environment = {name: value for name, value in os.environ.items() if name not in _OURS}

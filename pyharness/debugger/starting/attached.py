@@ -226,7 +226,7 @@ class Attached:
 
 
 def _silent(handle: Handle | Way) -> HarnessError:
-    """Of a program that says nothing."""
+    """The error for a program that says nothing."""
     processes.check(handle.pid)  # it names a debugger that holds the program
     return HarnessError(
         f"{handle.name} (process {handle.pid}) does not answer.",

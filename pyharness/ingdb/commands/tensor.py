@@ -13,11 +13,11 @@ import gdb
 from pyharness.ingdb import terminal, torch_process
 from pyharness.ingdb.calls import expressions
 from pyharness.ingdb.functions import trap_line
+from pyharness.ingdb.printers import values as tensor_values
 from pyharness.ingdb.prompt.registry import COMMANDS, command
 from pyharness.ingdb.python import locals as python_locals
 from pyharness.ingdb.tensors import format as tensor_format
 from pyharness.ingdb.tensors import npy
-from pyharness.ingdb.tensors import values as tensor_values
 from pyharness.ingdb.tensors.statistics import statistics
 from pyharness.model.errors import HarnessError, UsageError, nearest
 from pyharness.model.tensors.elements import EDGE, THRESHOLD

@@ -18,10 +18,10 @@ from pyharness.ingdb.functions import native_names, trap_line
 from pyharness.ingdb.functions.known_functions import innermost, is_own, is_within_own
 from pyharness.ingdb.mi import alone, library_loads
 from pyharness.ingdb.opening import attach
+from pyharness.ingdb.printers import values as tensor_values
 from pyharness.ingdb.process import libraries
 from pyharness.ingdb.stack import backtrace
 from pyharness.ingdb.stops import every_function, handlers, stop_at_functions
-from pyharness.ingdb.tensors import values as tensor_values
 from pyharness.ingdb.tensors.format import one_line
 from pyharness.model.errors import HarnessError
 from pyharness.model.glue import glue_family

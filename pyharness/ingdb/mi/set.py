@@ -9,8 +9,8 @@ import gdb
 from pyharness.ingdb.calls import ending
 from pyharness.ingdb.mi.commands import handles
 from pyharness.ingdb.mi.merged_frame import Place
+from pyharness.ingdb.printers.values import value_text
 from pyharness.ingdb.stops import watch_target
-from pyharness.ingdb.tensors.values import value_text
 from pyharness.ingdb.tensors.write import write_element
 from pyharness.ingdb.variables.assign import assigned_variable
 from pyharness.model.errors import UsageError

@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 import re
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, ClassVar
 
 from pyharness.ingdb.printers.registry import shows
-from pyharness.ingdb.stack import backtrace
 from pyharness.ingdb.tensors.address import plain_type, referred, type_name
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Callable, Iterator
 
     import gdb
 
@@ -24,13 +23,24 @@ _HANDLE = re.compile(PATTERN)
 _MEMBERS = ("m_ptr", "ptr")
 
 
+class _Python:
+    """Who knows the program's interpreter; until then an object is its address."""
+
+    describe: ClassVar[Callable[[int], str]] = staticmethod(hex)
+
+
+def describes_objects(describe: Callable[[int], str]) -> Callable[[int], str]:
+    """Register who says in a line what the PyObject at an address is."""
+    _Python.describe = staticmethod(describe)
+    return describe
+
+
 @shows(PATTERN)
 def _object(value: gdb.Value) -> str:
     address = object_in(value)
     if not address:
         return "no object"
-    python = backtrace.current_python()
-    return python.values.describe(address) if python else f"{address:#x}"
+    return _Python.describe(address)
 
 
 def object_held(value: gdb.Value) -> int:

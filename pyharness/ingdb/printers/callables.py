@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 import re
+from typing import TYPE_CHECKING
 
-import gdb
-
+from pyharness.ingdb import console
 from pyharness.ingdb.printers.registry import shows
+
+if TYPE_CHECKING:
+    import gdb
 
 _HANDLER = re.compile(r"std::_Function_handler<(?P<words>.*)>::_M_(?:manager|invoke)\b")
 _FUNCTION = re.compile(r".*\(\*\)\(.*")
@@ -45,5 +48,4 @@ def _last_argument(words: str) -> str:
 
 def _name_at(address: int) -> str:
     """The symbol at an address, demangled."""
-    found = gdb.execute(f"info symbol {address}", to_string=True)
-    return re.sub(r" in section .*", "", str(found).strip()).removesuffix(" + 0")
+    return console.run(f"info symbol {address}").strip().partition(" in section ")[0].removesuffix(" + 0")

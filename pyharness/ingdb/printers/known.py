@@ -19,9 +19,9 @@ from pyharness.ingdb.printers import (
     small_numbers,
     texts,
     torch_types,
+    values,
     wrapped,
 )
-from pyharness.ingdb.tensors import values
 
 KNOWN = (
     accessors,

@@ -135,7 +135,7 @@ def text_of(value: gdb.Value) -> str:
 
 
 def listed(values: Iterator[gdb.Value], length: int) -> str:
-    """So many values of a container that has ``length``."""
+    """Values of a container that has ``length`` of them."""
     shown = [text_of(value) for value in values]
     return f"[{', '.join(shown + ['…'] * (length > len(shown)))}]" + (f" ({length})" if length > len(shown) else "")
 

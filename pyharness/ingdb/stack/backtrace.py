@@ -12,6 +12,7 @@ import gdb
 from pyharness.ingdb.autograd import running as autograd_node
 from pyharness.ingdb.functions import native_names, trap_line
 from pyharness.ingdb.functions.known_functions import innermost
+from pyharness.ingdb.printers.bindings import describes_objects
 from pyharness.ingdb.process import libraries
 from pyharness.ingdb.process.inferior_memory import read
 from pyharness.ingdb.stack.locals import Variables
@@ -89,6 +90,12 @@ def frames_in_order(
 def current_python() -> Python | None:
     """The interpreter of the selected inferior as it is now, ``None`` where there is none to read."""
     return _python()[0]
+
+
+@describes_objects
+def _object_described(address: int) -> str:
+    python = current_python()
+    return python.values.describe(address) if python else hex(address)
 
 
 def handle_of(frame: NativeFrame) -> gdb.Frame:

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import gdb
 
-from pyharness.ingdb.tensors.values import value_text
+from pyharness.ingdb.printers.values import value_text
 from pyharness.reading.stack.merge import NativeFrame
 
 if TYPE_CHECKING:

@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING
 import gdb
 
 from pyharness.ingdb import terminal
+from pyharness.ingdb.printers import values
 from pyharness.ingdb.settings import temporarily
-from pyharness.ingdb.tensors import values
 from pyharness.model.conditions import hits as hit_condition
 from pyharness.model.conditions import log_message
 from pyharness.model.errors import HarnessError

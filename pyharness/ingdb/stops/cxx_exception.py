@@ -10,9 +10,9 @@ import re
 
 import gdb
 
+from pyharness.ingdb.printers.values import value_text
 from pyharness.ingdb.process.inferior_memory import read
 from pyharness.ingdb.stack.backtrace import current_python
-from pyharness.ingdb.tensors.values import value_text
 from pyharness.model.frozen import frozen
 from pyharness.reading.functions import cxx_class
 from pyharness.reading.process.memory import Memory, UnreadableError

@@ -6,8 +6,8 @@ from typing import TYPE_CHECKING
 
 import gdb
 
+from pyharness.ingdb.printers import values as tensor_values
 from pyharness.ingdb.settings import temporarily
-from pyharness.ingdb.tensors import values as tensor_values
 from pyharness.ingdb.tensors.address import holds_tensor, plain_type, referred
 from pyharness.model.errors import HarnessError, UsageError
 from pyharness.model.frozen import frozen

@@ -10,9 +10,9 @@ from typing import TYPE_CHECKING
 import gdb
 
 from pyharness.ingdb.calls import expressions
+from pyharness.ingdb.printers import values as tensor_values
 from pyharness.ingdb.process import libraries
 from pyharness.ingdb.stack import backtrace
-from pyharness.ingdb.tensors import values as tensor_values
 from pyharness.ingdb.tensors.address import referred
 from pyharness.ingdb.variables.frame import frame_globals, frame_locals, op_tensor
 from pyharness.ingdb.variables.items import Item, page

@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING
 import gdb
 
 from pyharness.ingdb.functions import trap_line
+from pyharness.ingdb.printers.values import tensor_at
 from pyharness.ingdb.stack.locals import MAX_VARIABLES, live_symbols
-from pyharness.ingdb.tensors.values import tensor_at
 from pyharness.ingdb.variables.assign import assigned_variable
 from pyharness.ingdb.variables.items import Content, Item, Listed
 from pyharness.ingdb.variables.native import native_item, shortened

@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING, Any
 import gdb
 
 from pyharness.ingdb.printers import bindings, registry
+from pyharness.ingdb.printers import values as tensor_values
 from pyharness.ingdb.stack import backtrace
-from pyharness.ingdb.tensors import values as tensor_values
 from pyharness.ingdb.tensors.address import plain_type, referred
 from pyharness.ingdb.variables import node as variables_node
 from pyharness.ingdb.variables import python as variables_python

@@ -84,7 +84,7 @@ class NodeContent(Content):
         return shown[start:stop]
 
     def _saved(self, memory: Memory) -> Item:
-        from pyharness.ingdb.tensors.values import tensor_at
+        from pyharness.ingdb.printers.values import tensor_at
         from pyharness.ingdb.variables.tensor import tensor_item
 
         layout = torch_process.tensor_layout()

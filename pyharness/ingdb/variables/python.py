@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from pyharness.ingdb import torch_process
-from pyharness.ingdb.tensors import values as tensor_values
+from pyharness.ingdb.printers import values as tensor_values
 from pyharness.ingdb.variables.items import Content, Item
 from pyharness.ingdb.variables.node import node_at, node_item
 from pyharness.ingdb.variables.tensor import tensor_item

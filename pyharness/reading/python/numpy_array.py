@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 NDARRAY = "numpy.ndarray"
 _DATA, _DIMENSIONS, _SHAPE, _STRIDES, _DESCR = 16, 24, 32, 40, 56
 _TYPE = 25
-"""Of the dtype: a letter, and one for the order of its bytes behind it."""
+"""Where a dtype has its letter; one for the order of its bytes is behind it."""
 _MAX_DIMENSIONS = 64
 _DTYPES = {
     "?": "bool",
