@@ -10,4 +10,4 @@ class Harness:
     """What is known of it, here and in no variable that the program would see."""
 
     python: ClassVar[str] = os.environ.pop("PYHARNESS_PROMPT", "")
-    """Its interpreter; empty where the program was started without it."""
+    """The interpreter that has the debugger; empty where the program was started without it."""
