@@ -7,7 +7,6 @@
 #include <ATen/core/Tensor.h>
 #include <ATen/core/TensorAccessor.h>
 #include <ATen/core/dispatch/Dispatcher.h>
-#include <ATen/cpu/vec/vec.h>
 #include <c10/core/TensorOptions.h>
 #include <c10/util/BFloat16.h>
 #include <c10/util/Float8_e4m3fn.h>
@@ -67,25 +66,25 @@ at::Tensor wait(
   c10::IntArrayRef long_sizes(hundred);
   c10::IntArrayRef corrupt_sizes(
       reinterpret_cast<const int64_t*>(8), size_t(1) << 40);
+  at::Tensor other = argument.detach().clone();
   c10::Half half = 1.5f;
-  c10::BFloat16 brain = 2.5f;
+  c10::BFloat16 brain_float = 2.5f;
   c10::Float8_e4m3fn eighth = 0.5f;
   c10::Dict<std::string, int64_t> table;
   table.insert("one", 1);
   table.insert("two", 2);
   c10::IValue boxed_dict(table), boxed_device(accelerator);
   c10::IValue boxed_complex(c10::complex<double>(1, -2));
-  auto accessor = argument.accessor<float, 2>();
-  auto packed = argument.packed_accessor64<float, 2>();
+  auto accessor = other.accessor<float, 2>();
+  auto packed = other.packed_accessor64<float, 2>();
   auto options = at::TensorOptions(at::kFloat).requires_grad(true);
   auto generator = at::detail::getDefaultCPUGenerator();
   auto op =
       c10::Dispatcher::singleton().findSchemaOrThrow("aten::mul", "Tensor");
   c10::DispatchKeySet keys(
       {c10::DispatchKey::CPU, c10::DispatchKey::AutogradCPU});
-  torch::autograd::SavedVariable saved(argument.detach(), false);
-  at::vec::Vectorized<double> lanes(0.5);
-  c10::Storage storage = argument.storage();
+  torch::autograd::SavedVariable saved(other, false);
+  c10::Storage storage = other.storage();
   c10::MemoryFormat format = c10::MemoryFormat::ChannelsLast;
   alignas(16) int64_t garbage[64];
   for (int64_t& word : garbage) {
