@@ -7,8 +7,8 @@ import json
 import os
 import re
 import socket
+import struct
 import sys
-import time
 from contextlib import contextmanager, suppress
 from dataclasses import asdict
 from pathlib import Path
@@ -29,7 +29,7 @@ _NAME = re.compile(r"[A-Za-z0-9_.-]{1,60}")
 _SOCKET, _CARD = ".sock", ".json"
 _MOST = 8 << 20
 """Bytes of a card: it has a command line, which may be long."""
-_LOOK_AGAIN = 0.05
+_A_MOMENT = 0.001
 
 
 @frozen
@@ -60,13 +60,11 @@ class Handle:
         ``BlockingIOError`` where it takes none within that time: it is stopped, and its queue is full.
         """
         connection = socket_above_streams(socket.socket(socket.AF_UNIX, socket.SOCK_STREAM))
-        ends = time.monotonic() + seconds
         try:
-            connection.setblocking(False)  # noqa: FBT003
+            _wait_at_most(connection, max(seconds, _A_MOMENT))
             with _short(Path(self.folder)) as folder:
-                while not _connected(connection, f"{folder}/{self.name}{_SOCKET}", last=time.monotonic() >= ends):
-                    time.sleep(_LOOK_AGAIN)
-            connection.setblocking(True)  # noqa: FBT003
+                connection.connect(f"{folder}/{self.name}{_SOCKET}")
+            _wait_at_most(connection, 0)
         except OSError:
             connection.close()
             raise
@@ -92,15 +90,10 @@ class Handle:
                 (Path(self.folder) / f"{self.name}{suffix}").unlink()
 
 
-def _connected(connection: socket.socket, address: str, *, last: bool) -> bool:
-    """Whether it is now; the ``last`` time what is in the way is raised."""
-    try:
-        connection.connect(address)
-    except BlockingIOError:
-        if last:
-            raise
-        return False
-    return True
+def _wait_at_most(connection: socket.socket, seconds: float) -> None:
+    """Let the kernel give up what it waits for, so that the program takes what is sent; 0 is for ever."""
+    whole, rest = divmod(round(seconds * 1e6), 1_000_000)
+    connection.setsockopt(socket.SOL_SOCKET, socket.SO_SNDTIMEO, struct.pack("ll", whole, rest))
 
 
 def check_name(name: str) -> str:

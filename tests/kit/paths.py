@@ -8,7 +8,7 @@ TESTS = ROOT / "tests"
 PROGRAMS = TESTS / "programs"
 EXAMPLES = ROOT / "examples"
 SITE = TESTS / "kit" / "site"
-"""Its ``sitecustomize`` is run by each Python program of the tests."""
+"""The folder of the ``sitecustomize`` that each Python program of the tests runs."""
 BUILT = ROOT / "build" / "tests"
 """What tests compile is kept here, one file for each content."""
 

@@ -15,7 +15,7 @@ TEXT = (Path(__file__).parent / "dialogues.txt").read_text(encoding="utf-8")
 HEAD = re.compile(r"# (.*?)(?: \[(.+)\])?")
 DIALOGUES = [part.splitlines() for part in re.split(r"(?m)^(?=# )", TEXT)[1:]]
 ORDER = sorted(DIALOGUES, key=lambda dialogue: HEAD.fullmatch(dialogue[0])[2] or "")
-"""Those of one program one after the other: they share it."""
+"""The dialogues, those of one program one after the other: they share it."""
 
 
 class Shared:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from functools import cache
 
-from pyharness.ingdb.printers import (
+from pyharness.ingdb.printers import (  # noqa: F401  (loaded, they know how values look)
     accessors,
     arrays,
     bindings,
@@ -22,23 +22,6 @@ from pyharness.ingdb.printers import (
     values,
     wrapped,
 )
-
-KNOWN = (
-    accessors,
-    bindings,
-    callables,
-    clocks,
-    handles,
-    ivalues,
-    lanes,
-    locks,
-    pointers,
-    small_numbers,
-    texts,
-    torch_types,
-    wrapped,
-)
-"""Loaded, they know how values look."""
 
 
 @cache

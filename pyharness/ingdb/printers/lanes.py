@@ -1,4 +1,4 @@
-"""How ``at::vec::Vectorized<T>`` is shown: by its lanes, in memory or in a register."""
+"""How ``at::vec::Vectorized<T>`` is shown: by its lanes."""
 
 from __future__ import annotations
 

@@ -3,11 +3,17 @@
 from __future__ import annotations
 
 import contextlib
+from typing import TYPE_CHECKING
 
 import gdb
 
 from pyharness.ingdb.printers.registry import base, holds, shows, text_of
 from pyharness.ingdb.tensors.address import plain_type
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    Pointer = Callable[[gdb.Value], gdb.Value]
 
 _COUNTED = r"std::(?:shared|weak)_ptr<.*>"
 _UNIQUE = r"std::unique_ptr<.*>"
@@ -35,38 +41,30 @@ def _in_counted(value: gdb.Value) -> gdb.Value | None:
     return pointee(value["_M_ptr"]) if alive else None
 
 
+def shows_pointee(pattern: str) -> Callable[[Pointer], Pointer]:
+    """Register the pointer in such values: they are shown by what it points to, and expand into it."""
+
+    def register_pointer(pointer: Pointer) -> Pointer:
+        shows(pattern)(lambda value: _shown(pointer(value)))
+        holds(pattern)(lambda value: pointee(pointer(value)))
+        return pointer
+
+    return register_pointer
+
+
+@shows_pointee(_UNIQUE)
 def _owned(value: gdb.Value) -> gdb.Value:
     return base(value["_M_t"]["_M_t"], "std::_Head_base<0")["_M_head_impl"]
 
 
-@shows(_UNIQUE)
-def _unique(value: gdb.Value) -> str:
-    return _shown(_owned(value))
+@shows_pointee(_INTRUSIVE)
+def _target(value: gdb.Value) -> gdb.Value:
+    return value["target_"]
 
 
-@holds(_UNIQUE)
-def _in_unique(value: gdb.Value) -> gdb.Value | None:
-    return pointee(_owned(value))
-
-
-@shows(_INTRUSIVE)
-def _intrusive(value: gdb.Value) -> str:
-    return _shown(value["target_"])
-
-
-@holds(_INTRUSIVE)
-def _in_intrusive(value: gdb.Value) -> gdb.Value | None:
-    return pointee(value["target_"])
-
-
-@shows(_REFERENCE)
-def _reference(value: gdb.Value) -> str:
-    return _shown(value["_M_data"])
-
-
-@holds(_REFERENCE)
-def _in_reference(value: gdb.Value) -> gdb.Value | None:
-    return pointee(value["_M_data"])
+@shows_pointee(_REFERENCE)
+def _referent(value: gdb.Value) -> gdb.Value:
+    return value["_M_data"]
 
 
 @shows(_BORROWED)
