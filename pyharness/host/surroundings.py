@@ -37,12 +37,26 @@ class Surroundings:
             return ""
 
     @property
+    def above(self) -> str:
+        """What the kernel puts before its paths: it names the files of a chroot as they are outside; else empty."""
+        try:
+            return os.readlink(f"/proc/{self.pid}/root").rstrip("/")  # noqa: PTH115
+        except OSError:
+            return ""
+
+    @property
     def folder(self) -> str:
         """The current folder of the process, as it names that; ``/`` where that is secret."""
         try:
-            return os.readlink(f"/proc/{self.pid}/cwd")  # noqa: PTH115
+            folder = os.readlink(f"/proc/{self.pid}/cwd")  # noqa: PTH115
         except OSError:
             return "/"
+        return self.named_there(folder)
+
+    def named_there(self, path: str) -> str:
+        """What it calls a file of its own that the kernel names ``path`` out here."""
+        inside = path.removeprefix(self.above) or "/"
+        return inside if inside.startswith("/") else path
 
     def same_file(self, path: str) -> bool:
         """Whether what it sees at ``path`` is what we see there."""
@@ -50,6 +64,11 @@ class Surroundings:
             return os.path.samefile(f"/proc/{self.pid}/root{path}", path)  # noqa: PTH121
         except FileNotFoundError:
             return False
+
+    @property
+    def has_proc(self) -> bool:
+        """Whether it can read of processes where it lives: a root folder that it changed to often has no /proc."""
+        return os.path.exists(f"/proc/{self.pid}/root/proc/{self.pid}")  # noqa: PTH110
 
     @property
     def number_there(self) -> str:

@@ -45,7 +45,10 @@ def lacks_memory() -> bool:
     limit = resource.getrlimit(resource.RLIMIT_AS)[0]
     if limit == resource.RLIM_INFINITY:
         return False
-    pages = int(Path("/proc/self/statm").read_text(encoding="ascii").split()[0])
+    try:
+        pages = int(Path("/proc/self/statm").read_text(encoding="ascii").split()[0])
+    except OSError:  # a root folder without /proc: nobody can tell
+        return False
     return limit - pages * resource.getpagesize() < _NEEDED
 
 

@@ -12,15 +12,12 @@ from pyharness.debuggee.watched.imports import after_import
 from pyharness.model.user_code import included, is_user_binary
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Iterable
 
 
 def loaded() -> list[str]:
     """The libraries of the user's that this process has loaded so far."""
-    lines = Path("/proc/self/maps").read_text(encoding="utf-8", errors="replace").splitlines()
-    fields = [line.split(maxsplit=5) for line in lines]
-    mapped = dict.fromkeys(field[5] for field in fields if len(field) == 6 and "x" in field[1])
-    return [path for path in mapped if path.startswith("/") and is_user_binary(path) and Path(path).is_file()]
+    return [path for path in _mapped() if path.startswith("/") and is_user_binary(path) and Path(path).is_file()]
 
 
 def install(notify: Callable[[str], None]) -> None:
@@ -48,6 +45,34 @@ def install(notify: Callable[[str], None]) -> None:
         if path in preloaded:
             tell(path)
     _after_each_load(tell_of)
+
+
+def _mapped() -> Iterable[str]:
+    """The files that this process runs code of: as the kernel has them, or the linker where the root has no /proc."""
+    try:
+        lines = Path("/proc/self/maps").read_text(encoding="utf-8", errors="replace").splitlines()
+    except OSError:
+        return _linked()
+    fields = [line.split(maxsplit=5) for line in lines]
+    return dict.fromkeys(field[5] for field in fields if len(field) == 6 and "x" in field[1])
+
+
+def _linked() -> list[str]:
+    names: list[str] = []
+
+    def note(library: Any, _size: int, _data: object) -> int:
+        names.append(os.fsdecode(library.contents.name or b""))
+        return 0
+
+    visit = ctypes.CFUNCTYPE(ctypes.c_int, ctypes.POINTER(_Linked), ctypes.c_size_t, ctypes.c_void_p)
+    ctypes.pythonapi.dl_iterate_phdr(visit(note), None)  # the interpreter's symbols: the C library's, too
+    return names
+
+
+class _Linked(ctypes.Structure):
+    """How ``struct dl_phdr_info`` begins."""
+
+    _fields_ = (("address", ctypes.c_void_p), ("name", ctypes.c_char_p))
 
 
 def _after_each_load(tell: Callable[[str], None]) -> None:

@@ -74,6 +74,7 @@ def _brought(pid: int, seconds: float) -> Handle | Way:
     where = Surroundings(pid)
     try:
         shared = where.sees("processes") and where.sees("network") and all(map(where.same_file, packages().values()))
+        shared = shared and where.has_proc
     except OSError:  # it may not be looked at: gdb says why
         shared = True
     return inject(pid, seconds) if shared else hand_over(where, seconds)

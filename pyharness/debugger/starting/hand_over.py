@@ -10,6 +10,7 @@ import ctypes
 import json
 import os
 import socket
+from contextlib import suppress
 from typing import TYPE_CHECKING, NoReturn, TypeVar
 
 from pyharness.debugger.gdb_reading import ask_gdb
@@ -27,6 +28,7 @@ if TYPE_CHECKING:
 T = TypeVar("T")
 _PIDFD_GETFD = 438
 _ROOM = "Give the container a folder that can be written, 15 MB, as by `docker run --tmpfs /tmp:exec`."
+_BEFORE = "mount them there, or start it by `pyharness debug`, which loads all before it changes that."
 _APART = PACKAGE / "debuggee" / "apart.py"
 
 
@@ -46,6 +48,8 @@ def hand_over(where: Surroundings, seconds: float) -> Way:
         found = _introduced(channel, where)
         channel.settimeout(None)
     except BaseException as error:
+        with suppress(OSError):
+            channel.shutdown(socket.SHUT_RDWR)  # to close it says nothing: the program has this end, too
         channel.close()
         link.close()
         if isinstance(error, (OSError, ValueError)):
@@ -95,9 +99,18 @@ def _introduced(channel: socket.socket, where: Surroundings) -> dict[str, str]:
 def _heard(kind: type[T], line: bytes, pid: int) -> T:
     heard = said(kind, line)
     if isinstance(heard, Refusal):
-        remedy = _ROOM if injected_code.NO_ROOM in heard.error else native(pid)
-        raise HarnessError(f"Process {pid} cannot be debugged as a Python program: {heard.error}.", remedy)
+        raise HarnessError(
+            f"Process {pid} cannot be debugged as a Python program: {heard.error}.", _remedy(heard.error, pid)
+        )
     return heard
+
+
+def _remedy(error: str, pid: int) -> str:
+    if injected_code.NO_ROOM in error:
+        return _ROOM
+    if error.startswith(("ModuleNotFoundError", "ImportError")):
+        return f"The files of its Python are not to be had in its root folder: {_BEFORE} {native(pid)}"
+    return native(pid)
 
 
 def _unanswered(pid: int, seconds: float, error: Exception) -> HarnessError:

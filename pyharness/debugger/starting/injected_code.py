@@ -140,21 +140,29 @@ def line(channel):
 def say(channel, text):
     channel.sendall(text.encode() + b"\\n")
 def run(pairs):
-    import os, _socket
-    sockets = [_socket.socket(fileno=theirs) for _, theirs in pairs]
+    import os
+    theirs, sockets = [each for _, each in pairs], []
     try:
+        import _socket
+        sockets += [_socket.socket(fileno=each) for each in theirs]
         begin(pairs, sockets)
     except BaseException as problem:
+        if -1 not in [each.detach() for each in sockets]:
+            refuse(theirs, "%s: %s" % (type(problem).__name__, problem))
+            for each in (*theirs, *(ours for ours, _ in pairs)):
+                os.close(each)
+def refuse(theirs, error):  # by hand: it may be json that cannot be imported
+    import os, time
+    for character in (*map(chr, range(32)), chr(34), chr(92)):
+        error = error.replace(character, "'" if character == chr(34) else " ")
+    os.write(theirs[0], b'{{"error": "%s"}}' % error.encode("utf-8", "replace") + bytes([10]))
+    os.set_blocking(theirs[0], False)
+    for _ in range(int({seconds!r} * 20)):  # until the debugger has taken its ends, and hung up
         try:
-            import json
-            say(sockets[0], json.dumps(dict(error="%s: %s" % (type(problem).__name__, problem))))
-        except BaseException:
-            pass
-        for each in sockets:
-            if each.fileno() >= 0:
-                each.close()
-        for ours, _ in pairs:
-            os.close(ours)
+            if not os.read(theirs[0], 4096):
+                return
+        except BlockingIOError:
+            time.sleep(0.05)
 try:
     run(SOCKETS)
 except BaseException:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -59,12 +59,7 @@ class LiveProcess:
     def images(self) -> list[Image]:
         """The files that it has mapped; ``PermissionError`` where they may not be seen."""
         text = (self.proc / "maps").read_text(encoding="utf-8", errors="replace")
-        found = memory_map.images(memory_map.from_proc(text))
-        above = str((self.proc / "root").readlink()) if self.root else "/"
-        if above == "/":
-            return found
-        # Of a chroot the kernel names the path as it is outside of it, in both files.
-        return [replace(image, path="/" + image.path.removeprefix(above).lstrip("/")) for image in found]
+        return memory_map.images(memory_map.from_proc(text, self.surroundings.above))
 
     def loaded(self) -> Iterator[Loaded]:
         """The ELF files among them that are still there."""

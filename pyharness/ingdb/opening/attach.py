@@ -88,7 +88,7 @@ def _check_libraries(pid: int, root: str) -> None:
         text = Path(f"/proc/{pid}/maps").read_text(encoding="utf-8", errors="replace")
     except OSError:  # it has ended: gdb says so
         return
-    for path in {image.path for image in memory_map.images(memory_map.from_proc(text))}:
+    for path in {image.path for image in memory_map.images(memory_map.from_proc(text, Surroundings(pid).above))}:
         with suppress(OSError):
             if stat.S_ISFIFO(Path(f"{root}{path}").stat().st_mode):
                 raise gdb.GdbError(

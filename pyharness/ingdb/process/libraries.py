@@ -9,12 +9,13 @@ import os
 import re
 from bisect import bisect_right
 from contextlib import suppress
-from functools import cache, lru_cache
+from functools import cache, lru_cache, partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import gdb
 
+from pyharness.host.surroundings import Surroundings
 from pyharness.ingdb import console
 from pyharness.ingdb.process.inferior_memory import read
 from pyharness.model.user_code import is_user_binary
@@ -146,7 +147,7 @@ def _mappings() -> tuple[str, memory_map.Parse]:
             text = Path(f"/proc/{pid}/maps").read_text(encoding="utf-8", errors="replace")
         except OSError:  # it ended just now
             text = ""
-        return text, memory_map.from_proc
+        return text, partial(memory_map.from_proc, above=Surroundings(pid).above)
     try:
         return console.run("info proc mappings"), memory_map.from_gdb
     except gdb.error:

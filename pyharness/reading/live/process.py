@@ -6,6 +6,7 @@ import os
 from functools import cached_property
 from typing import TYPE_CHECKING
 
+from pyharness.host.surroundings import Surroundings
 from pyharness.reading.autograd.current import GETTER, variable_of_getter
 from pyharness.reading.binaries.elf import Elf, ElfError
 from pyharness.reading.process import memory_map
@@ -66,7 +67,7 @@ class LiveProcess:
         if text == self._maps:
             return
         self._maps = text
-        images = memory_map.images(memory_map.from_proc(text))
+        images = memory_map.images(memory_map.from_proc(text, Surroundings(self.pid).above))
         if self.files.images != images:
             self.files = MappedFiles(images, self.pid, self.read)
 

@@ -57,14 +57,17 @@ class Image:
         return self.path, self.start, self.end, self.inode
 
 
-def from_proc(text: str) -> Iterator[Mapping]:
-    """Mappings of files from the text of ``/proc/PID/maps``."""
+def from_proc(text: str, above: str = "") -> Iterator[Mapping]:
+    """Mappings of files from the text of ``/proc/PID/maps``; ``above`` is ``Surroundings.above``."""
     for line in text.splitlines():
         path_at = line.find("/")
         if path_at > 0:
             span, _, offset, inode = line[:path_at].rstrip().split(" ", 3)
             start, end = span.split("-")
-            yield Mapping(int(start, 16), int(end, 16), int(offset, 16), line[path_at:], inode)
+            path = line[path_at:]
+            if above and path.startswith(f"{above}/"):
+                path = path[len(above) :]
+            yield Mapping(int(start, 16), int(end, 16), int(offset, 16), path, inode)
 
 
 def regions(text: str) -> Iterator[Region]:
