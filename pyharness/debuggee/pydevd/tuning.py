@@ -12,6 +12,7 @@ from pyharness.debuggee.link import quiet_thread
 from pyharness.debuggee.pydevd import evaluation as pydevd_evaluation
 from pyharness.debuggee.pydevd import (
     going_on,
+    library_imports,
     passed_returns,
     presentation,
     quick_import,
@@ -43,6 +44,7 @@ def tune(debugger: Any) -> None:
     pydevd_evaluation.bound()
     unwound_steps.watch()
     quick_import.watch()
+    library_imports.watch()
     open_files(debugger)
     conditions = Conditions(debugger)
     debugger.handle_breakpoint_condition = conditions.hold

@@ -98,20 +98,20 @@ def _unwound(_code: CodeType, _offset: int, _error: BaseException) -> None:
 
 def _ended(frame: FrameType) -> None:
     """An exception has ended ``frame``: a step that belongs to it goes on, as debugpy's would where it returns."""
-    if _stepping()[1] is not None and not task_steps.STEPS.ended(frame):
+    if stepping()[1] is not None and not task_steps.STEPS.ended(frame):
         _left(frame)
 
 
 def _left(frame: FrameType) -> bool:
     """Go on with the step that waits for ``frame`` to end; whether there is one."""
-    thread, info = _stepping()
+    thread, info = stepping()
     if info is None or info.pydev_step_stop is not frame or frame.f_back is None:
         return False
     step_on(thread, info, frame.f_back)
     return True
 
 
-def _stepping() -> tuple[Any, Any]:
+def stepping() -> tuple[Any, Any]:
     """The current thread and what pydevd notes on it, ``None`` where it does not step."""
     thread = REGISTRY.active.get(threading.get_ident())
     info = getattr(thread, "additional_info", None)

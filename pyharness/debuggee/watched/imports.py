@@ -6,6 +6,8 @@ import sys
 from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
+from pyharness.debuggee.unpatched import _thread
+
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
     from contextlib import AbstractContextManager
@@ -35,6 +37,36 @@ def around_import(name: str, around: Around) -> None:
         sys.meta_path.insert(0, _AroundImport(name, around))
 
 
+def around_all_imports(wanted: Callable[[str], bool], around: Around) -> None:
+    """Run each first import of a module for which ``wanted(name)`` holds as it begins within ``around(module)``."""
+    if not any(isinstance(finder, _AroundImports) and finder.around is around for finder in sys.meta_path):
+        sys.meta_path.insert(0, _AroundImports(wanted, around))
+
+
+class _AroundImports:
+    """Finds modules as Python would, and stands around the execution of those that are wanted."""
+
+    def __init__(self, wanted: Callable[[str], bool], around: Around) -> None:
+        self.around = around
+        self._wanted = wanted
+        self._finding: set[tuple[int, str]] = set()
+
+    def find_spec(
+        self, name: str, path: Sequence[str] | None = None, target: ModuleType | None = None
+    ) -> ModuleSpec | None:
+        """Find the module, as ``importlib.abc.MetaPathFinder.find_spec`` does."""
+        if not self._wanted(name):
+            return None
+        key = _thread.get_ident(), name
+        if key in self._finding:
+            return None
+        self._finding.add(key)
+        try:
+            return _within(self.around, _found(name, path, target))
+        finally:
+            self._finding.discard(key)
+
+
 class _AroundImport:
     """Finds one module as Python would, and stands around its execution."""
 
@@ -49,16 +81,19 @@ class _AroundImport:
         if name != self._name:
             return None
         sys.meta_path.remove(self)
-        spec = _found(name, path, target)
-        if spec is not None and spec.loader is not None:
-            execute = spec.loader.exec_module
+        return _within(self._around, _found(name, path, target))
 
-            def executed(module: ModuleType) -> None:
-                with self._around(module):
-                    execute(module)
 
-            spec.loader.exec_module = executed  # type: ignore[method-assign]
-        return spec
+def _within(around: Around, spec: ModuleSpec | None) -> ModuleSpec | None:
+    if spec is not None and spec.loader is not None:
+        execute = spec.loader.exec_module
+
+        def executed(module: ModuleType) -> None:
+            with around(module):
+                execute(module)
+
+        spec.loader.exec_module = executed  # type: ignore[method-assign]
+    return spec
 
 
 def _found(name: str, path: Sequence[str] | None, target: ModuleType | None) -> ModuleSpec | None:
