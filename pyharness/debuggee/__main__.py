@@ -14,7 +14,7 @@ import runpy
 import signal
 import sys
 import types
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from importlib.machinery import SourceFileLoader, SourcelessFileLoader
 from pathlib import Path
 from typing import TYPE_CHECKING, NoReturn, cast
@@ -91,13 +91,30 @@ def _connect(channel: socket.socket, link: socket.socket) -> bool:
     from pyharness.protocol.channel import Unfiled
 
     forked.let_children_go()
-    with started(channel, link) as session:
+    with _failure_told(channel), started(channel, link) as session:
         if not session.greet():
             raise SystemExit(1)  # the controller is gone: nobody waits for this program
         SEAT.follow(lambda why: SEAT.tell(Unfiled(why)))
         atexit.register(_tell_end, session.conversation, os.getpid(), forked.children_ended())
         answer = session.ready()
         return answer is not None and answer.stop
+
+
+@contextmanager
+def _failure_told(channel: socket.socket) -> Iterator[None]:
+    """What keeps a debugger out of this program is the controller's to say, and is no traceback of the program's."""
+    from pyharness.protocol.channel import Failed
+
+    beside = channel.dup()  # the conversation takes ``channel``, and loses it where it cannot begin
+    try:
+        yield
+    except Exception as error:  # noqa: BLE001  (MemoryError, and whatever debugpy meets)
+        with suppress(OSError):
+            beside.sendall(Failed(f"{type(error).__name__}: {error}").to_line())
+            beside.recv(1)  # until it was heard
+        raise SystemExit(1) from None
+    finally:
+        beside.close()
 
 
 def _tell_end(conversation: Conversation, owner: int, before: int) -> None:

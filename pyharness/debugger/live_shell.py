@@ -20,6 +20,7 @@ from pyharness.debugger.python.side import PythonSide
 from pyharness.debugger.shell import Shell
 from pyharness.debugger.starting import processes
 from pyharness.debugger.starting.engine_first import EngineFirst
+from pyharness.debugger.starting.launch import undebuggable
 from pyharness.gdbmi.client import GdbError, GdbLostError
 from pyharness.host.process_state import has_ended
 from pyharness.host.state import clear_after
@@ -192,9 +193,7 @@ class LiveShell(Shell):
             case Child():
                 self._listener.child(message)
             case Failed(error):
-                raise HarnessError(
-                    f"Python cannot be debugged in this program: {error}", "`pyharness doctor` looks at debugpy."
-                )
+                raise undebuggable(error)
             case OpReached():
                 self.process.answer(
                     Go(self._op_stops.announced(message, self.process.surroundings.thread(message.thread))), message

@@ -36,6 +36,7 @@ if TYPE_CHECKING:
 PACKAGE = Path(__file__).parents[2]
 START = PACKAGE / "debuggee" / "start.py"
 _PATIENCE = 2.0
+_SHORT = "A limit is too small for a debugger in it: `ulimit -v` shows that of memory, `ulimit -u` that of threads."
 
 
 @frozen
@@ -243,6 +244,15 @@ def _descendants(pid: int, group: int) -> list[int]:
             for child in map(int, Path(f"/proc/{pid}/task/{lwp}/children").read_text(encoding="ascii").split()):
                 found += [child, *_descendants(child, group)] if os.getpgid(child) == group else []
     return found
+
+
+def undebuggable(error: str) -> HarnessError:
+    """The error of a program that says why Python cannot be debugged in it."""
+    short = any(word in error for word in ("MemoryError", "memory", "thread"))
+    return HarnessError(
+        f"Python cannot be debugged in this program: {error.removesuffix(': ')}",
+        _SHORT if short else "`pyharness doctor` looks at debugpy.",
+    )
 
 
 def missing_in(python: str) -> HarnessError:
