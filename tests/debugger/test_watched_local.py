@@ -46,4 +46,5 @@ def test_it_ends_with_its_frame(script):
         assert watch.hits(stop.thread)[0].error == ""
         stop = program.resume()
         assert "(its frame, inner, has returned: the data breakpoint is over)" in watch.hits(stop.thread)[0].text
+        assert watch.over(stop.thread) == tuple(watch.targets)
         assert program.resume() is None

@@ -30,7 +30,7 @@ def crossing(piped, environment):
 
 def test_into_cpp_and_back(crossing):
     steps = ["b scaled", "c", "p value", "set value = 21", "watch value", "info locals", "bt", "up"]
-    done = crossing([*steps, "gdb info line", "unwatch", "finish", "gdb continue"])
+    done = crossing([*steps, "gdb info line", "watch", "finish", "watch", "gdb continue"])
     shown = blocks(done.stdout)
     assert shown["b scaled"].startswith("1  breakpoint  native:scaled")
     assert "breakpoint · native · crossing::scaled" in shown["c"]
@@ -42,6 +42,8 @@ def test_into_cpp_and_back(crossing):
     assert "native · crossing::" in shown["up"]
     assert "extension.cpp" in shown["gdb info line"]
     assert "native · crossing::" in shown["finish"]
+    assert "over" not in shown["watch value"]
+    assert shown["watch"].endswith("(its frame has returned: it is over)")
     assert "gdb's continue would go on behind the prompt's back." in done.stderr
 
 

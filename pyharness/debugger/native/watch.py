@@ -55,6 +55,10 @@ class NativeWatch:
         self.targets.pop(number, None)
         self._native.ask(mi.Unwatch((number,)))
 
+    def over(self, thread: int) -> tuple[int, ...]:
+        """The numbers of those on a local whose frame has returned; ``thread`` is any that can be asked."""
+        return self._native.ask_about(thread, mi.WatchesOver(thread)) if self.targets else ()
+
     def hits(self, thread: int) -> tuple[mi.WatchHit, ...]:
         """What a stop with the reason ``data breakpoint`` means; one instruction may access several places."""
         return self._native.ask(mi.WatchHits(thread))

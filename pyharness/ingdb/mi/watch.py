@@ -62,6 +62,12 @@ def _unwatch(request: mi.Unwatch) -> None:
     watchpoints.unwatch(request.numbers)
 
 
+@handles(mi.WatchesOver)
+def _watches_over(request: mi.WatchesOver) -> tuple[int, ...]:
+    select(request.thread)
+    return tuple(watchpoints.over())
+
+
 @handles(mi.WatchHits)
 def _watch_hits(request: mi.WatchHits) -> tuple[mi.WatchHit, ...]:
     thread = select(request.thread)

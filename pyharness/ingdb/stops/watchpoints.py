@@ -52,9 +52,9 @@ class Watchpoint(gdb.Breakpoint):
         """Whether this access is one to stop at; gdb has tested that a write changed the value."""
         old, self.last = self.last, _read(self.target)
         error = ""
-        if self._owner and not self._owner.is_there():
+        if self._owner and self.has_lost_frame():
             error = f"its frame, {self._owner.function}, has returned: the data breakpoint is over"
-            gdb.post_event(self._is_over)  # not while gdb looks at it
+            gdb.post_event(self.end)  # not while gdb looks at it
         elif self._condition:
             try:
                 if not _holds(self.target, self._condition, old, self.last):
@@ -64,7 +64,11 @@ class Watchpoint(gdb.Breakpoint):
         _remember(Hit(self, old, self.last, error))
         return True
 
-    def _is_over(self) -> None:
+    def has_lost_frame(self) -> bool:
+        """Whether the frame that the place belongs to has returned, as far as the selected thread can tell."""
+        return self._owner is not None and not self._owner.is_there()
+
+    def end(self) -> None:
         """Give its debug registers back; what it was is told until it is removed."""
         if self.is_valid():
             self.enabled = False
@@ -147,6 +151,15 @@ def _check_registers(target: Target) -> None:
 def active() -> list[Watchpoint]:
     """The data breakpoints that are set."""
     return [one for one in _watches.values() if one.is_valid() and one.enabled]
+
+
+def over() -> list[int]:
+    """End those whose frame has returned, as far as the selected thread can tell; the numbers of all that are over."""
+    for one in active():
+        if one.has_lost_frame():
+            one.end()
+    running = active()
+    return [number for number, one in _watches.items() if one not in running]
 
 
 def unwatch(numbers: Iterable[int]) -> None:

@@ -16,6 +16,7 @@ if TYPE_CHECKING:
 _PLACES = "places"
 _KINDS = {"raise": "raised", "throw": "cxxThrow", "catch": "cxxCatch", "signal": "signals"}
 _HOW = "catch raise [TYPE], catch throw [TYPE], catch catch [TYPE], catch signal NAME, or catch off"
+_OVER = "  (its frame has returned: it is over)"
 
 
 @command("catch", about=_PLACES, takes="raise|throw|catch [TYPE] | signal NAME | off", needs="program")
@@ -62,7 +63,11 @@ def watch(session: Session, rest: str) -> None:
         session.record.cannot(f"watch {rest}")
         session.screen.write_lines([Line(f"watch {found.number}  {found.description} = {found.value}")])
         return
-    shown = [f"watch {number}  {each.description}" for number, each in watched.targets.items()]
+    over = watched.over(session.where.thread)
+    shown = [
+        f"watch {number}  {each.description}{_OVER if number in over else ''}"
+        for number, each in watched.targets.items()
+    ]
     session.screen.write_lines(map(Line, shown or ["Nothing is watched: `watch EXPR` does."]))
 
 

@@ -21,6 +21,7 @@ from pyharness.protocol.mi.breakpoints import (
     Logged,
     Unwatch,
     Watch,
+    WatchesOver,
     WatchHit,
     WatchHits,
     WatchTarget,
@@ -150,6 +151,7 @@ __all__ = [
     "WatchHits",
     "WatchLoads",
     "WatchTarget",
+    "WatchesOver",
     "Where",
     "WriteMemory",
 ]

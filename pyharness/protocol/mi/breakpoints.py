@@ -128,6 +128,14 @@ class Unwatch(Command[None], name="ph-unwatch"):
 
 
 @frozen
+class WatchesOver(Command[tuple[int, ...]], name="ph-watches-over"):
+    """End the data breakpoints on locals of frames that have returned; the numbers of all that are over."""
+
+    thread: int
+    """One that stands: what is on its stack can be told, and nothing else."""
+
+
+@frozen
 class WatchHit:
     """One access to a watched place."""
 
