@@ -103,7 +103,7 @@ def test_a_place_set_at_a_stop_counts_for_frames_that_already_run(tmp_path):
     [
         ("fx:blocks.0.norm", "torch.fx generated no code in this run"),
         ("native:nosuch_function", "No library that was loaded has it"),
-        (f"{at('inner')} if x > 10", "its condition was never true there"),
+        (f"{at('inner')} if x > 10", "times, its condition was never true there"),
     ],
 )
 def test_a_place_that_is_never_reached_is_an_error(tmp_path, start, place, hint):

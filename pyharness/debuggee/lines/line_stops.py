@@ -71,6 +71,7 @@ class LineStops:
             return bool(self.steps)
         here, notes = [], []
         for place in places:
+            place.runs += 1
             holds, note = _holds(place, frame)
             if holds:
                 place.reached = True

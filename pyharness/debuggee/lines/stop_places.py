@@ -31,6 +31,8 @@ class Place:
     """A Python expression that must be true in the frame, or empty."""
     bound: list[tuple[str, int]] = field(default_factory=list)
     reached: bool = False
+    runs: int = 0
+    """How often its line was about to run, whatever its condition said."""
 
     @property
     def generated_name(self) -> tuple[str, str]:
@@ -61,7 +63,8 @@ class Places:
         for entry in asked:
             place = Place(entry.number, entry.where, entry.condition)
             before = known.get(place.number)
-            place.reached = before is not None and before.where == place.where and before.reached
+            if before is not None and before.where == place.where:
+                place.reached, place.runs = before.reached, before.runs
             self._places[place.number] = place
         self._lines = {file: {} for file in self._lines}
         for file in self._lines:
@@ -118,7 +121,8 @@ class Places:
     def _hint(self, place: Place) -> str:
         if place.bound:
             file, line = place.bound[0]
-            no = "its condition was never true there" if place.condition else "that line never ran"
+            times = "once" if place.runs == 1 else f"{place.runs} times"
+            no = f"that line ran {times}, its condition was never true there" if place.runs else "that line never ran"
             return f"It is {file}:{line}; {no}."
         kind, name = place.generated_name
         if kind:

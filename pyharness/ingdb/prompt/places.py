@@ -25,10 +25,26 @@ ENVIRONMENT = "PYHARNESS_STOPS"
 """The variable with the places, which ``debuggee/lines/line_stops.py`` reads."""
 
 
+class _Runs(gdb.Breakpoint):
+    """Counts how often the code at a native place runs, and never stops there."""
+
+    def __init__(self, location: str) -> None:
+        self.count = 0
+        super().__init__(location, internal=True)
+        self.silent = True
+
+    def stop(self) -> bool:
+        """Count, whatever becomes of the place itself."""
+        self.count += 1
+        return False
+
+
 @dataclass
 class _Place:
     where: where.Where
     breakpoint: gdb.Breakpoint
+    runs: _Runs | None = None
+    """For a native place that stops at some of its hits only: gdb does not count the others."""
 
 
 _places: dict[int, _Place] = {}
@@ -79,10 +95,22 @@ def unreached() -> list[str]:
     """A sentence for each place that was set and never reached, with the nearest names."""
     hints = trap.hints()
     return [
-        f"{place.where} was never reached. {hints.get(number) or _native_hint(place)}".rstrip()
+        _missed(place, hints.get(number, ""))
         for number, place in _live().items()
         if place.breakpoint.enabled and place.breakpoint.hit_count == 0
     ]
+
+
+def _missed(place: _Place, hint: str) -> str:
+    asked, counted = place.where, place.runs or place.breakpoint
+    count = counted.count if isinstance(counted, (_Runs, PythonPlace)) else 0
+    if count:
+        times = "once" if count == 1 else f"{count} times"
+        why = "it was to stop at other hits" if asked.hits else "its condition was never true"
+        return f"{asked} never stopped. Its code ran {times}; {why}."
+    if asked.kind == "native":
+        hint = "No library that was loaded has it." if place.breakpoint.pending else "Its code never ran."
+    return f"{asked} was never reached. {hint}".rstrip()
 
 
 def _set_python(asked: where.Where) -> int:
@@ -107,7 +135,11 @@ def _set_native(asked: where.Where) -> int:
     except gdb.error as error:
         raise UsageError(f"gdb does not take {asked}: {error}", where.FORMS) from error
     made = max(gdb.breakpoints(), key=lambda each: each.number)
-    _places[made.number] = _Place(asked, made)
+    runs = None
+    if asked.hits or asked.condition:
+        with temporarily("breakpoint pending", "on"):
+            runs = quietly(lambda: _Runs(asked.native_location))
+    _places[made.number] = _Place(asked, made, runs)
     return made.number
 
 
@@ -118,7 +150,8 @@ def _counted(asked: where.Where) -> Break:
 def _live() -> dict[int, _Place]:
     """The places whose breakpoint the person has not deleted."""
     for number in [number for number, place in _places.items() if not place.breakpoint.is_valid()]:
-        del _places[number]
+        if (runs := _places.pop(number).runs) and runs.is_valid():
+            runs.delete()
     return _places
 
 
@@ -134,9 +167,3 @@ def _list() -> None:
 
 def _state(place: _Place) -> str:
     return " (waiting for its code)" if place.breakpoint.pending else ""
-
-
-def _native_hint(place: _Place) -> str:
-    if place.where.kind != "native":
-        return ""
-    return "No library that was loaded has it." if place.breakpoint.pending else "Its code never ran."

@@ -23,7 +23,7 @@ class PythonPlace(gdb.Breakpoint):
     """A place of the person's on the Python side: ``info breakpoints``, ``delete``, ``ignore`` work on it as on any."""
 
     def __init__(self, hits: str) -> None:
-        self._hits, self._count = hits, 0
+        self._hits, self.count = hits, 0
         super().__init__(FUNCTION)
         self.silent = True  # we print the Python line, not the C function
 
@@ -32,8 +32,8 @@ class PythonPlace(gdb.Breakpoint):
         line = current_line()
         if line is None or self.number not in line.stops:
             return False
-        self._count += 1
-        return hit_condition.holds(self._hits, self._count)
+        self.count += 1
+        return hit_condition.holds(self._hits, self.count)
 
 
 class StepEnd(gdb.Breakpoint):
