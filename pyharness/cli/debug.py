@@ -13,6 +13,7 @@ import click
 from pyharness.cli.grammar import completers
 from pyharness.cli.grammar.verb import Verb
 from pyharness.cli.kit.options import eval_timeout_option, program_options
+from pyharness.host.visible import is_there
 from pyharness.model.errors import UsageError
 
 if TYPE_CHECKING:
@@ -152,7 +153,7 @@ def _plan(
         if len(words) > 1:
             raise UsageError(f"A core file takes no {words[1]!r}.", "pyharness debug CORE")
         return Plan(CoreFile(words[0]), include, eval_timeout)
-    if module is None and words and not Path(words[0]).exists():
+    if module is None and words and not is_there(words[0]):
         _name_the_nearest(words[0])
     target = replace(command_of(words, module, python, cwd), apart=True)
     if not _is_terminal(sys.stdin):  # what is read from there are commands
@@ -166,7 +167,7 @@ def _is_running(word: str) -> bool:
     """Whether a process is meant: by its number, or by a handle that no file has the name of."""
     if word.isascii() and word.isdecimal():
         return True
-    if Path(word).exists():
+    if is_there(word):
         return False
     from pyharness.host import handles
 

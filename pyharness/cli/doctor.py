@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import sys
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -69,6 +70,8 @@ def _machine(extensions: tuple[str, ...], project: Path, python: str) -> list[Di
     for name in extensions:
         if is_file_name(name) and not Path(name).is_file():
             raise UsageError(f"There is no extension {name!r}.", "Name its file, or the module that it is imported as.")
+    if not os.access(project, os.X_OK):
+        raise UsageError(f"{project} cannot be entered: no permission.", "Name your project's folder with --project.")
     output.progress("asking gdb, Python and torch")
     return examine(Wanted(project, python_of(python, str(project), "") or sys.executable, extensions))
 

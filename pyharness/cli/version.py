@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import os
 import platform
-import shutil
 import subprocess
 import sys
 from importlib import metadata
@@ -13,7 +11,9 @@ from typing import TYPE_CHECKING
 
 import pyharness
 from pyharness.engine import facts, need, shelf
+from pyharness.gdbmi.client import find_gdb
 from pyharness.host.state import StateError
+from pyharness.model.errors import HarnessError
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -28,7 +28,7 @@ def versions() -> dict[str, dict[str, str | None]]:
 
     How the extension was built, and whether it loads, is the doctor's to say: that imports torch.
     """
-    gdb = shutil.which(os.environ.get("PYHARNESS_GDB") or "gdb")
+    gdb = _found_gdb()
     return {
         "pyharness": {"version": pyharness.__version__, "file": str(Path(pyharness.__file__).parent)},
         _OUR_OWN: {"version": None, "file": _engine()},
@@ -67,6 +67,14 @@ def _installed(name: str) -> dict[str, str | None]:
     except metadata.PackageNotFoundError:
         return {"version": None, "file": None}
     return {"version": found.version, "file": str(found.locate_file(name))}
+
+
+def _found_gdb() -> str | None:
+    """The gdb that is used: also the one of the extra ``[gdb]``, in this environment."""
+    try:
+        return find_gdb()
+    except HarnessError:
+        return None
 
 
 def _gdb(path: str) -> str:

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 from pyharness.doctor.machine import machine_checks
 from pyharness.doctor.registry import Area
 from pyharness.host.folders import home_folder
+from pyharness.host.visible import entries, is_file, is_there
 from pyharness.model.text import jsonc
 
 if TYPE_CHECKING:
@@ -50,7 +51,7 @@ def executable(_machine: Machine) -> Iterator[Diagnosis]:
 def _installed() -> list[str]:
     home = home_folder()
     folders = [home / folder for folder in _FOLDERS] if home else []
-    return [entry.name for folder in folders if folder.is_dir() for entry in sorted(folder.iterdir())]
+    return [entry.name for folder in folders for entry in entries(folder)]
 
 
 def _extensions(installed: list[str]) -> Diagnosis:
@@ -69,19 +70,19 @@ def _extensions(installed: list[str]) -> Diagnosis:
 def launch(machine: Machine) -> Iterator[Diagnosis]:
     """The project's configurations."""
     file = machine.wanted.project / ".vscode/launch.json"
-    if not file.is_file():
+    if not is_file(file):
         yield AREA.inapplicable("launch-json", f"The project has no {file}.", _WRITE)
         return
     try:
-        entries = _configurations(file.read_text(encoding="utf-8"))
+        found = _configurations(file.read_text(encoding="utf-8"))
     except ValueError as error:
         yield AREA.warning("launch-json", f"{file} cannot be read: {error}.", "Mend it: VS Code cannot read it either.")
         return
-    ours = [one for one in entries if one.get("type") == "pyharness" or one.get("module") == _HALVES]
+    ours = [one for one in found if one.get("type") == "pyharness" or one.get("module") == _HALVES]
     if not ours:
         yield AREA.warning("launch-json", f"No configuration in {file} uses pyharness.", "`pyharness init` adds one.")
         return
-    missing = [path for one in ours for path in _named_files(one, machine.wanted.project) if not path.exists()]
+    missing = [path for one in ours for path in _named_files(one, machine.wanted.project) if not is_there(path)]
     if missing:
         seen = f"{file} names {missing[0]}, which is not there."
         yield AREA.warning("launch-json", seen, "Change it there.")

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 
 from pyharness.doctor.machine import machine_checks
 from pyharness.doctor.registry import Area
+from pyharness.host.visible import entries, is_file
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -48,7 +49,7 @@ def _preload(env: dict[str, str]) -> Iterator[Diagnosis]:
 
 def _library_path(env: dict[str, str]) -> Iterator[Diagnosis]:
     for folder in filter(None, env.get("LD_LIBRARY_PATH", "").split(":")):
-        names = [entry.name for entry in Path(folder).iterdir()] if Path(folder).is_dir() else []
+        names = [entry.name for entry in entries(folder)]
         found = sorted(name for name in names if name.startswith(_SHADOWING))
         if found:
             seen = f"LD_LIBRARY_PATH has {folder}, whose {found[0]} gdb then takes instead of the system's."
@@ -64,15 +65,14 @@ def _python_home(env: dict[str, str]) -> Iterator[Diagnosis]:
 def _python_path(env: dict[str, str]) -> Iterator[Diagnosis]:
     taken = {*sys.stdlib_module_names, "gdb"}
     for folder in filter(None, env.get("PYTHONPATH", "").split(":")):
-        entries = sorted(Path(folder).iterdir()) if Path(folder).is_dir() else []
-        found = [entry for entry in entries if entry.stem in taken and _is_module(entry)]
+        found = [entry for entry in entries(folder) if entry.stem in taken and _is_module(entry)]
         if found:
             seen = f"PYTHONPATH has {found[0]}, which gdb's own Python then takes for a module of its own."
             yield AREA.warning("PYTHONPATH", seen, "Rename it, or take the folder out of PYTHONPATH.")
 
 
 def _is_module(entry: Path) -> bool:
-    return entry.suffix == ".py" or (entry / "__init__.py").is_file()
+    return entry.suffix == ".py" or is_file(entry / "__init__.py")
 
 
 def _breakpoint(env: dict[str, str]) -> Iterator[Diagnosis]:

@@ -21,10 +21,14 @@ if TYPE_CHECKING:
 _REPORT = Path(__file__).resolve().parent.parent / "ingdb" / "checkup.py"
 _ATTEMPT = Path(__file__).with_name("system") / "ptrace_attempt.py"
 _WORKERS = 16
-_INSTALL = "Install torch in the environment of your program, or name its interpreter with --python."
+_INSTALL = "Mend it there, or name the interpreter of your program with --python."
 
 Answer = dict[str, Any]
 Said = TypeVar("Said")
+
+
+class NoTorchError(HarnessError):
+    """The program's interpreter has no torch, which only programs that use it need."""
 
 
 @dataclass(frozen=True)
@@ -109,6 +113,8 @@ class Machine:
 
     def _ask_torch(self) -> Answer:
         answer = self._run("entries/torch_report.py")
+        if answer["absent"]:
+            raise NoTorchError(f"torch is not installed in {self.wanted.python}.", "")
         if answer["error"]:
             raise HarnessError(f"torch cannot be imported: {answer['error']}", _INSTALL)
         return answer

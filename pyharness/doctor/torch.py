@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from pyharness.doctor.machine import answered, machine_checks
+from pyharness.doctor.machine import NoTorchError, answered, machine_checks
 from pyharness.doctor.registry import Area
 from pyharness.doctor.tested import TORCH, parsed
 from pyharness.engine import need, shelf
@@ -22,6 +22,8 @@ if TYPE_CHECKING:
     from pyharness.model.results.diagnosis import Diagnosis
 
 AREA = Area("torch")
+_OPTIONAL = "Stacks and steps need none; tensors, `fx:`, `op:` and `node:` places and recordings are torch's."
+_ANOTHER = "If your program uses torch, name its interpreter with --python."
 _UNKNOWN = "Stacks and steps work with it, too; what gdb shows of tensors may be wrong, and recordings may be refused."
 _OLDER = (
     "Stacks, steps and tensors work with it; recordings, `op:` and `node:` places where the engine is built for it."
@@ -34,6 +36,9 @@ def version(machine: Machine) -> Iterator[Diagnosis]:
     """Whether it can be imported, and is one that was tested."""
     try:
         answer = machine.torch
+    except NoTorchError as error:
+        yield AREA.inapplicable("torch", f"{error.message} {_OPTIONAL}", _ANOTHER)
+        return
     except HarnessError as error:
         yield AREA.failed("torch", error)
         return

@@ -14,6 +14,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
 from pyharness.host.private_folder import belongs_to_us
+from pyharness.host.visible import is_file, is_there
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -79,14 +80,14 @@ def _of(environment: Path, why: str) -> Interpreter:
 def _project(folder: Path) -> list[Path]:
     """``folder`` and those above it, up to the uppermost of its project; ``folder`` alone where there is no project."""
     above = [folder, *folder.parents]
-    last = next((index for index, each in enumerate(above) if any((each / mark).exists() for mark in _MARKS)), 0)
+    last = next((index for index, each in enumerate(above) if any(is_there(each / mark) for mark in _MARKS)), 0)
     return above[: last + 1]
 
 
 def _editors_choice(folder: Path) -> str:
     """What VS Code's settings of ``folder`` name, where it is an executable; else an empty string."""
     file = folder / ".vscode" / "settings.json"
-    if not file.is_file() or not belongs_to_us(file) or file.stat().st_size > _LARGEST:
+    if not is_file(file) or not belongs_to_us(file) or file.stat().st_size > _LARGEST:
         return ""
     from pyharness.model.text import jsonc  # only where there is such a file
 
@@ -106,7 +107,7 @@ def _resolved(named: str, folder: Path) -> str:
         path /= _BIN
     elif os.sep not in named:
         path = Path(shutil.which(named) or path)
-    return str(path) if path.is_file() and belongs_to_us(path) else ""
+    return str(path) if is_file(path) and belongs_to_us(path) else ""
 
 
 def is_this_one(path: str) -> bool:

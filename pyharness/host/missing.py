@@ -18,6 +18,8 @@ def check_script(script: str, folder: Path | None = None, *, once: bool = False)
     reads it, so that it may be a pipe too.
     """
     path = (folder or Path()) / script
+    if _is_closed(path):
+        raise _unreadable(script)
     if path.is_dir():
         if any((path / f"__main__{suffix}").is_file() for suffix in (".py", ".pyc")):
             return path
@@ -33,10 +35,23 @@ def check_script(script: str, folder: Path | None = None, *, once: bool = False)
         near = nearest(script, _beside(script, folder, ".py"))
         raise UsageError(f"There is no script {script!r}.", near or "Name a Python file, or use -m for a module.")
     if not os.access(path, os.R_OK):
-        raise UsageError(
-            f"{script} cannot be read: no permission.", "Python could not read it either: see to its mode."
-        )
+        raise _unreadable(script)
     return path
+
+
+def _is_closed(path: Path) -> bool:
+    """Whether it lies in a folder that this user may not enter."""
+    try:
+        path.lstat()
+    except PermissionError:
+        return True
+    except (OSError, ValueError):  # a name that no file can have
+        return False
+    return False
+
+
+def _unreadable(script: str) -> UsageError:
+    return UsageError(f"{script} cannot be read: no permission.", "Python could not read it either: see to its mode.")
 
 
 def _exists(path: Path) -> bool:

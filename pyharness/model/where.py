@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Literal
 
 from pyharness.host.folders import current_folder
+from pyharness.host.visible import is_file, is_folder
 from pyharness.model.application import is_archive
 from pyharness.model.conditions.condition import compile_condition
 from pyharness.model.conditions.hits import checked as checked_hits
@@ -159,7 +160,7 @@ def _native(rest: str, file: str, line: int | None, condition: str, folders: Seq
     if line is None:
         return Where("native", name=rest, condition=condition)
     where = Where("native", file=file, line=line, condition=condition)
-    found = next((path for folder in folders if (path := folder / file).is_file()), None)
+    found = next((path for folder in folders if is_file(path := folder / file)), None)
     if found:
         check_in_file(str(found), line)
     return where
@@ -207,7 +208,7 @@ def folders_of(*scripts: str) -> list[Path]:
 
 
 def _folder_of(script: Path) -> Path:
-    return script if script.is_dir() else script.parent
+    return script if is_folder(script) else script.parent
 
 
 def check_python(condition: str) -> None:

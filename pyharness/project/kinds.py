@@ -62,7 +62,7 @@ def check_folder(root: Path) -> None:
     """``UsageError`` where there is no such folder, ``HarnessError`` where it cannot be looked into."""
     if not root.is_absolute() and current_folder() is None:
         raise UsageError("This folder has been removed.", "Go to your project's folder first (cd).")
-    if os.access(root, os.F_OK) and not os.access(root, os.R_OK | os.X_OK):
+    if os.access(root, os.F_OK) and not os.access(root.resolve(), os.R_OK | os.X_OK):  # a folder above it may be closed
         raise HarnessError(f"{root} cannot be read.", "Ask its owner for the permission, or copy the project.")
     if not os.access(root, os.F_OK) or not root.is_dir():
         known = [one.name for one in os.scandir(root.parent)] if os.access(root.parent, os.R_OK | os.X_OK) else []

@@ -9,6 +9,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from pyharness.host.visible import is_file
 from pyharness.model.errors import UsageError, nearest
 from pyharness.model.evaluation import EVAL_TIMEOUT, checked_timeout
 from pyharness.model.where import folders_of
@@ -99,7 +100,7 @@ def _target(program: Table, folder: Path) -> Target:
 def _beside(folder: Path, script: str) -> str:
     """A script is named relative to the session file, or else to where the command runs."""
     here = Path(script).absolute()
-    return os.path.normpath(here if here.is_file() and not (folder / script).is_file() else folder / script)
+    return os.path.normpath(here if is_file(here) and not is_file(folder / script) else folder / script)
 
 
 # --- steps ------------------------------------------------------------------------------------------------------------
@@ -130,7 +131,7 @@ def _move(table: Table) -> Move | None:
 def _where(table: Table, file: Path, target: Target) -> Where:
     text = table.text("at") or ""
     named = text.partition(" if ")[0].removeprefix("py:").rpartition(":")[0]
-    beside = str(file) if named and (file.absolute().parent / named).is_file() else ""
+    beside = str(file) if named and is_file(file.absolute().parent / named) else ""
     try:
         return parse_where(text, folders_of(beside or ("" if target.module else target.script)))
     except UsageError as error:

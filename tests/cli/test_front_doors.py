@@ -5,12 +5,14 @@ import os
 import stat
 import subprocess
 import sys
+import sysconfig
 from pathlib import Path
 
 import pytest
 
 from pyharness import __version__, cli
 from pyharness.cli.kit import output
+from pyharness.cli.version import versions
 from pyharness.model.errors import HarnessError
 
 
@@ -49,6 +51,18 @@ def test_version_imports_no_torch_and_needs_no_gdb(pyharness, environment, tmp_p
     assert found["gdb"] == {"version": None, "file": None}
     assert found["pyharness"]["version"] == __version__
     assert set(found) == {"pyharness", "engine", "torch", "debugpy", "gdb", "python"}
+
+
+def test_version_names_the_gdb_of_this_environment(monkeypatch, tmp_path):
+    scripts = tmp_path / "bin"
+    scripts.mkdir()
+    own = scripts / "gdb"
+    own.write_text("#!/bin/sh\necho GNU gdb '(GDB)' 18.1\n")
+    own.chmod(0o755)
+    monkeypatch.setattr(sysconfig, "get_path", lambda *_: str(scripts))
+    monkeypatch.setenv("PATH", str(tmp_path))
+    monkeypatch.delenv("PYHARNESS_GDB", raising=False)
+    assert versions()["gdb"] == {"version": "18.1", "file": str(own)}
 
 
 def test_gdb_script_is_a_file(capsys):

@@ -3,6 +3,7 @@
 import os
 import shutil
 import subprocess
+import sys
 from types import SimpleNamespace
 
 import pytest
@@ -139,6 +140,13 @@ def test_one_for_another_torch(looked_at, compiled):
     found = looked_at(compiled("op.so", "-g", "-DtorchCheckFail=checkThatNoTorchHas"))["linked-torch"]
     assert (found.state, "checkThatNoTorchHas" in found.seen) == ("problem", True)
     assert "another torch" in found.remedy
+
+
+def test_one_that_needs_torch_where_there_is_none(examined, compiled, executable, tmp_path):
+    bare = str(executable("python", f'exec {sys.executable} -S "$@"'))
+    options = {"extensions": (str(compiled("op.so", "-g")),), "python": bare, "project": tmp_path}
+    found = examined(extension.found, **options)["linked-torch"]
+    assert (found.state, f"not installed in {bare}" in found.seen) == ("problem", True)
 
 
 def test_one_for_a_torch_with_cuda(looked_at, compiled):

@@ -54,7 +54,8 @@ def test_one_without_packages(examined, executable, tmp_path):
     there = examined(interpreter.harness, python=bare, project=tmp_path)["harness"]
     assert (there.state, "need not be" in there.seen) == ("not applicable", True)
     missing = examined(torch.version, python=bare, project=tmp_path)["torch"]
-    assert (missing.state, "No module named 'torch'" in missing.seen) == ("problem", True)
+    assert (missing.state, f"torch is not installed in {bare}" in missing.seen) == ("not applicable", True)
+    assert "--python" in missing.remedy
     assert examined(torch.symbols, python=bare, project=tmp_path)["torch-symbols"].state == "not applicable"
     assert examined(torch.own_extension, python=bare, project=tmp_path)["harness-extension"].state == "not applicable"
 
@@ -91,6 +92,13 @@ def test_another_projects_package_of_our_name(examined, monkeypatch, tmp_path):
     assert (found.state, "pyharness 0.1.2" in found.seen) == ("warning", True)
     assert "pip uninstall pyharness" in found.remedy
     assert "pyharness-debugger" in found.remedy
+
+
+def test_a_torch_that_lacks_a_module_is_there(examined, monkeypatch, tmp_path):
+    install(tmp_path, "torch", "2.13.0", "import not_there\n")
+    monkeypatch.setenv("PYTHONPATH", str(tmp_path))
+    found = examined(torch.version)["torch"]
+    assert (found.state, "No module named 'not_there'" in found.seen) == ("problem", True)
 
 
 def test_a_torch_that_does_not_load(examined, monkeypatch, tmp_path):

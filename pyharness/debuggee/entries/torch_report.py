@@ -3,9 +3,12 @@
 import json
 import os
 
-answer: dict[str, object] = {"error": "", "harness_error": "", "harness_remedy": "", "harness": ""}
+answer: dict[str, object] = {"absent": False, "error": "", "harness_error": "", "harness_remedy": "", "harness": ""}
 try:
     import torch
+except ModuleNotFoundError as error:
+    answer["absent"] = error.name == "torch"
+    answer["error"] = f"{type(error).__name__}: {error}"
 except Exception as error:  # noqa: BLE001  (whatever keeps torch from being imported is the answer)
     answer["error"] = f"{type(error).__name__}: {error}"
 else:

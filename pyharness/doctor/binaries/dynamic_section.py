@@ -11,6 +11,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from pyharness.host.visible import is_file
+
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
@@ -32,7 +34,7 @@ class Dynamic:
         """The files of the needed libraries that lie in its own folders."""
         for name in self.needed:
             paths = (os.path.join(folder, name) for folder in self.folders)  # noqa: PTH118
-            path = next((path for path in paths if Path(path).is_file()), None)
+            path = next((path for path in paths if is_file(path)), None)
             if path:
                 yield path
 

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from pyharness.doctor.binaries.extensions_found import Extension, extensions
 from pyharness.doctor.binaries.library import library
-from pyharness.doctor.binaries.torch_symbols import cause, readable, unresolved
+from pyharness.doctor.binaries.torch_symbols import cause, readable, unresolved, uses_torch
 from pyharness.doctor.machine import answered, machine_checks
 from pyharness.doctor.registry import Area
 from pyharness.reading.binaries.elf import Elf, ElfError, open_elf
@@ -69,8 +69,13 @@ def _tag(area: Area, extension: Extension, python: dict[str, str]) -> Diagnosis:
 def _torch(area: Area, elf: Elf, machine: Machine) -> Diagnosis:
     """Whether torch has what it wants."""
     folder = machine.torch_libraries
+    if folder is None and uses_torch(elf):
+        seen = f"It needs torch, which is not installed in {machine.wanted.python}."
+        return area.problem(
+            "linked-torch", seen, "Name the interpreter of your program with --python, or install torch."
+        )
     if folder is None:
-        return area.inapplicable("linked-torch", "There is no torch that it could be linked to.")
+        return area.inapplicable("linked-torch", "It does not need torch, and there is none.")
     missing = unresolved(elf, folder)
     if not missing:
         return area.ok("linked-torch", "The torch that is installed defines all that it wants of torch.")

@@ -12,6 +12,7 @@ from pyharness.doctor.binaries.torch_symbols import uses_torch
 from pyharness.doctor.machine import answered, is_file_name
 from pyharness.host.folders import home_folder
 from pyharness.host.regular_file import read_text
+from pyharness.host.visible import is_there
 from pyharness.model.errors import HarnessError
 from pyharness.model.user_code import is_user_binary
 from pyharness.reading.binaries.elf import ElfError, open_elf
@@ -23,6 +24,8 @@ if TYPE_CHECKING:
 
 _SKIPPED = {"node_modules", "__pycache__", "site-packages", "dist-packages"}
 _BUILD = {"build", "_skbuild", "dist", "CMakeFiles"}
+_KERNELS = {Path("/proc"), Path("/sys")}
+"""Thousands of folders that have no file of anybody's."""
 _DEEPEST, _MOST_FOLDERS = 8, 20_000
 
 
@@ -82,7 +85,12 @@ def _in_folder(project: Path) -> Iterator[str]:
 
 def _is_own(folder: Path) -> bool:
     name = folder.name
-    return not name.startswith(".") and name not in _SKIPPED and not (folder / "pyvenv.cfg").is_file()
+    return (
+        folder not in _KERNELS
+        and not name.startswith(".")
+        and name not in _SKIPPED
+        and not is_there(folder / "pyvenv.cfg")
+    )
 
 
 def _built_for(machine: Machine, python: str) -> str:

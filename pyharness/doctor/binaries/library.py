@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from pathlib import Path
 from typing import TYPE_CHECKING
 
+from pyharness.host.visible import is_file
 from pyharness.model.user_code import is_user_source
 from pyharness.reading.binaries.compile_units import CompileUnit, compile_units
 
@@ -101,7 +101,7 @@ def _asserts(area: Area, elf: Elf) -> Diagnosis:
 
 
 def _sources(area: Area, units: list[CompileUnit], root: str) -> Diagnosis:
-    missing = [unit.file for unit in units if not Path(root + unit.file).is_file()]
+    missing = [unit.file for unit in units if not is_file(root + unit.file)]
     if not units:
         return area.warning("sources", "None of its debug information is of a source of yours.", f"{_DEBUG_BUILD}.")
     if missing:

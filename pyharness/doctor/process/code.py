@@ -12,6 +12,7 @@ from pyharness.doctor.process.live_process import process_checks
 from pyharness.doctor.registry import Area
 from pyharness.doctor.tested import TORCH, parsed
 from pyharness.doctor.torch import works_untested
+from pyharness.host.visible import is_file
 from pyharness.model.errors import HarnessError
 from pyharness.model.user_code import is_user_binary
 from pyharness.reading.process.file_changes import of_path, remedy
@@ -61,7 +62,7 @@ def torch(process: LiveProcess) -> Iterator[Diagnosis]:
         yield TORCH_AREA.problem("torch", seen, "Start the program anew.")
         return
     file = Path(process.root + found.path).parent.parent / "version.py"
-    text = file.read_text(encoding="utf-8", errors="replace") if file.is_file() else ""
+    text = file.read_text(encoding="utf-8", errors="replace") if is_file(file) else ""
     version = said[1] if (said := _VERSION.search(text)) else ""
     if not version:
         yield TORCH_AREA.ok("torch", f"It has loaded {found.path}.")

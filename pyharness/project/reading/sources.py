@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from pyharness.host.regular_file import read_text
+from pyharness.host.visible import is_there
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -48,4 +49,4 @@ def is_test(path: Path, root: Path) -> bool:
 def _is_own(folder: Path) -> bool:
     name = folder.name
     hidden = name.startswith((".", "build-", "cmake-build")) or name.endswith(".egg-info")
-    return not hidden and name not in _SKIPPED and not (folder / "pyvenv.cfg").is_file()
+    return not hidden and name not in _SKIPPED and not is_there(folder / "pyvenv.cfg")
