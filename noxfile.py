@@ -18,7 +18,7 @@ PAIRS = (("3.10", "2.13"), ("3.11", "2.13"), ("3.12", "2.14"), ("3.13", "2.13"),
 # Not here: what looks at the clone (.vscode, vscode/, layers) or at other people's programs.
 PARTS = ("breakpoints", "build", "dap", "debuggee", "debugger", "fx", "ingdb", "inspect", "native", "ops", "session")
 
-WITH_TORCH = {"2.6": "3.12", "2.8": "3.12", "2.10": "3.13", "2.13": "3.11", "2.15": "3.13"}
+WITH_TORCH = {"2.6": "3.12", "2.8": "3.12", "2.10": "3.13", "2.13": "3.11", "2.14": "3.13", "2.15": "3.13"}
 # Environments that have nothing of pyharness: without torch, and with each torch that docs/limits.md names there.
 OTHERS = (
     *((f"py{python}", python, "") for python in ("3.9", "3.10", "3.11", "3.12", "3.13", "3.14")),

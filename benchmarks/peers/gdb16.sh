@@ -44,13 +44,13 @@ unpack() {
   rm -rf "$dir/apt"
 }
 
-wrap() { # the loader of those packages runs their gdb, which finds its Python and its own files below root
+wrap() { # the loader of those packages runs their gdb, which finds its Python and its own files below root; a program does not
   cat >"$dir/gdb" <<'END'
 #!/bin/sh
 root="$(dirname "$(readlink -f "$0")")/root/usr"
 export PYTHONHOME="$root"
 exec "$root/lib64/ld-linux-x86-64.so.2" --library-path "$root/lib/x86_64-linux-gnu" "$root/bin/gdb" \
-  --data-directory "$root/share/gdb" "$@"
+  --data-directory "$root/share/gdb" -iex "unset environment PYTHONHOME" "$@"
 END
   chmod +x "$dir/gdb"
 }
