@@ -28,7 +28,7 @@ class Range:
         return version[: len(self.newest)] > self.newest
 
 
-GDB = Range((13,), (16,))
+GDB = Range((13,), (18,))
 PYTHON = Range((3, 10), (3, 13))
 TORCH = Range((2, 13), (2, 15))
 DEBUGPY = Range((1, 8, 20), (1, 8))

@@ -12,6 +12,11 @@ def run(command: str) -> str:
     return plain(gdb.execute(command, to_string=True))
 
 
+def resume(command: str) -> None:
+    """Have the selected thread go on. gdb 18 takes the answer to the MI command, ``^running``, for what is printed."""
+    gdb.execute(f"{command} &")
+
+
 def c_value(expression: str) -> gdb.Value:
     """The value of an expression of ours, which is C whatever the language of the code that stands (Rust)."""
     before = gdb.parameter("language")

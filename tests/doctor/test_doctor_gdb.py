@@ -40,6 +40,7 @@ def test_no_gdb_on_the_path(examined, monkeypatch, tmp_path):
         ("GNU gdb (GDB) 8.3.1", "problem", "too old"),
         ("GNU gdb (GDB) 99.1", "warning", "newer than what was tried"),
         ("GNU gdb (Debian 16.3-1) 16.3", "ok", "gdb 16.3"),
+        ("GNU gdb (GDB) 18.1", "ok", "gdb 18.1"),
         ("Fedora GNU gdb 14.2-1.fc40", "ok", "gdb 14.2"),
         ("not a debugger", "problem", "does not run as gdb"),
     ],

@@ -36,7 +36,12 @@ def orphan():
         os.kill(pid, signal.SIGKILL)
 
 
-@pytest.mark.parametrize("command", [GDB, [sys.executable, "-m", "debugpy.adapter"]], ids=["gdb", "adapter"])
+LOADED = ["/lib64/ld-linux-x86-64.so.2", "--library-path", "/nowhere", *GDB]
+"""As the gdb of the extra ``[gdb]`` runs."""
+ADAPTER = [sys.executable, "-m", "debugpy.adapter"]
+
+
+@pytest.mark.parametrize("command", [GDB, LOADED, ADAPTER], ids=["gdb", "loaded", "adapter"])
 def test_one_whose_session_is_gone(orphan, examined, command):
     pid = orphan(*command)
     found = examined(left_behind.debuggers)["left-behind"]

@@ -40,6 +40,7 @@ _SETTINGS = (
     "non-stop on",
     "pagination off",
     "confirm off",
+    "style enabled off",  # gdb 18 colours its errors for MI, too
     "breakpoint pending off",
     "unwindonsignal on",  # calls of the agent
 )

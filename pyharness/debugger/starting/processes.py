@@ -6,6 +6,7 @@ import os
 from pathlib import Path
 
 from pyharness.host import handles, process_state
+from pyharness.host.loader import words_of
 from pyharness.host.process_state import debugger_of, is_kernel_thread, lives_on
 from pyharness.model.errors import HarnessError, UsageError, nearest
 
@@ -166,10 +167,7 @@ def _own_command_line(pid: int) -> str:
 
 def command_line(pid: int) -> str:
     """The command line on one line, without control characters; empty where it cannot be read."""
-    try:
-        line = (_PROC / str(pid) / "cmdline").read_bytes().replace(b"\0", b" ").decode(errors="replace")
-    except OSError:
-        return ""
+    line = " ".join(words_of(pid))
     return " ".join("".join(char if char.isprintable() else " " for char in line).split())
 
 

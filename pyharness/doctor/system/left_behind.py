@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 
 from pyharness.doctor.machine import machine_checks
 from pyharness.doctor.registry import Area
+from pyharness.host.loader import words_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -23,13 +24,13 @@ _PROC = Path("/proc")
 @machine_checks.add(AREA, "left-behind")
 def debuggers(_machine: Machine) -> Iterator[Diagnosis]:
     """Whether a gdb or an adapter of debugpy runs on although whoever started it is gone."""
-    orphans = [pid for pid in _own_processes() if _is_debugger(_words(pid)) and not _is_heard(pid)]
+    orphans = [pid for pid in _own_processes() if _is_debugger(words_of(pid)) and not _is_heard(pid)]
     if not orphans:
         yield AREA.ok("left-behind", "No debugger outlived its session.")
         return
     numbers = " ".join(map(str, orphans))
     seen = f"Debuggers run on although whoever started them is gone: {numbers}."
-    if any("debugpy" in " ".join(_words(pid)) for pid in orphans):
+    if any("debugpy" in " ".join(words_of(pid)) for pid in orphans):
         seen += " An adapter of debugpy lets every user of this machine in."
     yield AREA.warning("left-behind", seen, f"kill {numbers}")
 
@@ -39,12 +40,6 @@ def _own_processes() -> Iterator[int]:
         with suppress(OSError):
             if entry.name.isdigit() and entry.stat().st_uid == os.geteuid():
                 yield int(entry.name)
-
-
-def _words(pid: int) -> list[str]:
-    with suppress(OSError):
-        return (_PROC / str(pid) / "cmdline").read_bytes().decode(errors="replace").split("\0")[:-1]
-    return []
 
 
 def _is_debugger(words: list[str]) -> bool:

@@ -202,14 +202,14 @@ def _is_of_call(request: mi.IsOfCall) -> bool:
 def _resume_with_trap(request: mi.ResumeWithTrap) -> None:
     select(request.thread)
     if request.command == "continue":
-        console.run("signal SIGTRAP &")
+        console.resume("signal SIGTRAP")
         return
     console.run(f"frame {request.level}")
     # Passed while this thread is resumed, and no longer: to gdb a planted trap is a SIGTRAP as well.
     console.run("handle SIGTRAP stop print pass")
     try:
         console.run("queue-signal SIGTRAP")
-        console.run(f"{request.command} &")
+        console.resume(request.command)
     finally:
         console.run("handle SIGTRAP stop print nopass")
 

@@ -7,6 +7,7 @@ import pwd
 import re
 from pathlib import Path
 
+from pyharness.host.loader import is_loader, words_of
 from pyharness.host.process_state import debugger_of, is_kernel_thread
 from pyharness.model.errors import HarnessError
 
@@ -99,7 +100,8 @@ def _status(pid: int) -> dict[str, str]:
 
 
 def _command(pid: int) -> str:
-    return _status(pid).get("Name", "another program")
+    name = _status(pid).get("Name", "another program")
+    return Path(next(iter(words_of(pid)), name)).name if is_loader(name) else name
 
 
 def _user(uid: int) -> str:
