@@ -8,12 +8,12 @@ import threading
 from collections import deque
 from typing import TYPE_CHECKING, Any
 
-from pyharness.dap.beginning.path_mappings import PathMappings
 from pyharness.dapwire import wire as dap_wire
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
+    from pyharness.dap.beginning.path_mappings import PathMappings
     from pyharness.dapwire.wire import Malformed, Message
 
 _CHUNK = 1 << 16
@@ -33,8 +33,8 @@ class Connection:
         self._lock = threading.Lock()
         self._sequence = 0
         self._open = True
-        self.paths = PathMappings()
-        """The mapping of the client's folders to the program's; everything inside of the adapter has the program's."""
+        self.paths: PathMappings | None = None
+        """Where the client's folders are other ones than the program's; inside of the adapter all are the program's."""
         self.transcript: deque[str] = deque(maxlen=2000)
 
     def read(self, take: Callable[[Message | Malformed | None], None]) -> None:
@@ -66,7 +66,8 @@ class Connection:
     def _send(self, make: Callable[[int], dict[str, Any]]) -> int:
         with self._lock:
             self._sequence += 1
-            data = memoryview(dap_wire.encode(self.paths.outgoing(make(self._sequence))))
+            message = make(self._sequence)
+            data = memoryview(dap_wire.encode(self.paths.outgoing(message) if self.paths else message))
             try:
                 while self._open and data:
                     data = data[os.write(self._outgoing, data) :]

@@ -206,7 +206,8 @@ class Session:
             raise HarnessError(f"{command}: the program runs.", "Pause it, or set a breakpoint.")
         if request.needs == "change" and (immobile := self.require_program().immobile):
             raise HarnessError(immobile)
-        return request.handler(self, Arguments(command, self.client.paths.incoming(message.get("arguments") or {})))
+        given, paths = message.get("arguments") or {}, self.client.paths
+        return request.handler(self, Arguments(command, paths.incoming(given) if paths else given))
 
     def afterwards(self, do: Callable[[], None]) -> None:
         """Do this once the request that is being handled has been answered."""

@@ -29,7 +29,8 @@ def tell(session: Session, stop: Stopped) -> None:
             session.resume("continue")
             return
     stands = numbers + [each.number for each in session.breakpoints.at(stop.breakpoint, frame)]
-    failed = shell.conditions.at(stop.thread, frame.line if frame else None)
+    condition = shell.failed_conditions.pop(stop.thread, None)
+    failed = condition.at(frame.line if frame else None) if condition else ""
     if failed:
         session.say(f"{failed}\n", important=True)
     hit = {"hitBreakpointIds": stands} if stands else {}

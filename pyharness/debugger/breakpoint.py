@@ -30,7 +30,8 @@ class Breakpoint:
     """gdb's numbers of it."""
     hint: str = ""
     """What gdb said of a native place that it has not found: the nearest names."""
-
+    is_set: bool = False
+    """Whether the program stops there, or logs: a thread may still be on its way to one that was removed."""
     is_later: bool = False
     """Whether the program had stopped elsewhere when it was set: what had run before was not looked at."""
 

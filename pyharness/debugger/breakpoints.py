@@ -125,14 +125,19 @@ class Breakpoints:
         try:
             self._tell_ops()
         except HarnessError:  # there is no engine that could stop there
-            self._set.remove(new)
+            self._forget(new)
             raise
 
     def _begin(self, new: Breakpoint) -> None:
         self._count += 1
         new.number, new.lines, new.numbers, new.hint = self._count, [], [], ""
         new.is_later = self.has_stopped
+        new.is_set = True
         self._set.append(new)
+
+    def _forget(self, gone: Breakpoint) -> None:
+        gone.is_set = False
+        self._set.remove(gone)
 
     def replace_lines(self, file: str, gone: Sequence[Breakpoint], new: Sequence[Breakpoint]) -> dict[int, Message]:
         """Other breakpoints at lines of a Python file, in one request; line → what debugpy says of it.
@@ -140,7 +145,7 @@ class Breakpoints:
         It moves each to the next line with code. Empty where debugpy cannot answer now.
         """
         for each in gone:
-            self._set.remove(each)
+            self._forget(each)
         for each in new:
             self._begin(each)
             each.lines = [(file, each.where.line)]
@@ -151,7 +156,7 @@ class Breakpoints:
         """Forget one; nothing where it is not set."""
         if gone not in self._set:
             return
-        self._set.remove(gone)
+        self._forget(gone)
         for file, line in gone.lines if gone.where.kind != "native" else ():
             self._python.change_breakpoints(file, cleared=[(line, gone)])
         if native and native.alive:
@@ -211,7 +216,7 @@ class Breakpoints:
             except GdbError as error:
                 if not each.pending:
                     continue
-                self._set.remove(each)
+                self._forget(each)
                 message, _, remedy = error.message.partition("\n")
                 problem = (UsageError if each.where.condition else HarnessError)(message, remedy)
                 problem.__cause__ = error

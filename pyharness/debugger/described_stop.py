@@ -28,7 +28,8 @@ def described(shell: Shell, stopped: Stopped, origin: Frame | None) -> Stop:
 
 def explained(shell: Shell, stopped: Stopped, stop: Stop, origin: Frame | None) -> Stop:
     """The stop with a note: which signal, which condition failed, why a step from ``origin`` went nowhere."""
-    if stopped.reason == "breakpoint" and (problem := shell.conditions.at(stopped.thread, stop.frame.line)):
+    failed = shell.failed_conditions.pop(stopped.thread, None) if stopped.reason == "breakpoint" else None
+    if failed and (problem := failed.at(stop.frame.line)):
         return replace(stop, note=problem, condition_failed=True)
     if stopped.reason == "signal":
         return replace(stop, note=shell.signal)

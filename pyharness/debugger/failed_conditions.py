@@ -4,27 +4,33 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from pyharness.model.frozen import frozen
+
 if TYPE_CHECKING:
     from pyharness.debugger.breakpoint import Breakpoint
 
 
-class FailedConditions:
-    """What either debugger said of them, by thread."""
+@frozen
+class FailedCondition:
+    """Why a thread stands although no condition held."""
 
-    def __init__(self) -> None:
-        self._texts: dict[int, tuple[int, str]] = {}
-        """LWP → the line, 0 for any, and what is to be told."""
+    text: str
+    """What is to be told."""
+    line: int = 0
+    """The line that it holds for, 0 for any."""
 
-    def take(self, data: Any) -> None:
-        """Take what ``debuggee/pydevd/conditions.py`` sends with its output on a condition of Python's."""
+    @classmethod
+    def of_python(cls, data: Any) -> dict[int, FailedCondition]:
+        """LWP → what ``debuggee/pydevd/conditions.py`` sends with its output; empty where that is something else."""
         if isinstance(data, dict) and "condition" in data:
-            self._texts[int(data["thread"])] = int(data["line"]), str(data["condition"])
+            return {int(data["thread"]): cls(str(data["condition"]), int(data["line"]))}
+        return {}
 
-    def take_native(self, thread: int, place: Breakpoint | None, problem: str) -> None:
-        """Take a condition that gdb could not test; gdb stops there, too."""
-        self._texts[thread] = 0, f"{place}: the condition could not be tested: {problem.rstrip('.')}."
+    @classmethod
+    def of_native(cls, place: Breakpoint | None, problem: str) -> FailedCondition:
+        """A condition that gdb could not test; gdb stops there, too."""
+        return cls(f"{place}: the condition could not be tested: {problem.rstrip('.')}.")
 
-    def at(self, thread: int, line: int | None) -> str:
-        """Why a thread that stands at ``line`` does so although no condition held; empty where one did."""
-        told, text = self._texts.pop(thread, (0, ""))
-        return text if told in {0, line} else ""
+    def at(self, line: int | None) -> str:
+        """The text for a thread that stands at ``line``; empty where it is of another line."""
+        return self.text if self.line in {0, line} else ""

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from pyharness.debugger import machine as m
 from pyharness.debugger.actions import Actions, GilBlockedError, GilHeldError
+from pyharness.debugger.failed_conditions import FailedCondition
 from pyharness.debugger.last_words import last_words, who_logs
 from pyharness.debugger.native.ending import EndedError, crash_of
 from pyharness.debugger.native.prepared_gdb import PreparedGdb
@@ -282,7 +283,7 @@ class LiveShell(Shell):
         if isinstance(data, dict) and "log" in data:
             self._log(int(data["log"]), text.removesuffix("\n"))
         elif data:
-            self.conditions.take(data)
+            self.failed_conditions |= FailedCondition.of_python(data)
         elif body.get("category") != "telemetry":
             self._listener.output(text, str(body.get("category", "console")))
 
@@ -305,9 +306,11 @@ class LiveShell(Shell):
         if notice.kind == "refused":
             self._on_refused(str(notice.values.get("msg", "gdb refused to let the program run.")))
         self._on_printed(notice)
-        if notice.kind == "stopped":
+        if notice.kind != "stopped":
+            return
+        if self.native.calls.owed:
             self.native.calls.look()
-        if notice.kind == "stopped" and "thread-id" in notice.values:
+        if "thread-id" in notice.values:
             self._on_native_stop(self.native, notice)
 
     def _on_printed(self, notice: Notice) -> None:
@@ -331,13 +334,13 @@ class LiveShell(Shell):
         if reason is None:
             return
         hit = self._hit(notice, thread) if reason == "breakpoint" else None
-        if hit and (hit.log or hit not in self.breakpoints.enabled):  # it was removed while this thread came to it
-            if hit in self.breakpoints.enabled:
+        if hit and (hit.log or not hit.is_set):  # it was removed while this thread came to it
+            if hit.is_set:
                 self._listener.logged(hit, self._message(native, hit, thread))
             native.resume(thread)
             return
         if problem := native.condition_problem(notice, thread):
-            self.conditions.take_native(thread, hit, problem)
+            self.failed_conditions[thread] = FailedCondition.of_native(hit, problem)
         if reason == "signal":
             self.signal = f"{notice.values.get('signal-name')}: {notice.values.get('signal-meaning')}"
         standing = native.standing(notice, thread) if reason in {"stepped", "arrived"} else "own"
@@ -351,9 +354,7 @@ class LiveShell(Shell):
     def _hit(self, notice: Notice, thread: int) -> Breakpoint | None:
         """The breakpoint that a thread has hit; ``None`` for one that the program has of its own."""
         number = number_of(notice)
-        if self._op_stops.is_trap(number):
-            return self._op_stops.at_trap(thread)
-        return self.breakpoints.of_number[number]
+        return self.breakpoints.of_number.get(number) or self._op_stops.at_trap(thread)
 
     def _message(self, native: NativeSide, point: Breakpoint, thread: int) -> str:
         """What a log point at an op prints; gdb makes that of any other native one itself."""
@@ -416,7 +417,8 @@ class LiveShell(Shell):
 
     def perform(self, actions: list[m.Action]) -> None:
         """Do what the machine says, in its order."""
-        self._actions.perform(actions, has_libraries=bool(self._libraries))
+        if actions:
+            self._actions.perform(actions, has_libraries=bool(self._libraries))
 
     def catch_up(self) -> None:
         """Handle what came while the program stood; one that gdb held ends by itself only where gdb has died."""

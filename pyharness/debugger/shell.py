@@ -8,7 +8,6 @@ from contextlib import contextmanager, suppress
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 from pyharness.debugger.breakpoints import Breakpoints
-from pyharness.debugger.failed_conditions import FailedConditions
 from pyharness.debugger.listener import Listener
 from pyharness.model.errors import HarnessError
 from pyharness.protocol.channel import Ready
@@ -18,6 +17,7 @@ if TYPE_CHECKING:
 
     from pyharness.debugger import machine as m
     from pyharness.debugger.breakpoint import Breakpoint
+    from pyharness.debugger.failed_conditions import FailedCondition
     from pyharness.debugger.native.side import NativeSide
     from pyharness.debugger.python.side import PythonSide
     from pyharness.debugger.starting.target import Process
@@ -46,8 +46,8 @@ class Shell(ABC):
         self.breakpoints = Breakpoints(python, self._listener)
         self.native: NativeSide | None = None
         """gdb, once it is attached."""
-        self.conditions = FailedConditions()
-        """Conditions that could not be tested: their threads stand there."""
+        self.failed_conditions: dict[int, FailedCondition] = {}
+        """LWP → the condition that could not be tested where the thread stands, until that stop is described."""
         self.signal = ""
         """The latest signal that stopped a thread, by name and meaning."""
         self.ready = False

@@ -51,8 +51,9 @@ def attach(session: Session, arguments: Arguments) -> None:
 
 def _in_our_paths(session: Session, arguments: Arguments) -> Arguments:
     """From here on the client's paths are translated, those of this request among them."""
-    session.client.paths = mappings_of(arguments)
-    return session.client.paths.start(arguments)
+    mappings = mappings_of(arguments)
+    session.client.paths = mappings or None
+    return mappings.start(arguments)
 
 
 def _start(session: Session, plan: Plan) -> None:

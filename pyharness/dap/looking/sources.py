@@ -22,7 +22,7 @@ _ELSEWHERE = "If it lies in another folder on this side, say so in `pathMappings
 def source(session: Session, arguments: Arguments) -> Message:
     """The text of a source that debugpy holds, or of a file."""
     number = arguments.integer("sourceReference", 0)
-    only_here = session.client.paths.file_of(number)
+    only_here = session.client.paths.file_of(number) if session.client.paths else ""
     if number and not only_here:
         return session.python().request("source", {"sourceReference": number})
     path = Path(only_here or arguments.object("source").path("path"))

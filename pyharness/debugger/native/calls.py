@@ -39,7 +39,8 @@ class NativeCalls:
         self._native = native
         self._running: dict[int, mi.AskAgent | None] = {}
         """Thread → what it was asked; ``None`` for an expression of gdb's, whose value is lost."""
-        self._owed: dict[int, Callable[[], None]] = {}
+        self.owed: dict[int, Callable[[], None]] = {}
+        """Thread → what it does when its call is over."""
 
     def ask(self, command: mi.AskAgent) -> mi.AgentReply:
         """The agent's reply; where the thread still runs a call, ``later`` until that is over."""
@@ -62,17 +63,17 @@ class NativeCalls:
     def after(self, thread: int, act: Callable[[], None]) -> None:
         """Let a thread go on: now, or when its call is over."""
         if thread in self._running:
-            self._owed[thread] = act
+            self.owed[thread] = act
             self.look()
         else:
             act()
 
     def look(self) -> None:
         """Some thread has stopped: one whose call is over does what it is owed."""
-        for thread, act in list(self._owed.items()):
+        for thread, act in list(self.owed.items()):
             self._end_for_good(thread)
             if thread not in self._running:
-                del self._owed[thread]
+                del self.owed[thread]
                 act()
 
     def was_given_up(self, thread: int) -> bool:
