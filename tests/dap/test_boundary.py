@@ -50,6 +50,7 @@ def test_each_frame_shows_its_own_variables(dap):
     stood = program.stood()
     assert program.variables(stood.frame)["result"]["value"] == "2"
     assert program.evaluate("value * 10 + factor", stood.frame) == "12"
+    assert program.evaluate("(&value)[0:1]", stood.frame) == "[1]"
     caller = program.stack(stood.thread)[1]
     assert caller["name"] == "crossing::held"
     assert program.evaluate("value", caller["id"]) == "1"

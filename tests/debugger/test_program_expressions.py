@@ -46,6 +46,17 @@ def test_a_value_that_does_not_say_what_it_is(debugged, language):
         assert program.finish() == 7
 
 
+def test_a_slice_of_a_pointer(debugged):
+    with debugged("hostile_values.py").start() as program:
+        program.run_to("native:held")
+        value = program.evaluate("value")
+        assert program.evaluate("(&value)[0:1]") == f"[{value}]"
+        assert program.evaluate("native:(&value)[0:1]") == f"[{value}]"
+        with pytest.raises(HarnessError, match="does not say how many elements follow"):
+            program.evaluate("native:(&value)[0:]")
+        assert program.finish() == 7
+
+
 @pytest.mark.parametrize("language", ["py", "native"])
 def test_a_value_without_a_text_hides_no_other(debugged, language):
     hostile = debugged("hostile_values.py")

@@ -8,6 +8,7 @@ import pytest
 from variables_session import PROGRAM, Looking, looking_into
 
 from kit import marks
+from kit.paths import ROOT
 from pyharness.gdbmi.client import GdbError
 
 FORWARD, KERNEL = "Net.forward", "tensor_kernel::wait"
@@ -283,6 +284,93 @@ def test_native_expressions(look):
     assert look.evaluate(KERNEL, "argument")["value"] == PRODUCT
     with pytest.raises(GdbError, match='No symbol "nosuch" in current context'):
         look.evaluate(KERNEL, "nosuch")
+
+
+SLICES = {
+    "raw[0:0]": "[]",
+    "pointer->const_data_ptr<const float>()[4:6]": "[8, 10]",
+    "((float *) untyped)[2:4]": "[4, 6]",
+    "hundred[98:1000]": "[1, 1]",
+    "long_sizes[-2:]": "[1, 1]",
+    "garbage[0:1]": "[4702111234474983745]",
+}
+
+
+@pytest.mark.parametrize("expression", SLICES)
+def test_slices_of_native_values(look, expression):
+    assert look.evaluate(KERNEL, expression)["value"] == SLICES[expression]
+
+
+SECTION = (ROOT / "docs/values.md").read_text().partition("## Pointers and slices")[2].partition("\n## ")[0]
+PAGE = dict(re.findall(r"^\| `(.*)` \| `(.*)` \|$", SECTION, re.MULTILINE))
+
+
+def test_pointers_and_slices_look_as_the_page_says(look):
+    assert len(PAGE) > 5
+    shown = {expression: look.evaluate(KERNEL, expression)["value"] for expression in PAGE}
+    assert {name: re.sub("^0x[0-9a-f]+", "0x55d0f2288100", value) for name, value in shown.items()} == PAGE
+
+
+def test_a_slice_expands_into_elements_by_their_own_numbers(look):
+    found = look.evaluate(KERNEL, "raw[2:5]")
+    children = look.children(found["handle"])
+    assert [(one["name"], one["value"], one["evaluate"]) for one in children] == [
+        ("[2]", "4", "raw[2]"),
+        ("[3]", "6", "raw[3]"),
+        ("[4]", "8", "raw[4]"),
+    ]
+    assert (found["name"], found["indexed"], found["evaluate"]) == ("raw[2:5]", 3, "raw[2:5]")
+
+
+def test_a_long_slice_is_cut_and_can_be_turned_over(look):
+    found = look.evaluate(KERNEL, "hundred[10:]")
+    assert found["value"] == f"[{'1, ' * 20}…] (90)"
+    assert [one["name"] for one in look.children(found["handle"], 88, 10)] == ["[98]", "[99]"]
+
+
+REFUSED_SLICES = {
+    "untyped[0:2]": "nothing is known of what it points to",
+    "wild_numbers[0:]": "a pointer does not say how many elements follow",
+    "raw[4:0:-1]": "the step is -1",
+    "number[0:2]": "has no elements",
+    "raw[0:nosuch]": 'No symbol "nosuch" in current context',
+    "nosuch[0:2]": 'No symbol "nosuch" in current context',
+    "raw[0:0x10000000000]": "would have 1099511627776 elements",
+}
+
+
+@pytest.mark.parametrize("expression", REFUSED_SLICES)
+def test_a_slice_that_cannot_be_shown_says_why(look, expression):
+    with pytest.raises(GdbError) as error:
+        look.evaluate(KERNEL, expression)
+    first, remedy = error.value.message.split("\n")
+    assert REFUSED_SLICES[expression] in first
+    assert remedy
+
+
+PYTHON_SLICES = {
+    "numbers[2:5]": "[2, 3, 4]",
+    "numbers[-2:]": "[248, 249]",
+    "numbers[::100]": "[0, 100, 200]",
+    "plain.second['k'][1:]": "[1.0, 2.0]",
+    "tensors['cube'][1, 2, 1:3]": "[21.0, 22.0]",
+}
+
+
+@pytest.mark.parametrize("expression", PYTHON_SLICES)
+def test_slices_in_a_frame_of_python(look, expression):
+    assert look.evaluate(FORWARD, expression)["value"] == PYTHON_SLICES[expression]
+
+
+def test_a_pointer_into_a_tensor_names_it_and_has_its_shape(look):
+    found = look.variables(KERNEL, "Locals")
+    assert re.fullmatch(
+        r"0x[0-9a-f]+ → argument, float32 \[2, 3\] \[\[0\.0, 2\.0, 4\.0\], \[6\.0, 8\.0, 10\.0\]\]",
+        found["raw"]["value"],
+    )
+    assert look.inside(found["raw"], "[1]", "[2]")["value"] == "10.0"
+    assert re.fullmatch(r"0x[0-9a-f]+ → argument\[1\], float32 \[2, 3\]", found["second_row"]["value"])
+    assert re.fullmatch(r"\(?.*0x8", found["wild_numbers"]["value"])
 
 
 def test_a_frame_that_is_not_there(look):

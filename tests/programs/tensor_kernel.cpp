@@ -86,6 +86,10 @@ at::Tensor wait(
   torch::autograd::SavedVariable saved(other, false);
   c10::Storage storage = other.storage();
   c10::MemoryFormat format = c10::MemoryFormat::ChannelsLast;
+  const float* raw = copy.const_data_ptr<float>();
+  const float* second_row = raw + 3;
+  float* wild_numbers = reinterpret_cast<float*>(8);
+  void* untyped = copy.data_ptr();
   alignas(16) int64_t garbage[64];
   for (int64_t& word : garbage) {
     word = 0x4141414141414141;

@@ -29,13 +29,14 @@ def crossing(piped, environment):
 
 
 def test_into_cpp_and_back(crossing):
-    steps = ["b scaled", "c", "p value", "set value = 21", "watch value", "info locals", "bt", "up"]
+    steps = ["b scaled", "c", "p value", "set value = 21", "p (&value)[0:1]", "watch value", "info locals", "bt", "up"]
     done = crossing([*steps, "gdb info line", "watch", "finish", "watch", "gdb continue"])
     shown = blocks(done.stdout)
     assert shown["b scaled"].startswith("1  breakpoint  native:scaled")
     assert "breakpoint · native · crossing::scaled" in shown["c"]
     assert f"→ {CXX['scaled']} │" in shown["c"]
     assert "value = " in shown["set value = 21"]
+    assert shown["p (&value)[0:1]"].strip() == "[21]"
     assert "value (int)" in shown["watch value"]
     rows = [row.split() for row in shown["bt"].splitlines()]
     assert any("python" in row for row in rows)

@@ -23,6 +23,7 @@ from pyharness.ingdb.process import libraries
 from pyharness.ingdb.stack import backtrace
 from pyharness.ingdb.stops import every_function, handlers, stop_at_functions
 from pyharness.ingdb.tensors.format import one_line
+from pyharness.ingdb.variables.expression import text_without_gdb
 from pyharness.model.errors import HarnessError
 from pyharness.model.glue import glue_family
 from pyharness.model.user_code import is_user_source
@@ -300,6 +301,9 @@ def _evaluate(request: mi.Evaluate) -> str:
     if address := trap_line.tensor_address(request.expression):
         return one_line(torch_process.read, tensor_values.tensor_at(address))
     with ending.possible():
+        ours = text_without_gdb(request.expression, gdb.selected_frame())
+        if ours is not None:
+            return ours
         try:
             return tensor_values.value_text(expressions.evaluate(request.expression))
         except gdb.error as error:

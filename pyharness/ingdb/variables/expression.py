@@ -14,6 +14,7 @@ from pyharness.ingdb.printers import values as tensor_values
 from pyharness.ingdb.process import libraries
 from pyharness.ingdb.stack import backtrace
 from pyharness.ingdb.tensors.address import referred
+from pyharness.ingdb.variables import data_pointers, slices
 from pyharness.ingdb.variables.frame import frame_globals, frame_locals, op_tensor
 from pyharness.ingdb.variables.items import Item, page
 from pyharness.ingdb.variables.native import native_item
@@ -25,6 +26,7 @@ from pyharness.reading.python.attributes import attributes, bases, string_items
 from pyharness.reading.stack.merge import NativeFrame
 
 if TYPE_CHECKING:
+    from pyharness.ingdb.variables.slices import Sliced
     from pyharness.reading.python.frames import PythonFrame
     from pyharness.reading.python.threads import Python
 
@@ -45,7 +47,7 @@ def evaluate(
     ``whole``: more of it than a line of a view takes.
     """
     if isinstance(frame, NativeFrame):
-        return _native(expression, frame, whole=whole)
+        return _native(expression, frame.handle, whole=whole)
     if python is None:
         raise HarnessError(f"{expression} cannot be evaluated: the interpreter cannot be read.")
     try:
@@ -58,17 +60,45 @@ def evaluate(
         raise HarnessError(f"{expression} cannot be read from memory ({error}).", "It may be freed already.") from error
 
 
-def _native(expression: str, frame: NativeFrame, *, whole: bool) -> Item:
-    frame.handle.select()
-    if item := op_tensor(frame.handle, expression):
+def _native(expression: str, frame: gdb.Frame, *, whole: bool) -> Item:
+    frame.select()
+    if item := op_tensor(frame, expression):
         return item
+    if sliced := slices.split(expression):
+        return _sliced(expression, sliced, frame, whole=whole)
     try:
-        value = expressions.evaluate(expression)
+        value = _value(expression)
         item = native_item(expression, value, expression)
         return _whole(item, value) if whole else item
     except gdb.error as error:
         remedy = "Give a C++ expression of this frame, or a register as $rax."
         raise HarnessError(f"{expression} cannot be evaluated here: {expressions.said(error)}", remedy) from error
+
+
+def text_without_gdb(expression: str, frame: gdb.Frame) -> str | None:
+    """The text of what gdb has no expression for, a slice or a tensor's data; ``None`` for all that is gdb's."""
+    if slices.split(expression) is None and not data_pointers.is_data(expression):
+        return None
+    return _native(expression, frame, whole=True).variable.value
+
+
+def _value(expression: str) -> gdb.Value:
+    found = data_pointers.pointer(expression)
+    return expressions.evaluate(expression) if found is None else found
+
+
+def _sliced(expression: str, sliced: Sliced, frame: gdb.Frame, *, whole: bool) -> Item:
+    """Elements of a pointer, or of what has a length; gdb has the base's value, and the bounds'."""
+    try:
+        bounds = slices.bounds_of(sliced, lambda bound: int(expressions.evaluate(bound)))
+        if op_tensor(frame, sliced.base) is None:
+            value = _value(sliced.base)
+            if found := slices.of_value(expression, value, bounds, whole=whole):
+                return found
+    except gdb.error as error:
+        said = expressions.said(error)
+        raise HarnessError(f"{expression} cannot be evaluated here: {said}", slices.FORMS) from error
+    return slices.of_item(expression, _native(sliced.base, frame, whole=False), bounds, whole=whole)
 
 
 def _whole(item: Item, value: gdb.Value) -> Item:
@@ -86,9 +116,11 @@ class _Python:
         self._values = python.values
         self._frame = frame
         self._thread = thread
+        self._whole = False
 
     def item(self, tree: ast.expr, text: str, *, whole: bool) -> Item:
         """The value of an expression as an item called like it."""
+        self._whole = whole
         found = self._of(tree)
         if isinstance(found, int):
             return python_item(self._values.whole() if whole else self._values, text, found, text)
@@ -156,16 +188,35 @@ class _Python:
         return items[index] if 0 <= index < min(count, len(items)) else None
 
     def _subscript(self, whole: int | Item, tree: ast.Subscript) -> int | Item:
-        try:
-            key = ast.literal_eval(tree.slice)
-        except ValueError:
-            raise self._refused(tree) from None
+        keys = tree.slice.elts if isinstance(tree.slice, ast.Tuple) else [tree.slice]
+        last = keys[-1] if keys else None
+        if isinstance(last, ast.Slice):
+            item = self._item_of(whole, tree)
+            for index in keys[:-1]:
+                item = self._element(item, self._literal(index, tree), tree)
+            return slices.of_item(ast.unparse(tree), item, self._bounds(last, tree), whole=self._whole)
+        key = self._literal(tree.slice, tree)
         if isinstance(whole, int) and tensor_values.tensor_of_python(whole) is None:
             return self._entry(whole, key, tree)
-        item = python_item(self._values, "", whole, ast.unparse(tree.value)) if isinstance(whole, int) else whole
+        item = self._item_of(whole, tree)
         for index in key if isinstance(key, tuple) else (key,):
             item = self._element(item, index, tree)
         return item
+
+    def _item_of(self, whole: int | Item, tree: ast.Subscript) -> Item:
+        return python_item(self._values, "", whole, ast.unparse(tree.value)) if isinstance(whole, int) else whole
+
+    def _literal(self, key: ast.expr, tree: ast.Subscript) -> object:
+        try:
+            return ast.literal_eval(key)
+        except ValueError:
+            raise self._refused(tree) from None
+
+    def _bounds(self, key: ast.Slice, tree: ast.Subscript) -> slice:
+        found = [None if each is None else self._literal(each, tree) for each in (key.lower, key.upper, key.step)]
+        if any(each is not None and not isinstance(each, int) for each in found):
+            raise self._refused(tree)
+        return slice(*found)
 
     def _entry(self, whole: int, key: object, tree: ast.Subscript) -> int:
         kinds = self._values.type_of(whole)[1]

@@ -13,6 +13,7 @@ from pyharness.ingdb.printers import bindings, registry
 from pyharness.ingdb.printers import values as tensor_values
 from pyharness.ingdb.stack import backtrace
 from pyharness.ingdb.tensors.address import plain_type, referred
+from pyharness.ingdb.variables import data_pointers
 from pyharness.ingdb.variables import node as variables_node
 from pyharness.ingdb.variables import python as variables_python
 from pyharness.ingdb.variables import tensor as variables_tensor
@@ -59,6 +60,13 @@ def _item(name: str, value: gdb.Value, evaluate: str | None) -> Item:
     address = int(value) if _PYTHON_OBJECT.fullmatch(kind) else bindings.object_held(value)
     if address:
         return _python_object(name, address, kind, evaluate)
+    owned = data_pointers.owner(value)
+    if owned is not None:
+        shown = Variable(
+            name, shortened(data_pointers.line(value, owned)), kind, memory=_memory(value), evaluate=evaluate
+        )
+        is_all = not owned.offset and variables_tensor.is_indexable(owned.info)
+        return Item(shown, variables_tensor.Rows(owned.info, 0, 0) if is_all else _content(value, evaluate))
     text = shortened(tensor_values.value_text(value))
     shown = Variable(name, text, kind, memory=_memory(value), evaluate=evaluate)
     return Item(shown, _content(value, evaluate))
@@ -101,7 +109,7 @@ def _content(value: gdb.Value, evaluate: str | None) -> Content | None:
     value = referred(value)
     run = run_of(value)
     if run is not None:
-        return _Elements(run, evaluate)
+        return Elements(run, evaluate)
     held = registry.inside(value)
     if held is not None:
         return _content(held, None)
@@ -189,7 +197,7 @@ def _operand(evaluate: str) -> str:
     return evaluate if re.fullmatch(r"[\w.:\[\]>-]+", evaluate) else f"({evaluate})"
 
 
-class _Elements(Content):
+class Elements(Content):
     """Elements that lie one after another."""
 
     def __init__(self, run: Run, evaluate: str | None) -> None:
@@ -220,6 +228,12 @@ class Printed(Content):
         self._printer = printer
         self._hint = printer.display_hint() if hasattr(printer, "display_hint") else None
         self.named = 0 if self._hint == "string" else self._count()
+
+    @property
+    def is_sequence(self) -> bool:
+        """Whether its children are elements, one after another."""
+        first = next(iter(self._printer.children()), None)
+        return self._hint != "map" and first is not None and str(first[0]) == "[0]"
 
     def _count(self) -> int:
         text = self._printer.to_string() if hasattr(self._printer, "to_string") else ""
