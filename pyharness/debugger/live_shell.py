@@ -32,6 +32,7 @@ from pyharness.model.transcript import Ended as ProgramEnded
 from pyharness.model.user_code import UserCode
 from pyharness.protocol.agent import AskDebugpy, RefusedError
 from pyharness.protocol.channel import (
+    AddedLibrary,
     Child,
     Ended,
     Ends,
@@ -224,15 +225,17 @@ class LiveShell(Shell):
                 self.breakpoints.generated(file)
             case Library(path):
                 self._on_library(path)
+            case AddedLibrary():
+                self._watch_for_crashes()
 
     def _on_library(self, path: str) -> None:
         self._libraries.append(path)
-        if self.native is None and (self.breakpoints.wants_native or self._actions.wants_native):
-            self._attach_to_stop()
-        elif self.native is None and self._crashes:
-            self._watch_for_crashes()
-        elif self.native:
+        if self.native:
             self.native.load_symbols()
+        elif self.breakpoints.wants_native or self._actions.wants_native:
+            self._attach_to_stop()
+        else:
+            self._watch_for_crashes()
         if self.native:
             self._read_library(self.native)
 
@@ -254,6 +257,8 @@ class LiveShell(Shell):
         self._actions.arm_again(native)
 
     def _watch_for_crashes(self) -> None:
+        if self.native or not self._crashes:
+            return
         try:
             self.attach()
         except HarnessError as error:  # nobody asked for gdb: the Python half needs none

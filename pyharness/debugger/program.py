@@ -468,7 +468,7 @@ def debug(  # noqa: PLR0913  (each is a thing a user may want to say)
         progress: Called with a line of text at each phase that can take a second.
         notes: Called with what to know while the program runs, such as the nearest names to a place that nothing has;
             ``None`` is a warning of the logger ``pyharness``, which Python writes to stderr.
-        crashes: Attach gdb with the first library of the user's, so that a crash is a stop wherever it comes.
+        crashes: Attach gdb with the first library that is not Python's own, so that a crash in one is a stop.
         eval_timeout: Seconds that an expression may take.
 
     Raises:

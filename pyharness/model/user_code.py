@@ -35,6 +35,11 @@ _LIBRARY_BINARY = re.compile(
        | /bin/python[\d.]*$ | /pyharness/_(trap|guard|engine)\. )""",
     re.VERBOSE,
 )
+_PYTHONS_BINARY = re.compile(
+    r"""(^(/usr)?/lib(32|64)?/ | /lib-dynload/ | /libpython3 | ^\[ | /debugpy/ | /bin/python[\d.]*$
+       | /pyharness/_(trap|guard|engine)\. )""",
+    re.VERBOSE,
+)
 _LIBRARY_PYTHON = re.compile(
     r"/(site|dist)-packages/(torch|functorch|torchgen|debugpy|pyharness|_distutils_hack|cffi)/|^<|/pyharness/(debuggee|fx|model|native|protocol)/"
 )
@@ -109,6 +114,11 @@ def is_user_source(path: str | None) -> bool:
 def is_user_binary(path: str | None) -> bool:
     """Whether a shared library can be the user's, in the one program of this process."""
     return _here(os.environ.get(_VARIABLE, "")).has_binary(path)
+
+
+def is_added_binary(path: str) -> bool:
+    """Whether a shared library came to Python from elsewhere, as torch's did: not the system's, nor the debugger's."""
+    return not _PYTHONS_BINARY.search(path)
 
 
 def is_user_python(path: str | None, stdlib: str = "") -> bool:

@@ -110,6 +110,13 @@ class Library(Message[Go], name="library"):
 
 
 @frozen
+class AddedLibrary(Message[Go], name="added-library"):
+    """The first library that is neither the user's nor Python's own was loaded, such as torch's: it can crash."""
+
+    path: str
+
+
+@frozen
 class Generated(Message[Go], name="generated"):
     """torch.fx made code, which has a file and beside it a map."""
 

@@ -84,13 +84,26 @@ def become(_box):
     os.execvp("echo", ["echo", "another program"])
 
 
+def free_twice(_box):
+    import ctypes
+
+    import numpy  # noqa: F401  (a library that is neither Python's nor the user's)
+
+    libc = ctypes.PyDLL(None)
+    libc.malloc.restype, libc.free.argtypes = ctypes.c_void_p, [ctypes.c_void_p]
+    memory = libc.malloc(64)
+    libc.free(memory)
+    libc.free(memory)  # @freed
+
+
 def ends_by_itself(_box):
     with open(sys.argv.pop(), "w") as told:
         told.write("it ran on")
 
 
 ASKED = {
-    each.__name__: each for each in (ask, spin, sleep, fail, midline, interrupted, binary, fork, become, ends_by_itself)
+    each.__name__: each
+    for each in (ask, spin, sleep, fail, midline, interrupted, binary, fork, become, free_twice, ends_by_itself)
 }
 ASKED["close"] = close_terminal
 

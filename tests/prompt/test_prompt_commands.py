@@ -1,5 +1,6 @@
 """Commands from a pipe: each is done, shown with what came of it, and the first error ends them all."""
 
+import json
 import re
 import subprocess
 import sys
@@ -7,6 +8,7 @@ import sys
 import pytest
 from prompt_text import blocks
 
+from kit.paths import PROGRAMS
 from pyharness.prompt.commands.all import MODULES
 from pyharness.prompt.registry import COMMANDS, found
 
@@ -63,8 +65,8 @@ def test_places_are_listed_disabled_enabled_and_deleted(piped, line):
 
 def test_a_log_point_prints_and_runs_on(piped, line):
     done = piped([f'log py:prompted.py:{line["add"]} "now {{result}} of {{len(values)}}"', "c"])
-    printed = [text for text in blocks(done.stdout)["c"].splitlines() if text.startswith("now")]
-    assert printed == ["now 0 of 3", "now 2 of 3", "now 6 of 3"]
+    printed = re.findall(r"now \d of 3\n", blocks(done.stdout)["c"])  # the program's own output is written meanwhile
+    assert printed == ["now 0 of 3\n", "now 2 of 3\n", "now 6 of 3\n"]
 
 
 def test_values_are_shown_and_changed(piped, line):
@@ -210,6 +212,20 @@ def test_a_post_mortem_is_where_it_fails(piped):
     done = piped(["p box.content"], "fail", options=("--post-mortem",))
     assert "exception · python · fail" in done.stdout
     assert blocks(done.stdout)["p box.content"].strip() == "{'deep': [1, 2]}"
+
+
+def test_a_crash_in_a_library_is_a_stop_without_an_extension(piped, line):
+    done = piped(["c", "bt"], "free_twice")
+    assert "SIGABRT" in done.stdout
+    assert re.search(rf"python +free_twice .*:{line['freed']} ", blocks(done.stdout)["bt"])
+
+
+def test_python_is_not_asked_inside_the_allocator_of_a_program_that_ends(pyharness):
+    """The remedy is none that a program at its end cannot take: it lets nothing run on."""
+    words = ("step", PROGRAMS / "prompted.py", "--json", "--continue", "--print", "py:1 + 1", "--", "free_twice")
+    done = pyharness(*words)
+    said = json.loads(done.stdout)["stops"][0]["printed"]["py:1 + 1"]
+    assert said.startswith("<error: The program is ending inside the allocator"), said
 
 
 def test_a_place_that_the_program_never_comes_to_is_said(piped, line):

@@ -10,7 +10,7 @@ from pyharness.debuggee.unpatched import threading
 from pyharness.debuggee.watched import generated, libraries
 from pyharness.host.process_state import has_ended
 from pyharness.model.text.visible import say
-from pyharness.protocol.channel import Busy, Generated, Library
+from pyharness.protocol.channel import AddedLibrary, Busy, Generated, Library
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -52,7 +52,7 @@ class Seat:
         """Tell what the program generates and loads from now on to whoever debugs it, now or later."""
         if not self._following:
             self._following = True
-            libraries.install(lambda path: self.tell(Library(path)))
+            libraries.install(lambda path: self.tell(Library(path)), lambda path: self.tell(AddedLibrary(path)))
             generated.install(lambda file: self.tell(Generated(file)), lost)
 
     def forget(self) -> None:

@@ -22,7 +22,7 @@ from pyharness.debuggee.watched import generated, libraries
 from pyharness.debuggee.watched.op_places import OP_PLACES
 from pyharness.model import user_code
 from pyharness.model.errors import HarnessError
-from pyharness.protocol.channel import Busy, Failed, Generated, Hello, Library, Ready
+from pyharness.protocol.channel import AddedLibrary, Busy, Failed, Generated, Hello, Library, Ready
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -110,6 +110,8 @@ class Session:
         with apart.FromInstalled():
             for path in libraries.loaded():
                 self.conversation.ask(Library(path))
+            for path in libraries.added()[:1]:
+                self.conversation.ask(AddedLibrary(path))
             for file in generated.known():
                 self.conversation.ask(Generated(file))
 

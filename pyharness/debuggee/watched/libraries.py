@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from pyharness.debuggee.watched.imports import after_import
-from pyharness.model.user_code import included, is_user_binary
+from pyharness.model.user_code import included, is_added_binary, is_user_binary
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
@@ -20,13 +20,21 @@ def loaded() -> list[str]:
     return [path for path in _mapped() if path.startswith("/") and is_user_binary(path) and Path(path).is_file()]
 
 
-def install(notify: Callable[[str], None]) -> None:
+def added() -> list[str]:
+    """The libraries of others that this process has loaded so far: torch's, NumPy's."""
+    return [path for path in _mapped() if path.startswith("/") and is_added_binary(path) and not is_user_binary(path)]
+
+
+def install(notify: Callable[[str], None], notify_added: Callable[[str], None]) -> None:
     """Call ``notify(path)`` after each load of a library of the user's, as a module, or through ``ctypes`` or cffi.
+
+    ``notify_added(path)`` is called after the first load of a library that is neither the user's nor Python's own.
 
     Those that the linker brought are told, too, as far as somebody asked for them: in ``LD_PRELOAD``, or by including a
     library's code, which an extension (torch's own, say) brings with it.
     """
     told: set[str] = set()
+    others: list[str] = []
 
     def tell(path: str) -> None:
         told.add(path)
@@ -35,6 +43,9 @@ def install(notify: Callable[[str], None]) -> None:
     def tell_of(path: str) -> None:
         if is_user_binary(path):
             tell(path)
+        elif not others and is_added_binary(path):
+            others.append(path)
+            notify_added(path)
         if included():
             for other in loaded():
                 if other not in told:

@@ -129,7 +129,7 @@ def attach(  # noqa: PLR0913  (each is a thing a user may want to say)
         progress: Called with a line of text at each phase that can take a second.
         notes: As for ``debug``.
         on_child: Called with each such child, which waits for a debugger of its own.
-        crashes: Attach gdb at once where a library of the user's is loaded, so that a crash is a stop.
+        crashes: Attach gdb at once where a library is loaded that is not Python's own, so that a crash is a stop.
         child_wait: Seconds that a child waits for a debugger of its own.
         seconds: How long the program may take to answer: native code may keep the GIL.
         eval_timeout: Seconds that an expression may take.

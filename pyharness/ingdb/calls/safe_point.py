@@ -6,6 +6,7 @@ A stop at a breakpoint is never there; a stop by attaching or by Ctrl-C may be.
 from __future__ import annotations
 
 import re
+import signal
 from pathlib import Path
 
 import gdb
@@ -18,6 +19,7 @@ from pyharness.model.errors import HarnessError
 _ALLOCATOR = re.compile(r"(je_|tc_|mi_|__libc_)?(malloc|free|calloc|realloc|memalign|aligned_alloc|posix_memalign)")
 _LOCKING = re.compile(r"(libc|ld-linux[^/]*|libjemalloc|libtcmalloc[^/]*|libmimalloc)[.-]")
 _MAX_DEPTH = 16
+_FATAL = {signal.SIGSEGV, signal.SIGBUS, signal.SIGFPE, signal.SIGILL, signal.SIGABRT}
 
 
 def inside_locking() -> bool:
@@ -30,11 +32,24 @@ def reach() -> None:
     frame = _outermost_locking()
     if frame is None:
         return
+    if _has_fatal_signal():
+        raise HarnessError(
+            "The program is ending inside the allocator, whose lock the thread holds: Python cannot be asked here.",
+            "The stack and the variables of both languages are read from memory: look at these.",
+        )
     if gdb.parameter("non-stop"):
         raise HarnessError("The thread is inside the allocator and cannot be asked.", "Let it run on and try again.")
     frame.select()
     with temporarily("suppress-cli-notifications", "on"), temporarily("scheduler-locking", "off"):
         console.run("finish")
+
+
+def _has_fatal_signal() -> bool:
+    """Whether the selected thread stands at a signal that ends the program, as where the heap was found damaged."""
+    try:
+        return int(gdb.parse_and_eval("$_siginfo.si_signo")) in _FATAL
+    except gdb.error:  # it stands at no signal
+        return False
 
 
 def _outermost_locking() -> gdb.Frame | None:
