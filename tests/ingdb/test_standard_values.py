@@ -1,11 +1,12 @@
 """How values of the standard library look: docs/values.md says it, and a live stop and a core file show it."""
 
 import re
+from pathlib import Path
 
 import pytest
 from variables_session import Looking
 
-from kit import marks
+from kit import marks, needs
 from kit.builds import compiled
 from kit.paths import ROOT
 
@@ -23,9 +24,27 @@ def told(value):
     return re.sub(r"0x[0-9a-f]{4,}", "0x7fff1000", value)
 
 
-@pytest.fixture(scope="module", params=["-O0", "-O2"])
+LIBCXX = next(iter(sorted(Path("/usr/lib").glob("llvm-*/include/c++/v1"))), Path("/usr/include/c++/v1"))
+_USE_LIBCXX = ("-nostdinc++", f"-isystem{LIBCXX}", "-nodefaultlibs")
+_LINK_LIBCXX = (f"-L{LIBCXX.parents[2]}/lib", "-lc++", "-lm", "-lc", "-lgcc_s", "-lgcc")
+WITH_LIBCXX = {"libc++ -O0": "-O0", "libc++ -O2": "-O2"}
+_HAS_LIBCXX = needs.file(LIBCXX, "there is no libc++: apt-get install libc++-dev libc++abi-dev")
+
+
+@pytest.fixture(scope="module", params=["-O0", "-O2", *(pytest.param(each, marks=_HAS_LIBCXX) for each in WITH_LIBCXX)])
 def program(request):
-    return compiled(SOURCE, "", "-g", "-std=c++17", "-pthread", request.param)
+    level = WITH_LIBCXX.get(request.param)
+    flags = (*_USE_LIBCXX, level, *_LINK_LIBCXX) if level else (request.param,)
+    return compiled(SOURCE, "", "-g", "-std=c++17", "-pthread", *flags)
+
+
+@pytest.fixture
+def standard(request):
+    """What the page says; of libc++ without what GCC's printers say of themselves."""
+    if request.node.callspec.params["program"] not in WITH_LIBCXX:
+        return STANDARD
+    page = {name: value.replace("std::__cxx11::", "std::") for name, value in STANDARD.items()}
+    return page | {name: re.sub(r"\[\d\] = ", "", page[name]) for name in ("chain", "some")}
 
 
 @pytest.fixture(scope="module", params=["live", "core"])
@@ -46,6 +65,10 @@ def local(request, program, tmp_path_factory):
             looking.gdb.console(f"core-file {core}")
             looking.thread = live.thread
         found = looking.variables(LOOK, "Locals")
+        level = looking.level(LOOK)
+        found["whole"] = lambda name: looking.ask(
+            "ph-evaluate-variable", thread=looking.thread, level=level, expression=name, whole=True
+        )["value"]
         found["children"] = lambda name: {
             child["name"]: child["value"] for child in looking.children(found[name]["handle"])
         }
@@ -61,8 +84,23 @@ def test_the_page_has_every_variable_of_the_program():
     assert all(re.search(rf"\b{name}\b", source) for name in STANDARD)
 
 
-def test_values_look_as_the_page_says(local):
-    assert {name: told(local[name]["value"]) for name in STANDARD} == STANDARD
+def test_values_look_as_the_page_says(local, standard):
+    assert {name: told(local[name]["value"]) for name in STANDARD} == standard
+
+
+def test_containers_can_be_expanded(local):
+    assert local["children"]("ages") == {'["ann"]': "1", '["bob"]': "2"}
+    assert local["children"]("rates") == {"[1]": "0.5"}
+    assert local["children"]("numbers") == {"[0]": "1", "[1]": "2", "[2]": "3"}
+    assert local["children"]("chain") == {"[0]": "4", "[1]": "5"}
+    assert local["children"]("waiting") == {"[0]": "1", "[1]": "2"}
+    assert local["children"]("flags") == {"[0]": "true", "[1]": "false"}
+    assert local["children"]("fixed") == {"[0]": "1", "[1]": "2", "[2]": "3"}
+
+
+def test_the_whole_of_a_text_that_a_line_cuts(local):
+    assert local["long_text"]["value"].endswith("… (1000)")
+    assert local["whole"]("long_text") == f'"{"x" * 1000}"'
 
 
 def test_what_a_pointer_points_to_can_be_expanded(local):

@@ -6,7 +6,7 @@ from datetime import datetime, timedelta, timezone
 from fractions import Fraction
 from typing import TYPE_CHECKING
 
-from pyharness.ingdb.printers.registry import number_in, shows
+from pyharness.ingdb.printers.registry import member, number_in, shows
 from pyharness.ingdb.tensors.address import plain_type
 
 if TYPE_CHECKING:
@@ -24,23 +24,23 @@ _UNITS = {
 _EPOCH = datetime(1970, 1, 1, tzinfo=timezone.utc)
 
 
-@shows(r"std::chrono::duration<.*>")
+@shows(r"std::(?:__1::)?chrono::duration<.*>")
 def _duration(value: gdb.Value) -> str:
     period = _period(plain_type(value.type))
-    count = value["__r"]
+    count = _count(value)
     number = repr(float(count)) if _is_float(value) else str(int(count))
     unit = _UNITS.get(period)
     return f"{number} {unit}" if unit else f"{number} of {period} s"
 
 
-@shows(r"std::chrono::time_point<.*>")
+@shows(r"std::(?:__1::)?chrono::time_point<.*>")
 def _time_point(value: gdb.Value) -> str:
     kind = plain_type(value.type)
     clock = kind.template_argument(0).name or ""
     if "system_clock" not in clock:
-        return f"{_duration(value['__d'])} on {clock.rpartition('::')[2]}"
-    since = value["__d"]
-    count = Fraction(float(since["__r"])) if _is_float(since) else int(since["__r"])
+        return f"{_duration(member(value, '__d', '__d_'))} on {clock.rpartition('::')[2]}"
+    since = member(value, "__d", "__d_")
+    count = Fraction(float(_count(since))) if _is_float(since) else int(_count(since))
     nanoseconds = int(count * _period(plain_type(since.type)) * 10**9)
     seconds, rest = divmod(nanoseconds, 10**9)
     try:
@@ -51,7 +51,11 @@ def _time_point(value: gdb.Value) -> str:
 
 
 def _is_float(duration: gdb.Value) -> bool:
-    return duration["__r"].type.strip_typedefs().name in {"float", "double"}
+    return _count(duration).type.strip_typedefs().name in {"float", "double"}
+
+
+def _count(duration: gdb.Value) -> gdb.Value:
+    return member(duration, "__r", "__rep_")
 
 
 def _period(duration: gdb.Type) -> Fraction:

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 import gdb
 
 from pyharness.ingdb import torch_process
-from pyharness.ingdb.printers.registry import MAX_SHOWN, enumerator, items, shows, text_of
+from pyharness.ingdb.printers.registry import Room, enumerator, items, shows, text_of
 from pyharness.ingdb.printers.torch_types import device_text
 from pyharness.ingdb.tensors.address import type_name
 from pyharness.model.tensors.text import number
@@ -22,7 +22,6 @@ if TYPE_CHECKING:
 _IVALUE = "c10::IValue"
 _HEAD = 16
 """vtable and reference counts of every c10::intrusive_ptr_target."""
-_MAX_TEXT = 80
 _INLINE_TUPLE = 3
 
 
@@ -60,8 +59,8 @@ _PLAIN: dict[str, Show] = {
 
 def _string(address: int) -> str:
     data, length = struct.unpack("<QQ", torch_process.read(address + _HEAD, 16))
-    text = (torch_process.read(data, min(length, _MAX_TEXT)) if length else b"").decode("utf-8", "replace")
-    return f"{text!r}{'…' if length > _MAX_TEXT else ''}"
+    text = (torch_process.read(data, min(length, Room.characters)) if length else b"").decode("utf-8", "replace")
+    return f"{text!r}{'…' if length > Room.characters else ''}"
 
 
 def list_elements(address: int) -> tuple[gdb.Value, int]:
@@ -114,7 +113,7 @@ def dict_at(pointer: gdb.Value) -> str:
     """The entries of a DictImpl, in the order in which they came."""
     table = pointer.cast(gdb.lookup_type("c10::detail::DictImpl").pointer()).dereference()["dict"]
     count = int(table["num_elements"])
-    shown = [f"{text_of(each['first'])}: {text_of(each['second'])}" for each in islice(_entries(table), MAX_SHOWN)]
+    shown = [f"{text_of(each['first'])}: {text_of(each['second'])}" for each in islice(_entries(table), Room.elements)]
     return f"{{{', '.join(shown + ['…'] * (count > len(shown)))}}}"
 
 

@@ -13,6 +13,8 @@ from pyharness.ingdb.printers import (  # noqa: F401  (loaded, they know how val
     handles,
     ivalues,
     lanes,
+    libcxx,
+    libcxx_values,
     locks,
     pointers,
     registry,
@@ -27,6 +29,7 @@ from pyharness.ingdb.printers import (  # noqa: F401  (loaded, they know how val
 @cache
 def register() -> None:
     """Have gdb show values as we do, and our stacks tensors of Python; once, however often it is called."""
+    libcxx.register()
     registry.register()
     values.show_python_tensors()
     arrays.register()

@@ -6,22 +6,29 @@ import contextlib
 
 import gdb
 
-from pyharness.ingdb.printers.registry import shows, text_of
+from pyharness.ingdb.printers.registry import address_of, member, shows, text_of
 
-_MUTEX = r"std::(?:recursive_|timed_|recursive_timed_)?mutex"
+_MUTEX = r"std::(?:__1::)?(?:recursive_|timed_|recursive_timed_)?mutex"
 _SHARED = r"std::shared_(?:timed_)?mutex"
-_SCOPED = r"std::(?:lock_guard|scoped_lock)<[^,]*>"
+_SCOPED = r"std::(?:__1::)?(?:lock_guard|scoped_lock)<[^,]*>"
 _FREE = "free"
 
 
 @shows(_MUTEX)
 def _mutex(value: gdb.Value) -> str:
-    state = value["_M_mutex"]["__data"]
+    state = _pthread_mutex(value)["__data"]
     owner, count = int(state["__owner"]), int(state["__count"])
     if not int(state["__lock"]):
         return _FREE
     times = f", {count} times" if count > 1 else ""
     return f"held by {_thread_called(owner)}{times}" if owner else "held"
+
+
+def _pthread_mutex(value: gdb.Value) -> gdb.Value:
+    if value.type.strip_typedefs().fields():
+        return member(value, "_M_mutex", "__m_")
+    whole = gdb.lookup_type("pthread_mutex_t").pointer()  # clang declares classes whose code is in a library
+    return address_of(value).cast(whole).dereference()
 
 
 @shows(_SHARED)
@@ -33,29 +40,43 @@ def _shared_mutex(value: gdb.Value) -> str:
     return f"held by {readers} reader{'s' * (readers != 1)}" if readers else _FREE
 
 
+@shows(r"std::__1::shared_(?:timed_)?mutex")
+def _gated_mutex(value: gdb.Value) -> str:
+    """libc++'s own: the highest bit says that somebody writes, or waits to; the rest counts who reads."""
+    state = int(member(value, "__base_", "__base")["__state_"])
+    readers = state & ((1 << 31) - 1)
+    if readers:
+        return f"held by {readers} reader{'s' * (readers != 1)}"
+    return "held" if state else _FREE
+
+
 @shows(_SCOPED)
 def _scoped(value: gdb.Value) -> str:
-    return f"its mutex is {text_of(value['_M_device'])}"
+    return f"its mutex is {text_of(member(value, '_M_device', '__m_'))}"
 
 
-@shows(r"std::(?:unique|shared)_lock<.*>")
+@shows(r"std::(?:__1::)?(?:unique|shared)_lock<.*>")
 def _unique_lock(value: gdb.Value) -> str:
-    owns = value["_M_owns"] if _has(value, "_M_owns") else value["_M_owns_"]
-    device = value["_M_device"] if _has(value, "_M_device") else value["_M_pm"]
+    owns, device = member(value, "_M_owns", "_M_owns_", "__owns_"), member(value, "_M_device", "_M_pm", "__m_")
     if not int(device):
         return "no mutex"
     return f"{'holds' if owns else 'does not hold'} its mutex, which is {text_of(device.dereference())}"
 
 
-@shows(r"std::j?thread")
+@shows(r"std::jthread")
+def _joining_thread(value: gdb.Value) -> str:
+    return _thread(value["_M_thread"])
+
+
+@shows(r"std::(?:__1::)?thread")
 def _thread(value: gdb.Value) -> str:
-    inner = value["_M_thread"] if _has(value, "_M_thread") else value
-    return _thread_id(inner["_M_id"])
+    return _thread_id(member(value, "_M_id", "__t_"))
 
 
-@shows(r"std::thread::id")
+@shows(r"std::thread::id|std::__1::__thread_id")
 def _thread_id(value: gdb.Value) -> str:
-    handle = int(value["_M_thread"])
+    is_class = value.type.strip_typedefs().code == gdb.TYPE_CODE_STRUCT
+    handle = int(member(value, "_M_thread", "__id_") if is_class else value)
     if not handle:
         return "no thread"
     with contextlib.suppress(gdb.error):
@@ -72,7 +93,3 @@ def _thread_called(lwp: int) -> str:
             name = f', "{thread.name}"' if thread.name else ""
             return f"thread {thread.num} (LWP {lwp}{name})"
     return f"LWP {lwp}, which has ended"
-
-
-def _has(value: gdb.Value, member: str) -> bool:
-    return any(field.name == member for field in value.type.strip_typedefs().fields())

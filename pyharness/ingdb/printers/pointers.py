@@ -26,9 +26,15 @@ _UNKNOWN = frozenset({gdb.TYPE_CODE_VOID, gdb.TYPE_CODE_FUNC})
 @shows(_COUNTED)
 def _counted(value: gdb.Value) -> str:
     pointer, counts = value["_M_ptr"], value["_M_refcount"]["_M_pi"]
-    if not int(counts):
+    both = (int(counts["_M_use_count"]), int(counts["_M_weak_count"])) if int(counts) else None
+    return counted_text(pointer, both)
+
+
+def counted_text(pointer: gdb.Value, counts: tuple[int, int] | None) -> str:
+    """What such a pointer points to, and how many own it and watch it; ``None`` where nobody counts."""
+    if counts is None:
         return _shown(pointer)
-    uses, weak = int(counts["_M_use_count"]), int(counts["_M_weak_count"])
+    uses, weak = counts
     weak -= uses > 0  # all its owners together hold it once
     said = f"{uses} owner{'s' * (uses != 1)}" + (f", {weak} weak" if weak else "")
     return f"{_shown(pointer)} ({said})" if uses > 0 else f"expired ({weak} weak)"

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from contextlib import contextmanager
 from functools import cache
 from typing import TYPE_CHECKING, Any, ClassVar
 
@@ -18,10 +19,29 @@ if TYPE_CHECKING:
     Show = Callable[[gdb.Value], str]
     Look = Callable[[gdb.Value], gdb.Value | None]
 
-MAX_SHOWN = 20
-"""Elements of a container in a line."""
 MAX_LENGTH = 1 << 32
 """A count beyond this was never written by the program."""
+
+
+class Room:
+    """How much of a value is shown. gdb calls printers and passes nothing on: so it is one for this gdb."""
+
+    elements: ClassVar[int] = 20
+    """Of a container."""
+    characters: ClassVar[int] = 160
+    """Of a text."""
+    _WHOLE: ClassVar[int] = 10_000
+
+    @classmethod
+    @contextmanager
+    def whole(cls) -> Iterator[int]:
+        """Show far more than a line takes; yields how much."""
+        usual = cls.elements, cls.characters
+        cls.elements = cls.characters = cls._WHOLE
+        try:
+            yield cls._WHOLE
+        finally:
+            cls.elements, cls.characters = usual
 
 
 class _Known:
@@ -128,10 +148,11 @@ def register() -> None:
     gdb.printing.register_pretty_printer(None, _Printers(), replace=True)
 
 
-def text_of(value: gdb.Value) -> str:
-    """A member or element: by its printer, else as gdb prints it."""
-    printer = find(value)
-    return printer.to_string() if printer else referred(value).format_string(max_elements=MAX_SHOWN, max_depth=3)
+def text_of(value: gdb.Value, depth: int = 3) -> str:
+    """A value: by its printer, else as gdb prints it, with structures inside of others so deep."""
+    if printer := find(value):
+        return printer.to_string()
+    return referred(value).format_string(max_elements=Room.elements, max_depth=depth)
 
 
 def listed(values: Iterator[gdb.Value], length: int) -> str:
@@ -141,10 +162,10 @@ def listed(values: Iterator[gdb.Value], length: int) -> str:
 
 
 def items(first: gdb.Value, length: int) -> str:
-    """``length`` values from the pointer ``first`` on, the first `MAX_SHOWN` of them shown."""
+    """``length`` values from the pointer ``first`` on, the first `Room.elements` of them shown."""
     if not 0 <= length < MAX_LENGTH:
         return f"<corrupt: a length of {length}>"
-    return listed(((first + index).dereference() for index in range(min(length, MAX_SHOWN))), length)
+    return listed(((first + index).dereference() for index in range(min(length, Room.elements))), length)
 
 
 def enumerator(value: gdb.Value) -> str:
@@ -165,21 +186,39 @@ def address_of(value: gdb.Value) -> gdb.Value:
     return value.address
 
 
+def member(value: gdb.Value, *names: str) -> gdb.Value:
+    """The first member that a value has, of these: libraries and their versions call the same thing differently."""
+    known = set(_members(value.type))
+    for name in names:
+        if name in known:
+            return value[name]
+    raise gdb.error(f"no member {' or '.join(names)}")
+
+
+def _members(kind: gdb.Type) -> Iterator[str | None]:
+    for field in kind.strip_typedefs().fields():
+        if field.is_base_class and field.type is not None:
+            yield from _members(field.type)
+        else:
+            yield field.name
+
+
 def base(value: gdb.Value, prefix: str) -> gdb.Value:
     """The part of a value that is its base class, or that of one, whose name begins with ``prefix``."""
-    found = _base(value, prefix)
+    found = find_base(value, prefix)
     if found is None:
         raise gdb.error(f"no base {prefix}")
     return found
 
 
-def _base(value: gdb.Value, prefix: str) -> gdb.Value | None:
+def find_base(value: gdb.Value, prefix: str) -> gdb.Value | None:
+    """As `base`; ``None`` where there is no such part."""
     for field in value.type.strip_typedefs().fields():
         if field.is_base_class:
             part = value[field]
             if (field.name or "").startswith(prefix):
                 return part
-            found = _base(part, prefix)
+            found = find_base(part, prefix)
             if found is not None:
                 return found
     return None

@@ -4,9 +4,8 @@ from __future__ import annotations
 
 import gdb
 
-from pyharness.ingdb.printers.registry import MAX_LENGTH, shows
+from pyharness.ingdb.printers.registry import MAX_LENGTH, Room, shows
 
-MAX_CHARACTERS = 160
 _STRING = r"std::(?:__cxx11::)?basic_string<(?:char|wchar_t|char8_t|char16_t|char32_t)\b.*>"
 _VIEW = r"std::basic_string_view<.*>|c10::(?:basic_)?string_view(?:<.*>)?"
 
@@ -38,7 +37,7 @@ def quoted(first: gdb.Value, length: int) -> str:
         return f"<corrupt: a length of {length}>"
     if length == 0:
         return '""'
-    shown = min(length, MAX_CHARACTERS)
+    shown = min(length, Room.characters)
     kind = first.type.strip_typedefs().target().unqualified().array(shown - 1)
     text = first.cast(kind.pointer()).dereference().format_string(max_elements=0, repeat_threshold=0)
     return text if shown == length else f"{text}… ({length})"

@@ -9,7 +9,7 @@ import gdb
 from pyharness.ingdb import torch_process
 from pyharness.ingdb.printers import ivalues, registry
 from pyharness.ingdb.printers.torch_types import engaged
-from pyharness.ingdb.tensors.address import holds_tensor, impl_address, referred
+from pyharness.ingdb.tensors.address import holds_tensor, impl_address
 from pyharness.ingdb.tensors.format import one_line
 from pyharness.ingdb.tensors.reading import read_tensor
 from pyharness.model.tensors.tensor import TensorInfo
@@ -26,8 +26,7 @@ _MAX_LENGTH = 2000
 def value_text(value: gdb.Value) -> str:
     """One line for any value: tensors and torch's small types from memory, all else as gdb prints it."""
     try:
-        printer = registry.find(value)
-        text = printer.to_string() if printer else referred(value).format_string(max_elements=20, max_depth=3)
+        text = registry.text_of(value)
     except gdb.error as error:
         text = f"<{error}>"
     text = re.sub(r"\s*\n\s*", " ", text)

@@ -10,10 +10,10 @@ from typing import TYPE_CHECKING
 import gdb
 
 from pyharness.ingdb.calls import expressions
+from pyharness.ingdb.printers import registry
 from pyharness.ingdb.printers import values as tensor_values
 from pyharness.ingdb.process import libraries
 from pyharness.ingdb.stack import backtrace
-from pyharness.ingdb.tensors.address import referred
 from pyharness.ingdb.variables import data_pointers, slices
 from pyharness.ingdb.variables.frame import frame_globals, frame_locals, op_tensor
 from pyharness.ingdb.variables.items import Item, page
@@ -32,7 +32,6 @@ if TYPE_CHECKING:
 
 _PARTS = ("_parameters", "_buffers", "_modules")
 _MAX_ITEMS = 100_000
-_WHOLE_ELEMENTS = 10_000
 _CUT = ("…", "...")
 _DESCRIPTORS = frozenset({"property", "getset_descriptor", "member_descriptor", "cached_property"})
 _COUNT = "Items are counted from 0, or from the end with -1."
@@ -105,7 +104,9 @@ def _whole(item: Item, value: gdb.Value) -> Item:
     """The item with all of a text that was cut; a tensor's line is its own."""
     if not any(mark in item.variable.value for mark in _CUT) or tensor_values.tensor_of_cxx(value) is not None:
         return item
-    return Item(replace(item.variable, value=referred(value).format_string(max_elements=_WHOLE_ELEMENTS)), item.content)
+    with registry.Room.whole():
+        text = registry.text_of(value, depth=20)
+    return Item(replace(item.variable, value=text), item.content)
 
 
 class _Python:

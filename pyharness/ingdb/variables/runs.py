@@ -62,6 +62,17 @@ def _vector(value: gdb.Value) -> Run:
     return Run(first, (int(last) - int(first)) // first.dereference().type.sizeof)
 
 
+def _libcxx_vector(value: gdb.Value) -> Run:
+    first, last = value["__begin_"], value["__end_"]
+    return Run(first, (int(last) - int(first)) // first.dereference().type.sizeof)
+
+
+def _libcxx_array(value: gdb.Value) -> Run | None:
+    elements = value["__elems_"]
+    found = _array(elements, plain_type(elements.type))
+    return Run(found.first, found.length) if found else None
+
+
 def _std_array(value: gdb.Value) -> Run:
     elements = value["_M_elems"]
     found = _array(elements, plain_type(elements.type))
@@ -98,6 +109,8 @@ def _optional(value: gdb.Value) -> Run | None:
 _KINDS: tuple[tuple[re.Pattern[str], Find], ...] = (
     (re.compile(r"std::vector<(?!bool[,>]).*>"), _vector),
     (re.compile(r"std::array<.*>"), _std_array),
+    (re.compile(r"std::__1::vector<(?!bool[,>]).*>"), _libcxx_vector),
+    (re.compile(r"std::__1::array<.*>"), _libcxx_array),
     (re.compile(r"(?:c10|at)::(?:HeaderOnly)?ArrayRef<.*>"), _array_ref),
     (re.compile(r"(?:c10|llvm)::SmallVector(?:Impl)?<.*>"), _small_vector),
     (re.compile(r"c10::List<.*>"), _list),
