@@ -14,6 +14,7 @@ from pyharness.ingdb.printers import values as tensor_values
 from pyharness.ingdb.tensors import format as tensor_format
 from pyharness.ingdb.tensors import function as tensor_function
 from pyharness.ingdb.tensors.statistics import statistics
+from pyharness.ingdb.variables.native import native_item
 from pyharness.model.tensors.variables import statistics_variables
 
 
@@ -65,6 +66,11 @@ def variables(frame):
         block = block.superblock
 
 
+def elements(value):
+    content = native_item("", value).content
+    return content.indexed_items(0, content.indexed)
+
+
 def command(text):
     try:
         return gdb.execute(text, to_string=True)
@@ -91,6 +97,7 @@ def main():
     found = {
         "tensors": {name: information(said["address"]) for name, said in table.items()},
         "variables": {name: tensor_values.value_text(value) for name, value in variables(frame)},
+        "operands": [item.variable.value for item in elements(frame.read_var("loop"))],
         "printed": {name: command(f"print {name}") for name in ("argument", "vector", "list", "boxed_list")},
         "commands": {text: command(text) for text in json.loads(os.environ["ZOO_COMMANDS"])},
         "version": torch_process.torch_version(),

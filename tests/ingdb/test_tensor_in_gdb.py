@@ -177,6 +177,14 @@ SHOWN = {
     "boxed_dict": r"\{'one': 1, 'two': 2\}",
     "boxed_device": "cuda:1",
     "boxed_complex": r"1\.0-2\.0j",
+    "boxed_object": r"torch\.classes\.tensor_kernel\.Counter \{count = 3\}",
+    "boxed_module": r"Box\(scale=2\.5, name='box'\)",
+    "boxed_generator": r"Generator\(cpu\) at 0x[0-9a-f]+",
+    "boxed_storage": r"24 bytes at 0x[0-9a-f]+",
+    "loop": r"TensorIterator \[6\]: computes elements in float32, 1 output, 2 inputs",
+    "reduction": r"TensorIterator \[6\]: reduces in float32, 1 output, 1 input",
+    "python_text": "'hello'",
+    "no_object": "no object",
     "table": r"\{'one': 1, 'two': 2\}",
     "half": "1.5",
     "brain_float": "2.5",
@@ -200,6 +208,13 @@ SHOWN = {
 @pytest.mark.parametrize("name", SHOWN)
 def test_variables_of_torchs_types_are_readable(seen, name):
     assert re.fullmatch(SHOWN[name], seen["variables"][name])
+
+
+def test_an_iterator_expands_into_its_operands(seen):
+    operands = seen["operands"]
+    assert len(operands) == 3
+    assert operands[0].startswith("output, strides of [4] bytes: Tensor float32 [2, 3]")
+    assert operands[1].startswith("input, strides of [4] bytes: ")
 
 
 def test_print_uses_the_printers(seen):

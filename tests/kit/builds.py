@@ -86,7 +86,11 @@ def site_kernel(*flags: str) -> Path:
 def tensor_kernel() -> Path:
     """The library whose op waits with a variable of every type."""
     return compiled(
-        PROGRAMS / "tensor_kernel.cpp", ".so", "-O0", *_LIBRARY_FLAGS, *_torch_libraries("torch_cpu", "c10")
+        PROGRAMS / "tensor_kernel.cpp",
+        ".so",
+        "-O0",
+        *_LIBRARY_FLAGS,
+        *_torch_libraries("torch_python", "torch_cpu", "c10"),
     )
 
 

@@ -2,6 +2,7 @@
 // our printers know (tests/ingdb/test_tensor_in_gdb.py), and a backward in a
 // backward (tests/ingdb/test_autograd_in_gdb.py).
 #include <ATen/CPUGeneratorImpl.h>
+#include <ATen/TensorIterator.h>
 #include <ATen/core/Dict.h>
 #include <ATen/core/List.h>
 #include <ATen/core/Tensor.h>
@@ -16,6 +17,9 @@
 #include <torch/csrc/autograd/function.h>
 #include <torch/csrc/autograd/saved_variable.h>
 #include <torch/csrc/autograd/variable.h>
+#include <torch/csrc/jit/api/module.h>
+#include <torch/csrc/utils/object_ptr.h>
+#include <torch/custom_class.h>
 #include <torch/library.h>
 
 #include <unistd.h>
@@ -24,6 +28,10 @@
 #include <vector>
 
 namespace tensor_kernel {
+
+struct Counter : torch::CustomClassHolder {
+  int64_t count = 3;
+};
 
 at::Tensor wait(
     const at::Tensor& argument,
@@ -86,6 +94,23 @@ at::Tensor wait(
   torch::autograd::SavedVariable saved(other, false);
   c10::Storage storage = other.storage();
   c10::MemoryFormat format = c10::MemoryFormat::ChannelsLast;
+  at::Tensor result = other.clone();
+  auto loop = at::TensorIteratorConfig()
+                  .add_owned_output(result)
+                  .add_owned_const_input(other)
+                  .add_owned_const_input(other)
+                  .build();
+  auto reduction = at::TensorIterator::reduce_op(result, other);
+  c10::IValue boxed_object(c10::make_intrusive<Counter>());
+  c10::IValue boxed_generator(generator), boxed_storage(storage);
+  torch::jit::Module module("__torch__.Box");
+  module.register_attribute("scale", c10::FloatType::get(), 2.5);
+  module.register_attribute("name", c10::StringType::get(), "box");
+  c10::IValue boxed_module = module._ivalue();
+  const PyGILState_STATE state = PyGILState_Ensure();
+  THPObjectPtr python_text(PyUnicode_FromString("hello"));
+  PyGILState_Release(state);
+  THPObjectPtr no_object;
   const float* raw = copy.const_data_ptr<float>();
   const float* second_row = raw + 3;
   float* wild_numbers = reinterpret_cast<float*>(8);
@@ -99,6 +124,9 @@ at::Tensor wait(
   char byte = 'r';
   TORCH_CHECK(::write(static_cast<int>(ready), &byte, 1) == 1);
   TORCH_CHECK(::read(static_cast<int>(go), &byte, 1) >= 0); // @wait
+  PyGILState_Ensure();
+  python_text = nullptr;
+  PyGILState_Release(PyGILState_UNLOCKED);
   return argument.alias();
 }
 
@@ -140,6 +168,7 @@ struct Nesting : Waiting {
 } // namespace tensor_kernel
 
 TORCH_LIBRARY(tensor_kernel, library) {
+  library.class_<tensor_kernel::Counter>("Counter");
   library.def(
       "wait(Tensor argument, Tensor[] many, Tensor? maybe, int[] sizes, SymInt[] symbolic, Scalar scalar, int ready, int go) -> Tensor");
   library.impl(

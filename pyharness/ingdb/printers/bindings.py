@@ -35,12 +35,14 @@ def describes_objects(describe: Callable[[int], str]) -> Callable[[int], str]:
     return describe
 
 
+def describe(address: int) -> str:
+    """What the PyObject at an address is; "no object" where it is null."""
+    return _Python.describe(address) if address else "no object"
+
+
 @shows(PATTERN)
 def _object(value: gdb.Value) -> str:
-    address = object_in(value)
-    if not address:
-        return "no object"
-    return _Python.describe(address)
+    return describe(object_in(value))
 
 
 def object_held(value: gdb.Value) -> int:

@@ -38,7 +38,11 @@ def _options(value: gdb.Value) -> str:
 
 @shows(r"at::Generator")
 def _generator(value: gdb.Value) -> str:
-    impl = int(value["impl_"]["target_"])
+    return generator_at(int(value["impl_"]["target_"]))
+
+
+def generator_at(impl: int) -> str:
+    """What the GeneratorImpl at an address is."""
     if not impl:
         return "undefined"
     kind, index = struct.unpack("bb", torch_process.read(impl + _GENERATOR_DEVICE, 2))
@@ -82,7 +86,11 @@ def _names(enumeration: str) -> list[str]:
 
 @shows(r"c10::Storage")
 def _storage(value: gdb.Value) -> str:
-    impl = int(value["storage_impl_"]["target_"])
+    return storage_at(int(value["storage_impl_"]["target_"]))
+
+
+def storage_at(impl: int) -> str:
+    """What the StorageImpl at an address has."""
     if not impl:
         return "undefined"
     layout, memory = torch_process.tensor_layout(), Memory(torch_process.read)

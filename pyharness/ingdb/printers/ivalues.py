@@ -9,6 +9,9 @@ from typing import TYPE_CHECKING
 import gdb
 
 from pyharness.ingdb import torch_process
+from pyharness.ingdb.printers import boxed_objects, handles
+from pyharness.ingdb.printers.boxed_objects import HEAD
+from pyharness.ingdb.printers.libstdcxx_strings import text_at
 from pyharness.ingdb.printers.registry import Room, enumerator, items, shows, text_of
 from pyharness.ingdb.printers.torch_types import device_text
 from pyharness.ingdb.tensors.address import type_name
@@ -20,9 +23,9 @@ if TYPE_CHECKING:
     from pyharness.ingdb.printers.registry import Show
 
 _IVALUE = "c10::IValue"
-_HEAD = 16
-"""vtable and reference counts of every c10::intrusive_ptr_target."""
 _INLINE_TUPLE = 3
+_CAPSULE = "capsule"
+"""The one attribute of a custom class."""
 
 
 @shows(r"c10::IValue")
@@ -58,22 +61,21 @@ _PLAIN: dict[str, Show] = {
 
 
 def _string(address: int) -> str:
-    data, length = struct.unpack("<QQ", torch_process.read(address + _HEAD, 16))
-    text = (torch_process.read(data, min(length, Room.characters)) if length else b"").decode("utf-8", "replace")
+    text, length = text_at(address + HEAD, Room.characters)
     return f"{text!r}{'…' if length > Room.characters else ''}"
 
 
 def list_elements(address: int) -> tuple[gdb.Value, int]:
     """The first IValue, and how many, of the ListImpl at ``address``."""
-    first, last = struct.unpack("<QQ", torch_process.read(address + _HEAD, 16))
+    first, last = struct.unpack("<QQ", torch_process.read(address + HEAD, 16))
     return _ivalues(first), (last - first) // gdb.lookup_type(_IVALUE).sizeof
 
 
 def _tuple_elements(address: int) -> tuple[gdb.Value, int]:
     """``TupleElements``: a count of up to three that lie here, or 0 and a vector."""
-    count, first, last = struct.unpack("<QQQ", torch_process.read(address + _HEAD, 24))
+    count, first, last = struct.unpack("<QQQ", torch_process.read(address + HEAD, 24))
     if 0 < count <= _INLINE_TUPLE:
-        return _ivalues(address + _HEAD + 8), count
+        return _ivalues(address + HEAD + 8), count
     return _ivalues(first), (last - first) // gdb.lookup_type(_IVALUE).sizeof
 
 
@@ -90,12 +92,26 @@ def elements(value: gdb.Value) -> tuple[gdb.Value, int] | None:
     return _ELEMENTS[tag](int(value["payload"]["u"]["as_int"])) if tag in _ELEMENTS else None
 
 
+def _object(address: int) -> str:
+    name, attributes, first = boxed_objects.script_object(address)
+    values = [text_of((_ivalues(first) + index).dereference()) for index in range(len(attributes[: Room.elements]))]
+    if attributes == [_CAPSULE]:
+        return f"{name} {values[0]}"
+    said = [f"{each}={value}" for each, value in zip(attributes, values, strict=False)]
+    return f"{name}({', '.join(said + ['…'] * (len(attributes) > len(said)))})"
+
+
 _HELD: dict[str, Callable[[int], str]] = {
     "String": _string,
     "GenericList": lambda address: items(*list_elements(address)),
     "Tuple": lambda address: items(*_tuple_elements(address)),
     "GenericDict": lambda address: dict_at(gdb.Value(address)),
-    "ComplexDouble": lambda address: number(complex(*struct.unpack("<dd", torch_process.read(address + _HEAD, 16)))),
+    "Object": _object,
+    "Generator": handles.generator_at,
+    "Storage": handles.storage_at,
+    "Capsule": boxed_objects.custom_class,
+    "PyObject": boxed_objects.python_object,
+    "ComplexDouble": lambda address: number(complex(*struct.unpack("<dd", torch_process.read(address + HEAD, 16)))),
 }
 
 

@@ -11,6 +11,7 @@ from pyharness.ingdb.printers import (  # noqa: F401  (loaded, they know how val
     callables,
     clocks,
     handles,
+    iterators,
     ivalues,
     lanes,
     libcxx,

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 import gdb
 
-from pyharness.ingdb.printers import ivalues
+from pyharness.ingdb.printers import iterators, ivalues
 from pyharness.ingdb.printers.registry import MAX_LENGTH
 from pyharness.ingdb.printers.torch_types import engaged
 from pyharness.ingdb.tensors.address import plain_type
@@ -100,6 +100,11 @@ def _ivalue(value: gdb.Value) -> Run | None:
     return Run(*found) if found else None
 
 
+def _operands(value: gdb.Value) -> Run:
+    loop = iterators.loop_of(value)
+    return Run(loop.operands, loop.count)
+
+
 def _optional(value: gdb.Value) -> Run | None:
     """The run of elements in a ``std::optional``."""
     inner = engaged(value)
@@ -115,6 +120,7 @@ _KINDS: tuple[tuple[re.Pattern[str], Find], ...] = (
     (re.compile(r"(?:c10|llvm)::SmallVector(?:Impl)?<.*>"), _small_vector),
     (re.compile(r"c10::List<.*>"), _list),
     (re.compile(r"c10::IValue"), _ivalue),
+    (re.compile(r"at::TensorIterator(?:Base)?"), _operands),
     (re.compile(r"std::optional<(?:c10|at|std)::.*>"), _optional),
     (re.compile(r"c10::OptionalArrayRef<.*>"), lambda value: _optional(value["wrapped_opt_array_ref"])),
 )

@@ -2,6 +2,8 @@
 #include <nanobind/nanobind.h>
 #include <nanobind/stl/function.h>
 
+namespace nb = nanobind;
+
 namespace {
 
 int scaled(int number, int by) {
@@ -14,9 +16,15 @@ int twice(const std::function<int(int)>& function, int number) {
   return function(once); // @again
 }
 
+int counted(nb::object thing, nb::dict words, const nb::list& numbers) {
+  nb::str text("hello");
+  return static_cast<int>(nb::len(numbers)); // @counted
+}
+
 } // namespace
 
 NB_MODULE(nanobind_kind, module) {
   module.def("scaled", &scaled);
   module.def("twice", &twice);
+  module.def("counted", &counted);
 }
