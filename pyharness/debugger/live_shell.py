@@ -23,7 +23,7 @@ from pyharness.debugger.starting import processes
 from pyharness.debugger.starting.engine_first import EngineFirst
 from pyharness.debugger.starting.launch import undebuggable
 from pyharness.gdbmi.client import GdbError, GdbLostError
-from pyharness.host.process_state import has_ended
+from pyharness.host.process_state import has_ended, program_of
 from pyharness.host.state import clear_after
 from pyharness.model.conditions import log_message
 from pyharness.model.errors import DebuggerLostError, HarnessError
@@ -102,6 +102,7 @@ class LiveShell(Shell):
         self._told_once: set[str] = set()
         self._gdb = PreparedGdb(self._hear_gdb, self._user_code)
         self._ending = False
+        self._program, self._replaced = "", False
         """The program has said that it ends: what leaves it from then on is not lost, however long the end takes."""
         self._actions = Actions(self)
         python.deliver = self._deliver
@@ -156,7 +157,7 @@ class LiveShell(Shell):
             elif item["event"] == "output":
                 self._on_output(item.get("body") or {})
         self.exit_code = code
-        self.breakpoints.left_unseen = code >= 0 and not self._ending
+        self.breakpoints.left_unseen = code >= 0 and (self._replaced or not self._ending)
         self._listener.ended(code)
 
     @contextmanager
@@ -177,7 +178,7 @@ class LiveShell(Shell):
         """The program says something; ``Ready`` is answered later, by the first request of the client's."""
         match message:
             case Hello():
-                self._executable = message.executable
+                self._executable, self._program = message.executable, program_of(self.process.pid)
                 self.lack = message.lack
                 self._gdb.begin(agent=message.agent, guarded=message.guard)
                 link, pid = self.process.debugpy(message), self.process.pid
@@ -267,6 +268,9 @@ class LiveShell(Shell):
 
     def _on_debugpy(self, event: dict[str, Any] | None) -> None:
         if event is None:
+            if self._runs_another_program():
+                self._ending = self._replaced = True
+                self.close_gdb()  # with which it stands at its first instruction
             over = self._ending or self._ends(_LEAVING_SECONDS)
             if not over and not self._ending:  # its word may have come meanwhile, and its end may take longer
                 raise DebuggerLostError("debugpy")
@@ -281,6 +285,11 @@ class LiveShell(Shell):
             thread, reason = self.python.thread_of(body["threadId"]), body.get("reason", "")
             known = "breakpoint" if reason == _AT_FUNCTION else reason
             self.perform(self.machine.handle(m.PythonStopped(thread, known, self._called_back(thread))))
+
+    def _runs_another_program(self) -> bool:
+        """Whether the process has become another program (``exec`` by native code), in which nobody debugs."""
+        now = program_of(self.process.pid)
+        return bool(now) and now != self._program
 
     def _on_output(self, body: dict[str, Any]) -> None:
         """debugpy says something; its data are ours (``debuggee/pydevd/conditions.py``)."""
@@ -304,7 +313,7 @@ class LiveShell(Shell):
         return len([frame for frame in stack if not frame.plumbing]) > depth
 
     def _on_gdb(self, notice: Notice | None) -> None:
-        if self.native is None:
+        if self.native is None or not self.native.pid:  # detached
             return
         if notice is None:  # gdb stays when the program ends
             raise GdbLostError("gdb")

@@ -9,6 +9,8 @@ from pathlib import Path
 
 _FLAGS, _PF_KTHREAD = 6, 0x00200000
 """The number of the field with the flags, behind the name; the flag of a kernel thread in ``include/linux/sched.h``."""
+_STACK = 25
+"""The number of the field with the address where the stack begins."""
 _ENDED = {"", "Z", "X"}
 READS = b"pyharness-reads"
 """The name of a thread of ours while it holds a process to read it (``reading/live/tracing.py``)."""
@@ -39,6 +41,15 @@ def tasks(pid: int | None) -> list[int]:
         return [int(name) for name in os.listdir(f"/proc/{pid}/task")]  # noqa: PTH208  (a glob fails while it ends)
     except OSError:
         return []
+
+
+def program_of(pid: int | None) -> str:
+    """What tells the program that a process runs from one that it was before (``exec``); the same where nobody may see.
+
+    The kernel begins the stack of each program elsewhere.
+    """
+    fields = _fields(pid)
+    return fields[_STACK] if len(fields) > _STACK else ""
 
 
 def is_kernel_thread(pid: int) -> bool:

@@ -26,16 +26,23 @@ _running: dict[int, int] = {}
 
 
 def start(function: Callable[..., None], *arguments: Any) -> None:
-    """Run ``function`` on a thread of its own.
-
-    A program that blocks a signal to wait for it (``sigwait``) blocks it in all of *its* threads; one that did not
-    would get it. ``RuntimeError`` where there can be none.
-    """
+    """Run ``function`` on a thread of its own; ``RuntimeError`` where there can be none."""
     if lacks_memory():
         raise RuntimeError("no memory for a thread")
+    with signals_blocked():
+        _start(_run, (function, arguments))
+
+
+@contextmanager
+def signals_blocked() -> Iterator[None]:
+    """What starts meanwhile gets no signal of the program's.
+
+    A program that blocks a signal to wait for it (``sigwait``) blocks it in all of *its* threads; one that did not
+    would get it.
+    """
     before = signal.pthread_sigmask(signal.SIG_BLOCK, signal.valid_signals() - _OWN_FAULTS)
     try:
-        _start(_run, (function, arguments))
+        yield
     finally:
         signal.pthread_sigmask(signal.SIG_SETMASK, before)
 

@@ -32,13 +32,13 @@ def serve(link: socket.socket, on_made: Callable[[Any], None] = lambda _debugger
     import debugpy.server.api  # where pydevd is found from then on
     import pydevd
 
-    from pyharness.debuggee.pydevd import named_threads
+    from pyharness.debuggee.pydevd import own_threads
     from pyharness.debuggee.pydevd import tuning as pydevd_tuning
 
     _hurry()
     _describe_nothing(debugpy.server.api)
     debugpy.configure(subProcess=False)
-    named_threads.name_them()
+    own_threads.keep_quiet()
     with _connected_to(OwnSocket(link), on_made):
         debugpy.connect(_NOWHERE)
     debugger = pydevd.get_global_debugger()

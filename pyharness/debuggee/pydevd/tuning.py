@@ -94,7 +94,10 @@ def _spare_threads() -> None:
     original = pydevd_tracing.set_trace_to_threads
 
     def set_trace_to_threads(*arguments: Any, **named: Any) -> Any:
-        return _UNABLE if quiet_thread.lacks_memory() else original(*arguments, **named)
+        if quiet_thread.lacks_memory():
+            return _UNABLE
+        with quiet_thread.signals_blocked():
+            return original(*arguments, **named)
 
     pydevd_tracing.set_trace_to_threads = set_trace_to_threads
 
