@@ -86,6 +86,8 @@ _NO_MORE_FILES = {
 }
 _MORE_FILES = "`ulimit -n` shows the limit, and `ulimit -n 1024` sets it for this shell."
 
+_MORE_THREADS = "`ulimit -u` shows the limit of threads, `ulimit -v` and `ulimit -d` those of memory."
+_SHORTER = "`getconf ARG_MAX` shows how long they may be together; one argument has at most 131,072 bytes. Pass a file."
 _MORE_MEMORY = "`ulimit -v` shows the limit, and `ulimit -v unlimited` lifts it for this shell, where it may be lifted."
 
 
@@ -139,7 +141,11 @@ def _run(arguments: list[str], *, went_over: bool) -> int:
 def _unforeseen(error: Exception) -> HarnessError:
     if isinstance(error, OSError) and error.errno in _NO_MORE_FILES:
         return HarnessError(f"{_NO_MORE_FILES[error.errno]}: {error.strerror}.", _MORE_FILES)
-    if isinstance(error, MemoryError):
+    if isinstance(error, OSError) and error.errno == errno.E2BIG:
+        return HarnessError("The program's arguments or its environment are too long for the kernel.", _SHORTER)
+    if isinstance(error, RuntimeError) and str(error).startswith("can't start new thread"):
+        return HarnessError("This process may not have as many threads, or as much memory, as it needs.", _MORE_THREADS)
+    if isinstance(error, MemoryError) or (isinstance(error, OSError) and error.errno == errno.ENOMEM):
         return HarnessError("This process may not have as much memory as it needs.", _MORE_MEMORY)
     return HarnessError(f"{type(error).__name__}: {error}", _BUG)
 

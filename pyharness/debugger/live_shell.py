@@ -408,11 +408,16 @@ class LiveShell(Shell):
                 self._events.put(event)
             return False
 
-    def _tell_once(self, text: str) -> None:
+    def tell_late(self) -> None:
+        """Tell what is waited for, where the program does not begin for long."""
+        if not self._executable:
+            self._tell_once("The interpreter has not begun the program yet: pyharness waits for it.", "important")
+
+    def _tell_once(self, text: str, category: str = "console") -> None:
         """Tell what holds at each stop in a library at the first."""
         if text not in self._told_once:
             self._told_once.add(text)
-            self._listener.output(f"{text}\n", "console")
+            self._listener.output(f"{text}\n", category)
 
     # --- what goes out ------------------------------------------------------------------------------------------------
 

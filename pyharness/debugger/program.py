@@ -94,7 +94,7 @@ class Program:
             self._hold = Hold(self._shell, ours=self._command.ours)
             self._held = weakref.finalize(self, self._hold.give_up)
         try:
-            self._shell.pump(lambda: self._shell.ready)
+            self._shell.pump(lambda: self._shell.ready, self._shell.tell_late)
         except DebuggerLostError as error:
             if self._command.ours:
                 error.remedy = "The program was ended before its first line."

@@ -82,6 +82,9 @@ class Shell(ABC):
             elif late:
                 late()
 
+    def tell_late(self) -> None:  # noqa: B027  (what is here has begun)
+        """Tell what is waited for, where the program does not begin for long."""
+
     def _next(self, seconds: float | None) -> tuple[str, Any] | None:
         with suppress(queue.Empty):
             return self._events.get(timeout=seconds)

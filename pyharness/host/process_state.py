@@ -52,6 +52,11 @@ def program_of(pid: int | None) -> str:
     return fields[_STACK] if len(fields) > _STACK else ""
 
 
+def has_handler(pid: int, number: int) -> bool:
+    """Whether a process handles a signal itself: by Python's handlers, or by native code's."""
+    return bool(int(_status(pid, "SigCgt") or "0", 16) >> (number - 1) & 1)
+
+
 def is_kernel_thread(pid: int) -> bool:
     """Whether it is a thread of the kernel's, which has no program."""
     fields = _fields(pid)
@@ -88,11 +93,17 @@ def debugger_of(pid: int) -> int:
 
 def tracer_of(pid: int) -> int:
     """The process, or the thread, that traces another one; 0 for none."""
+    return int(_status(pid, "TracerPid") or 0)
+
+
+def _status(pid: int, name: str) -> str:
+    """A word of ``/proc/PID/status``; empty where there is none."""
     try:
         status = Path(f"/proc/{pid}/status").read_bytes()
     except OSError:
-        return 0
-    return int(status.partition(b"\nTracerPid:")[2].split(maxsplit=1)[0] or 0) if b"\nTracerPid:" in status else 0
+        return ""
+    words = status.partition(f"\n{name}:".encode())[2].split(maxsplit=1)
+    return words[0].decode() if words else ""
 
 
 def only_reads(tracer: int) -> bool:

@@ -107,7 +107,7 @@ class Debuggee(Listener):
 
     def _wait_until_ready(self) -> None:
         try:
-            self._pump(lambda: self.shell.ready)
+            self._pump(lambda: self.shell.ready, self.shell.tell_late)
         except BaseException:
             self.end()
             raise
@@ -140,10 +140,10 @@ class Debuggee(Listener):
             self._pump(lambda: self.shell.machine.focus is not None)
         return self.shell.machine.focus if self.shell.exit_code is None else None
 
-    def _pump(self, done: Callable[[], bool]) -> None:
+    def _pump(self, done: Callable[[], bool], late: Callable[[], None] | None = None) -> None:
         self.runs = True
         try:
-            self.shell.pump(done)
+            self.shell.pump(done, late)
         finally:
             self.runs = False
 

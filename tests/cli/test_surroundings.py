@@ -113,3 +113,24 @@ def test_too_few_files_are_said(shell, tmp_path, limit):
     assert "bug in pyharness" not in done.stderr
     assert "Too many open files" in done.stderr
     assert "ulimit -n" in done.stderr
+
+
+def test_arguments_that_are_too_long_for_the_kernel(pyharness, tmp_path):
+    script = tmp_path / "ok.py"
+    script.write_text("print('ran')\n")
+    session = tmp_path / "long.toml"
+    session.write_text(f'[program]\nscript="ok.py"\nargs=["{"x" * 200_000}"]\n[[step]]\nat="py:ok.py:1"\n')
+    done = pyharness("session", "run", session)
+    assert done.returncode == 1
+    assert "too long for the kernel" in done.stderr
+    assert "bug" not in done.stderr
+
+
+def test_an_interpreter_that_does_not_begin_is_said_to_be_waited_for(pyharness, tmp_path):
+    script, waits = tmp_path / "ok.py", tmp_path / "waits"
+    script.write_text("print('ran')\n")
+    waits.write_text("#!/bin/sh\nsleep 16\n")
+    waits.chmod(0o755)
+    done = pyharness("step", script, "--at", f"py:{script}:1", "--python", waits)
+    assert "has not begun the program yet" in done.stderr
+    assert "ended before pyharness could connect to it" in done.stderr

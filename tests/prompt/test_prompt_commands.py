@@ -115,6 +115,8 @@ def test_an_uncaught_exception_is_a_stop_where_its_frames_are(piped):
         (["p exit()"], "SystemExit"),
         (["p (lambda f: f(f))(lambda f: f(f))"], "RecursionError"),
         (["signal NONE"], "There is no signal"),
+        (["set a: int = 3"], "is not one name"),
+        (["set *a, b = [1]"], "is not one name"),
     ],
 )
 def test_the_first_error_ends_the_commands(piped, commands, says):
@@ -206,6 +208,40 @@ def test_a_file_is_sourced_and_a_shell_asked(piped, line, tmp_path):
     assert "There is no command 'brek'." in done.stderr
     assert "never" not in done.stdout
     assert "nor this" not in done.stdout
+
+
+def test_variables_that_take_seconds_to_show_let_nothing_run_on(piped, tmp_path):
+    program = tmp_path / "slow.py"
+    program.write_text(
+        "import time\nclass Slow:\n    def __repr__(self):\n        time.sleep(3.5)\n        return 'slow'\n"
+        "def f():\n    slow = Slow()\n    return 1\ndef h(x):\n    return x\nf()\nh(3)\n"
+    )
+    done = piped(["b 8", "c", "n", "b 10", "c"], program=program)
+    stops = re.findall(r"\d  (\w+) · python · (\S+) · .*slow\.py:(\d+)", done.stdout)
+    assert stops[1:] == [("breakpoint", "f", "8"), ("step", "<module>", "12"), ("breakpoint", "h", "10")]
+    assert "slow = slow" in done.stdout
+
+
+@pytest.mark.parametrize("handled", [False, True])
+def test_a_signal_comes_before_the_program_goes_on(piped, tmp_path, handled):
+    """One that a handler of Python's takes comes when the thread has left debugpy, which it would be raised in."""
+    program = tmp_path / "goes_on.py"
+    handles = "signal.signal(signal.SIGUSR1, lambda *_: print('handled'))"
+    lines = [
+        "import signal, time",
+        handles if handled else "pass",
+        "def f():",
+        "    pass",
+        "f()",
+        "print('went', 'on')",
+    ]
+    program.write_text("\n".join([*lines, "time.sleep(0.5)", ""]))
+    done = piped(["b 4", "c", "signal USR1"], program=program)
+    if handled:
+        assert "handled" in done.stdout
+    else:
+        assert "the program was ended by SIGUSR1" in done.stdout
+        assert "went on" not in done.stdout
 
 
 def test_a_post_mortem_is_where_it_fails(piped):

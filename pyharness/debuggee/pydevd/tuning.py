@@ -35,7 +35,7 @@ if TYPE_CHECKING:
     from types import FrameType, ModuleType
 
 _MARK = "pyharness_spared"
-_UNABLE = -1
+_UNABLE = _NEVER = -1
 
 
 def tune(debugger: Any) -> None:
@@ -58,6 +58,7 @@ def tune(debugger: Any) -> None:
     suspended_greenlets.watch(debugger)
     woken.watch()
     _spare_threads()
+    _hold_while_shown()
     after_import("torch._dynamo.trace_rules", _leave_uncompiled)
     _log_nothing()
     if os.environ.get("PYTHONBREAKPOINT"):  # the person says what breakpoint() is to do: 0 is nothing
@@ -79,6 +80,18 @@ def _log_nothing() -> None:
 
     if not {"PYDEVD_DEBUG", "PYDEVD_DEBUG_FILE"}.intersection(os.environ):
         _LoggingGlobals._debug_stream, _LoggingGlobals._debug_stream_initialized = NULL, True
+
+
+def _hold_while_shown() -> None:
+    """pydevd would let all threads go after three seconds of showing variables, and stop them again: false stops.
+
+    What shows a variable is bounded by us (``bounded.py``).
+    """
+    from _pydevd_bundle import pydevd_comm
+
+    name = "PYDEVD_UNBLOCK_THREADS_ON_VARIABLES_TIMEOUT"
+    if hasattr(pydevd_comm, name):  # from debugpy 1.8.21 on
+        setattr(pydevd_comm, name, _NEVER)
 
 
 def _spare_threads() -> None:

@@ -11,7 +11,7 @@ OLDEST = (3, 9)
 """The oldest CPython in which our half runs."""
 _ASKED = "import sys; sys.stdout.write('pyharness asks: %d.%d' % sys.version_info[:2])"
 _ANSWER = re.compile(r"pyharness asks: (\d+)\.(\d+)$")
-_PATIENCE = 10.0
+_PATIENCE = 5.0
 
 
 def check_version(python: str) -> None:

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import ast
 import re
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from pyharness.debugger.native.edit import NativeEdit
@@ -28,6 +30,8 @@ def set_(session: Session, rest: str) -> None:
         raise UsageError("set takes a name and a value.", "For example: set x = 3")
     name, value = found.groups()
     shown = session.where.shown
+    if shown.debugpy is not None and not _is_one_target(name):
+        raise UsageError(f"{name!r} is not one name, attribute or element.", "`py` runs a whole statement.")
     session.record.cannot(f"set {rest}")
     if shown.debugpy is not None:
         asked = {"frameId": shown.debugpy, "expression": name, "value": value}
@@ -40,6 +44,13 @@ def set_(session: Session, rest: str) -> None:
     else:
         raise HarnessError("Python's variables cannot be set at a native stop.", "`out` steps back to Python.")
     session.screen.write_lines([value_line(name, text, session.screen.columns())])
+
+
+def _is_one_target(name: str) -> bool:
+    try:
+        return isinstance(ast.parse(name, mode="eval").body, (ast.Name, ast.Attribute, ast.Subscript))
+    except (SyntaxError, ValueError):
+        return False
 
 
 @command("jump", "j", about=_GOING, takes="LINE", needs="change")
@@ -57,7 +68,7 @@ def jump(session: Session, rest: str) -> None:
         _in_python(session, frame.file, int(rest))
     else:
         NativeEdit(session.shell.attach()).jump(position.thread, frame.file, int(rest))
-        session.stay(position.stop)
+        session.stay(replace(position.stop, reason="goto"))
 
 
 def _in_python(session: Session, file: str, line: int) -> None:

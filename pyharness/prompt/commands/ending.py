@@ -10,6 +10,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from pyharness.debugger.starting.launch import Command
+from pyharness.host.process_state import has_handler
 from pyharness.model.errors import UsageError, nearest
 from pyharness.model.text.styled_line import Line
 from pyharness.prompt.registry import command
@@ -19,7 +20,7 @@ if TYPE_CHECKING:
 
 _PROGRAM = "the program"
 _UNDER_WAY = 0.05
-"""Seconds in which a thread has left the debugger: one that comes earlier would be raised in there."""
+"""Seconds in which a thread has left debugpy: a handler of Python's that is called earlier would raise in there."""
 
 
 @command("run", "r", "restart", about=_PROGRAM, takes="[ARGS]", needs="nothing", note="pdb's r is return: out")
@@ -47,9 +48,14 @@ def signal(session: Session, rest: str) -> None:
     known = {each.name.removeprefix("SIG"): each for each in signals.Signals}
     if name not in known:
         raise UsageError(f"There is no signal {rest!r}.", nearest(name, known) or "For example: signal INT")
-    send = threading.Timer(_UNDER_WAY, os.kill, (session.shell.process.pid, known[name]))
+    process, number = session.shell.process.pid, known[name]
     session.record.cannot(f"signal {rest}")
-    session.go("continue", send.start)
+    focus = session.shell.machine.focus
+    if focus and focus.language == "python" and has_handler(process, number):
+        session.go("continue", threading.Timer(_UNDER_WAY, os.kill, (process, number)).start)
+        return
+    os.kill(process, number)  # it comes before the thread's next instruction
+    session.go("continue")
 
 
 @command("kill", "k", about=_PROGRAM, needs="program")
