@@ -43,6 +43,21 @@ def test_an_element_of_a_tensor_by_every_name(tensors):
         assert why in refused["description"]
 
 
+def test_what_the_debugger_writes_is_no_stop(tensors):
+    program, stood = tensors
+    data = info(program, "x[1, 0]", frameId=stood.frame)["dataId"]
+    assert watch(program, {"dataId": data, "accessType": "write"})[0]["verified"]
+    program.evaluate("x.__setitem__((1, 0), 5.0)", stood.frame)
+    assert program.evaluate("x[1, 0].item()", stood.frame) == "5.0"
+    program.client.request("continue", threadId=stood.thread)
+    body = program.client.event("stopped")
+    assert body["reason"] == "data breakpoint"
+    assert ": 5.0 → 6.0 by change" in body["text"]
+    watch(program)
+    program.client.request("continue", threadId=body["threadId"])
+    assert program.at(program.stood()) == "joined"
+
+
 def test_who_writes_it_is_told(tensors):
     program, stood = tensors
     data = info(program, "x[1, 0]", frameId=stood.frame)["dataId"]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from contextlib import nullcontext
 from typing import TYPE_CHECKING
 
 from pyharness.debugger.interrupts import passed_to, postponed
@@ -10,6 +11,7 @@ from pyharness.model.evaluation import EVAL_TIMEOUT
 
 if TYPE_CHECKING:
     from collections.abc import Callable
+    from contextlib import AbstractContextManager
 
     from pyharness.dapwire.message import Message
     from pyharness.debugger.python.dap_client import DapClient, Pending
@@ -44,6 +46,8 @@ class Asking:
         self._link = link
         self.seconds = EVAL_TIMEOUT
         """What an expression may take: the program ends it then, and says so."""
+        self.around: Callable[[], AbstractContextManager[None]] = nullcontext
+        """Held while something runs there."""
         self._running: Pending | None = None
         self._what = ""
         self._prints: list[str] = []
@@ -53,7 +57,7 @@ class Asking:
         self.check()
         self._prints.clear()
         self._what = repr(arguments["expression"]) if "expression" in arguments else f"The debugger's {command!r}"
-        with passed_to(self.interrupt):
+        with self.around(), passed_to(self.interrupt):
             with postponed():  # what is to be interrupted must be on its way
                 pending = self._running = self._link().post(command, arguments)
             answered = self._link().is_answered(pending, self.seconds + GRACE)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, ClassVar
 
 import gdb
 
@@ -37,6 +37,9 @@ class Hit:
 class Watchpoint(gdb.Breakpoint):
     """One data breakpoint; the condition is a gdb expression that may use ``$old`` and ``$value``."""
 
+    ignored: ClassVar[bool] = False
+    """Whether what accesses any of them is the debugger's own: an expression that debugpy runs in the program."""
+
     def __init__(self, target: Target, access: Access, condition: str) -> None:
         self.target = target
         self.access = access
@@ -51,6 +54,8 @@ class Watchpoint(gdb.Breakpoint):
     def stop(self) -> bool:
         """Whether this access is one to stop at; gdb has tested that a write changed the value."""
         old, self.last = self.last, _read(self.target)
+        if self.ignored:
+            return False
         error = ""
         if self._owner and self.has_lost_frame():
             error = f"its frame, {self._owner.function}, has returned: the data breakpoint is over"
