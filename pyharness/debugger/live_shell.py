@@ -123,10 +123,18 @@ class LiveShell(Shell):
     # --- what comes in ------------------------------------------------------------------------------------------------
 
     def _hear_gdb(self, notice: Notice | None) -> None:
-        """Take a notice of gdb's on the thread that reads it; whoever waits for an expression that crashed goes on."""
-        focus = self.machine.focus
-        if focus and self.native and self.native.thread_of(notice) == focus.thread and (crash := crash_of(notice)):
-            self.python.asking.crashed(crash)
+        """Take a notice of gdb's on the thread that reads it.
+
+        Whoever waits for an expression of Python's waits for its thread: one that crashed in it has ended it, and one
+        that stopped in it goes on.
+        """
+        focus, asking = self.machine.focus, self.python.asking
+        if notice and focus and self.native and self.native.thread_of(notice) == focus.thread:
+            if crash := crash_of(notice):
+                asking.crashed(crash)
+            elif asking.runs:
+                self.native.pass_by(notice)
+                return
         self._events.put(("gdb", notice))
 
     def _take(self, source: str, item: Any) -> bool:

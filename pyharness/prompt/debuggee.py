@@ -193,7 +193,7 @@ class Debuggee(Listener):
     def watch(self) -> NativeWatch:
         """What gdb watches; attaches it."""
         if self._watch is None:
-            self._watch = NativeWatch(self.shell.attach(), self.shell.python.asking)
+            self._watch = NativeWatch(self.shell.attach())
         return self._watch
 
     def other(self, source: str, item: Any) -> None:

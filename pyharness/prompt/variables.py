@@ -54,7 +54,7 @@ def _of_gdb(shell: Shell, shown: StackFrame) -> list[Named]:
 
 
 def _of_debugpy(shell: Shell, shown: StackFrame, frame: int) -> list[Named]:
-    scopes = shell.python.request("scopes", {"frameId": frame})["scopes"]
+    scopes = shell.python.scopes(frame)
     if not scopes:
         return []
     asked = {"variablesReference": scopes[0]["variablesReference"]}

@@ -62,6 +62,8 @@ def test_in_python_at_a_python_stop_the_crash_is_the_next_stop(endangered):
         for _ in range(2):
             with pytest.raises(HarnessError, match=re.escape(f"'dangerous.crash(0)' {CRASH}.")):
                 program.evaluate("dangerous.crash(0)")
+        with pytest.raises(HarnessError, match="Its thread stands where it crashed"):
+            program.stack()
         stop = program.over()
         assert (stop.reason, stop.frame.function) == ("signal", "dangerous::crash")
         program.kill()

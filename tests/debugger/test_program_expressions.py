@@ -230,3 +230,15 @@ def test_a_call_that_comes_to_a_breakpoint_is_left(debugged):
         assert (again.thread, again.frame.function) == (stood.thread, "crossing::held")
         assert program.evaluate("py:number") == "1"
         assert program.finish() == 7
+
+
+def test_an_expression_of_python_passes_native_breakpoints_by(debugged):
+    """Whoever asks waits for its thread, which nobody could let go on; other threads stop as ever."""
+    hostile = debugged("hostile_values.py")
+    with hostile.start() as program:
+        scaled = program.set_breakpoint("native:scaled")
+        for language in ("py", "native"):
+            at_look(hostile, program, language)
+            assert program.evaluate("py:crossing.held(20)") == program.evaluate("py:crossing.held(20)")
+        program.clear_breakpoint(scaled)
+        assert program.finish() == 7

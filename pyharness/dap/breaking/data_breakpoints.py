@@ -49,7 +49,7 @@ class DataBreakpoints:
         if self.shell.immobile:
             raise HarnessError(self.shell.immobile)
         if self._watch is None:
-            self._watch = NativeWatch(self.shell.attach(), self.shell.python.asking)
+            self._watch = NativeWatch(self.shell.attach())
         return self._watch
 
     def clear(self) -> None:

@@ -98,10 +98,9 @@ def scopes(session: Session, arguments: Arguments) -> Message:
     shell = session.require_program()
     found: list[Message] = []
     if shown.debugpy is not None:
-        answer = shell.python.request("scopes", {"frameId": shown.debugpy})
-        for scope in answer["scopes"]:
-            container = Container("debugpy", scope["variablesReference"], shown)
-            entry = {key: value for key, value in scope.items() if key in {"name", "expensive", "presentationHint"}}
+        for each in shell.python.scopes(shown.debugpy):
+            container = Container("debugpy", each["variablesReference"], shown)
+            entry = {key: value for key, value in each.items() if key in {"name", "expensive", "presentationHint"}}
             found.append({**entry, "variablesReference": session.variables.add(container)})
     elif shown.level >= 0:
         for scope in NativeVariables(shell.attach()).scopes(shown.thread, shown.level):

@@ -237,6 +237,10 @@ class NativeSide:
             return 0
         return self.thread_ids.get(str(notice.values.get("thread-id")), 0)
 
+    def pass_by(self, stop: Notice) -> None:
+        """Let a thread go on that has stopped where nobody looks; from any thread."""
+        self._gdb.start(f"-exec-continue --thread {stop.values['thread-id']}")
+
     def refresh_threads(self) -> None:
         """Read which LWP each of gdb's threads is."""
         self.thread_ids = self.ask(mi.Threads())

@@ -2,27 +2,21 @@
 
 from __future__ import annotations
 
-from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
 from pyharness.debugger.native.side import number_of
 from pyharness.protocol import mi
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
-
     from pyharness.debugger.native.side import NativeSide
-    from pyharness.debugger.python.asking import Asking
     from pyharness.gdbmi.records import Notice
 
 
 class NativeWatch:
     """Sets, removes and explains data breakpoints."""
 
-    def __init__(self, native: NativeSide, asking: Asking | None = None) -> None:
+    def __init__(self, native: NativeSide) -> None:
         self._native = native
-        if asking:
-            asking.around = self.unwatched
         self.targets: dict[int, mi.WatchTarget] = {}
         """The targets of watchpoints that are set, by gdb's number."""
 
@@ -60,18 +54,6 @@ class NativeWatch:
         """Remove one."""
         self.targets.pop(number, None)
         self._native.ask(mi.Unwatch((number,)))
-
-    @contextmanager
-    def unwatched(self) -> Iterator[None]:
-        """What the debugger runs in the program meanwhile stops at none of them."""
-        if not self.targets:
-            yield
-            return
-        self._native.ask(mi.IgnoreWatches(ignored=True))
-        try:
-            yield
-        finally:
-            self._native.ask(mi.IgnoreWatches(ignored=False))
 
     def over(self, thread: int) -> tuple[int, ...]:
         """The numbers of those on a local whose frame has returned; ``thread`` is any that can be asked."""

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from contextlib import nullcontext
 from typing import TYPE_CHECKING
 
 from pyharness.debugger.interrupts import passed_to, postponed
@@ -11,7 +10,6 @@ from pyharness.model.evaluation import EVAL_TIMEOUT
 
 if TYPE_CHECKING:
     from collections.abc import Callable
-    from contextlib import AbstractContextManager
 
     from pyharness.dapwire.message import Message
     from pyharness.debugger.python.dap_client import DapClient, Pending
@@ -46,8 +44,6 @@ class Asking:
         self._link = link
         self.seconds = EVAL_TIMEOUT
         """What an expression may take: the program ends it then, and says so."""
-        self.around: Callable[[], AbstractContextManager[None]] = nullcontext
-        """Held while something runs there."""
         self._running: Pending | None = None
         self._what = ""
         self._prints: list[str] = []
@@ -57,7 +53,7 @@ class Asking:
         self.check()
         self._prints.clear()
         self._what = repr(arguments["expression"]) if "expression" in arguments else f"The debugger's {command!r}"
-        with self.around(), passed_to(self.interrupt):
+        with passed_to(self.interrupt):
             with postponed():  # what is to be interrupted must be on its way
                 pending = self._running = self._link().post(command, arguments)
             answered = self._link().is_answered(pending, self.seconds + GRACE)
@@ -70,11 +66,22 @@ class Asking:
         if self._running is not None and self._running.response is None:
             self._refuse(self._running)
 
+    def check_crash(self) -> None:
+        """Raise what keeps the thread from everything: an expression that crashed on it."""
+        if self._running is not None and self._running.crash and self._running.response is None:
+            self._refuse(self._running)
+
     def _refuse(self, pending: Pending) -> None:
         if pending.crash:
             raise CrashedError(self._what, pending.crash)
         if not pending.answered.is_set():
             raise StuckError(self._what)
+
+    @property
+    def runs(self) -> bool:
+        """Whether the program runs an expression now, or shows a variable; from any thread."""
+        pending = self._running
+        return pending is not None and not pending.answered.is_set()
 
     def crashed(self, crash: str) -> None:
         """Give up what runs, from any thread: a signal has ended it, which ``crash`` tells."""

@@ -119,6 +119,12 @@ class PythonSide:
         """Send a request and wait for the body of its answer."""
         return self._dap.wait(self._dap.post(command, arguments), command, seconds)
 
+    def scopes(self, frame: int) -> list[Message]:
+        """The scopes of a frame that stands, by debugpy's number of it."""
+        self.asking.check()
+        found: list[Message] = self.request("scopes", {"frameId": frame})["scopes"]
+        return found
+
     def request_in_time(self, command: str, arguments: Message) -> Message:
         """A request whose answer may be missed: a program that computes natively may keep the GIL for long."""
         pending = self._dap.post(command, arguments)
@@ -201,6 +207,7 @@ class PythonSide:
         )
 
     def _frames(self, dap_thread: int, levels: int) -> list[dict[str, Any]]:
+        self.asking.check_crash()
         body = self._dap.request("stackTrace", {"threadId": dap_thread, "startFrame": 0, "levels": levels})
         frames: list[dict[str, Any]] = body["stackFrames"]
         return frames

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 
 import gdb
 
-from pyharness.ingdb import console
+from pyharness.ingdb import console, passing
 from pyharness.ingdb.calls import guarded_call, safe_point
 from pyharness.ingdb.process import libraries
 from pyharness.ingdb.settings import temporarily
@@ -156,8 +156,10 @@ def _call(function: int, *, alone: bool | None) -> int:
 @contextmanager
 def _no_breakpoints(wanted: bool) -> Iterator[None]:  # noqa: FBT001  (a condition, not an option)
     """Breakpoints are off for the time of a call that runs the person's own code: it must come back."""
-    # In non-stop mode other threads run on and must keep stopping.
-    wanted = wanted and not gdb.parameter("non-stop")
+    if wanted and gdb.parameter("non-stop"):  # other threads run on and must keep stopping
+        with passing.by_selected_thread():
+            yield
+        return
     enabled = [each for each in gdb.breakpoints() if each.enabled] if wanted else []
     for each in enabled:
         each.enabled = False

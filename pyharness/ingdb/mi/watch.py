@@ -62,11 +62,6 @@ def _unwatch(request: mi.Unwatch) -> None:
     watchpoints.unwatch(request.numbers)
 
 
-@handles(mi.IgnoreWatches)
-def _ignore_watches(request: mi.IgnoreWatches) -> None:
-    watchpoints.Watchpoint.ignored = request.ignored
-
-
 @handles(mi.WatchesOver)
 def _watches_over(request: mi.WatchesOver) -> tuple[int, ...]:
     select(request.thread)

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 import gdb
 
 from pyharness.ingdb import terminal
+from pyharness.ingdb.passing import passes
 from pyharness.ingdb.printers import values
 from pyharness.ingdb.settings import temporarily
 from pyharness.model.conditions import hits as hit_condition
@@ -31,6 +32,8 @@ class CountedStop(gdb.Breakpoint):
 
     def stop(self) -> bool:
         """Whether the thread is to stop."""
+        if passes():
+            return False
         asked = self._asked
         try:
             if asked.condition and not bool(gdb.parse_and_eval(asked.condition)):

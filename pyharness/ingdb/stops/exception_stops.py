@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Literal
 
 import gdb
 
+from pyharness.ingdb.passing import passes
 from pyharness.ingdb.process import libraries
 from pyharness.ingdb.process.inferior_memory import read
 from pyharness.ingdb.stops import cxx_exception
@@ -52,6 +53,8 @@ class ExceptionStop(gdb.Breakpoint):
 
     def stop(self) -> bool:
         """Whether this exception is one to stop at; cheap tests come first: libraries throw a lot."""
+        if passes():
+            return False
         frame = gdb.newest_frame()
         try:
             if self.wanted.origin == "own" and not is_near(frame, self.kind):

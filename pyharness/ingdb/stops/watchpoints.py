@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, ClassVar
+from typing import TYPE_CHECKING
 
 import gdb
 
+from pyharness.ingdb.passing import passes
 from pyharness.ingdb.settings import temporarily
 from pyharness.ingdb.stops import debug_registers
 from pyharness.ingdb.stops.watched_frame import owner_of
@@ -37,9 +38,6 @@ class Hit:
 class Watchpoint(gdb.Breakpoint):
     """One data breakpoint; the condition is a gdb expression that may use ``$old`` and ``$value``."""
 
-    ignored: ClassVar[bool] = False
-    """Whether what accesses any of them is the debugger's own: an expression that debugpy runs in the program."""
-
     def __init__(self, target: Target, access: Access, condition: str) -> None:
         self.target = target
         self.access = access
@@ -54,7 +52,7 @@ class Watchpoint(gdb.Breakpoint):
     def stop(self) -> bool:
         """Whether this access is one to stop at; gdb has tested that a write changed the value."""
         old, self.last = self.last, _read(self.target)
-        if self.ignored:
+        if passes():
             return False
         error = ""
         if self._owner and self.has_lost_frame():

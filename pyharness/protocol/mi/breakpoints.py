@@ -128,13 +128,6 @@ class Unwatch(Command[None], name="ph-unwatch"):
 
 
 @frozen
-class IgnoreWatches(Command[None], name="ph-ignore-watches"):
-    """Stop at no data breakpoint while the debugger itself runs Python code in the program."""
-
-    ignored: bool
-
-
-@frozen
 class WatchesOver(Command[tuple[int, ...]], name="ph-watches-over"):
     """End the data breakpoints on locals of frames that have returned; the numbers of all that are over."""
 
