@@ -77,6 +77,10 @@ _LEAVING_SECONDS = 5.0
 """How long a program may take to end after debugpy has left it without a word."""
 
 
+_NOT_BEGUN = "The interpreter has not begun the program yet:"
+_NOT_HEARD = "The program has not answered yet, as where native code keeps the GIL:"
+
+
 class LiveShell(Shell):
     """Both debuggers, the program and the machine between them; all of it on the caller's thread, in ``pump``."""
 
@@ -103,6 +107,7 @@ class LiveShell(Shell):
         self._gdb = PreparedGdb(self._hear_gdb, self._user_code)
         self._ending = False
         self._program, self._replaced = "", False
+        self._late = _NOT_BEGUN if command.ours else _NOT_HEARD
         """The program has said that it ends: what leaves it from then on is not lost, however long the end takes."""
         self._actions = Actions(self)
         python.deliver = self._deliver
@@ -419,7 +424,7 @@ class LiveShell(Shell):
     def tell_late(self) -> None:
         """Tell what is waited for, where the program does not begin for long."""
         if not self._executable:
-            self._tell_once("The interpreter has not begun the program yet: pyharness waits for it.", "important")
+            self._tell_once(f"{self._late} pyharness waits for it.", "important")
 
     def _tell_once(self, text: str, category: str = "console") -> None:
         """Tell what holds at each stop in a library at the first."""

@@ -87,6 +87,15 @@ def environment() -> dict[str, str]:
     return {name: value for name, value in os.environ.items() if name != "LD_PRELOAD" and not _IS_PYTHONS(name)}
 
 
+def _folder() -> str | None:
+    """Where gdb works: here, unless somebody has removed that folder: no Python of gdb's would start in it."""
+    try:
+        os.getcwd()  # noqa: PTH109  (nobody needs a path)
+    except OSError:
+        return "/"
+    return None
+
+
 class GdbClient:
     """Runs ``gdb --interpreter=mi3`` and reads it on a thread of its own.
 
@@ -116,6 +125,7 @@ class GdbClient:
                 stderr=subprocess.STDOUT,
                 start_new_session=True,
                 env={**environment(), **env},
+                cwd=_folder(),
             )
         own(self)
         self._reader = threading.Thread(target=self._read, name="pyharness-gdb", daemon=True)

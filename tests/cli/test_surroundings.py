@@ -7,6 +7,7 @@ import sys
 
 import pytest
 
+from kit.builds import crossing
 from kit.command import PYHARNESS
 from pyharness.host.exit_status import ExitStatus, of_program
 
@@ -134,3 +135,12 @@ def test_an_interpreter_that_does_not_begin_is_said_to_be_waited_for(pyharness, 
     done = pyharness("step", script, "--at", f"py:{script}:1", "--python", waits)
     assert "has not begun the program yet" in done.stderr
     assert "ended before pyharness could connect to it" in done.stderr
+
+
+def test_a_folder_that_is_gone(shell, tmp_path):
+    """Python in gdb does not start there."""
+    (tmp_path / "calls.py").write_text("import sys\nsys.path.append(sys.argv[1])\nimport crossing\ncrossing.held(1)\n")
+    step = f"pyharness step {tmp_path}/calls.py --at native:held -- {crossing()}"
+    done = shell(f"mkdir gone; cd gone; rmdir ../gone; {step}")
+    assert done.returncode == 0, done.stderr
+    assert "breakpoint · native · crossing::held" in done.stdout

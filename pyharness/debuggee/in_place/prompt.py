@@ -34,6 +34,7 @@ _PYTHON = "PYHARNESS_PYTHON"
 _LIFELINE = 3
 """The number that its end of the lifeline has there."""
 _CHUNK = 64
+_LIMITS = "`ulimit -n` and `ulimit -u` show what the program may open and start."
 _PACKAGE = Path(__file__).resolve().parents[2]
 _OURS = ("PYHARNESS_CHILDREN", "PYTHONINSPECT")
 """Variables that are meant for the program."""
@@ -79,7 +80,10 @@ class Prompt:
         if cls.current is None:
             atexit.register(_end)
         hook = sys.breakpointhook
-        cls.current = made = cls()
+        try:
+            cls.current = made = cls()
+        except OSError as error:
+            raise HarnessError(f"No prompt can be opened here: {error.strerror}.", _LIMITS) from error
         GoingOn.listener = _goes_on
         made._ready.wait()
         if hook is not sys.__breakpointhook__:  # debugpy has put its own there

@@ -80,7 +80,9 @@ def _show_parts(session: Session, found: Part, opened: Sequence[str] = (), *, el
 def locals_(session: Session, _rest: str) -> None:
     """Show all variables of the frame that is looked at."""
     variables = variables_of(session.shell, session.where.shown)
-    if not variables:
+    if not variables and session.where.shown.frame.function == "<module>":
+        session.screen.write_lines([Line("There are no variables here but functions, classes and modules.", "faint")])
+    elif not variables:
         raise HarnessError("Nothing is known of this frame's variables.", "`up` looks at the frame that called.")
     columns = session.screen.columns()
     session.screen.write_lines(value_line(each.name, each.value, columns) for each in variables)
