@@ -5,17 +5,20 @@ from __future__ import annotations
 import re
 
 _STREAM = re.compile(r'[~@&]"(.*)"')
-_RECORDS = re.compile(r'(?:(?:[~@&]".*"|[=*^+].*)\n?)+')
-"""Nothing but records, such as carry text and others."""
+_RECORD = re.compile(r'[~@&]".*"|[=*^+].*')
+"""One that carries text, or another one."""
 _ESCAPED = re.compile(rb"\\([0-7]{3}|.)", re.DOTALL)
 _LETTERS = {b"n": b"\n", b"t": b"\t", b"r": b"\r", b"f": b"\f", b"b": b"\b", b"a": b"\a", b"v": b"\v", b"e": b"\33"}
 
 
 def plain(printed: str) -> str:
     """The text itself, be it in records or not."""
-    if not printed.startswith(("~", "@", "&", "=")) or not _RECORDS.fullmatch(printed):
+    lines = printed.split("\n")
+    if not lines[-1]:
+        lines.pop()
+    if not lines or not all(map(_RECORD.fullmatch, lines)):
         return printed
-    return "".join(_unescaped(found[1]) for line in printed.splitlines() if (found := _STREAM.fullmatch(line)))
+    return "".join(_unescaped(found[1]) for line in lines if (found := _STREAM.fullmatch(line)))
 
 
 def _unescaped(text: str) -> str:

@@ -16,7 +16,9 @@ RECORDED = [
     ('~"caf\\303\\251 \\\\n\\n"\n', "café \\n\n"),
     ('~""\n', ""),
 ]
-PLAIN = ["", "my::foo(int)\n", "~Guard\n", '~"half\n', '"quoted"\n', '~"one\\n"\nand another\n', "=5\nx\n"]
+MANY = f"{'=' * 60}\nx\n"
+"""It could be cut into records in 2 ** 60 ways, and none is right."""
+PLAIN = ["", "my::foo(int)\n", "~Guard\n", '~"half\n', '"quoted"\n', '~"one\\n"\nand another\n', "=5\nx\n", MANY]
 
 
 @pytest.mark.parametrize(("printed", "text"), RECORDED)
