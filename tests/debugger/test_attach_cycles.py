@@ -13,6 +13,7 @@ from pathlib import Path
 import pytest
 
 import pyharness
+from pyharness.host.loader import words_of
 
 RUNS = int(os.environ.get("PYHARNESS_RUNS", "11"))
 CONTROLLER = Path(__file__).with_name("attach_controller.py")
@@ -49,7 +50,7 @@ def strike(process, victim):
     if victim == "gdb":
         children = Path(f"/proc/{process.pid}/task").glob("*/children")
         pids = [int(pid) for each in children for pid in each.read_text().split()]
-        (gdb,) = [pid for pid in pids if Path(f"/proc/{pid}/comm").read_text() == "gdb\n"]
+        (gdb,) = [pid for pid in pids if words_of(pid)[:1] and Path(words_of(pid)[0]).name == "gdb"]
         os.kill(gdb, signal.SIGKILL)
     else:
         process.kill()

@@ -6,6 +6,8 @@ import select
 from collections.abc import Iterator
 from pathlib import Path
 
+from pyharness.host.loader import words_of
+
 
 def carrying(mark: str) -> Iterator[tuple[int, str]]:
     """Processes but this one with ``mark`` (``NAME=value``) in their environment: pid and command line."""
@@ -13,8 +15,7 @@ def carrying(mark: str) -> Iterator[tuple[int, str]]:
         if int(entry.name) != os.getpid():
             with contextlib.suppress(OSError):
                 if mark.encode() in (entry / "environ").read_bytes().split(b"\0"):
-                    words = (entry / "cmdline").read_bytes().replace(b"\0", b" ")
-                    yield int(entry.name), words.decode(errors="replace")
+                    yield int(entry.name), " ".join(words_of(int(entry.name)))
 
 
 def ends_within(pid: int, seconds: float) -> bool:
