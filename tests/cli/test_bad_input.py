@@ -229,3 +229,20 @@ def test_a_python_that_is_too_old(pyharness, tmp_path, version):
             verb
         )
         assert "Traceback" not in result.stderr
+
+
+@pytest.mark.parametrize(
+    ("said", "why"),
+    [
+        ("3.11 pypy", "is pypy, not CPython: pyharness debugs programs of CPython."),
+        ("3.13t cpython", "is a free-threaded build: pyharness debugs programs of CPython with the GIL."),
+    ],
+)
+def test_a_python_in_which_no_debugger_works(pyharness, tmp_path, said, why):
+    other = tmp_path / "python"
+    other.write_text(f"#!/bin/sh\nprintf 'pyharness asks: {said}'\n")
+    other.chmod(0o755)
+    for verb in ("step", "run", "trace"):
+        result = pyharness(verb, "--python", other, PROGRAMS / "plain_lines.py")
+        assert result.returncode == 2, verb
+        assert result.stderr.splitlines()[0] == f"pyharness: {other} {why}", verb

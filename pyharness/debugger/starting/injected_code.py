@@ -14,6 +14,13 @@ def check_version():
     import sys
     if sys.version_info[:2] < {oldest!r}:
         raise RuntimeError("it runs Python %d.%d; needed is %d.%d or newer" % (sys.version_info[:2] + {oldest!r}))
+    if sys.implementation.name != "cpython":
+        raise RuntimeError("it runs %s; needed is CPython" % sys.implementation.name)
+    if "t" in getattr(sys, "abiflags", ""):  # our modules for any CPython would crash it
+        raise RuntimeError("it runs a free-threaded build; needed is CPython with the GIL")
+def told(error):
+    text = str(error)
+    return text if type(error) is RuntimeError else "%s: %s" % (type(error).__name__, text)
 def name_main_thread(ident):
     import sys
     if "threading" in sys.modules or sys.version_info >= (3, 13):
@@ -57,7 +64,7 @@ def answer(ask):
     try:
         answer = ask()
     except BaseException as error:
-        answer = dict(error="%s: %s" % (type(error).__name__, error))
+        answer = dict(error=told(error))
     try:
         door.sendall(json.dumps(answer).encode())
     finally:
@@ -148,7 +155,7 @@ def run(pairs):
         begin(pairs, sockets)
     except BaseException as problem:
         if -1 not in [each.detach() for each in sockets]:
-            refuse(theirs, "%s: %s" % (type(problem).__name__, problem))
+            refuse(theirs, told(problem))
             for each in (*theirs, *(ours for ours, _ in pairs)):
                 os.close(each)
 def refuse(theirs, error):  # by hand: it may be json that cannot be imported

@@ -1,4 +1,4 @@
-"""The interpreter that is to run a program: one that is too old is refused before anything is started."""
+"""The interpreter that is to run a program: one that cannot be debugged is refused before anything is started."""
 
 from __future__ import annotations
 
@@ -9,13 +9,17 @@ from pyharness.model.errors import UsageError
 
 OLDEST = (3, 9)
 """The oldest CPython in which our half runs."""
-_ASKED = "import sys; sys.stdout.write('pyharness asks: %d.%d' % sys.version_info[:2])"
-_ANSWER = re.compile(r"pyharness asks: (\d+)\.(\d+)$")
+_NATIVE_HALF = "`pyharness stack` and `pyharness attach` show the native half of one that runs."
+_ASKED = (  # any Python can read it
+    "import sys; sys.stdout.write('pyharness asks: %d.%d' % sys.version_info[:2] + getattr(sys, 'abiflags', '')"
+    " + ' ' + getattr(getattr(sys, 'implementation', None), 'name', ''))"
+)
+_ANSWER = re.compile(r"pyharness asks: (\d+)\.(\d+)(\w*) ?(\w*)$")
 _PATIENCE = 5.0
 
 
 def check_version(python: str) -> None:
-    """``UsageError`` for a Python that is too old; what does not answer may yet be a way to start one."""
+    """``UsageError`` for a Python that no debugger of ours works in; what does not answer may yet start one."""
     try:
         command = [python, "-S", "-c", _ASKED]
         said = subprocess.run(
@@ -24,8 +28,21 @@ def check_version(python: str) -> None:
     except (OSError, subprocess.TimeoutExpired, UnicodeError):
         return
     found = _ANSWER.search(said.stdout)
-    if found and (version := (int(found[1]), int(found[2]))) < OLDEST:
+    if not found:
+        return
+    version, flags, name = (int(found[1]), int(found[2])), found[3], found[4]
+    if version < OLDEST:
         raise UsageError(
             f"{python} is Python {version[0]}.{version[1]}: pyharness debugs programs of CPython 3.9 and newer.",
-            "Run it under a newer one. `pyharness stack` and `pyharness attach` show the native half of one that runs.",
+            f"Run it under a newer one. {_NATIVE_HALF}",
+        )
+    if name not in {"", "cpython"}:
+        raise UsageError(
+            f"{python} is {name}, not CPython: pyharness debugs programs of CPython.",
+            f"Run it under CPython. {_NATIVE_HALF}",
+        )
+    if "t" in flags:
+        raise UsageError(
+            f"{python} is a free-threaded build: pyharness debugs programs of CPython with the GIL.",
+            f"Run it under python{version[0]}.{version[1]}, without the t. {_NATIVE_HALF}",
         )

@@ -128,7 +128,7 @@ class LiveProcess:
         try:
             found = find_python(self.memory, self.files.interpreters())
         except UnknownPythonError as error:
-            return None, f"{error.message}. {error.remedy}".rstrip()
+            return None, f"{error.message} {error.remedy}".rstrip()
         return found, "" if found else "no Python in this process: native frames only"
 
     def node_variable(self) -> ThreadLocal | None:
