@@ -282,8 +282,8 @@ class GdbClient:
         elif isinstance(record, Stream) and record.channel == "~":
             self._on_notice(Notice("~", "console", {"text": record.text}))
         elif isinstance(record, Stream) and record.channel == "&":
-            if record.text.startswith(_CONDITION):
-                self._condition = []
+            if record.text.startswith(_CONDITION):  # gdb 18 has all of it in one record
+                self._condition = record.text.splitlines()[1:]
             elif self._condition is not None:
                 self._condition.append(record.text.strip())
 

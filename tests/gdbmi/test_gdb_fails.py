@@ -57,3 +57,17 @@ def test_a_command_that_lets_the_program_run_is_told_when_it_is_refused():
         pass
     assert notice.values["msg"] == "The program is not being run."
     assert client.close()
+
+
+@pytest.mark.parametrize("records", [["&{0}\\n", "&{1}"], ["&{0}\\n{1}\\n"]], ids=["13", "18"])
+def test_what_it_says_of_a_condition_is_told_with_the_stop(tmp_path, monkeypatch, records):
+    lines = [each.format("Error in testing condition for breakpoint 2:", "No such luck.") for each in records]
+    said = "".join(f'{line[0]}"{line[1:]}"\n' for line in [*lines, ""] if line) + '*stopped,reason="breakpoint-hit"\n'
+    (tmp_path / "said").write_text(said)
+    (tmp_path / "gdb").write_text(f"#!/bin/sh\ncat {tmp_path}/said\n")
+    (tmp_path / "gdb").chmod(0o755)
+    monkeypatch.setenv("PYHARNESS_GDB", str(tmp_path / "gdb"))
+    notices = queue.SimpleQueue()
+    client = GdbClient(notices.put)
+    assert notices.get(timeout=20).values["condition-error"] == "No such luck."
+    client.close()

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 import subprocess
 import sys
 
@@ -10,6 +11,12 @@ from kit.marks import line_of
 from kit.paths import PROGRAMS, ROOT
 
 PROGRAM = PROGRAMS / "plain_lines.py"
+
+
+def tells_stops_in_calls():
+    """Whether gdb says where a signal ended a call that it made: 16 and newer only say which signal."""
+    said = subprocess.run(["gdb", "--version"], capture_output=True, text=True, check=True).stdout
+    return int(re.search(r"(\d+)\.\d+", said.splitlines()[0])[1]) < 16
 
 
 def at(name, file=PROGRAM):

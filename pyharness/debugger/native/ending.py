@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ctypes
+import re
 import signal
 import threading
 from contextlib import contextmanager
@@ -20,6 +21,8 @@ if TYPE_CHECKING:
 
 _TGKILL = 234
 _SIGNAL = signal.Signals[END_SIGNAL]
+_CRASH = re.compile(r"received signal (SIG\w+),")
+_IN_CALL = "while in a function called from GDB"
 CALL_DROPPED = "gdb dropped the call, so its locks stay locked. Continue, or end the program."
 PYTHON_LOST = "Python is left in the midst of it on this thread: the program will most likely crash when it goes on."
 
@@ -37,6 +40,12 @@ def crash_of(stop: Notice | None) -> str:
     where = f" in {known['func']}" if known.get("func", "??") != "??" else ""
     line = f", {Path(str(known['file'])).name}:{known['line']}" if "file" in known else ""
     return f"was ended by {stop.values.get('signal-name')}{where}{line}"
+
+
+def crash_told(error: str) -> str:
+    """The same, of which gdb 16 and newer only have the signal to say, in the error of the call; else empty."""
+    found = _CRASH.search(error) if _IN_CALL in error.replace("\n", " ") else None
+    return f"was ended by {found[1]}" if found else ""
 
 
 class NativeEnding:

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, Literal, TypeAlias, TypeVar
 
 from pyharness.debugger.interrupts import passed_to
 from pyharness.debugger.native.calls import CallRunsError, NativeCalls
-from pyharness.debugger.native.ending import CALL_DROPPED, PYTHON_LOST, EndedError, NativeEnding, crash_of
+from pyharness.debugger.native.ending import CALL_DROPPED, PYTHON_LOST, EndedError, NativeEnding, crash_of, crash_told
 from pyharness.debugger.python.asking import GRACE, StuckError
 from pyharness.gdbmi.client import GdbBusyError, GdbClient, GdbError, GdbLostError
 from pyharness.gdbmi.records import Notice, quote
@@ -294,7 +294,9 @@ class NativeSide:
     def condition_problem(self, notice: Notice, thread: int) -> str:
         """Why the condition of a breakpoint could not be tested, at which a thread stops; empty where it could."""
         crash = self._condition_crashes.pop(thread, "")
-        return f"what it calls {crash}" if crash else str(notice.values.get("condition-error", ""))
+        error = str(notice.values.get("condition-error", ""))
+        crash = crash or crash_told(error)
+        return f"what it calls {crash}" if crash else error
 
     def _signal(self, notice: Notice, thread: int) -> NativeReason | None:
         name = str(notice.values.get("signal-name"))
@@ -439,7 +441,7 @@ class NativeSide:
         except (GdbBusyError, EndedError):
             raise
         except GdbError as error:
-            if crash := crash_of(self._stop_in_call):
+            if crash := crash_of(self._stop_in_call) or crash_told(error.message):
                 raise EndedError(f"{command.code!r} {crash}.", CALL_DROPPED) from error
             if not self.calls.was_given_up(command.thread):
                 raise
@@ -453,7 +455,7 @@ class NativeSide:
                 return self._evaluated(line, command.thread, expression)
             return self._calling(command.thread, line)
         except GdbError as error:
-            if not (crash := crash_of(self._stop_in_call)):
+            if not (crash := crash_of(self._stop_in_call) or crash_told(error.message)):
                 raise
             lost = f"{expression or 'What was asked of Python'!r} {crash}, in the midst of Python.", PYTHON_LOST
             self._lost_python[command.thread] = lost
