@@ -7,6 +7,7 @@ import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from pyharness.host.loader import words_of
 from pyharness.model.errors import UsageError, nearest
 from pyharness.model.text.visible import say
 from pyharness.model.user_code import is_user_python
@@ -72,7 +73,7 @@ def _traced_by_gdb() -> bool:
     try:
         status = Path("/proc/self/status").read_text(encoding="utf-8")
         tracer = next(line for line in status.splitlines() if line.startswith("TracerPid:")).split()[1]
-        return tracer != "0" and "gdb" in Path(f"/proc/{tracer}/comm").read_text(encoding="utf-8")
+        return "gdb" in Path(next(iter(words_of(int(tracer))), "")).name
     except (OSError, StopIteration):
         return False
 
