@@ -25,8 +25,10 @@ from pyharness.reading.process.file_changes import remedy
 if TYPE_CHECKING:
     from pyharness.ingdb.functions.user_functions import UserFunction
 
-_bound: dict[int, set[str]] = {}
+_bound: dict[int, dict[str, gdb.Breakpoint]] = {}
 """Where a breakpoint is set, by the core's number of it: a library that is loaded later may have the function, too."""
+_asleep: set[int] = set()
+"""gdb's numbers of those that are set in a library which has gone, and may come again."""
 
 _NAME = re.compile(r"[A-Za-z_]\w*(?:::~?\w+|<.*>)*(?:\(.*\))?")
 """A function, maybe with its parameters. gdb takes much else for a place, and ends where some of it cannot be."""
@@ -34,10 +36,11 @@ _NAME = re.compile(r"[A-Za-z_]\w*(?:::~?\w+|<.*>)*(?:\(.*\))?")
 
 def set_breakpoint(request: Break) -> Bound:
     """Set the user's breakpoint wherever what is loaded has its place, and it is not set yet."""
-    known = _bound.setdefault(request.number, set()) if request.number else set()
+    known = _bound.setdefault(request.number, {}) if request.number else {}
     found = _specs(request)
     if not found:
         return Bound((), _hint(request))
+    _wake([known[spec] for spec in found if spec in known])
     specs = [spec for spec in found if spec not in known]
     numbers: list[int] = []
     places: list[tuple[str, int]] = []
@@ -51,7 +54,7 @@ def set_breakpoint(request: Break) -> Bound:
         if stop.pending and request.line:
             stop.delete()
             stop = _through_links(request)
-        known.add(spec)
+        known[spec] = stop
         _leave_out_glue(stop)
         stop.ignore_count = request.ignore
         numbers.append(stop.number)
@@ -59,6 +62,25 @@ def set_breakpoint(request: Break) -> Bound:
     if refused and not known:
         raise refused[0]
     return Bound(tuple(numbers), places=tuple(places))
+
+
+def _wake(stops: list[gdb.Breakpoint]) -> None:
+    """Those in a library that is loaded again."""
+    for stop in stops:
+        if stop.is_valid() and stop.number in _asleep:
+            _asleep.remove(stop.number)
+            stop.enabled = True
+
+
+def _on_free_objfile(_event: object) -> None:
+    """A library went: gdb 18 would still insert what is set at an address of it, fail, and let no thread go on."""
+    for spec, stop in [each for bound in _bound.values() for each in bound.items()]:
+        if spec.startswith("*") and stop.is_valid() and stop.enabled and not _is_there(int(spec[1:], 16)):
+            _asleep.add(stop.number)
+            stop.enabled = False
+
+
+gdb.events.free_objfile.connect(_on_free_objfile)
 
 
 class _ConditionError(gdb.GdbError):
@@ -114,11 +136,17 @@ def _specs(request: Break) -> list[str]:
 
 
 def _by_address(address: int) -> list[str]:
+    if not _is_there(address):
+        raise gdb.GdbError(f"There is no code at {address:#x}.")
+    return [f"*{address:#x}"]
+
+
+def _is_there(address: int) -> bool:
     try:
         gdb.selected_inferior().read_memory(address, 1)
-    except gdb.MemoryError as error:
-        raise gdb.GdbError(f"There is no code at {address:#x}.") from error
-    return [f"*{address:#x}"]
+    except gdb.MemoryError:
+        return False
+    return True
 
 
 def _by_line(request: Break) -> list[str]:
