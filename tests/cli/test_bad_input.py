@@ -246,3 +246,17 @@ def test_a_python_in_which_no_debugger_works(pyharness, tmp_path, said, why):
         result = pyharness(verb, "--python", other, PROGRAMS / "plain_lines.py")
         assert result.returncode == 2, verb
         assert result.stderr.splitlines()[0] == f"pyharness: {other} {why}", verb
+
+
+@pytest.mark.parametrize(
+    ("content", "why"),
+    [("#!/no/such/interpreter\n", "No such file or directory"), ("no program", "Exec format error")],
+)
+def test_a_python_that_does_not_start(pyharness, tmp_path, content, why):
+    broken = tmp_path / "python"
+    broken.write_text(content)
+    broken.chmod(0o755)
+    for verb in ("step", "run", "trace"):
+        result = pyharness(verb, "--python", broken, PROGRAMS / "plain_lines.py")
+        assert result.returncode == 2, verb
+        assert result.stderr.splitlines()[0] == f"pyharness: {broken} cannot be started: {why}.", verb

@@ -25,7 +25,12 @@ def check_version(python: str) -> None:
         said = subprocess.run(
             command, capture_output=True, text=True, timeout=_PATIENCE, check=False, stdin=subprocess.DEVNULL
         )
-    except (OSError, subprocess.TimeoutExpired, UnicodeError):
+    except OSError as error:
+        raise UsageError(
+            f"{python} cannot be started: {error.strerror}.",
+            "Is it for this machine, and is there what its first line (#!) names? Name the executable of a Python.",
+        ) from error
+    except (subprocess.TimeoutExpired, UnicodeError):
         return
     found = _ANSWER.search(said.stdout)
     if not found:
