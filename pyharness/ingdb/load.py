@@ -16,6 +16,7 @@ from pathlib import Path
 MODULES = (
     "charset",
     "process.libraries",
+    "process.own_environment",
     "stack.unwinder",
     "stack.frame_names",
     "printers.known",
