@@ -18,6 +18,7 @@ if TYPE_CHECKING:
 
     Show = Callable[[gdb.Value], str]
     Look = Callable[[gdb.Value], gdb.Value | None]
+    List = Callable[[gdb.Value], Iterator[gdb.Value]]
 
 MAX_LENGTH = 1 << 32
 """A count beyond this was never written by the program."""
@@ -49,6 +50,7 @@ class _Known:
 
     shown: ClassVar[list[tuple[re.Pattern[str], Show]]] = []
     inside: ClassVar[list[tuple[re.Pattern[str], Look]]] = []
+    parts: ClassVar[list[tuple[re.Pattern[str], List]]] = []
     tensor: ClassVar[list[Show]] = []
 
 
@@ -72,6 +74,16 @@ def holds(pattern: str) -> Callable[[Look], Look]:
     return register_look
 
 
+def consists_of(pattern: str) -> Callable[[List], List]:
+    """Register of what such values consist, in order: they expand into that."""
+
+    def register_list(parts: List) -> List:
+        _Known.parts.append((re.compile(pattern), parts))
+        return parts
+
+    return register_list
+
+
 def shows_tensors(show: Show) -> Show:
     """Register how tensors are shown, and what holds one."""
     _Known.tensor.append(show)
@@ -92,6 +104,13 @@ def inside(value: gdb.Value) -> gdb.Value | None:
     """What a value holds or points to, where it is one that only does that."""
     look = _look_of(type_name(value.type))
     return look(referred(value)) if look else None
+
+
+def parts(value: gdb.Value) -> list[gdb.Value] | None:
+    """What a value consists of, where it is one that has no names for that."""
+    name = type_name(value.type)
+    listed = next((each for pattern, each in _Known.parts if pattern.fullmatch(name)), None)
+    return list(listed(referred(value))) if listed else None
 
 
 class Printer:

@@ -113,6 +113,9 @@ def _content(value: gdb.Value, evaluate: str | None) -> Content | None:
     held = registry.inside(value)
     if held is not None:
         return _content(held, None)
+    parts = registry.parts(value)
+    if parts is not None:
+        return Printed(_Listed(parts))
     printer = gdb.default_visualizer(value)
     if printer is not None:
         return Printed(printer) if hasattr(printer, "children") else None
@@ -219,6 +222,16 @@ class Elements(Content):
         if not 0 <= index < self.indexed:
             return super().assign(name, value)
         return native_item(name, assigned(self._run.at(index), value), self._expression(index))
+
+
+class _Listed:
+    """A printer that only lists what ``std::get`` finds."""
+
+    def __init__(self, parts: list[gdb.Value]) -> None:
+        self._parts = parts
+
+    def children(self) -> Iterator[tuple[str, gdb.Value]]:
+        return ((f"get<{number}>", part) for number, part in enumerate(self._parts))
 
 
 class Printed(Content):
