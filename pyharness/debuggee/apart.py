@@ -12,6 +12,7 @@ from __future__ import annotations
 import builtins
 import os
 import sys
+from _frozen_importlib import module_from_spec
 from _frozen_importlib_external import BYTECODE_SUFFIXES, SOURCE_SUFFIXES, PathFinder, SourceFileLoader
 from _imp import extension_suffixes
 
@@ -166,6 +167,25 @@ def make_importable(packages: dict[str, str]) -> None:
     """Let ``import NAME`` find each package in its folder, where the program has none of that name."""
     if not any(isinstance(finder, Only) for finder in sys.meta_path):
         sys.meta_path.append(Only(packages))
+
+
+def have_ours(folder: str, version: str) -> None:
+    """Import the debugger's own pyharness, where the program has another version of it, too.
+
+    ``RuntimeError`` where the program has imported that one: its modules cannot serve this debugger.
+    """
+    known = sys.modules.get("pyharness")
+    if known is None:
+        spec = PathFinder.find_spec("pyharness", [folder])
+        if spec is not None and spec.loader is not None:
+            sys.modules["pyharness"] = module = module_from_spec(spec)
+            spec.loader.exec_module(module)
+        return
+    theirs = getattr(known, "__version__", "of another project")
+    if theirs != version:
+        raise RuntimeError(
+            f"it has imported pyharness {theirs} ({getattr(known, '__file__', None)}), and this is {version}"
+        )
 
 
 def leave_folder() -> None:

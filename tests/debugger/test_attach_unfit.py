@@ -1,5 +1,6 @@
 """A program whose Python no debugger works in: it is told in one sentence, and the program runs on."""
 
+import os
 import subprocess
 import sys
 
@@ -21,6 +22,10 @@ sys.exit(len(sys.stdin.read()))
     [
         ("sys.abiflags = 't'", "it runs a free-threaded build; needed is CPython with the GIL."),
         ("sys.implementation.name = 'other'", "it runs other; needed is CPython."),
+        (
+            "import types; sys.modules['pyharness'] = types.ModuleType('pyharness')",
+            f"it has imported pyharness of another project (None), and this is {pyharness.__version__}.",
+        ),
         ("sys.version_info = (3, 8, 18, 'final', 0)", "it runs Python 3.8; needed is 3.9 or newer."),
     ],
 )
@@ -33,3 +38,25 @@ def test_it_is_refused(pretends, why):
         assert refused.value.message == f"Process {program.pid} cannot be debugged as a Python program: {why}"
         program.communicate("four")
         assert program.returncode == 4
+
+
+LOOP = """
+import sys, time
+print(flush=True)
+while sys.stdin.closed is False:
+    time.sleep(0.01)
+"""
+
+
+def test_another_version_that_is_only_installed_is_no_obstacle(tmp_path):
+    (tmp_path / "site-packages" / "pyharness").mkdir(parents=True)
+    (tmp_path / "site-packages" / "pyharness" / "__init__.py").write_text("__version__ = '0.0.1'\n")
+    script = tmp_path / "loop.py"
+    script.write_text(LOOP)
+    environment = {**os.environ, "PYTHONPATH": str(tmp_path / "site-packages")}
+    with subprocess.Popen([sys.executable, script], stdout=subprocess.PIPE, env=environment) as program:
+        program.stdout.readline()
+        with pyharness.attach(program.pid) as attached:
+            assert attached.run_to(f"py:{script}:5").frame.line == 5
+            assert attached.evaluate("__import__('pyharness').__version__") == repr(pyharness.__version__)
+        program.kill()

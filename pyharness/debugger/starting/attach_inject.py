@@ -9,6 +9,7 @@ import socket
 import struct
 from typing import TYPE_CHECKING, Any
 
+from pyharness import __version__
 from pyharness.debugger.gdb_reading import ask_gdb
 from pyharness.debugger.starting import injected_code
 from pyharness.debugger.starting.hand_over import native
@@ -30,6 +31,7 @@ def inject(pid: int, seconds: float) -> Handle:
         code = injected_code.BY_HANDLE.format(
             door=name,
             oldest=injected_code.OLDEST,
+            version=__version__,
             apart=str(PACKAGE / "debuggee" / "apart.py"),
             packages=packages(),
             home=str(working_dir("run")),

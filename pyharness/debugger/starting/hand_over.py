@@ -13,6 +13,7 @@ import socket
 from contextlib import suppress
 from typing import TYPE_CHECKING, NoReturn, TypeVar
 
+from pyharness import __version__
 from pyharness.debugger.gdb_reading import ask_gdb
 from pyharness.debugger.starting import brought_along, injected_code
 from pyharness.debugger.starting.attached import Way
@@ -36,6 +37,7 @@ def hand_over(where: Surroundings, seconds: float) -> Way:
     """The way to debug the program; ``HarnessError`` where it cannot come to that."""
     code = injected_code.HANDED_OVER.format(
         oldest=injected_code.OLDEST,
+        version=__version__,
         apart=str(_APART),
         apart_text=_APART.read_text(encoding="utf-8"),
         seconds=seconds,

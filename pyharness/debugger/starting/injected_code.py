@@ -49,6 +49,7 @@ def begin():
         apart = apart_from({apart!r}, file.read())
     with apart["FromInstalled"]():
         apart["make_importable"]({packages!r})
+        apart["have_ours"]({packages!r}["pyharness"], {version!r})
         name_main_thread(MAIN_THREAD)
         answer(start)
 def start():
@@ -107,6 +108,7 @@ def begin(pairs, sockets):
             folder = brought = unpacked(channel, told["size"])
         packages = dict.fromkeys(("pyharness", "debugpy"), folder) if folder else told["packages"]
         apart["make_importable"](packages)
+        apart["have_ours"](packages["pyharness"], {version!r})
         name_main_thread(MAIN_THREAD)
         from pyharness.debuggee.link import handed
         if brought:
