@@ -3,7 +3,7 @@
 import pytest
 
 from kit.debugged_program import Debugged
-from kit.paths import search_path
+from kit.paths import before_others, search_path
 from kit.running_program import Running
 
 
@@ -27,7 +27,7 @@ def debugged(tmp_path, crossing, monkeypatch):
 def running(tmp_path, crossing, monkeypatch):
     """Start a program of ``tests/programs`` that runs by itself; handles are this test's own."""
     monkeypatch.setenv("PYHARNESS_HOME", str(tmp_path / "state"))
-    monkeypatch.setenv("PYTHONPATH", crossing)
+    monkeypatch.setenv("PYTHONPATH", before_others(crossing))
     started = []
 
     def start(*words, **options):

@@ -6,7 +6,7 @@ import sys
 import pytest
 
 import pyharness
-from kit.paths import PROGRAMS, ROOT
+from kit.paths import PROGRAMS, ROOT, before_others
 from kit.processes import ends_within
 from kit.running_program import wait_for_end
 
@@ -58,7 +58,7 @@ PLACES = {"python": ("plain_lines.py", "py:{}:3"), "native": ("core_crossing.py"
 @pytest.mark.parametrize("child", CHILDREN)
 @pytest.mark.parametrize("language", PLACES)
 def test_a_child_of_the_controller_leaves_the_program_alone(language, child, crossing, monkeypatch):
-    monkeypatch.setenv("PYTHONPATH", crossing)
+    monkeypatch.setenv("PYTHONPATH", before_others(crossing))
     name, place = PLACES[language]
     script = str(PROGRAMS / name)
     code = FORKS.format(script=script, place=place.format(script), child=CHILDREN[child])

@@ -10,7 +10,7 @@ import pytest
 from kit import builds
 from kit.command import PYHARNESS
 from kit.marks import line_of
-from kit.paths import ROOT
+from kit.paths import ROOT, search_path
 
 PROGRAM = ROOT / "tests" / "programs" / "compiled_training.py"
 TRANSFORMER = PROGRAM.with_name("compiled_transformer.py")
@@ -23,7 +23,7 @@ def kernel():
 
 def step(home, *words, program=PROGRAM):
     command = [*PYHARNESS, "step", str(program), "--json", *words]
-    env = {**os.environ, "PYHARNESS_HOME": str(home), "PYTHONPATH": str(ROOT)}
+    env = {**os.environ, "PYHARNESS_HOME": str(home), "PYTHONPATH": search_path()}
     done = subprocess.run(command, env=env, capture_output=True, text=True, timeout=150, check=False)
     assert done.returncode == 0, done.stdout + done.stderr
     return json.loads(done.stdout)["stops"]

@@ -10,7 +10,7 @@ import pytest
 import torch
 from torch import fx
 
-from kit.paths import ROOT
+from kit.paths import ROOT, search_path
 from pyharness.fx import Tracer, materialize
 from pyharness.model.places import find
 
@@ -28,7 +28,7 @@ def one_thread():
 @pytest.mark.parametrize("example", ["transformer", "resnet18"])
 def test_an_example_learns_and_repeats(example, capfd, monkeypatch):
     command = [sys.executable, str(ROOT / "examples" / f"{example}.py"), "--steps", "3"]
-    environment = os.environ | {"PYTHONPATH": str(ROOT), "OMP_NUM_THREADS": "1"}
+    environment = os.environ | {"PYTHONPATH": search_path(), "OMP_NUM_THREADS": "1"}
     subprocess.run(command, check=True, timeout=120, env=environment)
     first = capfd.readouterr().out
     monkeypatch.syspath_prepend(ROOT / "examples")

@@ -13,7 +13,7 @@ import pytest
 import torch
 from torch import fx, nn
 
-from kit.paths import ROOT
+from kit.paths import ROOT, search_path
 from pyharness.fx import ExportError, Tracer, export
 from pyharness.model.errors import UsageError
 
@@ -84,7 +84,7 @@ def packages(tmp_path_factory):
         torch.manual_seed(1)
         with torch.no_grad():
             torch.save((inputs, module(*inputs), state), folder / f"{name}.pt")
-    path = os.pathsep.join([str(folder), str(Path(__file__).parent), str(ROOT)])
+    path = search_path(folder, Path(__file__).parent)
     command = [sys.executable, "-c", f"import torch; torch.set_grad_enabled(False)\n{IMPORTED}", str(folder), *graphs]
     done = subprocess.run(
         command, env={**os.environ, "PYTHONPATH": path}, capture_output=True, text=True, timeout=120, check=False

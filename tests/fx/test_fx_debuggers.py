@@ -8,7 +8,7 @@ import sys
 
 import pytest
 
-from kit.paths import PROGRAMS, ROOT
+from kit.paths import PROGRAMS, search_path
 from pyharness.model.places import find
 from pyharness.model.source_map import map_of
 
@@ -27,7 +27,7 @@ def start():
     started = []
 
     def run(*arguments):
-        environment = os.environ | {"PYTHONPATH": str(ROOT), "PYDEVD_DISABLE_FILE_VALIDATION": "1"}
+        environment = os.environ | {"PYTHONPATH": search_path(), "PYDEVD_DISABLE_FILE_VALIDATION": "1"}
         process = subprocess.Popen(
             [sys.executable, *map(str, arguments)],
             stdin=subprocess.PIPE,

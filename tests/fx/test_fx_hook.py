@@ -8,13 +8,13 @@ import sys
 import pytest
 
 from kit.marks import line_of
-from kit.paths import PROGRAMS, ROOT
+from kit.paths import PROGRAMS, search_path
 from pyharness.model.places import find
 from pyharness.model.source_map import map_of
 
 
 def start(*arguments, **variables):
-    environment = os.environ | {"PYTHONPATH": str(ROOT)} | variables
+    environment = os.environ | {"PYTHONPATH": search_path()} | variables
     return subprocess.Popen(
         [sys.executable, *map(str, arguments)],
         stdout=subprocess.PIPE,

@@ -12,7 +12,7 @@ import torch
 from torch import fx, nn
 
 from kit.command import PYHARNESS
-from kit.paths import PROGRAMS
+from kit.paths import PROGRAMS, search_path
 from pyharness.fx import provenance, trace
 from pyharness.fx.transforms import breakpoint_before, probe
 from pyharness.model.errors import UsageError
@@ -160,7 +160,7 @@ def test_errors(module):
 
 def test_pdb_stops_on_the_nodes_line_and_steps_on():
     commands = "p ('before', tuple(linear.shape))\nn\np ('after', relu.min().item() >= 0)\nc\n"
-    environment = os.environ | {"PYTHONPATH": str(PROGRAM.parent.parent.parent)}
+    environment = os.environ | {"PYTHONPATH": search_path()}
     environment.pop("PYTHONBREAKPOINT", None)
     command = [sys.executable, str(PROGRAM)]
     done = subprocess.run(

@@ -15,4 +15,9 @@ BUILT = ROOT / "build" / "tests"
 
 def search_path(*folders: str | Path) -> str:
     """``PYTHONPATH`` of programs that import from the clone and from ``folders``."""
-    return os.pathsep.join(filter(None, [str(ROOT), *map(str, folders), os.environ.get("PYTHONPATH", "")]))
+    return before_others(ROOT, *folders)
+
+
+def before_others(*folders: str | Path) -> str:
+    """``PYTHONPATH`` with ``folders`` before what it has: the ``sitecustomize`` of ``SITE`` stays."""
+    return os.pathsep.join(filter(None, [*map(str, folders), os.environ.get("PYTHONPATH", "")]))

@@ -8,7 +8,7 @@ import pytest
 
 from kit import builds
 from kit.command import PYHARNESS
-from kit.paths import PROGRAMS, ROOT
+from kit.paths import PROGRAMS, search_path
 
 PROGRAM = PROGRAMS / "op_eager.py"
 SESSION = """[program]
@@ -56,7 +56,7 @@ def played(session, tmp_path):
         environment = {
             **os.environ,
             "PYHARNESS_HOME": str(tmp_path / "state"),
-            "PYTHONPATH": str(ROOT),
+            "PYTHONPATH": search_path(),
         }
         done = subprocess.run(
             command, env=environment, capture_output=True, text=True, check=False, timeout=90, cwd=tmp_path

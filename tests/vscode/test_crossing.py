@@ -1,6 +1,5 @@
 """Steps that cross between the halves of a compound: a real debugpy, and the real adapter's commands to a real gdb."""
 
-import os
 import queue
 import subprocess
 import sys
@@ -11,7 +10,7 @@ from miengine import PATIENCE, MIEngine, configuration
 
 from kit import builds, marks
 from kit.debugpy_adapter import DebugpyAdapter
-from kit.paths import ROOT
+from kit.paths import ROOT, search_path
 from pyharness.gdbmi.client import GdbError
 
 PROGRAM = ROOT / "tests/programs/core_crossing.py"
@@ -25,7 +24,7 @@ def line_of(mark, file=PROGRAM):
 @pytest.fixture(autouse=True)
 def environment(monkeypatch, tmp_path):
     """What VS Code's processes inherit; gdb and the program share it."""
-    monkeypatch.setenv("PYTHONPATH", os.pathsep.join([str(builds.crossing()), str(ROOT)]))
+    monkeypatch.setenv("PYTHONPATH", search_path(builds.crossing()))
     monkeypatch.setenv("PYHARNESS_HOME", str(tmp_path / "state"))
 
 

@@ -14,7 +14,7 @@ from miengine import MIEngine, configuration, launch_json
 
 from kit import builds
 from kit.marks import line_of
-from kit.paths import ROOT
+from kit.paths import ROOT, search_path
 from pyharness.gdbmi.client import GdbError
 
 SOURCE = builds.CROSSING
@@ -28,7 +28,7 @@ def marked(name, file=SOURCE):
 @pytest.fixture(autouse=True)
 def environment(monkeypatch, tmp_path):
     """What VS Code's processes inherit; gdb and the program share it."""
-    monkeypatch.setenv("PYTHONPATH", os.pathsep.join([str(builds.crossing()), str(ROOT)]))
+    monkeypatch.setenv("PYTHONPATH", search_path(builds.crossing()))
     monkeypatch.setenv("PYHARNESS_HOME", str(tmp_path / "state"))
 
 
