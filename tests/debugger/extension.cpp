@@ -1,17 +1,24 @@
 // An extension to debug, with pybind11 and without torch: it holds the GIL, releases it, calls back, waits, crashes.
-#include <pybind11/pybind11.h>
+//
+// It is compiled as three units: what calls Python (CALLS), the module (BINDINGS) with line numbers only, and the rest. gdb
+// reads the unit of a function as a whole when a thread stops there, and that of its caller: a tenth of a second for
+// pybind11's types.
+#include <string>
 
+#if !defined(CALLS) && !defined(BINDINGS)
+#include <Python.h>
 #include <unistd.h>
 
 #include <csignal>
+#include <memory>
 #include <stdexcept>
-#include <string>
 #include <thread>
 #include <vector>
 
-namespace py = pybind11;
-
 namespace crossing {
+
+// Without the GIL, to the end of the block.
+using Released = std::unique_ptr<PyThreadState, decltype(&PyEval_RestoreThread)>;
 
 int scaled(int value, int factor) {
   int result = value * factor; // @scaled
@@ -24,7 +31,7 @@ int held(int value) {
 }
 
 int released(int value) {
-  py::gil_scoped_release release;
+  Released release(PyEval_SaveThread(), &PyEval_RestoreThread);
   int tripled = scaled(value, 3); // @released
   return tripled + 1; // @released_return
 }
@@ -34,16 +41,10 @@ void tick(int n) {
 }
 
 void repeat(int count) {
-  py::gil_scoped_release release;
+  Released release(PyEval_SaveThread(), &PyEval_RestoreThread);
   for (int i = 0; i < count; ++i) {
     tick(i); // @repeat
   }
-}
-
-int call(const py::function& function, int value) {
-  int first = value + 1; // @call
-  int back = function(first).cast<int>(); // @call_back
-  return back + 1; // @call_return
 }
 
 void fail(const std::string& message) {
@@ -69,7 +70,7 @@ void crash(int* nowhere) {
 
 // Returns when a byte (or the end) can be read from `descriptor`, without the GIL.
 int wait_for(int descriptor) {
-  py::gil_scoped_release release;
+  Released release(PyEval_SaveThread(), &PyEval_RestoreThread);
   char byte = 0;
   return static_cast<int>(read(descriptor, &byte, 1)); // @wait_for
 }
@@ -83,7 +84,7 @@ int wait_holding(int descriptor) {
 
 // Native code all along: neither the wait nor the call of tick() needs the GIL.
 void tick_when_told(int descriptor, int n) {
-  py::gil_scoped_release release;
+  Released release(PyEval_SaveThread(), &PyEval_RestoreThread);
   char byte = 0;
   if (read(descriptor, &byte, 1) >= 0) {
     tick(n);
@@ -91,7 +92,7 @@ void tick_when_told(int descriptor, int n) {
 }
 
 void in_threads(int count) {
-  py::gil_scoped_release release;
+  Released release(PyEval_SaveThread(), &PyEval_RestoreThread);
   std::vector<std::thread> threads;
   for (int i = 0; i < count; ++i) {
     threads.emplace_back(tick, i);
@@ -100,6 +101,42 @@ void in_threads(int count) {
     thread.join();
   }
 }
+
+} // namespace crossing
+
+#else
+#include <pybind11/pybind11.h>
+
+namespace py = pybind11;
+#endif
+
+#ifdef CALLS
+namespace crossing {
+
+int call(const py::function& function, int value) {
+  int first = value + 1; // @call
+  int back = function(first).cast<int>(); // @call_back
+  return back + 1; // @call_return
+}
+
+} // namespace crossing
+#endif
+
+#ifdef BINDINGS
+namespace crossing {
+
+int held(int value);
+int released(int value);
+void repeat(int count);
+void fail(const std::string& message);
+int attempt(const std::string& message);
+void send(int number);
+void crash(int* nowhere);
+int wait_for(int descriptor);
+int wait_holding(int descriptor);
+void tick_when_told(int descriptor, int n);
+void in_threads(int count);
+int call(const py::function& function, int value);
 
 } // namespace crossing
 
@@ -117,3 +154,4 @@ PYBIND11_MODULE(crossing, module) {
   module.def("tick_when_told", &crossing::tick_when_told);
   module.def("in_threads", &crossing::in_threads);
 }
+#endif

@@ -16,6 +16,8 @@ CROSSING = TESTS / "debugger" / "extension.cpp"
 """The source of the module ``crossing``, in which most tests cross between the languages."""
 OPTIMIZED = CROSSING.with_name("optimized.cpp")
 _CROSSING_FLAGS = ("-std=c++17", "-g", "-fPIC", "-shared", "-pthread")
+_UNITS = {"CALLS": "-g", "BINDINGS": "-g1"}
+"""Units of ``CROSSING`` beside its first, with how much gdb may read of them."""
 _LIBRARY_FLAGS = ("-g", "-fPIC", "-shared")
 
 
@@ -30,12 +32,20 @@ def compiled(source: Path, suffix: str, *flags: str) -> Path:
 
 
 def crossing(name: str = "crossing", source: Path = CROSSING, level: str = "-O0") -> Path:
-    """The folder with a built module that needs no torch."""
-    key = _key(source.read_bytes(), str(_CROSSING_FLAGS), level, sys.version)
+    """The folder with a built module that needs no torch; ``CROSSING`` says why it has units, others are one."""
+    key = _key(source.read_bytes(), str(_CROSSING_FLAGS), str(_UNITS), level, sys.version)
     module = BUILT / f"{name}-{key}" / f"{name}{sysconfig.get_config_var('EXT_SUFFIX')}"
     includes = [f"-I{_pybind11()}", f"-I{sysconfig.get_paths()['include']}"]
     command = [*_CROSSING_FLAGS, level, *includes, str(source)]
-    return once(module, lambda made: _compile(made, command)).parent
+
+    def make(made: Path) -> None:
+        units = []
+        for unit, detail in _UNITS.items() if source == CROSSING else ():
+            units.append(str(made.with_name(f"{unit}.o")))
+            _compile(Path(units[-1]), [*command, f"-D{unit}", detail, "-c"])
+        _compile(made, [*command, *units])
+
+    return once(module, make).parent
 
 
 def plain_extension(python: str) -> Path:

@@ -24,7 +24,8 @@ function project() {
   fs.symlinkSync(path.join(lab.repository, '.venv'), path.join(folder, '.venv'));
   const flags = `-std=c++17 -g -O0 -fPIC -shared -pthread -I${torch}/include -I${include}`;
   const write = (file, text) => fs.writeFileSync(path.join(folder, file), text);
-  write('Makefile', `crossing${suffix}: extension.cpp\n\tc++ ${flags} $(CURDIR)/$< -o $@\n`);
+  const unit = (name, detail) => `\tc++ ${flags} ${detail} -c -D${name} $(CURDIR)/$< -o ${name}.o\n`;
+  write('Makefile', `crossing${suffix}: extension.cpp\n${unit('CALLS', '')}${unit('BINDINGS', '-g1')}\tc++ ${flags} $(CURDIR)/$< CALLS.o BINDINGS.o -o $@\n`);
   fs.mkdirSync(path.join(folder, '.vscode'));
   write('.vscode/tasks.json', JSON.stringify({ version: '2.0.0', tasks: [{ label: 'build', type: 'shell', command: 'make', problemMatcher: '$gcc' }] }));
   execFileSync(python, ['-m', 'pyharness', 'vscode', folder, '--build', 'build'], { cwd: lab.repository });
