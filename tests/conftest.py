@@ -22,7 +22,7 @@ settings.register_profile("busy", deadline=None, suppress_health_check=[HealthCh
 settings.load_profile("busy")
 
 
-gc.set_threshold(100_000)  # to import torch and to collect thousands of tests makes no garbage to speak of
+gc.set_threshold(1_000_000)  # to import torch and to collect thousands of tests makes no garbage to speak of
 
 
 def pytest_collection_finish():
@@ -66,13 +66,14 @@ def no_activated_environment():
 
 
 @pytest.fixture(scope="session", autouse=True)
-def garbage_is_collected_seldom(request):
-    """In programs of tests, which end soon; where all variants run, they run as anybody's (kit/site)."""
+def programs_begin_fast(request):
+    """Garbage is collected seldom (kit/site), numpy starts no threads. Where all variants run, it is as anybody's."""
     if request.config.pluginmanager.get_plugin("rotation").turn is None:
         yield
         return
     with pytest.MonkeyPatch.context() as patch:
         patch.setenv("PYTHONPATH", str(paths.SITE), prepend=os.pathsep)
+        patch.setenv("OPENBLAS_NUM_THREADS", "1")  # torch imports numpy: its threads spin, and nothing here multiplies
         yield
 
 

@@ -6,7 +6,7 @@ import signal
 import pytest
 
 from kit import needs
-from kit.paths import PROGRAMS, ROOT
+from kit.paths import PROGRAMS, ROOT, search_path
 
 KERNEL = str(PROGRAMS / "session_kernel.py")
 SESSIONS = sorted((ROOT / "examples" / "sessions").glob("*.toml"))
@@ -63,22 +63,32 @@ def test_a_crash_is_a_stop_with_its_stack(pyharness):
     assert result.returncode == 128 + signal.SIGSEGV
 
 
-def test_what_comes_after_a_crash_is_said_not_to_be_done(pyharness):
-    result = pyharness("step", KERNEL, "--continue", "--over", "--print", "i", "--", "crash")
+@pytest.fixture
+def crashing(pyharness, crossing, tmp_path):
+    """``crashing(TEXT, WORD, ...)``: ``pyharness step`` on a program without torch, whose last line crashes in C++."""
+    environment = {**pyharness.environment, "PYTHONPATH": search_path(crossing)}
+    script = tmp_path / "crashes.py"
+
+    def step(text, *words):
+        script.write_text(f"{text}import crossing\ncrossing.crash()\n")
+        return pyharness("step", script, *words, env=environment)
+
+    return step
+
+
+def test_what_comes_after_a_crash_is_said_not_to_be_done(crashing):
+    result = crashing("", "--continue", "--over", "--print", "i")
     assert result.returncode == 1
     assert "signal · native" in result.stdout
     assert "the program was ended by SIGSEGV (Segmentation fault)" in result.stderr
     assert "Traceback" not in result.stderr
 
 
-def test_a_step_where_no_symbol_tells_the_functions_end_leaves_it(pyharness, tmp_path):
+def test_a_step_where_no_symbol_tells_the_functions_end_leaves_it(crashing):
     """faulthandler raises the signal again, in a function of a libc without symbols: the second stop."""
-    script = tmp_path / "twice.py"
-    script.write_text(
-        "import faulthandler\nimport torch\nfrom pyharness.ops import faulty\n"
-        "faulthandler.enable()\nfaulty.null_dereference(torch.ones(3))\n"
+    result = crashing(
+        "import faulthandler\nfaulthandler.enable()\n", "--at", "py:crashes.py:4", "--continue", "--over", "--over"
     )
-    result = pyharness("step", script, "--at", f"py:{script}:5", "--continue", "--over", "--over")
     assert result.returncode == 128 + signal.SIGSEGV, result.stderr
     assert result.stdout.count("SIGSEGV: Segmentation fault") == 2
     assert "bounds" not in result.stderr
