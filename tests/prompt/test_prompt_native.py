@@ -55,6 +55,13 @@ def test_a_cpp_exception_is_a_stop_where_that_is_wanted(crossing):
     assert "crossing::fail" in blocks(done.stdout)["bt"]
 
 
+def test_the_node_that_runs_next(piped, tmp_path):
+    program = tmp_path / "backward.py"
+    program.write_text("import torch\ntorch.relu(torch.ones(3, requires_grad=True)).sum().backward()\n")
+    done = piped(["node"], options=("--at", "node:ReluBackward0"), program=program)
+    assert "ReluBackward0 runs next: ReluBackward0(float32[3]), hit 1, called from" in done.stdout, done.stderr
+
+
 def test_from_node_to_node_and_from_module_to_module(piped):
     commands = ["b fx:blocks.0", "c", "fx", "nn", "next module", "nan", "node"]
     done = piped(commands, program=GRAPH)

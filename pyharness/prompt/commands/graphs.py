@@ -85,7 +85,11 @@ def node(session: Session, _rest: str) -> None:
                 "" if frame.autograd.sequence_number is None else f"  sequence number {frame.autograd.sequence_number}"
             )
             session.screen.write_lines([Line(f"#{number}  {frame.autograd.name}{count}")])
-    if not having:
+    position = session.where
+    point = position.stop.breakpoint
+    if point is not None and point.where.kind == "node":
+        session.screen.write_lines([Line(f"{position.top.frame.function} runs next: {position.note}")])
+    elif not having:
         raise HarnessError("This thread runs no autograd node.", "`break node:NAME` stops before one runs.")
 
 
