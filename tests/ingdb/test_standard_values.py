@@ -95,6 +95,7 @@ def test_containers_can_be_expanded(local):
     assert local["children"]("chain") == {"[0]": "4", "[1]": "5"}
     assert local["children"]("waiting") == {"[0]": "1", "[1]": "2"}
     assert local["children"]("flags") == {"[0]": "true", "[1]": "false"}
+    assert list(local["children"]("triple").values()) == ["1", "2.5", '"three"']
     assert local["children"]("fixed") == {"[0]": "1", "[1]": "2", "[2]": "3"}
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from typing import TYPE_CHECKING
 
 import gdb
 
@@ -11,11 +12,13 @@ from pyharness.ingdb.printers.pointers import counted_text, pointee, shows_point
 from pyharness.ingdb.printers.registry import (
     address_of,
     base,
+    consists_of,
     find_base,
     holds,
     items,
     member,
     number_in,
+    only_holds,
     shows,
     text_of,
 )
@@ -23,10 +26,12 @@ from pyharness.ingdb.printers.texts import quoted
 from pyharness.ingdb.tensors.address import plain_type
 from pyharness.model.tensors.text import number
 
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
 STD = r"std::__1::"
 _COUNTED = STD + r"(?:shared|weak)_ptr<.*>"
 _OPTIONAL = STD + r"optional<.*>"
-_ATOMIC = STD + r"atomic<.*>"
 _FUNCTION = re.compile(r"vtable for std::__1::__function::__func<(?P<words>.*)>")
 
 
@@ -106,12 +111,11 @@ def engaged(value: gdb.Value) -> gdb.Value | None:
     return inner["__val_"] if inner["__engaged_"] else None
 
 
-@shows(STD + r"tuple<.*>")
-def _tuple(value: gdb.Value) -> str:
-    if not value.type.strip_typedefs().fields():
-        return "()"
-    leaves = member(value, "__base_", "base_")
-    return f"({', '.join(text_of(_leaf(leaves[field])) for field in leaves.type.strip_typedefs().fields())})"
+@consists_of(STD + r"tuple<.*>")
+def _leaves(value: gdb.Value) -> Iterator[gdb.Value]:
+    if value.type.strip_typedefs().fields():  # it has elements
+        leaves = member(value, "__base_", "base_")
+        yield from (_leaf(leaves[field]) for field in leaves.type.strip_typedefs().fields())
 
 
 def _leaf(leaf: gdb.Value) -> gdb.Value:
@@ -125,17 +129,8 @@ def _array(value: gdb.Value) -> str:
     return items(address_of(value["__elems_"][0]), count) if count else "[]"
 
 
-@shows(_ATOMIC)
-def _atomic(value: gdb.Value) -> str:
-    return text_of(_held(value))
-
-
-@holds(_ATOMIC)
-def _in_atomic(value: gdb.Value) -> gdb.Value | None:
-    return _held(value)
-
-
-def _held(value: gdb.Value) -> gdb.Value:
+@only_holds(STD + r"atomic<.*>")
+def _in_atomic(value: gdb.Value) -> gdb.Value:
     inner = base(value, "std::__1::__atomic_base<")["__a_"]
     found = find_base(inner, "std::__1::__cxx_atomic_base_impl<")
     return (inner if found is None else found)["__a_value"]

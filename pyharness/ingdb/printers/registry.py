@@ -75,13 +75,25 @@ def holds(pattern: str) -> Callable[[Look], Look]:
 
 
 def consists_of(pattern: str) -> Callable[[List], List]:
-    """Register of what such values consist, in order: they expand into that."""
+    """Register of what such values consist, in order: they are shown in brackets, and expand into that."""
 
     def register_list(parts: List) -> List:
+        shows(pattern)(lambda value: f"({', '.join(text_of(each) for each in parts(value))})")
         _Known.parts.append((re.compile(pattern), parts))
         return parts
 
     return register_list
+
+
+def only_holds(pattern: str) -> Callable[[Callable[[gdb.Value], gdb.Value]], Callable[[gdb.Value], gdb.Value]]:
+    """Register what such values hold, as which they are shown, and into which they expand."""
+
+    def register_held(held: Callable[[gdb.Value], gdb.Value]) -> Callable[[gdb.Value], gdb.Value]:
+        shows(pattern)(lambda value: text_of(held(value)))
+        holds(pattern)(held)
+        return held
+
+    return register_held
 
 
 def shows_tensors(show: Show) -> Show:

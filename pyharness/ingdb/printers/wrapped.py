@@ -6,14 +6,12 @@ from typing import TYPE_CHECKING
 
 import gdb
 
-from pyharness.ingdb.printers.registry import address_of, consists_of, holds, items, shows, text_of
+from pyharness.ingdb.printers.registry import address_of, consists_of, items, only_holds, shows
 from pyharness.model.tensors.text import number
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-_ATOMIC = r"std::atomic<.*>|std::atomic_\w+"
-_TUPLE = r"std::tuple<.*>"
 _MEMBERS = ("_M_i", "_M_base", "_M_b", "_M_p", "_M_fp")
 
 
@@ -27,13 +25,7 @@ def _array(value: gdb.Value) -> str:
     return items(address_of(elements[low]), high - low + 1)
 
 
-@shows(_TUPLE)
-def _tuple(value: gdb.Value) -> str:
-    parts = [text_of(each) for each in _heads(value)]
-    return f"({', '.join(parts)})"
-
-
-@consists_of(_TUPLE)
+@consists_of(r"std::tuple<.*>")
 def _heads(value: gdb.Value) -> Iterator[gdb.Value]:
     """The elements: each head is a base class beside the one that has the rest."""
     for field in value.type.strip_typedefs().fields():
@@ -46,16 +38,7 @@ def _heads(value: gdb.Value) -> Iterator[gdb.Value]:
             yield from _heads(value[field])
 
 
-@shows(_ATOMIC)
-def _atomic(value: gdb.Value) -> str:
-    return text_of(_held(value))
-
-
-@holds(_ATOMIC)
-def _in_atomic(value: gdb.Value) -> gdb.Value | None:
-    return _held(value)
-
-
+@only_holds(r"std::atomic<.*>|std::atomic_\w+")
 def _held(value: gdb.Value) -> gdb.Value:
     for member in _MEMBERS:
         try:
