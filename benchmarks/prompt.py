@@ -11,14 +11,20 @@ import select
 import statistics
 import sys
 import time
+from contextlib import suppress
+from pathlib import Path
+from tempfile import TemporaryDirectory
 
 from benchmarks.dap_session.servers import SCRIPT, extension, mark
 from benchmarks.table import Check, Row, Table
 
 RUNS = 40
+STARTS = 7
 PYTHON_MS, NATIVE_MS, KERNEL_MS = 15.0, 15.0, 25.0
+FIRST_PROMPT_S = 0.5
+"""Beyond what the bare program takes to that line."""
 _PATIENCE = 60.0
-_OURS, _PDB = "pyharness debug", "pdb"
+_OURS, _PDB, _BARE = "pyharness debug", "pdb", "bare program"
 
 
 class _Dialogue:
@@ -45,11 +51,30 @@ class _Dialogue:
             seen += os.read(self._terminal, 1 << 16)
         return time.monotonic() - begun
 
-    def end(self) -> None:
+    def end(self, leaves: str = "quit") -> None:
         """Leave."""
-        os.write(self._terminal, b"quit\n")
+        with suppress(OSError):  # it has ended by itself
+            os.write(self._terminal, f"{leaves}\n".encode())
         os.waitpid(self._pid, 0)
         os.close(self._terminal)
+
+
+def _first_prompts(*, behind_torch: bool) -> tuple[float, float]:
+    """Seconds to a line of a program under the debugger, and of the bare program: both write a prompt there."""
+    begun: dict[str, list[float]] = {_OURS: [], _BARE: []}
+    with TemporaryDirectory() as folder:
+        script, bare = Path(folder, "program.py"), Path(folder, "bare.py")
+        imports = "import torch\n" if behind_torch else ""
+        script.write_text(f"{imports}pass\n", encoding="utf-8")
+        bare.write_text(f"{imports}print('(ph) ', end='', flush=True)\n", encoding="utf-8")
+        at = ["--at", f"py:{script}:2"] if behind_torch else []
+        commands = {_OURS: ["-m", "pyharness", "debug", str(script), *at], _BARE: [str(bare)]}
+        for _ in range(STARTS):
+            for who, words in commands.items():
+                dialogue = _Dialogue([sys.executable, *words], "(ph) ")
+                begun[who].append(dialogue.begun)
+                dialogue.end()
+    return statistics.median(begun[_OURS]), statistics.median(begun[_BARE])
 
 
 def run(runs: int = RUNS) -> Table:
@@ -80,9 +105,21 @@ def run(runs: int = RUNS) -> Table:
         Row("into the kernel", _OURS, medians["into"], "ms", runs),
         Row("out of the kernel", _OURS, medians["out"], "ms", runs),
     ]
+    first = {
+        name: _first_prompts(behind_torch=name != "first line") for name in ("first line", "line behind import torch")
+    }
+    rows += [
+        Row(f"prompt at the {name}", who, seconds, "s", STARTS)
+        for name, both in first.items()
+        for who, seconds in zip((_OURS, _BARE), both, strict=True)
+    ]
     checks = [
         Check("a Python step until shown, ms", medians["python"], PYTHON_MS),
         Check("a native step until shown, ms", medians["native"], NATIVE_MS),
         Check("into the kernel until shown, ms", medians["into"], KERNEL_MS),
+        *(
+            Check(f"the prompt at the {name}, s beyond the bare program", ours - bare, FIRST_PROMPT_S)
+            for name, (ours, bare) in first.items()
+        ),
     ]
     return Table("prompt", tuple(rows), tuple(checks))
