@@ -7,6 +7,7 @@ if sys.warnoptions:  # PYTHONWARNINGS is for the program: where it makes errors 
     warnings.resetwarnings()
     warnings.simplefilter("ignore")
 
+import gc
 import importlib
 import os
 from collections.abc import Iterator
@@ -54,3 +55,4 @@ with _bytecode_kept():
         if _name not in _registered:  # a file may be sourced twice
             importlib.import_module(f"pyharness.ingdb.{_name}").register()
             _registered.add(_name)
+gc.freeze()  # what is imported stays: no collection looks at it again, nor that at the end of gdb

@@ -145,6 +145,12 @@ def test_help_lists_every_command(tmp_path):
     )
 
 
+def test_no_collection_looks_at_what_gdb_has_imported(tmp_path):
+    """Neither at a stop nor when gdb ends, which would take a tenth of its start."""
+    looked_at = "any(each is vars(pyharness.ingdb.commands) for each in gc.get_objects())"
+    Gdb(tmp_path, f"python import gc, pyharness.ingdb.commands; print('looked at', {looked_at})").has("looked at False")
+
+
 def test_a_program_without_the_native_half_still_runs(tmp_path):
     (tmp_path / "sitecustomize.py").write_text("import sys; sys.modules['pyharness._trap'] = None", encoding="utf-8")
     done = subprocess.run(

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import atexit
+import gc
 import importlib
 import json
 import os
@@ -90,6 +91,7 @@ def register() -> None:
         importlib.import_module(f"pyharness.ingdb.mi.{module}")
     for command, handler in _HANDLERS.items():
         _Registered(command, handler)
+    gc.freeze()  # as load.py does
 
 
 def select(lwp: int) -> gdb.InferiorThread:
