@@ -8,6 +8,9 @@ import sys
 def main() -> None:
     """The command line; Ctrl-C while it is still being imported ends it as later on, without a traceback."""
     try:
+        from pyharness.host import own_path
+
+        own_path.put_users_last()
         from pyharness.cli import main as command_line
 
         command_line()

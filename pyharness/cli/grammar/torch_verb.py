@@ -15,6 +15,7 @@ from pyharness.cli.kit import own_process
 from pyharness.cli.kit.interpreter import python_of
 from pyharness.cli.kit.options import python_option
 from pyharness.debugger.starting.interpreter import check_version
+from pyharness.host import own_path
 from pyharness.host.interpreters import is_this_one
 from pyharness.host.missing import no_interpreter
 
@@ -46,6 +47,7 @@ class TorchVerb(Verb):
     def run(self, ctx: click.Context) -> Any:
         """Run in a process of its own: the user's code may crash."""
         run = super().run
+        own_path.put_users_first()
         return own_process.apart(lambda: run(ctx))
 
 
