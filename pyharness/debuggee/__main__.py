@@ -266,6 +266,7 @@ def _source_of(path: Path) -> bytes:
 
 
 def _load_module(name: str, module: types.ModuleType) -> CodeType:
+    apart.put_named_first()
     if here := current_folder():  # Python leaves out one that was removed
         apart.put_first(str(here))
     try:  # as `python -m` and pdb find it: this knows the packages around it, and the words for each that is not there

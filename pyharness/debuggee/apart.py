@@ -1,10 +1,10 @@
 """Keeps the debugger's modules and the program's apart: neither finds a file that was meant for the other.
 
-The program's folder comes first on its path: a ``json.py`` in it is its ``json``. The debugger in the program imports
-``json`` too, and means Python's. So it never looks into the program's folder; and what it imported under a name that
-the program's folder has as well is forgotten, so that the program finds its own. What the program puts into
-``builtins`` (an ``__import__`` that refuses, or is lazy) is not what the debugger calls. This file itself imports only
-what Python has imported before any program.
+The program's folder comes first on its path, and those of PYTHONPATH: a ``json.py`` in one is its ``json``. The
+debugger in the program imports ``json`` too, and means Python's. So it never looks into the program's folder, and into
+the others at the end; and what it imported under a name that such a folder has as well is forgotten, so that the
+program finds its own. What the program puts into ``builtins`` (an ``__import__`` that refuses, or is lazy) is not what
+the debugger calls. This file itself imports only what Python has imported before any program.
 """
 
 from __future__ import annotations
@@ -38,6 +38,8 @@ class _Kept:
 
     at_start: Collection[str] | None = None
     """What Python itself had imported: no file of the program's can take its place. ``None`` where nobody noted it."""
+    named: Sequence[str] = ()
+    """The folders of PYTHONPATH, while they are behind all others."""
 
 
 class Only:
@@ -152,6 +154,22 @@ def begin(at_start: Collection[str]) -> None:
     have_own_builtins()
 
 
+def put_named_last() -> None:
+    """Look into the folders of PYTHONPATH only for what is nowhere else, until the program begins."""
+    if not sys.flags.ignore_environment:
+        wanted = {_path.abspath(each) for each in os.environ.get("PYTHONPATH", "").split(os.pathsep) if each}
+        _Kept.named = [each for each in sys.path if each in wanted]
+        sys.path[:] = [*(each for each in sys.path if each not in wanted), *_Kept.named]
+
+
+def put_named_first() -> None:
+    """Have them where Python has put them, and forget what was imported in place of a module in them."""
+    named, _Kept.named = _Kept.named, ()
+    sys.path[:] = [*named, *(each for each in sys.path if each not in named)]
+    for folder in named:
+        _forget(set(sys.modules).difference(_Kept.at_start or sys.modules), folder)
+
+
 def have_own_builtins() -> None:
     """From now on the debugger's modules are imported with builtins of their own."""
     finders = [*filter(_has_own, sys.meta_path), _OwnBuiltins()]
@@ -196,6 +214,7 @@ def leave_folder() -> None:
 
 def put_first(folder: str) -> None:
     """Make ``folder`` the first on the program's path, as Python does for its script."""
+    put_named_first()
     if _is_safe():
         return
     sys.path.insert(0, folder)

@@ -19,6 +19,8 @@ PROGRAMS = {
     "verb": "cli.went_over",
 }
 """What the controller calls each program → its module in ``pyharness``."""
+_WITHOUT_THEIRS = ("debug", "run")
+"""Need nothing that is the user's before the user's script; the others need torch, say."""
 
 
 def main() -> int:
@@ -34,6 +36,8 @@ def main() -> int:
     from importlib import import_module
 
     program = sys.argv.pop(1)
+    if program in _WITHOUT_THEIRS:
+        apart.put_named_last()
     if program == "verb":
         import json
 

@@ -7,23 +7,27 @@ from kit.command import PYHARNESS
 from kit.marks import line_of
 from pyharness.host import own_path
 
-SCRIPT = """import click
-print(click.__name__, click.mine)  # @shown
+SCRIPT = """import click, json, queue
+print(click.__name__, click.mine, json.mine, queue.mine)  # @shown
 """
+NAMES = ("click", "json", "queue", "socket", "argparse", "threading")
 
 
 def test_a_module_of_the_users_is_not_the_command_lines(environment, tmp_path):
     users = tmp_path / "users"
     users.mkdir()
-    (users / "click.py").write_text("mine = True\n")
+    for name in NAMES:
+        (users / f"{name}.py").write_text("mine = True\n")
     (users / "rich.py").write_text("raise ImportError('mine')\n")
     script = tmp_path / "script.py"
     script.write_text(SCRIPT)
     path = f"{users}:{environment.get('PYTHONPATH', '')}".rstrip(":")
-    words = [*PYHARNESS, "step", str(script), "--at", f"py:{script}:{line_of('shown', script)}"]
-    done = subprocess.run(words, env={**environment, "PYTHONPATH": path}, capture_output=True, text=True, check=False)
-    assert done.returncode == 0, done.stderr
-    assert "click True" in done.stdout
+    place = ["--at", f"py:{script}:{line_of('shown', script)}"]
+    for words in (["step", script, *place], ["run", script], ["step", *place, "-m", "script"], ["run", "-m", "script"]):
+        command, env = [*PYHARNESS, *map(str, words)], {**environment, "PYTHONPATH": path}
+        done = subprocess.run(command, env=env, cwd=tmp_path, capture_output=True, text=True, check=False)
+        assert done.returncode == 0, done.stderr
+        assert "click True True True" in done.stdout
 
 
 def test_the_users_code_finds_its_own_first(monkeypatch, tmp_path):
