@@ -13,7 +13,7 @@ def put_users_last() -> None:
 
 
 def put_users_first() -> None:
-    """As Python has it, for code of the user's that runs in this process."""
+    """Restore Python's own order, for code of the user's that runs in this process."""
     users = _users()
     own = sys.path[:1] if sys.path[:1] and sys.path[0] not in users else []
     sys.path[:] = [*own, *users, *(each for each in sys.path[len(own) :] if each not in users)]

@@ -43,7 +43,7 @@ def crash_of(stop: Notice | None) -> str:
 
 
 def crash_told(error: str) -> str:
-    """The same, of which gdb 16 and newer only have the signal to say, in the error of the call; else empty."""
+    """What a signal did to a call, from its error: gdb 16 and newer tell only the signal; empty where none did."""
     found = _CRASH.search(error) if _IN_CALL in error.replace("\n", " ") else None
     return f"was ended by {found[1]}" if found else ""
 

@@ -65,7 +65,7 @@ def set_breakpoint(request: Break) -> Bound:
 
 
 def _wake(stops: list[gdb.Breakpoint]) -> None:
-    """Those in a library that is loaded again."""
+    """Enable breakpoints in a library that is loaded again."""
     for stop in stops:
         if stop.is_valid() and stop.number in _asleep:
             _asleep.remove(stop.number)
