@@ -97,6 +97,7 @@ def main(*, went_over: bool = False) -> None:
 
     signal.signal(signal.SIGINT, _ended)
     signal.signal(signal.SIGTERM, _ended)
+    signal.signal(signal.SIGQUIT, _ended)  # whoever has a program under a debugger means both
     streams.prepare()
     status = execute(sys.argv[1:], went_over=went_over)
     if sys.flags.inspect:  # PYTHONINSPECT is the program's: Python would go on at a prompt here, too
@@ -162,4 +163,6 @@ def _ended(number: int, _frame: object) -> None:
     """Leave through every ``with``, so that the program and the debuggers end; impatience cannot cut that short."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     signal.signal(signal.SIGTERM, signal.SIG_IGN)
+    signal.signal(signal.SIGQUIT, signal.SIG_IGN)
+    signal.signal(signal.SIGTTOU, signal.SIG_IGN)  # the terminal is put back from behind as well
     raise ToldToEnd(128 + number)

@@ -57,6 +57,8 @@ class Session:
         self.catches: dict[str, str] = {}
         """Filters of exceptions and signals that stop the program → their conditions."""
         self._arrivals = Arrivals(self)
+        self._given_up = False
+        """Ctrl-C ended what was done."""
         self._again = ""
         """What an empty line does."""
 
@@ -69,6 +71,8 @@ class Session:
             with signals.heard():
                 if self._tried(lambda: self._begin(first)) or (self.debuggee and self.lines.is_typed):
                     self._read_on()
+                else:
+                    self.status = self.status or (ExitStatus.INTERRUPTED if self._given_up else ExitStatus.FAILED)
         except TerminalGoneError:
             self.status = HUNG_UP
         finally:
@@ -124,6 +128,7 @@ class Session:
             self.screen.error(error.message, error.remedy)
             self._failed(error)
         except KeyboardInterrupt:
+            self._given_up = True
             self.screen.note("Interrupted.")
         else:
             return True

@@ -368,6 +368,7 @@ def test_a_pointer_into_a_tensor_names_it_and_has_its_shape(look):
         r"0x[0-9a-f]+ → argument, float32 \[2, 3\] \[\[0\.0, 2\.0, 4\.0\], \[6\.0, 8\.0, 10\.0\]\]",
         found["raw"]["value"],
     )
+    assert found["by_reference"]["value"] == found["raw"]["value"]
     assert look.inside(found["raw"], "[1]", "[2]")["value"] == "10.0"
     assert re.fullmatch(r"0x[0-9a-f]+ → argument\[1\], float32 \[2, 3\]", found["second_row"]["value"])
     assert re.fullmatch(r"\(?.*0x8", found["wild_numbers"]["value"])

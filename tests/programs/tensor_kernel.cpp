@@ -113,6 +113,7 @@ at::Tensor wait(
   THPObjectPtr no_object;
   const float* raw = copy.const_data_ptr<float>();
   const float* second_row = raw + 3;
+  const float*& by_reference = raw;
   float* wild_numbers = reinterpret_cast<float*>(8);
   void* untyped = copy.data_ptr();
   alignas(16) int64_t garbage[64];

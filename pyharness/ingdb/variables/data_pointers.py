@@ -13,7 +13,7 @@ from pyharness.ingdb.calls import expressions
 from pyharness.ingdb.printers import values as tensor_values
 from pyharness.ingdb.stack import backtrace
 from pyharness.ingdb.stack.locals import live_symbols
-from pyharness.ingdb.tensors.address import holds_tensor, plain_type
+from pyharness.ingdb.tensors.address import holds_tensor, plain_type, referred
 from pyharness.ingdb.tensors.elements import element_reader
 from pyharness.model.errors import HarnessError
 from pyharness.model.frozen import frozen
@@ -78,7 +78,7 @@ def owner(value: gdb.Value) -> Owned | None:
     kind = plain_type(value.type)
     if kind.code != gdb.TYPE_CODE_PTR or not _is_number(plain_type(kind.target())):
         return None
-    address = int(value)
+    address = int(referred(value))
     if not address:
         return None
     return next((found for name, info in _known() if (found := _inside(name, info, address))), None)
@@ -165,7 +165,7 @@ def _python() -> Iterator[tuple[str, TensorInfo]]:
 def line(value: gdb.Value, owned: Owned) -> str:
     """The pointer, the tensor's name, and the elements in its shape."""
     info = owned.info
-    shown = f"{int(value):#x} → {_named(owned)}, {info.dtype} {list(info.sizes)}"
+    shown = f"{int(referred(value)):#x} → {_named(owned)}, {info.dtype} {list(info.sizes)}"
     if owned.offset:
         return shown
     return f"{shown} {elements_line(element_reader(torch_process.read, info), info.sizes, info.strides)}"

@@ -10,7 +10,7 @@ import gdb
 
 from pyharness.ingdb.functions import trap_line
 from pyharness.ingdb.printers.values import tensor_at
-from pyharness.ingdb.stack.locals import MAX_VARIABLES, live_symbols
+from pyharness.ingdb.stack.locals import live_symbols
 from pyharness.ingdb.variables.assign import assigned_variable
 from pyharness.ingdb.variables.items import Content, Item, Listed
 from pyharness.ingdb.variables.native import native_item, shortened
@@ -76,7 +76,7 @@ class Symbols(Content):
 
     def __init__(self, frame: gdb.Frame, symbols: list[gdb.Symbol]) -> None:
         self._frame = frame
-        self._symbols = symbols[:MAX_VARIABLES]
+        self._symbols = symbols
         self.named = len(self._symbols)
 
     def named_items(self, start: int, stop: int) -> Iterator[Item]:
