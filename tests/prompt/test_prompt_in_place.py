@@ -213,3 +213,19 @@ def test_pytest_traces_from_a_tests_first_line(tested):
     assert "1 passed" in at.says("c", " in ")
     assert children(at.pid) == []
     assert at.ends() == 0
+
+
+@pytest.mark.parametrize("what", ["breakpoint", "post_mortem"])
+def test_in_code_that_has_no_file(in_place, what):
+    """What Python's prompt, ``-c`` and notebooks run is called ``<...>``, as is what libraries generate."""
+    asks = {
+        "breakpoint": "def f(x):\n    breakpoint()\n    y = x + 1\n    return y\nf(2)",
+        "post_mortem": (
+            "import pyharness\ndef f(x):\n    1 / 0\ntry:\n    f(2)\nexcept Exception:\n    pyharness.post_mortem()"
+        ),
+    }[what]
+    at = in_place(command=(sys.executable, "-c", asks))
+    assert "python · f · <string>:3" in at.text
+    assert at.says("p x").split()[0] == "2"
+    at.type("c\r")
+    assert at.ends() == 0

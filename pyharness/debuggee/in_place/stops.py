@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 
 from pyharness.debuggee.in_place.prompt import Prompt
 from pyharness.debuggee.pydevd import tracing, uncaught
+from pyharness.debuggee.pydevd.asked_files import ASKED_FILES
 from pyharness.debuggee.unpatched import threading
 from pyharness.model.errors import UsageError
 
@@ -67,6 +68,7 @@ def post_mortem(error: BaseException | TracebackType | None = None) -> None:
 
 def stop_in(frame: FrameType) -> None:
     """Stop at the next line of ``frame``."""
+    ASKED_FILES.add(frame)
     if not _is_here():
         return
     import pydevd
@@ -83,6 +85,10 @@ def stop_soon() -> None:
 
 def stop_at(error: BaseException | TracebackType) -> None:
     """Stop where ``error`` was raised, until the thread is to go on."""
+    trace = error if isinstance(error, TracebackType) else error.__traceback__
+    while trace is not None:
+        ASKED_FILES.add(trace.tb_frame)
+        trace = trace.tb_next
     if not _is_here():
         return
     if isinstance(error, TracebackType):

@@ -21,6 +21,7 @@ from pyharness.debuggee.pydevd import (
     unwound_steps,
     woken,
 )
+from pyharness.debuggee.pydevd.asked_files import ASKED_FILES
 from pyharness.debuggee.pydevd.conditions import Conditions
 from pyharness.debuggee.pydevd.emptied_modules import KEPT_MODULES
 from pyharness.debuggee.pydevd.opened_files import open_files
@@ -32,7 +33,7 @@ from pyharness.model.glue import is_written_by_swig
 if TYPE_CHECKING:
     import threading
     from collections.abc import Callable
-    from types import FrameType, ModuleType
+    from types import FrameType, ModuleType, TracebackType
 
 _MARK = "pyharness_spared"
 _UNABLE = _NEVER = -1
@@ -51,6 +52,7 @@ def tune(debugger: Any) -> None:
     debugger.handle_breakpoint_expression = conditions.express
     Stops(debugger).watch()
     debugger.apply_files_filter = _without_glue(debugger.apply_files_filter)
+    debugger.exclude_exception_by_filter = _with_asked(debugger.exclude_exception_by_filter)
     debugger.do_wait_suspend = _with_steps_begun(debugger.do_wait_suspend)
     for name in ("set_suspend", "do_wait_suspend"):  # a stop begins with one of them
         setattr(debugger, name, _with_modules_and_room(getattr(debugger, name)))
@@ -126,7 +128,18 @@ def _with_modules_and_room(function: Callable[..., Any]) -> Callable[..., Any]:
 
 def _without_glue(excludes: Callable[..., bool]) -> Callable[..., bool]:
     def stands_for(frame: FrameType, file: str, *arguments: Any, **named: Any) -> bool:
+        if frame.f_code.co_filename in ASKED_FILES.names:
+            return False
         return excludes(frame, file, *arguments, **named) or is_written_by_swig(file)
+
+    return stands_for
+
+
+def _with_asked(excludes: Callable[..., bool]) -> Callable[..., bool]:
+    def stands_for(exception: Any, trace: TracebackType | None) -> bool:
+        if trace is not None and trace.tb_frame.f_code.co_filename in ASKED_FILES.names:
+            return False
+        return excludes(exception, trace)
 
     return stands_for
 
