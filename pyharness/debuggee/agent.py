@@ -89,7 +89,7 @@ def _dispatch(said: Any) -> dict[str, Any]:
         return {"error": 'a request is an object {"do": NAME, ...}'}
     handler = _HANDLERS.get(name)
     if handler is None:
-        return {"error": f"unknown request {name!r}. {nearest(name, _HANDLERS)}".rstrip()}
+        return {"error": f"unknown request {name!r}. {nearest(name, _HANDLERS)}".rstrip(), "unknown": True}
     try:
         request = Request.known[name].from_json(said)
     except MalformedError as error:

@@ -46,6 +46,8 @@ class Record:
 
     def __init__(self) -> None:
         self._steps: list[_Step] = []
+        self._logs: dict[str, str] = {}
+        """The messages of log points, by their places."""
         self._cannot = ""
         """The first command that a session file has no step for."""
         self._exit_code: int | None = None
@@ -82,6 +84,10 @@ class Record:
         if self._steps:
             self._steps[-1].prints[expression] = value
 
+    def logged(self, where: Where, message: str) -> None:
+        """A log point was set: played, it logs from the program's start."""
+        self._logs[where.written] = message
+
     def ended(self, exit_code: int | None) -> None:
         """The program is over."""
         self._exit_code = exit_code
@@ -104,6 +110,8 @@ class Record:
             yield "kill = true"
         else:
             yield f"exit_code = {self._exit_code}"
+        for place, message in self._logs.items():
+            yield from ("", "[[log]]", f"at = {_text(place)}", f"message = {_text(message)}")
         for step in self._steps:
             yield ""
             yield from _step(step)

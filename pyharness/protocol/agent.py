@@ -41,7 +41,7 @@ class Request(Question[Answer]):
     def answer_in(self, said: Any) -> Answer:
         """The answer in what the agent said; ``RefusedError`` where that is an error."""
         if isinstance(said, dict) and "error" in said:
-            raise RefusedError(str(said["error"]))
+            raise (UnknownError if said.get("unknown") else RefusedError)(str(said["error"]))
         if not isinstance(said, dict) or "answer" not in said:
             raise MalformedError(f"the agent said neither an answer nor an error to {self.tag}")
         return self.read_answer(said["answer"])
@@ -49,6 +49,10 @@ class Request(Question[Answer]):
 
 class RefusedError(Exception):
     """The agent could not do it: why."""
+
+
+class UnknownError(RefusedError):
+    """The agent does not do that: its program was not started for it."""
 
 
 @frozen

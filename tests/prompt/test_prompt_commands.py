@@ -69,6 +69,20 @@ def test_a_log_point_prints_and_runs_on(piped, line):
     assert printed == ["now 0 of 3\n", "now 2 of 3\n", "now 6 of 3\n"]
 
 
+def test_a_saved_session_file_has_the_log_points(piped, line, tmp_path):
+    file = tmp_path / "saved.toml"
+    piped(
+        [
+            f'log py:prompted.py:{line["add"]} "now {{result}}"',
+            f"b py:prompted.py:{line['returns']}",
+            "c",
+            f"save {file}",
+        ]
+    )
+    text = file.read_text()
+    assert f'[[log]]\nat = "py:{PROGRAMS}/prompted.py:{line["add"]}"\nmessage = "now {{result}}"\n' in text
+
+
 def test_values_are_shown_and_changed(piped, line):
     commands = [
         f"b py:prompted.py:{line['asked']}",

@@ -31,6 +31,7 @@ def crossing(piped, environment):
 def test_into_cpp_and_back(crossing):
     steps = ["b scaled", "c", "p value", "set value = 21", "p (&value)[0:1]", "watch value", "info locals", "bt", "up"]
     done = crossing([*steps, "gdb info line", "watch", "finish", "watch", "gdb continue"])
+    assert "all of whose threads stand" in crossing(["b scaled", "c", "gdb gcore core"]).stderr
     shown = blocks(done.stdout)
     assert shown["b scaled"].startswith("1  breakpoint  native:scaled")
     assert "breakpoint · native · crossing::scaled" in shown["c"]

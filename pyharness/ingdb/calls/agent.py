@@ -14,7 +14,7 @@ from pyharness.ingdb.process import libraries
 from pyharness.ingdb.settings import temporarily
 from pyharness.ingdb.stack import backtrace
 from pyharness.model.errors import HarnessError
-from pyharness.protocol.agent import MESSAGE_SIZE, Doorway, Evaluate, RefusedError
+from pyharness.protocol.agent import MESSAGE_SIZE, Doorway, Evaluate, RefusedError, UnknownError
 from pyharness.protocol.codec import MalformedError
 
 if TYPE_CHECKING:
@@ -32,6 +32,10 @@ class _Told:
     """What the controller knows of the program, of which there is one in a gdb."""
 
     doorway: ClassVar[Doorway | None] = None
+
+
+_NOT_ASKED = "gdb cannot ask this program about its Python side."
+_START = "Start it with ph-run, or as `python -m pyharness.debuggee SCRIPT`."
 
 
 class NoAgentError(HarnessError):
@@ -65,6 +69,8 @@ def call(request: Request[Answer]) -> Answer:
     """
     try:
         return request.answer_in(call_with(request.written()))
+    except UnknownError as error:
+        raise NoAgentError(_NOT_ASKED, _START) from error
     except RefusedError as error:
         raise HarnessError(f"The program refused {request.tag!r}: {error}") from error
     except MalformedError as error:
@@ -108,10 +114,7 @@ def _doorway() -> Doorway:
     if _Told.doorway is not None:
         return _Told.doorway
     if not read_symbols():
-        raise NoAgentError(
-            "gdb cannot ask this program about its Python side.",
-            "Start it with ph-run, or as `python -m pyharness.debuggee SCRIPT`.",
-        )
+        raise NoAgentError(_NOT_ASKED, _START)
     return Doorway(*map(_address, ("pyharness_agent", "pyharness_request", "pyharness_answer")))
 
 

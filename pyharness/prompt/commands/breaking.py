@@ -56,6 +56,7 @@ def log(session: Session, rest: str) -> None:
     where = place(session, found[1])
     message = log_message.required(found[2] if found[2] is not None else found[3], python=where.is_python)
     _set(session, Breakpoint(where, message))
+    session.record.logged(where, message)
 
 
 def place(session: Session, text: str) -> Where:

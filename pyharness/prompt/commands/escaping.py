@@ -34,6 +34,10 @@ _NO_END = {
 """Commands that take more lines, draw on the terminal, or start a program of their own: gdb would not come back."""
 
 
+_WHOLE = {"gcore", "generate-core-file"}
+"""Commands that look into every thread."""
+
+
 @command("save", about=_SESSION, takes="FILE", needs="nothing")
 def save(session: Session, rest: str) -> None:
     """Write what was done as a session file that checks itself: `pyharness session run` plays it."""
@@ -81,6 +85,12 @@ def gdb(session: Session, rest: str) -> None:
         raise UsageError("Which command of gdb's?", "For example: gdb info registers")
     if word in _OURS:
         raise UsageError(f"gdb's {word} would go on behind the prompt's back.", "`help` lists what does that here.")
+    if word in _WHOLE:
+        process = session.shell.process.pid
+        raise UsageError(
+            f"gdb's {word} needs a program all of whose threads stand; here the others run.",
+            f"`detach`, then in a shell: gcore {process}",
+        )
     if word in _NO_END:
         raise UsageError(
             f"gdb's {word} needs a terminal, or lines, of its own.", "Do it in a gdb of its own, after `detach`."
