@@ -12,7 +12,8 @@ from kit.paths import ROOT
 
 _FENCE = re.compile(r"^(?P<indent> *)```(?P<language>\w*)\s*$")
 _COMMENT = re.compile(r"<!--\s*(?P<what>not run|exit status):?\s*(?P<value>.*?)\s*-->", re.DOTALL)
-_PROMPTS = ("(gdb) ", "(ph) ")
+_GDB = "(gdb) "
+_PROMPTS = (_GDB, "(ph) ")
 _GENERATED = ("docs/reference/",)
 """Written from the code, which has tests of its own."""
 
@@ -44,6 +45,11 @@ class Command:
     shown: tuple[str, ...]
     typed: tuple[str, ...]
     """What is typed at a prompt, gdb's or ours."""
+
+    @property
+    def input(self) -> str:
+        """What is typed, as it comes through a pipe."""
+        return "".join(f"{line}\n" for line in self.typed)
 
     def __str__(self) -> str:
         return f"{self.block.page}:{self.line}"
@@ -105,5 +111,5 @@ def _commands(block: Block) -> Iterator[Command]:
         text = "\n".join([lines[start][2:], *lines[start + 1 : last + 1]])
         rest = lines[last + 1 : end]
         typed = tuple(line.partition(" ")[2] for line in rest if line.startswith(_PROMPTS))
-        shown = tuple(line for line in rest if not line.startswith(_PROMPTS))
+        shown = tuple(line for line in rest if not line.startswith(_GDB))  # ours shows what it reads from a pipe
         yield Command(block, block.line + start, text, shown, typed)

@@ -114,8 +114,7 @@ class Scratch:
             text = command.text
             if PID.search(text) or "train-4242" in text or re.match(r"pyharness (attach|stack) train", text):
                 text = PID.sub(str(self.program().pid), text)
-            typed = "".join(f"{line}\n" for line in command.typed)
-            self._done[key] = self.call(["bash", "-c", text], input=typed)
+            self._done[key] = self.call(["bash", "-c", text], input=command.input)
         return self._done[key]
 
     def call(self, words: list[str], **options: object) -> subprocess.CompletedProcess[str]:

@@ -26,6 +26,8 @@ BUILD = "sh debugging/build.sh"
 EXPORT = "export PYTHONPATH=build/pyharness-debug/lib"
 EXPORTED = next(each.line for each in COMMANDS if each.text == EXPORT)
 """The session before it needs no such path."""
+SAVED = {line.split()[1]: each for each in COMMANDS for line in each.typed if line.startswith("save ")}
+"""What is saved at the prompt, and by which command."""
 
 
 def test_the_files_are_those_of_the_example():
@@ -67,8 +69,11 @@ def begun(project, extension):
 
     def run(command):
         words = shlex.split(command.text)
+        for file in SAVED.keys() & words:  # that command may be another day's
+            if not (project / file).exists():
+                run(SAVED[file])
         environment = {**plain, **(exported if command.line > EXPORTED else {})}
-        streams = {"stdout": subprocess.PIPE, "stderr": subprocess.STDOUT, "text": True}
+        streams = {"stdout": subprocess.PIPE, "stderr": subprocess.STDOUT, "text": True, "input": command.input}
         done = subprocess.run(words, cwd=project, env=environment, timeout=120, check=False, **streams)
         told = f"{command}: $ {command.text}\nexit status {done.returncode}\n{done.stdout}"
         assert done.returncode == command.block.status, told
@@ -85,7 +90,7 @@ def test_it_begins_with_the_build():
     first, second, *_ = (each.text for each in COMMANDS)
     assert (first, second) == ("pyharness init", BUILD)
     assert [each.text for each in COMMANDS].count(EXPORT) == 1
-    assert len(COMMANDS) == 10
+    assert len(COMMANDS) == 12
 
 
 @pytest.mark.slow
