@@ -64,11 +64,23 @@ def test_the_innermost_frame_is_never_folded():
     ]
 
 
-def test_a_narrow_terminal_cuts_source_text_only(tmp_path, monkeypatch):
+def test_a_narrow_terminal_cuts_source_text_and_has_notes_below(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
-    lines = format_stack(stack(tmp_path), Style(width=52))
-    assert (lines[0][-1], len(lines[0])) == ("…", 52)
-    assert lines[2].endswith("[fx: norm ← blocks.0  /elsewhere/model.py:41]")
+    assert format_stack(stack(tmp_path), Style(width=52)) == [
+        "  native  mine::kernel  kernel.cpp:3  y[i] = x[i] *…",
+        "          … 3 frames of torch dispatcher, interpreter",
+        "  python  forward       model.py:1    norm = rms_no…",
+        "          [fx: norm ← blocks.0  /elsewhere/model.py:41]",
+        "          … 1 frame of interpreter",
+        "  native  N::apply      in libn.so",
+        "          [autograd: MulBackward0 #7]",
+        "  python  <module>      <string>:1",
+    ]
+
+
+def test_a_narrower_one_has_no_source_text(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    assert format_stack(stack(tmp_path), Style(width=40))[0] == "  native  mine::kernel  kernel.cpp:3"
 
 
 def test_variables_come_under_their_frame():

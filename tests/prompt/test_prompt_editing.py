@@ -134,3 +134,10 @@ def test_ctrl_c_twice_asks_whether_to_end_the_program(window, tmp_path):
     at.type("y\r")
     at.shows("the program was ended by SIG")
     at.prompts()
+
+
+def test_a_stack_fits_the_window(window, line):
+    at = window(options=("--at", f"py:prompted.py:{line['add']}"), columns=72)
+    lines = at.does("bt", "<module>")
+    frames = lines[lines.index("(ph) bt") + 1 : lines.index("(ph)")]
+    assert [text[1:2] for text in frames] == ["0", "1", "2"], frames

@@ -20,6 +20,8 @@ MAX_FUNCTION = 46
 MAX_PLACE = 44
 MAX_TEXT = 80
 _MIN_TEXT = 12
+_BELOW = " " * 10
+"""What begins a line that belongs to the frame above it."""
 _HEAD, _TAIL = 150, 50
 
 
@@ -30,7 +32,7 @@ class Style:
     full: bool = False
     """Show every frame; otherwise machinery is folded."""
     width: int | None = None
-    """Cut source text so that a line fits this many columns; ``None`` for no limit."""
+    """Cut source text so that a line fits this many columns, and put notes below it; ``None`` for no limit."""
 
 
 PLAIN = Style()
@@ -109,19 +111,29 @@ def _frame_lines(frame: Frame, widths: tuple[int, int], style: Style) -> Iterato
     language, notes = frame.language, _notes(frame)
     head = f"  {language}  {function_text(frame):<{widths[0]}}"
     place = f"  {place_text(frame):<{widths[1]}}"
-    taken = len(head) + len(place) + (len(notes) + 2 if notes else 0)
-    text = _cut(source_line(frame.file, frame.line), style.width and style.width - taken - 2)
-    behind = f"  {text}" if text else "", f"  {notes}" if notes else ""
+    room = None if style.width is None else style.width - len(head) - len(place) - 2
+    beside = room is None or len(notes) <= room
+    text = _cut(source_line(frame.file, frame.line), room and (room - len(notes) - 2 if notes and beside else room))
+    behind = f"  {text}" if text else "", f"  {notes}" if notes and beside else ""
     if not any(behind):
         head, place = (head, place.rstrip()) if place.strip() else (head.rstrip(), "")
     yield in_parts((head, language), (place, ""), (behind[0], "dim"), (behind[1], "fx"))
+    if notes and not beside:
+        yield Line(f"{_BELOW}{notes}", "fx")
     for name, value in frame.variables:
-        yield Line(f"              {name} = {value}")
+        yield Line(f"{_BELOW}    {name} = {value}")
+
+
+def begins_frame(line: Line) -> bool:
+    """Whether a line of a stack is the first of its frame."""
+    return not line.text.startswith(_BELOW)
 
 
 def _cut(text: str, room: int | None) -> str:
-    room = MAX_TEXT if room is None else max(_MIN_TEXT, min(room, MAX_TEXT))
-    return text if len(text) <= room else text[: room - 1] + "…"
+    room = MAX_TEXT if room is None else min(room, MAX_TEXT)
+    if len(text) <= room:
+        return text
+    return text[: room - 1] + "…" if room >= _MIN_TEXT else ""
 
 
 def function_text(frame: Frame) -> str:

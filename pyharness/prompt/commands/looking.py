@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from pyharness.model.errors import HarnessError, UsageError
 from pyharness.model.text.stack_format import Style as StackStyle
-from pyharness.model.text.stack_format import format_stack
+from pyharness.model.text.stack_format import begins_frame, format_stack
 from pyharness.model.text.styled_line import in_parts
 from pyharness.prompt.commands.breaking import point_lines
 from pyharness.prompt.position import Position
@@ -35,10 +35,10 @@ def bt(session: Session, rest: str) -> None:
     if not rows:
         raise HarnessError("There are no frames.")
     width = len(str(rows[-1][0]))
-    frames = [shown.frame for _, shown in rows]
-    lines = format_stack(frames, StackStyle(full=True, width=session.screen.columns()))
-    numbers = [number for number, shown in rows for _ in range(1 + len(shown.frame.variables))]
-    for number, line in zip(numbers, lines, strict=False):
+    frames, columns = [shown.frame for _, shown in rows], session.screen.columns()
+    numbers = iter([number for number, _ in rows])
+    for line in format_stack(frames, StackStyle(full=True, width=columns and columns - width - 1)):
+        number = next(numbers) if begins_frame(line) else ""
         mark = "→" if number == position.number else " "
         session.screen.write_lines([line.behind(f"{mark}{number:>{width}}")])
 
