@@ -63,6 +63,7 @@ def test_it_moves_without_javascript_and_names_no_machine():
 
 @pytest.mark.slow
 @needs.a_fast_debugger
+@needs.debug_information()
 def test_it_shows_what_the_prompt_shows_now(tmp_path):
     now = tmp_path / "now.svg"
     recorded = subprocess.run(
