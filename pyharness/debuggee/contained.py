@@ -13,7 +13,7 @@ import sys
 from typing import TYPE_CHECKING, Any, NoReturn
 
 from pyharness.debuggee import asked
-from pyharness.debuggee.unpatched import _thread
+from pyharness.debuggee.unpatched import _thread, threading
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -98,7 +98,7 @@ class Containment:
             stream = getattr(sys, name)
             self._put(sys, name, None if stream is None else kind(stream, self))
         self._put(builtins, "breakpoint", self._refusing(builtins.breakpoint, "breakpoint"))
-        self._put(sys, "settrace", self._refusing(sys.settrace, "sys.settrace"))
+        self._put(sys, "settrace", self._refusing(_tracing_as_threads_do(sys.settrace), "sys.settrace"))
         if "bdb" in sys.modules:  # it writes on frames before it calls that
             debugger = sys.modules["bdb"].Bdb
             self._put(debugger, "set_trace", self._refusing(debugger.set_trace, "pdb.set_trace"))
@@ -129,6 +129,18 @@ class Containment:
             return function(target, number)
 
         return stands_for
+
+
+def _tracing_as_threads_do(settrace: Callable[[Any], None]) -> Callable[[Any], None]:
+    """A thread that begins meanwhile is traced as threads are; pydevd warns of any other caller."""
+
+    def stands_for(function: Any) -> None:
+        begins = sys._getframe(2).f_code.co_filename == threading.__file__
+        tracing = sys.modules.get("pydevd_tracing") if begins else None
+        original = tracing.TracingFunctionHolder._original_tracing if tracing else None
+        (original or settrace)(function)
+
+    return stands_for
 
 
 def _refuse(name: str) -> NoReturn:

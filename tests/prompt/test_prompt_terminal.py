@@ -4,6 +4,7 @@ import os
 import signal
 import subprocess
 import sys
+import time
 
 import pytest
 from prompt_text import PROMPT
@@ -67,6 +68,23 @@ def test_an_expression_that_does_not_end_is_ended_by_ctrl_c(dialogue, tmp_path):
 def test_what_the_program_leaves_unended_begins_no_line_of_ours(dialogue, line):
     at = dialogue("midline", options=("--at", f"py:prompted.py:{line['midline']}"))
     assert "50%\r\n1  breakpoint" in at.text
+
+
+def test_a_thread_that_waits_for_the_gil_is_not_asked(dialogue, tmp_path):
+    """What it runs would take the GIL within the GIL's own lock, which no Python of this process survives."""
+    program = tmp_path / "tug.py"
+    program.write_text(
+        "import ctypes, threading\nsleep = ctypes.PyDLL(None).usleep  # it keeps the GIL\n"
+        "print('tugging', flush=True)\n"
+        "for _ in range(4):\n    threading.Thread(target=sleep, args=(400_000,)).start()\n"
+    )
+    at = dialogue(program=program)
+    at.says("c", "tugging")
+    time.sleep(0.6)
+    at.press_ctrl_c()
+    at.wait_for(PROMPT)
+    assert "did not end" not in at.says("p 1")  # it is refused, or the thread has just come out
+    assert "the program ended with exit code 0" in at.says("c")
 
 
 def test_bytes_that_are_no_text_come_through_as_they_are(dialogue):

@@ -1,4 +1,4 @@
-"""Brings a stopped thread to where it may be called: not inside the allocator or the dynamic linker, which hold locks.
+"""Brings a stopped thread to where it may be called: not inside what holds locks.
 
 A stop at a breakpoint is never there; a stop by attaching or by Ctrl-C may be.
 """
@@ -18,12 +18,15 @@ from pyharness.model.errors import HarnessError
 
 _ALLOCATOR = re.compile(r"(je_|tc_|mi_|__libc_)?(malloc|free|calloc|realloc|memalign|aligned_alloc|posix_memalign)")
 _LOCKING = re.compile(r"(libc|ld-linux[^/]*|libjemalloc|libtcmalloc[^/]*|libmimalloc)[.-]")
+_INTERPRETER = re.compile(r"(lib)?python[\d.]")
+_WAITING = re.compile(r"pthread_(cond|mutex)_|lll_lock")
+"""What the interpreter calls for the GIL alone: taking that again within, on the same thread, damages its condition."""
 _MAX_DEPTH = 16
 _FATAL = {signal.SIGSEGV, signal.SIGBUS, signal.SIGFPE, signal.SIGILL, signal.SIGABRT}
 
 
 def inside_locking() -> bool:
-    """Whether the selected thread is in such a call."""
+    """Whether the selected thread is in such a call, or waits for the GIL."""
     return _outermost_locking() is not None
 
 
@@ -38,7 +41,10 @@ def reach() -> None:
             "The stack and the variables of both languages are read from memory: look at these.",
         )
     if gdb.parameter("non-stop"):
-        raise HarnessError("The thread is inside the allocator and cannot be asked.", "Let it run on and try again.")
+        raise HarnessError(
+            "The thread is inside the allocator, the linker or the GIL's lock, and cannot be asked.",
+            "Let it run on and try again.",
+        )
     frame.select()
     with temporarily("suppress-cli-notifications", "on"), temporarily("scheduler-locking", "off"):
         console.run("finish")
@@ -54,15 +60,16 @@ def _has_fatal_signal() -> bool:
 
 def _outermost_locking() -> gdb.Frame | None:
     """The frame of ``malloc`` or the like, of which the thread is inside; ``None`` when it is in other code."""
-    found = None
+    found, inner = None, ""
     frame: gdb.Frame | None = gdb.newest_frame()
     for _ in range(_MAX_DEPTH):
         if frame is None:
             break
         name, library = native_names.name_of(frame)
-        if not library or not _LOCKING.match(Path(library).name):
-            break
-        if _ALLOCATOR.fullmatch(name) or Path(library).name.startswith("ld-"):
+        file = Path(library or "").name
+        if not _LOCKING.match(file):
+            return frame if _WAITING.search(inner) and _INTERPRETER.match(file) else found
+        if _ALLOCATOR.fullmatch(name) or file.startswith("ld-"):
             found = frame
-        frame = frame.older()
+        frame, inner = frame.older(), name
     return found

@@ -72,4 +72,4 @@ def _text(address: int) -> str:
 
 
 _CLASSES = (_Class(152, 224, 56), _Class(80, 152, 32))
-"""Of a std::string of 32 bytes, and of one of 8: the ABI before C++11."""
+"""Layouts with a std::string of 32 bytes, and with one of 8: the ABI before C++11."""

@@ -28,9 +28,9 @@ class Room:
     """How much of a value is shown. gdb calls printers and passes nothing on: so it is one for this gdb."""
 
     elements: ClassVar[int] = 20
-    """Of a container."""
+    """Elements of a container."""
     characters: ClassVar[int] = 160
-    """Of a text."""
+    """Characters of a text."""
     _WHOLE: ClassVar[int] = 10_000
 
     @classmethod
@@ -243,7 +243,7 @@ def base(value: gdb.Value, prefix: str) -> gdb.Value:
 
 
 def find_base(value: gdb.Value, prefix: str) -> gdb.Value | None:
-    """As `base`; ``None`` where there is no such part."""
+    """The part that `base` finds; ``None`` where there is none."""
     for field in value.type.strip_typedefs().fields():
         if field.is_base_class:
             part = value[field]
