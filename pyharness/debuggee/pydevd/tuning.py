@@ -27,6 +27,7 @@ from pyharness.debuggee.pydevd.emptied_modules import KEPT_MODULES
 from pyharness.debuggee.pydevd.opened_files import open_files
 from pyharness.debuggee.pydevd.simultaneous import Stops
 from pyharness.debuggee.pydevd.task_steps import STEPS
+from pyharness.debuggee.pydevd.trace_function import set_trace
 from pyharness.debuggee.watched.imports import after_import
 from pyharness.model.glue import is_written_by_swig
 
@@ -97,9 +98,10 @@ def _hold_while_shown() -> None:
 
 
 def _spare_threads() -> None:
-    """pydevd starts a thread whenever it traces one, and waits for it; Python code in a new one needs memory.
+    """pydevd starts a thread whenever it traces others, which only Python 3.9 has a use for.
 
-    Where there is none it would wait for ever: it traces that thread more slowly, as where its library is missing.
+    Python ends with a crash where one begins at that moment; and one that has no memory to begin is waited for, for
+    ever: pydevd then traces more slowly, as where its library is missing.
     """
     import pydevd_tracing
 
@@ -107,6 +109,8 @@ def _spare_threads() -> None:
         return
     setattr(pydevd_tracing, _MARK, True)
     original = pydevd_tracing.set_trace_to_threads
+    if sys.version_info >= (3, 10):  # noqa: UP036  (programs run on 3.9, too)
+        pydevd_tracing.pydev_monkey = _Here(pydevd_tracing.pydev_monkey)
 
     def set_trace_to_threads(*arguments: Any, **named: Any) -> Any:
         if quiet_thread.lacks_memory():
@@ -115,6 +119,29 @@ def _spare_threads() -> None:
             return original(*arguments, **named)
 
     pydevd_tracing.set_trace_to_threads = set_trace_to_threads
+
+
+class _Here:
+    """The module that starts threads for pydevd's tracing, which does here what a thread would do."""
+
+    def __init__(self, module: ModuleType) -> None:
+        self._module = module
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self._module, name)
+
+    @staticmethod
+    def get_original_start_new_thread(_module: ModuleType) -> Callable[..., None]:
+        """What runs a function on this thread, and leaves the thread's trace function as it was."""
+
+        def run(function: Callable[..., None], arguments: tuple[Any, ...]) -> None:
+            before = sys.gettrace()
+            try:
+                function(*arguments)
+            finally:
+                set_trace(before)
+
+        return run
 
 
 def _with_modules_and_room(function: Callable[..., Any]) -> Callable[..., Any]:
