@@ -13,6 +13,7 @@ import sys
 from typing import TYPE_CHECKING, Any, NoReturn
 
 from pyharness.debuggee import asked
+from pyharness.debuggee.pydevd.trace_function import unwarned
 from pyharness.debuggee.unpatched import _thread, threading
 
 if TYPE_CHECKING:
@@ -136,9 +137,7 @@ def _tracing_as_threads_do(settrace: Callable[[Any], None]) -> Callable[[Any], N
 
     def stands_for(function: Any) -> None:
         begins = sys._getframe(2).f_code.co_filename == threading.__file__
-        tracing = sys.modules.get("pydevd_tracing") if begins else None
-        original = tracing.TracingFunctionHolder._original_tracing if tracing else None
-        (original or settrace)(function)
+        ((unwarned() if begins else None) or settrace)(function)
 
     return stands_for
 

@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 import sys
-from typing import Any
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
 
 MONITORING = sys.version_info >= (3, 12)
 """debugpy then uses ``sys.monitoring``, which is every thread's at once."""
@@ -11,6 +14,11 @@ MONITORING = sys.version_info >= (3, 12)
 
 def set_trace(function: Any) -> None:
     """``sys.settrace``, without pydevd's warning to the program not to use it."""
-    import pydevd_tracing
+    (unwarned() or sys.settrace)(function)
 
-    (pydevd_tracing.TracingFunctionHolder._original_tracing or sys.settrace)(function)
+
+def unwarned() -> Callable[[Any], None] | None:
+    """Python's own ``sys.settrace``, where pydevd has replaced it."""
+    tracing = sys.modules.get("pydevd_tracing")
+    original: Callable[[Any], None] | None = tracing.TracingFunctionHolder._original_tracing if tracing else None
+    return original
