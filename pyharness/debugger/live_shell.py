@@ -75,8 +75,6 @@ _DYING_SECONDS = 0.5
 """How much later than its program's end gdb's own may be heard of."""
 _LEAVING_SECONDS = 5.0
 """How long a program may take to end after debugpy has left it without a word."""
-
-
 _NOT_BEGUN = "The interpreter has not begun the program yet:"
 _NOT_HEARD = "The program has not answered yet, as where native code keeps the GIL:"
 
@@ -106,9 +104,10 @@ class LiveShell(Shell):
         self._told_once: set[str] = set()
         self._gdb = PreparedGdb(self._hear_gdb, self._user_code)
         self._ending = False
-        self._program, self._replaced = "", False
-        self._late = _NOT_BEGUN if command.ours else _NOT_HEARD
         """The program has said that it ends: what leaves it from then on is not lost, however long the end takes."""
+        self._program, self._replaced = "", False
+        """Which program the process runs, and whether it has become another one."""
+        self._late = _NOT_BEGUN if command.ours else _NOT_HEARD
         self._actions = Actions(self)
         python.deliver = self._deliver
         python.asking.seconds = eval_timeout
@@ -302,7 +301,7 @@ class LiveShell(Shell):
     def _runs_another_program(self) -> bool:
         """Whether the process has become another program (``exec`` by native code), in which nobody debugs."""
         now = program_of(self.process.pid)
-        return bool(now) and now != self._program
+        return not self._ending and bool(self._program and now) and now != self._program
 
     def _on_output(self, body: dict[str, Any]) -> None:
         """debugpy says something; its data are ours (``debuggee/pydevd/conditions.py``)."""

@@ -44,12 +44,12 @@ def tasks(pid: int | None) -> list[int]:
 
 
 def program_of(pid: int | None) -> str:
-    """What tells the program that a process runs from one that it was before (``exec``); the same where nobody may see.
+    """What tells the program that a process runs from one that it was before (``exec``).
 
-    The kernel begins the stack of each program elsewhere.
+    The kernel begins the stack of each program elsewhere. Empty for a process that has ended, and where nobody may see.
     """
     fields = _fields(pid)
-    return fields[_STACK] if len(fields) > _STACK else ""
+    return fields[_STACK] if len(fields) > _STACK and fields[_STACK] != "0" else ""
 
 
 def has_handler(pid: int, number: int) -> bool:

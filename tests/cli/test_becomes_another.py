@@ -29,7 +29,7 @@ def test_it_is_left_alone(pyharness, tmp_path, text):
 
 @pytest.mark.parametrize("before", ["", "import ctypes\nctypes.CDLL('libc.so.6')\n"], ids=["debugpy", "gdb"])
 def test_a_signal_that_the_program_waits_for_comes_to_it(pyharness, tmp_path, before):
-    """It blocks the signal in its own threads, as sigwait needs: debugpy's must not get it."""
+    """The program blocks the signal in its own threads, as sigwait needs: debugpy's must not get it."""
     script = tmp_path / "waits.py"
     script.write_text(
         f"import os, signal\n{before}signal.pthread_sigmask(signal.SIG_BLOCK, {{signal.SIGUSR1}})\n"

@@ -13,7 +13,7 @@ from pyharness.model.errors import HarnessError
 SOURCE = PROGRAMS / "dangerous.cpp"
 WHERE = f" in dangerous::crash, dangerous.cpp:{line_of('crashes', SOURCE)}"
 CRASH = f"was ended by SIGSEGV{WHERE if tells_stops_in_calls() else ''}"
-"""Of a call that gdb makes."""
+"""The crash of a call that gdb makes."""
 
 
 @pytest.fixture

@@ -17,7 +17,7 @@ RECORDED = [
     ('~""\n', ""),
 ]
 MANY = f"{'=' * 60}\nx\n"
-"""It could be cut into records in 2 ** 60 ways, and none is right."""
+"""A text that could be cut into records in 2 ** 60 ways, and none is right."""
 PLAIN = ["", "my::foo(int)\n", "~Guard\n", '~"half\n', '"quoted"\n', '~"one\\n"\nand another\n', "=5\nx\n", MANY]
 
 

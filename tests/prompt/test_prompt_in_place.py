@@ -217,7 +217,7 @@ def test_pytest_traces_from_a_tests_first_line(tested):
 
 @pytest.mark.parametrize("what", ["breakpoint", "post_mortem"])
 def test_in_code_that_has_no_file(in_place, what):
-    """What Python's prompt, ``-c`` and notebooks run is called ``<...>``, as is what libraries generate."""
+    """What Python's prompt and ``-c`` run is called ``<...>``, as is what libraries generate."""
     asks = {
         "breakpoint": "def f(x):\n    breakpoint()\n    y = x + 1\n    return y\nf(2)",
         "post_mortem": (

@@ -1,4 +1,4 @@
-"""Code without a file (``<string>``, ``<stdin>``, a notebook's cell) in which somebody has asked to stop."""
+"""Code without a file (``<string>``, ``<stdin>``) in which somebody has asked to stop."""
 
 from __future__ import annotations
 
