@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import queue
 import signal
 import sys
@@ -37,7 +38,7 @@ if TYPE_CHECKING:
 
 _PATIENCE = 0.5
 """Seconds that a second Ctrl-C waits for whoever handles the events."""
-_PAUSE, _GONE = "pause wanted", "terminal gone"
+_PAUSE, _QUIT, _GONE = "pause wanted", "quit typed", "terminal gone"
 """What this front door puts into the queue of events."""
 
 
@@ -166,6 +167,10 @@ class Debuggee(Listener):
             self.stuck = True
             signal.pthread_kill(threading.main_thread().ident or 0, signal.SIGINT)
 
+    def quit(self) -> None:
+        r"""Ctrl-\ while the program runs: the signal that it would get without a debugger; from any thread."""
+        self._events.put((_QUIT, None))
+
     def gone(self) -> None:
         """The terminal has gone; likewise."""
         self._events.put((_GONE, None))
@@ -201,8 +206,12 @@ class Debuggee(Listener):
         del item
         if source == _GONE:
             raise TerminalGoneError
-        self._unheard = False
         machine = self.shell.machine
+        if source == _QUIT:
+            if machine.focus is None and self.alive:
+                os.kill(self.shell.process.pid, signal.SIGQUIT)
+            return
+        self._unheard = False
         if source != _PAUSE or machine.focus is not None:
             return
         if not machine.started:

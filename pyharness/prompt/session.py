@@ -199,6 +199,7 @@ class Session:
         self._began = True
         if self.terminal:
             self.terminal.on_interrupt, self.terminal.on_gone = self.debuggee.interrupt, self.debuggee.gone
+            self.terminal.on_quit = self.debuggee.quit
         for point in self.points:
             point.hits = point.since = 0
             if point.enabled:

@@ -53,6 +53,32 @@ def test_a_line_that_is_not_there_by_either_name(program):
 INLINED = r"has inlined squared into what calls it(.|\n)*Name a line of it, as native:summed\.c:\d+, or build"
 
 
+INLINED_TWICE = """template <class T> T cast(T& of) {
+
+  return of;
+}
+static int read() __attribute__((noinline));
+static int read() { int value; asm volatile("movl $4, %0" : "=r"(value)); return value; }
+static inline int inner(int x) {
+  int tripled = x * 3;
+  return tripled + 1;
+}
+static int consume(int x) __attribute__((noinline));
+static int consume(int x) { asm volatile("" : "+r"(x)); return x; }
+extern "C" int run() { int value = read(); return consume(inner(cast<int>(value))); }
+"""
+
+
+def test_the_first_line_of_its_own_is_named_for_an_inlined_function(tmp_path):
+    """gdb knows such a function by an address, whose line may be a later one, or one of what it calls."""
+    (tmp_path / "twice.cpp").write_text(INLINED_TWICE)
+    library = tmp_path / "twice.so"
+    subprocess.run(["g++", "-g", "-O2", "-fPIC", "-shared", "-o", library, tmp_path / "twice.cpp"], check=True)
+    (tmp_path / "calls.py").write_text(f"import ctypes\nctypes.CDLL({str(library)!r}).run()\n")
+    with pyharness.debug(tmp_path / "calls.py") as stopped, pytest.raises(HarnessError, match=r"twice\.cpp:[78]\b"):
+        stopped.run_to("native:inner")
+
+
 def test_a_function_without_code_of_its_own(program):
     with program("-O2") as stopped, pytest.raises(HarnessError, match=INLINED):
         stopped.run_to("native:squared")

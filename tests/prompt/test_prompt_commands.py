@@ -195,6 +195,13 @@ def test_a_variable_is_set_and_a_line_jumped_to(piped, line):
     assert "total 0" in shown[5][1]
 
 
+def test_after_a_step_and_a_jump_the_program_goes_on(piped, line):
+    commands = [f"tb py:prompted.py:{line['add']}", "c", "n", f"jump {line['returns']}", "c"]
+    shown = blocks(piped(commands).stdout, repeated=True)
+    assert "goto · python · total · " in shown[3][1]
+    assert f"prompted.py:{line['returns']}\n" not in shown[4][1]
+
+
 def test_a_hit_count_is_saved_where_a_session_file_counts_the_same(piped, pyharness, line, tmp_path):
     place = f"py:prompted.py:{line['add']} hits 2"
     saved = tmp_path / "saved.toml"

@@ -44,6 +44,15 @@ def test_ctrl_c_pauses_a_system_call_at_the_frame_of_the_user(dialogue):
     assert at.ends() == 0
 
 
+@pytest.mark.parametrize("mode", ["interrupted", "sleep"])
+def test_ctrl_backslash_is_what_it_is_without_a_debugger(dialogue, mode):
+    at = dialogue(mode)
+    at.says("c", "spinning" if mode == "interrupted" else "sleeping")
+    at.type("\x1c")
+    at.wait_for(PROMPT)
+    assert "SIGQUIT" in at.text
+
+
 def test_ctrl_c_comes_to_the_program_by_a_command(dialogue):
     at = dialogue("interrupted")
     at.says("c", "spinning")

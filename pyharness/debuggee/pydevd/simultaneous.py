@@ -32,6 +32,7 @@ class Stops:
         """The thread whose stop the person looks at."""
         self._gone_on: set[threading.Thread] = set()
         """Threads whose stops the person has gone on from, until they run."""
+        self._waiting: set[threading.Thread] = set()
 
     def watch(self) -> None:
         """From now on."""
@@ -66,6 +67,16 @@ class Stops:
     def wait(self, thread: Any, frame: FrameType, event: str, arg: Any, exception_type: Any = None) -> None:
         """Hold a thread until it may go on; in place of pydevd's ``do_wait_suspend``."""
         reason = self._reasons.pop(thread, None)
+        if thread in self._waiting:  # after a jump pydevd holds it anew within the same stop: what is ahead is told there
+            self._wait(thread, frame, event, arg, exception_type)
+            return
+        self._waiting.add(thread)
+        try:
+            self._hold(thread, frame, event, arg, exception_type, reason)
+        finally:
+            self._waiting.discard(thread)
+
+    def _hold(self, thread: Any, frame: FrameType, event: str, arg: Any, exception_type: Any, reason: int | None) -> None:
         self._wait(thread, frame, event, arg, exception_type)
         while not self._was_told(thread) and (ahead := self._stop_ahead(thread, frame, event, reason)) is not None:
             reason = ahead

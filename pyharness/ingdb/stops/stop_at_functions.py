@@ -207,7 +207,36 @@ def _inlined(name: str) -> str:
         lines = gdb.decode_line(name)[1] or ()
     except gdb.error:
         return ""
-    return next((f"native:{Path(line.symtab.filename).name}:{line.line}" for line in lines if line.symtab), "")
+    places = {place for line in lines for place in _own_lines(line.pc, name)}
+    return next((f"native:{Path(file).name}:{line}" for file, line in sorted(places)), "")
+
+
+def _own_lines(pc: int, name: str) -> set[tuple[str, int]]:
+    """The function's own lines, each with its file, in the copy of it that was inlined here.
+
+    The line of the address itself may be one of what the function calls, which is inlined in its turn; and the line
+    that gdb has for such a function is the one that calls it.
+    """
+    copy = _around(pc)
+    while copy and not matches(copy.function.print_name, name):
+        copy = _around(copy.superblock)
+    if not copy or not copy.function.symtab:
+        return set()
+    entries = [entry for entry in copy.function.symtab.linetable() if copy.start <= entry.pc < copy.end and entry.line]
+    return {(copy.function.symtab.filename, entry.line) for entry in entries if _place(_around(entry.pc)) == _place(copy)}
+
+
+def _around(inner: int | gdb.Block | None) -> gdb.Block | None:
+    """The innermost function, inlined ones counted, that has this address or block."""
+    block = gdb.block_for_pc(inner) if isinstance(inner, int) else inner
+    while block and not block.function:
+        block = block.superblock
+    return block
+
+
+def _place(block: gdb.Block | None) -> tuple[int, int] | None:
+    """Where a block lies: gdb before 14 makes a new object of it each time, and compares those."""
+    return (block.start, block.end) if block else None
 
 
 def _hint(request: Break) -> str:

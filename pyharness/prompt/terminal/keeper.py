@@ -14,7 +14,7 @@ import termios
 from contextlib import suppress
 from typing import TYPE_CHECKING
 
-from pyharness.prompt.terminal.modes import Modes, copy_size
+from pyharness.prompt.terminal.modes import Modes, copy_size, signals_of_keys
 
 if TYPE_CHECKING:
     import socket
@@ -124,13 +124,16 @@ class Keeper:
             self._runs = False
             self._tell(b"gone\n")
             return
-        interrupt, suspend = self._modes.keys
+        interrupt, suspend, leave = self._modes.keys
         if interrupt and interrupt in keys:
             self._tell(b"interrupt\n" * keys.count(interrupt))
             keys = keys.replace(interrupt, b"")
         if suspend and suspend in keys:
             keys = keys.replace(suspend, b"")
             self._suspend()
+        if leave and leave in keys and signals_of_keys(self._master):
+            self._tell(b"quit\n")  # the program may be in no group that this terminal could send it to
+            keys = keys.replace(leave, b"")
         with suppress(OSError):
             os.write(self._master, keys)
 

@@ -22,10 +22,10 @@ class Modes:
         self._plain = False
 
     @property
-    def keys(self) -> tuple[bytes, bytes]:
-        """What is typed to interrupt and to suspend: Ctrl-C and Ctrl-Z, mostly; empty for none."""
-        characters = self._own[_CC]
-        return _key(characters[termios.VINTR]), _key(characters[termios.VSUSP])
+    def keys(self) -> tuple[bytes, bytes, bytes]:
+        """What is typed to interrupt, suspend and quit: Ctrl-C, Ctrl-Z and Ctrl-\\, mostly; empty for none."""
+        interrupt, suspend, leave = (_key(self._own[_CC][each]) for each in (termios.VINTR, termios.VSUSP, termios.VQUIT))
+        return interrupt, suspend, leave
 
     def relay(self) -> None:
         """Have each key come as it is typed, and as no signal; at most once a stop."""
@@ -54,6 +54,14 @@ class Modes:
                 modes[_OFLAG] ^= termios.OPOST
                 termios.tcsetattr(self._terminal, termios.TCSADRAIN, modes)
                 self._plain = plain
+
+
+def signals_of_keys(master: int) -> bool:
+    """Whether keys are signals to a program: not while it reads each key by itself, as curses does."""
+    try:
+        return bool(termios.tcgetattr(master)[_LFLAG] & termios.ISIG)
+    except termios.error:
+        return False
 
 
 def for_lines(modes: list[Any]) -> list[Any]:

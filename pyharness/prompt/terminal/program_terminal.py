@@ -30,6 +30,8 @@ class ProgramTerminal:
     def __init__(self) -> None:
         self.on_interrupt: Callable[[], None] = lambda: None
         """Ctrl-C while the program runs; called on a thread of this object."""
+        self.on_quit: Callable[[], None] = lambda: None
+        """Ctrl-\\ likewise."""
         self.on_gone: Callable[[], None] = lambda: None
         """The terminal has gone; called likewise."""
         self.midline = False
@@ -93,6 +95,8 @@ class ProgramTerminal:
             for word in map(str.strip, words):
                 if word == "interrupt":
                     self.on_interrupt()
+                elif word == "quit":
+                    self.on_quit()
                 elif word == "gone":
                     self.on_gone()
                 else:

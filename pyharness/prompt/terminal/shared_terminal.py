@@ -30,6 +30,8 @@ class SharedTerminal:
     def __init__(self, program: socket.socket) -> None:
         self.on_interrupt: Callable[[], None] = lambda: None
         """Not called: Ctrl-C is the program's while it runs."""
+        self.on_quit: Callable[[], None] = lambda: None
+        """Nor this."""
         self.on_gone: Callable[[], None] = lambda: None
         """The program ends and wants to be left; called on a thread of this object."""
         self.midline = False

@@ -15,6 +15,8 @@ class Terminal(Protocol):
 
     on_interrupt: Callable[[], None]
     """Ctrl-C while the program runs; called on a thread of the terminal's."""
+    on_quit: Callable[[], None]
+    """Ctrl-\\ likewise."""
     on_gone: Callable[[], None]
     """Nobody is there any more; called likewise."""
     midline: bool
