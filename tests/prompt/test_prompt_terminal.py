@@ -1,14 +1,16 @@
 """Dialogues in a terminal: the program has it while it runs, the prompt at a stop, and Ctrl-C pauses."""
 
 import os
+import shlex
 import signal
 import subprocess
 import sys
 import time
 
 import pytest
-from prompt_text import PROMPT
+from prompt_text import PROMPT, Dialogue
 
+from kit.command import PYHARNESS
 from kit.paths import PROGRAMS
 from kit.processes import ends_within
 
@@ -51,6 +53,20 @@ def test_ctrl_backslash_is_what_it_is_without_a_debugger(dialogue, mode):
     at.type("\x1c")
     at.wait_for(PROMPT)
     assert "SIGQUIT" in at.text
+
+
+@pytest.mark.parametrize("terminal", ["dumb", "xterm-256color"])
+def test_a_suspended_prompt_ends_where_a_signal_says_so(environment, terminal):
+    """It is in the background then, and must not read the terminal before it hears the signal."""
+    at = Dialogue(["bash", "--norc", "-i"], {**environment, "TERM": terminal, "PS1": "shell> "})
+    try:
+        at.wait_for("shell> ")
+        at.says(f"{shlex.join(PYHARNESS)} debug {PROGRAMS / 'prompted.py'}", "(ph)")
+        at.type("\x1a")
+        at.wait_for("Stopped")
+        at.says("kill %1; while kill -0 %1 2>/dev/null; do sleep 0.1; done", "Exit 143")
+    finally:
+        at.end()
 
 
 def test_ctrl_c_comes_to_the_program_by_a_command(dialogue):

@@ -2,6 +2,10 @@
 
 from __future__ import annotations
 
+import select
+import signal
+import socket
+import sys
 from collections import deque
 from typing import TYPE_CHECKING, Protocol
 
@@ -15,6 +19,8 @@ if TYPE_CHECKING:
     from pyharness.prompt.screen import Screen
 
 PROMPT = "(ph) "
+_WAKING = 64
+"""Bytes, each of which is a signal."""
 
 
 class Source(Protocol):
@@ -38,16 +44,34 @@ class Typed:
 
     def read(self) -> str:
         """The next line."""
-        return input(PROMPT)
+        return _typed(PROMPT)
 
     def asks(self, question: str) -> bool:
         """Whether the answer begins with a y; who leaves the terminal does not object."""
         try:
-            return input(f"{question} (y or n) ").strip().lower().startswith("y")
+            return _typed(f"{question} (y or n) ").strip().lower().startswith("y")
         except EOFError:
             return True
         except KeyboardInterrupt:
             return False
+
+
+def _typed(prompt: str) -> str:
+    """The line that is typed; signals are heard meanwhile, whichever thread they come to and also in the background.
+
+    There Python could do nothing about one: a process that reads its terminal from behind is stopped within the read.
+    """
+    print(prompt, end="", flush=True)
+    woken, pythons = socket.socketpair()
+    with woken, pythons:
+        pythons.setblocking(False)
+        before = signal.set_wakeup_fd(pythons.fileno(), warn_on_full_buffer=False)
+        try:
+            while sys.stdin not in select.select([sys.stdin, woken], [], [])[0]:
+                woken.recv(_WAKING)
+        finally:
+            signal.set_wakeup_fd(before)
+    return input()
 
 
 class Piped:
