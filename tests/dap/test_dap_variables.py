@@ -166,3 +166,17 @@ def test_values_are_changed_at_a_native_stop(model):
     names = [frame["name"] for frame in model.stack(stood.thread)]
     nesting = "tensor_kernel::Nesting::apply [autograd tensor_kernel::Nesting]"
     assert names.index(nesting) < names.index("backward") < names.index("train")
+
+
+def test_a_slow_repr_is_said_to_be_slow_and_no_variable_of_pydevds_is_advised(dap, tmp_path):
+    script = tmp_path / "slow.py"
+    script.write_text(
+        "import time\nclass Slow:\n    def __repr__(self):\n        time.sleep(0.6)\n        return 'slow'\n"
+        "slow = Slow()\nprint('end')  # @end\n"
+    )
+    program = Debugging(dap.stdio(), str(script)).launch("end")
+    assert program.variables(program.stood().frame)["slow"]["value"] == "slow"
+    program.leave()
+    said = "".join(body["output"] for body in program.client.events("output"))
+    assert "Computing repr of slow (Slow) was slow" in said
+    assert "PYDEVD_" not in said

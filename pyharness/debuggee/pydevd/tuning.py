@@ -62,6 +62,7 @@ def tune(debugger: Any) -> None:
     woken.watch()
     _spare_threads()
     _hold_while_shown()
+    _advise_nothing()
     after_import("torch._dynamo.trace_rules", _leave_uncompiled)
     _log_nothing()
     if os.environ.get("PYTHONBREAKPOINT"):  # the person says what breakpoint() is to do: 0 is nothing
@@ -95,6 +96,22 @@ def _hold_while_shown() -> None:
     name = "PYDEVD_UNBLOCK_THREADS_ON_VARIABLES_TIMEOUT"
     if hasattr(pydevd_comm, name):  # from debugpy 1.8.21 on
         setattr(pydevd_comm, name, _NEVER)
+
+
+def _advise_nothing() -> None:
+    """pydevd says which variable took long to show, and advises a variable of its own against saying so."""
+    from _pydevd_bundle.pydevd_utils import Timer
+
+    for name in ("_compute_repr_slow", "_compute_get_attr_slow"):
+        if compute := getattr(Timer, name, None):
+            setattr(Timer, name, _first_line(compute))
+
+
+def _first_line(compute: Callable[..., str]) -> Callable[..., str]:
+    def stands_for(*arguments: Any) -> str:
+        return compute(*arguments).partition("\n")[0].removeprefix("pydevd warning: ") + "\n"
+
+    return stands_for
 
 
 def _spare_threads() -> None:
