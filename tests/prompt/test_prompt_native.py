@@ -49,6 +49,38 @@ def test_into_cpp_and_back(crossing):
     assert "gdb's continue would go on behind the prompt's back." in done.stderr
 
 
+RETURNING = """#include <string>
+struct Pair { double first; std::string second; double more[3]; };
+static Pair made(int n) { return Pair{n / 2.0, "half"}; }
+static int doubled(int n) { return n * 2; }
+static void nothing(int) {}
+extern "C" int run(int n) {
+  int twice = doubled(n);
+  Pair pair = made(twice);
+  nothing(n);
+  return (int)pair.first;
+}
+"""
+
+
+def test_out_of_a_cpp_function_shows_what_it_has_returned(piped, tmp_path):
+    (tmp_path / "returning.cpp").write_text(RETURNING)
+    library = tmp_path / "returning.so"
+    subprocess.run(["g++", "-g", "-O0", "-fPIC", "-shared", "-o", library, tmp_path / "returning.cpp"], check=True)
+    program = tmp_path / "calls.py"
+    program.write_text(f"import ctypes\nlibrary = ctypes.CDLL({str(library)!r})\nlibrary.run(7)\n")
+    places = [f"b native:{name}" for name in ("doubled", "made", "nothing")]
+    done = piped([*places, "c", "out", "rv", "n", "rv", "c", "out", "c", "out", "out"], program=program)
+    shown = [text for _, text in blocks(done.stdout, repeated=True)][3:]
+    assert "doubled() returned 14\n" in shown[1]
+    assert shown[2].strip() == "14"
+    assert "The last step has left no function by a return" in done.stderr  # which ends what is read from a pipe
+    done = piped([*places, "c", "out", "n", "c", "out", "c", "out", "out"], program=program)
+    shown = [text for _, text in blocks(done.stdout, repeated=True)][3:]
+    assert 'made() returned {first = 7, second = "half"' in shown[4]
+    assert "returned" not in shown[2] + shown[6] + shown[7]
+
+
 def test_a_cpp_exception_is_a_stop_where_that_is_wanted(crossing):
     done = crossing(["catch throw std::*", "c", "bt"])
     assert "exception · native · " in blocks(done.stdout)["c"]

@@ -67,21 +67,21 @@ class Stops:
     def wait(self, thread: Any, frame: FrameType, event: str, arg: Any, exception_type: Any = None) -> None:
         """Hold a thread until it may go on; in place of pydevd's ``do_wait_suspend``."""
         reason = self._reasons.pop(thread, None)
-        if thread in self._waiting:  # after a jump pydevd holds it anew within the same stop: what is ahead is told there
+        if thread in self._waiting:  # after a jump pydevd holds it anew within the same stop
             self._wait(thread, frame, event, arg, exception_type)
             return
         self._waiting.add(thread)
         try:
-            self._hold(thread, frame, event, arg, exception_type, reason)
+            self._hold(thread, reason, frame, event, arg, exception_type)
         finally:
             self._waiting.discard(thread)
 
-    def _hold(self, thread: Any, frame: FrameType, event: str, arg: Any, exception_type: Any, reason: int | None) -> None:
-        self._wait(thread, frame, event, arg, exception_type)
+    def _hold(self, thread: Any, reason: int | None, frame: FrameType, event: str, *more: Any) -> None:
+        self._wait(thread, frame, event, *more)
         while not self._was_told(thread) and (ahead := self._stop_ahead(thread, frame, event, reason)) is not None:
             reason = ahead
             self._set_suspend(thread, ahead)
-            self._wait(thread, frame, event, arg, exception_type)
+            self._wait(thread, frame, event, *more)
 
     def _was_told(self, thread: threading.Thread) -> bool:
         with self._lock:

@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, TypeAlias, TypeVar
 
 from pyharness.debugger.interrupts import passed_to
+from pyharness.debugger.native.callers import NativeCallers
 from pyharness.debugger.native.calls import CallRunsError, NativeCalls
 from pyharness.debugger.native.ending import CALL_DROPPED, PYTHON_LOST, EndedError, NativeEnding, crash_of, crash_told
 from pyharness.debugger.python.asking import GRACE, StuckError
@@ -104,8 +105,8 @@ class NativeSide:
         """gdb's number of the stop where native code has loaded a library."""
         self.reason_of_number: dict[int, NativeReason] = {}
         """gdb's number of a watchpoint or an exception's breakpoint → what a stop at it is."""
-        self._callers: dict[int, mi.Caller | None] = {}
-        """The callers of stopped threads whose stack was read."""
+        self.callers = NativeCallers()
+        """Who called the code of stopped threads, and what was returned to them."""
         self._looked_at = False
         """Variables were handed out since they were last forgotten."""
         self.ending = NativeEnding()
@@ -280,6 +281,7 @@ class NativeSide:
         reason = str(notice.values.get("reason", ""))
         finishing = self._finishing & {thread}
         self._finishing.discard(thread)
+        self.callers.stopped(thread, notice)
         if known := self.reason_of_number.get(number_of(notice)):
             return known
         if number_of(notice) in self._handlers:
@@ -354,12 +356,14 @@ class NativeSide:
 
     def caller(self, thread: int) -> mi.Caller:
         """Who called the user's native code on a stopped thread."""
-        return self._callers.get(thread) or self.ask(mi.FindCaller(thread))
+        if not (found := self.callers.of(thread)):
+            self.callers.keep(thread, found := self.ask(mi.FindCaller(thread)))
+        return found
 
     def stack(self, thread: int) -> tuple[Frame, ...]:
         """The merged stack of a stopped thread, innermost frame first."""
         answer = self.ask(mi.Stack(thread))
-        self._callers[thread] = answer.caller
+        self.callers.keep(thread, answer.caller)
         if answer.note:
             self.on_note(answer.note)
         return answer.frames
@@ -493,10 +497,12 @@ class NativeSide:
     def finish(self, thread: int, level: int) -> None:
         """Run one thread until the frame ``level`` is back on top."""
         self._stepping.add(thread)
+        caller = self.callers.of(thread)
 
         def go_on() -> None:
             self._follow_exceptions(thread, level - 1, leaves=True)
             self._go_on(thread, "finish", level - 1)
+            self.callers.leave(thread, caller)
 
         self.calls.after(thread, go_on)
 
@@ -526,7 +532,7 @@ class NativeSide:
         if thread in self._sent_traps:
             self._sent_traps.discard(thread)
             self._given_traps.add(thread)
-            self._callers.pop(thread, None)
+            self.callers.runs(thread)
             self._gdb.command(_line(mi.ResumeWithTrap(thread, command, level)))  # ^running is no answer of ours
             return
         self._given_traps.discard(thread)
@@ -541,7 +547,7 @@ class NativeSide:
 
     def _of_thread(self, command: str, thread: int) -> str:
         """The MI command for one thread, which is about to move."""
-        self._callers.pop(thread, None)
+        self.callers.runs(thread)
         if thread not in self.thread_ids.values():
             self.refresh_threads()  # it is younger than the last stop
         for number, lwp in self.thread_ids.items():

@@ -261,7 +261,8 @@ def _caller() -> mi.Caller:
         if frame is None:
             break
         if is_own(frame):
-            return mi.Caller("native", finishable + 1)
+            alone = finishable == here.level() and here.type() != gdb.INLINE_FRAME
+            return mi.Caller("native", finishable + 1, native_names.name_of(here)[0] if alone else "")
         if frame.type() != gdb.INLINE_FRAME:
             finishable = level
         if native_names.name_of(frame)[0].startswith("_PyEval_EvalFrame"):

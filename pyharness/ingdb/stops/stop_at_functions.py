@@ -23,6 +23,8 @@ from pyharness.reading.functions.symbol_names import demangled
 from pyharness.reading.process.file_changes import remedy
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
+
     from pyharness.ingdb.functions.user_functions import UserFunction
 
 _bound: dict[int, dict[str, gdb.Breakpoint]] = {}
@@ -217,26 +219,25 @@ def _own_lines(pc: int, name: str) -> set[tuple[str, int]]:
     The line of the address itself may be one of what the function calls, which is inlined in its turn; and the line
     that gdb has for such a function is the one that calls it.
     """
-    copy = _around(pc)
-    while copy and not matches(copy.function.print_name, name):
-        copy = _around(copy.superblock)
-    if not copy or not copy.function.symtab:
+    found = next((each for each in _functions_around(pc) if matches(each[0].print_name, name)), None)
+    if not found or not (file := found[0].symtab):
         return set()
-    entries = [entry for entry in copy.function.symtab.linetable() if copy.start <= entry.pc < copy.end and entry.line]
-    return {(copy.function.symtab.filename, entry.line) for entry in entries if _place(_around(entry.pc)) == _place(copy)}
+    start, end = found[1]
+    entries = [entry for entry in file.linetable() if start <= entry.pc < end and entry.line]
+    return {(file.filename, entry.line) for entry in entries if _innermost(entry.pc) == found[1]}
 
 
-def _around(inner: int | gdb.Block | None) -> gdb.Block | None:
-    """The innermost function, inlined ones counted, that has this address or block."""
-    block = gdb.block_for_pc(inner) if isinstance(inner, int) else inner
-    while block and not block.function:
+def _innermost(pc: int) -> tuple[int, int] | None:
+    return next((extent for _, extent in _functions_around(pc)), None)
+
+
+def _functions_around(pc: int) -> Iterator[tuple[gdb.Symbol, tuple[int, int]]]:
+    """Functions that have an address, inlined ones too, the innermost first, each with where its code lies."""
+    block = gdb.block_for_pc(pc)
+    while block:
+        if block.function:
+            yield block.function, (block.start, block.end)
         block = block.superblock
-    return block
-
-
-def _place(block: gdb.Block | None) -> tuple[int, int] | None:
-    """Where a block lies: gdb before 14 makes a new object of it each time, and compares those."""
-    return (block.start, block.end) if block else None
 
 
 def _hint(request: Break) -> str:

@@ -138,10 +138,10 @@ def py(session: Session, rest: str) -> None:
 
 @command("retval", "rv", about=_VALUES)
 def retval(session: Session, _rest: str) -> None:
-    """Show what the function has returned that the last step has left, in Python."""
+    """Show what the function has returned that the last step has left; of C++ it is `out` that knows."""
     value = returned(session.shell, session.where.top)
     if value is None:
-        raise HarnessError("The last step has left no function of Python's by a return.", "`out` does.")
+        raise HarnessError("The last step has left no function by a return, or none that gives a value.", "`out` does.")
     _show(session, value.value)
 
 

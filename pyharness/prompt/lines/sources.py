@@ -64,7 +64,7 @@ def _typed(prompt: str) -> str:
     print(prompt, end="", flush=True)
     woken, pythons = socket.socketpair()
     with woken, pythons:
-        pythons.setblocking(False)
+        pythons.settimeout(0)
         before = signal.set_wakeup_fd(pythons.fileno(), warn_on_full_buffer=False)
         try:
             while sys.stdin not in select.select([sys.stdin, woken], [], [])[0]:

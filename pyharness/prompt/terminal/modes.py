@@ -23,8 +23,9 @@ class Modes:
 
     @property
     def keys(self) -> tuple[bytes, bytes, bytes]:
-        """What is typed to interrupt, suspend and quit: Ctrl-C, Ctrl-Z and Ctrl-\\, mostly; empty for none."""
-        interrupt, suspend, leave = (_key(self._own[_CC][each]) for each in (termios.VINTR, termios.VSUSP, termios.VQUIT))
+        r"""What is typed to interrupt, suspend and quit: Ctrl-C, Ctrl-Z and Ctrl-\, mostly; empty for none."""
+        characters = self._own[_CC]
+        interrupt, suspend, leave = (_key(characters[each]) for each in (termios.VINTR, termios.VSUSP, termios.VQUIT))
         return interrupt, suspend, leave
 
     def relay(self) -> None:

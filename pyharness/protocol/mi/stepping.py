@@ -139,6 +139,8 @@ class Caller:
     level: int = 0
     """The level of a native caller: ``level - 1`` is a frame that gdb can finish; the way to the caller may end within
     inlined code and goes on from there."""
+    function: str = ""
+    """The function of the user's that is left on the way to a native caller; empty where others are left with it."""
 
 
 @frozen
