@@ -8,10 +8,10 @@ import sys
 import pytest
 from prompt_text import PROMPT
 
-from kit import builds
+from kit import builds, interpreters
 from kit.command import PYHARNESS
 from kit.marks import marks
-from kit.paths import PROGRAMS
+from kit.paths import PROGRAMS, ROOT
 from kit.terminal import children
 
 PROGRAM = PROGRAMS / "in_place.py"
@@ -204,6 +204,18 @@ def test_quitting_a_post_mortem_of_pytests_ends_its_run(tested):
     assert at.ends() == 2
 
 
+@pytest.mark.parametrize(("leaves", "says", "status"), [("q", "Quitting debugger", 2), ("detach", " passed", 0)])
+def test_quitting_a_breakpoint_of_pytests_ends_its_run(tested, leaves, says, status):
+    at = tested("-k", "one or three")
+    assert "breakpoint · python · test_one · " in at.text
+    at.type(f"{leaves}\r")
+    at.wait_for(says if status else "PDB set_trace")
+    if not status:  # the next test stops as well
+        at.wait_for("test_three")
+        at.says(leaves, says)
+    assert at.ends() == status
+
+
 def test_pytest_traces_from_a_tests_first_line(tested):
     at = tested("--trace", "-k", "one")
     assert "step · python · test_one · " in at.text
@@ -228,4 +240,19 @@ def test_in_code_that_has_no_file(in_place, what):
     assert "python · f · <string>:3" in at.text
     assert at.says("p x").split()[0] == "2"
     at.type("c\r")
+    assert at.ends() == 0
+
+
+@pytest.mark.rotated
+@pytest.mark.parametrize("version", interpreters.cases())
+def test_a_program_under_another_python_opens_it(in_place, version):
+    """It need not have the debugger's requirements: the prompt is a process of the Python that has."""
+    python = interpreters.interpreters()[version]
+    settings = {"PYTHONPATH": str(ROOT), "PYHARNESS_PYTHON": sys.executable}
+    at = in_place("looped", command=(python, PROGRAM), **settings)
+    assert "1  breakpoint · python · total · " in at.text
+    assert "result = 2" not in at.says("p result + value")
+    assert "breakpoint · python · total" in at.says("c")
+    at.says("q")
+    at.says("q", "the end")
     assert at.ends() == 0

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 from pyharness.debuggee.in_place import stops
 from pyharness.debuggee.in_place.prompt import Prompt
+from pyharness.debuggee.in_place.raised_soon import raise_soon
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -77,10 +78,21 @@ class Pdb:
         return [], 0
 
     def _wait_to_continue(self) -> None:
-        """Have ``do_continue`` called when the thread that stops goes on."""
+        """Have ``do_continue`` or ``do_quit`` called when the thread that stops goes on."""
         here = Prompt.here()
         if here is not None:
-            here.on_continue = lambda: self.do_continue("")
+            here.on_continue = self._goes_on
+
+    def _goes_on(self) -> None:
+        """The thread is still within the debugger: what pytest raises to end its run comes behind that."""
+        here = Prompt.here()
+        if here is None or not here.quits:
+            self.do_continue("")
+            return
+        try:
+            self.do_quit("")
+        except BaseException as error:  # noqa: BLE001  (not lost: it is raised where it is meant for)
+            raise_soon(error)
 
 
 @contextmanager
