@@ -16,6 +16,7 @@ from pyharness.model.conditions.hits import checked as checked_hits
 from pyharness.model.conditions.native import check_native
 from pyharness.model.errors import UsageError, nearest
 from pyharness.model.frozen import frozen
+from pyharness.model.text.code_functions import function_in
 from pyharness.model.text.code_lines import check_in_file, check_line, executable_line
 
 if TYPE_CHECKING:
@@ -29,13 +30,14 @@ SHAPES = (
     ("op:NAME", "every generated statement that calls a function of this name"),
     ("node:NAME", "an autograd node, before it runs; NAME may have *"),
     ("py:FILE:LINE", "a line of Python"),
+    ("py:FILE:FUNCTION", "the first line of a function of Python's"),
     ("native:FUNCTION", "a C or C++ function; namespaces may be left out"),
     ("native:FILE:LINE", "a line of C or C++"),
 )
 """How a place is written, and what it is."""
 FORMS = (
-    "A place is fx:NODE, fx:MODULE.PATH, op:NAMESPACE::NAME, node:NAME, py:FILE:LINE, native:FUNCTION or "
-    "native:FILE:LINE, then maybe `if CONDITION` (op: and node: take `when CONDITION`) and `hits N`."
+    "A place is fx:NODE, fx:MODULE.PATH, op:NAMESPACE::NAME, node:NAME, py:FILE:LINE, py:FILE:FUNCTION, "
+    "native:FUNCTION or native:FILE:LINE, then maybe `if CONDITION` (op: and node: take `when CONDITION`) and `hits N`."
 )
 _CONDITION = re.compile(r"\s+(if|when)\s+")
 _DANGLING = re.compile(r"\s(if|when|hits)$")
@@ -43,7 +45,8 @@ _HITS = re.compile(r"(.*[\w)\]}'\"*])\s+hits(?:\s+|(?=[<>=%]))([^\s'\"][^'\"]*)"
 """Behind the word are no quotes: else it stands in a string of the condition."""
 _GOES_ON = re.compile(r"\b(if|when|and|or|not|in|is|else|lambda)$")
 """An expression does not end so: a name ``hits`` behind it is a part of it."""
-_PYTHON_LINE = re.compile(r"[^:]+\.pyi?:\d+")
+_PYTHON_LINE = re.compile(r"[^:]+\.pyi?:(\d+|[^\W\d][\w.]*)")
+_FUNCTION = re.compile(r"[^\W\d]\w*(\.[^\W\d]\w*)*")
 _NATIVE_LINE = re.compile(r".+\.(c|cc|cpp|cxx|cu|cuh|h|hpp|hxx|inc):\d+", re.IGNORECASE)
 _NUMBER = re.compile(r"-?[0-9]{1,4000}")
 _ADDRESS = re.compile(r"\*0x[0-9A-Fa-f]{1,16}")
@@ -148,11 +151,21 @@ def _placed(text: str, folders: Sequence[Path], root: str) -> Where:
     file, line = _split(rest)
     if kind == "native":
         return _native(rest, file, line, condition, [_here(folder, root) for folder in folders])
-    if line is None:
-        raise UsageError(f"'py:{rest}' names no line.", "Write py:FILE:LINE, e.g. py:train.py:40.")
+    file, line = (file, line) if line is not None else _of_function(rest, folders, root)
     where = Where("py", file=_existing(file, folders, root), line=line, condition=condition)
     executable_line(root + where.file, line)
     return where
+
+
+def _of_function(text: str, folders: Sequence[Path], root: str) -> tuple[str, int]:
+    """The file, and the line, of ``FILE:FUNCTION``."""
+    file, colon, name = text.rpartition(":")
+    if not colon or not _FUNCTION.fullmatch(name):
+        raise UsageError(
+            f"'py:{text}' names no line.",
+            f"Write py:FILE:LINE or py:FILE:FUNCTION, e.g. py:train.py:{text if _FUNCTION.fullmatch(text) else 40}.",
+        )
+    return file, function_in(root + _existing(file, folders, root), name).line
 
 
 def _native(rest: str, file: str, line: int | None, condition: str, folders: Sequence[Path]) -> Where:

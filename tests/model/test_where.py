@@ -48,6 +48,9 @@ def test_a_place_is_what_it_says(text, where):
         ("relu", "Write fx:relu or native:relu"),
         ("py:test_where.py", "names no line"),
         ("py:test_wheer.py:3", "Did you mean test_where.py"),
+        ("py:parse", "py:FILE:FUNCTION, e.g. py:train.py:parse"),
+        ("py:test_where.py:test_a_place_is_what", "Did you mean test_a_place_is_what_it_says"),
+        ("py:test_where.py:test a", "names no line"),
         (f"py:{'a' * 5000}.py:3", "There is no file"),
         ("fx:relu if x >", "is not a Python expression"),
     ],
@@ -56,6 +59,34 @@ def test_what_is_no_place_says_what_is_meant(text, message):
     with pytest.raises(UsageError) as caught:
         parse(text, HERE)
     assert message in str(caught.value)
+
+
+FUNCTIONS = """class Net:
+    @staticmethod
+    def forward(x):
+        def inner():
+            return x
+        return inner()
+
+class Other:
+    def forward(self): return 1
+
+def main():
+    pass
+"""
+
+
+@pytest.mark.parametrize(("name", "line"), [("main", 12), ("Net.forward", 4), ("inner", 5), ("Other.forward", 9)])
+def test_a_function_of_a_file_is_its_first_line(tmp_path, name, line):
+    (tmp_path / "net.py").write_text(FUNCTIONS)
+    for text in (f"py:net.py:{name}", f"net.py:{name}"):
+        assert parse(f"{text} if x hits 2", [tmp_path]).written == f"py:{tmp_path / 'net.py'}:{line} if x hits 2"
+
+
+def test_a_name_of_several_functions_means_none(tmp_path):
+    (tmp_path / "net.py").write_text(FUNCTIONS)
+    with pytest.raises(UsageError, match=r"Several functions of .*\n  4  Net.forward\n  9  Other.forward"):
+        parse("py:net.py:forward", [tmp_path])
 
 
 @pytest.mark.parametrize("path", ["a if b/x.py", "a when b/x.py", "a hits 5/x.py", "x if y.py", "a if b hits 3/x.py"])

@@ -6,11 +6,14 @@ from types import CodeType
 from typing import TYPE_CHECKING
 
 from pyharness.host.regular_file import read_regular
+from pyharness.model.errors import UsageError, nearest
 from pyharness.model.frozen import frozen
 from pyharness.model.text.code_lines import code_lines
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
+
+_MOST = 8
 
 
 @frozen
@@ -32,6 +35,24 @@ def functions_of(file: str) -> list[CodeFunction]:
     except (OSError, SyntaxError, ValueError, MemoryError, RecursionError):
         return []
     return list(_within(code, ""))
+
+
+def function_in(file: str, name: str) -> CodeFunction:
+    """The function of a file that has ``name``, with as many of the names around it as are needed.
+
+    ``UsageError`` where there is none, with the nearest names, or more than one.
+    """
+    functions = functions_of(file)
+    exact = [each for each in functions if each.name == name]
+    found = exact or [each for each in functions if each.name.endswith(f".{name}")]
+    if not found:
+        names = [each.name for each in functions]
+        remedy = nearest(name, names) or (f"It has {', '.join(names[:_MOST])}." if names else "Name a line of it.")
+        raise UsageError(f"{file} has no function {name!r}.", remedy)
+    if len(found) > 1:
+        listed = "\n".join(f"  {each.line}  {each.name}" for each in found[:_MOST])
+        raise UsageError(f"Several functions of {file} are called {name!r}:\n{listed}", "Name one by its line.")
+    return found[0]
 
 
 def _within(code: CodeType, prefix: str) -> Iterator[CodeFunction]:
