@@ -15,7 +15,7 @@ from pyharness.model.errors import HarnessError
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from pyharness.debugger.program import Program
+    from pyharness.debugger.api.program import Program
     from pyharness.model.stops import Stop
 
 PROGRAM = Path(__file__).parent / "programs" / "op_loop.py"

@@ -14,8 +14,8 @@ if TYPE_CHECKING:
     from pyharness.debuggee.in_place.stops import breakpoint as breakpoint  # noqa: A004  (for PYTHONBREAKPOINT)
     from pyharness.debuggee.in_place.stops import post_mortem as post_mortem
     from pyharness.debuggee.in_place.stops import set_trace as set_trace
-    from pyharness.debugger.program import debug as debug
-    from pyharness.debugger.starting.attach import attach as attach
+    from pyharness.debugger.api.attach import attach as attach
+    from pyharness.debugger.api.debug import debug as debug
     from pyharness.native.find_nan import find_nan as find_nan
     from pyharness.native.recording import record as record
 else:
@@ -26,8 +26,8 @@ else:
         {
             "debuggee.in_place.pdb_class": "Pdb",
             "debuggee.in_place.stops": "breakpoint post_mortem set_trace",
-            "debugger.starting.attach": "attach",
-            "debugger.program": "debug",
+            "debugger.api.attach": "attach",
+            "debugger.api.debug": "debug",
             "native.find_nan": "find_nan",
             "native.recording": "record",
         },

@@ -103,6 +103,12 @@ class Breakpoints:
         """The breakpoint that the program means by a name that it was given for an op."""
         return next((each for each in self._set if str(each.number) == known_as), None)
 
+    def logged(self, number: int, text: str) -> None:
+        """Hand on what the log point of this number printed, unless it has been removed since."""
+        point = next((each for each in self._set if each.number == number), None)
+        if point:
+            self._listener.logged(point, text)
+
     def add(self, new: Breakpoint, native: NativeSide | None) -> None:
         """Stop there from now on; native places need ``native`` once a library of the user's is loaded."""
         where = new.where

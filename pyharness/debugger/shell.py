@@ -147,7 +147,7 @@ class Shell(ABC):
 
     def interrupt(self) -> None:
         """End the expression that runs, in either language, and nothing else; from any thread."""
-        if self.native and self.native.ending.end():
+        if self.native and self.native.asking.ending.end():
             return  # Python hears a word to cancel when it has the GIL, and would end what is asked next
         if self.python.alive:
             with suppress(HarnessError):  # its program has just ended

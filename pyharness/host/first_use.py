@@ -15,7 +15,7 @@ Hooks = tuple["Callable[[str], Any]", "Callable[[], list[str]]", list[str]]
 def on_first_use(package: str, homes: Mapping[str, str], *more: str) -> Hooks:
     """``__getattr__``, ``__dir__`` and ``__all__`` of ``package``; ``more`` are names that it has already.
 
-    ``homes`` gives for a module of the package (``"debugger.program"``) its names, with spaces between. Type checkers
+    ``homes`` gives for a module of the package (``"debugger.api.debug"``) its names, with spaces between. Type checkers
     do not see this, but the same names imported under ``TYPE_CHECKING``, as themselves (``attach as attach``), and so
     they tell of a name that does not exist.
     """

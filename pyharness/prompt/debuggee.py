@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 from pyharness.debugger.core.shell import CoreFile, CoreShell
 from pyharness.debugger.listener import Listener
-from pyharness.debugger.live_shell import LiveShell
+from pyharness.debugger.live.shell import LiveShell
 from pyharness.debugger.native.filters import NativeFilters
 from pyharness.debugger.native.watch import NativeWatch
 from pyharness.debugger.python.exceptions import for_debugpy

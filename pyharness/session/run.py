@@ -5,7 +5,8 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import IO, TYPE_CHECKING, Any, TypeAlias
 
-from pyharness.debugger.program import DEBUGGER_LOST, debug
+from pyharness.debugger.api.debug import debug
+from pyharness.debugger.api.program import DEBUGGER_LOST
 from pyharness.debugger.python.dap_client import RequestError
 from pyharness.host.descriptors import inherited
 from pyharness.host.exit_status import ExitStatus
@@ -18,8 +19,8 @@ from pyharness.session.plan import Step
 if TYPE_CHECKING:
     from collections.abc import Callable
 
+    from pyharness.debugger.api.program import Program
     from pyharness.debugger.breakpoint import Breakpoint
-    from pyharness.debugger.program import Program
     from pyharness.session.plan import LogPoint, Plan, Target
 
 Entry: TypeAlias = Begun | Printed | Stop | Checked | Logged | Ended | Failure

@@ -44,7 +44,7 @@ PAGES = (
         "pyharness",
         "[In CI](../guides/ci.md#in-python), [Inside the autograd engine](../engine.md)",
         (
-            "pyharness.debugger.program:Program",
+            "pyharness.debugger.api.program:Program",
             "pyharness.model.where:Where",
             "pyharness.model.stops:Stop",
             "pyharness.model.frames:Frame",

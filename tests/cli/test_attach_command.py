@@ -7,8 +7,8 @@ import sys
 import pytest
 from words_program import WORDS
 
+from pyharness.debugger.api.attach import attach
 from pyharness.debugger.starting import processes
-from pyharness.debugger.starting.attach import attach
 from pyharness.model.errors import HarnessError, UsageError
 
 

@@ -7,7 +7,7 @@ import sys
 import threading
 
 import pyharness
-from pyharness.debugger.live_shell import LiveShell
+from pyharness.debugger.live.shell import LiveShell
 
 target, state, *place = sys.argv[1:]
 
@@ -35,11 +35,11 @@ with pyharness.attach(target, eval_timeout=600) as program:
     if state == "stepping":
         program.into_native()
     if state == "deaf":  # gdb is busy, and hears nothing of our end
-        program._shell.native._gdb.post('-interpreter-exec console "python import time; time.sleep(600)"')
+        program._shell.native.link.post('-interpreter-exec console "python import time; time.sleep(600)"')
     if state == "halting":  # gdb has sent the signal by which it halts a thread, and has not seen it come
         halt = "import gdb, os, signal, time; os.kill(gdb.selected_inferior().pid, signal.SIGSTOP); "
         halt += "signal.pthread_sigmask(signal.SIG_BLOCK, range(1, 65)); time.sleep(600)"
-        program._shell.native._gdb.post(f'-interpreter-exec console "python {halt}"')
+        program._shell.native.link.post(f'-interpreter-exec console "python {halt}"')
     if state == "evaluating":
         threading.Thread(target=stay, daemon=True).start()
         program.evaluate(place[1])

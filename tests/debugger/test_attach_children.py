@@ -14,7 +14,7 @@ import pyharness
 from kit.debugged_program import line_of
 from kit.paths import PROGRAMS
 from kit.running_program import wait_for_end
-from pyharness.debugger.program import Program
+from pyharness.debugger.api.program import Program
 from pyharness.debugger.starting.launch import Command
 from pyharness.model.errors import DebuggerLostError
 

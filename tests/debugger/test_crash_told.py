@@ -2,7 +2,7 @@
 
 import pytest
 
-from pyharness.debugger.native.ending import crash_told
+from pyharness.debugger.native.in_program.ending import crash_told
 
 LATER = """The program being debugged received signal SIGSEGV, Segmentation fault
 while in a function called from GDB.  GDB has restored the context

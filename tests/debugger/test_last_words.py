@@ -3,7 +3,7 @@
 import queue
 import threading
 
-from pyharness.debugger.last_words import last_words
+from pyharness.debugger.live.last_words import last_words
 from pyharness.gdbmi.records import Notice
 
 PRINTED = ("gdb", Notice("~", "console", {"text": "ph-logged"}))

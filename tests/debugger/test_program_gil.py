@@ -3,7 +3,7 @@
 import pytest
 
 from kit.debugged_program import source_line
-from pyharness.debugger.native.side import NativeSide
+from pyharness.debugger.native.in_program.asking import NativeAsking
 from pyharness.debugger.python.dap_client import RequestError
 from pyharness.model.errors import HarnessError, UsageError
 
@@ -125,7 +125,7 @@ def test_a_step_that_could_not_begin_can_be_taken_again(debugged, monkeypatch):
         program.run_to(crossing.at("held"))
         assert at(program.into()) == ("native", "crossing::held", source_line("held"))
         with monkeypatch.context() as patched:
-            patched.setattr(NativeSide, "ask_agent", _refuse)
+            patched.setattr(NativeAsking, "ask_agent", _refuse)
             with pytest.raises(HarnessError, match="cannot be asked"):
                 program.over()
         assert program.stack()[0].line == source_line("held")

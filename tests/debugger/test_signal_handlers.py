@@ -7,7 +7,7 @@ import pytest
 
 from kit import builds
 from kit.paths import PROGRAMS, search_path
-from pyharness.debugger.program import Program
+from pyharness.debugger.api.program import Program
 
 SOURCE = PROGRAMS / "signalled.cpp"
 ALARM = 1 << 13

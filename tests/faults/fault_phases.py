@@ -14,7 +14,7 @@ import pyharness
 from kit import builds
 from kit.marks import line_of, place
 from kit.paths import PROGRAMS
-from pyharness.debugger.live_shell import LiveShell
+from pyharness.debugger.live.shell import LiveShell
 from pyharness.model.errors import HarnessError
 from pyharness.protocol.channel import Hello, Ready
 

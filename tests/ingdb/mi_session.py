@@ -6,6 +6,7 @@ import subprocess
 
 from kit import builds, marks
 from kit.paths import PROGRAMS
+from pyharness.debugger.native.link import GdbLink
 from pyharness.debugger.native.side import NativeSide
 from pyharness.model.user_code import UserCode
 from pyharness.protocol.mi import Break
@@ -35,7 +36,8 @@ class Attached:
             env=os.environ | (environment or {}),
         )
         self._stops = queue.SimpleQueue()
-        self.native = NativeSide(self._notice, agent=None, guarded=False, user_code=UserCode())
+        code = UserCode()
+        self.native = NativeSide(GdbLink(self._notice, code), code, agent=None, guarded=False)
 
     def _notice(self, notice):
         if notice is None or notice.kind == "stopped":
@@ -71,8 +73,8 @@ class Attached:
             assert notice is not None, self.story()
             if "thread-id" not in notice.values:
                 raise AssertionError(f"the program ended: {notice.values}\n{self.story()}")
-            thread = self.native.lwp_of(str(notice.values["thread-id"]))
-            reason = self.native.reason_of(notice, thread, lambda number: number in user_breakpoints)
+            thread = self.native.link.lwp_of(str(notice.values["thread-id"]))
+            reason = self.native.stops.reason_of(notice, thread, lambda number: number in user_breakpoints)
             if reason:
                 return reason, thread, notice
 

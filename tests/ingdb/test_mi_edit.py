@@ -25,7 +25,7 @@ def edit(program):
 
 
 def next_line(program, thread):
-    program.native.step(thread, "next")
+    program.native.threads.step(thread, "next")
     assert program.stop()[0] == "stepped"
     return program.native.where(thread).line
 
@@ -42,7 +42,7 @@ def test_a_jump_forward_skips_and_one_back_runs_again(program, edit):
     assert program.native.evaluate(thread, "third") == "104"
     edit.jump(thread, str(SOURCE), line_of("steps_first"))
     assert next_line(program, thread) == line_of("steps_second")
-    program.native.resume(thread)
+    program.native.threads.resume(thread)
     assert program.heard() == "done s"
 
 
@@ -62,7 +62,7 @@ def test_a_jump_that_would_break_objects_is_refused(program, edit, steps, mark, 
     with pytest.raises(GdbError) as refused:
         edit.jump(thread, str(SOURCE), line_of(mark))
     assert message in refused.value.message
-    program.native.resume(thread)
+    program.native.threads.resume(thread)
     assert program.heard() == "scopes 114"
 
 
@@ -72,13 +72,13 @@ def test_a_jump_within_and_around_a_block_of_objects(program, edit):
     for mark in ("scopes_inside", "scopes_inside_second"):
         assert next_line(program, thread) == line_of(mark)
     edit.jump(thread, str(SOURCE), line_of("scopes_inside"))
-    program.native.resume(thread)
+    program.native.threads.resume(thread)
     assert program.heard().startswith("scopes ")
 
 
 def test_a_jump_needs_the_beginning_of_a_line(program, edit):
     thread = program.run_to("capable::steps", "s")
-    program.native.step(thread, "stepi")
+    program.native.threads.step(thread, "stepi")
     assert program.stop()[0] == "stepped"
     with pytest.raises(GdbError, match="in the middle of line"):
         edit.jump(thread, str(SOURCE), line_of("steps_third"))
@@ -89,11 +89,11 @@ def test_a_step_of_one_instruction_and_a_breakpoint_at_one(program):
     pc = program.native.stack(thread)[0].address
     code = NativeCode(program.native).disassemble(pc, 6)
     for command, entry in (("stepi", code[1]), ("nexti", code[2])):
-        program.native.step(thread, command)
+        program.native.threads.step(thread, command)
         assert program.stop()[0] == "stepped"
         assert program.native.stack(thread)[0].address == entry.address
     numbers = program.native.ask(Break(address=code[5].address)).numbers
-    program.native.resume(thread)
+    program.native.threads.resume(thread)
     assert program.stop(numbers)[0] == "breakpoint"
     assert program.native.stack(thread)[0].address == code[5].address
 
@@ -101,7 +101,7 @@ def test_a_step_of_one_instruction_and_a_breakpoint_at_one(program):
 def test_a_breakpoint_that_ignores_hits(program):
     thread = program.run_to("capable::steps", "s")
     numbers = program.native.ask(Break("capable::count", ignore=2)).numbers
-    program.native.resume(thread)
+    program.native.threads.resume(thread)
     program.say("ccc")
     assert program.stop(numbers)[0] == "breakpoint"
     assert [program.heard() for _ in range(3)] == ["done s", "done c", "done c"]

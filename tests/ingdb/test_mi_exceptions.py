@@ -35,7 +35,7 @@ def test_what_the_user_throws(program):
         assert (found.kind, found.type, found.bases) == ("throw", kind, bases)
         assert found.what.startswith(what)
         assert found.frame.line == line_of(mark)
-        program.native.resume(thread)
+        program.native.threads.resume(thread)
         assert program.heard() == f"done {letter}"
 
 
@@ -49,7 +49,7 @@ def test_where_it_is_caught(program):
         found = exceptions.info(thread)
         assert (found.kind, found.type, found.bases, found.frame.line) == ("catch", kind, bases, line_of("caught"))
         assert found.what.startswith(what)
-        program.native.resume(thread)
+        program.native.threads.resume(thread)
         assert program.heard() == f"done {letter}"
 
 
@@ -60,7 +60,7 @@ def test_only_the_types_that_are_asked_for(program):
     _, thread, _ = program.stop()
     assert exceptions.info(thread).type == "std::out_of_range"
     exceptions.stop_at()
-    program.native.resume(thread)
+    program.native.threads.resume(thread)
     program.say("u")
     assert [program.heard() for _ in range(4)] == ["done f", "done g", "done n", "done u"]
 
@@ -85,7 +85,7 @@ def test_an_error_of_torch_that_the_user_raises(torch_program):
     assert found.what.startswith("Expected ::write(static_cast<int>(ready), &byte, 1) == 1 to be true")
     assert found.frame.function == "tensor_kernel::wait"
     exceptions.stop_at()
-    torch_program.native.resume(thread)
+    torch_program.native.threads.resume(thread)
     assert [torch_program.heard(), torch_program.heard()] == ["done p", "done e"]
 
 
@@ -102,5 +102,5 @@ def test_an_error_of_python_that_passes_through_the_users_code(torch_program):
     }
     assert found.frame.function.startswith("tensor_kernel::identity")
     exceptions.stop_at()
-    torch_program.native.resume(thread)
+    torch_program.native.threads.resume(thread)
     assert torch_program.heard() == "done p"

@@ -54,8 +54,8 @@ def test_the_program_outlives_a_gdb_that_is_killed(program):
     stop = program.run_to(f"py:{PROGRAM}:{line_of('made', PROGRAM)}")
     native = program._shell.attach()
     NativeWatch(native).watch(stop.thread, "x[1, 0]")
-    os.kill(native.gdb_pid, signal.SIGKILL)
-    assert native.ends(20)  # the program may end before that is heard of
+    os.kill(native.link.pid, signal.SIGKILL)
+    assert native.link.ends(20)  # the program may end before that is heard of
     with pytest.raises(DebuggerLostError):
         program.resume()
     assert program.finish() == 7

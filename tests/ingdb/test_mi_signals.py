@@ -85,7 +85,7 @@ def test_only_the_signals_asked_for_stop_and_the_program_gets_them(program):
     stopped, thread, _ = program.stop()
     found = signals.info(thread)
     assert (stopped, found.name, found.sender, found.address) == ("signal", "SIGUSR1", program.process.pid, None)
-    program.native.resume(thread)
+    program.native.threads.resume(thread)
     assert program.heard() == "done U"
     with pytest.raises(GdbError, match="SIGNOSUCH"):
         signals.stop_at(["SIGNOSUCH"])

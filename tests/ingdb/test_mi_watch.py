@@ -21,7 +21,7 @@ def test_a_write_is_told_with_both_values_and_its_line(program):
     found = watch.watch(thread, "counters[1]")
     assert (found.length, found.value) == (8, "20")
     assert found.description == f"counters[1] (long) at {found.address:#x}"
-    program.native.resume(thread)
+    program.native.threads.resume(thread)
     program.say("c")
     reason, thread, _ = program.stop()
     assert reason == "data breakpoint"
@@ -36,7 +36,7 @@ def test_threads_that_come_later_are_watched(program):
     names = [f"counters[{index}]" for index in range(4)]
     for name in names:
         watch.watch(thread, name)
-    program.native.resume(thread)
+    program.native.threads.resume(thread)
     program.say("t")
     hits = {}
     for _ in names:
@@ -56,7 +56,7 @@ def test_it_outlives_the_frame_and_goes_when_it_is_removed(program):
     thread = program.run_to("capable::steps", "s")
     watch = NativeWatch(program.native)
     found = watch.watch(thread, "ratio", condition="$value > 5 && $old == 3")
-    program.native.resume(thread)
+    program.native.threads.resume(thread)
     program.say("ccc")
     assert [program.heard() for _ in range(2)] == ["done s", "done c"]
     _, thread, _ = program.stop()
@@ -64,7 +64,7 @@ def test_it_outlives_the_frame_and_goes_when_it_is_removed(program):
     assert (hit.old, hit.new) == ("3", "6")
     assert hit.by.line == line_of("count_ratio")
     watch.unwatch(found.number)
-    program.native.resume(thread)
+    program.native.threads.resume(thread)
     assert [program.heard() for _ in range(2)] == ["done c", "done c"]
 
 
@@ -73,7 +73,7 @@ def test_reads_are_told(program, access):
     thread = program.run_to("capable::steps", "s")
     watch = NativeWatch(program.native)
     watch.watch(thread, "counters[2]", access=access)
-    program.native.resume(thread)
+    program.native.threads.resume(thread)
     program.say("r")
     reason, thread, _ = program.stop()
     hit = watch.hits(thread)[0]
@@ -87,7 +87,7 @@ def test_an_address_and_its_bytes(program):
     assert whole.length == 32
     assert whole.value == "{10, 20, 30, 40}"
     found = watch.watch(thread, replace(whole, address=whole.address + 8, length=16))
-    program.native.resume(thread)
+    program.native.threads.resume(thread)
     program.say("c")
     _, thread, notice = program.stop()
     hit = watch.hit(notice, thread)
@@ -116,14 +116,14 @@ def test_two_that_one_write_hits_are_both_told(program):
     thread = program.run_to("capable::steps", "s")
     watch = NativeWatch(program.native)
     numbers = {watch.watch(thread, "counters[1]").number, watch.watch(thread, "*(int*)&counters[1]").number}
-    program.native.resume(thread)
+    program.native.threads.resume(thread)
     program.say("cc")
     for old in (20, 22):
         _, thread, _ = program.stop()
         hits = watch.hits(thread)
         assert {hit.number for hit in hits} == numbers
         assert {(hit.old, hit.new) for hit in hits} == {(str(old), str(old + 2))}
-        program.native.resume(thread)
+        program.native.threads.resume(thread)
     assert [program.heard() for _ in range(3)] == ["done s", "done c", "done c"]
 
 
@@ -133,7 +133,7 @@ def test_a_condition_that_does_not_parse_is_refused_and_one_that_fails_stops(pro
     with pytest.raises(GdbError, match=r"The condition '\$value >' does not parse"):
         watch.watch(thread, "ratio", condition="$value >")
     watch.watch(thread, "ratio", condition="nosuch > 1")
-    program.native.resume(thread)
+    program.native.threads.resume(thread)
     program.say("c")
     _, thread, _ = program.stop()
     assert watch.hits(thread)[0].error == 'the condition cannot be tested: No symbol "nosuch" in current context.'
@@ -152,7 +152,7 @@ def test_the_fifth_register_is_refused_with_what_holds_the_others(program):
 
 def test_a_machine_without_debug_registers_refuses_at_once(program):
     thread = program.run_to("capable::steps", "s")
-    program.native._gdb.console(
+    program.native.link.console(
         "python from pyharness.ingdb.stops import debug_registers; debug_registers.refusal = lambda *_: 'not here'"
     )
     with pytest.raises(GdbError) as refused:

@@ -34,20 +34,20 @@ def thread(program):
     """A thread that stands in the kernel; it has left it at the end."""
     thread = program.run_to("tensor_kernel::wait", "k")
     yield thread
-    program.native.resume(thread)
+    program.native.threads.resume(thread)
     assert program.heard() == "done k"
 
 
 def changed(program, watch, thread, letter):
     """Let the kernel return and the program change a tensor; the hit, and the thread stands in the kernel again."""
-    program.native.resume(thread)
+    program.native.threads.resume(thread)
     program.say(letter)
     reason, thread, _ = program.stop()
     assert reason == "data breakpoint", program.story()
     hit = watch.hits(thread)[0]
     for number in list(watch.targets):
         watch.unwatch(number)
-    program.native.resume(thread)
+    program.native.threads.resume(thread)
     assert [program.heard(), program.heard()] == ["done k", f"done {letter}"]
     program.run_to("tensor_kernel::wait", "k")
     return hit

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any
 
 from pyharness.dap.beginning.children import offer
 from pyharness.debugger.listener import Listener
-from pyharness.debugger.live_shell import LiveShell
+from pyharness.debugger.live.shell import LiveShell
 from pyharness.debugger.native.filters import NativeFilters
 from pyharness.debugger.starting.attach import Attachment
 from pyharness.debugger.starting.launch import Command

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 from contextlib import suppress
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import TYPE_CHECKING, TypeVar
 
+from pyharness.debugger.native.link import GdbLink
 from pyharness.debugger.native.side import NativeSide
 from pyharness.debugger.native.signals import NativeSignals
+from pyharness.debugger.native.threads import NativeThreads
 from pyharness.gdbmi.client import GdbError, GdbLostError
 from pyharness.model.errors import DebuggerLostError, HarnessError
 from pyharness.model.frozen import frozen
@@ -15,9 +17,10 @@ from pyharness.protocol.mi import OpenCore
 
 if TYPE_CHECKING:
     from collections.abc import Callable
+    from contextlib import AbstractContextManager
 
     from pyharness.gdbmi.records import Notice, Value
-    from pyharness.protocol.mi import Command, CoreContents, SignalStop
+    from pyharness.protocol.mi import CoreContents, SignalStop
 
 IMMOBILE = "A core file cannot run, and nothing in it can be changed: start the program itself for that."
 REOPEN = "Open the core file again."
@@ -44,11 +47,42 @@ class OpenedCore:
     """What the program died of; ``None`` where it lived on."""
 
 
+class CoreLink(GdbLink):
+    """A gdb whose end ends the session: there is no program to let go."""
+
+    def command(
+        self,
+        text: str,
+        timeout: float | None = 60.0,
+        waits: AbstractContextManager[None] | None = None,
+        on_answer: Callable[[], None] = lambda: None,
+    ) -> dict[str, Value]:
+        """What gdb says; ``CoreLostError`` where it is gone."""
+        try:
+            return super().command(text, timeout, waits, on_answer)
+        except GdbLostError as error:
+            raise CoreLostError from error
+
+
+class CoreThreads(NativeThreads):
+    """The threads of a core file: each stands, and none goes on."""
+
+    def held(self, thread: int, ask: Callable[[], Answer]) -> Answer | None:
+        """The answer; nobody needs to hold the thread."""
+        del thread
+        return ask()
+
+    def _of_thread(self, command: str, thread: int) -> str:
+        del command, thread
+        raise HarnessError(IMMOBILE)
+
+
 class CoreNative(NativeSide):
     """Every thread stands, for ever."""
 
     def __init__(self, on_notice: Callable[[Notice | None], None]) -> None:
-        super().__init__(on_notice, agent=None, guarded=False, user_code=UserCode.of(()))
+        code = UserCode.of(())
+        super().__init__(CoreLink(on_notice, code), code, agent=None, guarded=False, threads=CoreThreads)
 
     def open(self, path: str, program: str) -> OpenedCore:
         """Read a core file; ``HarnessError`` says what is wrong with it."""
@@ -57,7 +91,7 @@ class CoreNative(NativeSide):
         except GdbError as error:
             message, _, remedy = error.message.partition("\n")
             raise HarnessError(message, remedy) from error
-        self.refresh_threads()
+        self.link.refresh_threads()
         return OpenedCore(contents, self._died_of(contents.thread))
 
     def _died_of(self, thread: int) -> SignalStop | None:
@@ -65,17 +99,3 @@ class CoreNative(NativeSide):
             found = NativeSignals(self).info(thread)
             return None if found.name in _ALIVE else found
         return None
-
-    def _held(self, thread: int, ask: Callable[[], Answer]) -> Answer | None:
-        del thread
-        return ask()
-
-    def _resume(self, command: str, thread: int, options: str = "") -> None:
-        del command, thread, options
-        raise HarnessError(IMMOBILE)
-
-    def _said(self, command: Command[Any], line: str) -> dict[str, Value]:
-        try:
-            return super()._said(command, line)
-        except GdbLostError as error:
-            raise CoreLostError from error

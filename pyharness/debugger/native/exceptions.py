@@ -40,7 +40,7 @@ class NativeExceptions:
         """Look again after libraries were loaded: one may bring a C++ runtime of its own."""
         if self._command:
             numbers = self._native.ask(self._command)
-            self._native.reason_of_number.update(dict.fromkeys(numbers, "exception"))
+            self._native.stops.of_number.update(dict.fromkeys(numbers, "exception"))
 
     def info(self, thread: int) -> mi.CxxException:
         """What a stop with the reason ``exception`` is about."""

@@ -6,7 +6,7 @@ import re
 from typing import TYPE_CHECKING
 
 from pyharness.debugger.native.exceptions import NativeExceptions
-from pyharness.debugger.native.side import FATAL_SIGNALS
+from pyharness.debugger.native.settings import FATAL_SIGNALS
 from pyharness.debugger.native.signals import NativeSignals
 
 if TYPE_CHECKING:

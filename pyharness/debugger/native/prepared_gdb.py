@@ -6,6 +6,7 @@ import threading
 from concurrent.futures import Future
 from typing import TYPE_CHECKING
 
+from pyharness.debugger.native.link import GdbLink
 from pyharness.debugger.native.side import NativeSide
 from pyharness.gdbmi.client import INSTALL_GDB, GdbLostError, find_gdb
 from pyharness.model.errors import HarnessError
@@ -25,7 +26,8 @@ class PreparedGdb:
 
     def __init__(self, on_notice: Callable[[Notice | None], None], user_code: UserCode) -> None:
         self._on_notice = on_notice
-        self._user_code = user_code
+        self.user_code = user_code
+        """What gdb takes for the user's code."""
         self._begun = False
         self._made: Future[NativeSide] = Future()
 
@@ -45,7 +47,8 @@ class PreparedGdb:
     def _make(self, agent: Doorway | None, guarded: bool) -> None:  # noqa: FBT001  (a thread's arguments)
         native = None
         try:
-            native = NativeSide(self._on_notice, agent=agent, guarded=guarded, user_code=self._user_code)
+            link = GdbLink(self._on_notice, self.user_code)
+            native = NativeSide(link, self.user_code, agent=agent, guarded=guarded)
             native.prepare()
             self._made.set_result(native)
         except (HarnessError, OSError) as error:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from pyharness.debugger.native.side import number_of
+from pyharness.debugger.native.stop_reasons import number_of
 from pyharness.protocol import mi
 
 if TYPE_CHECKING:
@@ -47,7 +47,7 @@ class NativeWatch:
         )
         found = self._native.ask_about(thread, command)
         self.targets[found.number] = found
-        self._native.reason_of_number[found.number] = "data breakpoint"
+        self._native.stops.of_number[found.number] = "data breakpoint"
         return found
 
     def unwatch(self, number: int) -> None:

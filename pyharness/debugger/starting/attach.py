@@ -1,29 +1,26 @@
-"""Attaches to a running program: by handle, by process id, or by a part of its command line."""
+"""A running program to attach to: by handle, by process id, or by a part of its command line."""
 
 from __future__ import annotations
 
 from dataclasses import field
 from typing import TYPE_CHECKING, Any
 
-from pyharness.debugger.program import Program
 from pyharness.debugger.starting import processes
 from pyharness.debugger.starting.attach_inject import inject
 from pyharness.debugger.starting.attached import Attached, Way
 from pyharness.debugger.starting.hand_over import hand_over
 from pyharness.debugger.starting.launch import packages
-from pyharness.debugger.starting.words import words
 from pyharness.host import handles
 from pyharness.host.process_state import is_stopped
 from pyharness.host.surroundings import Surroundings
 from pyharness.model.errors import HarnessError, UsageError, nearest
-from pyharness.model.evaluation import EVAL_TIMEOUT
 from pyharness.model.frozen import frozen
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping, Sequence
+    from collections.abc import Callable, Mapping
 
     from pyharness.host.handles import Handle
-    from pyharness.protocol.channel import Child, Message
+    from pyharness.protocol.channel import Message
 
 
 @frozen
@@ -103,49 +100,3 @@ def find(target: str) -> Handle | int:
     if by_pid is None:
         processes.check(pid)
     return by_pid or pid
-
-
-def attach(  # noqa: PLR0913  (each is a thing a user may want to say)
-    target: int | str,
-    *,
-    children: bool = False,
-    include: Sequence[str] = (),
-    progress: Callable[[str], None] | None = None,
-    notes: Callable[[str], None] | None = None,
-    on_child: Callable[[Child], None] | None = None,
-    crashes: bool = False,
-    child_wait: float = 10.0,
-    seconds: float = 15.0,
-    eval_timeout: float = EVAL_TIMEOUT,
-) -> Program:
-    """Debug a program that runs already; it runs on when the session ends.
-
-    Use it as files are used: in a ``with`` block, or by itself, to its ``close()``.
-
-    Args:
-        target: The handle of ``pyharness run``, a process id, or a part of one process's command line.
-        children: Child processes that it starts from now on get a handle each, by which they can be attached to.
-        include: Path patterns of library code (of torch, say) that steps shall stop in after all.
-        progress: Called with a line of text at each phase that can take a second.
-        notes: As for ``debug``.
-        on_child: Called with each such child, which waits for a debugger of its own.
-        crashes: Attach gdb at once where a library is loaded that is not Python's own, so that a crash is a stop.
-        child_wait: Seconds that a child waits for a debugger of its own.
-        seconds: How long the program may take to answer: native code may keep the GIL.
-        eval_timeout: Seconds that an expression may take.
-
-    Raises:
-        HarnessError: There is no such program, another debugger has it, or it cannot be reached; with the remedy.
-
-    """
-    told = progress or (lambda _text: None)
-    wanted = Attachment(str(target), children, child_wait, seconds=seconds, progress=told)
-    return Program(
-        wanted,
-        words("include", include),
-        progress,
-        notes=notes,
-        on_child=on_child,
-        crashes=crashes,
-        eval_timeout=eval_timeout,
-    )

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import time
 from contextlib import suppress
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Protocol, TypeVar
 
 from pyharness.gdbmi.client import GdbError
 from pyharness.model.errors import HarnessError
@@ -14,12 +14,20 @@ from pyharness.protocol.agent import ArmNextLine, ArmStepIn, Disarm
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from pyharness.debugger.native.side import NativeSide
-
 _PATIENCE = 2.0
 """Seconds that an expression of gdb's has for its end once gdb has given it up."""
 _POLL = 0.02
 _ARMING = (ArmStepIn().written(), ArmNextLine().written())
+
+
+Answer = TypeVar("Answer")
+
+
+class Gdb(Protocol):
+    """Who knows what gdb knows."""
+
+    def ask(self, command: mi.Command[Answer]) -> Answer:
+        """The answer of one of our MI commands."""
 
 
 class CallRunsError(HarnessError):
@@ -35,8 +43,8 @@ class CallRunsError(HarnessError):
 class NativeCalls:
     """Which threads run such a call, and what is to be done with each when it is over."""
 
-    def __init__(self, native: NativeSide) -> None:
-        self._native = native
+    def __init__(self, gdb: Gdb) -> None:
+        self._gdb = gdb
         self._running: dict[int, mi.AskAgent | None] = {}
         """Thread → what it was asked; ``None`` for an expression of gdb's, whose value is lost."""
         self.owed: dict[int, Callable[[], None]] = {}
@@ -46,7 +54,7 @@ class NativeCalls:
         """The agent's reply; where the thread still runs a call, ``later`` until that is over."""
         thread = command.thread
         if thread not in self._running:
-            return self._noted(thread, command, self._native.ask(command))
+            return self._noted(thread, command, self._gdb.ask(command))
         asked = self._running[thread]
         reply = self._ended(thread)
         return reply if reply.runs or asked == command else self.ask(command)
@@ -98,12 +106,12 @@ class NativeCalls:
             return
         disarm = mi.AskAgent(thread, Disarm().written())
         with suppress(GdbError):
-            if self._noted(thread, disarm, self._native.ask(disarm)).later:
+            if self._noted(thread, disarm, self._gdb.ask(disarm)).later:
                 self._running[thread] = asked
 
     def _ended(self, thread: int) -> mi.AgentReply:
         asked = self._running.pop(thread)
-        return self._noted(thread, asked, self._native.ask(mi.EndCall(thread)))
+        return self._noted(thread, asked, self._gdb.ask(mi.EndCall(thread)))
 
     def _noted(self, thread: int, asked: mi.AskAgent | None, reply: mi.AgentReply) -> mi.AgentReply:
         if reply.runs:

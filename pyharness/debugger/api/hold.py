@@ -7,8 +7,8 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
+from pyharness.debugger.api.turns import Turns
 from pyharness.debugger.interrupts import postponed
-from pyharness.debugger.turns import Turns
 from pyharness.host.forks import own
 from pyharness.model.errors import HarnessError
 

@@ -7,36 +7,30 @@ import threading
 import weakref
 from contextlib import suppress
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import TYPE_CHECKING, TypeVar
 
 from pyharness.debugger import interrupts
+from pyharness.debugger.api.evaluation import text_of
+from pyharness.debugger.api.hold import Hold
+from pyharness.debugger.api.waiting import Heard, Missing
 from pyharness.debugger.breakpoint import Breakpoint
 from pyharness.debugger.described_stop import described
-from pyharness.debugger.hold import Hold
 from pyharness.debugger.interrupts import postponed
-from pyharness.debugger.listener import Listener
-from pyharness.debugger.live_shell import LiveShell
-from pyharness.debugger.merged_stack import merged_stack, python_place
-from pyharness.debugger.python.asking import with_prints
-from pyharness.debugger.python.dap_client import RequestError
+from pyharness.debugger.live.shell import LiveShell
+from pyharness.debugger.merged_stack import merged_stack
 from pyharness.debugger.starting import words
-from pyharness.debugger.starting.launch import Command, missing_in
-from pyharness.gdbmi.client import GdbError
+from pyharness.debugger.starting.launch import missing_in
 from pyharness.host.exit_status import ExitStatus
 from pyharness.model.conditions import log_message
 from pyharness.model.errors import DebuggerLostError, HarnessError
 from pyharness.model.evaluation import EVAL_TIMEOUT, checked_level, checked_timeout
 from pyharness.model.where import Where, folders_of, parse
-from pyharness.protocol.agent import NOT_EVALUATED, Evaluate
 from pyharness.protocol.mi import MAX_FRAMES
 
 if TYPE_CHECKING:
-    import os
-    from collections.abc import Callable, Mapping, Sequence
+    from collections.abc import Callable, Sequence
     from types import TracebackType
-    from typing import IO
 
-    from pyharness.debugger.breakpoints import Breakpoints
     from pyharness.debugger.machine import Request
     from pyharness.debugger.shell import Shell
     from pyharness.debugger.starting.target import Target
@@ -74,7 +68,7 @@ class Program:
         self._command = command
         self._progress = progress or (lambda _text: None)
         self._notes = notes or _LOG.warning
-        self._heard = _Heard(self._notes, on_child)
+        self._heard = Heard(self._notes, on_child)
         self._make_shell: Callable[[], Shell] = lambda: LiveShell(
             command, included, self._progress, crashes=crashes, eval_timeout=eval_timeout, listener=self._heard
         )
@@ -255,7 +249,7 @@ class Program:
         """
         with self._hold.used(runs=True):
             there = self.set_breakpoint(where)
-            missing = _Missing(there, self._shell.breakpoints, self._notes)
+            missing = Missing(there, self._shell.breakpoints, self._notes)
             stop = self._go("continue", missing) if self.exit_code is None else None
             if stop is None and not self._hold.given_up:
                 raise self._shell.breakpoints.not_reached(there)
@@ -326,38 +320,7 @@ class Program:
         """
         checked_level(level, MAX_FRAMES)
         text = words.word("expression", expression)
-        return self._ask(lambda stop: self._evaluate(stop, text, level))
-
-    def _evaluate(self, stop: Stop, expression: str, level: int) -> str:
-        language, text = _language_of(expression, stop.frame.language)
-        if stop.frame.language == "python":
-            if language == "native":
-                raise HarnessError(
-                    f"{expression!r}: the thread is stopped in Python code.", "Step into native code first."
-                )
-            return self._shell.python.evaluate(stop.thread, text, level)
-        native = self._shell.attach()
-        said_gdb = ""
-        if language == "native":
-            try:
-                return native.evaluate(stop.thread, text, level)
-            except GdbError as error:
-                if expression.startswith("native:"):
-                    raise
-                said_gdb = str(error)
-        place = self._python_place(stop.thread, level) if level else ("", 0, 0)
-        answer = self._shell.ask_agent(stop.thread, Evaluate(text, *place)) or NOT_EVALUATED
-        if answer.text is None:
-            problem = f"{answer.prints}{answer.problem}"
-            if language == "python":
-                raise RequestError(problem)
-            raise _unknown(text, said_gdb, problem)
-        return with_prints(answer.prints, answer.text)
-
-    def _python_place(self, thread: int, level: int) -> tuple[str, int, int]:
-        stack = [each.frame for each in merged_stack(self._shell, thread)]
-        own = [frame for frame in stack if frame.language == "python" and not frame.plumbing]
-        return python_place(stack, own[checked_level(level, len(own))])
+        return self._ask(lambda stop: text_of(self._shell, stop, text, level))
 
     def stack(self) -> list[Frame]:
         """The stack of the thread that stopped, both languages merged, innermost first."""
@@ -380,111 +343,3 @@ class Program:
             with self._shell.excused():
                 return question(self.stop)
             raise self._ended()
-
-
-class _Heard(Listener):
-    """What a program under the Python API is heard of while somebody waits for its next stop."""
-
-    def __init__(self, note: Callable[[str], None], on_child: Callable[[Child], None] | None) -> None:
-        self._note = note
-        self._on_child = on_child or (lambda _child: None)
-        self.to: dict[Breakpoint, Callable[[str], object]] = {}
-        """Log point → who takes its lines."""
-
-    def logged(self, breakpoint_: Breakpoint, text: str) -> None:
-        """Hand on what a log point printed."""
-        self.to[breakpoint_](text)
-
-    def output(self, text: str, category: str) -> None:
-        """Note what is wrong with a log point's condition."""
-        if category == "important":
-            self._note(text.rstrip("\n"))
-
-    def child(self, child: Child) -> None:
-        """Hand on a child process."""
-        self._on_child(child)
-
-
-class _Missing:
-    """Notes, whenever that has changed, what lacks a place that is waited for."""
-
-    def __init__(self, place: Breakpoint, breakpoints: Breakpoints, note: Callable[[str], None]) -> None:
-        self._place = place
-        self._breakpoints = breakpoints
-        self._note = note
-        self._noted = ""
-
-    def __call__(self) -> None:
-        text = self._breakpoints.so_far(self._place)
-        if text and text != self._noted:
-            self._note(f"Still waiting for {self._place}. {text}")
-        self._noted = text
-
-
-def _language_of(expression: str, default: str) -> tuple[str, str]:
-    """The language that an expression is in, and the expression without its prefix."""
-    for language, prefix in (("python", "py:"), ("native", "native:")):
-        if expression.startswith(prefix):
-            return language, expression.removeprefix(prefix).strip()
-    return default, expression
-
-
-def _unknown(expression: str, said_gdb: str, problem: str) -> HarnessError:
-    """The error of an expression without a value; gdb may know what it names, and not what it does with it."""
-    if said_gdb and not said_gdb.startswith("No symbol "):
-        return HarnessError(f"gdb has no value for {expression!r}: {said_gdb}", f"In Python: {problem}")
-    return HarnessError(f"{expression!r} is known neither to gdb nor to Python here.", problem)
-
-
-def debug(  # noqa: PLR0913  (each is a thing a user may want to say)
-    script: str | os.PathLike[str],
-    *arguments: str | os.PathLike[str],
-    module: bool = False,
-    python: str | os.PathLike[str] = "",
-    cwd: str | os.PathLike[str] | None = None,
-    env: Mapping[str, str] | None = None,
-    stdout: IO[Any] | int | None = None,
-    pass_fds: Sequence[int] = (),
-    include: Sequence[str] = (),
-    progress: Callable[[str], None] | None = None,
-    notes: Callable[[str], None] | None = None,
-    crashes: bool = False,
-    eval_timeout: float = EVAL_TIMEOUT,
-) -> Program:
-    """Start ``script`` under both debuggers: the program stands before its first line.
-
-    Use it as files are used: in a ``with`` block, which ends it, or by itself, to its ``close()``.
-
-    Args:
-        script: A Python file, or the name of a module with ``module=True``.
-        arguments: Its command line.
-        module: Run it as ``python -m``.
-        python: Its interpreter; this one when empty.
-        cwd: Its working folder.
-        env: Added to its environment.
-        stdout: Where its output goes (as ``subprocess.Popen`` takes it); this process's when ``None``.
-        pass_fds: File descriptors that it gets beside its streams, as in ``subprocess.Popen``.
-        include: Path patterns of library code (of torch, say) that steps shall stop in after all.
-        progress: Called with a line of text at each phase that can take a second.
-        notes: Called with what to know while the program runs, such as the nearest names to a place that nothing has;
-            ``None`` is a warning of the logger ``pyharness``, which Python writes to stderr.
-        crashes: Attach gdb with the first library that is not Python's own, so that a crash in one is a stop.
-        eval_timeout: Seconds that an expression may take.
-
-    Raises:
-        HarnessError: The script, its interpreter, gdb or debugpy cannot be used; the error carries the remedy.
-
-    """
-    command = Command(
-        words.word("script", script),
-        words.words("arguments", arguments),
-        module,
-        words.word("python", python),
-        None if cwd is None else words.word("cwd", cwd),
-        words.environment(env or {}),
-        stdout,
-        pass_fds=pass_fds,
-    )
-    return Program(
-        command, words.words("include", include), progress, notes=notes, crashes=crashes, eval_timeout=eval_timeout
-    )

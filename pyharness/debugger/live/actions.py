@@ -6,6 +6,7 @@ from contextlib import suppress
 from typing import TYPE_CHECKING
 
 from pyharness.debugger import machine as m
+from pyharness.debugger.live.agent import GilBlockedError, GilHeldError
 from pyharness.model.errors import HarnessError
 from pyharness.protocol.agent import ArmNextLine, ArmStepIn, Disarm
 from pyharness.protocol.channel import Go
@@ -16,27 +17,6 @@ if TYPE_CHECKING:
     from pyharness.debugger.shell import Shell
     from pyharness.protocol.agent import Request
     from pyharness.protocol.question import Answer
-
-
-class GilHeldError(HarnessError):
-    """Nothing of Python's can be asked of a thread in native code: another one that stands has the GIL."""
-
-    def __init__(
-        self,
-        who: str = "another stopped thread holds the GIL",
-        remedy: str = "Continue: the stop of that thread comes next.",
-    ) -> None:
-        super().__init__(f"Python cannot answer: {who}.", remedy)
-
-
-class GilBlockedError(GilHeldError):
-    """The thread with the GIL runs, and waits in native code: for the one that is asked, maybe."""
-
-    def __init__(self, holder: int) -> None:
-        super().__init__(
-            f"thread {holder} holds the GIL and waits in native code",
-            "Name a variable of the native code, or continue to a line of Python's.",
-        )
 
 
 class Actions:
@@ -63,7 +43,7 @@ class Actions:
     def arm_again(self, native: NativeSide) -> None:
         """More of the user's native code was loaded: a step on its way stops there too."""
         if self._stepping_into:
-            self.armed = native.arm(self._stepping_into)
+            self.armed = native.stops.arm(self._stepping_into)
 
     def depth_before(self, thread: int) -> int:
         """How many frames of the user's Python a thread had when the agent armed it, once; 0 where it did not."""
@@ -90,15 +70,15 @@ class Actions:
     def _with_gdb(self, action: m.Action, native: NativeSide) -> None:
         match action:
             case m.Arm(thread):
-                self.armed, self._stepping_into = native.arm(thread), thread
+                self.armed, self._stepping_into = native.stops.arm(thread), thread
             case m.ArmReturn(thread):
                 if native.arm_return(thread, self._shell.python.stdlib):
                     self._shell.machine.returns_to_native(thread)
             case m.Disarm():
                 self._stepping_into = 0
-                native.disarm()
+                native.stops.disarm()
             case m.Native(thread, command):
-                native.step(thread, command)
+                native.threads.step(thread, command)
             case m.Leave(thread, pending):
                 self._leave(native, thread, pending=pending)
             case m.AgentArm(thread):
@@ -117,7 +97,7 @@ class Actions:
         return self._shell.ask_agent(thread, request)
 
     def _forget_python_step(self, native: NativeSide, thread: int) -> None:
-        if native.calls.disarms(thread):
+        if native.asking.calls.disarms(thread):
             return
         try:
             self._shell.ask_agent(thread, Disarm())
@@ -131,6 +111,6 @@ class Actions:
             self._depth.pop(thread, None)
             self._armed_by(ArmNextLine(), thread)
         if caller.language == "native":
-            native.finish(thread, caller.level)
+            native.threads.finish(thread, caller.level)
         else:
-            native.step(thread, "continue")  # no handler out there is a part of this step
+            native.threads.step(thread, "continue")  # no handler out there is a part of this step

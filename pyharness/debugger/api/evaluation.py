@@ -1,0 +1,58 @@
+"""The text of an expression where a program stands: debugpy's value, gdb's, or the agent's on a native stop."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from pyharness.debugger.expressions import Expression
+from pyharness.debugger.merged_stack import merged_stack, python_place
+from pyharness.debugger.python.asking import with_prints
+from pyharness.debugger.python.dap_client import RequestError
+from pyharness.gdbmi.client import GdbError
+from pyharness.model.errors import HarnessError
+from pyharness.model.evaluation import checked_level
+from pyharness.protocol.agent import NOT_EVALUATED, Evaluate
+
+if TYPE_CHECKING:
+    from pyharness.debugger.shell import Shell
+    from pyharness.model.stops import Stop
+
+
+def text_of(shell: Shell, stop: Stop, typed: str, level: int) -> str:
+    """The text; ``level`` counts frames of the expression's language outwards."""
+    language = stop.frame.language
+    wanted = Expression.of(typed, language)
+    if language == "python":
+        if wanted.language == "native":
+            raise HarnessError(f"{typed!r}: the thread is stopped in Python code.", "Step into native code first.")
+        return shell.python.evaluate(stop.thread, wanted.text, level)
+    native = shell.attach()
+    said_gdb = ""
+    if wanted.language == "native":
+        try:
+            return native.evaluate(stop.thread, wanted.text, level)
+        except GdbError as error:
+            if typed.startswith("native:"):
+                raise
+            said_gdb = str(error)
+    place = _python_place(shell, stop.thread, level) if level else ("", 0, 0)
+    answer = shell.ask_agent(stop.thread, Evaluate(wanted.text, *place)) or NOT_EVALUATED
+    if answer.text is None:
+        problem = f"{answer.prints}{answer.problem}"
+        if wanted.language == "python":
+            raise RequestError(problem)
+        raise _unknown(wanted.text, said_gdb, problem)
+    return with_prints(answer.prints, answer.text)
+
+
+def _python_place(shell: Shell, thread: int, level: int) -> tuple[str, int, int]:
+    stack = [each.frame for each in merged_stack(shell, thread)]
+    own = [frame for frame in stack if frame.language == "python" and not frame.plumbing]
+    return python_place(stack, own[checked_level(level, len(own))])
+
+
+def _unknown(expression: str, said_gdb: str, problem: str) -> HarnessError:
+    """The error of an expression without a value; gdb may know what it names, and not what it does with it."""
+    if said_gdb and not said_gdb.startswith("No symbol "):
+        return HarnessError(f"gdb has no value for {expression!r}: {said_gdb}", f"In Python: {problem}")
+    return HarnessError(f"{expression!r} is known neither to gdb nor to Python here.", problem)

@@ -1,0 +1,75 @@
+"""What is asked of Python on a thread that gdb holds: by the program's agent, as far as the GIL lets it answer."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from pyharness.model.errors import HarnessError
+from pyharness.protocol.agent import RefusedError
+from pyharness.protocol.codec import MalformedError
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Collection
+
+    from pyharness.debugger.native.side import NativeSide
+    from pyharness.protocol.agent import Request
+    from pyharness.protocol.question import Answer
+
+_MAX_STOPS = 1000
+"""Stops of other threads that a question waits for."""
+
+
+class GilHeldError(HarnessError):
+    """Nothing of Python's can be asked of a thread in native code: another one that stands has the GIL."""
+
+    def __init__(
+        self,
+        who: str = "another stopped thread holds the GIL",
+        remedy: str = "Continue: the stop of that thread comes next.",
+    ) -> None:
+        super().__init__(f"Python cannot answer: {who}.", remedy)
+
+
+class GilBlockedError(GilHeldError):
+    """The thread with the GIL runs, and waits in native code: for the one that is asked, maybe."""
+
+    def __init__(self, holder: int) -> None:
+        super().__init__(
+            f"thread {holder} holds the GIL and waits in native code",
+            "Name a variable of the native code, or continue to a line of Python's.",
+        )
+
+
+def ask_agent(
+    native: NativeSide,
+    thread: int,
+    request: Request[Answer],
+    standing: Callable[[], Collection[int]],
+    wait: Callable[[], None],
+) -> Answer | None:
+    """Ask the agent on a stopped thread, once every other thread that ran into a trap of ours has passed it.
+
+    ``standing`` are the threads that stand for a person; ``wait`` handles what comes next. ``None`` where the program
+    has no agent, or none any more.
+    """
+    if native.agent is None:
+        return None
+    for _ in range(_MAX_STOPS):
+        reply = native.asking.ask_agent(thread, request)
+        if reply.is_gone:
+            return None
+        if not reply.later:
+            return _answer(request, reply.answer)
+        if reply.is_blocked:
+            raise GilBlockedError(reply.holder)
+        if reply.holder in standing():
+            break
+        wait()
+    raise GilHeldError
+
+
+def _answer(request: Request[Answer], said: object) -> Answer:
+    try:
+        return request.answer_in(said)
+    except (RefusedError, MalformedError) as error:
+        raise HarnessError(f"The program refused {request.tag!r}: {error}") from error

@@ -1,0 +1,77 @@
+"""What debugpy tells: stops at lines of Python, output, log lines, and that it has left the program."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from pyharness.debugger import machine as m
+from pyharness.debugger.failed_conditions import FailedCondition
+from pyharness.model.errors import DebuggerLostError
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from pyharness.dapwire.message import Message
+    from pyharness.debugger.listener import Listener
+    from pyharness.debugger.live.actions import Actions
+    from pyharness.debugger.live.lifetime import Lifetime
+    from pyharness.debugger.shell import Shell
+
+_AT_FUNCTION = "function breakpoint"
+_LEAVING_SECONDS = 5.0
+"""How long a program may take to end after debugpy has left it without a word."""
+
+
+class DebugpyEvents:
+    """Takes one event after the other; ``ends``: whether the program ends within some seconds."""
+
+    def __init__(
+        self, shell: Shell, listener: Listener, lifetime: Lifetime, actions: Actions, ends: Callable[[float], bool]
+    ) -> None:
+        self._shell = shell
+        self._listener = listener
+        self._lifetime = lifetime
+        self._actions = actions
+        self._ends = ends
+
+    def take(self, event: Message | None) -> None:
+        """An event; ``None`` for debugpy's end in the program."""
+        if event is None:
+            self._left()
+            return
+        kind, body = event["event"], event.get("body") or {}
+        if kind == "initialized":
+            if self._listener.configure():
+                self._shell.python.configured()
+        elif kind == "output":
+            self.output(body)
+        elif kind == "stopped":
+            thread, reason = self._shell.python.thread_of(body["threadId"]), body.get("reason", "")
+            known = "breakpoint" if reason == _AT_FUNCTION else reason
+            stop = m.PythonStopped(thread, known, self._called_back(thread))
+            self._shell.perform(self._shell.machine.handle(stop))
+
+    def _left(self) -> None:
+        """debugpy is not in the program any more: that is an error, unless the program is over."""
+        if self._lifetime.is_another(self._shell.process.pid):
+            self._lifetime.becomes_another()
+            self._shell.close_gdb()  # with which it stands at its first instruction
+        over = self._lifetime.ending or self._ends(_LEAVING_SECONDS)
+        if not over and not self._lifetime.ending:  # its word may have come meanwhile, and its end may take longer
+            raise DebuggerLostError("debugpy")
+
+    def output(self, body: dict[str, Any]) -> None:
+        """debugpy says something; its data are ours (``debuggee/pydevd/conditions.py``)."""
+        data, text = body.get("data"), str(body.get("output", ""))
+        if isinstance(data, dict) and "log" in data:
+            self._shell.breakpoints.logged(int(data["log"]), text.removesuffix("\n"))
+        elif data:
+            self._shell.failed_conditions |= FailedCondition.of_python(data)
+        elif body.get("category") != "telemetry":
+            self._listener.output(text, str(body.get("category", "console")))
+
+    def _called_back(self, thread: int) -> bool:
+        """Whether a thread stands in Python code of the user's that was called since the agent armed it."""
+        depth = self._actions.depth_before(thread)
+        stack = self._shell.python.stack(thread) if depth else []
+        return len([frame for frame in stack if not frame.plumbing]) > depth

@@ -1,0 +1,70 @@
+"""The native code that the program loads: when gdb comes for it, and what is set in it then."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from pyharness.model.errors import DebuggerLostError, HarnessError
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from pyharness.debugger.listener import Listener
+    from pyharness.debugger.live.actions import Actions
+    from pyharness.debugger.native.side import NativeSide
+    from pyharness.debugger.shell import Shell
+
+
+class Libraries:
+    """Which of the user's libraries are loaded; ``crashes``: gdb comes with the first, for a crash in it."""
+
+    def __init__(
+        self, shell: Shell, actions: Actions, listener: Listener, progress: Callable[[str], None], *, crashes: bool
+    ) -> None:
+        self._shell = shell
+        self._actions = actions
+        self._listener = listener
+        self._progress = progress
+        self._crashes = crashes
+        self.paths: list[str] = []
+        """The user's, in the order in which they came."""
+
+    def loaded(self, path: str) -> None:
+        """Take a library of the user's, whose code has not run yet."""
+        shell = self._shell
+        self.paths.append(path)
+        if shell.native:
+            shell.native.load_symbols()
+        elif shell.breakpoints.wants_native or self._actions.wants_native:
+            self._attach_to_stop()
+        else:
+            self.watch_for_crashes()
+        if shell.native:
+            self.read(shell.native)
+
+    def _attach_to_stop(self) -> None:
+        """gdb is needed for a place or a step in native code; without it each place is refused."""
+        try:
+            self._shell.attach()
+        except DebuggerLostError:
+            raise
+        except HarnessError as error:
+            self._actions.forgets_native()
+            self._shell.breakpoints.refuse_native(error)
+            raise
+
+    def read(self, native: NativeSide) -> None:
+        """Stop in a library whose symbols gdb has read, where that was asked for before."""
+        self._shell.breakpoints.bind_native(native)
+        self._listener.libraries(native)
+        self._actions.arm_again(native)
+
+    def watch_for_crashes(self) -> None:
+        """Have gdb come, where crashes are wanted."""
+        if self._shell.native or not self._crashes:
+            return
+        try:
+            self._shell.attach()
+        except HarnessError as error:  # nobody asked for gdb: the Python half needs none
+            self._crashes = False
+            self._progress(f"a crash will not be stopped at: {error.message}")

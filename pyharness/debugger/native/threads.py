@@ -1,0 +1,161 @@
+"""The program's threads, as gdb has them go on, step and stop; and what each was last asked to do."""
+
+from __future__ import annotations
+
+import contextlib
+import queue
+from typing import TYPE_CHECKING, Literal, TypeAlias, TypeVar
+
+from pyharness.debugger.native.link import line_of
+from pyharness.gdbmi.client import GdbError
+from pyharness.model.errors import HarnessError
+from pyharness.protocol import mi
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from pyharness.debugger.native.in_program.asking import NativeAsking
+    from pyharness.debugger.native.link import GdbLink
+    from pyharness.gdbmi.records import Notice
+
+SETTLE_SECONDS = 2.0
+"""How long a thread may take to stop for gdb."""
+_Command: TypeAlias = Literal["continue", "next", "nexti", "stepi", "finish"]
+_STEPS: dict[_Command, str] = {
+    "continue": "-exec-continue",
+    "next": "-exec-next",
+    "nexti": "-exec-next-instruction",
+    "stepi": "-exec-step-instruction",
+    "finish": "-exec-finish",
+}
+
+Answer = TypeVar("Answer")
+
+
+class NativeThreads:
+    """Moves one thread at a time, by its LWP."""
+
+    def __init__(self, link: GdbLink, asking: NativeAsking) -> None:
+        self._link = link
+        self._asking = asking
+        self.callers: dict[int, mi.Caller | None] = {}
+        """The callers of threads whose stack was read since they stopped."""
+        self.stepping: set[int] = set()
+        """Threads that gdb was last asked to step, not to let run."""
+        self.finishing: set[int] = set()
+        """Threads on their way out of a frame: gdb gives no reason for that stop where the frame has no symbol."""
+        self.interrupted: set[int] = set()
+        """Threads that are to be told as paused."""
+        self.sent_traps: set[int] = set()
+        """Threads that stand because a SIGTRAP was sent to them, which they get when they go on."""
+        self.given_traps: set[int] = set()
+        """Threads that went on with one: gdb does not say why such a step ends."""
+        self.handlers: frozenset[int] = frozenset()
+        """gdb's numbers of what stops a step where an exception is caught; empty where nothing is armed."""
+
+    # --- on -----------------------------------------------------------------------------------------------------------
+
+    def resume(self, thread: int) -> None:
+        """Let one thread run on."""
+        self.stepping.discard(thread)
+        self._asking.calls.after(thread, lambda: self._go_on(thread, "continue"))
+
+    def pass_by(self, stop: Notice) -> None:
+        """Let a thread go on that has stopped where nobody looks; from any thread."""
+        self._link.start(f"-exec-continue --thread {stop.values['thread-id']}")
+
+    def step(self, thread: int, command: Literal["continue", "next", "nexti", "stepi"]) -> None:
+        """Run one thread on, to its next source line, or by one machine instruction (``nexti`` passes a call)."""
+        (self.stepping.discard if command == "continue" else self.stepping.add)(thread)
+
+        def go_on() -> None:
+            if command == "continue":
+                self._pass_exceptions()
+            else:
+                self._follow_exceptions(thread)
+            self._go_on(thread, command, told=True)
+
+        self._asking.calls.after(thread, go_on)
+
+    def finish(self, thread: int, level: int) -> None:
+        """Run one thread until the frame ``level`` is back on top."""
+        self.stepping.add(thread)
+
+        def go_on() -> None:
+            self._follow_exceptions(thread, level - 1, leaves=True)
+            self._go_on(thread, "finish", level - 1)
+
+        self._asking.calls.after(thread, go_on)
+
+    def finish_handler(self, thread: int) -> None:
+        """Go on from the runtime, which has found who catches an exception, into that function."""
+        self._go_on(thread, "finish")
+
+    def one_instruction(self, thread: int) -> None:
+        """Run one machine instruction, of which nobody is to hear."""
+        self._link.command(self._of_thread("-exec-step-instruction", thread))
+
+    def _follow_exceptions(self, thread: int, level: int = 0, *, leaves: bool = False) -> None:
+        """Have a step end where the user's code catches an exception that passes it by."""
+        with contextlib.suppress(GdbError):  # nothing is lost but that
+            numbers = self._asking.ask(mi.ArmHandlers(thread, level, leaves))
+            self.handlers = frozenset(numbers)
+
+    def _pass_exceptions(self) -> None:
+        if self.handlers:
+            self.handlers = frozenset()
+            self._asking.ask(mi.DisarmHandlers())
+
+    def _go_on(self, thread: int, command: _Command, level: int = 0, *, told: bool = False) -> None:
+        """Now; ``told``: nobody waits for gdb to begin."""
+        (self.finishing.add if command == "finish" else self.finishing.discard)(thread)
+        if thread in self.sent_traps:
+            self.sent_traps.discard(thread)
+            self.given_traps.add(thread)
+            self.callers.pop(thread, None)
+            self._link.command(line_of(mi.ResumeWithTrap(thread, command, level)))  # ^running is no answer of ours
+            return
+        self.given_traps.discard(thread)
+        line = self._of_thread(_STEPS[command], thread) + (f" --frame {level}" if command == "finish" else "")
+        if told:
+            self._link.start(line)
+        else:
+            self._link.command(line)
+
+    # --- stop ---------------------------------------------------------------------------------------------------------
+
+    def pause(self, thread: int) -> None:
+        """Stop one thread where it is, and tell it as a pause."""
+        self.interrupted.add(thread)
+        self.interrupt(thread)
+
+    def interrupt(self, thread: int) -> None:
+        """Stop one thread where it is."""
+        self._link.command(self._of_thread("-exec-interrupt", thread))
+
+    def held(self, thread: int, ask: Callable[[], Answer]) -> Answer | None:
+        """The answer about a running thread, which is held meanwhile; ``None`` when it cannot be held in time."""
+        others: list[Notice | None] = []
+        try:
+            with self._link.gathered() as stops, contextlib.suppress(queue.Empty):
+                self.interrupt(thread)
+                while (notice := stops.get(timeout=SETTLE_SECONDS)) is not None:
+                    if self._link.lwp_of(str(notice.values.get("thread-id", ""))) == thread:
+                        return ask()
+                    others.append(notice)
+        finally:
+            with contextlib.suppress(HarnessError):
+                self.resume(thread)
+            for other in others:
+                self._link.tell(other)
+        return None
+
+    def _of_thread(self, command: str, thread: int) -> str:
+        """The MI command for one thread, which is about to move."""
+        self.callers.pop(thread, None)
+        if thread not in self._link.thread_ids.values():
+            self._link.refresh_threads()  # it is younger than the last stop
+        for number, lwp in self._link.thread_ids.items():
+            if lwp == thread:
+                return f"{command} --thread {number}"
+        raise HarnessError(f"gdb does not know thread {thread} of the program.", "It may have ended: look at another.")
