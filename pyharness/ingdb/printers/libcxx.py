@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from abc import ABC, abstractmethod
 from itertools import islice
 from typing import TYPE_CHECKING, ClassVar
 
@@ -26,43 +27,54 @@ _STRING = re.compile(r"std::basic_string<char, std::char_traits<char>, std::allo
 _ANY_HANDLER = re.compile(r"std::__1::__any_imp::_(?P<size>Small|Large)Handler<(?P<words>.*)>::__handle\b")
 
 
-class Container:
-    """What gdb asks for a container: its title and its elements."""
+class _Printer(ABC):
+    """What gdb asks for a value: a title, and what is in it."""
 
     hint = "array"
+    """Whether gdb shows an array or a map."""
 
     def __init__(self, value: gdb.Value, name: str) -> None:
         self.value = value
         self.kind = plain_type(value.type)
         self.name = name
 
+    def display_hint(self) -> str:
+        """Whether gdb shows an array or a map."""
+        return self.hint
+
+    @abstractmethod
     def to_string(self) -> str:
         """The title."""
+
+    @abstractmethod
+    def children(self) -> Iterator[Child]:
+        """What is in it, each by its name."""
+
+
+class _Container(_Printer):
+    """A printer of a value that has elements."""
+
+    def to_string(self) -> str:
         length = len(self)
         if not 0 <= length < MAX_LENGTH:
             return f"<corrupt: a length of {length}>"
         return f"std::{self.name} with {length} element{'s' * (length != 1)}"
 
-    def display_hint(self) -> str:
-        """Whether gdb shows an array or a map."""
-        return self.hint
-
     def children(self) -> Iterator[Child]:
-        """The elements, each by its number; keys and values in turn where it is a map."""
         length = len(self)
         if 0 <= length < MAX_LENGTH:
             yield from ((f"[{index}]", each) for index, each in enumerate(islice(self.elements(), length)))
 
+    @abstractmethod
     def elements(self) -> Iterator[gdb.Value]:
         """The elements in their order."""
-        raise NotImplementedError
 
+    @abstractmethod
     def __len__(self) -> int:
         """How many there are; what memory says, so that a corrupt one may be anything."""
-        raise NotImplementedError
 
 
-class _Vector(Container):
+class _Vector(_Container):
     def to_string(self) -> str:
         size = self.kind.template_argument(0).sizeof
         begin, end = int(self.value["__begin_"]), int(self.value["__end_"])
@@ -79,7 +91,7 @@ class _Vector(Container):
         return max(0, int(self.value["__end_"]) - int(self.value["__begin_"])) // size
 
 
-class _Bits(Container):
+class _Bits(_Container):
     """``std::vector<bool>``."""
 
     def to_string(self) -> str:
@@ -94,7 +106,7 @@ class _Bits(Container):
         return int(self.value["__size_"])
 
 
-class _List(Container):
+class _List(_Container):
     def to_string(self) -> str:
         return f"std::{self.name}" if len(self) else f"empty std::{self.name}"
 
@@ -117,7 +129,7 @@ class _List(Container):
         return int(first(member(self.value if found is None else found, "__size_alloc_", "__size_")))
 
 
-class _Deque(Container):
+class _Deque(_Container):
     def elements(self) -> Iterator[gdb.Value]:
         size = self.kind.template_argument(0).sizeof
         block = max(_BLOCK_BYTES // size, _MIN_BLOCK)
@@ -133,7 +145,7 @@ class _Deque(Container):
         return int(first(self._whole["__size_"]))
 
 
-class _Set(Container):
+class _Set(_Container):
     """A sorted container: a tree."""
 
     def elements(self) -> Iterator[gdb.Value]:
@@ -161,7 +173,7 @@ def _next_in_tree(node: gdb.Value) -> gdb.Value:
     return up
 
 
-class _HashSet(Container):
+class _HashSet(_Container):
     """A container without an order: a table, whose nodes are one list."""
 
     def elements(self) -> Iterator[gdb.Value]:
@@ -177,11 +189,11 @@ class _HashSet(Container):
         return int(first(member(self.value["__table_"], "__p2_", "__size_")))
 
 
-class _Pairs(Container):
+class _Pairs(_Container):
     """A map: the keys and values of a set's elements."""
 
     hint = "map"
-    of: ClassVar[type[Container]]
+    of: ClassVar[type[_Container]]
 
     def __init__(self, value: gdb.Value, name: str) -> None:
         super().__init__(value, name)
@@ -208,7 +220,7 @@ class _HashMap(_Pairs):
     of = _HashSet
 
 
-class _Variant(Container):
+class _Variant(_Printer):
     def to_string(self) -> str:
         index = self._index
         said = "[no contained value]" if index < 0 else f"[index {index}]"
@@ -244,11 +256,8 @@ class _Variant(Container):
         found = int(index)
         return -1 if found == (1 << 8 * index.type.sizeof) - 1 else found
 
-    def __len__(self) -> int:
-        return 1
 
-
-class _Any(Container):
+class _Any(_Printer):
     hint = "any"
 
     def to_string(self) -> str:
@@ -273,9 +282,6 @@ class _Any(Container):
     def _kind(self) -> str:
         return first_argument(self._handler["words"]) if self._handler else ""
 
-    def __len__(self) -> int:
-        return 1
-
 
 def short_name(name: str) -> str:
     """The name of a type without libc++'s own namespace, as people write it."""
@@ -286,7 +292,7 @@ def _node_type(name: str, kind: gdb.Type) -> gdb.Type:
     return gdb.lookup_type(f"std::__1::{name}<{kind.template_argument(0)}, void*>")
 
 
-_KINDS: dict[str, Callable[[gdb.Value, str], Container]] = {
+_KINDS: dict[str, Callable[[gdb.Value, str], _Printer]] = {
     "vector": _Vector,
     "list": _List,
     "deque": _Deque,
@@ -303,7 +309,7 @@ _KINDS: dict[str, Callable[[gdb.Value, str], Container]] = {
 }
 
 
-def container(value: gdb.Value) -> Container | None:
+def container(value: gdb.Value) -> _Printer | None:
     """A container of libc++, as gdb asks for it; ``None`` for anything else."""
     kind = plain_type(value.type)
     found = _CONTAINER.fullmatch(kind.name or "") if kind.code == gdb.TYPE_CODE_STRUCT else None
@@ -322,7 +328,7 @@ class _Printers:
     enabled = True
     subprinters = None
 
-    def __call__(self, value: gdb.Value) -> Container | None:
+    def __call__(self, value: gdb.Value) -> _Printer | None:
         return container(value)
 
 
