@@ -17,6 +17,26 @@ for each in threads:
     each.join()
 """
 
+HELD_AS_IT_LOGS = """import threading, time
+inside = threading.Event()
+def held(number):
+    if number:
+        inside.set()
+        while threading.current_thread().additional_info.pydev_state != 2:  # pydevd's STATE_SUSPEND
+            time.sleep(0.001)
+    return number
+def work(number):
+    if not number:
+        inside.wait()
+    doubled = number * 2
+    return doubled
+threads = [threading.Thread(target=work, args=(number,)) for number in range(2)]
+for each in threads:
+    each.start()
+for each in threads:
+    each.join()
+"""
+
 
 @pytest.fixture
 def script(tmp_path):
@@ -57,6 +77,18 @@ def test_each_thread_logs_and_is_asked_its_condition(script):
         assert program.resume().frame.line == 5
         assert program.resume() is None
     assert sorted(heard) == ["0", "1", "2"]
+
+
+def test_a_thread_that_is_held_right_behind_its_log_line_logs_once(tmp_path):
+    path = tmp_path / "held.py"
+    path.write_text(HELD_AS_IT_LOGS)
+    heard = []
+    with pyharness.debug(str(path)) as program:
+        program.log(f"py:{path}:12", "{held(number)}", to=heard.append)
+        program.set_breakpoint(f"py:{path}:12 if number == 0")
+        assert program.resume().frame.line == 12
+        assert program.resume() is None
+    assert sorted(heard) == ["0", "1"]
 
 
 def test_a_step_of_one_thread_does_not_carry_the_others_past_theirs(script):

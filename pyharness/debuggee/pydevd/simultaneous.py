@@ -13,7 +13,7 @@ from pyharness.debuggee.unpatched import threading
 
 if TYPE_CHECKING:
     from collections.abc import Callable
-    from types import FrameType
+    from types import CodeType, FrameType
 
 _MARK = "pyharness_stops"
 _GOING_ON = ("on_continue_request", "on_next_request", "on_stepin_request", "on_stepout_request")
@@ -33,12 +33,16 @@ class Stops:
         self._gone_on: set[threading.Thread] = set()
         """Threads whose stops the person has gone on from, until they run."""
         self._waiting: set[threading.Thread] = set()
+        self._condition = debugger.handle_breakpoint_condition
+        self._asked: dict[Any, tuple[CodeType, int]] = {}
+        """pydevd's record of a thread → the line whose condition did not hold, while another thread's stop came."""
 
     def watch(self) -> None:
         """From now on."""
         _hear_of_going_on()
         setattr(self._debugger, _MARK, self)
         self._debugger.set_suspend, self._debugger.do_wait_suspend = self.suspend, self.wait
+        self._debugger.handle_breakpoint_condition = self.asked
         notifications = self._debugger._threads_suspended_single_notification
         notifications.__class__ = _one_at_a_time(type(notifications), self)
 
@@ -64,6 +68,19 @@ class Stops:
             self._reasons[thread] = stop_reason
         self._set_suspend(thread, stop_reason, *arguments, **options)
 
+    def asked(self, info: Any, breakpoint_: Any, frame: FrameType) -> bool:
+        """Whether a thread stops at this breakpoint; in place of pydevd's ``handle_breakpoint_condition``.
+
+        Another may have stopped meanwhile: then pydevd holds this one right behind, which is not to be asked again.
+        """
+        from _pydevd_bundle.pydevd_constants import STATE_SUSPEND
+
+        line = frame.f_code, frame.f_lineno
+        holds = bool(self._condition(info, breakpoint_, frame))
+        if not holds and info.pydev_state == STATE_SUSPEND:
+            self._asked[info] = line
+        return holds  # nothing on the way from here to where pydevd looks has another thread run
+
     def wait(self, thread: Any, frame: FrameType, event: str, arg: Any, exception_type: Any = None) -> None:
         """Hold a thread until it may go on; in place of pydevd's ``do_wait_suspend``."""
         reason = self._reasons.pop(thread, None)
@@ -77,8 +94,13 @@ class Stops:
             self._waiting.discard(thread)
 
     def _hold(self, thread: Any, reason: int | None, frame: FrameType, event: str, *more: Any) -> None:
+        asked = self._asked.pop(thread.additional_info, None)
         self._wait(thread, frame, event, *more)
-        while not self._was_told(thread) and (ahead := self._stop_ahead(thread, frame, event, reason)) is not None:
+        was_asked = reason is None and asked == (frame.f_code, frame.f_lineno)
+        while not (self._was_told(thread) or was_asked):
+            ahead = self._stop_ahead(thread, frame, event, reason)
+            if ahead is None:
+                break
             reason = ahead
             self._set_suspend(thread, ahead)
             self._wait(thread, frame, event, *more)
@@ -109,7 +131,7 @@ class Stops:
         """Whether a thread stops at a line where it was held: pydevd has not looked."""
         if line.expression is not None:
             self._debugger.handle_breakpoint_expression(line, info, frame)
-        holds = not line.has_condition or self._debugger.handle_breakpoint_condition(info, line, frame)
+        holds = not line.has_condition or self._condition(info, line, frame)
         return bool(holds) and not line.is_logpoint
 
     def _lines(self, frame: FrameType) -> Any:
