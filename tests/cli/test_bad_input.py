@@ -7,6 +7,7 @@ import subprocess
 import sys
 
 import pytest
+import torch  # noqa: F401  (a verb for which that must be loaded goes on in a fork: here, of all of pytest)
 
 from kit import needs
 from kit.paths import PROGRAMS
