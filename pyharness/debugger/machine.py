@@ -183,8 +183,8 @@ class Machine:
         self._waiting: deque[Stopped] = deque()
         self._passed_inlined = 0
         """How often the step has gone on because it stood in inlined code."""
-        self.pausing = False
-        """The client has asked for a stop, wherever; the first that comes serves."""
+        self.pausing: Literal["", "python", "native"] = ""
+        """Who is to stop, wherever that is, because the client has asked for it; the first stop that comes serves."""
         self._jumping = 0
         """The thread that goes on at another line of Python: debugpy tells its stop there."""
         self.beginning = False
@@ -371,7 +371,7 @@ class Machine:
             self._waiting.append(replace(stop, ran_nothing=False))
             return []
         self.focus = stop
-        self.pausing = False
+        self.pausing = ""
         self._step = None
         self._returning = 0
         if self._armed:

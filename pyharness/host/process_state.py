@@ -9,6 +9,8 @@ from pathlib import Path
 
 _FLAGS, _PF_KTHREAD = 6, 0x00200000
 """The number of the field with the flags, behind the name; the flag of a kernel thread in ``include/linux/sched.h``."""
+_USER, _SYSTEM = 11, 12
+"""The numbers of the fields with the processor time, in ticks."""
 _STACK = 25
 """The number of the field with the address where the stack begins."""
 _ENDED = {"", "Z", "X"}
@@ -41,6 +43,14 @@ def tasks(pid: int | None) -> list[int]:
         return [int(name) for name in os.listdir(f"/proc/{pid}/task")]  # noqa: PTH208  (a glob fails while it ends)
     except OSError:
         return []
+
+
+def computed(pid: int, lwp: int) -> float | None:
+    """The seconds of processor time that a thread which computes has had; ``None`` for one that waits or is gone."""
+    fields = _fields(f"{pid}/task/{lwp}")
+    if fields[:1] != ["R"]:
+        return None
+    return (int(fields[_USER]) + int(fields[_SYSTEM])) / os.sysconf("SC_CLK_TCK")
 
 
 def program_of(pid: int | None) -> str:

@@ -32,10 +32,11 @@ def ask(_box):
 
 
 def spin(_box):
-    print("spinning")
     count = 0
     while count >= 0:
         count += 1  # @spins
+        if count == 1:
+            print("spinning")
 
 
 def sleep(_box):

@@ -46,7 +46,10 @@ class DebugpyEvents:
         elif kind == "output":
             self.output(body)
         elif kind == "stopped":
-            thread, reason = self._shell.python.thread_of(body["threadId"]), body.get("reason", "")
+            reason = body.get("reason", "")
+            if reason == "pause" and self._shell.machine.pausing == "native":
+                return  # it came about right before it was forgotten: the thread runs, and gdb's stop of it comes
+            thread = self._shell.python.thread_of(body["threadId"])
             known = "breakpoint" if reason == _AT_FUNCTION else reason
             stop = m.PythonStopped(thread, known, self._called_back(thread))
             self._shell.perform(self._shell.machine.handle(stop))

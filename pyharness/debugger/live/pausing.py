@@ -3,13 +3,18 @@
 from __future__ import annotations
 
 import threading
+import time
 from typing import TYPE_CHECKING
+
+from pyharness.host.process_state import computed
 
 if TYPE_CHECKING:
     from pyharness.debugger.shell import Events, Shell
 
 _PYTHON_PAUSES = 0.25
-"""Seconds in which Python code that runs comes to a line."""
+"""Seconds in which Python code that runs comes to a line; of a thread that computes, its own seconds."""
+_LONGEST = 5.0
+"""Seconds after which gdb comes to a thread that has hardly run at all."""
 
 
 class Pausing:
@@ -18,19 +23,36 @@ class Pausing:
     def __init__(self, shell: Shell, events: Events) -> None:
         self._shell = shell
         self._events = events
+        self._had, self._ends = 0.0, 0.0
+        """The processor time that the thread had when the pause began, and when we wait for Python no longer."""
 
     def begin(self, thread: int) -> None:
         """Have debugpy stop; ``thread`` is gdb's, where nothing of Python's comes to a line."""
         self._shell.python.post("pause", {"threadId": "*"})
-        self._shell.machine.pausing = True
+        self._shell.machine.pausing = "python"
+        self._had, self._ends = self._computed(thread) or 0.0, time.monotonic() + _LONGEST
+        self._look_later(thread)
+
+    def _look_later(self, thread: int) -> None:
         native = threading.Timer(_PYTHON_PAUSES, self._events.put, (("pause", thread),))
         native.daemon = True
         native.start()
 
     def goes_on(self, thread: int) -> None:
-        """Have gdb stop a thread, unless something has stopped meanwhile."""
+        """Have gdb stop a thread, unless something has stopped meanwhile, or a busy machine lets it hardly run."""
         shell = self._shell
-        if shell.machine.pausing and shell.exit_code is None:
-            shell.python.post("continue", {"threadId": "*"})  # forgets the pause that has not come about
-            known = thread in shell.tasks
-            shell.attach().threads.pause(thread if known else shell.process.pid)
+        if not shell.machine.pausing or shell.exit_code is not None:
+            return
+        had = self._computed(thread)
+        if had is not None and had - self._had < _PYTHON_PAUSES and time.monotonic() < self._ends:
+            self._look_later(thread)
+            return
+        shell.python.post("continue", {"threadId": "*"})  # forgets the pause that has not come about
+        shell.machine.pausing = "native"
+        shell.attach().threads.pause(self._lwp_of(thread))
+
+    def _computed(self, thread: int) -> float | None:
+        return computed(self._shell.process.pid, self._lwp_of(thread))
+
+    def _lwp_of(self, thread: int) -> int:
+        return thread if thread in self._shell.tasks else self._shell.process.pid
