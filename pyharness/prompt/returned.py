@@ -51,7 +51,7 @@ def returned(shell: Shell, top: StackFrame) -> Returned | None:
 
 def _natively(shell: Shell, top: StackFrame) -> Returned | None:
     """What a C++ function has returned: known after `out`, where gdb itself has run to the end of it."""
-    came = shell.native.callers.returned(top.thread) if shell.native else None
+    came = shell.native.threads.callers.returned(top.thread) if shell.native else None
     if came is None or top.level < 0:
         return None
     with suppress(HarnessError):

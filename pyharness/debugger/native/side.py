@@ -187,12 +187,14 @@ class NativeSide:
 
     def caller(self, thread: int) -> mi.Caller:
         """Who called the user's native code on a stopped thread."""
-        return self.threads.callers.get(thread) or self.ask(mi.FindCaller(thread))
+        if not (found := self.threads.callers.of(thread)):
+            self.threads.callers.keep(thread, found := self.ask(mi.FindCaller(thread)))
+        return found
 
     def stack(self, thread: int) -> tuple[Frame, ...]:
         """The merged stack of a stopped thread, innermost frame first."""
         answer = self.ask(mi.Stack(thread))
-        self.threads.callers[thread] = answer.caller
+        self.threads.callers.keep(thread, answer.caller)
         if answer.note:
             self.on_note(answer.note)
         return answer.frames

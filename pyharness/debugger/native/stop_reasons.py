@@ -56,6 +56,7 @@ class StopReasons:
         reason = str(notice.values.get("reason", ""))
         finishing = threads.finishing & {thread}
         threads.finishing.discard(thread)
+        threads.callers.stopped(thread, notice)
         if known := self.of_number.get(number_of(notice)):
             return known
         if number_of(notice) in threads.handlers:

@@ -6,6 +6,7 @@ import contextlib
 import queue
 from typing import TYPE_CHECKING, Literal, TypeAlias, TypeVar
 
+from pyharness.debugger.native.callers import NativeCallers
 from pyharness.debugger.native.link import line_of
 from pyharness.gdbmi.client import GdbError
 from pyharness.model.errors import HarnessError
@@ -38,8 +39,8 @@ class NativeThreads:
     def __init__(self, link: GdbLink, asking: NativeAsking) -> None:
         self._link = link
         self._asking = asking
-        self.callers: dict[int, mi.Caller | None] = {}
-        """The callers of threads whose stack was read since they stopped."""
+        self.callers = NativeCallers()
+        """Who called the code of threads that stand, and what was returned to them."""
         self.stepping: set[int] = set()
         """Threads that gdb was last asked to step, not to let run."""
         self.finishing: set[int] = set()
@@ -80,10 +81,12 @@ class NativeThreads:
     def finish(self, thread: int, level: int) -> None:
         """Run one thread until the frame ``level`` is back on top."""
         self.stepping.add(thread)
+        caller = self.callers.of(thread)
 
         def go_on() -> None:
             self._follow_exceptions(thread, level - 1, leaves=True)
             self._go_on(thread, "finish", level - 1)
+            self.callers.leave(thread, caller)
 
         self._asking.calls.after(thread, go_on)
 
@@ -112,7 +115,7 @@ class NativeThreads:
         if thread in self.sent_traps:
             self.sent_traps.discard(thread)
             self.given_traps.add(thread)
-            self.callers.pop(thread, None)
+            self.callers.runs(thread)
             self._link.command(line_of(mi.ResumeWithTrap(thread, command, level)))  # ^running is no answer of ours
             return
         self.given_traps.discard(thread)
@@ -152,7 +155,7 @@ class NativeThreads:
 
     def _of_thread(self, command: str, thread: int) -> str:
         """The MI command for one thread, which is about to move."""
-        self.callers.pop(thread, None)
+        self.callers.runs(thread)
         if thread not in self._link.thread_ids.values():
             self._link.refresh_threads()  # it is younger than the last stop
         for number, lwp in self._link.thread_ids.items():
