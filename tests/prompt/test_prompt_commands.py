@@ -332,7 +332,7 @@ def test_what_a_function_returned_is_shown_where_the_step_out_of_it_ends(piped, 
     assert "   total() returned 12\n" in shown["out"]
     assert shown["retval"].strip() == "12"
     assert "returned" not in shown["n"]
-    assert "The last step has left no function of Python's by a return." in done.stderr
+    assert "The last step has left no function by a return, or none that gives a value." in done.stderr
 
 
 def test_a_function_of_pythons_by_its_bare_name(piped, line):
