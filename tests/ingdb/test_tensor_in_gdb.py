@@ -173,7 +173,7 @@ SHOWN = {
     "boxed_text": "'hello'",
     "boxed_nothing": "None",
     "boxed_list": r"\[1, 2, 3\]",
-    "boxed_tuple": r"\[1, True\]",
+    "boxed_tuple": r"\(1, True\)",
     "boxed_dict": r"\{'one': 1, 'two': 2\}",
     "boxed_device": "cuda:1",
     "boxed_complex": r"1\.0-2\.0j",

@@ -79,6 +79,12 @@ def _tuple_elements(address: int) -> tuple[gdb.Value, int]:
     return _ivalues(first), (last - first) // gdb.lookup_type(_IVALUE).sizeof
 
 
+def _tuple(address: int) -> str:
+    first, count = _tuple_elements(address)
+    listed = items(first, count)
+    return f"({listed[1:-1]}{',' if count == 1 else ''})" if listed.startswith("[") else listed
+
+
 def _ivalues(first: int) -> gdb.Value:
     return gdb.Value(first).cast(gdb.lookup_type(_IVALUE).pointer())
 
@@ -104,7 +110,7 @@ def _object(address: int) -> str:
 _HELD: dict[str, Callable[[int], str]] = {
     "String": _string,
     "GenericList": lambda address: items(*list_elements(address)),
-    "Tuple": lambda address: items(*_tuple_elements(address)),
+    "Tuple": _tuple,
     "GenericDict": lambda address: dict_at(gdb.Value(address)),
     "Object": _object,
     "Generator": handles.generator_at,
