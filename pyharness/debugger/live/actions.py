@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from contextlib import suppress
+from contextlib import nullcontext, suppress
 from typing import TYPE_CHECKING
 
 from pyharness.debugger import machine as m
-from pyharness.debugger.live.agent import GilBlockedError, GilHeldError
+from pyharness.debugger.live.agent import ElsewhereError, GilBlockedError, GilHeldError
 from pyharness.model.errors import HarnessError
 from pyharness.protocol.agent import ArmNextLine, ArmStepIn, Disarm
 from pyharness.protocol.channel import Go
@@ -82,7 +82,7 @@ class Actions:
             case m.Leave(thread, pending):
                 self._leave(native, thread, pending=pending)
             case m.AgentArm(thread):
-                with suppress(GilBlockedError):  # nothing of Python's runs meanwhile
+                with suppress(GilBlockedError, ElsewhereError):  # nothing of the main interpreter's runs meanwhile
                     self._depth[thread] = self._armed_by(ArmStepIn(), thread) or 0
             case m.AgentDisarm(thread):
                 self._forget_python_step(native, thread)
@@ -101,6 +101,8 @@ class Actions:
             return
         try:
             self._shell.ask_agent(thread, Disarm())
+        except ElsewhereError:
+            return
         except GilHeldError:
             self._shell.machine.cannot_disarm(thread)
 
@@ -109,7 +111,8 @@ class Actions:
         caller = native.caller(thread)
         if caller.language != "none" and not pending:  # an exception may pass a native caller by
             self._depth.pop(thread, None)
-            self._armed_by(ArmNextLine(), thread)
+            with suppress(ElsewhereError) if caller.language == "native" else nullcontext():
+                self._armed_by(ArmNextLine(), thread)
         if caller.language == "native":
             native.threads.finish(thread, caller.level)
         else:

@@ -40,6 +40,16 @@ class GilBlockedError(GilHeldError):
         )
 
 
+class ElsewhereError(HarnessError):
+    """The thread runs Python of a subinterpreter."""
+
+    def __init__(self) -> None:
+        super().__init__(
+            "This thread runs a subinterpreter, where no Python can be asked or stepped: debugpy is in the main one.",
+            "Step in the native code, or continue.",
+        )
+
+
 def ask_agent(
     native: NativeSide,
     thread: int,
@@ -56,6 +66,8 @@ def ask_agent(
         return None
     for _ in range(_MAX_STOPS):
         reply = native.asking.ask_agent(thread, request)
+        if reply.is_elsewhere:
+            raise ElsewhereError
         if reply.is_gone:
             return None
         if not reply.later:

@@ -326,6 +326,8 @@ def _frame_at(level: int) -> gdb.Frame:
 @handles(mi.AskAgent)
 def _ask_agent(request: mi.AskAgent) -> mi.AgentReply:
     thread = select(request.thread)
+    if backtrace.in_subinterpreter(thread):  # it has no agent, and the main one's GIL may be the thread's own
+        return mi.AgentReply(is_elsewhere=True)
     holder = call_gate.stopped_gil_holder(thread)
     blocked = 0 if holder else call_gate.blocked_gil_holder(thread)
     if holder or call_gate.a_stop_is_coming():

@@ -175,6 +175,14 @@ def gil_holders() -> set[int]:
         return set()
 
 
+def in_subinterpreter(thread: gdb.InferiorThread) -> bool:
+    """Whether a thread that stands runs Python of another interpreter than the main one."""
+    python, _ = _python()
+    if python is None or not python.has_subinterpreters():
+        return False
+    return any(one.interpreter and one.loops for one in _python_threads(python, thread))
+
+
 def _fatal_signal() -> str:
     """The signal that ends the program here, as ``SIGSEGV at address 0x0``; empty for a stop of another kind."""
     try:

@@ -39,6 +39,8 @@ class AgentReply:
     """Where ``later``: the thread that stands and holds the GIL, 0 where a stop of another thread comes first."""
     is_blocked: bool = False
     """Where ``later``: the holder runs, but waits in native code, for the thread itself maybe."""
+    is_elsewhere: bool = False
+    """The thread runs Python of a subinterpreter, which has no agent."""
     is_gone: bool = False
     """There is nobody to ask: the program's interpreter has ended."""
     runs: bool = False

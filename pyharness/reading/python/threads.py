@@ -105,6 +105,10 @@ class Python:
             found.append(("…", "<unreadable>"))
         return found
 
+    def has_subinterpreters(self) -> bool:
+        """Whether there is more than the main interpreter."""
+        return len(list(self._chain(self.runtime + self.layout["runtime.interpreters_head"], "interpreter.next"))) > 1
+
     def _chain(self, head: int, link: str) -> Iterator[int]:
         """Follow a linked list from the pointer at ``head``; ends at a cycle, at its limit and at bad memory."""
         seen: set[int] = set()

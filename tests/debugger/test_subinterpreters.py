@@ -1,0 +1,54 @@
+"""C++ that a subinterpreter calls: stepped natively, as nothing of Python's half is in there."""
+
+import subprocess
+
+import pytest
+
+import pyharness
+from pyharness.model.errors import HarnessError
+
+CODE = """static int inner(int x) {
+  int y = x * 2;
+  return y + 1;
+}
+extern "C" int outer(int x) {
+  int a = inner(x);
+  return a + 1;
+}
+"""
+PROGRAM = """import ctypes
+try:
+    import _xxsubinterpreters as interpreters
+except ImportError:
+    import _interpreters as interpreters
+ctypes.PyDLL({library!r})
+interpreters.run_string(interpreters.create(), "import ctypes; print(ctypes.PyDLL({library!r}).outer(3), flush=True)")
+print("end")
+"""
+
+
+@pytest.fixture
+def stopped(tmp_path):
+    (tmp_path / "called.cpp").write_text(CODE)
+    library = tmp_path / "called.so"
+    subprocess.run(["g++", "-g", "-O0", "-fPIC", "-shared", "-o", library, tmp_path / "called.cpp"], check=True)
+    (tmp_path / "calls.py").write_text(PROGRAM.format(library=str(library)))
+    with pyharness.debug(tmp_path / "calls.py") as program:
+        program.run_to("native:inner")
+        yield program
+
+
+def test_it_is_stepped(stopped):
+    assert stopped.over().frame.line == 3
+    assert (stopped.out().frame.function, stopped.stop.frame.line) == ("outer", 6)
+    assert stopped.over().frame.line == 7
+    assert stopped.finish() == 0
+
+
+def test_python_is_refused_at_once(stopped):
+    with pytest.raises(HarnessError, match="This thread runs a subinterpreter"):
+        stopped.evaluate("py:1 + 1")
+    assert stopped.out().frame.function == "outer"
+    with pytest.raises(HarnessError, match="This thread runs a subinterpreter"):
+        stopped.out()
+    assert stopped.finish() == 0
