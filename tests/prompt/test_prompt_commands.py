@@ -344,3 +344,10 @@ def test_a_function_of_pythons_by_its_bare_name(piped, line):
     assert "breakpoint · python · total" in shown[3][1]
     assert re.match(rf"3  breakpoint  py:.*prompted\.py:{line['main']}$", shown[4][1].strip())
     assert re.match(r"4  breakpoint  py:.*posixpath\.py:\d+ hits 5$", shown[5][1].strip())
+
+
+def test_a_variable_that_is_the_frame_itself_hides_no_other(piped, tmp_path):
+    program = tmp_path / "frames.py"
+    program.write_text("import sys\ndef f():\n    a = 1\n    frame = sys._getframe()\n    return a\nf()\n")
+    shown = blocks(piped(["b 5", "c", "p frame", "locals"], program=program).stdout)
+    assert [line.split()[0] for line in shown["locals"].splitlines()] == ["a", "frame"]

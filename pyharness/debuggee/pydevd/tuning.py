@@ -11,6 +11,7 @@ from pyharness.debuggee import recursion
 from pyharness.debuggee.link import quiet_thread
 from pyharness.debuggee.pydevd import evaluation as pydevd_evaluation
 from pyharness.debuggee.pydevd import (
+    frame_variables,
     going_on,
     library_imports,
     passed_returns,
@@ -45,6 +46,7 @@ def tune(debugger: Any) -> None:
     presentation.register()
     pydevd_evaluation.bound()
     unwound_steps.watch()
+    frame_variables.watch()
     quick_import.watch()
     library_imports.watch()
     open_files(debugger)
