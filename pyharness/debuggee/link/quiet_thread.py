@@ -124,3 +124,7 @@ def _run(function: Callable[..., None], arguments: tuple[Any, ...]) -> None:
         function(*arguments)
     finally:
         _running.pop(ident, None)
+
+
+BEGINNING = _run.__code__
+"""The outermost code of a thread of ours."""

@@ -11,6 +11,7 @@ from pyharness.debuggee import recursion
 from pyharness.debuggee.link import quiet_thread
 from pyharness.debuggee.pydevd import evaluation as pydevd_evaluation
 from pyharness.debuggee.pydevd import (
+    ending_threads,
     frame_variables,
     going_on,
     library_imports,
@@ -47,6 +48,7 @@ def tune(debugger: Any) -> None:
     pydevd_evaluation.bound()
     unwound_steps.watch()
     frame_variables.watch()
+    ending_threads.watch()
     quick_import.watch()
     library_imports.watch()
     open_files(debugger)

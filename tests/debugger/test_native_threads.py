@@ -1,0 +1,50 @@
+"""Threads that C makes and that call Python: known while they live, and nothing of them is left behind."""
+
+import subprocess
+
+import pytest
+
+from kit.interpreters import cases, interpreters
+
+CODE = """#include <pthread.h>
+static int (*called)(int);
+static void *calls(void *times) {
+  for (long n = 0; n < (long)times; n++) called((int)n);
+  return 0;
+}
+void run(int (*callback)(int), long times) {
+  pthread_t threads[2];
+  called = callback;
+  for (int i = 0; i < 2; i++) pthread_create(&threads[i], 0, calls, (void *)times);
+  for (int i = 0; i < 2; i++) pthread_join(threads[i], 0);
+}
+"""
+PROGRAM = """import ctypes, threading
+
+@ctypes.CFUNCTYPE(ctypes.c_int, ctypes.c_int)
+def called(n):
+    return n
+
+ctypes.CDLL({library!r}).run(called, ctypes.c_long(50))
+print("end", threading.active_count())
+"""
+
+
+TRACED = [name for name in interpreters() if tuple(map(int, name.partition("-")[0].split("."))) >= (3, 12)]
+"""Those in which pydevd sees such threads."""
+
+
+@pytest.mark.rotated
+@pytest.mark.parametrize("version", cases(TRACED))
+def test_nothing_is_left_of_them(version, pyharness, tmp_path):
+    (tmp_path / "threads.c").write_text(CODE)
+    library = tmp_path / "threads.so"
+    subprocess.run(["gcc", "-shared", "-fPIC", "-g", "-o", library, tmp_path / "threads.c", "-lpthread"], check=True)
+    program = tmp_path / "calls.py"
+    program.write_text(PROGRAM.format(library=str(library)))
+    commands = ["b py:calls.py:5 if n == 5", "c", "c", "delete", "c"]
+    words = ("debug", "--python", interpreters()[version], program)
+    done = pyharness(*words, stdin=None, input="".join(f"{each}\n" for each in commands))
+    assert done.stdout.count("breakpoint · python · called") == 2
+    assert "end 1\n" in done.stdout
+    assert done.stderr == ""
