@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING, Any
 
 from pyharness.debuggee import recursion
 from pyharness.debuggee.link import quiet_thread
-from pyharness.debuggee.pydevd import evaluation as pydevd_evaluation
 from pyharness.debuggee.pydevd import (
     ending_threads,
     frame_variables,
@@ -23,6 +22,7 @@ from pyharness.debuggee.pydevd import (
     unwound_steps,
     woken,
 )
+from pyharness.debuggee.pydevd import evaluation as pydevd_evaluation
 from pyharness.debuggee.pydevd.asked_files import ASKED_FILES
 from pyharness.debuggee.pydevd.conditions import Conditions
 from pyharness.debuggee.pydevd.emptied_modules import KEPT_MODULES
