@@ -48,3 +48,11 @@ def test_a_log_point_that_nothing_has_is_an_error_one_that_was_not_reached_a_not
     done = pyharness("step", WORDS, "--log", "py:session_words.py:11 if word == 'never'", "x", "--", "5")
     assert done.returncode == 5
     assert "was not seen to run" in done.stderr
+
+
+def test_no_line_is_lost_where_the_program_is_faster_than_its_reader(pyharness, tmp_path):
+    program = tmp_path / "often.py"
+    program.write_text("def often(i):\n    return i\n\nfor i in range(20000):\n    often(i)\n")
+    done = pyharness("step", program, "--log", "py:often.py:2", "{i}")
+    said = [line.split()[-1] for line in done.stdout.splitlines() if line.startswith("py:")]
+    assert said == [str(i) for i in range(20000)]

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 from pyharness.debuggee.bounded import BOUNDS
 from pyharness.debuggee.lines.frame_expressions import bounded_value
 from pyharness.debuggee.pydevd.emptied_modules import KEPT_MODULES
-from pyharness.debuggee.unpatched import threading
+from pyharness.debuggee.unpatched import threading, time
 from pyharness.model.conditions import hits, log_message
 from pyharness.protocol.pydevd import AtLine
 
@@ -17,6 +17,11 @@ if TYPE_CHECKING:
     from types import FrameType
 
     from pyharness.protocol.pydevd import Wanted
+
+_FAR_BEHIND = 200
+"""Messages that wait to be sent."""
+_PAUSE = 0.002
+"""Seconds."""
 
 
 class Conditions:
@@ -43,7 +48,9 @@ class Conditions:
         logs = bool(getattr(breakpoint_, "is_logpoint", False))  # one of a client without the harness
         at_line = AtLine.in_condition(breakpoint_.condition)
         with BOUNDS.shared(often=True):  # each of them is asked: it counts its hits, or prints
-            return any([self._stops(each, frame, logs=logs or bool(each.log)) for each in at_line.wanted])  # noqa: C419
+            stops = any([self._stops(each, frame, logs=logs or bool(each.log)) for each in at_line.wanted])  # noqa: C419
+        self._keep_pace()
+        return stops
 
     def express(self, breakpoint_: Any, info: Any, frame: FrameType) -> None:
         """What a log point says there, in place of pydevd's ``handle_breakpoint_expression``."""
@@ -65,6 +72,12 @@ class Conditions:
         if wanted.log:
             self._send(f"{log_message.shortened(_message(wanted.log, frame))}\n", "stdout", {"log": wanted.number})
         return not wanted.log
+
+    def _keep_pace(self) -> None:
+        """Wait where whoever reads is far behind, as at a pipe: what is not sent at the program's end is lost."""
+        writer = self._debugger.writer
+        while writer._cmd_queue.qsize() > _FAR_BEHIND and writer.is_alive() and not self._debugger.pydb_disposed:
+            time.sleep(_PAUSE)
 
     def _fail(self, condition: str, frame: FrameType, problem: str, *, logs: bool) -> None:
         """Tell it; a log point, which never stops, tells it ever more rarely."""
