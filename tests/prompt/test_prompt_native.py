@@ -159,3 +159,24 @@ def test_no_standard_input_is_one_without_commands(environment, tmp_path):
 def _variables(stop):
     """The variables that a stop shows, in their order."""
     return [line.strip() for line in stop.splitlines() if " = " in line and "│" not in line]
+
+
+NANS = """import torch
+nan = float("nan")
+def looked_at(plain, held, sparse, large):
+    return 1
+large = torch.ones(5_000_000)
+large[-1] = nan
+looked_at(torch.ones(2), [torch.ones(1), {"a": torch.full((2,), nan)}], torch.full((2,), nan).to_sparse(), large)
+"""
+
+
+def test_nan_says_what_it_has_not_looked_at(piped, tmp_path):
+    program = tmp_path / "nans.py"
+    program.write_text(NANS)
+    done = piped(["b 4", "c", "nan"], program=program)
+    said = blocks(done.stdout)["nan"].splitlines()
+    assert said[0] == "held[1]['a'] has 2 NaN"
+    assert "sparse: not looked at (sparse: see its parts)" in said
+    assert "large: only the first 4194304 of 5000000 elements were looked at" in said
+    assert "run --nan" in said[-1]

@@ -10,9 +10,8 @@ from pyharness.model.text.source_line import short_path
 from pyharness.model.text.styled_line import Line
 from pyharness.model.where import Where
 from pyharness.prompt.commands.going import run_to
-from pyharness.prompt.expanding import parts, whole
+from pyharness.prompt.non_finite import of_frame
 from pyharness.prompt.registry import command
-from pyharness.prompt.variables import variables_of
 
 if TYPE_CHECKING:
     from pyharness.model.frames import Frame
@@ -22,6 +21,7 @@ if TYPE_CHECKING:
 _GRAPHS = "graphs"
 _AROUND = 6
 _OUTSIDE = "This is no generated code: there are no nodes here."
+_ALL = "`pyharness run --nan` looks at all that ops compute."
 _HOW = "Stop at a node first: `break fx:NODE`, or `break fx:MODULE.PATH`."
 
 
@@ -96,16 +96,12 @@ def node(session: Session, _rest: str) -> None:
 @command("nan", about=_GRAPHS)
 def nan(session: Session, _rest: str) -> None:
     """Say which tensors of the frame that is looked at have NaN or infinities."""
-    tensors = [
-        each.name for each in variables_of(session.shell, session.where.shown) if each.value.startswith("Tensor")
-    ]
+    tensors = of_frame(session)
     if not tensors:
         raise HarnessError("This frame has no tensors.", "`up` looks at the frame that called.")
-    bad = []
-    for name in tensors:
-        statistics = [part for part in parts(session, whole(session, name)) if part.name == "statistics"]
-        counts = {each.name: each.value for part in statistics for each in parts(session, part)}
-        found = [f"{counts[kind]} {kind}" for kind in ("NaN", "Inf") if counts.get(kind, "0") != "0"]
-        bad += [Line(f"{name} has {' and '.join(found)}", "bad")] if found else []
-    names = ", ".join(tensors)
-    session.screen.write_lines(bad or [Line(f"Neither NaN nor infinities in {names}.", "good")])
+    lines = [Line(f"{each.name} has {' and '.join(each.found)}", "bad") for each in tensors if each.found]
+    clean = [each.name for each in tensors if each.is_clean]
+    if clean and not lines:
+        lines = [Line(f"Neither NaN nor infinities in {', '.join(clean)}.", "good")]
+    lacking = [Line(f"{each.name}: {each.lacking}", "bad") for each in tensors if each.lacking]
+    session.screen.write_lines([*lines, *lacking, *([Line(_ALL, "faint")] if lacking else [])])
