@@ -148,8 +148,10 @@ def test_gdb_is_killed_while_it_attaches(pyharness, tmp_path, moment):
     assert_lived_on(harness)
 
 
-def test_a_gdb_that_was_never_needed_is_not_missed(pyharness):
+def test_a_program_of_python_alone_has_no_gdb(pyharness):
     harness = pyharness("step", LINES, "--at", at("inner", LINES), "--over", paused=True).until_standing()
-    strike(harness)
-    harness.go_on().until_standing().go_on()
+    assert sorted(harness.family()) == ["harness", "program"]
+    harness.go_on().until_standing()
+    assert sorted(harness.family()) == ["harness", "program"]
+    harness.go_on()
     assert harness.end() == (3, "")

@@ -11,6 +11,7 @@ if TYPE_CHECKING:
 
     from pyharness.debugger.listener import Listener
     from pyharness.debugger.live.actions import Actions
+    from pyharness.debugger.native.prepared_gdb import PreparedGdb
     from pyharness.debugger.native.side import NativeSide
     from pyharness.debugger.shell import Shell
 
@@ -19,11 +20,19 @@ class Libraries:
     """Which of the user's libraries are loaded; ``crashes``: gdb comes with the first, for a crash in it."""
 
     def __init__(
-        self, shell: Shell, actions: Actions, listener: Listener, progress: Callable[[str], None], *, crashes: bool
+        self,
+        shell: Shell,
+        actions: Actions,
+        listener: Listener,
+        gdb: PreparedGdb,
+        progress: Callable[[str], None],
+        *,
+        crashes: bool,
     ) -> None:
         self._shell = shell
         self._actions = actions
         self._listener = listener
+        self._gdb = gdb
         self._progress = progress
         self._crashes = crashes
         self.paths: list[str] = []
@@ -38,7 +47,7 @@ class Libraries:
         elif shell.breakpoints.wants_native or self._actions.wants_native:
             self._attach_to_stop()
         else:
-            self.watch_for_crashes()
+            self.added()
         if shell.native:
             self.read(shell.native)
 
@@ -59,8 +68,9 @@ class Libraries:
         self._listener.libraries(native)
         self._actions.arm_again(native)
 
-    def watch_for_crashes(self) -> None:
-        """Have gdb come, where crashes are wanted."""
+    def added(self) -> None:
+        """Take a library that is not Python's own, be it the user's or not: gdb comes where crashes are wanted."""
+        self._gdb.begin()
         if self._shell.native or not self._crashes:
             return
         try:

@@ -82,7 +82,7 @@ class ProgramMessages:
         shell, process = self._shell, self._shell.process
         self._lifetime.begins(hello.executable, process.pid)
         shell.lack = hello.lack
-        self._gdb.begin(agent=hello.agent, guarded=hello.guard)
+        self._gdb.set_up(agent=hello.agent, guarded=hello.guard)
         link, package = process.debugpy(hello), f"{process.packages['pyharness']}/pyharness"
         shell.python.connect(link, process.pid, package, self._gdb.user_code, hello.stdlib)
         shell.python.number_of = process.surroundings.thread
@@ -113,4 +113,4 @@ class ProgramMessages:
             case Library(path):
                 self._libraries.loaded(path)
             case AddedLibrary():
-                self._libraries.watch_for_crashes()
+                self._libraries.added()

@@ -38,6 +38,7 @@ from pyharness.protocol.channel import Go
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
 
+    from pyharness.debugger.breakpoint import Breakpoint
     from pyharness.debugger.listener import Listener
     from pyharness.debugger.native.side import NativeSide
     from pyharness.debugger.shell import Events
@@ -84,13 +85,13 @@ class LiveShell(Shell):
         engine, added = EngineFirst(progress, lambda text: self._listener.output(f"{text}\n", "important")), command.env
         op_stops = OpStops(self, lambda: engine.have(lifetime.executable, added))
         self.breakpoints.tell_ops = op_stops.tell
-        heard_by = self._listener
-        self._libraries = Libraries(self, self._actions, heard_by, progress, crashes=crashes)
-        self._notices = GdbNotices(self, heard_by, self._libraries, op_stops)
-        self._debugpy = DebugpyEvents(self, heard_by, lifetime, self._actions, self._ends)
+        told = self._listener
+        self._libraries = Libraries(self, self._actions, told, self._gdb, progress, crashes=crashes)
+        self._notices = GdbNotices(self, told, self._libraries, op_stops)
+        self._debugpy = DebugpyEvents(self, told, lifetime, self._actions, self._ends)
         self._messages = ProgramMessages(
             self,
-            heard_by,
+            told,
             lifetime,
             self._libraries,
             op_stops,
@@ -249,8 +250,15 @@ class LiveShell(Shell):
         """Whether the program is at its end, as far as it has said so, or beyond it."""
         return super().is_ending or self._lifetime.ending or has_ended(self.process.pid)
 
+    def set_breakpoint(self, new: Breakpoint) -> None:
+        """Stop, or log, there from now on; gdb is made for a native place, whose code may not be there yet."""
+        if new.where.kind == "native":
+            self._gdb.begin()
+        super().set_breakpoint(new)
+
     def pause(self, thread: int) -> None:
         """Stop the program: debugpy stops Python code at its next line; where none comes soon, gdb stops the thread."""
+        self._gdb.begin()
         self._pausing.begin(thread)
 
     def jump(self, thread: int, target: int) -> None:

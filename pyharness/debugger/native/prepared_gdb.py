@@ -1,4 +1,4 @@
-"""A gdb that starts while the program still imports: most programs need one, and by then it is ready."""
+"""A gdb that starts as soon as it may be needed, beside what the program still imports: by then it is ready."""
 
 from __future__ import annotations
 
@@ -28,16 +28,23 @@ class PreparedGdb:
         self._on_notice = on_notice
         self.user_code = user_code
         """What gdb takes for the user's code."""
+        self._settings: tuple[Doorway | None, bool] = None, False
         self._begun = False
         self._made: Future[NativeSide] = Future()
 
-    def begin(self, *, agent: Doorway | None, guarded: bool) -> None:
-        """Start it on a thread of its own; ``agent`` and ``guarded`` are those of ``NativeSide``."""
-        self._begun = True
-        threading.Thread(target=self._make, args=(agent, guarded), name="pyharness-prepare-gdb", daemon=True).start()
+    def set_up(self, *, agent: Doorway | None, guarded: bool) -> None:
+        """Have it made for a program; ``agent`` and ``guarded`` are those of ``NativeSide``."""
+        self._settings = agent, guarded
+
+    def begin(self) -> None:
+        """Start it on a thread of its own, unless it has been: there is native code, or somebody asks for some."""
+        if not self._begun:
+            self._begun = True
+            threading.Thread(target=self._make, args=self._settings, name="pyharness-prepare-gdb", daemon=True).start()
 
     def take(self) -> NativeSide:
         """The prepared gdb, once it is ready; ``HarnessError`` or ``OSError`` where it cannot be."""
+        self.begin()
         return self._made.result()
 
     def unused(self) -> NativeSide | None:

@@ -1,0 +1,37 @@
+"""The gdb that is made beside the program, as soon as there is native code to look into."""
+
+import os
+import signal
+
+import pyharness
+from kit.marks import place
+from kit.paths import PROGRAMS
+from pyharness.debugger.live.shell import LiveShell
+
+LINES = PROGRAMS / "plain_lines.py"
+
+
+def gdb_of(program):
+    shell = program._shell
+    assert isinstance(shell, LiveShell)
+    return shell._gdb.unused()
+
+
+def test_a_program_of_python_alone_has_none():
+    with pyharness.debug(LINES) as program:
+        program.run_to(place("inner", LINES))
+        program.over()
+        assert gdb_of(program) is None
+        assert program.finish() == 3
+
+
+def test_one_that_was_never_needed_is_not_missed(tmp_path):
+    script = tmp_path / "adds.py"
+    script.write_text(f"import numpy\n{LINES.read_text()}")
+    with pyharness.debug(script) as program:
+        program.run_to(place("inner", script))
+        gdb = gdb_of(program).link
+        os.kill(gdb.pid, signal.SIGKILL)
+        assert gdb.ends(60)
+        assert program.over().reason == "step"
+        assert program.finish() == 3
