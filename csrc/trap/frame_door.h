@@ -190,7 +190,9 @@ struct FrameDoor {
     }
     frames.everywhere = frames.wanted.everywhere || frames.deep != 0 ||
         (stops_somewhere() && !frames.stands);
-    frames.looks_at_each = frames.everywhere || frames.wanted.outermost;
+    frames.passing = frames.everywhere || frames.wanted.outermost
+        ? kNoneMayPass
+        : frames.known_since << 1U;
   }
 
   static PyObject* evaluate_deep(State* state, Frame* frame, int thrown) {
@@ -230,19 +232,26 @@ struct FrameDoor {
     return result;
   }
 
-  // Most frames pass by the first branch, as fast as may be.
+  // Whether `code` is known to have nothing that stops, and no more is asked:
+  // what the other branch would find out, in one comparison.
+  static bool passes_by(const Code* code) {
+    const auto* extra = code->extra;
+    return extra != nullptr && extra->size > frames.known_at &&
+        extra->each[frames.known_at] == frames.passing;
+  }
+
+  // Most frames pass by the first branch, as fast as may be: nothing of ours
+  // stays on the stack. So nobody is here when such a frame returns, which
+  // hands its switch out to the loop that called it. That is as it should be,
+  // or on where it could be off (settle): then `trace` takes it away at the
+  // first event, and the other branch does at the first call.
   static PyObject* evaluate(void* thread, void* begun, int thrown) {
     auto* state = static_cast<State*>(thread);
     auto* frame = static_cast<Frame*>(begun);
-    if (known(frame->code) == frames.known_since << 1U &&
-        !frames.looks_at_each && state->loop->use_tracing == 0 &&
+    if (__builtin_expect(passes_by(frame->code), 1) != 0 &&
+        __builtin_expect(state->loop->use_tracing, 0) == 0 &&
         !(Python::kRecursesWithoutStack && may_be_deep())) {
-      const auto before = frames.changes;
-      PyObject* result = _PyEval_EvalFrameDefault(state, frame, thrown);
-      if (frames.changes != before && is_traced(state)) {
-        set_traced(state, state->loop, is_wanted(state));
-      }
-      return result;
+      return _PyEval_EvalFrameDefault(thread, begun, thrown);
     }
     return evaluate_other(state, frame, thrown);
   }

@@ -12,7 +12,7 @@
 namespace pyharness::breakpoints {
 
 constinit Frames frames;
-constinit thread_local Thread own;
+constinit __attribute__((tls_model("initial-exec"))) thread_local Thread own;
 
 namespace {
 
@@ -26,6 +26,12 @@ Version version() {
     return Version::k310;
   }
   return std::strncmp(text, "3.11.", 5) == 0 ? Version::k311 : Version::kOther;
+}
+
+// Whoever knows code from before passes by no more, from this moment on.
+void forget_code() {
+  ++frames.known_since;
+  frames.passing = kNoneMayPass;
 }
 
 template <typename Call>
@@ -59,7 +65,7 @@ int begin_traced_frames(
     return -1;
   }
   end_traced_frames();
-  ++frames.known_since;
+  forget_code();
   frames.lines = lines;
   frames.tracers = Py_NewRef(tracers);
   frames.entries = Py_NewRef(entries);
@@ -79,7 +85,7 @@ bool change_traced_frames(Wanted wanted, bool forget, PyObject* running) {
     }
     PyObject* before = frames.lines;
     frames.lines = lines;
-    ++frames.known_since;
+    forget_code();
     Py_DECREF(before);
   }
   frames.wanted = wanted;

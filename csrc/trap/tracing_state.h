@@ -9,6 +9,9 @@
 
 namespace pyharness::breakpoints {
 
+// Nothing is known since 0: no code has this.
+constexpr std::uintptr_t kNoneMayPass = 1;
+
 struct Frames {
   PyObject* lines_in = nullptr; // null: nobody debugs
   PyObject* tracers = nullptr;
@@ -21,7 +24,9 @@ struct Frames {
   std::uintptr_t changes = 0; // of what is wanted of frames that run
   bool stands = false; // the interpreter calls `evaluate`, or who else does
   bool everywhere = false; // each frame is traced, for whatever reason
-  bool looks_at_each = false; // more is asked than what is known of its code
+  // What is known of code whose frames run as without us; kNoneMayPass while
+  // more is asked than what is known of its code.
+  std::uintptr_t passing = kNoneMayPass;
   int deep = 0; // threads that are so deep that nobody stands there
   TraceFunction tracer = nullptr; // the debugger's, which `trace` calls
 };
