@@ -22,6 +22,8 @@ if TYPE_CHECKING:
     from pyharness.prompt.plan import Plan
     from pyharness.prompt.points import Point
 
+HEADING = "# Saved by `save` at the prompt; `pyharness session run` plays it, and checks what was seen."
+"""The first line of each file that is saved: what another begins with is not replaced."""
 _LONGEST = 200
 """Characters of a value that is expected again."""
 _CHANGES = "`run` begins anew: what is done from then on can be saved."
@@ -104,7 +106,7 @@ class Record:
             raise UsageError(f"A session file has no step for {self._cannot}.", _CHANGES)
         if not self._steps:
             raise UsageError("Nothing was done yet that could be saved.", "Step, or run to a place, first.")
-        yield "# Saved by `save` at the prompt; `pyharness session run` plays it, and checks what was seen."
+        yield HEADING
         yield from _program(plan, plan.target)
         if self._exit_code is None:
             yield "kill = true"

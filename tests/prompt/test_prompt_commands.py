@@ -185,6 +185,19 @@ def test_what_a_session_file_has_no_step_for_is_not_saved(piped, line, tmp_path)
     assert not (tmp_path / "saved.toml").exists()
 
 
+@pytest.mark.parametrize("content", [b"x = 1\n", b"\xff\xfe\0"])
+def test_save_replaces_nothing_but_what_it_wrote(piped, tmp_path, content):
+    (tmp_path / "mine.py").write_bytes(content)
+    (tmp_path / "link.toml").symlink_to("mine.py")
+    for name in ("mine.py", "link.toml"):
+        done = piped(["c", f"save {tmp_path / name}"])
+        assert f"{name} is there, and was not written by `save`." in done.stderr
+        assert (tmp_path / "mine.py").read_bytes() == content
+    done = piped([f"save {tmp_path / 'new.toml'}", "n", f"save {tmp_path / 'new.toml'}"])
+    assert done.returncode == 0
+    assert "over" in (tmp_path / "new.toml").read_text()
+
+
 def test_a_variable_is_set_and_a_line_jumped_to(piped, line):
     commands = [f"tb py:prompted.py:{line['add']}", "c", "set value = 40", f"jump {line['returns']}", "p result", "c"]
     done = piped(commands)

@@ -8,11 +8,13 @@ from typing import TYPE_CHECKING
 
 from pyharness.debugger.merged_stack import merged_stack
 from pyharness.debugger.native.code import NativeCode
+from pyharness.host.regular_file import read_text
 from pyharness.model.errors import HarnessError, UsageError
 from pyharness.model.text.stack_format import Style, format_threads
 from pyharness.model.text.styled_line import Line
 from pyharness.model.threads import ThreadStack
 from pyharness.prompt.lines.sources import file_lines
+from pyharness.prompt.record import HEADING
 from pyharness.prompt.registry import command
 
 if TYPE_CHECKING:
@@ -46,10 +48,23 @@ def save(session: Session, rest: str) -> None:
     text = "\n".join(session.record.lines(session.plan)) + "\n"
     path = Path(rest).expanduser()
     try:
+        if not _may_replace(path):
+            raise UsageError(f"{rest} is there, and was not written by `save`.", "Name another file, or remove it.")
         path.write_text(text, encoding="utf-8")
     except OSError as error:
         raise HarnessError(f"{rest} cannot be written: {error.strerror}.", "Name a file of yours.") from error
     session.screen.write_lines([Line(f"{rest}: `pyharness session run {rest}` does this again.")])
+
+
+def _may_replace(path: Path) -> bool:
+    """Whether there is nothing of the person's to lose."""
+    try:
+        text = read_text(path)
+    except FileNotFoundError:
+        return True
+    except ValueError:  # no text
+        return False
+    return not text.strip() or text.startswith(HEADING)
 
 
 @command("source", about=_SESSION, takes="FILE", needs="nothing")
