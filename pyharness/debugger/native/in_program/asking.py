@@ -92,7 +92,8 @@ class NativeAsking:
         except GdbError as error:
             if not (crash := crash_of(self._link.stop_in_call) or crash_told(error.message)):
                 raise
-            lost = f"{expression or 'What was asked of Python'!r} {crash}, in the midst of Python.", PYTHON_LOST
+            what = repr(expression) if expression else "What the debugger had Python do"
+            lost = f"{what} {crash}, in the midst of Python.", PYTHON_LOST
             self._lost_python[command.thread] = lost
             raise EndedError(*lost) from error
 
