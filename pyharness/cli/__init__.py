@@ -14,7 +14,7 @@ from pyharness.cli.grammar.lazy_group import LazyGroup
 from pyharness.cli.grammar.wrong_words import usage_error
 from pyharness.cli.kit.exits import ToldToEnd
 from pyharness.host.exit_status import ExitStatus
-from pyharness.model.errors import HarnessError
+from pyharness.model.errors import HarnessError, UsageError
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -88,6 +88,9 @@ _MORE_FILES = "`ulimit -n` shows the limit, and `ulimit -n 1024` sets it for thi
 
 _MORE_THREADS = "`ulimit -u` shows the limit of threads, `ulimit -v` and `ulimit -d` those of memory."
 _SHORTER = "`getconf ARG_MAX` shows how long they may be together; one argument has at most 131,072 bytes. Pass a file."
+_SHOWN = 60
+"""Characters."""
+_SHORTER_NAME = "A name has at most 255 bytes, a path 4,095."
 _MORE_MEMORY = "`ulimit -v` shows the limit, and `ulimit -v unlimited` lifts it for this shell, where it may be lifted."
 
 
@@ -142,6 +145,8 @@ def _run(arguments: list[str], *, went_over: bool) -> int:
 def _unforeseen(error: Exception) -> HarnessError:
     if isinstance(error, OSError) and error.errno in _NO_MORE_FILES:
         return HarnessError(f"{_NO_MORE_FILES[error.errno]}: {error.strerror}.", _MORE_FILES)
+    if isinstance(error, OSError) and error.errno == errno.ENAMETOOLONG:
+        return UsageError(f"'{str(error.filename)[:_SHOWN]}…' is no file: the name is too long.", _SHORTER_NAME)
     if isinstance(error, OSError) and error.errno == errno.E2BIG:
         return HarnessError("The program's arguments or its environment are too long for the kernel.", _SHORTER)
     if isinstance(error, RuntimeError) and str(error).startswith("can't start new thread"):

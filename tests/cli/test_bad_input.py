@@ -23,6 +23,7 @@ CASES = {
     "step okay.py": "Did you mean ok.py",
     "step folder": "is a folder",
     "step binary.py": "does not compile",
+    **{f"{verb} {'x' * 300}": "the name is too long" for verb in ("step", "debug", "run", "stack", "fx show")},
     "step ok.py --ovre": "Did you mean --over",
     "step ok.py --epochs 3": "behind --, as in SCRIPT -- --epochs",
     "step ok.py --at": "requires an argument",

@@ -364,3 +364,16 @@ def test_a_variable_that_is_the_frame_itself_hides_no_other(piped, tmp_path):
     program.write_text("import sys\ndef f():\n    a = 1\n    frame = sys._getframe()\n    return a\nf()\n")
     shown = blocks(piped(["b 5", "c", "p frame", "locals"], program=program).stdout)
     assert [line.split()[0] for line in shown["locals"].splitlines()] == ["a", "frame"]
+
+
+def test_a_file_that_is_a_source_of_itself_is_refused(piped, tmp_path):
+    first, second = tmp_path / "first.txt", tmp_path / "second.txt"
+    first.write_text(f"p 1\nsource {second}\n")
+    second.write_text(f"p 2\nsource {first}\np 3\n")
+    done = piped([f"source {first}"])
+    assert f"{first} is a file whose commands are being done" in done.stderr
+    assert done.stdout.count("(ph) p ") == 2
+    second.write_text("p 2\n")
+    done = piped([f"source {first}", f"source {first}"])
+    assert done.returncode == 0
+    assert done.stdout.count("(ph) p 2") == 2

@@ -13,7 +13,6 @@ from pyharness.model.errors import HarnessError, UsageError
 from pyharness.model.text.stack_format import Style, format_threads
 from pyharness.model.text.styled_line import Line
 from pyharness.model.threads import ThreadStack
-from pyharness.prompt.lines.sources import file_lines
 from pyharness.prompt.record import HEADING
 from pyharness.prompt.registry import command
 
@@ -72,7 +71,7 @@ def source(session: Session, rest: str) -> None:
     """Do the commands of a file, until the first error."""
     if not rest:
         raise UsageError("Which file?", "For example: source commands.txt")
-    session.lines.put_first(list(file_lines(rest)))
+    session.lines.put_first(rest)
 
 
 @command("stack", about="the stack", takes="[full]")

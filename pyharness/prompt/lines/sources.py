@@ -7,6 +7,7 @@ import signal
 import socket
 import sys
 from collections import deque
+from pathlib import Path
 from typing import TYPE_CHECKING, Protocol
 
 from pyharness.host.regular_file import read_text
@@ -105,6 +106,8 @@ class Lines:
         self._source = source
         self._screen = screen
         self._waiting = deque(first)
+        self._files: list[tuple[Path, int]] = []
+        """Files whose lines are being read, the innermost last, and how many lines wait behind each."""
 
     @property
     def is_typed(self) -> bool:
@@ -116,12 +119,18 @@ class Lines:
         """Whether the next line is one of a file's."""
         return bool(self._waiting)
 
-    def put_first(self, lines: Iterable[str]) -> None:
-        """Have these read before all others."""
-        self._waiting.extendleft(reversed([line.rstrip("\r\n") for line in lines]))
+    def put_first(self, path: str) -> None:
+        """Have the lines of a file read before all others; ``UsageError`` where that would never end."""
+        file, behind = Path(path).resolve(), len(self._waiting)
+        if any(file == each for each, _ in self._files):
+            raise UsageError(f"{path} is a file whose commands are being done: they would never end.", "Leave it out.")
+        lines = [line.rstrip("\r\n") for line in file_lines(path)]
+        self._waiting.extendleft(reversed(lines))
+        self._files.append((file, behind))
 
     def read(self) -> str:
         """The next line; one that is empty in a file repeats nothing."""
+        self._files = [each for each in self._files if len(self._waiting) > each[1]]  # those that have more lines
         if not self._waiting:
             return self._source.read()
         line = self._waiting.popleft()
@@ -131,6 +140,7 @@ class Lines:
     def failed(self) -> bool:
         """Something went wrong in a line; whether another is to be read."""
         self._waiting.clear()
+        self._files.clear()
         return self._source.forgives
 
     def asks(self, question: str) -> bool:
