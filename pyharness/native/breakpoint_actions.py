@@ -103,11 +103,18 @@ def _shown(values: tuple[Any, ...]) -> str:
 def _short(value: Any) -> str:
     if isinstance(value, str):
         return value
-    if hasattr(value, "dtype") and hasattr(value, "shape"):
-        return f"{str(value.dtype).removeprefix('torch.')}{list(value.shape)}"
     if isinstance(value, list):
         return f"[{_shown(tuple(value))}]"
+    torch = sys.modules.get("torch")
+    if torch is not None and isinstance(value, torch.Tensor):
+        return _tensor_text(torch.Tensor, value)
     return repr(value)
+
+
+def _tensor_text(kind: Any, tensor: Any) -> str:
+    """``float32[2, 3]``, by torch's own properties: those of a subclass are the user's code, and may raise."""
+    dtype = str(kind.dtype.__get__(tensor)).removeprefix("torch.")
+    return f"{dtype}[nested]" if kind.is_nested.__get__(tensor) else f"{dtype}{list(kind.shape.__get__(tensor))}"
 
 
 # --- Python's debuggers -----------------------------------------------------------------------------------------------

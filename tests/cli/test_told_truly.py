@@ -178,3 +178,39 @@ def test_a_script_and_a_condition_that_are_nested_too_deeply(pyharness, tmp_path
         done = pyharness("step", *words)
         assert done.returncode == 2
         assert "bug in pyharness" not in done.stderr
+
+
+HOSTILE = """import torch
+class Hostile(torch.Tensor):
+    @property
+    def shape(self):
+        raise RuntimeError("no shape")
+    @property
+    def dtype(self):
+        raise ValueError("no dtype")
+    def __repr__(self):
+        return "hostile"
+nested = torch.nested.nested_tensor([torch.ones(2), torch.ones(3)])
+nested.sin()
+hostile = torch.ones(3).as_subclass(Hostile)
+hostile.cos()
+print("end")
+"""
+
+
+@pytest.mark.parametrize(("op", "text"), [("sin", "sin(float32[nested])"), ("cos", "cos(float32[3])")])
+def test_an_op_stops_whatever_its_tensors_say_of_themselves(pyharness, tmp_path, op, text):
+    (tmp_path / "hostile.py").write_text(HOSTILE)
+    done = pyharness("step", tmp_path / "hostile.py", "--at", f"op:aten::{op}")
+    assert f"breakpoint · native · aten::{op}" in done.stdout
+    assert text in done.stdout
+    assert "Traceback" not in done.stderr
+    assert done.returncode == 0
+
+
+def test_a_subclass_is_shown_by_torchs_own_properties(pyharness, tmp_path):
+    (tmp_path / "hostile.py").write_text(HOSTILE)
+    shown = pyharness(
+        "debug", tmp_path / "hostile.py", "-c", "b py:hostile.py:14", "-c", "c", "-c", "locals", stdin=None
+    )
+    assert "hostile = Tensor float32 [3] cpu [1.0, 1.0, 1.0]" in shown.stdout

@@ -46,9 +46,30 @@ def info_of(tensor: Any) -> TensorInfo:
     """What a tensor is, without its elements; what cannot be had is a corrupt tensor with the reason."""
     try:
         with undisturbed() as torch:
-            return TensorInfo(id(tensor), state="uninitialized") if _is_lazy(tensor) else _info(torch, tensor)
+            return TensorInfo(id(tensor), state="uninitialized") if _is_lazy(tensor) else _info_of_any(torch, tensor)
     except Exception as error:  # noqa: BLE001  (a subclass may raise anything)
         return TensorInfo(id(tensor), state="corrupt", problem=f"{type(error).__name__}: {error}".split("\n", 1)[0])
+
+
+class _Plain:
+    """A tensor of a subclass, by what ``torch.Tensor`` has of it: properties of the subclass's own may raise."""
+
+    def __init__(self, torch: Any, tensor: Any) -> None:
+        self._torch = torch
+        self._tensor = tensor
+
+    def __getattr__(self, name: str) -> Any:
+        found = getattr(self._torch.Tensor, name)
+        return found.__get__(self._tensor) if hasattr(found, "__get__") else found
+
+
+def _info_of_any(torch: Any, tensor: Any) -> TensorInfo:
+    try:
+        return _info(torch, tensor)
+    except Exception:
+        if type(tensor) is torch.Tensor:
+            raise
+        return _info(torch, _Plain(torch, tensor))
 
 
 def _info(torch: Any, tensor: Any) -> TensorInfo:
@@ -124,7 +145,7 @@ def _kind(torch: Any, tensor: Any, layout: str) -> str:
         "nested": "at::native::NestedTensorImpl",
     }
     functorch = getattr(torch._C, "_functorch", None)
-    if functorch is not None and functorch.is_functorch_wrapped_tensor(tensor):
+    if functorch is not None and not isinstance(tensor, _Plain) and functorch.is_functorch_wrapped_tensor(tensor):
         return "at::functorch wrapper"
     return named.get(layout, "c10::TensorImpl")
 
