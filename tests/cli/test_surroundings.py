@@ -7,9 +7,11 @@ import sys
 
 import pytest
 
+import pyharness as in_process
 from kit.builds import crossing
 from kit.command import PYHARNESS
 from pyharness.host.exit_status import ExitStatus, of_program
+from pyharness.model.errors import HarnessError
 
 SIGNS = "from pyharness.cli.kit import output; output.write('a → b … c · d │ e ↔ é')"
 
@@ -127,14 +129,24 @@ def test_arguments_that_are_too_long_for_the_kernel(pyharness, tmp_path):
     assert "bug" not in done.stderr
 
 
-def test_an_interpreter_that_does_not_begin_is_said_to_be_waited_for(pyharness, tmp_path):
-    script, waits = tmp_path / "ok.py", tmp_path / "waits"
+def test_an_interpreter_that_does_not_begin_is_said_to_be_waited_for(tmp_path, monkeypatch):
+    monkeypatch.setattr("pyharness.debugger.starting.interpreter._PATIENCE", 0.1)
+    monkeypatch.setattr("pyharness.debugger.shell._LATE_SECONDS", 0.1)
+    script, waits, told = tmp_path / "ok.py", tmp_path / "waits", tmp_path / "told"
     script.write_text("print('ran')\n")
-    waits.write_text("#!/bin/sh\nsleep 16\n")
+    os.mkfifo(told)
+    waits.write_text(f"#!/bin/sh\nread line < {told}\n")
     waits.chmod(0o755)
-    done = pyharness("step", script, "--at", f"py:{script}:1", "--python", waits)
-    assert "has not begun the program yet" in done.stderr
-    assert "ended before pyharness could connect to it" in done.stderr
+    heard = []
+
+    def note(text):
+        heard.append(text)
+        told.write_text("go on\n")  # opens when it waits
+
+    with pytest.raises(HarnessError, match="ended before pyharness could connect to it"):
+        in_process.debug(script, python=waits, notes=note)
+    (text,) = heard
+    assert "has not begun the program yet" in text
 
 
 def test_a_folder_that_is_gone(shell, tmp_path):
