@@ -14,11 +14,12 @@ from pyharness.cli.kit.script import command_of
 from pyharness.model.errors import UsageError
 from pyharness.model.evaluation import checked_timeout
 from pyharness.model.where import SHAPES, folders_of, parse
-from pyharness.session.plan import MOVES, LogPoint, Plan, Step, Target
+from pyharness.session.plan import MOVES, LogPoint, Plan, Step
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+    from pyharness.debugger.starting.launch import Command
     from pyharness.model.errors import HarnessError
 
 _EPILOG = """Actions are done in the order in which they are typed; --print and --stack look at the stop before them.
@@ -121,24 +122,16 @@ def command(  # noqa: PLR0913, PLR0917  (one for each option)
     """Run SCRIPT to a place, and step on from there across the boundary between Python and C++."""
     from pyharness.cli.kit.transcript import play
 
-    typed = command_of(words, module, python, cwd)
+    target = command_of(words, module, python, cwd)
     checked_timeout(eval_timeout)
-    target = Target(
-        typed.script,
-        tuple(typed.arguments),
-        typed.module,
-        python=typed.python,
-        cwd=cwd,
-        include=include,
-        eval_timeout=eval_timeout,
-    )
     folders = folders_of("" if target.module else target.script)
     points = tuple(LogPoint(parse(where, folders), message) for where, message in logs)
-    plan = Plan(target, _steps(ctx.meta[ORDER], target), points, full=full, kill=kill)
+    steps = _steps(ctx.meta[ORDER], target)
+    plan = Plan(target, steps, points, full=full, kill=kill, include=include, eval_timeout=eval_timeout)
     return play(plan, as_json=as_json, raw=raw)
 
 
-def _steps(order: Sequence[tuple[str, str | None]], target: Target) -> tuple[Step, ...]:
+def _steps(order: Sequence[tuple[str, str | None]], target: Command) -> tuple[Step, ...]:
     """The steps that the options make; without any, the program runs to its first stop: a crash, perhaps."""
     steps: list[Step] = []
     script = "" if target.module else target.script

@@ -9,6 +9,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from pyharness.debugger.starting.launch import Command
 from pyharness.host.visible import is_file
 from pyharness.model.errors import UsageError, nearest
 from pyharness.model.evaluation import EVAL_TIMEOUT, checked_timeout
@@ -16,7 +17,7 @@ from pyharness.model.where import folders_of
 from pyharness.model.where import parse as parse_where
 from pyharness.session import document
 from pyharness.session.expect import FRAME_KEYS, PATTERNS, STOP_KEYS
-from pyharness.session.plan import MOVES, Expectation, LogPoint, Plan, Step, Target
+from pyharness.session.plan import MOVES, Expectation, LogPoint, Plan, Step
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -41,12 +42,24 @@ def plan_of(file: str) -> Plan:
     folder = Path(file).absolute().parent
     exit_code, kill = _end(program)
     exit_code_line = program.line_of("exit_code") if exit_code is not None else 0
-    target = replace(_target(program, folder), eval_timeout=_eval_timeout(root))
+    include = program.texts("include")
+    target, eval_timeout = _target(program, folder), _eval_timeout(root)
     steps = _steps(root.tables("step"), Path(file), target)
     logs = tuple(_log_point(table, Path(file), target) for table in root.tables("log"))
     full = root.flag("full")
     root.done()
-    return Plan(target, steps, logs, full, kill, exit_code, exit_code_line, expecting=True)
+    return Plan(
+        target,
+        steps,
+        logs,
+        full,
+        kill,
+        exit_code,
+        exit_code_line,
+        expecting=True,
+        include=include,
+        eval_timeout=eval_timeout,
+    )
 
 
 def _end(program: Table) -> tuple[int | None, bool]:
@@ -59,7 +72,7 @@ def _end(program: Table) -> tuple[int | None, bool]:
     return exit_code, kill
 
 
-def _log_point(table: Table, file: Path, target: Target) -> LogPoint:
+def _log_point(table: Table, file: Path, target: Command) -> LogPoint:
     message = table.text("message") or ""
     where = _where(table, file, target)
     table.done()
@@ -77,16 +90,15 @@ def _eval_timeout(root: Table) -> float:
         raise root.error("eval_timeout", error.message, error.remedy) from error
 
 
-def _target(program: Table, folder: Path) -> Target:
+def _target(program: Table, folder: Path) -> Command:
     script, module, cwd = program.text("script"), program.text("module"), program.text("cwd")
-    target = Target(
+    target = Command(
         script=module or _beside(folder, script or ""),
         arguments=program.texts("args"),
         module=module is not None,
         python=program.text("python") or "",
         cwd=os.path.normpath(folder / (cwd or "")),
         env=program.mapping("env"),
-        include=program.texts("include"),
     )
     program.done()
     if (script is None) == (module is None):
@@ -106,7 +118,7 @@ def _beside(folder: Path, script: str) -> str:
 # --- steps ------------------------------------------------------------------------------------------------------------
 
 
-def _steps(tables: list[Table], file: Path, target: Target) -> tuple[Step, ...]:
+def _steps(tables: list[Table], file: Path, target: Command) -> tuple[Step, ...]:
     steps: list[Step] = []
     for number, table in enumerate(tables, 1):
         move = _move(table)
@@ -128,7 +140,7 @@ def _move(table: Table) -> Move | None:
     return moves[0] if moves else None
 
 
-def _where(table: Table, file: Path, target: Target) -> Where:
+def _where(table: Table, file: Path, target: Command) -> Where:
     text = table.text("at") or ""
     named = text.partition(" if ")[0].removeprefix("py:").rpartition(":")[0]
     beside = str(file) if named and is_file(file.absolute().parent / named) else ""

@@ -12,27 +12,11 @@ from pyharness.model.frozen import frozen
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
+    from pyharness.debugger.starting.launch import Command
     from pyharness.model.where import Where
 
 Move = Literal["at", "continue", "into", "into_native", "over", "out"]
 MOVES: tuple[Move, ...] = get_args(Move)
-
-
-@frozen
-class Target:
-    """The program."""
-
-    script: str
-    """A file, or a module's name."""
-    arguments: tuple[str, ...] = ()
-    module: bool = False
-    python: str = ""
-    cwd: str | None = None
-    env: Mapping[str, str] = field(default_factory=dict)
-    include: tuple[str, ...] = ()
-    """Path patterns of library code that steps shall stop in after all."""
-    eval_timeout: float = EVAL_TIMEOUT
-    """Seconds that an expression may take."""
 
 
 @frozen
@@ -81,7 +65,8 @@ class LogPoint:
 class Plan:
     """A whole session."""
 
-    target: Target
+    target: Command
+    """The program."""
     steps: tuple[Step, ...]
     logs: tuple[LogPoint, ...] = ()
     """Set before the first step; the debuggers then stay to the program's end."""
@@ -95,6 +80,10 @@ class Plan:
     """Line of the session file that says so."""
     expecting: bool = False
     """Whether it comes from a session file: its transcript lists expectations, if only none."""
+    include: tuple[str, ...] = ()
+    """Path patterns of library code that steps shall stop in after all."""
+    eval_timeout: float = EVAL_TIMEOUT
+    """Seconds that an expression may take."""
 
     @property
     def wants_engine(self) -> bool:

@@ -5,8 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import IO, TYPE_CHECKING, Any, TypeAlias
 
-from pyharness.debugger.api.debug import debug
-from pyharness.debugger.api.program import DEBUGGER_LOST
+from pyharness.debugger.api.program import DEBUGGER_LOST, Program
 from pyharness.debugger.python.dap_client import RequestError
 from pyharness.host.descriptors import inherited
 from pyharness.host.exit_status import ExitStatus
@@ -19,9 +18,8 @@ from pyharness.session.plan import Step
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from pyharness.debugger.api.program import Program
     from pyharness.debugger.breakpoint import Breakpoint
-    from pyharness.session.plan import LogPoint, Plan, Target
+    from pyharness.session.plan import LogPoint, Plan
 
 Entry: TypeAlias = Begun | Printed | Stop | Checked | Logged | Ended | Failure
 _REST = Step("continue", "the rest of the run")
@@ -49,34 +47,14 @@ def run(
     play = _Play(plan, watch, notes or (lambda _text: None))
     try:
         prepare(plan)
-        with _start(plan.target, stdout, progress, notes) as program:
+        command = replace(plan.target, stdout=stdout, pass_fds=inherited())
+        with Program(
+            command, plan.include, progress, notes=notes, crashes=True, eval_timeout=plan.eval_timeout
+        ) as program:
             play.run(program)
     except HarnessError as error:
         play.failed(error)
     return play.transcript()
-
-
-def _start(
-    target: Target,
-    stdout: IO[Any] | int | None,
-    progress: Callable[[str], None] | None,
-    notes: Callable[[str], None] | None,
-) -> Program:
-    return debug(
-        target.script,
-        *target.arguments,
-        module=target.module,
-        python=target.python,
-        cwd=target.cwd,
-        env=target.env,
-        stdout=stdout,
-        pass_fds=inherited(),
-        include=target.include,
-        progress=progress,
-        notes=notes,
-        crashes=True,
-        eval_timeout=target.eval_timeout,
-    )
 
 
 class _Play:

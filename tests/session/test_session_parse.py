@@ -45,9 +45,9 @@ expect.reason = "step"
     assert (first.step, first.line, second.step, second.line) == (2, 18, 3, 22)
     assert plan.target.arguments == ("3",)
     assert plan.target.env == {"A": "b"}
-    assert plan.target.include == ("*/nn/*",)
+    assert plan.include == ("*/nn/*",)
     assert (plan.exit_code, plan.exit_code_line, plan.full, plan.expecting) == (3, 8, True, True)
-    assert plan.target.eval_timeout == 2.5
+    assert plan.eval_timeout == 2.5
 
 
 def test_paths_are_relative_to_the_session_file(tmp_path):

@@ -6,7 +6,6 @@ from typing import TYPE_CHECKING, Any
 
 from pyharness.cli.kit import output
 from pyharness.cli.kit.engine_progress import have_engine
-from pyharness.debugger.starting.launch import Command
 from pyharness.model.transcript import Begun, Failure, Transcript
 from pyharness.session.run import run
 from pyharness.session.transcript_text import Manner, entry_lines
@@ -59,6 +58,5 @@ def _play_aloud(plan: Plan, *, raw: bool) -> Transcript:
 def _prepare(plan: Plan) -> None:
     """Have the engine, if a place needs it, before the program starts."""
     if plan.wants_engine:
-        target = plan.target
-        Command(target.script, target.arguments, target.module, target.python, target.cwd, target.env).check()
-        have_engine(target.python, target.env)
+        plan.target.check()
+        have_engine(plan.target.python, plan.target.env)

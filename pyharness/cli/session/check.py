@@ -20,12 +20,10 @@ def command(file: str, *, as_json: bool) -> int:
 
     With --json: {"file", "steps": NUMBER}, or {"error": {"message", "remedy"}}.
     """
-    from pyharness.debugger.starting.launch import Command
     from pyharness.session.parse import plan_of
 
     plan = plan_of(file)
-    target = plan.target
-    Command(target.script, target.arguments, target.module, target.python, target.cwd, target.env).check()
+    plan.target.check()
     count = len(plan.steps)
     if as_json:
         output.write_json({"file": file, "steps": count})
