@@ -223,7 +223,7 @@ def test_a_stopped_program_keeps_nobody_who_looks_for_programs(running):
         for _ in range(12):
             assert [handle.name for handle in handles.live()] == ["walker"]
         with pytest.raises(HarnessError, match="does not answer"):
-            pyharness.attach("walker")
+            pyharness.attach("walker", seconds=0.5)
     finally:
         os.kill(walker.pid, signal.SIGCONT)
     walker.ends_free()

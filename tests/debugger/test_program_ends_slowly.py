@@ -24,11 +24,12 @@ def test_one_that_was_attached_to(running):
         assert program.finish() == 7
 
 
-def test_a_program_that_says_that_it_ends_may_take_its_time(tmp_path):
+def test_a_program_that_says_that_it_ends_may_take_its_time(tmp_path, monkeypatch):
     """Longer than one that says nothing: torch's teardown on a busy machine, threads that C++ joins."""
-    script = tmp_path / "six.py"
-    script.write_text("import ctypes, sys\nlibc = ctypes.CDLL(None)\nlibc.on_exit(libc.sleep, None)\nsys.exit(6)\n")
+    monkeypatch.setattr("pyharness.debugger.live.debugpy_events._LEAVING_SECONDS", 0.2)
+    script = tmp_path / "one.py"
+    script.write_text("import ctypes, sys\nlibc = ctypes.CDLL(None)\nlibc.on_exit(libc.sleep, None)\nsys.exit(1)\n")
     with pyharness.debug(str(script)) as program:
         with pytest.raises(HarnessError, match="ended without reaching"):
             program.run_to(f"py:{script}:4 if False")
-        assert program.finish() == 6
+        assert program.finish() == 1

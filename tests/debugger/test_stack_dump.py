@@ -199,7 +199,8 @@ def test_readings_at_once_wait_for_each_other():
         assert_runs_on(process)
 
 
-def test_a_reading_that_does_not_end_is_called_one():
+def test_a_reading_that_does_not_end_is_called_one(monkeypatch):
+    monkeypatch.setattr("pyharness.reading.live.snapshot._PATIENCE", 0.5)
     with waiting(sys.executable, FRAMES) as (process, said):
         pretends = "python pass  # pyharness.ingdb.opening import report"
         command = ["gdb", "-nx", "-q", "-ex", pretends, "-ex", f"attach {said['pid']}", "-ex", "echo attached\\n"]
