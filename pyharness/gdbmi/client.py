@@ -145,6 +145,11 @@ class GdbClient:
         """Whether gdb has ended, or does so within that time."""
         return self._ended.wait(seconds)
 
+    @property
+    def was_killed(self) -> bool:
+        """Whether somebody has ended it by force."""
+        return self._process.poll() == -signal.SIGKILL
+
     def command(
         self,
         text: str,

@@ -3,10 +3,13 @@
 import os
 import signal
 
+import pytest
+
 import pyharness
 from kit.marks import place
 from kit.paths import PROGRAMS
 from pyharness.debugger.live.shell import LiveShell
+from pyharness.model.errors import DebuggerLostError
 
 LINES = PROGRAMS / "plain_lines.py"
 
@@ -35,3 +38,12 @@ def test_one_that_was_never_needed_is_not_missed(tmp_path):
         assert gdb.ends(60)
         assert program.over().reason == "step"
         assert program.finish() == 3
+
+
+def test_one_that_is_killed_as_it_begins_is_lost_and_is_one(tmp_path, monkeypatch):
+    dies = tmp_path / "gdb"
+    dies.write_text("#!/bin/sh\nkill -KILL $$\n")
+    dies.chmod(0o700)
+    monkeypatch.setenv("PYHARNESS_GDB", str(dies))
+    with pytest.raises(DebuggerLostError, match="gdb ended unexpectedly"), pyharness.debug(LINES) as program:
+        program._shell.attach()

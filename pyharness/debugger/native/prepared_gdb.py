@@ -61,7 +61,8 @@ class PreparedGdb:
         except (HarnessError, OSError) as error:
             if native:
                 native.close()
-                error = _not_gdb(error, native.transcript)
+                if not native.link.was_killed:
+                    error = _not_gdb(error, native.transcript)
             self._made.set_exception(error)
         except Exception as error:  # noqa: BLE001  (whoever needs gdb waits for an answer)
             self._made.set_exception(
