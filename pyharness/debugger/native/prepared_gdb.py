@@ -28,17 +28,23 @@ class PreparedGdb:
         self._on_notice = on_notice
         self.user_code = user_code
         """What gdb takes for the user's code."""
-        self._settings: tuple[Doorway | None, bool] = None, False
-        self._begun = False
+        self._settings: tuple[Doorway | None, bool] | None = None
+        self._wanted = self._begun = False
         self._made: Future[NativeSide] = Future()
 
     def set_up(self, *, agent: Doorway | None, guarded: bool) -> None:
         """Have it made for a program; ``agent`` and ``guarded`` are those of ``NativeSide``."""
         self._settings = agent, guarded
+        if self._wanted:
+            self.begin()
 
     def begin(self) -> None:
-        """Start it on a thread of its own, unless it has been: there is native code, or somebody asks for some."""
-        if not self._begun:
+        """Start it on a thread of its own, once: there is native code, or somebody asks for some.
+
+        Before the program has said what to make it for, it waits for that.
+        """
+        self._wanted = True
+        if self._settings and not self._begun:
             self._begun = True
             threading.Thread(target=self._make, args=self._settings, name="pyharness-prepare-gdb", daemon=True).start()
 
