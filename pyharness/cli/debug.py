@@ -90,11 +90,11 @@ def command(  # noqa: PLR0913, PLR0917  (one for each option)
     from_files = [line for file in files for line in file_lines(file)]
     plan = _plan(words, module, python, cwd, include, eval_timeout)
     runs = ["continue"] if places or post_mortem else []
-    first = [*(f"break {where}" for where in places), *runs, *commands]
+    first = [*runs, *commands]
     if not _is_terminal(sys.stdin):
         piped = Piped(sys.stdin or io.StringIO(), output)
-        return Session(plan, output, Lines(piped, output, from_files)).run(first)
-    return _at_terminal(plan, from_files).run(first)
+        return Session(plan, output, Lines(piped, output, from_files)).run(first, places)
+    return _at_terminal(plan, from_files).run(first, places)
 
 
 def _at_terminal(plan: Plan, from_files: list[str]) -> Session:

@@ -14,7 +14,7 @@ _MOST = 86400.0
 
 def checked_timeout(seconds: float) -> float:
     """The time limit that a person asked for; ``UsageError`` where it is none."""
-    if not 0 < seconds <= _MOST:
+    if isinstance(seconds, bool) or not isinstance(seconds, (int, float)) or not 0 < seconds <= _MOST:
         raise UsageError(
             f"The time limit of an expression cannot be {_shown(seconds)} s.",
             "Give seconds, e.g. 5; more than 0, a day at most.",
@@ -35,3 +35,5 @@ def _shown(seconds: float) -> str:
         return f"{seconds:g}"
     except OverflowError:  # a whole number may be larger than any float
         return "so many"
+    except (TypeError, ValueError):
+        return repr(seconds)

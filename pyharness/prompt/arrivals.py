@@ -108,7 +108,7 @@ class Arrivals:
         self._fresh_line()
         session.screen.write_lines([program.ending])
         for point in session.points:
-            if point.enabled and not (point.hits or point.breakpoint.log):
+            if point.enabled and not (point.hits or point.breakpoint.log or point.is_step):
                 session.screen.note(str(program.shell.breakpoints.not_reached(point.breakpoint)))
         session.record.ended(code)
         session.drop()

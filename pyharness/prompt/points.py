@@ -25,6 +25,8 @@ class Point:
     enabled: bool = True
     hits: int = 0
     """How often the program has stopped there."""
+    is_step: bool = False
+    """Whether it is the end of a step, as of `next node`: nobody has named it."""
     since: int = 0
     """How many steps of the record came before it was set."""
 

@@ -64,12 +64,15 @@ class Session:
 
     # --- the loop -----------------------------------------------------------------------------------------------------
 
-    def run(self, first: Sequence[str]) -> int:
-        """Start the program, do the commands that were typed with it, then those that come; the exit status."""
+    def run(self, first: Sequence[str], places: Sequence[str] = ()) -> int:
+        """Start the program, do the commands that were typed with it, then those that come; the exit status.
+
+        ``places`` are set first: one that cannot be meant starts nothing.
+        """
         signals = Signals(self)
         try:
             with signals.heard():
-                if self._tried(lambda: self._begin(first)) or (self.debuggee and self.lines.is_typed):
+                if self._tried(lambda: self._begin(first, places)) or (self.debuggee and self.lines.is_typed):
                     self._read_on()
                 else:
                     self.status = self.status or (ExitStatus.INTERRUPTED if self._given_up else ExitStatus.FAILED)
@@ -79,11 +82,16 @@ class Session:
             self._close(leaves=self.status == HUNG_UP)
         return self.status
 
-    def _begin(self, first: Sequence[str]) -> None:
+    def _begin(self, first: Sequence[str], places: Sequence[str]) -> None:
+        breaks = [f"break {where}" for where in places]
+        if self.plan.starts:
+            for line in breaks:
+                self.do(line)
+            breaks = []
         self.start()
         if not (first and self.plan.starts):
             self._come_to_a_stop()
-        for line in first:
+        for line in (*breaks, *first):
             self.do(line)
 
     def _come_to_a_stop(self) -> None:

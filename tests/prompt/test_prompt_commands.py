@@ -366,6 +366,18 @@ def test_a_variable_that_is_the_frame_itself_hides_no_other(piped, tmp_path):
     assert [line.split()[0] for line in shown["locals"].splitlines()] == ["a", "frame"]
 
 
+@pytest.mark.parametrize("place", ["node:", "py:", "op:aten::mul when x", "py:prompted.py:16 if a =", "py:nix.py:3"])
+def test_a_place_that_cannot_be_meant_starts_nothing(piped, place):
+    done = piped([], options=("--at", place))
+    assert done.returncode == 2
+    assert done.stdout == ""
+
+
+def test_a_bare_line_before_the_first_stop_is_one_of_the_script(piped, line):
+    done = piped([], options=("-c", f"b {line['add']}", "-c", "c"))
+    assert f"breakpoint · python · total · {PROGRAMS / 'prompted.py'}:{line['add']}" in done.stdout
+
+
 def test_a_file_that_is_a_source_of_itself_is_refused(piped, tmp_path):
     first, second = tmp_path / "first.txt", tmp_path / "second.txt"
     first.write_text(f"p 1\nsource {second}\n")

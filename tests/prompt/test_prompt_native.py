@@ -180,3 +180,21 @@ def test_nan_says_what_it_has_not_looked_at(piped, tmp_path):
     assert "sparse: not looked at (sparse: see its parts)" in said
     assert "large: only the first 4194304 of 5000000 elements were looked at" in said
     assert "run --nan" in said[-1]
+
+
+RAISING = """import torch
+class Net(torch.nn.Module):
+    def forward(self, x):
+        y = torch.relu(x)
+        return y @ y
+torch.fx.symbolic_trace(Net())(torch.ones(2, 3))
+"""
+
+
+def test_the_end_of_a_step_is_no_place_that_was_not_reached(piped, tmp_path):
+    program = tmp_path / "raising.py"
+    program.write_text(RAISING)
+    done = piped(["b fx:relu", "c", "nn", "c", "nn"], program=program)
+    assert "exception · python · forward" in done.stdout
+    assert "the program ended with exit code 1" in done.stdout
+    assert "without reaching" not in done.stderr

@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from pyharness.debugger.breakpoint import Breakpoint
+from pyharness.debugger.starting.launch import Command
 from pyharness.model.conditions import log_message
 from pyharness.model.errors import UsageError
 from pyharness.model.text.styled_line import Line, in_parts
@@ -80,11 +81,19 @@ def _whole(session: Session, text: str) -> str:
         raise UsageError("Where?", FORMS)
     if not (found := _LINE.match(text)):
         return resolved(session, text)
+    if frame is None and (script := _script(session)):
+        return f"py:{script}:{found[1].lstrip('+')}{text[found.end() :]}"
     if frame is None or not frame.file:
         raise UsageError(f"Line {found[1]} of which file?", f"For example: b py:train.py:{found[1].lstrip('+')}")
     number = int(found[1]) + (frame.line or 0) * found[1].startswith("+")
     kind = "py" if frame.language == "python" else "native"
     return f"{kind}:{frame.file}:{number}{text[found.end() :]}"
+
+
+def _script(session: Session) -> str:
+    """The script that is to run, where none of it has yet; empty where there is none."""
+    target = session.plan.target
+    return target.script if isinstance(target, Command) and not target.module else ""
 
 
 def _add(session: Session, text: str, *, temporary: bool = False) -> None:

@@ -23,7 +23,7 @@ _SESSION = "the session"
 _OURS = {
     "run", "start", "continue", "c", "step", "s", "stepi", "si", "next", "n", "nexti", "ni", "finish", "fin", "until",
     "u", "advance", "jump", "j", "kill", "k", "detach", "attach", "quit", "q", "exit", "signal", "file", "exec-file",
-    "target", "interrupt", "thread", "t", "source", "set", "python", "py", "pi", "starti", "delete", "d", "clear",
+    "target", "interrupt", "thread", "t", "source", "python", "py", "pi", "starti", "delete", "d", "clear",
     "disable", "enable", "inferior", "add-inferior", "clone-inferior", "remove-inferiors", "checkpoint", "restart",
 }  # fmt: skip
 """Commands of gdb's that would let the program go on, or end, behind our back; those of ours do the same."""
@@ -97,6 +97,9 @@ def gdb(session: Session, rest: str) -> None:
     word = rest.partition(" ")[0]
     if not word:
         raise UsageError("Which command of gdb's?", "For example: gdb info registers")
+    if word == "set":
+        remedy = "`set NAME = VALUE` does it here."
+        raise UsageError("gdb's set may change what the debugger here has set.", remedy)
     if word in _OURS:
         raise UsageError(f"gdb's {word} would go on behind the prompt's back.", "`help` lists what does that here.")
     if word in _WHOLE:

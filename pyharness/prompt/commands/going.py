@@ -98,7 +98,7 @@ def run_to(session: Session, places: Sequence[Where], request: Request = "out") 
     """Run on to one of these places, or where ``request`` ends otherwise: at the caller, or anywhere."""
     points = [session.points.add(Breakpoint(where), temporary=True) for where in places]
     for point in points:
-        point.since = session.record.length
+        point.since, point.is_step = session.record.length, True
     try:
         for point in points:
             session.shell.set_breakpoint(point.breakpoint)

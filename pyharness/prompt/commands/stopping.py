@@ -16,6 +16,7 @@ if TYPE_CHECKING:
 _PLACES = "places"
 _KINDS = {"raise": "raised", "throw": "cxxThrow", "catch": "cxxCatch", "signal": "signals"}
 _HOW = "catch raise [TYPE], catch throw [TYPE], catch catch [TYPE], catch signal NAME, or catch off"
+_NEVER = {"SIGKILL"}
 _OVER = "  (its frame has returned: it is over)"
 
 
@@ -47,6 +48,8 @@ def _signals(words: str) -> str:
     if unknown or not names:
         wanted = unknown[0] if unknown else ""
         raise UsageError(f"There is no signal {wanted!r}.", nearest(wanted, Signals.__members__) or _HOW)
+    if never := [name for name in names if name in _NEVER]:
+        raise UsageError(f"Nothing stops at {never[0]}: the kernel tells no debugger of it.", _HOW)
     return " ".join(names)
 
 
