@@ -16,6 +16,7 @@ from pyharness.debuggee.link import children, quiet_thread
 from pyharness.debuggee.link.conversation import Conversation
 from pyharness.debuggee.link.ptracer import allow_ptrace
 from pyharness.debuggee.link.seat import SEAT
+from pyharness.debuggee.link.short_turns import short_turns
 from pyharness.debuggee.pydevd import tracing
 from pyharness.debuggee.unpatched import queue, socket, threading
 from pyharness.debuggee.watched import generated, libraries
@@ -97,10 +98,11 @@ class Session:
 
     def meet(self) -> bool:
         """Tell a debugger that came to a program that runs already what there is; whether it is ready."""
-        if not self.greet():
-            return False
-        self.tell_so_far()
-        answer = self.ready()
+        with short_turns():
+            if not self.greet():
+                return False
+            self.tell_so_far()
+            answer = self.ready()
         if answer and answer.stop:
             tracing.stop_soon()
         return answer is not None

@@ -8,8 +8,20 @@ from __future__ import annotations
 
 OLDEST = (3, 9)
 NO_ROOM = "no folder takes pyharness's modules"
+# What comes here beside a thread that computes waits for its turn at each file that it imports (short_turns.py).
 # Up to Python 3.12 the thread that first imports threading passes for the main one: gdb says who that is.
 _BEGIN = """
+class Turns:
+    def __init__(self):
+        import sys
+        self.usual = sys.getswitchinterval()
+        sys.setswitchinterval(min(0.0001, self.usual))
+        self.ours = sys.getswitchinterval()
+    def give_back(self):
+        import sys
+        if self.ours is not None and sys.getswitchinterval() == self.ours:
+            sys.setswitchinterval(self.usual)
+        self.ours = None
 def check_version():
     import sys
     if sys.version_info[:2] < {oldest!r}:
@@ -45,16 +57,25 @@ BY_HANDLE = (
     + """
 def begin():
     check_version()
+    turns = Turns()
+    try:
+        begin_in(turns)
+    finally:
+        turns.give_back()
+def begin_in(turns):
     with open({apart!r}, "rb") as file:
         apart = apart_from({apart!r}, file.read())
     with apart["FromInstalled"]():
         apart["make_importable"]({packages!r})
         apart["have_ours"]({packages!r}["pyharness"], {version!r})
         name_main_thread(MAIN_THREAD)
-        answer(start)
-def start():
+        answer(lambda: start(turns))
+def start(turns):
     from pyharness.debuggee.entries import late
-    return late.start({home!r})
+    try:
+        return late.start({home!r})
+    finally:
+        turns.give_back()  # before the debugger comes
 def answer(ask):
     import json, socket
     door = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
@@ -88,10 +109,16 @@ HANDED_OVER = (
     _BEGIN
     + """
 def begin(pairs, sockets):
+    check_version()
+    turns = Turns()
+    try:
+        begin_in(turns, pairs, sockets)
+    finally:
+        turns.give_back()
+def begin_in(turns, pairs, sockets):
     import os, sys
     channel = sockets[0]
     channel.settimeout({seconds!r})
-    check_version()
     apart = apart_from({apart!r}, {apart_text!r})
     with apart["FromInstalled"]():
         import json
@@ -116,6 +143,7 @@ def begin(pairs, sockets):
         say(channel, json.dumps(dict(packages=packages, pid=os.getpid())))
         for each in sockets:
             each.settimeout(None)
+        turns.give_back()  # before the debugger is met
         handed.receive(*(each.detach() for each in sockets))
 def unpacked(channel, size):
     import io, os, shutil, tempfile, zipfile
