@@ -11,6 +11,7 @@ from pyharness.doctor.registry import Area
 from pyharness.doctor.tested import DEBUGPY, PYTHON, parsed
 from pyharness.model.errors import HarnessError
 from pyharness.reading.binaries.elf import ElfError, open_elf
+from pyharness.reading.python import free_threaded
 from pyharness.reading.python.layout import SUPPORTED
 from pyharness.reading.python.runtime import RUNTIME
 from pyharness.reading.python.tables import OFFSETS
@@ -51,7 +52,9 @@ def build(machine: Machine) -> Iterator[Diagnosis]:
     """What was chosen when it was built."""
     answer = answered(lambda: machine.python)
     if not answer["gil"]:
-        yield AREA.problem("python-build", f"It is a free-threaded build: {_HALF}.", _ANOTHER)
+        read = parsed(answer["version"])[:2] in free_threaded.OFFSETS
+        half = "stacks of its programs can be read, and they cannot be debugged" if read else _HALF
+        yield AREA.problem("python-build", f"It is a free-threaded build: {half}.", _ANOTHER)
     elif answer["debug"]:
         seen = "It is a debug build of Python, whose structs are not those that were measured."
         yield AREA.warning("python-build", seen, "If Python frames are missing, use a release build.")

@@ -238,6 +238,7 @@ def test_a_python_that_is_too_old(pyharness, tmp_path, version):
     [
         ("3.11 pypy", "is pypy, not CPython: pyharness debugs programs of CPython."),
         ("3.13t cpython", "is a free-threaded build: pyharness debugs programs of CPython with the GIL."),
+        ("3.14t cpython", "is a free-threaded build: pyharness debugs programs of CPython with the GIL."),
     ],
 )
 def test_a_python_in_which_no_debugger_works(pyharness, tmp_path, said, why):

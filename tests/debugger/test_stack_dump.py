@@ -14,7 +14,7 @@ import pytest
 
 from kit import needs
 from kit.command import PYHARNESS
-from kit.interpreters import cases, interpreters, waiting
+from kit.interpreters import cases, interpreters, readable, waiting
 from kit.marks import marks
 from kit.paths import PROGRAMS
 from pyharness.debugger.gdb_reading import StackDumpError
@@ -66,9 +66,9 @@ def assert_is_merged(thread):
 
 
 @pytest.mark.rotated
-@pytest.mark.parametrize("name", cases())
+@pytest.mark.parametrize("name", cases(readable()))
 def test_every_python_alive_and_dead(name, tmp_path):
-    with waiting(interpreters()[name], FRAMES) as (process, said):
+    with waiting(readable()[name], FRAMES) as (process, said):
         threads = dump_stacks(said["pid"])
         core = tmp_path / "core file"
         subprocess.run(["gcore", "-o", core, str(said["pid"])], check=True, capture_output=True)

@@ -134,6 +134,13 @@ def test_interpreters_that_are_not_here(said, state):
     assert [one.state for one in interpreter.version(Answering(**said))] == [state]
 
 
+@pytest.mark.parametrize(("number", "half"), [("3.13.5", "can be read"), ("3.14.2", "is missing")])
+def test_stacks_of_a_free_threaded_build_are_read_where_it_was_measured(number, half):
+    (found,) = interpreter.build(Answering(version=number, gil=False))
+    assert found.state == "problem"
+    assert half in found.seen
+
+
 @pytest.mark.parametrize(("said", "state"), [({"gil": False}, "problem"), ({"debug": True}, "warning"), ({}, "ok")])
 def test_builds_that_are_not_here(said, state):
     assert [one.state for one in interpreter.build(Answering(**said))] == [state]

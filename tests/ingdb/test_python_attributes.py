@@ -2,7 +2,7 @@
 
 import pytest
 
-from kit.interpreters import interpreters, python_of, waiting
+from kit.interpreters import python_of, readable_cases, waiting
 from pyharness.reading.python.attributes import attributes, bases, type_module
 
 SLOTS = {"slotted": ["width"], "both": ["width", "extra"]}
@@ -10,9 +10,9 @@ AFTER_ITEMS = {"counted"}
 """An int has its digits before its ``__dict__`` up to 3.11: those attributes are not looked for."""
 
 
-@pytest.fixture(scope="module", params=sorted(interpreters()))
+@pytest.fixture(scope="module", params=readable_cases())
 def program(request):
-    with waiting(interpreters()[request.param], "py_attributes.py") as (_, said), python_of(said["pid"]) as python:
+    with waiting(request.param, "py_attributes.py") as (_, said), python_of(said["pid"]) as python:
         yield python, said["objects"]
 
 

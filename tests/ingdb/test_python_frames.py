@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from kit.interpreters import interpreters, loaded, python_of, reader, waiting
+from kit.interpreters import loaded, python_of, readable_cases, reader, waiting
 from kit.marks import marks
 from kit.paths import PROGRAMS
 from pyharness.reading.process.memory import Memory
@@ -17,9 +17,9 @@ PROGRAM = "py_frames.py"
 HERE = str((PROGRAMS / PROGRAM).resolve())
 
 
-@pytest.fixture(scope="module", params=interpreters().items(), ids=lambda item: item[0])
+@pytest.fixture(scope="module", params=readable_cases())
 def stopped(request):
-    with waiting(request.param[1], PROGRAM) as (process, said):
+    with waiting(request.param, PROGRAM) as (process, said):
         yield process.pid, said
 
 

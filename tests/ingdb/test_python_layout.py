@@ -8,8 +8,9 @@ from python_measure import measure, version_of
 from python_synthetic import Synthetic
 
 from kit import needs
-from kit.interpreters import interpreters, python_of, waiting
+from kit.interpreters import interpreters, python_of, readable, waiting
 from pyharness.reading.process.memory import Memory
+from pyharness.reading.python import free_threaded
 from pyharness.reading.python.layout import UnknownPythonError, debug_offsets_layout, table_layout
 from pyharness.reading.python.tables import OFFSETS
 from pyharness.reading.python.threads import Python
@@ -44,13 +45,24 @@ def test_what_the_process_says_agrees_with_the_table(name):
         assert dict(told.offsets) == OFFSETS[told.version]
 
 
+def test_a_free_threaded_python_has_a_table_of_its_own():
+    if "3.13t" not in readable():
+        pytest.skip("no free-threaded Python 3.13 is here")
+    with waiting(readable()["3.13t"], "py_frames.py") as (_process, said), python_of(said["pid"]) as python:
+        assert python.layout.free_threaded
+        assert dict(python.layout.offsets) == free_threaded.OFFSETS[3, 13]
+    include = Path(readable()["3.13t"]).resolve().parent.parent / "include" / "python3.13t"
+    if include.exists():
+        assert measure(include) == (version_of(include), free_threaded.OFFSETS[3, 13])
+
+
 def test_an_older_python_says_nothing():
     assert debug_offsets_layout(lambda _address, size: bytes(size), 0x1000) is None
 
 
-def test_a_free_threaded_python_is_refused():
-    head = b"xdebugpy" + struct.pack("<QQ", 0x030D00F0, 1)
-    with pytest.raises(UnknownPythonError, match="free-threaded"):
+def test_a_newer_free_threaded_python_is_refused():
+    head = b"xdebugpy" + struct.pack("<QQ", 0x030E00F0, 1)
+    with pytest.raises(UnknownPythonError, match=r"3\.14 is a free-threaded build"):
         debug_offsets_layout(lambda _address, size: head[:size], 0x1000)
 
 

@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from kit import rotation
+from kit import needs, rotation
 from kit.paths import PROGRAMS
 from pyharness.reading.binaries.elf import ElfError, open_elf
 from pyharness.reading.process import memory_map
@@ -19,11 +19,30 @@ from pyharness.reading.process.memory import Memory
 from pyharness.reading.python.runtime import find_python
 
 NEWEST = (3, 14)
+FREE_THREADED = "t"
+"""How the name ends of an interpreter without a GIL: its stacks are read, and it is not debugged."""
+
+
+def interpreters():
+    """Version → path, one a version, of those that programs are debugged under."""
+    return {name: path for name, path in every_interpreter().items() if not name.endswith(FREE_THREADED)}
+
+
+def readable():
+    """Version → path, of those whose stacks are read."""
+    return {name: path for name, path in every_interpreter().items() if name in {*interpreters(), "3.13t"}}
+
+
+def readable_cases():
+    """`readable` as cases of a test that asks every one; the ones without a GIL are left out where there are none."""
+    found = [pytest.param(path, id=name) for name, path in sorted(readable().items())]
+    missing = pytest.param("", id="3.13t", marks=needs.never("no free-threaded Python 3.13 is here"))
+    return found if "3.13t" in readable() else [*found, missing]
 
 
 @cache
-def interpreters():
-    """Version → path, one a version: those of `$PYHARNESS_TEST_PYTHONS`, of pyenv, and the distribution's own."""
+def every_interpreter():
+    """Those of `$PYHARNESS_TEST_PYTHONS`, of pyenv, and the distribution's own."""
     pyenv = Path(os.environ.get("PYENV_ROOT", Path.home() / ".pyenv")) / "versions"
     named = os.environ.get("PYHARNESS_TEST_PYTHONS", "").split(":")
     candidates = [*map(Path, filter(None, named)), *sorted(pyenv.glob("3.*/bin/python3")), Path(sys.executable)]
@@ -33,8 +52,9 @@ def interpreters():
     found = {}
     for path in candidates:
         version = _version(path)
-        if version and (3, 9) <= version <= NEWEST:
+        if version and (3, 9) <= version[:2] <= NEWEST:
             name = f"{version[0]}.{version[1]}" + ("-distribution" if str(path).startswith("/usr/bin/") else "")
+            name += FREE_THREADED if version[2] else ""
             found.setdefault(name, str(path))
     return found
 
@@ -42,17 +62,18 @@ def interpreters():
 def cases(names=None):
     """The versions as cases of a rotated test: the newest and the tests' own have every turn."""
     names = sorted(interpreters() if names is None else names, key=_numbers)
-    every = {names[-1], "{}.{}".format(*sys.version_info)}
+    every = {*(name for name in names if name.endswith(FREE_THREADED)), names[-1], "{}.{}".format(*sys.version_info)}
     return [pytest.param(name, id=name, marks=[rotation.always] if name in every else []) for name in names]
 
 
 def _numbers(name):
-    return tuple(map(int, name.partition("-")[0].split(".")))
+    return tuple(map(int, name.partition("-")[0].rstrip(FREE_THREADED).split(".")))
 
 
 def _version(path):
+    says = "import sys; print(*sys.version_info[:2], int('t' in getattr(sys, 'abiflags', '')))"
     try:
-        text = subprocess.run([path, "-c", "import sys; print(*sys.version_info[:2])"], capture_output=True, check=True)
+        text = subprocess.run([path, "-c", says], capture_output=True, check=True)
     except (OSError, subprocess.CalledProcessError):
         return None
     return tuple(map(int, text.stdout.split()))

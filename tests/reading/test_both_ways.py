@@ -10,7 +10,7 @@ from dataclasses import replace
 
 import pytest
 
-from kit.interpreters import cases, interpreters, until_it_reads, waiting
+from kit.interpreters import cases, readable, until_it_reads, waiting
 from pyharness.debugger.gdb_reading import dump_by_gdb
 from pyharness.host.process_state import is_stopped
 from pyharness.reading.live.stacks import read_stacks
@@ -63,10 +63,10 @@ def frame_shown(frame):
 
 
 @pytest.mark.rotated(by="name")
-@pytest.mark.parametrize("name", cases())
+@pytest.mark.parametrize("name", cases(readable()))
 @pytest.mark.parametrize("program", [FRAMES, GIL])
 def test_every_python(name, program):
-    with waiting(interpreters()[name], program) as (_process, said):
+    with waiting(readable()[name], program) as (_process, said):
         threads = assert_alike(said["pid"])
         assert any(frame.language == "python" for frame in threads[0].frames)
 

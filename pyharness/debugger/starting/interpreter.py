@@ -6,10 +6,12 @@ import re
 import subprocess
 
 from pyharness.model.errors import UsageError
+from pyharness.reading.python import free_threaded
 
 OLDEST = (3, 9)
 """The oldest CPython in which our half runs."""
 _NATIVE_HALF = "`pyharness stack` and `pyharness attach` show the native half of one that runs."
+_STACKS = "`pyharness stack` and `pyharness attach` show the stacks of one that runs."
 _ASKED = (  # any Python can read it
     "import sys; sys.stdout.write('pyharness asks: %d.%d' % sys.version_info[:2] + getattr(sys, 'abiflags', '')"
     " + ' ' + getattr(getattr(sys, 'implementation', None), 'name', ''))"
@@ -47,7 +49,8 @@ def check_version(python: str) -> None:
             f"Run it under CPython. {_NATIVE_HALF}",
         )
     if "t" in flags:
+        read = version in free_threaded.OFFSETS
         raise UsageError(
             f"{python} is a free-threaded build: pyharness debugs programs of CPython with the GIL.",
-            f"Run it under python{version[0]}.{version[1]}, without the t. {_NATIVE_HALF}",
+            f"Run it under python{version[0]}.{version[1]}, without the t. {_STACKS if read else _NATIVE_HALF}",
         )

@@ -81,7 +81,8 @@ def _instance_dict(values: Values, address: int, kind: int) -> Attributes:
 def _managed(values: Values, address: int, kind: int, flags: int) -> Attributes:
     """Since 3.11 before the object: a dict, or the bare values of one whose keys are the type's."""
     version, memory = values.layout.version, values.memory
-    held = memory.pointer(address - 3 * _WORD)
+    before = 1 if values.layout.free_threaded else 3  # the collector keeps two words between, where there is a GIL
+    held = memory.pointer(address - before * _WORD)
     if version == (3, 11):
         bare = memory.pointer(address - 4 * _WORD)
         return _shared_keys(values, kind, bare) if bare else string_items(values, held) if held else []

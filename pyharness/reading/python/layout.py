@@ -7,13 +7,14 @@ from typing import TYPE_CHECKING
 
 from pyharness.model.errors import HarnessError
 from pyharness.model.frozen import frozen
-from pyharness.reading.python.tables import OFFSETS
+from pyharness.reading.python import free_threaded, tables
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping
 
 COOKIE = b"xdebugpy"
 SUPPORTED = "3.9 to 3.14"
+SUPPORTED_FREE_THREADED = "3.13"
 
 # `_Py_DebugOffsets` (Include/internal/pycore_debug_offsets.h): after the cookie, the version and the free-threaded
 # flag, groups of 64-bit offsets. 3.14 added fields in the middle of groups, so each version has its own list.
@@ -103,6 +104,8 @@ class Layout:
 
     version: tuple[int, int]
     offsets: Mapping[str, int]
+    free_threaded: bool = False
+    """Whether the build has no GIL: objects have a longer header, and no word of the collector's before it."""
 
     def __getitem__(self, key: str) -> int:
         return self.offsets[key]
@@ -116,14 +119,22 @@ class Layout:
         return self.version >= (3, 14)
 
 
-def table_layout(version: tuple[int, int]) -> Layout:
+def table_layout(version: tuple[int, int], *, without_gil: bool = False) -> Layout:
     """The measured layout of a version; `UnknownPythonError` where there is none."""
-    if version not in OFFSETS:
+    name = f"CPython {version[0]}.{version[1]}"
+    if without_gil and version not in free_threaded.OFFSETS:
         raise UnknownPythonError(
-            f"CPython {version[0]}.{version[1]} is not known to pyharness.",
+            f"{name} is a free-threaded build.",
+            f"Of those CPython {SUPPORTED_FREE_THREADED} is read; the native half of the stack is shown without the"
+            " Python half.",
+        )
+    if version not in tables.OFFSETS:
+        raise UnknownPythonError(
+            f"{name} is not known to pyharness.",
             f"The Python half of the stack is read for CPython {SUPPORTED}; the native half is shown without it.",
         )
-    return Layout(version, OFFSETS[version])
+    measured = free_threaded.OFFSETS if without_gil else tables.OFFSETS
+    return Layout(version, measured[version], without_gil)
 
 
 def debug_offsets_layout(read: Callable[[int, int], bytes], runtime: int) -> Layout | None:
@@ -131,20 +142,14 @@ def debug_offsets_layout(read: Callable[[int, int], bytes], runtime: int) -> Lay
     head = read(runtime, 24)
     if head[:8] != COOKIE:
         return None
-    hexversion, free_threaded = struct.unpack("<QQ", head[8:])
+    hexversion, without_gil = struct.unpack("<QQ", head[8:])
     version = (hexversion >> 24 & 0xFF, hexversion >> 16 & 0xFF)
-    if free_threaded:
-        raise UnknownPythonError(
-            f"CPython {version[0]}.{version[1]} is a free-threaded build.",
-            "Only builds with a GIL are read; the native half of the stack is shown without the Python half.",
-        )
-    base = table_layout(version)
+    base = table_layout(version, without_gil=bool(without_gil))
     groups = _GROUPS[version]
     count = sum(len(fields.split()) for fields in groups.values())
     said = dict(zip(_names(groups), struct.unpack(f"<{count}Q", read(runtime + 24, 8 * count)), strict=True))
-    return Layout(
-        version, {**base.offsets, **_plausible({key: said[name] for key, name in _KEYS.items()}), **_gil(said)}
-    )
+    offsets = {**base.offsets, **_plausible({key: said[name] for key, name in _KEYS.items()}), **_gil(said)}
+    return Layout(version, offsets, base.free_threaded)
 
 
 def _names(groups: Mapping[str, str]) -> Iterator[str]:
