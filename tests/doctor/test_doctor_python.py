@@ -61,7 +61,8 @@ def test_one_without_packages(examined, executable, tmp_path):
 
 
 @pytest.mark.parametrize(
-    ("version", "state"), [("3.8.18", "problem"), ("3.9.18", "problem"), ("3.14.10", "ok"), ("3.15.2", "problem")]
+    ("version", "state"),
+    [("3.8.18", "problem"), ("3.9.18", "problem"), ("3.14.10", "ok"), ("3.15.2", "ok"), ("3.16.0", "problem")],
 )
 def test_versions_of_python(examined, executable, version, state):
     """CPython 3.14 was not tested, but its stacks are read; nobody says otherwise."""

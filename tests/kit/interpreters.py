@@ -18,7 +18,7 @@ from pyharness.reading.process import memory_map
 from pyharness.reading.process.memory import Memory
 from pyharness.reading.python.runtime import find_python
 
-NEWEST = (3, 14)
+NEWEST = (3, 15)
 FREE_THREADED = "t"
 """How the name ends of an interpreter without a GIL: its stacks are read, and it is not debugged."""
 
@@ -47,7 +47,7 @@ def every_interpreter():
     named = os.environ.get("PYHARNESS_TEST_PYTHONS", "").split(":")
     candidates = [*map(Path, filter(None, named)), *sorted(pyenv.glob("3.*/bin/python3")), Path(sys.executable)]
     candidates += [
-        Path(folder, f"python3.{minor}") for folder in ("/usr/bin", "/usr/local/bin") for minor in range(9, 15)
+        Path(folder, f"python3.{minor}") for folder in ("/usr/bin", "/usr/local/bin") for minor in range(9, 16)
     ]
     found = {}
     for path in candidates:

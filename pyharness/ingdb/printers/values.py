@@ -17,7 +17,7 @@ from pyharness.reading.process.memory import Memory, UnreadableError
 from pyharness.reading.python import values as python_values
 
 _PYTHON_TENSORS = frozenset({"torch._C.TensorBase", "torch._C._TensorBase"})
-# The same in every CPython with the GIL, from 3.8 to 3.14: PyObject, and its type's tp_name and tp_base.
+# The same in every CPython with the GIL, from 3.8 to 3.15: PyObject, and its type's tp_name and tp_base.
 _OB_TYPE, _HEAD, _TP_NAME, _TP_BASE = 8, 16, 24, 256
 _MAX_BASES = 20
 _MAX_LENGTH = 2000

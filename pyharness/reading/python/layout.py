@@ -13,11 +13,11 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping
 
 COOKIE = b"xdebugpy"
-SUPPORTED = "3.9 to 3.14"
+SUPPORTED = "3.9 to 3.15"
 SUPPORTED_FREE_THREADED = "3.13"
 
 # `_Py_DebugOffsets` (Include/internal/pycore_debug_offsets.h): after the cookie, the version and the free-threaded
-# flag, groups of 64-bit offsets. 3.14 added fields in the middle of groups, so each version has its own list.
+# flag, groups of 64-bit offsets. 3.14 and 3.15 added fields in the middle of groups, so each version has its own list.
 _GROUPS_3_13 = {
     "runtime_state": "size finalizing interpreters_head",
     "interpreter_state": "size id next threads_head gc imports_modules sysdict builtins ceval_gil gil_runtime_state"
@@ -48,7 +48,19 @@ _GROUPS_3_14 |= {
     "interpreter_frame": _GROUPS_3_13["interpreter_frame"] + " stackpointer tlbc_index",
     "code_object": _GROUPS_3_13["code_object"] + " co_tlbc",
 }
-_GROUPS = {(3, 13): _GROUPS_3_13, (3, 14): _GROUPS_3_14}
+_GROUPS_3_15 = {}
+for _name, _fields in _GROUPS_3_14.items():  # two new groups, each behind another
+    _GROUPS_3_15[_name] = _fields
+    if _name == "thread_state":
+        _GROUPS_3_15["err_stackitem"] = "exc_value"
+    if _name == "type_object":
+        _GROUPS_3_15["heap_type_object"] = "size ht_cached_keys"
+_GROUPS_3_15 |= {
+    "thread_state": "size prev next interp current_frame base_frame last_profiled_frame last_profiled_frame_seq"
+    " thread_id native_thread_id datastack_chunk status holds_gil gil_requested current_exception exc_state",
+    "type_object": _GROUPS_3_14["type_object"] + " tp_basicsize tp_dictoffset",
+}
+_GROUPS = {(3, 13): _GROUPS_3_13, (3, 14): _GROUPS_3_14, (3, 15): _GROUPS_3_15}
 
 _KEYS = {
     "runtime.interpreters_head": "runtime_state.interpreters_head",
