@@ -238,6 +238,7 @@ def test_a_python_that_is_too_old(pyharness, tmp_path, version):
     [
         ("3.11 pypy", "is pypy, not CPython: pyharness debugs programs of CPython."),
         ("3.13t cpython", "is a free-threaded build: pyharness debugs programs of CPython with the GIL."),
+        ("3.12 cpython without _ctypes", "cannot load _ctypes: pyharness calls C functions by it in the program."),
         ("3.14t cpython", "is a free-threaded build: pyharness debugs programs of CPython with the GIL."),
     ],
 )
@@ -249,6 +250,17 @@ def test_a_python_in_which_no_debugger_works(pyharness, tmp_path, said, why):
         result = pyharness(verb, "--python", other, PROGRAMS / "plain_lines.py")
         assert result.returncode == 2, verb
         assert result.stderr.splitlines()[0] == f"pyharness: {other} {why}", verb
+
+
+def test_a_python_that_cannot_load_ctypes(pyharness, tmp_path):
+    """As one that was built without libffi, or that is linked statically."""
+    (tmp_path / "without.py").write_text("import sys\nsys.modules['_ctypes'] = None\nexec(sys.argv[3])\n")
+    other = tmp_path / "python"
+    other.write_text(f'#!/bin/sh\nexec {sys.executable} {tmp_path}/without.py "$@"\n')
+    other.chmod(0o755)
+    result = pyharness("step", "--python", other, PROGRAMS / "plain_lines.py")
+    assert result.returncode == 2
+    assert result.stderr.startswith(f"pyharness: {other} cannot load _ctypes: ")
 
 
 @pytest.mark.parametrize(

@@ -14,9 +14,11 @@ _NATIVE_HALF = "`pyharness stack` and `pyharness attach` show the native half of
 _STACKS = "`pyharness stack` and `pyharness attach` show the stacks of one that runs."
 _ASKED = (  # any Python can read it
     "import sys; sys.stdout.write('pyharness asks: %d.%d' % sys.version_info[:2] + getattr(sys, 'abiflags', '')"
-    " + ' ' + getattr(getattr(sys, 'implementation', None), 'name', ''))"
+    " + ' ' + getattr(getattr(sys, 'implementation', None), 'name', ''))\n"
+    "try: import _ctypes\n"
+    "except ImportError: sys.stdout.write(' without _ctypes')"
 )
-_ANSWER = re.compile(r"pyharness asks: (\d+)\.(\d+)(\w*) ?(\w*)$")
+_ANSWER = re.compile(r"pyharness asks: (\d+)\.(\d+)(\w*) ?(\w*)( without _ctypes)?$")
 _PATIENCE = 5.0
 
 
@@ -53,4 +55,9 @@ def check_version(python: str) -> None:
         raise UsageError(
             f"{python} is a free-threaded build: pyharness debugs programs of CPython with the GIL.",
             f"Run it under python{version[0]}.{version[1]}, without the t. {_STACKS if read else _NATIVE_HALF}",
+        )
+    if found[5]:
+        raise UsageError(
+            f"{python} cannot load _ctypes: pyharness calls C functions by it in the program.",
+            f"Build that Python with libffi (Debian: libffi-dev) and shared modules, or take another one. {_STACKS}",
         )
