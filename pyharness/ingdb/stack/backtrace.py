@@ -54,11 +54,20 @@ def merged_stack(thread: gdb.InferiorThread | None = None, limit: int = MAX_FRAM
 def all_threads(limit: int = MAX_FRAMES, *, variables: bool = False, only: int | None = None) -> list[ThreadStack]:
     """Every thread (or the ``only`` one, by its LWP), the main one first."""
     python, note = _python()
-    threads = sorted(gdb.selected_inferior().threads(), key=lambda thread: thread.num)
+    threads = sorted(gdb.selected_inferior().threads(), key=_age)
     wanted = [thread for thread in threads if only in {None, thread.ptid[1]}]
     lost = libraries.lost()
     with _same_selection():
         return [_stack(thread, python, note, limit, variables=variables, lost=lost) for thread in wanted]
+
+
+def _age(thread: gdb.InferiorThread) -> tuple[bool, int, int]:
+    """The main thread first, then as they began: gdb 18 numbers those of a process that it attaches to as it likes.
+
+    The first of a core file is the one that died.
+    """
+    lwp = thread.ptid[1]
+    return thread.num != 1, lwp, thread.num
 
 
 def thread_stack(
