@@ -114,7 +114,7 @@ INCLUDES = {
 """Folder of csrc → the other folders whose headers it may include; all may include csrc's own and the installed one."""
 PATCHED = {"_thread", "queue", "select", "socket", "threading"}
 """Modules whose locks, sockets and threads gevent replaces in a program."""
-OF_PROGRAMS = {"apart", "entries.recorded", "link.thread_names", "pydevd.saved_modules", "pydevd.traced_frames"}
+OF_PROGRAMS = {"apart", "entries.recorded", "link.thread_names", "pydevd.saved_modules", "pydevd.frames.traced_frames"}
 """What in ``debuggee`` imports the program's own of them: to know its threads, or (``apart``) before ours can come."""
 WITHOUT_TORCH = ("csrc/trap/", "csrc/guard/")
 """What the modules ``_trap`` and ``_guard`` are made of: they load into programs that have no torch."""

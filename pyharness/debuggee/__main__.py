@@ -120,7 +120,7 @@ def _failure_told(channel: socket.socket) -> Iterator[None]:
 def _tell_end(conversation: Conversation, owner: int, before: int) -> None:
     """Say what the program alone knows: ``before`` is what ``children_ended`` said before the script."""
     from pyharness.debuggee.link import forked
-    from pyharness.debuggee.pydevd.unseen import UNSEEN
+    from pyharness.debuggee.pydevd.frames.unseen import UNSEEN
     from pyharness.debuggee.watched.op_places import OP_PLACES
     from pyharness.protocol.channel import Ended
 
@@ -140,8 +140,10 @@ def _has_compiled() -> bool:
 def run(options: argparse.Namespace, *, stop: bool) -> int:
     """Execute the script as ``__main__``; its traceback shows its frames only. Its exit code."""
     # Before the script's folder is looked in, and before it may empty sys.modules.
-    from pyharness.debuggee.pydevd import tracing, uncaught, unseen
+    from pyharness.debuggee.pydevd import tracing
     from pyharness.debuggee.pydevd.emptied_modules import KEPT_MODULES
+    from pyharness.debuggee.pydevd.frames import unseen
+    from pyharness.debuggee.pydevd.stops import uncaught
 
     module = types.ModuleType("__main__")
     code = _load_module(options.script, module) if options.module else _load_file(options.script, module)
@@ -151,7 +153,7 @@ def run(options: argparse.Namespace, *, stop: bool) -> int:
     KEPT_MODULES.keep()
     try:
         if stop:
-            from pyharness.debuggee.pydevd import stepping
+            from pyharness.debuggee.pydevd.steps import stepping
 
             stepping.arm_first_line()
         exec(code, module.__dict__)  # noqa: S102  (this is what running a script is)

@@ -13,7 +13,7 @@ import sys
 from typing import TYPE_CHECKING, Any, NoReturn
 
 from pyharness.debuggee import asked
-from pyharness.debuggee.pydevd.trace_function import unwarned
+from pyharness.debuggee.pydevd.frames.trace_function import unwarned
 from pyharness.debuggee.unpatched import _thread, threading
 
 if TYPE_CHECKING:

@@ -15,10 +15,8 @@ from typing import TYPE_CHECKING
 
 from pyharness.debuggee import agent, apart
 from pyharness.debuggee.link.ptracer import allow_ptrace
-from pyharness.debuggee.pydevd import (
-    side_by_side,
-    stepping,  # noqa: F401  (stepping registers its requests)
-)
+from pyharness.debuggee.pydevd import side_by_side
+from pyharness.debuggee.pydevd.steps import stepping  # noqa: F401  (it registers its requests)
 from pyharness.debuggee.watched import generated
 from pyharness.host import rendezvous
 from pyharness.host.folders import current_folder

@@ -21,7 +21,7 @@ class FailedCondition:
 
     @classmethod
     def of_python(cls, data: Any) -> dict[int, FailedCondition]:
-        """LWP → what ``debuggee/pydevd/conditions.py`` sends with its output; empty where that is something else."""
+        """LWP → what ``debuggee/pydevd/stops/conditions.py`` sends with its output; empty for something else."""
         if isinstance(data, dict) and "condition" in data:
             return {int(data["thread"]): cls(str(data["condition"]), int(data["line"]))}
         return {}

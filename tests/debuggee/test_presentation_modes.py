@@ -143,7 +143,7 @@ def test_a_graph_module_shows_its_nodes():
 
 def test_nothing_imports_torch():
     code = (
-        "import sys; import debugpy.server; from pyharness.debuggee.pydevd import presentation;"
+        "import sys; import debugpy.server; from pyharness.debuggee.pydevd.values import presentation;"
         "presentation.register();"
         "from _pydevd_bundle.pydevd_xml import get_type, get_variable_details;"
         "print(get_variable_details([1, {2: 'x'}])[4], 'torch' in sys.modules)"

@@ -4,7 +4,7 @@ import sys
 
 import torch
 
-from pyharness.debuggee.pydevd import stepping
+from pyharness.debuggee.pydevd.steps import stepping
 from pyharness.debuggee.shown import tensor as shown
 from pyharness.protocol.agent import Evaluate
 

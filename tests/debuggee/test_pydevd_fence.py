@@ -41,7 +41,7 @@ def test_only_the_fence_uses_what_is_private():
 
 
 def test_all_that_it_uses_is_there():
-    modules_of_it = {path.stem: tree(path) for path in FENCE.glob("*.py")}
+    modules_of_it = {path.stem: tree(path) for path in FENCE.rglob("*.py")}
     used = {(name, *use) for name, module in modules_of_it.items() for use in (*_uses(module), *_of_debuggers(module))}
     assert len(used) > 50, used
     assert not _missing(sorted(used))

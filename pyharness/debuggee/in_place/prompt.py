@@ -21,7 +21,7 @@ from pyharness.debuggee.in_place.harness import Harness
 from pyharness.debuggee.in_place.terminal import OwnTerminal
 from pyharness.debuggee.link import quiet_thread
 from pyharness.debuggee.link.served import Served
-from pyharness.debuggee.pydevd.going_on import GoingOn
+from pyharness.debuggee.pydevd.stops.going_on import GoingOn
 from pyharness.debuggee.unpatched import select, socket, threading
 from pyharness.host.descriptors import socket_above_streams
 from pyharness.model.errors import HarnessError

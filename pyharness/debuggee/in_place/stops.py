@@ -10,8 +10,9 @@ from types import TracebackType
 from typing import TYPE_CHECKING
 
 from pyharness.debuggee.in_place.prompt import Prompt
-from pyharness.debuggee.pydevd import tracing, uncaught
-from pyharness.debuggee.pydevd.asked_files import ASKED_FILES
+from pyharness.debuggee.pydevd import tracing
+from pyharness.debuggee.pydevd.stops import uncaught
+from pyharness.debuggee.pydevd.stops.asked_files import ASKED_FILES
 from pyharness.debuggee.unpatched import threading
 from pyharness.model.errors import UsageError
 

@@ -19,7 +19,7 @@ from pyharness.debuggee import agent
 from pyharness.debuggee.bounded import BOUNDS
 from pyharness.debuggee.lines.frame_expressions import bounded_value
 from pyharness.debuggee.lines.stop_places import Place, Places
-from pyharness.debuggee.pydevd.stepping import user_frame
+from pyharness.debuggee.pydevd.steps.stepping import user_frame
 from pyharness.debuggee.unpatched import threading
 from pyharness.debuggee.watched.op_places import OP_PLACES
 from pyharness.model.user_code import is_user_python

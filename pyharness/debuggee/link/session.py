@@ -154,7 +154,7 @@ def hello(key: str) -> Hello:
 def _doorway() -> tuple[Doorway | None, str]:
     """Start the agent; where gdb asks it, or why there is none."""
     from pyharness.debuggee import agent
-    from pyharness.debuggee.pydevd import stepping  # noqa: F401  (stepping registers its requests)
+    from pyharness.debuggee.pydevd.steps import stepping  # noqa: F401  (stepping registers its requests)
 
     try:
         return agent.begin(), ""

@@ -10,7 +10,7 @@ from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
 from pyharness.debuggee.link.own_socket import OwnSocket
-from pyharness.debuggee.pydevd.trace_function import MONITORING, set_trace
+from pyharness.debuggee.pydevd.frames.trace_function import MONITORING, set_trace
 from pyharness.debuggee.unpatched import threading
 
 if TYPE_CHECKING:

@@ -11,7 +11,7 @@ import sys
 from typing import TYPE_CHECKING, Any
 
 from pyharness.debuggee.link import quiet_thread
-from pyharness.debuggee.pydevd.trace_function import MONITORING
+from pyharness.debuggee.pydevd.frames.trace_function import MONITORING
 
 if TYPE_CHECKING:
     from types import CodeType, ModuleType

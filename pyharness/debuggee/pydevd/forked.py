@@ -5,7 +5,7 @@ from __future__ import annotations
 import sys
 from typing import Any
 
-from pyharness.debuggee.pydevd.traced_frames import TRACED_FRAMES
+from pyharness.debuggee.pydevd.frames.traced_frames import TRACED_FRAMES
 from pyharness.debuggee.unpatched import threading
 
 _monitoring: Any = getattr(sys, "monitoring", None)  # since Python 3.12

@@ -11,9 +11,10 @@ from typing import TYPE_CHECKING, Any, ClassVar
 
 from pyharness.debuggee.bounded import BOUNDS
 from pyharness.debuggee.link import quiet_thread
-from pyharness.debuggee.pydevd import breakpoint_hook, left_behind, saved_modules, second_client, woken
-from pyharness.debuggee.pydevd.trace_function import MONITORING, set_trace
-from pyharness.debuggee.pydevd.traced_frames import TRACED_FRAMES, is_pydevds
+from pyharness.debuggee.pydevd import left_behind, saved_modules, second_client
+from pyharness.debuggee.pydevd.frames.trace_function import MONITORING, set_trace
+from pyharness.debuggee.pydevd.frames.traced_frames import TRACED_FRAMES, is_pydevds
+from pyharness.debuggee.pydevd.stops import breakpoint_hook, woken
 from pyharness.debuggee.unpatched import threading
 
 if TYPE_CHECKING:
@@ -167,7 +168,7 @@ def stop_soon(thread: threading.Thread | None = None) -> None:
 def _stop_monitoring() -> None:
     from _pydevd_sys_monitoring import pydevd_sys_monitoring
 
-    from pyharness.debuggee.pydevd import unwound_steps
+    from pyharness.debuggee.pydevd.steps import unwound_steps
 
     unwound_steps.forget()
     pydevd_sys_monitoring.stop_monitoring(all_threads=True)

@@ -9,27 +9,19 @@ from typing import TYPE_CHECKING, Any
 
 from pyharness.debuggee import recursion
 from pyharness.debuggee.link import quiet_thread
-from pyharness.debuggee.pydevd import (
-    ending_threads,
-    frame_variables,
-    going_on,
-    library_imports,
-    passed_returns,
-    presentation,
-    quick_import,
-    returned,
-    suspended_greenlets,
-    unwound_steps,
-    woken,
-)
-from pyharness.debuggee.pydevd import evaluation as pydevd_evaluation
-from pyharness.debuggee.pydevd.asked_files import ASKED_FILES
-from pyharness.debuggee.pydevd.conditions import Conditions
+from pyharness.debuggee.pydevd import ending_threads
 from pyharness.debuggee.pydevd.emptied_modules import KEPT_MODULES
-from pyharness.debuggee.pydevd.opened_files import open_files
-from pyharness.debuggee.pydevd.simultaneous import Stops
-from pyharness.debuggee.pydevd.task_steps import STEPS
-from pyharness.debuggee.pydevd.trace_function import set_trace
+from pyharness.debuggee.pydevd.frames import quick_import
+from pyharness.debuggee.pydevd.frames.trace_function import set_trace
+from pyharness.debuggee.pydevd.steps import library_imports, passed_returns, returned, unwound_steps
+from pyharness.debuggee.pydevd.steps.task_steps import STEPS
+from pyharness.debuggee.pydevd.stops import going_on, suspended_greenlets, woken
+from pyharness.debuggee.pydevd.stops.asked_files import ASKED_FILES
+from pyharness.debuggee.pydevd.stops.conditions import Conditions
+from pyharness.debuggee.pydevd.stops.opened_files import open_files
+from pyharness.debuggee.pydevd.stops.simultaneous import Stops
+from pyharness.debuggee.pydevd.values import evaluation as pydevd_evaluation
+from pyharness.debuggee.pydevd.values import frame_variables, presentation
 from pyharness.debuggee.watched.imports import after_import
 from pyharness.model.glue import is_written_by_swig
 

@@ -64,7 +64,7 @@ class DebugpyEvents:
             raise DebuggerLostError("debugpy")
 
     def output(self, body: dict[str, Any]) -> None:
-        """debugpy says something; its data are ours (``debuggee/pydevd/conditions.py``)."""
+        """debugpy says something; its data are ours (``debuggee/pydevd/stops/conditions.py``)."""
         data, text = body.get("data"), str(body.get("output", ""))
         if isinstance(data, dict) and "log" in data:
             self._shell.breakpoints.logged(int(data["log"]), text.removesuffix("\n"))

@@ -30,7 +30,7 @@ def _option(name: str, patterns: list[str]) -> Message:
     """One filter in the older form: its type is a word that debugpy evaluates to a class, in the program."""
     path = [{"names": ["Python Exceptions"]}]
     if patterns:
-        named = "__import__('pyharness.debuggee.pydevd.exception_names', fromlist=['named']).named"
+        named = "__import__('pyharness.debuggee.pydevd.stops.exception_names', fromlist=['named']).named"
         path.append({"names": [f"{named}({', '.join(map(repr, patterns))})"]})
     return {"path": path, "breakMode": _BREAK_MODES[name]}
 

@@ -11,8 +11,8 @@ import sys
 from contextlib import contextmanager, suppress
 from typing import TYPE_CHECKING, Any
 
-from pyharness.debuggee.pydevd.trace_function import MONITORING, set_trace
-from pyharness.debuggee.pydevd.traced_frames import TRACED_FRAMES
+from pyharness.debuggee.pydevd.frames.trace_function import MONITORING, set_trace
+from pyharness.debuggee.pydevd.frames.traced_frames import TRACED_FRAMES
 from pyharness.debuggee.watched.imports import around_import
 from pyharness.model.user_code import is_user_python
 

@@ -9,7 +9,7 @@ import atexit
 import sys
 from typing import TYPE_CHECKING, Any
 
-from pyharness.debuggee.pydevd import trace_function
+from pyharness.debuggee.pydevd.frames import trace_function
 from pyharness.debuggee.thread_registry import REGISTRY
 from pyharness.debuggee.unpatched import threading
 from pyharness.model.user_code import is_user_python

@@ -10,7 +10,8 @@ from pyharness.debuggee import recursion
 from pyharness.debuggee.bounded import BOUNDS, told
 from pyharness.debuggee.lines.frame_expressions import evaluated
 from pyharness.debuggee.link import thread_names
-from pyharness.debuggee.pydevd import returned, safe_text
+from pyharness.debuggee.pydevd.steps import returned
+from pyharness.debuggee.pydevd.values import safe_text
 from pyharness.debuggee.unpatched import _thread
 from pyharness.protocol.pydevd import ARGUMENTS, RETURNED, RETURNED_BY, WHO
 

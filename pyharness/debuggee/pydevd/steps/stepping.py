@@ -15,8 +15,9 @@ from pyharness.debuggee.agent import handles
 from pyharness.debuggee.bounded import BOUNDS
 from pyharness.debuggee.contained import CONTAINMENT
 from pyharness.debuggee.lines.frame_expressions import evaluated
-from pyharness.debuggee.pydevd import presentation, woken
-from pyharness.debuggee.pydevd.trace_function import MONITORING
+from pyharness.debuggee.pydevd.frames.trace_function import MONITORING
+from pyharness.debuggee.pydevd.stops import woken
+from pyharness.debuggee.pydevd.values import presentation
 from pyharness.debuggee.unpatched import threading
 from pyharness.model.user_code import is_user_python
 from pyharness.protocol.agent import ArmNextLine, ArmStepIn, AskDebugpy, Disarm, Evaluate, Evaluated

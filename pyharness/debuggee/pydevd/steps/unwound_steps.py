@@ -12,7 +12,7 @@ import opcode
 import sys
 from typing import TYPE_CHECKING, Any
 
-from pyharness.debuggee.pydevd import task_steps
+from pyharness.debuggee.pydevd.steps import task_steps
 from pyharness.debuggee.thread_registry import REGISTRY
 from pyharness.debuggee.unpatched import threading
 

@@ -12,8 +12,8 @@ import sys
 from contextlib import suppress
 from typing import TYPE_CHECKING, Any
 
-from pyharness.debuggee.pydevd import unwound_steps
-from pyharness.debuggee.pydevd.trace_function import MONITORING
+from pyharness.debuggee.pydevd.frames.trace_function import MONITORING
+from pyharness.debuggee.pydevd.steps import unwound_steps
 from pyharness.debuggee.thread_registry import REGISTRY
 from pyharness.debuggee.unpatched import threading
 from pyharness.debuggee.watched.imports import after_import

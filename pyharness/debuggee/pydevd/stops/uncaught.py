@@ -7,7 +7,7 @@ from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
 from pyharness.debuggee.pydevd.emptied_modules import KEPT_MODULES
-from pyharness.debuggee.pydevd.trace_function import MONITORING, set_trace
+from pyharness.debuggee.pydevd.frames.trace_function import MONITORING, set_trace
 from pyharness.debuggee.pydevd.tracing import is_connected
 from pyharness.debuggee.unpatched import threading
 

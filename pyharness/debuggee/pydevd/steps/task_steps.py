@@ -5,7 +5,7 @@ from __future__ import annotations
 import inspect
 from typing import TYPE_CHECKING, Any
 
-from pyharness.debuggee.pydevd.waiters import current_task, is_outermost, waiter_of
+from pyharness.debuggee.pydevd.steps.waiters import current_task, is_outermost, waiter_of
 from pyharness.debuggee.unpatched import threading
 
 if TYPE_CHECKING:

@@ -9,7 +9,7 @@ from __future__ import annotations
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
-from pyharness.debuggee.pydevd import unwound_steps
+from pyharness.debuggee.pydevd.steps import unwound_steps
 from pyharness.debuggee.watched.imports import around_all_imports
 
 if TYPE_CHECKING:

@@ -10,8 +10,8 @@ from __future__ import annotations
 import functools
 from typing import TYPE_CHECKING, Any
 
-from pyharness.debuggee.pydevd import unwound_steps
-from pyharness.debuggee.pydevd.trace_function import MONITORING
+from pyharness.debuggee.pydevd.frames.trace_function import MONITORING
+from pyharness.debuggee.pydevd.steps import unwound_steps
 from pyharness.debuggee.thread_registry import REGISTRY
 from pyharness.debuggee.unpatched import threading
 

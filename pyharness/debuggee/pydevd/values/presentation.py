@@ -10,7 +10,7 @@ from types import ModuleType
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from pyharness.debuggee.bounded import told
-from pyharness.debuggee.pydevd import safe_text
+from pyharness.debuggee.pydevd.values import safe_text
 from pyharness.debuggee.shown.items import Child, Group, Line
 
 if TYPE_CHECKING:

@@ -1,0 +1,1 @@
+"""Which frames debugpy traces, and what it does not see."""

@@ -1,0 +1,1 @@
+"""Steps of debugpy's, and what they have left."""

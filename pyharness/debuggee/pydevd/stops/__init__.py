@@ -1,0 +1,1 @@
+"""Where debugpy stops: its breakpoints, exceptions and log points, and the threads that stand."""

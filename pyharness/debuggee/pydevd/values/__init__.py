@@ -1,0 +1,1 @@
+"""What debugpy shows, and runs of the user's for that."""
