@@ -10,6 +10,7 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, Literal
 
 from pyharness.host.folders import current_folder
+from pyharness.host.visible import is_file
 from pyharness.model.errors import HarnessError, UsageError, nearest
 from pyharness.project.reading import jit_calls, setup_file
 from pyharness.project.reading.cmake_commands import commands
@@ -62,6 +63,8 @@ def check_folder(root: Path) -> None:
     """``UsageError`` where there is no such folder, ``HarnessError`` where it cannot be looked into."""
     if not root.is_absolute() and current_folder() is None:
         raise UsageError("This folder has been removed.", "Go to your project's folder first (cd).")
+    if is_file(root):
+        raise UsageError(f"{root} is a file.", "Name your project's folder.")
     if os.access(root, os.F_OK) and not os.access(root.resolve(), os.R_OK | os.X_OK):  # a folder above it may be closed
         raise HarnessError(f"{root} cannot be read.", "Ask its owner for the permission, or copy the project.")
     if not os.access(root, os.F_OK) or not root.is_dir():

@@ -36,6 +36,7 @@ CASES = {
     "step ok.py --print x": "Put --at WHERE",
     "run": "Which script?",
     "run okay.py": "Did you mean ok.py",
+    "init ok.py": "ok.py is a file",
     "run folder": "is a folder",
     "run --python nix ok.py": "no Python interpreter",
     "run --name 7 ok.py": "cannot be a handle",
