@@ -10,7 +10,8 @@ import gdb
 
 from pyharness.ingdb.calls import ending
 from pyharness.ingdb.mi.commands import handles, select
-from pyharness.ingdb.printers import gcc, known
+from pyharness.ingdb.printers import known
+from pyharness.ingdb.printers.of_std import gcc
 from pyharness.ingdb.stack import backtrace
 from pyharness.ingdb.variables.expression import evaluate
 from pyharness.ingdb.variables.frame import scopes

@@ -5,25 +5,22 @@ from __future__ import annotations
 from functools import cache
 
 from pyharness.ingdb.printers import (  # noqa: F401  (loaded, they know how values look)
-    accessors,
     arrays,
     bindings,
-    callables,
-    clocks,
+    pointers,
+    registry,
+    texts,
+    values,
+)
+from pyharness.ingdb.printers.of_std import callables, clocks, libcxx, libcxx_values, locks, wrapped  # noqa: F401
+from pyharness.ingdb.printers.of_torch import (  # noqa: F401
+    accessors,
     handles,
     iterators,
     ivalues,
     lanes,
-    libcxx,
-    libcxx_values,
-    locks,
-    pointers,
-    registry,
     small_numbers,
-    texts,
     torch_types,
-    values,
-    wrapped,
 )
 
 

@@ -7,8 +7,9 @@ import re
 import gdb
 
 from pyharness.ingdb import torch_process
-from pyharness.ingdb.printers import ivalues, registry
-from pyharness.ingdb.printers.torch_types import engaged
+from pyharness.ingdb.printers import registry
+from pyharness.ingdb.printers.of_torch import ivalues
+from pyharness.ingdb.printers.of_torch.torch_types import engaged
 from pyharness.ingdb.tensors.address import holds_tensor, impl_address
 from pyharness.ingdb.tensors.format import one_line
 from pyharness.ingdb.tensors.reading import read_tensor

@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING
 
 import gdb
 
-from pyharness.ingdb.printers import iterators, ivalues
+from pyharness.ingdb.printers.of_torch import iterators, ivalues
+from pyharness.ingdb.printers.of_torch.torch_types import engaged
 from pyharness.ingdb.printers.registry import MAX_LENGTH
-from pyharness.ingdb.printers.torch_types import engaged
 from pyharness.ingdb.tensors.address import plain_type
 from pyharness.model.frozen import frozen
 

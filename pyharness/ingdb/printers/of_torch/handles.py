@@ -7,8 +7,8 @@ import struct
 import gdb
 
 from pyharness.ingdb import torch_process
+from pyharness.ingdb.printers.of_torch.torch_types import device_text
 from pyharness.ingdb.printers.registry import enumerator, shows, text_of
-from pyharness.ingdb.printers.torch_types import device_text
 from pyharness.reading.process.memory import Memory
 
 _OPTIONS = {"dtype": "dtype_", "device": "device_", "layout": "layout_", "requires_grad": "requires_grad_"}

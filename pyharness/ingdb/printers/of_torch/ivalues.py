@@ -9,11 +9,11 @@ from typing import TYPE_CHECKING
 import gdb
 
 from pyharness.ingdb import torch_process
-from pyharness.ingdb.printers import boxed_objects, handles
-from pyharness.ingdb.printers.boxed_objects import HEAD
-from pyharness.ingdb.printers.libstdcxx_strings import text_at
+from pyharness.ingdb.printers.of_std.libstdcxx_strings import text_at
+from pyharness.ingdb.printers.of_torch import boxed_objects, handles
+from pyharness.ingdb.printers.of_torch.boxed_objects import HEAD
+from pyharness.ingdb.printers.of_torch.torch_types import device_text
 from pyharness.ingdb.printers.registry import Room, enumerator, items, shows, text_of
-from pyharness.ingdb.printers.torch_types import device_text
 from pyharness.ingdb.tensors.address import type_name
 from pyharness.model.tensors.text import number
 

@@ -8,7 +8,7 @@ import gdb
 
 from pyharness.ingdb import torch_process
 from pyharness.ingdb.printers import bindings
-from pyharness.ingdb.printers.libstdcxx_strings import text_at
+from pyharness.ingdb.printers.of_std.libstdcxx_strings import text_at
 from pyharness.ingdb.printers.pointers import pointee
 from pyharness.ingdb.printers.registry import text_of
 from pyharness.model.frozen import frozen

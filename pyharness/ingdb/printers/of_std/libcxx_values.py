@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import gdb
 
-from pyharness.ingdb.printers.callables import first_argument, name_at
+from pyharness.ingdb.printers.of_std.callables import first_argument, name_at
 from pyharness.ingdb.printers.pointers import counted_text, pointee, shows_pointee
 from pyharness.ingdb.printers.registry import (
     address_of,

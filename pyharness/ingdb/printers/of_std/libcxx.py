@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING, ClassVar
 import gdb
 import gdb.printing
 
-from pyharness.ingdb.printers.callables import first_argument, name_at
-from pyharness.ingdb.printers.libcxx_values import first
+from pyharness.ingdb.printers.of_std.callables import first_argument, name_at
+from pyharness.ingdb.printers.of_std.libcxx_values import first
 from pyharness.ingdb.printers.registry import MAX_LENGTH, address_of, find_base, member
 from pyharness.ingdb.tensors.address import plain_type, referred
 

@@ -1,0 +1,1 @@
+"""Types of the C++ standard library, of both that are common."""

@@ -1,0 +1,1 @@
+"""Types of torch and c10."""
