@@ -124,8 +124,8 @@ def _typed(plan: Plan, terminal: Terminal, from_files: list[str]) -> Session:
     from pyharness.prompt.session import Session
 
     if not (is_possible() and _is_terminal(sys.stdout)):
-        return Session(plan, output, Lines(Typed(), output, from_files), terminal)
-    editor = Edited(output.note)
+        return Session(plan, output, Lines(Typed(output), output, from_files), terminal)
+    editor = Edited(output)
     session = Session(plan, output, Lines(editor, output, from_files), terminal)
     editor.complete = lambda text: candidates(session, text)
     editor.prepare()

@@ -17,6 +17,9 @@ class Screen(Protocol):
     def progress(self) -> Callable[[str], None]:
         """Told what takes a second."""
 
+    def write_unended(self, text: str) -> None:
+        """The beginning of a line, which a person ends."""
+
     def write_lines(self, lines: Iterable[Line]) -> None:
         """Lines, coloured on a terminal."""
 

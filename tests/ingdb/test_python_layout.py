@@ -49,7 +49,7 @@ def test_what_the_process_says_agrees_with_the_table(name):
 
 def test_a_free_threaded_python_has_a_table_of_its_own():
     if "3.13t" not in readable():
-        pytest.skip("no free-threaded Python 3.13 is here")
+        needs.skip("no free-threaded Python 3.13 is here")
     with waiting(readable()["3.13t"], "py_frames.py") as (_process, said), python_of(said["pid"]) as python:
         assert python.layout.free_threaded
         assert dict(python.layout.offsets) == free_threaded.OFFSETS[3, 13]

@@ -198,3 +198,30 @@ def test_the_end_of_a_step_is_no_place_that_was_not_reached(piped, tmp_path):
     assert "exception · python · forward" in done.stdout
     assert "the program ended with exit code 1" in done.stdout
     assert "without reaching" not in done.stderr
+
+
+HOLDING = """#include <array>
+#include <vector>
+extern "C" int held(int n) {
+  std::array<int, 0> none;
+  std::vector<double> rates{1.5, 2.5};
+  return n + (int)none.size() + (int)rates.size();
+}
+"""
+
+
+def test_containers_are_the_same_in_every_front_door(piped, pyharness, tmp_path):
+    (tmp_path / "held.cpp").write_text(HOLDING)
+    library = tmp_path / "held.so"
+    subprocess.run(["g++", "-g", "-O0", "-fPIC", "-shared", "-o", library, tmp_path / "held.cpp"], check=True)
+    program = tmp_path / "holds.py"
+    program.write_text(f"import ctypes\nctypes.CDLL({str(library)!r}).held(3)\n")
+    saved = tmp_path / "saved.toml"
+    done = piped(["b native:held.cpp:6", "c", "p none", "p rates", f"save {saved}"], program=program)
+    shown = blocks(done.stdout)
+    assert shown["p none"].strip() == "[]"
+    text = "std::vector of length 2, capacity 2 = {1.5, 2.5}"
+    assert shown["p rates"].strip() == text
+    printed = pyharness("step", program, "--at", "native:held.cpp:6", "--print", "rates", "--kill").stdout
+    assert f"rates = {text}" in printed
+    assert pyharness("session", "run", saved).returncode == 0

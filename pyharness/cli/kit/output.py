@@ -28,14 +28,19 @@ def write(text: str) -> None:
     _print(visible(text))
 
 
-def _print(text: str) -> None:
+def _print(text: str, end: str = "\n") -> None:
     progress.clear()
     try:
-        print(text, flush=True)
+        print(text, end=end, flush=True)
     except BrokenPipeError:
         raise
     except OSError as error:
         raise HarnessError(f"Standard output cannot be written: {error.strerror}.", "Is the disk full?") from error
+
+
+def write_unended(text: str) -> None:
+    """The beginning of a line, which a person ends."""
+    _print(visible(text), end="")
 
 
 def write_json(data: Any) -> None:

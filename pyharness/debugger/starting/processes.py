@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from contextlib import suppress
 from pathlib import Path
 
 from pyharness.host import handles, process_state
@@ -185,7 +186,8 @@ def _executable(pid: int) -> str:
 def _ancestors() -> set[int]:
     known: set[int] = set()
     pid = os.getpid()
-    while pid > 0 and pid not in known:
-        known.add(pid)
-        pid = int(status(pid).get("PPid", "0"))
+    with suppress(UsageError):  # one of them ends just now, as what has started a prompt in place does
+        while pid > 0 and pid not in known:
+            known.add(pid)
+            pid = int(status(pid).get("PPid", "0"))
     return known

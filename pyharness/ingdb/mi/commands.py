@@ -19,6 +19,7 @@ from pyharness.ingdb.functions import native_names, trap_line
 from pyharness.ingdb.functions.known_functions import innermost, is_own, is_within_own
 from pyharness.ingdb.mi import alone, library_loads
 from pyharness.ingdb.opening import attach
+from pyharness.ingdb.printers import known
 from pyharness.ingdb.printers import values as tensor_values
 from pyharness.ingdb.process import libraries
 from pyharness.ingdb.stack import backtrace
@@ -303,6 +304,7 @@ def _evaluate(request: mi.Evaluate) -> str:
     _frame_at(request.level).select()
     if address := trap_line.tensor_address(request.expression):
         return one_line(torch_process.read, tensor_values.tensor_at(address))
+    known.register()
     with ending.possible():
         ours = text_without_gdb(request.expression, gdb.selected_frame())
         if ours is not None:

@@ -11,7 +11,6 @@ import gdb
 from pyharness.ingdb.calls import ending
 from pyharness.ingdb.mi.commands import handles, select
 from pyharness.ingdb.printers import known
-from pyharness.ingdb.printers.of_std import gcc
 from pyharness.ingdb.stack import backtrace
 from pyharness.ingdb.variables.expression import evaluate
 from pyharness.ingdb.variables.frame import scopes
@@ -58,7 +57,6 @@ def _frame(lwp: int, level: int) -> tuple[NativeFrame | PythonFrame, Python | No
     if not thread.is_stopped():
         raise HarnessError(f"Thread {lwp} is running.", "Pause it first.")
     known.register()
-    gcc.register()
     frames, python = _stack(thread)
     if not 0 <= level < len(frames):
         raise HarnessError(f"There is no frame {level}: the stack has {len(frames)}.", "Ask for the stack again.")

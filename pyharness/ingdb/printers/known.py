@@ -12,7 +12,7 @@ from pyharness.ingdb.printers import (  # noqa: F401  (loaded, they know how val
     texts,
     values,
 )
-from pyharness.ingdb.printers.of_std import callables, clocks, libcxx, libcxx_values, locks, wrapped  # noqa: F401
+from pyharness.ingdb.printers.of_std import callables, clocks, gcc, libcxx, libcxx_values, locks, wrapped  # noqa: F401
 from pyharness.ingdb.printers.of_torch import (  # noqa: F401
     accessors,
     handles,
@@ -27,6 +27,7 @@ from pyharness.ingdb.printers.of_torch import (  # noqa: F401
 @cache
 def register() -> None:
     """Have gdb show values as we do, and our stacks tensors of Python; once, however often it is called."""
+    gcc.register()
     libcxx.register()
     registry.register()
     values.show_python_tensors()

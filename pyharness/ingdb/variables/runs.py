@@ -75,6 +75,8 @@ def _libcxx_array(value: gdb.Value) -> Run | None:
 
 def _std_array(value: gdb.Value) -> Run:
     elements = value["_M_elems"]
+    if plain_type(elements.type).code != gdb.TYPE_CODE_ARRAY:  # std::array<T, 0> has none
+        return Run(gdb.Value(0).cast(value.type.template_argument(0).pointer()), 0)
     found = _array(elements, plain_type(elements.type))
     if found is None:
         raise gdb.error("an array that is in no memory")

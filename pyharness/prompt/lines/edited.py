@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from prompt_toolkit import PromptSession
 
     from pyharness.prompt.completion import Candidate
+    from pyharness.prompt.screen import Screen
 
 _PLAIN = ("", "dumb", "unknown")
 
@@ -32,8 +33,8 @@ class Edited:
 
     forgives = True
 
-    def __init__(self, note: Callable[[str], None]) -> None:
-        self._note = note
+    def __init__(self, screen: Screen) -> None:
+        self._screen = screen
         self.complete: Callable[[str], Iterable[Candidate]] = lambda _text: ()
         """What a text may go on with; set when there is somebody who knows."""
         self._editor: PromptSession[str] | None = None
@@ -51,7 +52,7 @@ class Edited:
 
     def asks(self, question: str) -> bool:
         """Whether the answer begins with a y; it is no line of the history."""
-        return Typed().asks(question)
+        return Typed(self._screen).asks(question)
 
     def _made(self) -> PromptSession[str]:
         self._importing.join()
@@ -63,7 +64,7 @@ class Edited:
         try:
             return history_file()
         except StateError as error:
-            self._note(f"The history of this session is not kept. {error.message}")
+            self._screen.note(f"The history of this session is not kept. {error.message}")
             return None
 
 

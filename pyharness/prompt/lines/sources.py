@@ -43,36 +43,38 @@ class Typed:
 
     forgives = True
 
+    def __init__(self, screen: Screen) -> None:
+        self._screen = screen
+
     def read(self) -> str:
         """The next line."""
-        return _typed(PROMPT)
+        return self._typed(PROMPT)
 
     def asks(self, question: str) -> bool:
         """Whether the answer begins with a y; who leaves the terminal does not object."""
         try:
-            return _typed(f"{question} (y or n) ").strip().lower().startswith("y")
+            return self._typed(f"{question} (y or n) ").strip().lower().startswith("y")
         except EOFError:
             return True
         except KeyboardInterrupt:
             return False
 
+    def _typed(self, prompt: str) -> str:
+        """The line that is typed; signals are heard meanwhile, whichever thread they come to, in the background too.
 
-def _typed(prompt: str) -> str:
-    """The line that is typed; signals are heard meanwhile, whichever thread they come to and also in the background.
-
-    There Python could do nothing about one: a process that reads its terminal from behind is stopped within the read.
-    """
-    print(prompt, end="", flush=True)
-    woken, pythons = socket.socketpair()
-    with woken, pythons:
-        pythons.settimeout(0)
-        before = signal.set_wakeup_fd(pythons.fileno(), warn_on_full_buffer=False)
-        try:
-            while sys.stdin not in select.select([sys.stdin, woken], [], [])[0]:
-                woken.recv(_WAKING)
-        finally:
-            signal.set_wakeup_fd(before)
-    return input()
+        There Python could do nothing about one: a process that reads its terminal from behind is stopped as it reads.
+        """
+        self._screen.write_unended(prompt)
+        woken, pythons = socket.socketpair()
+        with woken, pythons:
+            pythons.settimeout(0)
+            before = signal.set_wakeup_fd(pythons.fileno(), warn_on_full_buffer=False)
+            try:
+                while sys.stdin not in select.select([sys.stdin, woken], [], [])[0]:
+                    woken.recv(_WAKING)
+            finally:
+                signal.set_wakeup_fd(before)
+        return input()
 
 
 class Piped:
