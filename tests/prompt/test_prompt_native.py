@@ -225,3 +225,21 @@ def test_containers_are_the_same_in_every_front_door(piped, pyharness, tmp_path)
     printed = pyharness("step", program, "--at", "native:held.cpp:6", "--print", "rates", "--kill").stdout
     assert f"rates = {text}" in printed
     assert pyharness("session", "run", saved).returncode == 0
+
+
+TRACED = """import torch
+class Net(torch.nn.Module):
+    def forward(self, x):
+        return torch.ops.aten.sin(x) + 1
+torch.fx.symbolic_trace(Net())(torch.ones(2))
+"""
+
+
+def test_into_an_op_that_is_a_place_as_well_stops_in_nothing_of_ours(piped, tmp_path):
+    """What looks whether the place is a line that has stopped already runs in the program, while the step is armed."""
+    program = tmp_path / "traced.py"
+    program.write_text(TRACED)
+    done = piped(["into", "c"], options=("--at", "op:aten::sin"), program=program)
+    stops = [line for line in done.stdout.splitlines() if re.match(r"\d+  \w", line) and " · " in line]
+    assert all("regular_file" not in stop for stop in stops), stops
+    assert len(stops) >= 2

@@ -23,6 +23,8 @@ if TYPE_CHECKING:
     from pyharness.dapwire.message import Message
     from pyharness.debugger.breakpoint import Breakpoint
 
+_OWN = ("debuggee", "engine", "fx", "host", "inspect", "model", "native", "protocol", "reading", "report")
+"""The parts of this package that run in programs."""
 _LIBRARIES = ("torch", "functorch", "torchgen", "debugpy", "_distutils_hack", "cffi")
 _PATIENCE = 2.0
 _FINDERS = "__editable___*"
@@ -216,9 +218,7 @@ class PythonSide:
 def stepping_rules(package: str, included: Sequence[str], stdlib: str) -> list[dict[str, Any]]:
     """debugpy's rules for what a step may stop in; the first that matches a file decides."""
     rules: list[dict[str, Any]] = [{"path": path, "include": True} for each in included for path in _globs(each)]
-    rules += [
-        {"path": f"{package}/{part}/**", "include": False} for part in ("debuggee", "fx", "native", "model", "protocol")
-    ]
+    rules += [{"path": f"{package}/{part}/**", "include": False} for part in _OWN]
     for folder in ("site-packages", "dist-packages"):
         rules += [{"path": f"**/{folder}/{name}/**", "include": False} for name in _LIBRARIES]
         rules.append({"path": f"**/{folder}/{_FINDERS}", "include": False})
