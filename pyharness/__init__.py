@@ -16,6 +16,11 @@ if TYPE_CHECKING:
     from pyharness.debuggee.in_place.stops import set_trace as set_trace
     from pyharness.debugger.api.attach import attach as attach
     from pyharness.debugger.api.debug import debug as debug
+    from pyharness.debugger.api.program import Program as Program
+    from pyharness.model.errors import DebuggerLostError as DebuggerLostError
+    from pyharness.model.errors import HarnessError as HarnessError
+    from pyharness.model.errors import UsageError as UsageError
+    from pyharness.model.results.finding import NonFiniteError as NonFiniteError
     from pyharness.native.find_nan import find_nan as find_nan
     from pyharness.native.recording import record as record
 else:
@@ -28,6 +33,9 @@ else:
             "debuggee.in_place.stops": "breakpoint post_mortem set_trace",
             "debugger.api.attach": "attach",
             "debugger.api.debug": "debug",
+            "debugger.api.program": "Program",
+            "model.errors": "DebuggerLostError HarnessError UsageError",
+            "model.results.finding": "NonFiniteError",
             "native.find_nan": "find_nan",
             "native.recording": "record",
         },

@@ -15,7 +15,8 @@ _MOST = 200
 GROUPS = ("special variables", "function variables", "class variables", "protected variables")
 """What debugpy shows as one row: of a module's own variables these are not what a person looks for."""
 _NOT_VALUES = ("module", "type", "function", "builtin_function_or_method", "ABCMeta")
-_ARGUMENTS, _LOCALS = "Arguments", "Locals"
+_ARGUMENTS, _LOCALS, _TENSORS = "Arguments", "Locals", "Tensors"
+"""Scopes of a native frame; the tensors are those of an op or a node that is stopped at."""
 
 
 @frozen
@@ -40,7 +41,7 @@ def _of_gdb(shell: Shell, shown: StackFrame) -> list[Named]:
     known = NativeVariables(shell.attach())
     found = []
     for scope in known.scopes(shown.thread, shown.level):
-        if scope.name in {_ARGUMENTS, _LOCALS} and not scope.expensive:
+        if scope.name in {_ARGUMENTS, _LOCALS, _TENSORS} and not scope.expensive:
             children = known.children(shown.thread, scope.handle, 0, _MOST)
             found += [
                 Named(

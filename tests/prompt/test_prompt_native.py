@@ -243,3 +243,23 @@ def test_into_an_op_that_is_a_place_as_well_stops_in_nothing_of_ours(piped, tmp_
     stops = [line for line in done.stdout.splitlines() if re.match(r"\d+  \w", line) and " · " in line]
     assert all("regular_file" not in stop for stop in stops), stops
     assert len(stops) >= 2
+
+
+@pytest.mark.parametrize("place", ["op:aten::mul", "node:MulBackward0"])
+def test_the_tensors_of_an_op_or_a_node_are_its_variables(piped, tmp_path, place):
+    program = tmp_path / "nans.py"
+    program.write_text(
+        "import torch\nx = torch.ones(2, requires_grad=True)\nnan = torch.full((2,), float('nan'))\n"
+        "(x * nan).backward(nan)\n"
+    )
+    shown = blocks(piped(["locals", "nan"], options=("--at", place), program=program).stdout)
+    assert "in0 = Tensor float32 [2] cpu " in shown["locals"]
+    assert f"{'in1' if place.startswith('op') else 'in0'} has 2 NaN" in shown["nan"]
+
+
+def test_a_function_without_variables_has_none(piped, tmp_path):
+    program = tmp_path / "none.py"
+    program.write_text("def none():\n    return 1\nnone()\n")
+    done = piped(["b 2", "c", "locals"], program=program)
+    assert "This function has no variables here." in done.stdout
+    assert done.returncode == 0

@@ -82,6 +82,8 @@ def locals_(session: Session, _rest: str) -> None:
     variables = variables_of(session.shell, session.where.shown)
     if not variables and session.where.shown.frame.function == "<module>":
         session.screen.write_lines([Line("There are no variables here but functions, classes and modules.", "faint")])
+    elif not variables and session.where.shown.frame.file:
+        session.screen.write_lines([Line("This function has no variables here.", "faint")])
     elif not variables:
         raise HarnessError("Nothing is known of this frame's variables.", "`up` looks at the frame that called.")
     columns = session.screen.columns()
