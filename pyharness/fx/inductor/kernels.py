@@ -1,0 +1,209 @@
+"""From the marked text of a kernel to its map."""
+
+from __future__ import annotations
+
+import re
+import weakref
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any
+
+from pyharness.fx import provenance
+from pyharness.fx.code.mapping import target_of
+from pyharness.fx.inductor import marks
+from pyharness.fx.inductor.loops import loops_around, shown, vector_lanes
+from pyharness.fx.inductor.private import replaced
+from pyharness.fx.inductor.wrappers import kernels_of
+from pyharness.model.kernel_map import (
+    GraphNode,
+    Held,
+    KernelLine,
+    KernelMap,
+    KernelMaps,
+    KernelUse,
+    LineKind,
+    digest_of,
+)
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+
+    from torch.fx import Node
+
+    from pyharness.fx.inductor.bodies import Bodies
+    from pyharness.fx.inductor.lines import Lines, Written
+    from pyharness.fx.inductor.lowering import Lowering
+    from pyharness.fx.inductor.private import Private
+
+_VARIABLE = re.compile(r"\s*(?:const )?auto (\w+) =")
+_KINDS: dict[str, LineKind] = {
+    "load": "load",
+    "load_seed": "load",
+    "store": "store",
+    "store_reduction": "store",
+    "index_expr": "index",
+    "value_expr": "index",
+    "check_bounds": "check",
+}
+
+
+@dataclass
+class _Graph:
+    """What has been seen of a graph that becomes code."""
+
+    nodes: dict[str, Node] = field(default_factory=dict)
+    uses: dict[str, list[tuple[str, KernelUse]]] = field(default_factory=dict)
+    """Text and use of each kernel, by its name."""
+
+
+class Kernels:
+    """Follows kernels until their graph is code."""
+
+    def __init__(
+        self,
+        private: Private,
+        bodies: Bodies,
+        lines: Lines,
+        made: Callable[[str, KernelMaps], None],
+        lost: Callable[[str], None],
+    ) -> None:
+        self._private = private
+        self._bodies = bodies
+        self._lines = lines
+        self._made = made
+        self._lost = lost
+        self._graphs: weakref.WeakKeyDictionary[Any, _Graph] = weakref.WeakKeyDictionary()
+
+    def install(self, lowering: Lowering) -> None:
+        """Wrap the functions of torch's that name kernels and finish a graph's code."""
+        self._maker_of = lowering.maker_of
+        replaced(self._private.cpp.CppScheduling, "define_kernel", self._define)
+        replaced(self._private.graph.GraphLowering, "_compile_to_module_lines", self._finish)
+
+    def _define(
+        self, original: Callable[..., str], scheduling: Any, text: str, nodes: Any, *args: Any, **named: Any
+    ) -> str:
+        plain = marks.clean(text)
+        name = original(scheduling, plain, nodes, *args, **named)
+        graph = self._graphs.setdefault(self._private.virtualized.V.graph, _Graph())
+        with self._safely(f"the kernel {name}"):
+            rows = tuple(self._rows(graph, text, plain))
+            computed = dict.fromkeys(node.name for each in nodes for node in _computed(graph, each))
+            graph.uses.setdefault(name, []).append((plain, KernelUse(tuple(computed), rows)))
+        return name
+
+    @contextmanager
+    def _safely(self, what: str) -> Iterator[None]:
+        """A map that cannot be made is lost, and the program compiles."""
+        try:
+            yield
+        except Exception as error:  # noqa: BLE001  (torch's parts may be other than we know them)
+            self._lost(f"The map of {what} is lost: {type(error).__name__}: {error}")
+
+    def _rows(self, graph: _Graph, text: str, plain: str) -> Iterator[KernelLine]:
+        lines = plain.split("\n")
+        loops = loops_around(lines)
+        for position, number in marks.read(text).items():
+            if not lines[position].strip(" {}()[]&;"):  # what only holds code together
+                continue
+            row = self._row(graph, self._lines.why(number), lines[position], position + 1, loops[position])
+            if row is not None:
+                yield row
+
+    def _row(self, graph: _Graph, why: Written, text: str, line: int, loops: tuple[str, ...]) -> KernelLine | None:
+        note = self._bodies.note(why.operation)
+        if note is None:
+            return None
+        node = note.maker.node
+        graph.nodes.setdefault(node.name, node)
+        found = _VARIABLE.match(text)
+        name = found[1] if found else None
+        known = self._lines.variable(why.kernel, name)
+        holds: tuple[Held, ...] = ()
+        lanes: tuple[tuple[str, str], ...] = ()
+        reads = None
+        if known is not None:
+            held = (
+                Held(each, shown(index, why.kernel, loops)) for maker, index in known.yields for each in maker.whole
+            )
+            holds = tuple(dict.fromkeys(held))
+            lanes = vector_lanes(why.kernel) if known.vector else ()
+            reads = self._read(graph, known.buffer) if known.buffer and why.operation.target == "load" else None
+        return KernelLine(line, node.name, _kind(why), name, holds, lanes, reads, why.mask)
+
+    def _read(self, graph: _Graph, buffer: str) -> str | None:
+        """The node whose value a buffer is."""
+        lowered = self._private.virtualized.V.graph
+        if buffer in lowered.mutated_buffers:
+            return None
+        if buffer in lowered.graph_inputs:
+            return buffer
+        maker = self._maker_of(lowered.name_to_buffer.get(buffer))
+        if maker is None or not maker.whole:
+            return None
+        graph.nodes.setdefault(maker.node.name, maker.node)
+        return maker.whole[0]
+
+    def _finish(self, original: Callable[..., Any], lowered: Any, code: Any) -> Any:
+        graph = self._graphs.pop(lowered, _Graph())
+        self._lines.forget()
+        code.value = marks.clean(code.value)
+        if graph.uses:
+            with self._safely("a graph's kernels"):
+                self._made(code.value, _maps(graph, code.value))
+        return original(lowered, code)
+
+
+def _maps(graph: _Graph, wrapper: str) -> KernelMaps:
+    import torch
+
+    kernels = []
+    for name, text in kernels_of(wrapper):
+        uses = tuple(_moved(use, text, plain) for plain, use in graph.uses.get(name, ()))
+        kernels.append(KernelMap(name, digest_of(text), uses))
+    nodes = tuple(_described(node) for node in graph.nodes.values())
+    return KernelMaps(torch.__version__, nodes, tuple(kernels))
+
+
+def _computed(graph: _Graph, scheduled: Any) -> Iterator[Node]:
+    """The nodes of the graph that a node of the scheduler computes."""
+    for node in getattr(getattr(scheduled, "node", None), "origins", ()) or ():
+        if getattr(node, "op", "") == "call_function":
+            graph.nodes.setdefault(node.name, node)
+            yield node
+
+
+def _kind(why: Written) -> LineKind:
+    if why.phase is not None:
+        return why.phase
+    target = str(why.operation.target)
+    if target.startswith("masked_subblock"):
+        return "mask"
+    return "index" if target.startswith("set_") else _KINDS.get(target, "value")
+
+
+def _moved(use: KernelUse, text: str, plain: str) -> KernelUse:
+    """The lines as the kernel's file counts them, which begins with other empty lines than the generated text."""
+    more = _empty_lines(text) - _empty_lines(plain)
+    return KernelUse(use.nodes, tuple(KernelLine(**{**vars(each), "line": each.line + more}) for each in use.lines))
+
+
+def _empty_lines(text: str) -> int:
+    """Before the first that is not."""
+    return text.count("\n", 0, len(text) - len(text.lstrip()))
+
+
+def _described(node: Node) -> GraphNode:
+    module, file, line = provenance.of(node)
+    return GraphNode(node.name, target_of(node), module, file, line, _captured(node))
+
+
+def _captured(node: Node) -> str | None:
+    """The node of Dynamo's graph, which torch remembers as the end of a chain."""
+    chain = node.meta.get("from_node")
+    last = None
+    while isinstance(chain, list) and chain:
+        last = chain[-1]
+        chain = getattr(last, "from_node", None)
+    name = getattr(last, "name", None)
+    return name if isinstance(name, str) else None

@@ -1,0 +1,71 @@
+"""Wrappers: the Python that inductor writes for a graph, which defines its kernels and calls them in order."""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING, Any
+
+from pyharness.fx.inductor.private import replaced
+from pyharness.model.kernel_files import Kernel, Wrapper, maps_of, remember
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from pyharness.fx.inductor.private import Private
+
+_KERNEL = re.compile(r"^(\w+) = async_compile\.cpp_pybinding\([^\n]*?r'''(.*?)'''\)", re.DOTALL | re.MULTILINE)
+"""A kernel in the text of a wrapper: what it is called, and its C++."""
+
+
+def kernels_of(wrapper: str) -> list[tuple[str, str]]:
+    """Name and C++ of each kernel that a wrapper defines."""
+    return _KERNEL.findall(wrapper)
+
+
+class Wrappers:
+    """Follows wrappers as they are loaded, just generated or from torch's cache."""
+
+    def __init__(self, private: Private, loaded: Callable[[Wrapper], None]) -> None:
+        self._private = private
+        self._loaded = loaded
+        self._written: list[tuple[str, str]] = []
+        """Text and path of each file of C++ since the wrapper that is loaded began."""
+
+    def install(self) -> None:
+        """Wrap the functions of torch's that write files and load wrappers."""
+        replaced(self._private.codecache.PyCodeCache, "load_by_key_path", self._load)
+        replaced(self._private.codecache, "write", self._write)
+
+    def _write(self, original: Callable[..., Any], content: Any, extension: str, *args: Any, **named: Any) -> Any:
+        key, path = original(content, extension, *args, **named)
+        if extension.endswith("cpp") and isinstance(content, str):
+            self._written.append((content, path))
+        return key, path
+
+    def _load(self, original: Callable[..., Any], cls: Any, key: str, path: str, *args: Any, **named: Any) -> Any:
+        self._written.clear()
+        module = original(cls, key, path, *args, **named)
+        wrapper = self._wrapper(path)
+        if wrapper is not None:
+            self._loaded(wrapper)
+        return module
+
+    def _wrapper(self, path: str) -> Wrapper | None:
+        try:
+            with open(path, encoding="utf-8") as file:  # noqa: PTH123  (gone again where torch's cache was cleared)
+                text = file.read()
+        except (OSError, UnicodeError):
+            return None
+        defined = kernels_of(text)
+        if not defined:
+            return None
+        maps = maps_of(text)
+        kernels = tuple(Kernel(name, self._file(source), source) for name, source in defined)
+        for kernel in kernels:
+            if kernel.file is not None and maps is not None:
+                remember(kernel.file, text)
+        return Wrapper(path, kernels, maps)
+
+    def _file(self, source: str) -> str | None:
+        """Where a kernel's text was written, which torch puts Python's bindings behind."""
+        return next((path for content, path in self._written if content.startswith(source)), None)

@@ -1,0 +1,144 @@
+"""The maps of inductor's kernels, by value: each mapped variable holds what its node is eagerly."""
+
+import os
+import subprocess
+import sys
+
+import kernel_oracle
+import pytest
+import torch
+from kernel_models import MODELS
+from kernel_ops import FLOATS, OPS, tensors
+
+from kit import rotation
+from pyharness.model.kernel_map import KernelLine, KernelMap, KernelUse
+
+COVERED = 0.95
+"""Of the lines that compute, load, store or reduce: what is mapped at least."""
+BFLOAT16_DIFFERS = {"amax"}
+"""Ops whose gradient torch takes from a number that it has rounded and one that it has not; eager mode rounds both."""
+ALWAYS = {("mul_sum", "float32"), ("transpose", "float32"), ("cat", "float32"), ("var", "float32"), ("pad", "int64")}
+ALWAYS |= {("gelu", "bfloat16"), ("argmax", "int64"), ("gather", "float32")}
+CASES = [
+    pytest.param(name, dtype, marks=[rotation.always] if (name, dtype) in ALWAYS else [], id=f"{name}-{dtype}")
+    for dtype, names in (("float32", OPS | FLOATS), ("bfloat16", OPS | FLOATS), ("int64", OPS))
+    for name in names
+]
+
+
+@pytest.fixture(autouse=True)
+def fresh(tmp_path, monkeypatch):
+    monkeypatch.setenv("TORCHINDUCTOR_CACHE_DIR", str(tmp_path / "inductor"))
+    torch._dynamo.reset()
+    torch.manual_seed(0)
+
+
+def check(verdict, capsys):
+    with capsys.disabled():
+        print(f"\n    {verdict}", end=" ")
+    assert not verdict.wrong, "\n".join(verdict.wrong)
+    assert verdict.checked
+    assert verdict.coverage >= COVERED, "\n".join(verdict.unmapped)
+
+
+@pytest.mark.rotated(turns=16)
+@pytest.mark.parametrize(("name", "dtype"), CASES)
+def test_each_variable_of_an_op_holds_its_node(name, dtype, tmp_path, capsys):
+    function, kind = (OPS | FLOATS)[name], getattr(torch, dtype)
+    inputs = tensors(kind)
+    wide = 3e-2 if kind == torch.bfloat16 else 1e-4
+    with kernel_oracle.watched(tmp_path, rtol=wide, atol=wide) as verdict:
+        differentiable = kind.is_floating_point and (name, dtype) not in {
+            (each, "bfloat16") for each in BFLOAT16_DIFFERS
+        }
+        result = torch.compile(function)(*(each.requires_grad_(differentiable) for each in inputs))
+        if result.requires_grad:
+            (result.float() * torch.randn(result.shape)).sum().backward()
+    check(verdict, capsys)
+
+
+@pytest.mark.timeout(400)  # a ResNet-18 has forty kernels, a few seconds each to compile
+@pytest.mark.rotated(turns=9)
+@pytest.mark.parametrize(
+    "name", [pytest.param(name, marks=rotation.always) if name == "blocks" else name for name in MODELS]
+)
+def test_each_variable_of_a_model_holds_its_node_forward_and_backward(name, tmp_path, capsys):
+    model, *inputs = MODELS[name]()
+    with kernel_oracle.watched(tmp_path, rtol=1e-3, atol=1e-4) as verdict:
+        torch.compile(model)(*inputs).pow(2).mean().backward()
+    check(verdict, capsys)
+
+
+def test_shapes_that_are_not_known_are_counted_by_their_own_names(tmp_path, capsys):
+    with kernel_oracle.watched(tmp_path) as verdict:
+        compiled = torch.compile(lambda x: (x.sin() + 1).softmax(-1).t().contiguous() * 2, dynamic=True)
+        compiled(torch.randn(13, 37))
+        compiled(torch.randn(19, 21))
+    check(verdict, capsys)
+
+
+def test_a_kernel_of_several_layers_has_a_map_for_each(tmp_path, capsys):
+    with kernel_oracle.watched(tmp_path) as verdict:
+
+        def layers(x, weight):
+            for _ in range(3):
+                x = torch.relu(x @ weight) + 1
+            return x
+
+        torch.compile(layers)(torch.randn(7, 7), torch.randn(7, 7))
+    check(verdict, capsys)
+    uses = {len(kernel.uses) for kernel in verdict.kernels}
+    assert max(uses) > 1
+    shared = next(kernel for kernel in verdict.kernels if len(kernel.uses) > 1)
+    assert shared.uses[0].nodes != shared.uses[1].nodes
+
+
+def wrong(kernel):
+    """The map with the values of two nodes exchanged."""
+    names = list(dict.fromkeys(held.node for use in kernel.uses for line in use.lines for held in line.holds))
+    other = dict(zip(names, names[1:] + names[:1], strict=True))
+
+    def line(each):
+        holds = tuple(type(held)(other[held.node], held.element) for held in each.holds)
+        return KernelLine(**{**vars(each), "holds": holds})
+
+    uses = (KernelUse(use.nodes, tuple(map(line, use.lines))) for use in kernel.uses)
+    return KernelMap(kernel.name, kernel.digest, tuple(uses))
+
+
+def test_the_oracle_finds_a_map_that_is_wrong(tmp_path):
+    with kernel_oracle.watched(tmp_path, change=wrong) as verdict:
+        torch.compile(lambda x: (x.sin() + 1).exp())(torch.randn(7, 7))
+    assert len(verdict.wrong) >= 3
+
+
+PROGRAM = """
+import sys
+sys.path[:0] = [{here!r}]
+import torch, kernel_models
+from torch._inductor import async_compile
+async_compile.AsyncCompile.cpp_pybinding = lambda *_: lambda *_: None  # what was generated is all that is asked
+if "follow" in sys.argv:
+    from pyharness.fx.inductor import follow
+    follow(lambda wrapper, maps: print("made"), lambda wrapper: None, sys.exit)
+model, *inputs = kernel_models.MODELS["blocks"]()
+torch.compile(model)(*inputs).sum().backward()
+"""
+
+
+def generated(tmp_path, *words):
+    """Wrappers, with the text of their kernels, by name."""
+    folder = tmp_path / ("with" if words else "without")
+    here = kernel_oracle.__file__.rpartition("/")[0]
+    command = [sys.executable, "-c", PROGRAM.format(here=here), *words]
+    env = {**os.environ, "TORCHINDUCTOR_CACHE_DIR": str(folder)}
+    said = subprocess.run(command, check=True, capture_output=True, text=True, env=env, cwd=tmp_path).stdout
+    assert said.count("made") == 2 * len(words)
+    found = [each for each in folder.rglob("*.py") if "cpp_fused" in each.read_text()]
+    return {str(each.relative_to(folder)): each.read_text() for each in found}
+
+
+def test_what_torch_generates_is_the_same_to_the_byte(tmp_path):
+    alone = generated(tmp_path)
+    assert len(alone) == 2
+    assert generated(tmp_path, "follow") == alone
