@@ -13,6 +13,7 @@ from pyharness.model.text.json_lines import parsed
 VERSION = 1
 """Version of the file that ``KernelMaps`` is kept in."""
 
+GraphKind = Literal["forward", "backward", "inference"]
 LineKind = Literal["value", "load", "store", "index", "mask", "check", "init", "accumulate", "combine"]
 """What a line does for its node; the last three are a reduction's: before, in and after its loop."""
 
@@ -27,7 +28,7 @@ class GraphNode:
     origin_file: str | None
     origin_line: int | None
     captured: str | None = None
-    """The node of Dynamo's graph that it came from, in the user's words: ``gelu`` for ``erf``."""
+    """The call that it came from, as Dynamo names that: ``gelu`` for ``erf``."""
 
     @property
     def place(self) -> FxPlace:
@@ -72,6 +73,8 @@ class KernelUse:
     nodes: tuple[str, ...]
     """All that are computed, in the order of the graph."""
     lines: tuple[KernelLine, ...]
+    bytes: int | None = None
+    """Size of all tensors that the kernel reads and writes; ``None`` where their shapes are not known."""
 
 
 @frozen
@@ -92,6 +95,7 @@ class KernelMaps:
 
     torch: str
     """The version of torch that generated them."""
+    kind: GraphKind
     nodes: tuple[GraphNode, ...]
     kernels: tuple[KernelMap, ...]
 
@@ -102,7 +106,9 @@ class KernelMaps:
             for each in self.kernels
         ]
         nodes = [vars(each) for each in self.nodes]
-        return json.dumps({"version": VERSION, "torch": self.torch, "nodes": nodes, "kernels": kernels})
+        return json.dumps(
+            {"version": VERSION, "torch": self.torch, "kind": self.kind, "nodes": nodes, "kernels": kernels}
+        )
 
 
 def load(text: str) -> KernelMaps:
@@ -115,11 +121,11 @@ def load(text: str) -> KernelMaps:
         KernelMap(each["name"], each["digest"], tuple(_load_use(use) for use in each["uses"]))
         for each in data["kernels"]
     )
-    return KernelMaps(data["torch"], nodes, kernels)
+    return KernelMaps(data["torch"], data["kind"], nodes, kernels)
 
 
 def _dump_use(use: KernelUse) -> dict[str, Any]:
-    return {"nodes": use.nodes, "lines": [_dump_line(each) for each in use.lines]}
+    return {"nodes": use.nodes, "bytes": use.bytes, "lines": [_dump_line(each) for each in use.lines]}
 
 
 def _dump_line(line: KernelLine) -> dict[str, Any]:
@@ -129,7 +135,7 @@ def _dump_line(line: KernelLine) -> dict[str, Any]:
 
 
 def _load_use(data: dict[str, Any]) -> KernelUse:
-    return KernelUse(tuple(data["nodes"]), tuple(_load_line(each) for each in data["lines"]))
+    return KernelUse(tuple(data["nodes"]), tuple(_load_line(each) for each in data["lines"]), data["bytes"])
 
 
 def _load_line(data: dict[str, Any]) -> KernelLine:

@@ -18,8 +18,9 @@ SOURCE = "\n#include <cpp_prefix.h>\nvoid kernel() {\n    auto tmp0 = in_ptr0[x0
 LINE = KernelLine(4, "add", "load", "tmp0", (Held("add", ("x0", "0")),), (("x0", "16"),), "arg0_1", "tmp3")
 MAPS = KernelMaps(
     "2.13.0",
+    "forward",
     (GraphNode("add", "torch.ops.aten.add.Tensor", "blocks.0", "/model.py", 9, "x"),),
-    (KernelMap("cpp_fused_add_0", digest_of(SOURCE), (KernelUse(("add",), (LINE,)),)),),
+    (KernelMap("cpp_fused_add_0", digest_of(SOURCE), (KernelUse(("add",), (LINE,), 128),)),),
 )
 
 
@@ -110,7 +111,7 @@ def test_a_kernels_file_knows_the_graphs_that_call_it(tmp_path):
     file.write_text(f"{SOURCE}\n// Python bindings to call kernel():\n#include <Python.h>\n")
     assert list(kernels_in(str(file))) == []
     for wrapper in ("one", "two", "one"):
-        save(wrapper, KernelMaps(wrapper, MAPS.nodes, MAPS.kernels))
+        save(wrapper, KernelMaps(wrapper, "forward", MAPS.nodes, MAPS.kernels))
         remember(str(file), wrapper)
     assert [(maps.torch, kernel) for maps, kernel in kernels_in(str(file))] == [
         ("one", MAPS.kernels[0]),

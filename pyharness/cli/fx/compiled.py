@@ -16,19 +16,24 @@ from pyharness.host.exit_status import of_program
 from pyharness.model.errors import HarnessError
 from pyharness.model.results.compiled import CompileReport
 from pyharness.model.results.compiled_text import report_lines
+from pyharness.model.results.kernels_text import wrapper_lines
 from pyharness.protocol.codec import decode
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
+
     from pyharness.debugger.starting.launch import Command
+    from pyharness.model.text.styled_line import Line
 
 _EPILOG = "What follows -- belongs to the program."
 _EXAMPLES = (
     ("graphs, graph breaks with your lines, guards, recompilations", "pyharness fx compiled train.py -- --epochs 1"),
+    ("each line of inductor's kernels with its node", "pyharness fx compiled train.py --lines"),
     ("of a program that compiles with another backend", "pyharness fx compiled train.py --replace-backend --guards"),
 )
 _STATUSES = (("the program's", "shown; 128 + N for signal N"), ("1", "torch.compile made nothing"))
-_NOTHING = """Name the backend in the program, torch.compile(model, backend="pyharness"), or have it replace what the \
-program names: --replace-backend."""
+_NOTHING = """Has the program called what torch.compile gave it? Name the backend in the program, \
+torch.compile(model, backend="pyharness"), or have it replace what the program names: --replace-backend."""
 
 
 @click.command(cls=Verb, runs=True, epilog=_EPILOG, examples=_EXAMPLES, statuses=_STATUSES)
@@ -37,8 +42,9 @@ program names: --replace-backend."""
     "--replace-backend", "replace", is_flag=True, help="Use the backend pyharness whatever the program names."
 )
 @click.option("--guards", is_flag=True, help="Show each guard, and the line that made torch depend on it.")
+@click.option("--lines", is_flag=True, help="Show each line of inductor's kernels, and the node that it works for.")
 @program_json_option
-def command(
+def command(  # noqa: PLR0913  (one for each option)
     *,
     words: tuple[str, ...],
     module: str | None,
@@ -46,24 +52,32 @@ def command(
     cwd: str | None,
     replace: bool,
     guards: bool,
+    lines: bool,
     as_json: bool,
 ) -> int:
-    """Run SCRIPT and show what torch.compile made of it with the backend pyharness.
+    """Run SCRIPT and show what torch.compile made of it: inductor's kernels, or the graphs of the backend pyharness.
 
-    For each compilation: the function, its graphs with their files, where the graph broke off and why, how many guards
-    must hold, and which guard failed where it was compiled again.
+    Of inductor, the default backend: for each graph its kernels, with their nodes, modules, lines and loops. Of the
+    backend pyharness: for each compilation the function, its graphs with their files, where the graph broke off and
+    why, how many guards must hold, and which guard failed where it was compiled again.
     """
     program = command_of(words, module, python, cwd)
     report, status = _run(program, replace=replace, to_stderr=as_json)
     if as_json:
         output.write_json(report.to_json())
-    elif report.compilations or report.not_compiled:
-        output.write_lines(report_lines(report, guards=guards))
-    if not report.compilations and not report.not_compiled:
-        error = HarnessError(f"torch.compile made nothing of {program.script} with the backend pyharness.", _NOTHING)
+    else:
+        output.write_lines(_shown(report, guards=guards, lines=lines))
+    if not report.compilations and not report.not_compiled and not report.wrappers:
+        error = HarnessError(f"torch.compile made nothing of {program.script}.", _NOTHING)
         error.exit_code = status or 1
         raise error
     return status
+
+
+def _shown(report: CompileReport, *, guards: bool, lines: bool) -> Iterator[Line]:
+    if report.compilations or report.not_compiled:
+        yield from report_lines(report, guards=guards)
+    yield from wrapper_lines(report.wrappers, each_line=lines)
 
 
 def _run(program: Command, *, replace: bool, to_stderr: bool) -> tuple[CompileReport, int]:

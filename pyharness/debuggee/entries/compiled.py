@@ -13,8 +13,13 @@ import os
 import signal
 import sys
 from contextlib import suppress
+from dataclasses import replace
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from pyharness.model.kernel_files import Wrapper
+    from pyharness.model.results.kernels import CompiledWrapper
 
 _EVERY = ">=0:pyharness"
 """For each compilation: this backend, as ``TORCH_COMPILE_OVERRIDE_BACKENDS`` says it."""
@@ -23,7 +28,7 @@ _EVERY = ">=0:pyharness"
 def main() -> int:
     """Become the script."""
     from pyharness.debuggee.__main__ import become, parse
-    from pyharness.debuggee.watched import generated
+    from pyharness.debuggee.watched import generated, kernels
     from pyharness.debuggee.watched.imports import after_import
     from pyharness.fx.backend_report import compile_report  # noqa: F401  (now: an import at the end may disturb it)
     from pyharness.host import state  # noqa: F401
@@ -33,6 +38,7 @@ def main() -> int:
     owner = os.getpid()
     atexit.register(lambda: _write(Path(folder), owner))  # the first to be registered is the last to be called
     generated.install(lambda _: None)
+    kernels.install(_loaded)
     if json.loads(request).get("replace"):
         after_import("torch._dynamo.config", _replace)
     return become(options)
@@ -43,6 +49,16 @@ def _replace(config: Any) -> None:
         config.debug_backend_override = _EVERY
 
 
+_wrappers: list[CompiledWrapper] = []
+
+
+def _loaded(wrapper: Wrapper) -> None:
+    from pyharness.fx.inductor.captured import compile_id
+    from pyharness.model.results.kernels import compiled_wrapper
+
+    _wrappers.append(compiled_wrapper(wrapper, compile_id()))
+
+
 def _write(folder: Path, owner: int) -> None:
     from pyharness.fx.backend_report import compile_report
     from pyharness.host.state import write_private
@@ -50,5 +66,6 @@ def _write(folder: Path, owner: int) -> None:
     if os.getpid() != owner:
         return
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # impatience shall not cost the report
+    report = replace(compile_report(), wrappers=tuple(_wrappers))
     with suppress(OSError):  # the program may have taken the folder away, and must end as it would
-        write_private(folder / "compiled.json", json.dumps(compile_report().to_json()).encode())
+        write_private(folder / "compiled.json", json.dumps(report.to_json()).encode())

@@ -27,6 +27,7 @@ def follow(
     ``LackingError`` where this torch lacks a part that we need; nothing is followed then.
     """
     from pyharness.fx.inductor.bodies import Bodies
+    from pyharness.fx.inductor.captured import Captured
     from pyharness.fx.inductor.kernels import Kernels
     from pyharness.fx.inductor.lines import Lines
     from pyharness.fx.inductor.lowering import Lowering
@@ -42,4 +43,6 @@ def follow(
     bodies.install(lowering)
     lines.install()
     kernels.install(lowering)
-    Wrappers(parts, loaded).install()
+    captured = Captured(parts)
+    captured.install()
+    Wrappers(parts, captured, made, loaded).install()

@@ -8,14 +8,13 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
-from pyharness.fx import provenance
-from pyharness.fx.code.mapping import target_of
 from pyharness.fx.inductor import marks
+from pyharness.fx.inductor.graphs import bytes_of, described, kind_of, nodes_of
 from pyharness.fx.inductor.loops import loops_around, shown, vector_lanes
 from pyharness.fx.inductor.private import replaced
 from pyharness.fx.inductor.wrappers import kernels_of
 from pyharness.model.kernel_map import (
-    GraphNode,
+    GraphKind,
     Held,
     KernelLine,
     KernelMap,
@@ -52,6 +51,7 @@ class _Graph:
     """What has been seen of a graph that becomes code."""
 
     nodes: dict[str, Node] = field(default_factory=dict)
+    kind: GraphKind = "inference"
     uses: dict[str, list[tuple[str, KernelUse]]] = field(default_factory=dict)
     """Text and use of each kernel, by its name."""
 
@@ -88,8 +88,12 @@ class Kernels:
         graph = self._graphs.setdefault(self._private.virtualized.V.graph, _Graph())
         with self._safely(f"the kernel {name}"):
             rows = tuple(self._rows(graph, text, plain))
-            computed = dict.fromkeys(node.name for each in nodes for node in _computed(graph, each))
-            graph.uses.setdefault(name, []).append((plain, KernelUse(tuple(computed), rows)))
+            lowered = self._private.virtualized.V.graph
+            computed = nodes_of(nodes, lowered)
+            graph.nodes.update({node.name: node for node in computed})
+            given = named.get("kernel_args") or (args[0] if args else scheduling.kernel_group.args)
+            use = KernelUse(tuple(node.name for node in computed), rows, bytes_of(given, lowered))
+            graph.uses.setdefault(name, []).append((plain, use))
         return name
 
     @contextmanager
@@ -149,6 +153,7 @@ class Kernels:
         self._lines.forget()
         code.value = marks.clean(code.value)
         if graph.uses:
+            graph.kind = kind_of(lowered)
             with self._safely("a graph's kernels"):
                 self._made(code.value, _maps(graph, code.value))
         return original(lowered, code)
@@ -161,16 +166,8 @@ def _maps(graph: _Graph, wrapper: str) -> KernelMaps:
     for name, text in kernels_of(wrapper):
         uses = tuple(_moved(use, text, plain) for plain, use in graph.uses.get(name, ()))
         kernels.append(KernelMap(name, digest_of(text), uses))
-    nodes = tuple(_described(node) for node in graph.nodes.values())
-    return KernelMaps(torch.__version__, nodes, tuple(kernels))
-
-
-def _computed(graph: _Graph, scheduled: Any) -> Iterator[Node]:
-    """The nodes of the graph that a node of the scheduler computes."""
-    for node in getattr(getattr(scheduled, "node", None), "origins", ()) or ():
-        if getattr(node, "op", "") == "call_function":
-            graph.nodes.setdefault(node.name, node)
-            yield node
+    nodes = tuple(described(node) for node in graph.nodes.values())
+    return KernelMaps(torch.__version__, graph.kind, nodes, tuple(kernels))
 
 
 def _kind(why: Written) -> LineKind:
@@ -185,25 +182,10 @@ def _kind(why: Written) -> LineKind:
 def _moved(use: KernelUse, text: str, plain: str) -> KernelUse:
     """The lines as the kernel's file counts them, which begins with other empty lines than the generated text."""
     more = _empty_lines(text) - _empty_lines(plain)
-    return KernelUse(use.nodes, tuple(KernelLine(**{**vars(each), "line": each.line + more}) for each in use.lines))
+    lines = tuple(KernelLine(**{**vars(each), "line": each.line + more}) for each in use.lines)
+    return KernelUse(use.nodes, lines, use.bytes)
 
 
 def _empty_lines(text: str) -> int:
     """Before the first that is not."""
     return text.count("\n", 0, len(text) - len(text.lstrip()))
-
-
-def _described(node: Node) -> GraphNode:
-    module, file, line = provenance.of(node)
-    return GraphNode(node.name, target_of(node), module, file, line, _captured(node))
-
-
-def _captured(node: Node) -> str | None:
-    """The node of Dynamo's graph, which torch remembers as the end of a chain."""
-    chain = node.meta.get("from_node")
-    last = None
-    while isinstance(chain, list) and chain:
-        last = chain[-1]
-        chain = getattr(last, "from_node", None)
-    name = getattr(last, "name", None)
-    return name if isinstance(name, str) else None

@@ -75,24 +75,30 @@ class Lowering:
         return found
 
     def _run_node(self, original: Callable[..., Any], graph: Any, node: Node) -> Any:
+        """The result may be a copy with other strides, which torch makes beside the one that the lowering made."""
         self.running.lowered.append(node)
         try:
-            return original(graph, node)
+            result = original(graph, node)
+            if node.op == "call_function":
+                self._claim(result)
         finally:
             self.running.lowered.pop()
+        return result
 
     def _call_function(self, original: Callable[..., Any], graph: Any, *args: Any) -> Any:
-        """The result before torch gives it other strides, which are another tensor."""
         result = original(graph, *args)
-        value = self._unboxed(result)
-        maker = self.maker_of(value) if self.running.lowered else None
-        if maker is None:
-            return result
-        node = self.running.lowered[-1]
-        changed_by_itself = getattr(value, _CHANGED, None) is node
-        if node.name not in maker.whole and not changed_by_itself:
-            maker.whole.append(node.name)
+        if self.running.lowered:
+            self._claim(result)
         return result
+
+    def _claim(self, result: Any) -> None:
+        """Note that a loop or a buffer is the whole value of the node that is lowered."""
+        node = self.running.lowered[-1]
+        value = self._unboxed(result)
+        maker = self.maker_of(value)
+        changed_by_itself = getattr(value, _CHANGED, None) is node
+        if maker is not None and node.name not in maker.whole and not changed_by_itself:
+            maker.whole.append(node.name)
 
     def _mutated(self, original: Callable[..., Any], graph: Any, name: str) -> Any:
         """A buffer gets other values than those of the loop that it was made by."""

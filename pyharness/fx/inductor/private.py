@@ -39,6 +39,7 @@ PARTS = {
     "common": ("CSE.augment_key", "CSEVariable", "PythonPrinter"),
     "cpp": ("CppKernel._gen_reduction_prefix", "CppScheduling.define_kernel"),
     "virtualized": ("V", "OpsValue"),
+    "compile_fx": ("compile_fx",),
     "codecache": ("PyCodeCache.load_by_key_path", "write"),
 }
 _FOLDERS = {"common": "codegen.", "cpp": "codegen."}
@@ -55,6 +56,7 @@ class Private:
     common: Any
     cpp: Any
     virtualized: Any
+    compile_fx: Any
     codecache: Any
 
 

@@ -11,7 +11,9 @@ from pyharness.model.kernel_files import Kernel, Wrapper, maps_of, remember
 if TYPE_CHECKING:
     from collections.abc import Callable
 
+    from pyharness.fx.inductor.captured import Captured
     from pyharness.fx.inductor.private import Private
+    from pyharness.model.kernel_map import KernelMaps
 
 _KERNEL = re.compile(r"^(\w+) = async_compile\.cpp_pybinding\([^\n]*?r'''(.*?)'''\)", re.DOTALL | re.MULTILINE)
 """A kernel in the text of a wrapper: what it is called, and its C++."""
@@ -25,8 +27,16 @@ def kernels_of(wrapper: str) -> list[tuple[str, str]]:
 class Wrappers:
     """Follows wrappers as they are loaded, just generated or from torch's cache."""
 
-    def __init__(self, private: Private, loaded: Callable[[Wrapper], None]) -> None:
+    def __init__(
+        self,
+        private: Private,
+        captured: Captured,
+        made: Callable[[str, KernelMaps], None],
+        loaded: Callable[[Wrapper], None],
+    ) -> None:
         self._private = private
+        self._captured = captured
+        self._made = made
         self._loaded = loaded
         self._written: list[tuple[str, str]] = []
         """Text and path of each file of C++ since the wrapper that is loaded began."""
@@ -59,12 +69,22 @@ class Wrappers:
         defined = kernels_of(text)
         if not defined:
             return None
-        maps = maps_of(text)
+        maps = self._maps(text)
         kernels = tuple(Kernel(name, self._file(source), source) for name, source in defined)
         for kernel in kernels:
             if kernel.file is not None and maps is not None:
                 remember(kernel.file, text)
         return Wrapper(path, kernels, maps)
+
+    def _maps(self, text: str) -> KernelMaps | None:
+        """What was kept of the text, with the lines that the user's file has now."""
+        kept = maps_of(text)
+        if kept is None:
+            return None
+        maps = self._captured.fresh(kept)
+        if maps != kept:
+            self._made(text, maps)
+        return maps
 
     def _file(self, source: str) -> str | None:
         """Where a kernel's text was written, which torch puts Python's bindings behind."""

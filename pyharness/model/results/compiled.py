@@ -6,6 +6,7 @@ from dataclasses import asdict, field
 from typing import Any, Literal
 
 from pyharness.model.frozen import frozen
+from pyharness.model.results.kernels import CompiledWrapper  # noqa: TC001  (read from JSON by its annotation)
 
 Kind = Literal["captured", "forward", "backward", "inference"]
 """``captured`` is what Dynamo took from the user's code; the others are what AOT autograd made of it and what runs."""
@@ -105,12 +106,14 @@ class NotCompiled:
 
 @frozen
 class CompileReport:
-    """Everything that torch.compile did in a process with the backend ``pyharness``, in order."""
+    """Everything that torch.compile did in a process with the backends ``pyharness`` and ``inductor``, in order."""
 
     compilations: tuple[Compilation, ...] = ()
     not_compiled: tuple[NotCompiled, ...] = ()
     notes: tuple[str, ...] = field(default=())
     """What could not be found out, and why."""
+    wrappers: tuple[CompiledWrapper, ...] = ()
+    """What inductor made of graphs: the default backend, or ``backend="inductor"``."""
 
     @property
     def breaks(self) -> tuple[Break, ...]:

@@ -1,0 +1,69 @@
+"""What is told of a graph that inductor lowers: its nodes, what kind it is, how much its kernels read and write."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from pyharness.fx import provenance
+from pyharness.fx.code.mapping import target_of
+from pyharness.model.kernel_map import GraphNode
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from torch.fx import Node
+
+    from pyharness.model.kernel_map import GraphKind
+
+
+def kind_of(lowered: Any) -> GraphKind:
+    """What AOT autograd made the graph for."""
+    if lowered.is_backward:
+        return "backward"
+    return "inference" if lowered.is_inference else "forward"
+
+
+def nodes_of(scheduled: Iterable[Any], lowered: Any) -> tuple[Node, ...]:
+    """The nodes of the graph that nodes of the scheduler compute, in the graph's order."""
+    origins = [node for each in scheduled for node in getattr(each.node, "origins", ()) or ()]
+    wanted = {node for node in origins if node.op == "call_function"}
+    ordered = [node for node in lowered.graph.nodes if node in wanted]
+    return (*ordered, *sorted(wanted.difference(ordered), key=lambda node: node.name))
+
+
+def bytes_of(arguments: Any, lowered: Any) -> int | None:
+    """The size of the tensors that a kernel reads and writes; ``None`` where it depends on shapes."""
+    changed = [each.other_names[-1] for each in arguments.inplace_buffers.values() if hasattr(each, "other_names")]
+    read = [name for name in arguments.input_buffers if name not in arguments.inplace_buffers]
+    written = [name for name, inner in arguments.output_buffers.items() if isinstance(inner, str)]
+    total = 0
+    for name in (*read, *written, *dict.fromkeys(changed), *dict.fromkeys(changed)):
+        if name in lowered.name_to_buffer or name in lowered.graph_inputs:
+            total += lowered.get_numel(name) * lowered.get_dtype(name).itemsize
+    return int(total) if getattr(total, "is_number", True) else None
+
+
+def described(node: Node) -> GraphNode:
+    """A node as a map has it."""
+    module, file, line = provenance.of(node)
+    return GraphNode(node.name, target_of(node), module, file, line, _captured(node))
+
+
+def _captured(node: Node) -> str | None:
+    """What the user called, by torch's name for that call; of a gradient, what the forward node came from."""
+    for key in ("source_fn_stack", "fwd_source_fn_stack"):
+        if name := source_of(node, key):
+            return name
+    chain, last = node.meta.get("from_node"), None
+    while isinstance(chain, list) and chain:
+        last = chain[-1]
+        chain = getattr(last, "from_node", None)
+    name = getattr(last, "name", None)
+    return name if isinstance(name, str) else None
+
+
+def source_of(node: Node, key: str = "source_fn_stack") -> str | None:
+    """The name of the call that a node of Dynamo's graph is: unique there, and not made of a variable's name."""
+    stack = provenance.noted(node, key, list)
+    name = stack[-1][0] if stack and isinstance(stack[-1], tuple) else None
+    return name if isinstance(name, str) else None
