@@ -41,7 +41,7 @@ def check(verdict, capsys):
     assert verdict.coverage >= COVERED, "\n".join(verdict.unmapped)
 
 
-@pytest.mark.rotated(turns=16)
+@pytest.mark.rotated(turns=48)
 @pytest.mark.parametrize(("name", "dtype"), CASES)
 def test_each_variable_of_an_op_holds_its_node(name, dtype, tmp_path, capsys):
     function, kind = (OPS | FLOATS)[name], getattr(torch, dtype)
@@ -58,7 +58,7 @@ def test_each_variable_of_an_op_holds_its_node(name, dtype, tmp_path, capsys):
 
 
 @pytest.mark.timeout(400)  # a ResNet-18 has forty kernels, a few seconds each to compile
-@pytest.mark.rotated(turns=9)
+@pytest.mark.rotated(turns=24)
 @pytest.mark.parametrize(
     "name", [pytest.param(name, marks=rotation.always) if name == "blocks" else name for name in MODELS]
 )
