@@ -63,6 +63,9 @@ class Debuggee(Listener):
         self._events: Events = queue.SimpleQueue()
         self._pausing = False
         self._presses = 0
+        self._setting: Breakpoint | None = None
+        self._refusals: list[HarnessError] = []
+        """Why a debugger refuses the one that is being set."""
         """How often Ctrl-C came since the program went on."""
         self._unheard = False
         """The last of them is still among the events."""
@@ -221,6 +224,18 @@ class Debuggee(Listener):
         self._pausing = True
         self.shell.pause(self.shell.process.pid)
 
+    def set(self, breakpoint_: Breakpoint) -> None:
+        """Set a place that is named now; ``HarnessError`` where a debugger refuses it at once."""
+        self._setting = breakpoint_
+        self._refusals.clear()
+        try:
+            self.shell.set_breakpoint(breakpoint_)
+        finally:
+            self._setting = None
+        for problem in self._refusals:
+            self.shell.breakpoints.remove(breakpoint_, self.shell.native)
+            raise HarnessError(f"{breakpoint_}: {problem.message}", problem.remedy)
+
     def logged(self, breakpoint_: Breakpoint, text: str) -> None:
         """Show what a log point printed, among the program's output."""
         del breakpoint_
@@ -232,7 +247,10 @@ class Debuggee(Listener):
             self._screen.note(text.rstrip("\n"))
 
     def refused(self, breakpoint_: Breakpoint, problem: HarnessError) -> None:
-        """Say so; the other breakpoints hold, and the program goes on."""
+        """Say so; the other breakpoints hold, and the program goes on. That of a command is refused by the command."""
+        if breakpoint_ is self._setting:
+            self._refusals.append(problem)
+            return
         if point := self._points.of(breakpoint_):
             point.enabled = False
         self._screen.error(f"{breakpoint_}: {problem.message}", problem.remedy)

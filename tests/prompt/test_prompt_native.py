@@ -263,3 +263,10 @@ def test_a_function_without_variables_has_none(piped, tmp_path):
     done = piped(["b 2", "c", "locals"], program=program)
     assert "This function has no variables here." in done.stdout
     assert done.returncode == 0
+
+
+def test_a_condition_that_gdb_refuses_is_a_command_that_fails(crossing):
+    done = crossing(["b scaled", "c", f"b {builds.CROSSING.name}:{CXX['scaled']} if zzz == 3", "info breakpoints"])
+    assert "does not parse" in done.stderr
+    assert done.returncode == 1
+    assert "(ph) info breakpoints" not in done.stdout

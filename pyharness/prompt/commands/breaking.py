@@ -114,7 +114,7 @@ def _set(session: Session, new: Breakpoint, *, temporary: bool = False) -> None:
 def _set_in_program(session: Session, point: Point) -> None:
     try:
         with session.shell.excused():
-            session.shell.set_breakpoint(point.breakpoint)
+            session.program.set(point.breakpoint)
     except BaseException:
         session.points.remove(point)
         raise
