@@ -74,15 +74,15 @@ def remember(file: str, wrapper: str) -> None:
             write_private(path, json.dumps({"wrappers": [digest, *others][:_MOST_CALLERS]}).encode())
 
 
-def kernels_in(file: str) -> Iterator[tuple[KernelMaps, KernelMap]]:
-    """The maps of the kernel in ``file``, the latest first: one for each graph that calls it."""
+def kernels_in(file: str) -> Iterator[tuple[str, KernelMaps, KernelMap]]:
+    """The maps of the kernel in ``file``, the latest first: each with the digest of a wrapper that calls it."""
     with suppress(OSError, StateError, UnicodeError):
         text = Path(file).read_text(encoding="utf-8")
         digest = digest_of(text.partition(_BINDINGS)[0])
         for wrapper in _digests(_callers(text)):
             maps = _read(wrapper)
             if maps is not None:
-                yield from ((maps, kernel) for kernel in maps.kernels if kernel.digest == digest)
+                yield from ((wrapper, maps, kernel) for kernel in maps.kernels if kernel.digest == digest)
 
 
 def _callers(text: str) -> Path:

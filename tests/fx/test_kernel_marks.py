@@ -113,7 +113,7 @@ def test_a_kernels_file_knows_the_graphs_that_call_it(tmp_path):
     for wrapper in ("one", "two", "one"):
         save(wrapper, KernelMaps(wrapper, "forward", MAPS.nodes, MAPS.kernels))
         remember(str(file), wrapper)
-    assert [(maps.torch, kernel) for maps, kernel in kernels_in(str(file))] == [
+    assert [(maps.torch, kernel) for _, maps, kernel in kernels_in(str(file))] == [
         ("one", MAPS.kernels[0]),
         ("two", MAPS.kernels[0]),
     ]

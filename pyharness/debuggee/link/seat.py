@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from pyharness.debuggee.pydevd import tracing
 from pyharness.debuggee.unpatched import threading
-from pyharness.debuggee.watched import generated, libraries
+from pyharness.debuggee.watched import generated, kernels, libraries
 from pyharness.host.process_state import has_ended
 from pyharness.model.text.visible import say
 from pyharness.protocol.channel import AddedLibrary, Busy, Generated, Library
@@ -54,6 +54,7 @@ class Seat:
             self._following = True
             libraries.install(lambda path: self.tell(Library(path)), lambda path: self.tell(AddedLibrary(path)))
             generated.install(lambda file: self.tell(Generated(file)), lost)
+            kernels.install(lambda _: None, lost)  # their libraries are told of as any; gdb reads the maps
 
     def forget(self) -> None:
         """In a forked child: whoever is here is the parent's."""

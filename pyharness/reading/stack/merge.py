@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from pyharness.model.frames import AutogradNode, Frame
 from pyharness.model.frozen import frozen
+from pyharness.model.kernel_frames import named
 from pyharness.model.plumbing import DEBUGGER, native_family, python_family
 from pyharness.model.source_map import place_of
 
@@ -51,7 +52,7 @@ def merge(
     """
     frames = in_order(native, loops)
     waits = _of_the_debugger(frames)
-    return [
+    shown = [
         _with_variables(
             _native(frame, nodes) if isinstance(frame, NativeFrame) else _python(frame, machinery=index in waits),
             frame,
@@ -59,6 +60,7 @@ def merge(
         )
         for index, frame in enumerate(frames)
     ]
+    return named(shown)
 
 
 def _of_the_debugger(frames: Sequence[NativeFrame | PythonFrame]) -> set[int]:

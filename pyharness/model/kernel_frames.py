@@ -1,0 +1,97 @@
+"""Frames of inductor's kernels: the kernel's own name, and the node that a line works for."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import replace
+from functools import lru_cache
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from pyharness.host.regular_file import read_text
+from pyharness.model.kernel_files import kernels_in
+from pyharness.model.kernel_map import digest_of
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from pyharness.model.frames import Frame, FxPlace
+    from pyharness.model.kernel_map import KernelLine, KernelMap, KernelMaps
+
+_SUFFIX = ".main.cpp"
+"""How torch names a kernel's file, behind a hash."""
+_FUNCTION = re.compile(r"kernel(\._omp_fn\.\d+)?$")
+"""How torch names every kernel; what OpenMP runs in parallel is a function of its own."""
+_MOST = 8 << 20
+
+
+def named(frames: Sequence[Frame]) -> list[Frame]:
+    """``frames``, innermost first, in which kernels have their names, and their lines nodes."""
+    found = list(frames)
+    for index, frame in enumerate(found):
+        if frame.language == "native" and frame.file and frame.file.endswith(_SUFFIX):
+            found[index] = _named(frame, next((each for each in found[index:] if each.language == "python"), None))
+    return found
+
+
+def _named(frame: Frame, caller: Frame | None) -> Frame:
+    known = _of_caller(_kernels(frame.file or "", _changed(frame.file or "")), caller)
+    if not known or not _FUNCTION.match(frame.function):
+        return frame
+    name = known[0][1].name
+    places = {_place(maps, line) for maps, kernel in known for line in _lines(kernel, frame.line, caller)}
+    return replace(frame, function=name, fx=places.pop() if len(places) == 1 else None)
+
+
+def _of_caller(
+    kernels: tuple[tuple[str, KernelMaps, KernelMap], ...], caller: Frame | None
+) -> list[tuple[KernelMaps, KernelMap]]:
+    """The maps of the wrapper that calls; all where no wrapper is on the stack, as in a thread of OpenMP's."""
+    digest = _digest(caller.file, _changed(caller.file)) if caller and caller.file else ""
+    own = [(maps, kernel) for wrapper, maps, kernel in kernels if wrapper == digest]
+    return own or [(maps, kernel) for _, maps, kernel in kernels]
+
+
+def _lines(kernel: KernelMap, line: int | None, caller: Frame | None) -> list[KernelLine]:
+    """What the line is in the call that runs, in all calls where it cannot be told which."""
+    uses = kernel.uses
+    if len(uses) > 1 and caller and caller.file and caller.line:
+        calls = _calls(caller.file, _changed(caller.file), kernel.name)
+        if len(calls) == len(uses) and caller.line in calls:
+            uses = (uses[calls.index(caller.line)],)
+    return [each for use in uses for each in use.lines if each.line == line]
+
+
+def _place(maps: KernelMaps, line: KernelLine) -> FxPlace:
+    return next(node.place for node in maps.nodes if node.name == line.node)
+
+
+@lru_cache(maxsize=64)
+def _kernels(file: str, _modified: int) -> tuple[tuple[str, KernelMaps, KernelMap], ...]:
+    return tuple(kernels_in(file))
+
+
+@lru_cache(maxsize=64)
+def _digest(file: str, _modified: int) -> str:
+    try:
+        return digest_of(read_text(file, _MOST))
+    except (OSError, ValueError):
+        return ""
+
+
+@lru_cache(maxsize=64)
+def _calls(wrapper: str, _modified: int, name: str) -> tuple[int, ...]:
+    """The lines of a wrapper that call a kernel, in order."""
+    call = re.compile(rf"\s*{re.escape(name)}\(")
+    try:
+        lines = read_text(wrapper, _MOST).split("\n")
+    except (OSError, ValueError):
+        return ()
+    return tuple(number for number, text in enumerate(lines, 1) if call.match(text))
+
+
+def _changed(file: str) -> int:
+    try:
+        return Path(file).stat().st_mtime_ns
+    except OSError:
+        return 0

@@ -1,0 +1,77 @@
+"""Frames of inductor's kernels in a merged stack: their own name, and the node of the line in the call that runs."""
+
+import pytest
+
+from pyharness.model.frames import Frame, FxPlace
+from pyharness.model.kernel_files import remember, save
+from pyharness.model.kernel_frames import named
+from pyharness.model.kernel_map import GraphNode, KernelLine, KernelMap, KernelMaps, KernelUse, digest_of
+
+SOURCE = "\n#include <cpp_prefix.h>\nvoid kernel() {\n    auto tmp0 = in_ptr0[x0].erf();\n}\n"
+NODES = tuple(
+    GraphNode(name, "aten.erf", f"blocks.{block}", "/model.py", 9, "gelu")
+    for block, name in enumerate(("erf", "erf_1"))
+)
+USES = tuple(KernelUse((node.name,), (KernelLine(4, node.name, "value", "tmp0"),)) for node in NODES)
+WRAPPER = """
+cpp_fused_gelu_0 = async_compile.cpp_pybinding(['float*'], r'''...''')
+def call(args):
+    cpp_fused_gelu_0(buf0)
+    other(buf0)
+    cpp_fused_gelu_0(buf1)
+"""
+
+
+@pytest.fixture
+def kernel(tmp_path):
+    path = tmp_path / "c123.main.cpp"
+    path.write_text(f"{SOURCE}\n// Python bindings to call kernel():\nPyObject* kernel_py() {{}}\n")
+    return str(path)
+
+
+@pytest.fixture
+def wrapper(tmp_path, kernel):
+    path = tmp_path / "c456.py"
+    path.write_text(WRAPPER)
+    save(WRAPPER, KernelMaps("2.13.0", "forward", NODES, (KernelMap("cpp_fused_gelu_0", digest_of(SOURCE), USES),)))
+    remember(kernel, WRAPPER)
+    return str(path)
+
+
+def stack(kernel, *callers, function="kernel", line=4):
+    python = [Frame("python", "call", file, number) for file, number in callers]
+    return [Frame("native", function, kernel, line), Frame("native", "kernel_py", kernel, 7), *python]
+
+
+@pytest.mark.parametrize(("line", "node"), [(4, "erf"), (6, "erf_1")])
+@pytest.mark.parametrize("function", ["kernel", "kernel._omp_fn.0"])
+def test_a_line_of_a_kernel_is_that_of_the_call_that_runs(kernel, wrapper, function, line, node):
+    frames = named(stack(kernel, (wrapper, line), ("/model.py", 3), function=function))
+    assert frames[0].function == "cpp_fused_gelu_0"
+    block = [each.name for each in NODES].index(node)
+    assert frames[0].fx == FxPlace(node, f"blocks.{block}", "/model.py:9")
+    assert [frame.function for frame in frames[1:]] == ["kernel_py", "call", "call"]
+
+
+@pytest.mark.parametrize("callers", [(), (("/another.py", 4),)])
+@pytest.mark.usefixtures("wrapper")
+def test_where_it_cannot_be_told_which_call_runs_the_kernel_has_its_name_alone(kernel, callers):
+    frame = named(stack(kernel, *callers))[0]
+    assert (frame.function, frame.fx) == ("cpp_fused_gelu_0", None)
+
+
+def test_a_line_that_works_for_no_node_has_none(kernel, wrapper):
+    frame = named(stack(kernel, (wrapper, 4), line=5))[0]
+    assert (frame.function, frame.fx) == ("cpp_fused_gelu_0", None)
+
+
+@pytest.mark.parametrize("function", ["kernel_py", "my_kernel"])
+def test_other_functions_of_a_kernels_file_are_as_they_were(kernel, wrapper, function):
+    frames = stack(kernel, (wrapper, 4), function=function)
+    assert named(frames) == frames
+
+
+def test_a_kernel_of_which_nobody_knows_is_as_it_was(kernel):
+    frames = stack(kernel, ("/nowhere.py", 4))
+    assert named(frames) == frames
+    assert named(stack("/gone/c9.main.cpp")) == stack("/gone/c9.main.cpp")
