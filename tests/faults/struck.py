@@ -81,6 +81,8 @@ class Struck:
         """
         with self.feeding() if self.phase.word else contextlib.nullcontext():
             self.until("standing" if self.phase.then is None else "going")
+        if self._name == "running":
+            self.until("begin")  # nothing had to stop for a debugger that is going
         if "Python expression" in self._name:
             self.until("doing an expression")
         return self
