@@ -22,7 +22,10 @@ def described(shell: Shell, stopped: Stopped, origin: Frame | None) -> Stop:
         frame = shell.python.stack(stopped.thread, 8)[0]
     else:
         place = shell.attach().where(stopped.thread)
-        frame, note = Frame("native", place.function, place.file, place.line, library=place.library), place.note
+        frame, note = (
+            Frame("native", place.function, place.file, place.line, fx=place.fx, library=place.library),
+            place.note,
+        )
     return explained(shell, stopped, Stop(stopped.reason, frame, stopped.thread, note=note), origin)
 
 

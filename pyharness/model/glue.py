@@ -1,10 +1,12 @@
-"""Functions that a generator of bindings wrote around the user's code: Cython's, SWIG's, cffi's."""
+"""Functions that a generator of bindings wrote around the user's code: Cython's, SWIG's, cffi's, inductor's."""
 
 from __future__ import annotations
 
 import re
 from functools import lru_cache
 from pathlib import Path
+
+from pyharness.host.regular_file import read_regular
 
 _FAMILIES = (
     (re.compile(r"__[Pp]yx_(?!(pf|f|gb|pymod_exec)_)"), "Cython"),
@@ -16,9 +18,14 @@ _CYTHON = re.compile(r"__pyx_(?:pf|f|gb)_(\d.*)")
 _SCOPE = re.compile(r"(\d+)(.+)")
 
 
+_INDUCTOR = re.compile(r"kernel_py$|parse_arg\b|PyInit_kernel$")
+_KERNEL = ".main.cpp"
+_BINDINGS = b"\n// Python bindings to call kernel():\n"
+
+
 @lru_cache(maxsize=4096)
-def glue_family(function: str) -> str:
-    """Whose generator wrote a function, by its name; empty for any other.
+def glue_family(function: str, file: str | None = None) -> str:
+    """Whose generator wrote a function, by its name, and of inductor's in that file; empty for any other.
 
     Cython's functions with the code of a ``def``, a ``cdef`` or a generator (``__pyx_pf_``, ``__pyx_f_``,
     ``__pyx_gb_``) are the user's.
@@ -26,7 +33,16 @@ def glue_family(function: str) -> str:
     for pattern, family in _FAMILIES:
         if pattern.match(function):
             return family
-    return ""
+    return "torch.compile" if file and _INDUCTOR.match(function) and _has_kernel(file) else ""
+
+
+@lru_cache(maxsize=4096)
+def _has_kernel(path: str) -> bool:
+    """Whether a file is a kernel of inductor's, behind which torch puts functions that Python calls."""
+    try:
+        return path.endswith(_KERNEL) and _BINDINGS in read_regular(path)
+    except OSError:
+        return False
 
 
 @lru_cache(maxsize=4096)

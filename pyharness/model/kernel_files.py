@@ -74,6 +74,14 @@ def remember(file: str, wrapper: str) -> None:
             write_private(path, json.dumps({"wrappers": [digest, *others][:_MOST_CALLERS]}).encode())
 
 
+def kept_at() -> int:
+    """When a map was kept last, in nanoseconds: what was read before may be old; 0 where there is none."""
+    try:
+        return (state_dir(_FOLDER)).stat().st_mtime_ns
+    except (OSError, StateError):
+        return 0
+
+
 def kernels_in(file: str) -> Iterator[tuple[str, KernelMaps, KernelMap]]:
     """The maps of the kernel in ``file``, the latest first: each with the digest of a wrapper that calls it."""
     with suppress(OSError, StateError, UnicodeError):

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from pyharness.host.regular_file import read_text
-from pyharness.model.kernel_files import kernels_in
+from pyharness.model.kernel_files import kept_at, kernels_in
 from pyharness.model.kernel_map import digest_of
 
 if TYPE_CHECKING:
@@ -34,8 +34,21 @@ def named(frames: Sequence[Frame]) -> list[Frame]:
     return found
 
 
+def is_kernel(file: str) -> bool:
+    """Whether a file is a kernel that there is a map of."""
+    return file.endswith(_SUFFIX) and bool(_known(file))
+
+
+def mapped_lines(file: str) -> frozenset[int]:
+    """The lines of a kernel's file that work for nodes, in any call; empty for a file that is no kernel's."""
+    if not file.endswith(_SUFFIX):
+        return frozenset()
+    known = _known(file)
+    return frozenset(line.line for _, _, kernel in known for use in kernel.uses for line in use.lines)
+
+
 def _named(frame: Frame, caller: Frame | None) -> Frame:
-    known = _of_caller(_kernels(frame.file or "", _changed(frame.file or "")), caller)
+    known = _of_caller(_known(frame.file or ""), caller)
     if not known or not _FUNCTION.match(frame.function):
         return frame
     name = known[0][1].name
@@ -66,8 +79,12 @@ def _place(maps: KernelMaps, line: KernelLine) -> FxPlace:
     return next(node.place for node in maps.nodes if node.name == line.node)
 
 
+def _known(file: str) -> tuple[tuple[str, KernelMaps, KernelMap], ...]:
+    return _kernels(file, (_changed(file), kept_at()))
+
+
 @lru_cache(maxsize=64)
-def _kernels(file: str, _modified: int) -> tuple[tuple[str, KernelMaps, KernelMap], ...]:
+def _kernels(file: str, _modified: tuple[int, int]) -> tuple[tuple[str, KernelMaps, KernelMap], ...]:
     return tuple(kernels_in(file))
 
 

@@ -77,7 +77,7 @@ _PYTHON = (
 @lru_cache(maxsize=4096)
 def native_family(function: str, library: str | None, file: str | None) -> str:
     """Whose machinery a native frame is, e.g. ``torch dispatcher``; empty for code that a user wants to see."""
-    if whole := glue_family(function) or _searched(_WHOLE, library):
+    if whole := glue_family(function, file) or _searched(_WHOLE, library):
         return whole
     foreign = library is not None and not is_user_binary(library)
     if not foreign and is_user_source(file):

@@ -179,7 +179,7 @@ class NativeSide:
         frame = notice.values.get("frame")
         file = frame.get("fullname") if isinstance(frame, dict) else None
         if isinstance(file, str) and self._user_code.has_source(file):
-            return "other" if isinstance(frame, dict) and glue_family(str(frame.get("func"))) else "own"
+            return "other" if isinstance(frame, dict) and glue_family(str(frame.get("func")), file) else "own"
         if isinstance(frame, dict) and not file:
             return "other"
         found = self.where(thread)

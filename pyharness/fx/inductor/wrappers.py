@@ -40,6 +40,8 @@ class Wrappers:
         self._loaded = loaded
         self._written: list[tuple[str, str]] = []
         """Text and path of each file of C++ since the wrapper that is loaded began."""
+        self._text = ""
+        """The wrapper that is being loaded, if it has a map."""
 
     def install(self) -> None:
         """Wrap the functions of torch's that write files and load wrappers."""
@@ -47,34 +49,28 @@ class Wrappers:
         replaced(self._private.codecache, "write", self._write)
 
     def _write(self, original: Callable[..., Any], content: Any, extension: str, *args: Any, **named: Any) -> Any:
+        """A kernel's file gets its map before it is compiled and loaded: a debugger hears of the library at once."""
         key, path = original(content, extension, *args, **named)
         if extension.endswith("cpp") and isinstance(content, str):
             self._written.append((content, path))
+            if any(content.startswith(source) for _, source in kernels_of(self._text)):
+                remember(path, self._text)
         return key, path
 
     def _load(self, original: Callable[..., Any], cls: Any, key: str, path: str, *args: Any, **named: Any) -> Any:
         self._written.clear()
-        module = original(cls, key, path, *args, **named)
-        wrapper = self._wrapper(path)
-        if wrapper is not None:
-            self._loaded(wrapper)
-        return module
-
-    def _wrapper(self, path: str) -> Wrapper | None:
-        try:
-            with open(path, encoding="utf-8") as file:  # noqa: PTH123  (gone again where torch's cache was cleared)
-                text = file.read()
-        except (OSError, UnicodeError):
-            return None
+        text = _text_of(path)
         defined = kernels_of(text)
-        if not defined:
-            return None
-        maps = self._maps(text)
-        kernels = tuple(Kernel(name, self._file(source), source) for name, source in defined)
-        for kernel in kernels:
-            if kernel.file is not None and maps is not None:
-                remember(kernel.file, text)
-        return Wrapper(path, kernels, maps)
+        maps = self._maps(text) if defined else None
+        self._text = text if maps else ""
+        try:
+            module = original(cls, key, path, *args, **named)
+        finally:
+            self._text = ""
+        if defined:
+            kernels = tuple(Kernel(name, self._file(source), source) for name, source in defined)
+            self._loaded(Wrapper(path, kernels, maps))
+        return module
 
     def _maps(self, text: str) -> KernelMaps | None:
         """What was kept of the text, with the lines that the user's file has now."""
@@ -89,3 +85,12 @@ class Wrappers:
     def _file(self, source: str) -> str | None:
         """Where a kernel's text was written, which torch puts Python's bindings behind."""
         return next((path for content, path in self._written if content.startswith(source)), None)
+
+
+def _text_of(path: str) -> str:
+    """A wrapper's text; empty where it cannot be read."""
+    try:
+        with open(path, encoding="utf-8") as file:  # noqa: PTH123  (as Python reads it)
+            return file.read()
+    except (OSError, UnicodeError):
+        return ""

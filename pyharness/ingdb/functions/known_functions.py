@@ -9,6 +9,7 @@ import gdb
 from pyharness.ingdb.functions import many_functions, user_functions
 from pyharness.ingdb.process import libraries
 from pyharness.model.glue import glue_family
+from pyharness.model.kernel_frames import mapped_lines
 from pyharness.model.user_code import is_user_source
 
 if TYPE_CHECKING:
@@ -36,12 +37,17 @@ def innermost() -> tuple[gdb.Frame, str | None, int | None]:
     """The frame that the selected thread stands in, with its file and line.
 
     Where a function of the user's begins in optimized code gdb shows what is inlined there; this is the function then.
+    A kernel of inductor's is made of inlined operations of vectors: this is the kernel, and its line.
     """
     frame = gdb.newest_frame()
     place = frame.find_sal()
     file, line = place.symtab.fullname() if place.symtab else None, place.line or None
     if file is None or is_user_source(file):
         return frame, file, line
+    outer = _outermost(frame)
+    around = outer.find_sal()
+    if around.symtab and around.line in mapped_lines(around.symtab.fullname()):
+        return outer, around.symtab.fullname(), around.line
     function = stopping_at(frame.pc())
     if function is None or not function.stops_at_own_line:
         return frame, file, line
@@ -59,7 +65,8 @@ def _outermost(frame: gdb.Frame) -> gdb.Frame:
 def is_own(frame: gdb.Frame) -> bool:
     """Whether the line of a frame is the user's, and not of what a generator of bindings wrote."""
     symtab = frame.find_sal().symtab
-    return symtab is not None and is_user_source(symtab.fullname()) and not glue_family(frame.name() or "")
+    file = symtab.fullname() if symtab else None
+    return is_user_source(file) and not glue_family(frame.name() or "", file)
 
 
 def is_within_own(frame: gdb.Frame) -> bool:

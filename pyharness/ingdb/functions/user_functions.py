@@ -32,7 +32,7 @@ if TYPE_CHECKING:
     from pyharness.reading.binaries.line_table import Line, LineTable, Sequence
     from pyharness.reading.binaries.symbol_table import Symbol
 
-_VERSION = 7
+_VERSION = 8
 _MOST_KEPT = 200
 _GENERATED = re.compile(
     rb"^(_GLOBAL__|_Z41__static_initialization_and_destruction_0|__tcf_|_ZT[hvcWH]|_ZZ?N?.*_FUN$|_init$|_fini$|__cxx_global)"
@@ -192,7 +192,7 @@ def _row(elf: Elf, table: LineTable, symbol: Symbol, *, optimized: bool) -> _Row
     if sequence is None:
         return None
     begin = _first_line(sequence, symbol)
-    if begin is None or (_is_glue(symbol.name) and not (optimized and symbol.name.startswith(_WRAPPER))):
+    if begin is None or _is_glue(symbol, begin.file, optimized=optimized):
         return None
     stop = symbol.address if optimized else _at_own_line(sequence, symbol, _after_prologue(elf, sequence, symbol))
     name, own = symbol.name.decode("utf-8", "replace"), _own_line(sequence, sequence.at(stop))
@@ -200,8 +200,14 @@ def _row(elf: Elf, table: LineTable, symbol: Symbol, *, optimized: bool) -> _Row
     return _Row(name, name, begin.file, begin.line, symbol.address, stop, at_stop.line, own is not None)
 
 
-def _is_glue(name: bytes) -> bool:
-    return bool(glue_family(name.decode("utf-8", "replace")))
+def _is_glue(symbol: Symbol, file: str, *, optimized: bool) -> bool:
+    """Whether a generator of bindings wrote a function, and the user's own is not within it."""
+    if optimized and symbol.name.startswith(_WRAPPER):
+        return False
+    name = (
+        bare_name(demangled(symbol.name)) if symbol.name.startswith(b"_Z") else symbol.name.decode("utf-8", "replace")
+    )
+    return bool(glue_family(symbol.name.decode("utf-8", "replace")) or glue_family(name, file))
 
 
 def _first_line(sequence: Sequence, symbol: Symbol) -> Line | None:

@@ -28,6 +28,7 @@ from pyharness.ingdb.tensors.format import one_line
 from pyharness.ingdb.variables.expression import text_without_gdb
 from pyharness.model.errors import HarnessError
 from pyharness.model.glue import glue_family
+from pyharness.model.kernel_frames import is_kernel
 from pyharness.model.user_code import is_user_source
 from pyharness.protocol import mi
 from pyharness.protocol.codec import MalformedError, encode
@@ -52,6 +53,8 @@ _MODULES = (
     "console",
 )
 """The other modules of this folder with commands, which they register when they are imported."""
+_NEAR = 40
+"""Frames of a stack in which the Python that called a kernel is."""
 _HANDLERS: dict[type[mi.Command[Any]], Callable[[Any], Any]] = {}
 
 
@@ -240,8 +243,18 @@ def _where(request: mi.Where) -> mi.Location:
         return mi.Location(stop.native.name, None, None, None, user=True, note=note)
     inlined = file is not None and is_within_own(frame)
     note = _changed_at(frame.pc()) if file else ""
-    own = is_user_source(file) and not glue_family(name)
-    return mi.Location(name, library, file, line, user=own, inlined=inlined, note=note)
+    own = is_user_source(file) and not glue_family(name, file)
+    shown = _in_kernel(file, line)
+    name, fx = (shown.function, shown.fx) if shown else (name, None)
+    return mi.Location(name, library, file, line, user=own, inlined=inlined, note=note, fx=fx)
+
+
+def _in_kernel(file: str | None, line: int | None) -> Frame | None:
+    """The frame of a kernel of inductor's that the selected thread stands in, as the stack has it."""
+    if not file or not is_kernel(file):
+        return None
+    frames = backtrace.merged_stack(limit=_NEAR)
+    return next((each for each in frames if (each.file, each.line) == (file, line)), None)
 
 
 @handles(mi.FindCaller)

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 import gdb
 
 from pyharness.ingdb import console
+from pyharness.ingdb.functions.kernel_stops import stops_in
 from pyharness.ingdb.functions.known_functions import known_functions
 from pyharness.ingdb.functions.many_functions import Entries, has_many
 from pyharness.ingdb.functions.user_functions import user_functions
@@ -87,7 +88,8 @@ def _traps() -> set[int]:
         if _begins_only(library.elf):
             found |= _arming.entries.traps(library.elf, library.bias)
         else:
-            found |= {each.stop_address for each in user_functions(library.elf, library.bias)}
+            for function in user_functions(library.elf, library.bias):
+                found |= stops_in(function, library.elf, library.bias)
     return found
 
 

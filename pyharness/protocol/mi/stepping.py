@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Literal
 
-from pyharness.model.frames import Frame
+from pyharness.model.frames import Frame, FxPlace
 from pyharness.model.frozen import frozen
 from pyharness.protocol.mi.command import Command
 
@@ -122,6 +122,8 @@ class Location:
     """Whether it is a library's code, inlined into a function of the user's."""
     note: str = ""
     """At an op or an autograd node: what stops there, and who called it."""
+    fx: FxPlace | None = None
+    """In a kernel that torch.compile made: the node that the line works for."""
 
 
 @frozen

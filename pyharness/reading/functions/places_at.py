@@ -88,6 +88,18 @@ def _below(unit: Unit, parent: Entry, address: int) -> list[Entry]:
     return []
 
 
+def inlined_calls(unit: Unit, address: int) -> Iterator[tuple[int, list[int]]]:
+    """Of the function at an address: each line into which code is inlined, and where the parts of that code begin."""
+    function = next((each for each in _functions(unit, address) if each.tag == _FUNCTION), None)
+    blocks = [function] if function else []
+    while blocks:
+        for child in unit.children(blocks.pop()):
+            if child.tag == _BLOCK:
+                blocks.append(child)
+            elif child.tag == _INLINED:
+                yield child.number(_CALL_LINE), [low for low, high in unit.ranges(child) if low < high]
+
+
 def _covers(unit: Unit, entry: Entry, address: int) -> bool:
     return any(low <= address < high for low, high in unit.ranges(entry))
 

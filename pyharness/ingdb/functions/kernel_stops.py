@@ -1,0 +1,62 @@
+"""Where to stop in a kernel of inductor's: in its loops, at the code of the lines that work for nodes.
+
+In optimized code, which is the default, a line has little code of its own: most of it is vector operations, inlined
+from torch's headers. The debug information says which line of the kernel each was inlined into.
+"""
+
+from __future__ import annotations
+
+from functools import lru_cache
+from typing import TYPE_CHECKING
+
+from pyharness.model.kernel_frames import mapped_lines
+from pyharness.reading.binaries.debug_entries import unit_at
+from pyharness.reading.binaries.line_table import line_table
+from pyharness.reading.functions.places_at import inlined_calls
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from pyharness.ingdb.functions.user_functions import UserFunction
+    from pyharness.reading.binaries.elf import Elf
+
+
+def stops_in(function: UserFunction, elf: Elf, bias: int) -> set[int]:
+    """The addresses at which to stop in ``function``: the one behind its prologue, or those of a kernel's loops."""
+    lines = mapped_lines(function.file)
+    if not lines:
+        return {function.stop_address}
+    found = _addresses(elf, function.entry - bias, function.file, lines)
+    return {address + bias for address in found} or {function.stop_address}
+
+
+@lru_cache(maxsize=256)
+def _addresses(elf: Elf, entry: int, file: str, lines: frozenset[int]) -> frozenset[int]:
+    try:
+        return frozenset((*_own(elf, entry, file, lines), *_inlined(elf, entry, lines)))
+    except (IndexError, ValueError, KeyError):  # damaged
+        return frozenset()
+
+
+def _own(elf: Elf, entry: int, file: str, lines: frozenset[int]) -> Iterator[int]:
+    """Where the line table has a line of the kernel itself."""
+    sequence = line_table(elf).sequence_at(entry)
+    symbol = elf.symbol_tables[0].starting_at(entry) if elf.symbol_tables else None
+    if sequence is None or symbol is None:
+        return
+    for index in range(sequence.at(entry), len(sequence.addresses) - 1):
+        address = sequence.addresses[index]
+        if address >= entry + symbol.size:
+            return
+        row = sequence.row(index)
+        if address != sequence.addresses[index + 1] and row.line in lines and row.file == file:
+            yield address
+
+
+def _inlined(elf: Elf, entry: int, lines: frozenset[int]) -> Iterator[int]:
+    """Where code begins that is inlined into a line of the kernel."""
+    source = elf.with_section(".debug_line")
+    unit = unit_at(source, entry) if source else None
+    for line, addresses in inlined_calls(unit, entry) if unit else ():
+        if line in lines:
+            yield from addresses

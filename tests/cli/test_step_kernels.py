@@ -1,0 +1,95 @@
+"""``pyharness step`` into the kernels of an unchanged program that torch.compile compiles with its default backend."""
+
+import json
+from pathlib import Path
+
+import pytest
+
+from kit import marks
+from kit.command import Command, environment_of
+
+PROGRAM = """
+import torch
+
+class Block(torch.nn.Module):
+    def __init__(self, width):
+        super().__init__()
+        self.linear = torch.nn.Linear(width, width)
+
+    def forward(self, x):
+        hidden = self.linear(x)
+        return x + torch.nn.functional.gelu(hidden)  # @residual
+
+class Model(torch.nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.blocks = torch.nn.ModuleList(Block(20) for _ in range(2))
+
+    def forward(self, x):
+        for block in self.blocks:
+            x = block(x)
+        return x
+
+def main():
+    model, x = torch.compile(Model()), torch.randn(5, 20)
+    model(x)
+    result = model(x).sum()  # @forward
+    result.backward()  # @backward
+
+main()
+"""
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory):
+    path = tmp_path_factory.mktemp("compiled")
+    (path / "script.py").write_text(PROGRAM)
+    return path
+
+
+@pytest.fixture(scope="module")
+def stops(folder):
+    """The stops of ``pyharness step``; ``{mark}`` in a word is that line of the program."""
+    lines = {name: f"py:script.py:{marks.line_of(name, folder / 'script.py')}" for name in ("forward", "backward")}
+
+    def run(*words, torch="torch", **variables):
+        environment = {**environment_of(folder / "home"), "TORCHINDUCTOR_CACHE_DIR": str(folder / torch), **variables}
+        words = [word.format(**lines) for word in words]
+        result = Command(environment, folder)("step", "script.py", *words, "--json")
+        assert result.returncode == 0, result.stderr + result.stdout
+        return json.loads(result.stdout)["stops"]
+
+    return run
+
+
+def text_of(frame):
+    return Path(frame["file"]).read_text().splitlines()[frame["line"] - 1]
+
+
+@pytest.mark.parametrize("cache", ["cold", "warm"])
+def test_into_goes_to_the_loop_of_the_kernel_and_out_to_the_wrappers_next_line(stops, folder, cache):
+    words = ("--at", "{forward}", "--into-native", "--out", "--at", "{backward}", "--into-native", "--out")
+    _, kernel, wrapper, _, backward, after = stops(*words)
+    assert kernel["function"] == "cpp_fused_add_gelu_0", cache
+    assert kernel["fx"]["module"] == "blocks.0"
+    origin = f"{folder / 'script.py'}:{marks.line_of('residual', folder / 'script.py')}"
+    assert kernel["fx"]["origin"] == origin
+    assert kernel["fx"]["node"] in {"add_1", "mul", "mul_1", "erf", "add", "mul_2"}
+    assert wrapper["language"] == "python"
+    lines = Path(wrapper["file"]).read_text().splitlines()
+    assert lines[wrapper["line"] - 2].strip().startswith("cpp_fused_add_gelu_0(")
+    assert backward["function"] == "cpp_fused_gelu_gelu_backward_0"
+    assert (backward["fx"]["module"], backward["fx"]["origin"]) == ("blocks.1", origin)
+    assert after["language"] == "python"
+
+
+def test_over_goes_from_line_to_line_where_the_compiler_did_not_optimize(stops):
+    words = ("--at", "{forward}", "--into-native", *["--over"] * 9, "--out")
+    unoptimized = {"torch": "unoptimized", "AOT_INDUCTOR_DEBUG_COMPILE": "1"}
+    _, *kernel, wrapper = stops(*words, **unoptimized)
+    lines = [frame["line"] for frame in kernel]
+    assert lines == list(range(lines[0], lines[0] + 10))
+    nodes = [frame["fx"]["node"] for frame in kernel]
+    assert nodes == ["add_1", "mul", "mul", "mul", "mul", "mul_1", "mul_1", "mul_1", "erf", "add"]
+    assert ".erf()" in text_of(kernel[8])
+    assert wrapper["language"] == "python"
