@@ -90,6 +90,15 @@ class KernelMap:
 
 
 @frozen
+class WrapperCall:
+    """A line of a wrapper that calls a kernel, or a function of torch's."""
+
+    line: int
+    nodes: tuple[str, ...]
+    """All that the call computes, in the order of the graph."""
+
+
+@frozen
 class KernelMaps:
     """The kernels of one graph, kept under the digest of the wrapper that calls them."""
 
@@ -98,6 +107,7 @@ class KernelMaps:
     kind: GraphKind
     nodes: tuple[GraphNode, ...]
     kernels: tuple[KernelMap, ...]
+    calls: tuple[WrapperCall, ...] = ()
 
     def dump(self) -> str:
         """JSON text, which ``load`` reads back."""
@@ -106,9 +116,9 @@ class KernelMaps:
             for each in self.kernels
         ]
         nodes = [vars(each) for each in self.nodes]
-        return json.dumps(
-            {"version": VERSION, "torch": self.torch, "kind": self.kind, "nodes": nodes, "kernels": kernels}
-        )
+        calls = [vars(each) for each in self.calls]
+        head = {"version": VERSION, "torch": self.torch, "kind": self.kind}
+        return json.dumps({**head, "nodes": nodes, "kernels": kernels, "calls": calls})
 
 
 def load(text: str) -> KernelMaps:
@@ -121,7 +131,8 @@ def load(text: str) -> KernelMaps:
         KernelMap(each["name"], each["digest"], tuple(_load_use(use) for use in each["uses"]))
         for each in data["kernels"]
     )
-    return KernelMaps(data["torch"], data["kind"], nodes, kernels)
+    calls = tuple(WrapperCall(each["line"], tuple(each["nodes"])) for each in data["calls"])
+    return KernelMaps(data["torch"], data["kind"], nodes, kernels, calls)
 
 
 def _dump_use(use: KernelUse) -> dict[str, Any]:

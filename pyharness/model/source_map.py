@@ -3,14 +3,21 @@
 from __future__ import annotations
 
 import json
+import re
+from contextlib import suppress
 from functools import cached_property, lru_cache
 from pathlib import Path
 
 from pyharness.host.regular_file import read_regular
+from pyharness.host.state import StateError, state_dir
 from pyharness.model.frames import FxPlace
 from pyharness.model.frozen import frozen
 from pyharness.model.text.json_lines import parsed
 
+WRAPPERS = "kernels"
+"""The part of our folder with the maps of what inductor generated."""
+_WRAPPER = re.compile(r"/c[a-z2-7]{51}\.py$")
+"""How inductor names the Python that it generates: by a hash of the text."""
 SUFFIX = ".map.json"
 """A map lies beside its file: ``forward_1a2b.py`` has ``forward_1a2b.py.map.json``."""
 
@@ -86,12 +93,20 @@ def _load_file(path: str, _modified: int) -> SourceMap | None:
 
 def map_of(file: str) -> SourceMap | None:
     """The map that lies beside ``file``, or ``None``; cached until the map file changes."""
-    path = file + SUFFIX
+    path = path_of(file)
     try:
         modified = Path(path).stat().st_mtime_ns
     except OSError:
         return None
     return _load_file(path, modified)
+
+
+def path_of(file: str) -> str:
+    """Where the map of ``file`` lies: beside it, and in our own folder for a file of torch's cache."""
+    if _WRAPPER.search(file):
+        with suppress(StateError):
+            return str(state_dir(WRAPPERS) / f"{Path(file).name}{SUFFIX}")
+    return file + SUFFIX
 
 
 def place_of(file: str | None, line: int | None) -> FxPlace | None:

@@ -83,6 +83,23 @@ def test_into_goes_to_the_loop_of_the_kernel_and_out_to_the_wrappers_next_line(s
     assert after["language"] == "python"
 
 
+@pytest.mark.parametrize("cache", ["cold", "warm"])
+def test_a_node_or_a_module_is_the_wrappers_line_that_calls_its_kernel(stops, cache):
+    words = ("--at", "fx:blocks.0", "--into-native", "--over", "--out", "--at", "fx:erf_1", "--into-native")
+    call, kernel, over, out, other, again = stops(*words, torch="named")
+    lines = Path(call["file"]).read_text().splitlines()
+    assert call["language"] == "python", cache
+    assert lines[call["line"] - 1].strip().startswith("cpp_fused_add_gelu_0(")
+    assert (call["fx"]["node"], call["fx"]["module"]) == ("add_1", "blocks.0")
+    assert (kernel["function"], kernel["fx"]["module"]) == ("cpp_fused_add_gelu_0", "blocks.0")
+    assert over["function"] == "cpp_fused_add_gelu_0"
+    assert (out["file"], out["line"]) == (call["file"], call["line"] + 1)
+    assert other["file"] == call["file"]
+    assert other["line"] > call["line"], "another call of the same kernel"
+    assert (other["fx"]["node"], other["fx"]["module"]) == ("add_3", "blocks.1")
+    assert (again["file"], again["fx"]["module"]) == (kernel["file"], "blocks.1")
+
+
 def test_over_goes_from_line_to_line_where_the_compiler_did_not_optimize(stops):
     words = ("--at", "{forward}", "--into-native", *["--over"] * 9, "--out")
     unoptimized = {"torch": "unoptimized", "AOT_INDUCTOR_DEBUG_COMPILE": "1"}

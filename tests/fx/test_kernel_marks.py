@@ -2,6 +2,7 @@
 
 import json
 import stat
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -11,8 +12,21 @@ from pyharness.fx.inductor import marks
 from pyharness.fx.inductor.loops import loops_around
 from pyharness.fx.inductor.merging import unmerged
 from pyharness.fx.inductor.private import LackingError, private
+from pyharness.fx.inductor.wrappers import calls_in
 from pyharness.model.kernel_files import Kernel, Wrapper, kernels_in, maps_of, remember, save
-from pyharness.model.kernel_map import GraphNode, Held, KernelLine, KernelMap, KernelMaps, KernelUse, digest_of, load
+from pyharness.model.kernel_map import (
+    GraphNode,
+    Held,
+    KernelLine,
+    KernelMap,
+    KernelMaps,
+    KernelUse,
+    WrapperCall,
+    digest_of,
+    load,
+)
+from pyharness.model.source_map import map_of, place_of
+from pyharness.model.wrapper_map import write_map
 
 SOURCE = "\n#include <cpp_prefix.h>\nvoid kernel() {\n    auto tmp0 = in_ptr0[x0];\n}\n"
 LINE = KernelLine(4, "add", "load", "tmp0", (Held("add", ("x0", "0")),), (("x0", "16"),), "arg0_1", "tmp3")
@@ -131,6 +145,45 @@ def test_callers_that_are_no_list_are_none(tmp_path, home):
     for text in ("", "{}", json.dumps({"wrappers": {"a": 1}}), json.dumps({"wrappers": [1]})):
         callers.write_text(text)
         assert list(kernels_in(str(file))) == []
+
+
+WRAPPER = """
+async_compile = AsyncCompile()
+cpp_fused_add_0 = async_compile.cpp_pybinding(['float*'], r'''
+void kernel() {}
+''')
+def call(args):
+    extern_kernels.addmm(arg0)
+    buf1 = empty_strided_cpu()
+    buf2 = torch.ops.aten.sort.default(buf1)
+    cpp_fused_add_0(buf1)
+    cpp_fused_add_0(buf2)
+    cpp_fused_add_0(buf3)
+"""
+
+
+def test_the_lines_of_a_wrapper_that_compute_nodes_are_its_calls():
+    kernel = KernelMap("cpp_fused_add_0", "", (KernelUse(("erf", "add"), ()), KernelUse(("add_1",), ())))
+    found = list(calls_in(WRAPPER, [kernel], [(7, "addmm"), (9, "add"), (9, "sort")]))
+    assert [(call.line, call.nodes) for call in found] == [
+        (7, ("addmm",)),
+        (9, ("sort",)),
+        (10, ("erf", "add")),
+        (11, ("add_1",)),
+    ]
+
+
+def test_a_wrapper_has_a_source_map_in_our_folder_and_nothing_in_torchs(tmp_path, home):
+    file = tmp_path / f"c{'a2' * 25}z.py"
+    file.write_text(WRAPPER)
+    maps = replace(MAPS, calls=(WrapperCall(10, ("add", "gone")),))
+    assert map_of(str(file)) is None
+    assert write_map(Wrapper(str(file), (), maps))
+    assert not write_map(Wrapper(str(file), (), None))
+    assert [each.name for each in tmp_path.iterdir() if each != home] == [file.name]
+    place = place_of(str(file), 10)
+    assert (place.node, place.module, place.origin) == ("add", "blocks.0", "/model.py:9")
+    assert place_of(str(file), 11) is None
 
 
 def test_a_torch_that_lacks_a_part_is_said_to(monkeypatch):

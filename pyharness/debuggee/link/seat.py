@@ -54,7 +54,7 @@ class Seat:
             self._following = True
             libraries.install(lambda path: self.tell(Library(path)), lambda path: self.tell(AddedLibrary(path)))
             generated.install(lambda file: self.tell(Generated(file)), lost)
-            kernels.install(lambda _: None, lost)  # their libraries are told of as any; gdb reads the maps
+            kernels.install(lambda wrapper: self.tell(Generated(wrapper.file)), lost)
 
     def forget(self) -> None:
         """In a forked child: whoever is here is the parent's."""

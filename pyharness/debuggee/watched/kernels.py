@@ -6,16 +6,17 @@ Nothing is done to a program that never compiles, and nothing here imports torch
 from __future__ import annotations
 
 import functools
+from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
 from pyharness.debuggee.watched.imports import after_import
 from pyharness.fx import inductor
 from pyharness.host.state import StateError
-from pyharness.model import kernel_files
+from pyharness.model import kernel_files, wrapper_map
 from pyharness.model.text.visible import say
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Iterator
     from types import ModuleType
 
     from pyharness.model.kernel_files import Wrapper
@@ -35,17 +36,29 @@ def install(notify: Callable[[Wrapper], None], lost: Callable[[str], None] = say
 
 def _follow(notify: Callable[[Wrapper], None], lost: Callable[[str], None], _module: ModuleType) -> None:
     def made(wrapper: str, maps: KernelMaps) -> None:
-        try:
+        with _kept(lost):
             kernel_files.save(wrapper, maps)
-        except StateError as error:
-            lost(f"The maps of kernels are not kept. {error.message} {error.remedy}")
-        except OSError as error:
-            lost(f"The maps of kernels are not kept: {error.strerror}.")
+
+    def loaded(wrapper: Wrapper) -> None:
+        with _kept(lost):
+            wrapper_map.write_map(wrapper)
+        notify(wrapper)
 
     try:
-        inductor.follow(made, notify, lost)
+        inductor.follow(made, loaded, lost)
     except inductor.LackingError as error:
         lost(f"Kernels of torch.compile have no maps: this torch has no {error}.")
+
+
+@contextmanager
+def _kept(lost: Callable[[str], None]) -> Iterator[None]:
+    """Tell why a map cannot be kept; the program goes on without."""
+    try:
+        yield
+    except StateError as error:
+        lost(f"The maps of kernels are not kept. {error.message} {error.remedy}")
+    except OSError as error:
+        lost(f"The maps of kernels are not kept: {error.strerror}.")
 
 
 def _once(lost: Callable[[str], None]) -> Callable[[str], None]:

@@ -12,7 +12,7 @@ from pyharness.fx.inductor import marks
 from pyharness.fx.inductor.graphs import bytes_of, described, kind_of, nodes_of
 from pyharness.fx.inductor.loops import loops_around, shown, vector_lanes
 from pyharness.fx.inductor.private import replaced
-from pyharness.fx.inductor.wrappers import kernels_of
+from pyharness.fx.inductor.wrappers import calls_in, kernels_of
 from pyharness.model.kernel_map import (
     GraphKind,
     Held,
@@ -25,7 +25,7 @@ from pyharness.model.kernel_map import (
 )
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
+    from collections.abc import Callable, Iterator, Sequence
 
     from torch.fx import Node
 
@@ -155,19 +155,21 @@ class Kernels:
         if graph.uses:
             graph.kind = kind_of(lowered)
             with self._safely("a graph's kernels"):
-                self._made(code.value, _maps(graph, code.value))
+                self._made(code.value, _maps(graph, code.value, code.line_map))
         return original(lowered, code)
 
 
-def _maps(graph: _Graph, wrapper: str) -> KernelMaps:
+def _maps(graph: _Graph, wrapper: str, contexts: Sequence[tuple[int, Node]]) -> KernelMaps:
     import torch
 
     kernels = []
     for name, text in kernels_of(wrapper):
         uses = tuple(_moved(use, text, plain) for plain, use in graph.uses.get(name, ()))
         kernels.append(KernelMap(name, digest_of(text), uses))
+    graph.nodes.update({node.name: node for _, node in contexts if node.op == "call_function"})
+    calls = tuple(calls_in(wrapper, kernels, [(line, node.name) for line, node in contexts]))
     nodes = tuple(described(node) for node in graph.nodes.values())
-    return KernelMaps(torch.__version__, graph.kind, nodes, tuple(kernels))
+    return KernelMaps(torch.__version__, graph.kind, nodes, tuple(kernels), calls)
 
 
 def _kind(why: Written) -> LineKind:

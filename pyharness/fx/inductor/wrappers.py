@@ -7,21 +7,41 @@ from typing import TYPE_CHECKING, Any
 
 from pyharness.fx.inductor.private import replaced
 from pyharness.model.kernel_files import Kernel, Wrapper, maps_of, remember
+from pyharness.model.kernel_map import WrapperCall
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Iterator, Sequence
 
     from pyharness.fx.inductor.captured import Captured
     from pyharness.fx.inductor.private import Private
-    from pyharness.model.kernel_map import KernelMaps
+    from pyharness.model.kernel_map import KernelMap, KernelMaps
 
 _KERNEL = re.compile(r"^(\w+) = async_compile\.cpp_pybinding\([^\n]*?r'''(.*?)'''\)", re.DOTALL | re.MULTILINE)
 """A kernel in the text of a wrapper: what it is called, and its C++."""
+_CALL = re.compile(r"\s*(\w+)\(")
+_OF_TORCH = re.compile(r"\s*(\w+ = )?(extern_kernels\.|torch\.ops\.)")
+"""A line that computes a node by one of torch's own functions."""
 
 
 def kernels_of(wrapper: str) -> list[tuple[str, str]]:
     """Name and C++ of each kernel that a wrapper defines."""
     return _KERNEL.findall(wrapper)
+
+
+def calls_in(wrapper: str, kernels: Sequence[KernelMap], contexts: Sequence[tuple[int, str]]) -> Iterator[WrapperCall]:
+    """The lines of a wrapper that compute nodes.
+
+    ``contexts`` are lines with the node that torch was about to write when it came there: a call of torch's own is of
+    the latest. Kernels are written later, when they are whole, so theirs are known by their uses.
+    """
+    uses = {kernel.name: iter(kernel.uses) for kernel in kernels}
+    for number, text in enumerate(wrapper.split("\n"), 1):
+        called = _CALL.match(text)
+        if called and called[1] in uses:
+            if use := next(uses[called[1]], None):
+                yield WrapperCall(number, use.nodes)
+        elif _OF_TORCH.match(text) and (before := [node for line, node in contexts if line <= number]):
+            yield WrapperCall(number, (before[-1],))
 
 
 class Wrappers:

@@ -89,7 +89,7 @@ def _below(unit: Unit, parent: Entry, address: int) -> list[Entry]:
 
 
 def inlined_calls(unit: Unit, address: int) -> Iterator[tuple[int, list[int]]]:
-    """Of the function at an address: each line into which code is inlined, and where the parts of that code begin."""
+    """Each line of the function at an address into which code is inlined, and where the parts of that code begin."""
     function = next((each for each in _functions(unit, address) if each.tag == _FUNCTION), None)
     blocks = [function] if function else []
     while blocks:
