@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 _SUFFIX = ".main.cpp"
 """How torch names a kernel's file, behind a hash."""
-_FUNCTION = re.compile(r"kernel(\._omp_fn\.\d+)?$")
+_FUNCTION = re.compile(r"kernel(\._omp_fn\.\d+(\(void\))?)?$")
 """How torch names every kernel; what OpenMP runs in parallel is a function of its own."""
 _MOST = 8 << 20
 

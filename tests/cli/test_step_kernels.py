@@ -9,7 +9,7 @@ from kit import marks
 from kit.command import Command, environment_of
 
 PROGRAM = """
-import torch
+import sys, torch
 
 class Block(torch.nn.Module):
     def __init__(self, width):
@@ -31,7 +31,7 @@ class Model(torch.nn.Module):
         return x
 
 def main():
-    model, x = torch.compile(Model()), torch.randn(5, 20)
+    model, x = torch.compile(Model()), torch.randn(int(sys.argv[1]), 20)
     model(x)
     result = model(x).sum()  # @forward
     result.backward()  # @backward
@@ -52,10 +52,10 @@ def stops(folder):
     """The stops of ``pyharness step``; ``{mark}`` in a word is that line of the program."""
     lines = {name: f"py:script.py:{marks.line_of(name, folder / 'script.py')}" for name in ("forward", "backward")}
 
-    def run(*words, torch="torch", **variables):
+    def run(*words, torch="torch", rows="5", **variables):
         environment = {**environment_of(folder / "home"), "TORCHINDUCTOR_CACHE_DIR": str(folder / torch), **variables}
         words = [word.format(**lines) for word in words]
-        result = Command(environment, folder)("step", "script.py", *words, "--json")
+        result = Command(environment, folder)("step", "script.py", *words, "--json", "--", rows)
         assert result.returncode == 0, result.stderr + result.stdout
         return json.loads(result.stdout)["stops"]
 
@@ -98,6 +98,16 @@ def test_a_node_or_a_module_is_the_wrappers_line_that_calls_its_kernel(stops, ca
     assert other["line"] > call["line"], "another call of the same kernel"
     assert (other["fx"]["node"], other["fx"]["module"]) == ("add_3", "blocks.1")
     assert (again["file"], again["fx"]["module"]) == (kernel["file"], "blocks.1")
+
+
+def test_into_goes_to_the_loop_of_a_kernel_that_runs_in_parallel(stops):
+    words = ("--at", "fx:blocks.0", "--into-native", "--stack", "--out")
+    call, kernel, after = stops(*words, torch="parallel", rows="5000")
+    assert (kernel["function"], kernel["fx"]["module"]) == ("cpp_fused_add_gelu_0", "blocks.0")
+    outer = [each["function"] for each in kernel["stack"] if each["language"] == "native"]
+    assert outer[0] == "cpp_fused_add_gelu_0"
+    assert "GOMP_parallel" in outer, outer
+    assert after["function"] in {"cpp_fused_add_gelu_0", call["function"]}
 
 
 def test_over_goes_from_line_to_line_where_the_compiler_did_not_optimize(stops):

@@ -44,7 +44,7 @@ def stack(kernel, *callers, function="kernel", line=4):
 
 
 @pytest.mark.parametrize(("line", "node"), [(4, "erf"), (6, "erf_1")])
-@pytest.mark.parametrize("function", ["kernel", "kernel._omp_fn.0"])
+@pytest.mark.parametrize("function", ["kernel", "kernel._omp_fn.0", "kernel._omp_fn.0(void)"])
 def test_a_line_of_a_kernel_is_that_of_the_call_that_runs(kernel, wrapper, function, line, node):
     frames = named(stack(kernel, (wrapper, line), ("/model.py", 3), function=function))
     assert frames[0].function == "cpp_fused_gelu_0"

@@ -9,6 +9,7 @@ from __future__ import annotations
 from functools import lru_cache
 from typing import TYPE_CHECKING
 
+from pyharness.ingdb.functions.user_functions import user_functions
 from pyharness.model.kernel_frames import mapped_lines
 from pyharness.reading.binaries.debug_entries import unit_at
 from pyharness.reading.binaries.line_table import line_table
@@ -21,13 +22,22 @@ if TYPE_CHECKING:
     from pyharness.reading.binaries.elf import Elf
 
 
-def stops_in(function: UserFunction, elf: Elf, bias: int) -> set[int]:
-    """The addresses at which to stop in ``function``: the one behind its prologue, or those of a kernel's loops."""
+def stops_in(elf: Elf, bias: int) -> set[int]:
+    """The addresses at which to stop in a library: behind each function's prologue, in kernels in their loops.
+
+    A kernel that runs in parallel has its loops in a function of their own, behind which its beginning is no place.
+    """
+    functions = user_functions(elf, bias)
+    loops = {each.entry: _loops(elf, bias, each) for each in functions}
+    kernels = {each.file for each in functions if loops[each.entry]}
+    beginnings = {each.stop_address for each in functions if each.file not in kernels}
+    return beginnings.union(*loops.values())
+
+
+def _loops(elf: Elf, bias: int, function: UserFunction) -> set[int]:
     lines = mapped_lines(function.file)
-    if not lines:
-        return {function.stop_address}
-    found = _addresses(elf, function.entry - bias, function.file, lines)
-    return {address + bias for address in found} or {function.stop_address}
+    found = _addresses(elf, function.entry - bias, function.file, lines) if lines else ()
+    return {address + bias for address in found}
 
 
 @lru_cache(maxsize=256)

@@ -11,7 +11,6 @@ from pyharness.ingdb import console
 from pyharness.ingdb.functions.kernel_stops import stops_in
 from pyharness.ingdb.functions.known_functions import known_functions
 from pyharness.ingdb.functions.many_functions import Entries, has_many
-from pyharness.ingdb.functions.user_functions import user_functions
 from pyharness.ingdb.process import libraries
 from pyharness.ingdb.stack import backtrace
 from pyharness.ingdb.stops.interruption import interrupts
@@ -88,8 +87,7 @@ def _traps() -> set[int]:
         if _begins_only(library.elf):
             found |= _arming.entries.traps(library.elf, library.bias)
         else:
-            for function in user_functions(library.elf, library.bias):
-                found |= stops_in(function, library.elf, library.bias)
+            found |= stops_in(library.elf, library.bias)
     return found
 
 
