@@ -254,7 +254,7 @@ def test_a_python_in_which_no_debugger_works(pyharness, tmp_path, said, why):
 
 
 def test_a_python_that_cannot_load_ctypes(pyharness, tmp_path):
-    """As one that was built without libffi, or that is linked statically."""
+    """A Python has no ``_ctypes`` if it was built without libffi, or is linked statically."""
     (tmp_path / "without.py").write_text("import sys\nsys.modules['_ctypes'] = None\nexec(sys.argv[3])\n")
     other = tmp_path / "python"
     other.write_text(f'#!/bin/sh\nexec {sys.executable} {tmp_path}/without.py "$@"\n')

@@ -31,7 +31,7 @@ print("end", threading.active_count())
 
 
 TRACED = [name for name in interpreters() if tuple(map(int, name.partition("-")[0].split("."))) >= (3, 12)]
-"""Those in which pydevd sees such threads."""
+"""Pythons in which pydevd sees threads that C++ made."""
 
 
 @pytest.mark.rotated

@@ -92,7 +92,7 @@ class Gpt2(nn.Module):
 
 
 class UNetBlock(nn.Module):
-    """Of a diffusion model: group norms, convolutions, the step in time, attention over the image, upsampling."""
+    """A diffusion model's block: group norms, convolutions, the step in time, attention over the image, upsampling."""
 
     def __init__(self, width=32, time=16):
         super().__init__()

@@ -14,7 +14,7 @@ from kit import rotation
 from pyharness.model.kernel_map import KernelLine, KernelMap, KernelUse
 
 COVERED = 0.95
-"""Of the lines that compute, load, store or reduce: what is mapped at least."""
+"""The share of lines that compute, load, store or reduce which has to be mapped."""
 BFLOAT16_DIFFERS = {"amax"}
 """Ops whose gradient torch takes from a number that it has rounded and one that it has not; eager mode rounds both."""
 ALWAYS = {("mul_sum", "float32"), ("transpose", "float32"), ("cat", "float32"), ("var", "float32"), ("pad", "int64")}

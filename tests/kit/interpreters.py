@@ -42,7 +42,7 @@ def readable_cases():
 
 @cache
 def every_interpreter():
-    """Those of `$PYHARNESS_TEST_PYTHONS`, of pyenv, and the distribution's own."""
+    """The Pythons of `$PYHARNESS_TEST_PYTHONS`, of pyenv, and the distribution's own."""
     pyenv = Path(os.environ.get("PYENV_ROOT", Path.home() / ".pyenv")) / "versions"
     named = os.environ.get("PYHARNESS_TEST_PYTHONS", "").split(":")
     candidates = [*map(Path, filter(None, named)), *sorted(pyenv.glob("3.*/bin/python3")), Path(sys.executable)]

@@ -246,7 +246,7 @@ def test_in_code_that_has_no_file(in_place, what):
 @pytest.mark.rotated
 @pytest.mark.parametrize("version", interpreters.cases())
 def test_a_program_under_another_python_opens_it(in_place, version):
-    """It need not have the debugger's requirements: the prompt is a process of the Python that has."""
+    """A program's Python need not have the debugger's requirements: the prompt is a process of the Python that has."""
     python = interpreters.interpreters()[version]
     settings = {"PYTHONPATH": str(ROOT), "PYHARNESS_PYTHON": sys.executable}
     at = in_place("looped", command=(python, PROGRAM), **settings)

@@ -74,7 +74,11 @@ class Conditions:
         return not wanted.log
 
     def _keep_pace(self) -> None:
-        """Wait where whoever reads is far behind, as at a pipe: what is not sent at the program's end is lost."""
+        """Wait where whoever reads is far behind, as at a pipe: what is not sent at the program's end is lost.
+
+        The queue's own condition is of no use: in a program that gevent patched, waiting for it would let other
+        greenlets run in the middle of a line.
+        """
         writer = self._debugger.writer
         while writer._cmd_queue.qsize() > _FAR_BEHIND and writer.is_alive() and not self._debugger.pydb_disposed:
             time.sleep(_PAUSE)
