@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from pyharness.dapwire.wire import Message
 
 _LEAVING = frozenset({"disconnect", "terminate", "restart"})
-"""Whoever leaves does not wait for an expression."""
+"""Whoever leaves does not wait: for an expression, or for an engine to be built."""
 CANCELLED = "cancelled"
 """The message of a refused request that the protocol has for this."""
 
@@ -23,9 +23,11 @@ CANCELLED = "cancelled"
 class Cancelling:
     """Which of the client's requests is handled, and which are not to be; told on two threads."""
 
-    def __init__(self, interrupt: Callable[[], None]) -> None:
+    def __init__(self, interrupt: Callable[[], None], leaves: Callable[[], None]) -> None:
         self._interrupt = interrupt
         """Ends what the program evaluates, if anything; from any thread."""
+        self._leaves = leaves
+        """Ends what takes long and is none of the program's; from any thread."""
         self._lock = threading.Lock()
         self._waiting: set[int] = set()
         self._handled: int | None = None
@@ -33,8 +35,13 @@ class Cancelling:
 
     def hear(self, message: Message | Malformed | None) -> None:
         """A message of the client's has come; it is handled in its turn."""
-        if message is None or isinstance(message, Malformed) or message["type"] != "request":
+        if message is None:
+            self._leaves()
             return
+        if isinstance(message, Malformed) or message["type"] != "request":
+            return
+        if message["command"] in _LEAVING:
+            self._leaves()
         arguments = message.get("arguments")
         is_cancel = message["command"] == "cancel" and isinstance(arguments, dict)
         named = arguments.get("requestId") if is_cancel and arguments else None

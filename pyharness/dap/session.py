@@ -74,7 +74,7 @@ class Session:
         self._news: deque[Callable[[], None]] = deque()
         """What the program has come to in this turn, to be told."""
         self._inbox: deque[Message | Malformed | None] = deque()
-        self._cancelling = Cancelling(self._interrupt)
+        self._cancelling = Cancelling(self._interrupt, self._leaves)
         self._answers: dict[int, Callable[[Message], None]] = {}
         self._lock = threading.Lock()
         self._events: Events = queue.SimpleQueue()
@@ -100,6 +100,10 @@ class Session:
         debuggee = self.debuggee
         if debuggee and not debuggee.shell.immobile:
             debuggee.shell.interrupt()
+
+    def _leaves(self) -> None:
+        if debuggee := self.debuggee:
+            debuggee.shell.client_leaves()
 
     def put(self, source: str, item: Any) -> None:
         """Hand something to the loop, from any thread; a ``call`` is called there."""

@@ -149,9 +149,12 @@ class Shell(ABC):
         """End the expression that runs, in either language, and nothing else; from any thread."""
         if self.native and self.native.asking.ending.end():
             return  # Python hears a word to cancel when it has the GIL, and would end what is asked next
-        if self.python.alive:
+        if self.python.alive and self.ready:  # before, nothing is asked, and the program does not know the word yet
             with suppress(HarnessError):  # its program has just ended
                 self.python.asking.interrupt()
+
+    def client_leaves(self) -> None:  # noqa: B027  (what is here is done at once)
+        """Whoever waits is about to leave: end what takes long and is none of the program's; from any thread."""
 
     def set_breakpoint(self, new: Breakpoint) -> None:
         """Stop, or log, there from now on; a native place has gdb come where there is native code of the user's."""

@@ -18,6 +18,8 @@ if TYPE_CHECKING:
 
 _MEMORY = 1536 * 1024
 """KiB that a compiler takes with torch's headers."""
+LOOK = 0.2
+"""Seconds after which a wait looks whether it is to end."""
 
 
 class FailedError(HarnessError):
@@ -26,6 +28,13 @@ class FailedError(HarnessError):
     def __init__(self, command: Sequence[str], said: str) -> None:
         super().__init__(f"{command[0]} failed.")
         self.said = said
+
+
+class GivenUpError(HarnessError):
+    """Nobody waits any more for what is built."""
+
+    def __init__(self) -> None:
+        super().__init__("No engine is built: nobody waits for it any more.", "`pyharness engine build` builds it.")
 
 
 def room() -> int:
@@ -38,16 +47,23 @@ def room() -> int:
     return cores
 
 
-def run(commands: Sequence[list[str]], at_once: int, ended: Callable[[list[str]], None]) -> None:
-    """Run all; ``ended`` hears of each. ``FailedError`` for the first that fails."""
+def run(
+    commands: Sequence[list[str]],
+    at_once: int,
+    ended: Callable[[list[str]], None],
+    is_awaited: Callable[[], bool] = lambda: True,
+) -> None:
+    """Run all; ``ended`` hears of each. ``FailedError`` for the first that fails, ``GivenUpError`` if not awaited."""
     waiting = deque(commands)
     with selectors.DefaultSelector() as running:
         try:
             while waiting or running.get_map():
                 while waiting and len(running.get_map()) < at_once:
                     _start(waiting.popleft(), running)
-                for key, _ in running.select():
+                for key, _ in running.select(LOOK):
                     _hear(key, running, ended)
+                if not is_awaited():
+                    raise GivenUpError
         finally:
             for key in list(running.get_map().values()):
                 _end(key.data[0])

@@ -7,15 +7,16 @@ import hashlib
 import json
 import re
 import shutil
+import time
 from contextlib import contextmanager
-from typing import TYPE_CHECKING, Any
+from typing import IO, TYPE_CHECKING, Any
 
-from pyharness.engine import sources
+from pyharness.engine import jobs, sources
 from pyharness.host.state import state_dir
 from pyharness.model.frozen import frozen
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Callable, Iterator
     from pathlib import Path
 
     from pyharness.engine.facts import Facts
@@ -93,15 +94,27 @@ def being_built(name: str) -> Iterator[Path]:
 
 
 @contextmanager
-def locked(name: str, waits: Any) -> Iterator[None]:
-    """Hold what only one process has at a time; ``waits()`` is called where another has it, and it is waited for."""
+def locked(name: str, waits: Callable[[], None], is_awaited: Callable[[], bool] = lambda: True) -> Iterator[None]:
+    """Hold what only one process has at a time; ``waits()`` is called where another has it, and it is waited for.
+
+    ``GivenUpError`` where nobody awaits it meanwhile.
+    """
     with (folder() / f"{name}.lock").open("w") as lock:
-        try:
-            fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        except BlockingIOError:
+        if not _taken(lock):
             waits()
-            fcntl.flock(lock, fcntl.LOCK_EX)
+            while not _taken(lock):
+                if not is_awaited():
+                    raise jobs.GivenUpError
+                time.sleep(jobs.LOOK)  # a lock of a file cannot be waited for together with anything else
         yield
+
+
+def _taken(lock: IO[str]) -> bool:
+    try:
+        fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except BlockingIOError:
+        return False
+    return True
 
 
 def remove(name: str) -> None:

@@ -82,7 +82,8 @@ class LiveShell(Shell):
         self._pausing = Pausing(self, heard)
         python.deliver = self._deliver
         python.asking.seconds = eval_timeout
-        engine, added = EngineFirst(progress, lambda text: self._listener.output(f"{text}\n", "important")), command.env
+        self._engine = engine = EngineFirst(progress, lambda text: self._listener.output(f"{text}\n", "important"))
+        added = command.env
         op_stops = OpStops(self, lambda: engine.have(lifetime.executable, added))
         self.breakpoints.tell_ops = op_stops.tell
         told = self._listener
@@ -249,6 +250,10 @@ class LiveShell(Shell):
     def is_ending(self) -> bool:
         """Whether the program is at its end, as far as it has said so, or beyond it."""
         return super().is_ending or self._lifetime.ending or has_ended(self.process.pid)
+
+    def client_leaves(self) -> None:
+        """End the build of an engine."""
+        self._engine.leave()
 
     def set_breakpoint(self, new: Breakpoint) -> None:
         """Stop, or log, there from now on; gdb is made for a native place, whose code may not be there yet."""
