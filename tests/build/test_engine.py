@@ -83,8 +83,12 @@ def empty(package, tmp_path):
 
 
 @pytest.fixture(scope="module")
-def built(package):
-    """The engine is there. It is built once for each version of its sources, by two who need it at the same time."""
+def built(package, tmp_path_factory):
+    """The engine is there. It is built once for each version of its sources, by two who need it at the same time.
+
+    Programs use a copy: a state folder of theirs has links to / in it, and whoever looks through the project's folder,
+    as setuptools does, follows them.
+    """
     installed = Installed(package, BUILT / "engines")
     both = [installed.start("-m", "pyharness", "engine", "build", "--json") for _ in range(2)]
     said = [process.communicate() for process in both]
@@ -94,7 +98,9 @@ def built(package):
     assert [each["built"] for each in told].count(True) <= 1
     for (_, stderr), each in zip(said, told, strict=True):
         assert ("[1/" in stderr) == each["built"], "who builds counts the parts"
-    return installed
+    home = tmp_path_factory.mktemp("engines") / "home"
+    shutil.copytree(installed.environment["PYHARNESS_HOME"], home)
+    return Installed(package, home)
 
 
 pytestmark = [pytest.mark.slow, pytest.mark.timeout(2400)]
@@ -112,7 +118,7 @@ def test_a_program_records_itself(built):
     stdout, stderr = built("-c", RECORDS)
     nodes, file = stdout.splitlines()
     assert (nodes, "building" in stderr) == ("['MulBackward0']", False)
-    assert Path(file).is_relative_to(BUILT / "engines" / "engine")
+    assert Path(file).is_relative_to(Path(built.environment["PYHARNESS_HOME"]) / "engine")
 
 
 def test_it_is_listed_and_shown(built):
