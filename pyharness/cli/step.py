@@ -124,7 +124,7 @@ def command(  # noqa: PLR0913, PLR0917  (one for each option)
 
     target = command_of(words, module, python, cwd)
     checked_timeout(eval_timeout)
-    folders = folders_of("" if target.module else target.script)
+    folders = folders_of(target.file)
     points = tuple(LogPoint(parse(where, folders), message) for where, message in logs)
     steps = _steps(ctx.meta[ORDER], target)
     plan = Plan(target, steps, points, full=full, kill=kill, include=include, eval_timeout=eval_timeout)
@@ -134,11 +134,10 @@ def command(  # noqa: PLR0913, PLR0917  (one for each option)
 def _steps(order: Sequence[tuple[str, str | None]], target: Command) -> tuple[Step, ...]:
     """The steps that the options make; without any, the program runs to its first stop: a crash, perhaps."""
     steps: list[Step] = []
-    script = "" if target.module else target.script
     moves = {move: move for move in MOVES}
     for name, value in order:
         if name in moves:
-            where = parse(value or "", folders_of(script)) if name == "at" else None
+            where = parse(value or "", folders_of(target.file)) if name == "at" else None
             steps.append(Step(moves[name], f"--{name.replace('_', '-')}{f' {value}' if value else ''}", where))
         elif name in {"print", "stack"}:
             if not steps:

@@ -80,6 +80,5 @@ def _files(session: Session) -> Iterator[str]:
     frame = session.position.shown.frame if session.position else None
     if frame and frame.file and frame.language == "python":
         yield frame.file
-    target = session.plan.target
-    if target.script and not target.module:
-        yield target.script
+    if file := session.plan.target.file:
+        yield file

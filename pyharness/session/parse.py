@@ -145,7 +145,7 @@ def _where(table: Table, file: Path, target: Command) -> Where:
     named = text.partition(" if ")[0].removeprefix("py:").rpartition(":")[0]
     beside = str(file) if named and is_file(file.absolute().parent / named) else ""
     try:
-        return parse_where(text, folders_of(beside or ("" if target.module else target.script)))
+        return parse_where(text, folders_of(beside or (target.file)))
     except UsageError as error:
         raise table.error("at", error.message, error.remedy) from error
 

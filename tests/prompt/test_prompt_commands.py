@@ -244,6 +244,34 @@ def test_a_file_is_sourced_and_a_shell_asked(piped, line, tmp_path):
     assert "nor this" not in done.stdout
 
 
+MODULE = """def helper(x):
+    return x + 1
+class Kind:
+    def meth(self):
+        return 2
+print(helper(1), Kind().meth())
+"""
+
+
+@pytest.mark.parametrize("module", ["alone", "pack.inner", "pack"])
+def test_the_file_of_a_module_is_known_before_it_runs(piped, tmp_path, module):
+    """Its functions and lines, without an import of its packages."""
+    (tmp_path / "pack").mkdir()
+    (tmp_path / "pack" / "__init__.py").write_text("print('imported')\n")
+    for name in ("alone", "pack/inner", "pack/__main__"):
+        (tmp_path / f"{name}.py").write_text(MODULE)
+    commands = ["b helper", "b Kind.meth", "b 6", "c", "c", "c"]
+    done = piped(commands, options=["-m"], program=module, cwd=tmp_path)
+    assert done.returncode == 0, done.stderr
+    stops = re.findall(r"\d  (breakpoint) · python · (\S+) · \S+\.py:(\d+)", done.stdout)
+    assert [(function.rpartition(".")[2], line) for _, function, line in stops] == [
+        ("<module>", "6"),
+        ("helper", "2"),
+        ("meth", "5"),
+    ]
+    assert done.stdout.count("imported") == (module != "alone")
+
+
 def test_variables_that_take_seconds_to_show_let_nothing_run_on(piped, tmp_path):
     program = tmp_path / "slow.py"
     program.write_text(

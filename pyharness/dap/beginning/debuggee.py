@@ -95,7 +95,7 @@ class Debuggee(Listener):
     @property
     def script(self) -> str:
         """The file that was started."""
-        return "" if self._plan.target.module else self._plan.target.script
+        return self._plan.target.file
 
     @property
     def python(self) -> str:

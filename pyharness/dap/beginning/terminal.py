@@ -78,7 +78,12 @@ class InTerminal:
         self._timer.cancel()
         command = self._command
         target = Attachment(
-            message.handle, children=command.children, script=command.script, module=command.module, ours=True
+            message.handle,
+            children=command.children,
+            script=command.script,
+            file=command.file,
+            module=command.module,
+            ours=True,
         )
         try:
             self._session.debuggee = Debuggee(self._session, replace(self._plan, target=target))

@@ -213,7 +213,7 @@ class Program:
         if isinstance(where, Where):
             return where
         seen = self._shell.process.surroundings
-        folders = [Path(seen.folder)] if seen.root else folders_of(self._command.script)
+        folders = [Path(seen.folder)] if seen.root else folders_of(self._command.file)
         return parse(words.word("where", where), folders, seen.root)
 
     def _add(self, new: Breakpoint) -> Breakpoint:

@@ -51,6 +51,11 @@ class CoreFile:
         """What a client shows as its name."""
         return self.path
 
+    @property
+    def file(self) -> str:
+        """The core file: sources are looked for beside it."""
+        return self.path
+
     def check(self) -> None:
         """Raise what can be said beforehand: it is no core file, or only a part of one."""
         check_core(Path(self.path))

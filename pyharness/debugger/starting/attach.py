@@ -40,6 +40,7 @@ class Attachment:
     python: str = ""
     env: Mapping[str, str] = field(default_factory=dict)
     module: bool = False
+    file: str = ""
     ours: bool = False
 
     def check(self) -> None:

@@ -21,6 +21,7 @@ from pyharness.debugger.starting.unanswered import Unanswered
 from pyharness.host.descriptors import streams_held
 from pyharness.host.forks import blind, own
 from pyharness.host.missing import check_folder, check_script, no_interpreter
+from pyharness.host.module_file import module_file
 from pyharness.host.process_state import tasks
 from pyharness.host.surroundings import Surroundings
 from pyharness.model.application import is_application
@@ -67,6 +68,13 @@ class Command:
     def start(self, on_message: Callable[[Message[Any]], None], on_exit: Callable[[int], None]) -> Launched:
         """Start it; it waits for the answers to what it says."""
         return Launched(self, on_message, on_exit)
+
+    @property
+    def file(self) -> str:
+        """The script, or the module's file as far as it is found without an import, as its path is from here."""
+        if self.module:
+            return module_file(self.script, self.cwd, self.python, self.env)
+        return str(Path(self.cwd, self.script)) if self.cwd else self.script
 
     def files(self) -> list[str]:
         """The script, where it is one, as its path is from here."""

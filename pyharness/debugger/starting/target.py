@@ -57,6 +57,10 @@ class Target(Protocol):
         """The script or module; empty where none is known."""
 
     @property
+    def file(self) -> str:
+        """The file that is run, as its path is from here; empty where none is known."""
+
+    @property
     def module(self) -> bool:
         """Whether ``script`` is a module's name."""
 

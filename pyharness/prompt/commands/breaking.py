@@ -63,7 +63,7 @@ def log(session: Session, rest: str) -> None:
 
 def place(session: Session, text: str) -> Where:
     """The place that a person names, as seen from where they look."""
-    script = "" if session.plan.target.module else session.plan.target.script
+    script = session.plan.target.file
     if session.debuggee is None and session.plan.starts:
         return parse(_whole(session, text), folders_of(script))
     seen = session.shell.process.surroundings
@@ -93,7 +93,7 @@ def _whole(session: Session, text: str) -> str:
 def _script(session: Session) -> str:
     """The script that is to run, where none of it has yet; empty where there is none."""
     target = session.plan.target
-    return target.script if isinstance(target, Command) and not target.module else ""
+    return target.file if isinstance(target, Command) else ""
 
 
 def _add(session: Session, text: str, *, temporary: bool = False) -> None:

@@ -1,0 +1,39 @@
+"""The file that ``python -m MODULE`` runs, found as ``runpy`` finds it, but without importing its packages."""
+
+from __future__ import annotations
+
+import os
+import sys
+from functools import lru_cache
+from importlib.machinery import PathFinder
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+
+def module_file(name: str, cwd: str | None, python: str, env: Mapping[str, str]) -> str:
+    """The path of the module ``name``, or of a package's ``__main__``; empty where it is not found from here.
+
+    What lies in the folders of another interpreter than this one is not looked for.
+    """
+    added = env.get("PYTHONPATH", os.environ.get("PYTHONPATH", "")).split(os.pathsep)
+    folder = Path(cwd or ".").absolute()
+    others = sys.path if python in {"", sys.executable} else []
+    return _found(name, tuple(map(str, (folder, *(folder / each for each in added if each), *others))))
+
+
+@lru_cache(maxsize=8)
+def _found(name: str, folders: tuple[str, ...]) -> str:
+    where: Sequence[str] | None = folders
+    parts = name.split(".")
+    for number, part in enumerate((*parts, "__main__")):
+        spec = PathFinder.find_spec(".".join([*parts[:number], part]), where)
+        if spec is None:
+            return ""
+        where = spec.submodule_search_locations
+        if where is None:  # no package: the last one, or nothing that can be run
+            named = number >= len(parts) - 1
+            return spec.origin if named and spec.origin and spec.has_location else ""
+    return ""
