@@ -367,6 +367,16 @@ def test_a_command_that_fails_after_the_programs_end_is_no_wrong_command_line(pi
     assert "No program is being debugged." in done.stderr
 
 
+def test_what_a_destructor_returned_is_not_the_functions_value(piped, tmp_path):
+    """One of a library's runs as the function ends, and returns to the same line."""
+    program = tmp_path / "leaves.py"
+    program.write_text("import tempfile\ndef f():\n    file = tempfile.NamedTemporaryFile()\n    return 5\nf()\nf()\n")
+    done = piped(["b 4", "c", "n", "rv", "c", "out"], program=program)
+    assert "__del__" not in done.stdout + done.stderr
+    done = piped(["b 4", "c", "out"], program=program)
+    assert "   f() returned 5\n" in done.stdout
+
+
 def test_what_a_function_returned_is_shown_where_the_step_out_of_it_ends(piped, line):
     done = piped([f"b py:prompted.py:{line['loop']}", "c", "delete", "out", "retval", "n", "rv"])
     shown = blocks(done.stdout)

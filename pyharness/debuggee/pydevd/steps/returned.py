@@ -21,6 +21,10 @@ class _Returned:
     """By the thread's ident: the name of the function, and the value."""
 
     values: ClassVar[dict[int, tuple[str, Any]]] = {}
+    stood: ClassVar[dict[int, frozenset[tuple[int, int]]]] = {}
+    """The frames that the thread had at its latest stop: the ids of each and of its code, as that of a frame that has
+    ended is given to the next. A destructor of what a function leaves behind, which runs as that ends, returns to the
+    same caller, and nobody has stepped out of it."""
 
 
 @contextmanager
@@ -28,8 +32,14 @@ def kept(caller: FrameType, event: str, value: Any) -> Iterator[None]:
     """Within the block, in which the thread stands in ``caller``; nothing of it is held beyond."""
     ident = threading.get_ident()
     callee = _callee(caller) if event == "return" else None
-    if callee is not None and callee.f_code.co_code[callee.f_lasti] in _RETURNS:  # else it raises, or yields
+    stood = _Returned.stood.pop(ident, frozenset())
+    if (
+        callee is not None
+        and callee.f_code.co_code[callee.f_lasti] in _RETURNS  # else it raises, or yields
+        and _ids(callee) in stood
+    ):
         _Returned.values[ident] = (callee.f_code.co_name, value)
+    _Returned.stood[ident] = frozenset(map(_ids, _outwards(caller)))
     try:
         yield
     finally:
@@ -40,6 +50,16 @@ def asked(expression: str) -> Any:
     """What ``expression`` stands for, be it the name or the value; ``LookupError`` where nothing has returned here."""
     name, value = _Returned.values[threading.get_ident()]
     return {RETURNED: value, RETURNED_BY: name}[expression]
+
+
+def _ids(frame: FrameType) -> tuple[int, int]:
+    return id(frame), id(frame.f_code)
+
+
+def _outwards(frame: FrameType | None) -> Iterator[FrameType]:
+    while frame is not None:
+        yield frame
+        frame = frame.f_back
 
 
 def _callee(caller: FrameType) -> FrameType | None:
