@@ -25,6 +25,11 @@ def is_stopped(pid: int | None) -> bool:
     return _state(pid) == "T"
 
 
+def is_held(pid: int | None) -> bool:
+    """Whether a debugger holds a process's main thread, with which the process ends."""
+    return _state(pid) == "t"
+
+
 def has_ended(pid: int | None) -> bool:
     """Whether a process is gone, or a zombie that its parent has not asked for yet."""
     return _state(pid) in _ENDED and lives_on(pid) is None

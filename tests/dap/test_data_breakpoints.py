@@ -3,6 +3,9 @@
 import pytest
 from debugging import EXTENSION, Debugging
 
+from kit import builds
+from kit.paths import PROGRAMS
+
 
 def info(program, name, **where):
     return program.client.request("dataBreakpointInfo", name=name, **where)
@@ -105,4 +108,24 @@ def test_a_variable_of_cxx(dap):
     watch(program)
     program.set_lines(EXTENSION, [])
     assert program.run_out(stood) == 7
+    program.leave()
+
+
+def test_a_stop_after_python_has_ended_is_one_and_the_end_comes(dap):
+    """The thread that ends the process is held where debugpy has left it: that is not the loss of debugpy."""
+    library = builds.compiled(PROGRAMS / "writes_last.cpp", ".so", "-g", "-fPIC", "-shared")
+    program = Debugging(dap.stdio(), "writes_last.py").launch(functions=["native:set_cell"], args=[str(library)])
+    stood = program.stood()
+    found = info(program, "cell", frameId=stood.frame)
+    watch(program, {"dataId": found["dataId"], "accessType": "write"})
+    stood = program.run_on(stood)
+    assert "→ 1 by set_cell" in stood.body["text"]
+    program.client.request("setFunctionBreakpoints", breakpoints=[])
+    stood = program.run_on(stood)
+    assert "→ 2 by set_cell" in stood.body["text"]
+    stood = program.run_on(stood)
+    assert "→ 3 by writes_last" in stood.body["text"]
+    assert program.run_out(stood) == 0
+    said = "".join(body["output"] for body in program.client.events("output"))
+    assert "ended unexpectedly" not in said
     program.leave()

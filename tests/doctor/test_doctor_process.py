@@ -200,6 +200,6 @@ def test_one_of_ours(tmp_path):
     with subprocess.Popen(command, stdin=-1, stdout=-1, stderr=subprocess.DEVNULL, text=True) as program:
         while program.stdout.readline() != "ready\n":
             assert program.poll() is None
-        found = findings("doctored")["harness"]
+        found = [findings(name)["harness"] for name in ("doctored", program.pid, str(script))]
         program.kill()
-    assert (found.state, "'doctored'" in found.seen) == ("ok", True)
+    assert [(one.state, "'doctored'" in one.seen) for one in found] == [("ok", True)] * 3

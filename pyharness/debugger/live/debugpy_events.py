@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 from pyharness.debugger import machine as m
 from pyharness.debugger.failed_conditions import FailedCondition
+from pyharness.host.process_state import is_held
 from pyharness.model.errors import DebuggerLostError
 
 if TYPE_CHECKING:
@@ -33,6 +34,7 @@ class DebugpyEvents:
         self._lifetime = lifetime
         self._actions = actions
         self._ends = ends
+        self._left_while_held = False
 
     def take(self, event: Message | None) -> None:
         """An event; ``None`` for debugpy's end in the program."""
@@ -59,9 +61,21 @@ class DebugpyEvents:
         if self._lifetime.is_another(self._shell.process.pid):
             self._lifetime.becomes_another()
             self._shell.close_gdb()  # with which it stands at its first instruction
-        over = self._lifetime.ending or self._ends(_LEAVING_SECONDS)
-        if not over and not self._lifetime.ending:  # its word may have come meanwhile, and its end may take longer
+        over = self._lifetime.ending or self._is_held() or self._ends(_LEAVING_SECONDS)
+        # its word may have come meanwhile, and its end may take longer; or it has stopped once more on its way there
+        if not over and not self._lifetime.ending and not self._is_held():
             raise DebuggerLostError("debugpy")
+
+    def _is_held(self) -> bool:
+        """Whether gdb keeps the program from its end: then it shows when it goes on whether that comes."""
+        self._left_while_held = is_held(self._shell.process.pid)
+        return self._left_while_held
+
+    def goes_on(self) -> None:
+        """The program runs again: if debugpy has left it while it could not end, it is time to look."""
+        if self._left_while_held and self._shell.exit_code is None:
+            self._left_while_held = False
+            self._left()
 
     def output(self, body: dict[str, Any]) -> None:
         """debugpy says something; its data are ours (``debuggee/pydevd/stops/conditions.py``)."""

@@ -49,6 +49,8 @@ if TYPE_CHECKING:
     from pyharness.protocol.question import Answer
 
 _STOP_SECONDS = 0.1
+_HELD_SECONDS = 0.5
+"""How long the end of a program is waited for of which gdb holds a thread: most likely the one that would end it."""
 _DYING_SECONDS = 0.5
 """How much later than its program's end gdb's own may be heard of."""
 _NOT_BEGUN = "The interpreter has not begun the program yet:"
@@ -186,6 +188,8 @@ class LiveShell(Shell):
                     self._messages.take(item)
                 elif source in {"debugpy", "gdb", "noted"}:
                     told.append((source, item))
+                    if source == "gdb" and item is not None and item.kind == "stopped":
+                        seconds = min(seconds, _HELD_SECONDS)
                 elif source != "left":
                     self._listener.other(source, item)
         except queue.Empty:
@@ -223,6 +227,12 @@ class LiveShell(Shell):
         """Do what the machine says, in its order."""
         if actions:
             self._actions.perform(actions, has_libraries=self.loaded_user_libraries)
+
+    def begin(self, request: m.Request) -> None:
+        """Do what the client asks; debugpy may have left a program that a native stop kept from its end."""
+        super().begin(request)
+        if self.machine.focus is None:
+            self._debugpy.goes_on()
 
     def catch_up(self) -> None:
         """Handle what came while the program stood; one that gdb held ends by itself only where gdb has died."""

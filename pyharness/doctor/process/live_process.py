@@ -97,7 +97,6 @@ process_checks: Registry[LiveProcess] = Registry()
 
 def find_process(target: str) -> LiveProcess:
     """The process that a handle, a process id or a part of a command line names; ``UsageError`` where none is meant."""
-    for handle in handles.live():
-        if target in {handle.name, str(handle.pid)}:
-            return LiveProcess(handle.pid, handle)
-    return LiveProcess(processes.find(target), None)
+    live = handles.live()
+    pid = next((each.pid for each in live if each.name == target), None) or processes.find(target)
+    return LiveProcess(pid, next((each for each in live if each.pid == pid), None))
