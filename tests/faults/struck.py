@@ -113,7 +113,7 @@ class Struck:
                 roles["harness"] = process
             elif process.role == "gdb":
                 roles["gdb"] = process
-            elif self.program is None or process.pid == self.program.pid:
+            elif process.role == "program" if self.program is None else process.pid == self.program.pid:
                 roles["program"] = process
         return roles
 
