@@ -12,7 +12,7 @@ import click
 
 from pyharness.cli.grammar import completers
 from pyharness.cli.grammar.verb import Verb
-from pyharness.cli.kit.options import eval_timeout_option, program_options
+from pyharness.cli.kit.options import debug_kernels_option, eval_timeout_option, program_options
 from pyharness.host.visible import is_there
 from pyharness.model.errors import UsageError
 
@@ -58,6 +58,7 @@ _CORE = b"\x7fELF"
 )
 @click.option("--post-mortem", is_flag=True, help="Run on to an exception that nobody catches, or a crash.")
 @click.option("--include", multiple=True, metavar="PATTERN", help="Step into library code of this path, too.")
+@debug_kernels_option
 @eval_timeout_option
 @click.option("--in-place", "lifeline", type=int, hidden=True, help="The program itself has opened this prompt.")
 @click.option("--no-color", is_flag=True, help="No colours, as with NO_COLOR.")
@@ -73,6 +74,7 @@ def command(  # noqa: PLR0913, PLR0917  (one for each option)
     eval_timeout: float,
     lifeline: int | None,
     *,
+    debug_kernels: bool,
     post_mortem: bool,
     no_color: bool,
 ) -> int:
@@ -88,7 +90,7 @@ def command(  # noqa: PLR0913, PLR0917  (one for each option)
     checked_timeout(eval_timeout)
     output.colours.off = no_color
     from_files = [line for file in files for line in file_lines(file)]
-    plan = _plan(words, module, python, cwd, include, eval_timeout)
+    plan = _plan(words, module, python, cwd, include, eval_timeout, debug_kernels=debug_kernels)
     runs = ["continue"] if places or post_mortem else []
     first = [*runs, *commands]
     if not _is_terminal(sys.stdin):
@@ -139,6 +141,8 @@ def _plan(
     cwd: str | None,
     include: tuple[str, ...],
     eval_timeout: float,
+    *,
+    debug_kernels: bool,
 ) -> Plan:
     from dataclasses import replace
 
@@ -148,14 +152,16 @@ def _plan(
     from pyharness.prompt.plan import Plan
 
     if module is None and len(words) == 1 and _is_running(words[0]):
-        return Plan(Attachment(words[0]), include, eval_timeout)
+        return Plan(Attachment(words[0], debug_kernels=debug_kernels), include, eval_timeout)
     if module is None and words and _is_core(words[0]):
         if len(words) > 1:
             raise UsageError(f"A core file takes no {words[1]!r}.", "pyharness debug CORE")
+        if debug_kernels:
+            raise UsageError("A core file compiles nothing: it takes no --debug-kernels.", "pyharness debug CORE")
         return Plan(CoreFile(words[0]), include, eval_timeout)
     if module is None and words and not is_there(words[0]):
         _name_the_nearest(words[0])
-    target = replace(command_of(words, module, python, cwd), apart=True)
+    target = replace(command_of(words, module, python, cwd), apart=True, debug_kernels=debug_kernels)
     if not _is_terminal(sys.stdin):  # what is read from there are commands
         target = replace(target, stdin=subprocess.DEVNULL)
     if not _is_terminal(sys.stdout):  # what it prints comes between the commands

@@ -9,7 +9,14 @@ import click
 
 from pyharness.cli.grammar import completers
 from pyharness.cli.grammar.ordered import ORDER, OrderedCommand
-from pyharness.cli.kit.options import eval_timeout_option, full_option, program_json_option, program_options, raw_option
+from pyharness.cli.kit.options import (
+    debug_kernels_option,
+    eval_timeout_option,
+    full_option,
+    program_json_option,
+    program_options,
+    raw_option,
+)
 from pyharness.cli.kit.script import command_of
 from pyharness.model.errors import UsageError
 from pyharness.model.evaluation import checked_timeout
@@ -98,6 +105,7 @@ def _failure(error: HarnessError) -> dict[str, Any]:
     help="Print MESSAGE, with {EXPR} evaluated, whenever WHERE is reached.",
 )
 @click.option("--include", multiple=True, metavar="PATTERN", help="Step into library code of this path, too.")
+@debug_kernels_option
 @eval_timeout_option
 @full_option
 @click.option("--kill", is_flag=True, help="End the program after the last action.")
@@ -114,6 +122,7 @@ def command(  # noqa: PLR0913, PLR0917  (one for each option)
     include: tuple[str, ...],
     eval_timeout: float,
     *,
+    debug_kernels: bool,
     full: bool,
     kill: bool,
     as_json: bool,
@@ -122,7 +131,7 @@ def command(  # noqa: PLR0913, PLR0917  (one for each option)
     """Run SCRIPT to a place, and step on from there across the boundary between Python and C++."""
     from pyharness.cli.kit.transcript import play
 
-    target = command_of(words, module, python, cwd)
+    target = replace(command_of(words, module, python, cwd), debug_kernels=debug_kernels)
     checked_timeout(eval_timeout)
     folders = folders_of(target.file)
     points = tuple(LogPoint(parse(where, folders), message) for where, message in logs)

@@ -37,9 +37,8 @@ class Position:
             return python_frames(self._shell, self.thread, _TOP)[0]
         place = self._shell.attach().where(self.thread)
         self.note = place.note
-        return StackFrame(
-            self.thread, 0, Frame("native", place.function, place.file, place.line, library=place.library)
-        )
+        frame = Frame("native", place.function, place.file, place.line, fx=place.fx, library=place.library)
+        return StackFrame(self.thread, 0, frame)
 
     def _first(self) -> StackFrame:
         if not self.stack:

@@ -133,6 +133,8 @@ def _program(plan: Plan, target: Command) -> Iterator[str]:
     yield f"cwd = {_text(str(Path(target.cwd or '.').absolute()))}"
     if plan.include:
         yield f"include = {_texts(list(plan.include))}"
+    if target.debug_kernels:
+        yield "debug_kernels = true"
 
 
 def _step(step: _Step) -> Iterator[str]:

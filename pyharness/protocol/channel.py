@@ -66,6 +66,8 @@ class Welcome:
     """Globs of library code that counts as the user's (``model/user_code.py``)."""
     children: Optional[Children] = None  # noqa: UP045  (CPython 3.9 evaluates it)
     """``None`` where children are not to be debugged."""
+    debug_kernels: bool = False
+    """Whether torch.compile is to build the kernels that it compiles from now on for debugging."""
 
 
 @frozen

@@ -35,6 +35,7 @@ PROGRAM = (
     Key("cwd", "string", "its working folder; that of the session file when not given"),
     Key("env", "table of strings", "added to its environment"),
     Key("include", _TEXTS, "path patterns of library code that steps shall stop in after all"),
+    Key("debug_kernels", _FLAG, "have torch.compile build its C++ kernels unoptimized, to be debugged"),
     Key(
         "exit_code",
         "whole number",

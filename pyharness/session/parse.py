@@ -99,6 +99,7 @@ def _target(program: Table, folder: Path) -> Command:
         python=program.text("python") or "",
         cwd=os.path.normpath(folder / (cwd or "")),
         env=program.mapping("env"),
+        debug_kernels=program.flag("debug_kernels"),
     )
     program.done()
     if (script is None) == (module is None):

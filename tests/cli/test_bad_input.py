@@ -101,6 +101,7 @@ CASES = {
     "init endless-project": "is not a project that builds",
     "init piped-project": "is not a project that builds",
     "stack ./empty.toml": "is not a core file",
+    f"debug --debug-kernels {sys.executable}": "A core file compiles nothing",
     "stack ./binary.py": "No process of yours",
     "attach 99999999": "There is no process",
     "attach surely-nothing-is-called-so": "No process of yours",

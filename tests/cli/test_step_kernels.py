@@ -48,8 +48,8 @@ def folder(tmp_path_factory):
 
 
 @pytest.fixture(scope="module")
-def stops(folder):
-    """The stops of ``pyharness step``; ``{mark}`` in a word is that line of the program."""
+def told(folder):
+    """What ``pyharness step`` says: its stops, and its notes; ``{mark}`` in a word is that line of the program."""
     lines = {name: f"py:script.py:{marks.line_of(name, folder / 'script.py')}" for name in ("forward", "backward")}
 
     def run(*words, torch="torch", rows="5", **variables):
@@ -57,9 +57,14 @@ def stops(folder):
         words = [word.format(**lines) for word in words]
         result = Command(environment, folder)("step", "script.py", *words, "--json", "--", rows)
         assert result.returncode == 0, result.stderr + result.stdout
-        return json.loads(result.stdout)["stops"]
+        return json.loads(result.stdout)["stops"], result.stderr
 
     return run
+
+
+@pytest.fixture(scope="module")
+def stops(told):
+    return lambda *words, **named: told(*words, **named)[0]
 
 
 def text_of(frame):
@@ -120,3 +125,19 @@ def test_over_goes_from_line_to_line_where_the_compiler_did_not_optimize(stops):
     assert nodes == ["add_1", "mul", "mul", "mul", "mul", "mul_1", "mul_1", "mul_1", "erf", "add"]
     assert ".erf()" in text_of(kernel[8])
     assert wrapper["language"] == "python"
+
+
+def test_debug_kernels_are_built_unoptimized_into_a_cache_of_our_own(told, folder):
+    words = ("--debug-kernels", "--at", "{forward}", "--into-native", "--over", "--print", "x0", "--kill")
+    (_, kernel, over), notes = told(*words, torch="users")
+    assert kernel["file"].startswith(str(folder / "home" / "debug-kernels"))
+    assert (over["function"], over["line"]) == (kernel["function"], kernel["line"] + 1)
+    assert over["printed"] == {"x0": "0"}
+    assert "optimized" not in notes
+    assert not list((folder / "users").glob("**/*")), "the user's cache is left alone"
+
+
+def test_the_first_stop_in_an_optimized_kernel_says_so_and_names_the_option(told):
+    words = ("--at", "{forward}", "--into-native", "--over", "--at", "{backward}", "--into-native", "--kill")
+    _, notes = told(*words)
+    assert notes.count("--debug-kernels") == 1, notes

@@ -19,6 +19,7 @@ args = ["3"]
 env = { A = "b" }
 include = "*/nn/*"
 exit_code = 3
+debug_kernels = true
 
 [[step]]
 at = "py:session_words.py:11 if word == 'be'"
@@ -42,12 +43,13 @@ expect.reason = "step"
     assert first.fields == {"function": "f", "line": 3, "fx.node": "relu"}
     assert first.printed == {"a": "~1"}
     assert first.stack == ({"function": "f"}, {"line": 9})
-    assert (first.step, first.line, second.step, second.line) == (2, 18, 3, 22)
+    assert (first.step, first.line, second.step, second.line) == (2, 19, 3, 23)
     assert plan.target.arguments == ("3",)
     assert plan.target.env == {"A": "b"}
     assert plan.include == ("*/nn/*",)
     assert (plan.exit_code, plan.exit_code_line, plan.full, plan.expecting) == (3, 8, True, True)
     assert plan.eval_timeout == 2.5
+    assert plan.target.debug_kernels
 
 
 def test_paths_are_relative_to_the_session_file(tmp_path):

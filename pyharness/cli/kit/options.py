@@ -27,6 +27,9 @@ eval_timeout_option = click.option(
     metavar="SECONDS",
     help="How long an expression may take.",
 )
+debug_kernels_option = click.option(
+    "--debug-kernels", is_flag=True, help="Have torch.compile build its C++ kernels unoptimized, in a cache of our own."
+)
 raw_option = click.option("--raw", is_flag=True, help="Keep what differs from run to run: addresses and thread ids.")
 python_option = click.option(
     "--python",

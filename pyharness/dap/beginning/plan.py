@@ -27,7 +27,7 @@ _EDITORS: tuple[str, ...] = (
 )
 _EDITORS += ("debugServer", "noDebug", "serverReadyAction", "suppressMultipleSessionWarning", "adapterID")
 _COMMON = (*_EDITORS, "token", "connect", "include", "crashes", "plumbing", "subProcess", "justMyCode", "pathMappings")
-_COMMON += ("evalTimeout",)
+_COMMON += ("evalTimeout", "debugKernels")
 LAUNCH = (*_COMMON, "program", "module", "args", "cwd", "env", "python", "stopOnEntry", "console", "coreFile")
 ATTACH = (*_COMMON, "processId", "processName", "handle", "python")
 _CONSOLES = ("internalConsole", "integratedTerminal", "externalTerminal")
@@ -70,6 +70,7 @@ def launch_plan(arguments: Arguments) -> Plan:
         cwd=arguments.text("cwd", "") or None,
         env=env,
         children=_children(arguments),
+        debug_kernels=_debug_kernels(arguments),
     )
     console = _one_of(arguments, "console", _CONSOLES)
     plan = _plan(arguments, command, console, stop_on_entry=arguments.flag("stopOnEntry", default=False))
@@ -89,7 +90,8 @@ def attach_plan(arguments: Arguments) -> Plan:
         raise UsageError(
             f"attach: {next(iter(given))!r} is {target!r}: that names no process.", "See `pyharness run --list`."
         )
-    return _plan(arguments, Attachment(target, children=_children(arguments)))
+    attachment = Attachment(target, children=_children(arguments), debug_kernels=_debug_kernels(arguments))
+    return _plan(arguments, attachment)
 
 
 def _plan(
@@ -115,6 +117,10 @@ def _plan(
 def _check_names(arguments: Arguments, names: tuple[str, ...]) -> None:
     if arguments.text("type", "") == "pyharness":  # another type's client sends attributes of its own
         arguments.known(names)
+
+
+def _debug_kernels(arguments: Arguments) -> bool:
+    return arguments.flag("debugKernels", default=False)
 
 
 def _children(arguments: Arguments) -> bool:

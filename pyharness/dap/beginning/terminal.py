@@ -83,6 +83,7 @@ class InTerminal:
             script=command.script,
             file=command.file,
             module=command.module,
+            debug_kernels=command.debug_kernels,
             ours=True,
         )
         try:

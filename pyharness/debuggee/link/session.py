@@ -20,6 +20,7 @@ from pyharness.debuggee.link.short_turns import short_turns
 from pyharness.debuggee.pydevd import tracing
 from pyharness.debuggee.unpatched import queue, socket, threading
 from pyharness.debuggee.watched import generated, libraries
+from pyharness.debuggee.watched.debug_kernels import DEBUG_KERNELS
 from pyharness.debuggee.watched.op_places import OP_PLACES
 from pyharness.model import user_code
 from pyharness.model.errors import HarnessError
@@ -70,6 +71,7 @@ class Session:
             OP_PLACES.end()
             tracing.let_go()
             children.leave(self)
+            DEBUG_KERNELS.end()
             user_code.include(())
 
     def takes(self, connection: socket.socket, key: str) -> bool:
@@ -91,6 +93,8 @@ class Session:
             if link := self._debugpy.get():
                 apart.make_importable(welcome.packages)
                 tracing.connect(link, self.conversation.over.is_set)
+            if welcome.debug_kernels:
+                DEBUG_KERNELS.begin()
             if welcome.children:
                 children.follow(welcome.children, self)
             OP_PLACES.start(OP_PLACES.stop_by_channel(self.conversation.ask))

@@ -27,6 +27,7 @@ def attach(  # noqa: PLR0913  (each is a thing a user may want to say)
     child_wait: float = 10.0,
     seconds: float = 15.0,
     eval_timeout: float = EVAL_TIMEOUT,
+    debug_kernels: bool = False,
 ) -> Program:
     """Debug a program that runs already; it runs on when the session ends.
 
@@ -43,13 +44,14 @@ def attach(  # noqa: PLR0913  (each is a thing a user may want to say)
         child_wait: Seconds that a child waits for a debugger of its own.
         seconds: How long the program may take to answer: native code may keep the GIL.
         eval_timeout: Seconds that an expression may take.
+        debug_kernels: As for ``debug``, of what is compiled from now on.
 
     Raises:
         HarnessError: There is no such program, another debugger has it, or it cannot be reached; with the remedy.
 
     """
     told = progress or (lambda _text: None)
-    wanted = Attachment(str(target), children, child_wait, seconds=seconds, progress=told)
+    wanted = Attachment(str(target), children, child_wait, seconds=seconds, progress=told, debug_kernels=debug_kernels)
     return Program(
         wanted,
         words("include", include),

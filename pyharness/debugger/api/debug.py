@@ -29,6 +29,7 @@ def debug(  # noqa: PLR0913  (each is a thing a user may want to say)
     notes: Callable[[str], None] | None = None,
     crashes: bool = False,
     eval_timeout: float = EVAL_TIMEOUT,
+    debug_kernels: bool = False,
 ) -> Program:
     """Start ``script`` under both debuggers: the program stands before its first line.
 
@@ -49,6 +50,8 @@ def debug(  # noqa: PLR0913  (each is a thing a user may want to say)
             ``None`` is a warning of the logger ``pyharness``, which Python writes to stderr.
         crashes: Attach gdb with the first library that is not Python's own, so that a crash in one is a stop.
         eval_timeout: Seconds that an expression may take.
+        debug_kernels: Have torch.compile build its C++ kernels unoptimized and with debug information, into a cache of
+            pyharness's own.
 
     Raises:
         HarnessError: The script, its interpreter, gdb or debugpy cannot be used; the error carries the remedy.
@@ -63,6 +66,7 @@ def debug(  # noqa: PLR0913  (each is a thing a user may want to say)
         words.environment(env or {}),
         stdout,
         pass_fds=pass_fds,
+        debug_kernels=debug_kernels,
     )
     return Program(
         command, words.words("include", include), progress, notes=notes, crashes=crashes, eval_timeout=eval_timeout

@@ -54,6 +54,8 @@ class ProgramMessages:
         self._op_stops = op_stops
         self._gdb = gdb
         self._refused = refused
+        self.debug_kernels = False
+        """Whether torch.compile is to build its kernels for debugging."""
 
     def take(self, message: Message[Any]) -> None:
         """The program says something; ``Ready`` is answered later, by the first request of the client's."""
@@ -87,9 +89,8 @@ class ProgramMessages:
         shell.python.connect(link, process.pid, package, self._gdb.user_code, hello.stdlib)
         shell.python.number_of = process.surroundings.thread
         door = process.children.told if process.children else None
-        process.answer(
-            Welcome(process.packages, shell.python.asking.seconds, self._gdb.user_code.patterns, door), hello
-        )
+        seconds, patterns = shell.python.asking.seconds, self._gdb.user_code.patterns
+        process.answer(Welcome(process.packages, seconds, patterns, door, self.debug_kernels), hello)
 
     def _noted(self, message: Message[Any]) -> None:
         try:

@@ -101,6 +101,7 @@ class LiveShell(Shell):
             self._gdb,
             lambda message: heard.put(("noted", message)),
         )
+        self._messages.debug_kernels = command.debug_kernels
         try:
             self.process = command.start(
                 lambda message: heard.put(("program", message)), lambda code: heard.put(("exit", code))
@@ -292,6 +293,7 @@ class LiveShell(Shell):
             prepared.asking.ending.seconds = self.python.asking.seconds
             prepared.asking.on_interrupt = self.interrupt
             prepared.on_note = self._tell_once
+            prepared.on_hint = lambda text: self._tell_once(text, "important")
             prepared.attach(self.process.pid)
             self.native = prepared
             prepared.load_symbols()

@@ -63,6 +63,8 @@ class NativeSide:
         """Variables were handed out since they were last forgotten."""
         self.on_note: Callable[[str], None] = lambda _text: None
         """Takes what is to be known of the library that a thread stands in."""
+        self.on_hint: Callable[[str], None] = lambda _text: None
+        """Takes how to see more of the code that a thread stands in."""
 
     @property
     def pid(self) -> int:
@@ -172,7 +174,10 @@ class NativeSide:
 
     def where(self, thread: int) -> mi.Location:
         """Where a stopped thread stands."""
-        return self.ask(mi.Where(thread))
+        place = self.ask(mi.Where(thread))
+        if place.hint:
+            self.on_hint(place.hint)
+        return place
 
     def standing(self, notice: Notice, thread: int) -> Standing:
         """In whose code a thread stopped; gdb mostly says so in the ``*stopped`` record itself."""

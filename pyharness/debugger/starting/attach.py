@@ -41,6 +41,8 @@ class Attachment:
     env: Mapping[str, str] = field(default_factory=dict)
     module: bool = False
     file: str = ""
+    debug_kernels: bool = False
+    """Whether torch.compile is to build the kernels that it compiles from now on for debugging."""
     ours: bool = False
 
     def check(self) -> None:

@@ -63,6 +63,8 @@ class Command:
     """Seconds that a child waits for its debugger."""
     apart: bool = False
     """Whether it gets a session of its own: no key of our terminal is a signal to it."""
+    debug_kernels: bool = False
+    """Whether torch.compile is to build the kernels that it compiles from now on for debugging."""
     ours: bool = True
 
     def start(self, on_message: Callable[[Message[Any]], None], on_exit: Callable[[int], None]) -> Launched:

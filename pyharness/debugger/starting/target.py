@@ -73,6 +73,10 @@ class Target(Protocol):
         """What the program's environment has beside this process's, as far as it is known."""
 
     @property
+    def debug_kernels(self) -> bool:
+        """Whether torch.compile is to build the kernels that it compiles from now on for debugging."""
+
+    @property
     def ours(self) -> bool:
         """Whether the program ends with the debugging."""
 

@@ -15,7 +15,7 @@ import gdb
 
 from pyharness.ingdb import console, torch_process
 from pyharness.ingdb.calls import agent, call_gate, ending, expressions, guarded_call
-from pyharness.ingdb.functions import native_names, trap_line
+from pyharness.ingdb.functions import kernel_build, native_names, trap_line
 from pyharness.ingdb.functions.known_functions import innermost, is_own, is_within_own
 from pyharness.ingdb.mi import alone, library_loads
 from pyharness.ingdb.opening import attach
@@ -246,7 +246,8 @@ def _where(request: mi.Where) -> mi.Location:
     own = is_user_source(file) and not glue_family(name, file)
     shown = _in_kernel(file, line)
     name, fx = (shown.function, shown.fx) if shown else (name, None)
-    return mi.Location(name, library, file, line, user=own, inlined=inlined, note=note, fx=fx)
+    hint = kernel_build.hint_at(frame) if shown else ""
+    return mi.Location(name, library, file, line, user=own, inlined=inlined, note=note, fx=fx, hint=hint)
 
 
 def _in_kernel(file: str | None, line: int | None) -> Frame | None:
@@ -289,7 +290,8 @@ def _caller() -> mi.Caller:
 def _stack(request: mi.Stack) -> mi.MergedStack:
     frames = backtrace.merged_stack(select(request.thread), limit=request.limit)
     here = frames[0].address if frames and frames[0].language == "native" and frames[0].file else None
-    return mi.MergedStack(tuple(frames), _caller_in(frames), _changed_at(here) if here else "")
+    note = _changed_at(here) or kernel_build.hint_at(innermost()[0]) if here else ""
+    return mi.MergedStack(tuple(frames), _caller_in(frames), note)
 
 
 def _changed_at(address: int) -> str:

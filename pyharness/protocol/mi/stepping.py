@@ -124,6 +124,8 @@ class Location:
     """At an op or an autograd node: what stops there, and who called it."""
     fx: FxPlace | None = None
     """In a kernel that torch.compile made: the node that the line works for."""
+    hint: str = ""
+    """What to know of the code that it stands in, once."""
 
 
 @frozen
@@ -160,7 +162,7 @@ class MergedStack:
     caller: Caller | None
     """Who called, where the thread stands in code of the user's: a step out asks for it next."""
     note: str = ""
-    """What became of the library that it stands in, where that is not as the program loaded it."""
+    """What to know of the code that it stands in, once: that its library is not as the program loaded it, say."""
 
 
 @frozen

@@ -1,0 +1,37 @@
+"""How the compiler built a kernel of inductor's: optimized, as torch does, or with its variables."""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING
+
+from pyharness.model.kernel_frames import is_kernel
+
+if TYPE_CHECKING:
+    import gdb
+
+OPTIMIZED = (
+    "This kernel of torch.compile's is optimized: its variables cannot be read, and lines run out of order. Begin with "
+    "--debug-kernels (debug_kernels, debugKernels) for kernels as they are written."
+)
+_FLAG = re.compile(r"(?:^| )-O([1-3s]|fast)\b")
+
+
+def hint_at(frame: gdb.Frame) -> str:
+    """What to know of the kernel that a frame is in; empty for one that can be read, and for what is no kernel."""
+    symtab = frame.find_sal().symtab
+    return OPTIMIZED if symtab and is_kernel(symtab.fullname()) and is_optimized(frame) else ""
+
+
+def is_optimized(frame: gdb.Frame) -> bool:
+    """Whether a kernel's function lacks variables, or the compiler says that it optimized."""
+    try:
+        block: gdb.Block | None = frame.block()
+    except RuntimeError:  # no debug information
+        return True
+    while block is not None and not (block.is_global or block.is_static):
+        for symbol in block:
+            if symbol.is_variable or symbol.is_argument:
+                return _FLAG.search(symbol.symtab.producer or "") is not None
+        block = block.superblock
+    return True
