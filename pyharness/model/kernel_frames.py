@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from pyharness.host.regular_file import read_text
+from pyharness.model.frozen import frozen
 from pyharness.model.kernel_files import kept_at, kernels_in
 from pyharness.model.kernel_map import digest_of
 
@@ -16,13 +17,22 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from pyharness.model.frames import Frame, FxPlace
-    from pyharness.model.kernel_map import KernelLine, KernelMap, KernelMaps
+    from pyharness.model.kernel_map import KernelLine, KernelMap, KernelMaps, KernelUse
 
 _SUFFIX = ".main.cpp"
 """How torch names a kernel's file, behind a hash."""
 _FUNCTION = re.compile(r"kernel(\._omp_fn\.\d+(\(void\))?)?$")
 """How torch names every kernel; what OpenMP runs in parallel is a function of its own."""
 _MOST = 8 << 20
+
+
+@frozen
+class Standing:
+    """A call of a kernel that runs, or may run."""
+
+    maps: KernelMaps
+    kernel: KernelMap
+    use: KernelUse
 
 
 def named(frames: Sequence[Frame]) -> list[Frame]:
@@ -47,6 +57,25 @@ def mapped_lines(file: str) -> frozenset[int]:
     return frozenset(line.line for _, _, kernel in known for use in kernel.uses for line in use.lines)
 
 
+def standing(file: str, caller: Frame | None) -> tuple[Standing, ...]:
+    """The call of a kernel that the Python frame ``caller`` makes; all that may be, where it cannot be told which."""
+    found = _of_caller(_known(file), caller)
+    return tuple(Standing(maps, kernel, use) for maps, kernel in found for use in _uses(kernel, caller))
+
+
+def text_of(file: str) -> tuple[str, ...]:
+    """The lines of a kernel's file or a wrapper's; none where it cannot be read."""
+    return _text(file, _changed(file))
+
+
+@lru_cache(maxsize=64)
+def _text(file: str, _modified: int) -> tuple[str, ...]:
+    try:
+        return tuple(read_text(file, _MOST).split("\n"))
+    except (OSError, ValueError):
+        return ()
+
+
 def _named(frame: Frame, caller: Frame | None) -> Frame:
     known = _of_caller(_known(frame.file or ""), caller)
     if not known or not _FUNCTION.match(frame.function):
@@ -67,12 +96,16 @@ def _of_caller(
 
 def _lines(kernel: KernelMap, line: int | None, caller: Frame | None) -> list[KernelLine]:
     """What the line is in the call that runs, in all calls where it cannot be told which."""
+    return [each for use in _uses(kernel, caller) for each in use.lines if each.line == line]
+
+
+def _uses(kernel: KernelMap, caller: Frame | None) -> tuple[KernelUse, ...]:
     uses = kernel.uses
     if len(uses) > 1 and caller and caller.file and caller.line:
         calls = _calls(caller.file, _changed(caller.file), kernel.name)
         if len(calls) == len(uses) and caller.line in calls:
             uses = (uses[calls.index(caller.line)],)
-    return [each for use in uses for each in use.lines if each.line == line]
+    return uses
 
 
 def _place(maps: KernelMaps, line: KernelLine) -> FxPlace:
@@ -100,11 +133,7 @@ def _digest(file: str, _modified: int) -> str:
 def _calls(wrapper: str, _modified: int, name: str) -> tuple[int, ...]:
     """The lines of a wrapper that call a kernel, in order."""
     call = re.compile(rf"\s*{re.escape(name)}\(")
-    try:
-        lines = read_text(wrapper, _MOST).split("\n")
-    except (OSError, ValueError):
-        return ()
-    return tuple(number for number, text in enumerate(lines, 1) if call.match(text))
+    return tuple(number for number, text in enumerate(text_of(wrapper), 1) if call.match(text))
 
 
 def _changed(file: str) -> int:

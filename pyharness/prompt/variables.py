@@ -15,8 +15,9 @@ _MOST = 200
 GROUPS = ("special variables", "function variables", "class variables", "protected variables")
 """What debugpy shows as one row: of a module's own variables these are not what a person looks for."""
 _NOT_VALUES = ("module", "type", "function", "builtin_function_or_method", "ABCMeta")
-_ARGUMENTS, _LOCALS, _TENSORS = "Arguments", "Locals", "Tensors"
-"""Scopes of a native frame; the tensors are those of an op or a node that is stopped at."""
+_ARGUMENTS, _BUFFERS = "Arguments", "Buffers"
+_SCOPES = frozenset({"Nodes", "Tensors", _BUFFERS, _ARGUMENTS, "Locals"})
+"""Scopes of a native frame: tensors of an op or an autograd node; nodes and buffers of a kernel of inductor's."""
 
 
 @frozen
@@ -39,19 +40,14 @@ def variables_of(shell: Shell, shown: StackFrame) -> list[Named]:
 
 def _of_gdb(shell: Shell, shown: StackFrame) -> list[Named]:
     known = NativeVariables(shell.attach())
-    found = []
+    found: dict[str, Named] = {}
     for scope in known.scopes(shown.thread, shown.level):
-        if scope.name in {_ARGUMENTS, _LOCALS, _TENSORS} and not scope.expensive:
-            children = known.children(shown.thread, scope.handle, 0, _MOST)
-            found += [
-                Named(
-                    each.name,
-                    f"{each.value} <{each.note}>".strip() if each.note else each.value,
-                    scope.name == _ARGUMENTS,
-                )
-                for each in children
-            ]
-    return found
+        if scope.name in _SCOPES and not scope.expensive:
+            for each in known.children(shown.thread, scope.handle, 0, _MOST):
+                text = f"{each.value} <{each.note}>".strip() if each.note else each.value
+                named = Named(each.name, text, scope.name in {_ARGUMENTS, _BUFFERS})
+                found.setdefault(each.name, named)  # a kernel's argument is a buffer first, and then a pointer
+    return list(found.values())
 
 
 def _of_debugpy(shell: Shell, shown: StackFrame, frame: int) -> list[Named]:

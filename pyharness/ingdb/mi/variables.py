@@ -15,6 +15,7 @@ from pyharness.ingdb.stack import backtrace
 from pyharness.ingdb.variables.expression import evaluate
 from pyharness.ingdb.variables.frame import scopes
 from pyharness.ingdb.variables.items import Handles, page
+from pyharness.ingdb.variables.kernel import kernel_scopes
 from pyharness.model.errors import HarnessError
 from pyharness.protocol import mi
 from pyharness.reading.process.memory import UnreadableError
@@ -85,7 +86,9 @@ def _valid(frames: Frames) -> bool:
 @_answering
 def _scopes(request: mi.Scopes) -> tuple[Scope, ...]:
     frame, python = _frame(request.thread, request.level)
-    return tuple(scopes(_handles, request.thread, frame, python))
+    own = kernel_scopes(frame.handle) if isinstance(frame, NativeFrame) else ()
+    kernels = [_handles.scope(request.thread, name, content) for name, content in own]
+    return (*kernels, *scopes(_handles, request.thread, frame, python))
 
 
 @handles(mi.Children)

@@ -17,6 +17,7 @@ from pyharness.ingdb.stack import backtrace
 from pyharness.ingdb.variables import data_pointers, slices
 from pyharness.ingdb.variables.frame import frame_globals, frame_locals, op_tensor
 from pyharness.ingdb.variables.items import Item, page
+from pyharness.ingdb.variables.kernel import kernel_item
 from pyharness.ingdb.variables.native import native_item
 from pyharness.ingdb.variables.python import MODULE, python_item
 from pyharness.ingdb.variables.tensor import TensorContent
@@ -63,6 +64,8 @@ def _native(expression: str, frame: gdb.Frame, *, whole: bool) -> Item:
     frame.select()
     if item := op_tensor(frame, expression):
         return item
+    if item := kernel_item(expression, frame):
+        return item
     if sliced := slices.split(expression):
         return _sliced(expression, sliced, frame, whole=whole)
     try:
@@ -75,7 +78,9 @@ def _native(expression: str, frame: gdb.Frame, *, whole: bool) -> Item:
 
 
 def text_without_gdb(expression: str, frame: gdb.Frame) -> str | None:
-    """The text of what gdb has no expression for, a slice or a tensor's data; ``None`` for all that is gdb's."""
+    """The text of what gdb has no expression for: a slice, a tensor's data, a node; ``None`` for all that is gdb's."""
+    if item := kernel_item(expression, frame):
+        return item.variable.value
     if slices.split(expression) is None and not data_pointers.is_data(expression):
         return None
     return _native(expression, frame, whole=True).variable.value

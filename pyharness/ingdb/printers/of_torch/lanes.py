@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+import re
+
+import gdb
 
 from pyharness.ingdb.printers.registry import address_of, listed, shows
 from pyharness.ingdb.tensors.address import plain_type
-
-if TYPE_CHECKING:
-    import gdb
 
 _MEMBERS = ("values", "value")
 _MAX_LANES = 64
@@ -16,12 +15,31 @@ _MAX_LANES = 64
 
 @shows(r"at::vec::(?:\w+::)*Vectorized<.*>")
 def _vectorized(value: gdb.Value) -> str:
+    lanes = lanes_of(value)
+    return listed(iter(lanes[:_MAX_LANES]), len(lanes))
+
+
+def lanes_of(value: gdb.Value) -> list[gdb.Value]:
+    """The lanes of a ``Vectorized``, of a ``VectorizedN`` or of a ``VecMask``; empty for what is no vector."""
+    name = plain_type(value.type).name or ""
+    if re.fullmatch(r"at::vec::(?:\w+::)*Vectorized<.*>", name):
+        return _lanes(value)
+    if re.fullmatch(r"at::vec::(?:\w+::)*VectorizedN<.*>", name):
+        held = value["values"]["_M_elems"]
+        low, high = held.type.range()
+        return [lane for index in range(low, high + 1) for lane in lanes_of(held[index])]
+    if re.fullmatch(r"at::vec::(?:\w+::)*VecMask<.*>", name):
+        return [gdb.Value(float(lane) != 0) for lane in lanes_of(value["mask_"])]
+    return []
+
+
+def _lanes(value: gdb.Value) -> list[gdb.Value]:
     kind = plain_type(value.type)
     element = kind.template_argument(0)
     held = next(value[field] for field in kind.fields() if field.name in _MEMBERS)
     count = held.type.sizeof // element.sizeof
     lanes = held.reinterpret_cast(element.vector(count - 1)) if held.address is None else _in_memory(held, element)
-    return listed((lanes[index] for index in range(min(count, _MAX_LANES))), count)
+    return [lanes[index] for index in range(count)]
 
 
 def _in_memory(held: gdb.Value, element: gdb.Type) -> gdb.Value:

@@ -1,0 +1,107 @@
+"""The buffers of a kernel as tensors: the wrapper that calls it has them, the kernel itself sees pointers alone."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+from pyharness.ingdb.printers.values import tensor_of_python
+from pyharness.ingdb.variables.frame import frame_globals, frame_locals
+from pyharness.ingdb.variables.items import Item
+from pyharness.ingdb.variables.python import python_item
+from pyharness.ingdb.variables.tensor import tensor_item
+from pyharness.model.frozen import frozen
+from pyharness.model.kernel_frames import text_of
+from pyharness.model.kernel_text import parameters, passed
+from pyharness.model.variable import Variable
+from pyharness.reading.process.memory import UnreadableError
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from pyharness.ingdb.variables.kernel_frame import KernelFrame
+    from pyharness.model.kernel_text import Parameter
+
+_ELSEWHERE = (
+    "<not known here: this thread of OpenMP's has no Python on its stack. Select the thread that called the kernel.>"
+)
+
+
+@frozen
+class Passed:
+    """An argument of the call that runs."""
+
+    parameter: str
+    type: str
+    name: str
+    """What the wrapper calls it: ``buf0``."""
+
+
+def arguments(kernel: KernelFrame) -> tuple[Passed, ...]:
+    """What the wrapper passes, in order; empty where its call cannot be read."""
+    caller, _python = kernel.caller
+    taken = parameters("\n".join(kernel.text))
+    if caller is None or not caller.file or not caller.line or not kernel.standings:
+        return ()
+    lines = text_of(caller.file)
+    line = lines[caller.line - 1] if caller.line <= len(lines) else ""
+    given = passed(line, kernel.standings[0].kernel.name)
+    if len(given) != len(taken):
+        return ()
+    return tuple(Passed(each.name, each.type, name) for each, name in zip(taken, given))  # noqa: B905
+
+
+def buffers(kernel: KernelFrame) -> Iterator[Item]:
+    """Each argument of the kernel with its tensor or number."""
+    for argument in arguments(kernel):
+        yield _item(kernel, argument)
+
+
+def buffer_named(kernel: KernelFrame, name: str) -> Item | None:
+    """The argument of that name, the kernel's or the wrapper's; ``None`` where there is none."""
+    for argument in arguments(kernel):
+        if name in {argument.parameter, argument.name}:
+            return _item(kernel, argument)
+    if kernel.caller[0] is None and any(each.is_buffer and each.name == name for each in _taken(kernel)):
+        return Item(Variable(name, _ELSEWHERE)) if kernel.is_optimized else None
+    return None
+
+
+def number_named(kernel: KernelFrame, name: str) -> int:
+    """A size that is passed to the kernel, as the wrapper has it; ``ValueError`` where it has none."""
+    found = next((each for each in arguments(kernel) if each.parameter == name), None)
+    address = _address(kernel, found.name) if found else 0
+    _, python = kernel.caller
+    if not address or python is None or found is None:
+        raise ValueError(f"{name} is not known")
+    return int(python.values.describe(address))
+
+
+def _taken(kernel: KernelFrame) -> tuple[Parameter, ...]:
+    return parameters("\n".join(kernel.text))
+
+
+def _item(kernel: KernelFrame, argument: Passed) -> Item:
+    address = _address(kernel, argument.name)
+    _, python = kernel.caller
+    if not address or python is None:
+        return Item(Variable(argument.parameter, f"<{argument.name}: the wrapper does not have it>", argument.type))
+    info = tensor_of_python(address)
+    if info is None:
+        return python_item(python.values, argument.parameter, address)
+    item = tensor_item(argument.parameter, info, argument.type)
+    strides = f" strides {list(info.strides)}" if info.state == "defined" and not info.is_contiguous else ""
+    text = f"{argument.name}: {item.variable.value}{strides}"
+    return Item(replace(item.variable, value=text, evaluate=argument.parameter), item.content)
+
+
+def _address(kernel: KernelFrame, name: str) -> int:
+    """Where the wrapper's variable is; 0 where it has none."""
+    caller, python = kernel.caller
+    if caller is None or python is None:
+        return 0
+    try:
+        found = dict(frame_locals(python, caller))
+        return found.get(name) or dict(frame_globals(python, caller)).get(name, 0)
+    except UnreadableError:
+        return 0

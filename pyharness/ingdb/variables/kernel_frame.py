@@ -1,0 +1,120 @@
+"""A frame in a kernel of inductor's: the call that runs, its Python, and what its variables are here."""
+
+from __future__ import annotations
+
+from functools import cached_property
+from typing import TYPE_CHECKING
+
+import gdb
+
+from pyharness.ingdb.functions.kernel_build import is_optimized
+from pyharness.ingdb.stack import backtrace
+from pyharness.model.frames import Frame
+from pyharness.model.kernel_frames import is_kernel, standing, text_of
+from pyharness.model.kernel_text import statement_end
+from pyharness.reading.stack.merge import NativeFrame
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from pyharness.model.kernel_frames import Standing
+    from pyharness.model.kernel_map import KernelLine
+    from pyharness.reading.python.frames import PythonFrame
+    from pyharness.reading.python.threads import Python
+
+_NEAR = 40
+"""Frames of a stack in which the Python that called a kernel is."""
+_BINDING = "kernel_py"
+
+
+class KernelFrame:
+    """One that gdb has; ``kernel_frame`` finds it."""
+
+    def __init__(self, frame: gdb.Frame, file: str) -> None:
+        self.frame = frame
+        self.file = file
+
+    @cached_property
+    def caller(self) -> tuple[PythonFrame | None, Python | None]:
+        """The frame of the wrapper that called; ``None`` on a thread of OpenMP's."""
+        thread: gdb.InferiorThread | None = gdb.selected_thread()
+        if thread is None:
+            return None, None
+        frames, python = backtrace.frames_in_order(thread, _NEAR, handles=False)
+        return next((frame for frame in frames if not isinstance(frame, NativeFrame)), None), python
+
+    @cached_property
+    def standings(self) -> tuple[Standing, ...]:
+        """The call that runs; more than one where it cannot be told which."""
+        caller = self.caller[0]
+        shown = Frame("python", caller.function, caller.file, caller.line) if caller else None
+        return standing(self.file, shown)
+
+    @cached_property
+    def text(self) -> tuple[str, ...]:
+        """The lines of the kernel's file."""
+        return text_of(self.file)
+
+    @cached_property
+    def is_optimized(self) -> bool:
+        """Whether its variables cannot be had."""
+        return is_optimized(self.frame)
+
+    def symbol(self, line: KernelLine) -> tuple[gdb.Symbol, gdb.Frame] | None:
+        """The variable that a line defines, where its block is one that the thread stands in, and it is computed."""
+        if line.variable is None:
+            return None
+        end = statement_end(self.text, line.line)
+        for frame in self._around():
+            for symbol in _symbols(frame):
+                if symbol.name == line.variable and line.line <= symbol.line <= end:
+                    return (symbol, frame) if frame.find_sal().line > end else None
+        return None
+
+    def value(self, name: str) -> gdb.Value | None:
+        """The innermost variable of a name; ``None`` where there is none, or the compiler keeps it nowhere."""
+        for frame in self._around():
+            line = frame.find_sal().line
+            for symbol in _symbols(frame):
+                if symbol.name == name and symbol.line <= line:
+                    value = symbol.value(frame)
+                    return None if value.is_optimized_out else value
+        return None
+
+    def _around(self) -> Iterator[gdb.Frame]:
+        """The frame, and those of the kernel that it is called in: masked loads are functions of their own."""
+        frame: gdb.Frame | None = self.frame
+        while frame is not None and _file(frame) == self.file and frame.name() != _BINDING:
+            yield frame
+            frame = frame.older()
+
+
+def kernel_frame(frame: gdb.Frame) -> KernelFrame | None:
+    """The kernel that a frame is in; operations of vectors that are inlined there belong to it."""
+    found: gdb.Frame | None = frame
+    while found is not None:
+        file = _file(found)
+        if file and is_kernel(file):
+            return None if found.name() == _BINDING else KernelFrame(found, file)
+        if found.type() != gdb.INLINE_FRAME:
+            return None
+        found = found.older()
+    return None
+
+
+def _file(frame: gdb.Frame) -> str | None:
+    symtab = frame.find_sal().symtab
+    return symtab.fullname() if symtab else None
+
+
+def _symbols(frame: gdb.Frame) -> Iterator[gdb.Symbol]:
+    """Variables and arguments around the frame's place, the innermost first."""
+    try:
+        block: gdb.Block | None = frame.block()
+    except RuntimeError:  # no debug information
+        return
+    while block is not None and not (block.is_global or block.is_static):
+        yield from (symbol for symbol in block if symbol.is_variable or symbol.is_argument)
+        if block.function:
+            return
+        block = block.superblock

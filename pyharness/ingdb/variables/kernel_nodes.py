@@ -1,0 +1,181 @@
+"""The value of a node in the kernel that computes it, for the element that is being computed."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import replace
+from itertools import product
+from typing import TYPE_CHECKING
+
+import gdb
+
+from pyharness.ingdb.functions.kernel_build import OPTIMIZED
+from pyharness.ingdb.printers.of_torch.lanes import lanes_of
+from pyharness.ingdb.printers.values import value_text
+from pyharness.ingdb.variables.items import Item, Listed
+from pyharness.ingdb.variables.kernel_buffers import buffer_named, number_named
+from pyharness.model.kernel_text import computed, names_in, parameters, place_text
+from pyharness.model.variable import Variable
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from pyharness.ingdb.variables.kernel_frame import KernelFrame
+    from pyharness.model.kernel_frames import Standing
+    from pyharness.model.kernel_map import Held, KernelLine
+
+_MOST_LANES = 64
+_NOT_KNOWN = f"<not known: {OPTIMIZED}>"
+_SEVERAL = "<not known here: several calls of this kernel may run, and the thread has no Python that says which.>"
+
+
+def node_named(kernel: KernelFrame, name: str) -> Item | None:
+    """What a name of the graph is at this place; ``None`` where it is none of the kernel's.
+
+    ``name`` is a node of the graph that was lowered, or the call that it came from, as Dynamo names that.
+    """
+    found = [(each, nodes) for each in kernel.standings if (nodes := _nodes(each, name))]
+    if not found:
+        return None
+    if len(kernel.standings) > 1:
+        return Item(Variable(name, _SEVERAL))
+    standing, nodes = found[0]
+    lines = [(line, held) for line in standing.use.lines for held in line.holds if held.node in nodes]
+    last = [(line, held) for line, held in lines if held.node == _last(standing, nodes, lines)]
+    for line, held in last:
+        if symbol := kernel.symbol(line):
+            return _value(kernel, name, line, held, symbol[0].value(symbol[1]))
+    return _read(kernel, standing, name, nodes) or Item(Variable(name, _why_not(kernel, nodes, last)))
+
+
+def nodes_here(kernel: KernelFrame) -> Iterator[Item]:
+    """The nodes whose values are computed at this place, in the order of the lines."""
+    if len(kernel.standings) != 1:
+        return
+    for line in kernel.standings[0].use.lines:
+        for held in line.holds:
+            if symbol := kernel.symbol(line):
+                yield _value(kernel, held.node, line, held, symbol[0].value(symbol[1]))
+
+
+def element_here(kernel: KernelFrame) -> tuple[str, tuple[int, ...]] | None:
+    """The node and the element that the frame's line works on; the nearest line's that says so, behind it first."""
+    if len(kernel.standings) != 1:
+        return None
+    here = kernel.frame.find_sal().line
+    lines = [line for line in kernel.standings[0].use.lines if line.holds]
+    for line in sorted(lines, key=lambda each: (each.line < here, abs(each.line - here))):
+        for held in line.holds:
+            if held.element and (element := _element(kernel, held, {})) is not None:
+                return held.node, element
+    return None
+
+
+def index_named(kernel: KernelFrame, name: str) -> Item | None:
+    """A variable of the loops, as the tensor's dimensions: ``x0 = 3 → add[0, 3]``."""
+    uses = [held.element for each in kernel.standings for line in each.use.lines for held in line.holds]
+    if not any(name in names_in(index) for element in uses for index in element):
+        return None
+    if kernel.is_optimized:
+        return Item(Variable(name, _NOT_KNOWN))
+    value = kernel.value(name)
+    if value is None or value.type.strip_typedefs().code != gdb.TYPE_CODE_INT:
+        return None
+    at = element_here(kernel)
+    shown = f" → {at[0]}{list(at[1])}: {place_text(at[1])}" if at else ""
+    return Item(Variable(name, f"{int(value)}{shown}", str(value.type), evaluate=name))
+
+
+def _nodes(standing: Standing, name: str) -> set[str]:
+    """The node of that name, or all that a call of Dynamo's graph became."""
+    own = {node.name for node in standing.maps.nodes if node.name == name}
+    every = own or {node.name for node in standing.maps.nodes if node.captured == name}
+    read = {line.reads for line in standing.use.lines if line.reads}
+    return every & (set(standing.use.nodes) | read)
+
+
+def _last(standing: Standing, nodes: set[str], lines: list[tuple[KernelLine, Held]]) -> str:
+    """The result of a call, of the nodes that it became: the last of the graph that has a value here."""
+    held = {each.node for _, each in lines}
+    ordered = [node.name for node in standing.maps.nodes if node.name in nodes]
+    return next((name for name in reversed(ordered) if name in held), "")
+
+
+def _read(kernel: KernelFrame, standing: Standing, name: str, nodes: set[str]) -> Item | None:
+    """A node that the kernel only loads is a whole tensor already: the buffer that it is loaded from."""
+    if nodes & set(standing.use.nodes):
+        return None
+    taken = {each.name for each in parameters("\n".join(kernel.text)) if each.is_buffer}
+    texts = (kernel.text[line.line - 1] for line in standing.use.lines if line.reads in nodes)
+    loaded = {word for text in texts for word in re.findall(r"\w+", text)} & taken
+    found = buffer_named(kernel, loaded.pop()) if len(loaded) == 1 else None
+    if found is None:
+        return None
+    overwritten = " <the kernel writes to it in place: elements that are done have their new values>"
+    text = found.variable.value + overwritten * found.variable.name.startswith("in_out")
+    return Item(replace(found.variable, name=name, value=text), found.content)
+
+
+def _why_not(kernel: KernelFrame, nodes: set[str], lines: list[tuple[KernelLine, Held]]) -> str:
+    if kernel.is_optimized:
+        return _NOT_KNOWN
+    here = kernel.frame.find_sal().line
+    behind = sorted({line.line for line, _ in lines if line.line >= here})
+    if behind:
+        return f"<not computed yet: line {behind[0]} does that.>"
+    if lines:
+        return f"<not known at this line: lines {', '.join(str(line.line) for line, _ in lines[:4])} compute it.>"
+    return f"<{', '.join(sorted(nodes))}: no variable of this kernel holds it; a reduction is whole behind its loop.>"
+
+
+def _value(kernel: KernelFrame, name: str, line: KernelLine, held: Held, value: gdb.Value) -> Item:
+    if value.is_optimized_out:
+        return Item(Variable(name, "<not known: the compiler keeps it nowhere here.>", str(value.type)))
+    lanes = lanes_of(value)
+    first = _element(kernel, held, {})
+    if not lanes:
+        at = f"  {held.node}{list(first)}" if first is not None else ""
+        words = f" ({place_text(first)})" if first else ""
+        return Item(Variable(name, f"{value_text(value)}{at}{words}", str(value.type)))
+    places = _lanes(kernel, line)
+    if places is None or len(places) > len(lanes):
+        return Item(Variable(name, f"{value_text(value)}  <which lanes count is not known>", str(value.type)))
+    counted = [(_element(kernel, held, place), lanes[index]) for index, place in enumerate(places)]
+    items = [Item(Variable(f"{held.node}{_text(at)}", value_text(lane))) for at, lane in counted]
+    shown = ", ".join(item.variable.value for item in items)
+    along = " and ".join(variable for variable, _ in line.lanes)
+    span = f"{held.node}{_text(counted[0][0])} to {_text(counted[-1][0])}, along {along}"
+    return Item(Variable(name, f"[{shown}]  {span}", str(value.type)), Listed(items))
+
+
+def _text(element: tuple[int, ...] | None) -> str:
+    return str(list(element)) if element is not None else "[?]"
+
+
+def _lanes(kernel: KernelFrame, line: KernelLine) -> list[dict[str, int]] | None:
+    """For each lane that counts, how far its loop's variables are ahead; ``None`` where that cannot be told."""
+    try:
+        counts = [computed(count, lambda name: _number(kernel, name)) for _, count in line.lanes]
+    except ValueError:
+        return None
+    if not counts or any(not 0 < count <= _MOST_LANES for count in counts):
+        return None
+    variables = [variable for variable, _ in line.lanes]
+    return [dict(zip(variables, offsets)) for offsets in product(*map(range, counts))]  # noqa: B905
+
+
+def _element(kernel: KernelFrame, held: Held, ahead: dict[str, int]) -> tuple[int, ...] | None:
+    """The index in each dimension; ``None`` where a variable of it is not to be had."""
+    try:
+        return tuple(computed(index, lambda name: _number(kernel, name) + ahead.get(name, 0)) for index in held.element)
+    except ValueError:
+        return None
+
+
+def _number(kernel: KernelFrame, name: str) -> int:
+    value = kernel.value(name)
+    if value is None:
+        return number_named(kernel, name)
+    if value.type.strip_typedefs().code != gdb.TYPE_CODE_INT:
+        raise ValueError(f"{name} is no index")
+    return int(value)

@@ -1,0 +1,122 @@
+"""What the text of a kernel and of its wrapper says: parameters, where a statement ends, what a call passes.
+
+Nothing of it needs debug information, so it holds for optimized kernels, too.
+"""
+
+from __future__ import annotations
+
+import ast
+import re
+from typing import TYPE_CHECKING
+
+from pyharness.model.frozen import frozen
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+
+_SIGNATURE = re.compile(r'extern "C"\s+(?:\w+\s+)*?void\s+kernel\((.*?)\)', re.DOTALL)
+_PARAMETER = re.compile(r"(?P<type>.*?)\s*(?P<name>\w+)\s*$", re.DOTALL)
+_OPENING, _CLOSING = "([{", ")]}"
+_LONGEST = 200
+"""Lines that a statement may have."""
+
+_BINARY: dict[type[ast.operator], Callable[[int, int], int]] = {
+    ast.Add: lambda left, right: left + right,
+    ast.Sub: lambda left, right: left - right,
+    ast.Mult: lambda left, right: left * right,
+    ast.FloorDiv: lambda left, right: left // right,
+    ast.Mod: lambda left, right: left % right,
+}
+_CALLS: dict[str, Callable[..., int]] = {"min": min, "max": max, "abs": abs}
+
+
+@frozen
+class Parameter:
+    """What a kernel takes."""
+
+    type: str
+    name: str
+
+    @property
+    def is_buffer(self) -> bool:
+        """Whether it points to elements of a tensor."""
+        return self.type.endswith("*")
+
+
+def parameters(text: str) -> tuple[Parameter, ...]:
+    """The parameters of the kernel in a file's text, in order; empty where there is none."""
+    found = _SIGNATURE.search(text)
+    parts = found[1].replace("__restrict__", "").split(",") if found else ()
+    matches = (_PARAMETER.match(part) for part in parts)
+    return tuple(Parameter(match["type"].strip(), match["name"]) for match in matches if match)
+
+
+def passed(line: str, kernel: str) -> tuple[str, ...]:
+    """The expressions that a line of a wrapper passes to a kernel; empty where it is no such line."""
+    try:
+        tree = ast.parse(line.strip(), mode="eval").body
+    except (SyntaxError, ValueError):
+        return ()
+    if not isinstance(tree, ast.Call) or not isinstance(tree.func, ast.Name) or tree.func.id != kernel:
+        return ()
+    return tuple(map(ast.unparse, tree.args))
+
+
+def statement_end(lines: Sequence[str], line: int) -> int:
+    """The last line of the statement that begins at ``line``; lines count from 1."""
+    depth = 0
+    for number in range(line, min(len(lines), line + _LONGEST) + 1):
+        text = lines[number - 1].partition("//")[0]
+        depth += sum(text.count(each) for each in _OPENING) - sum(text.count(each) for each in _CLOSING)
+        if depth <= 0 and text.rstrip().endswith(";"):
+            return number
+    return line
+
+
+def computed(expression: str, value_of: Callable[[str], int]) -> int:
+    """An index of a map, which is Python over whole numbers; ``ValueError`` where it is something else.
+
+    ``value_of`` gives the values of names, and raises what it likes.
+    """
+    try:
+        tree = ast.parse(expression.strip(), mode="eval").body
+    except SyntaxError as error:
+        raise ValueError(f"{expression} is no index") from error
+    return _of(tree, value_of)
+
+
+def names_in(expression: str) -> tuple[str, ...]:
+    """The variables of an index, each once, in their order."""
+    try:
+        tree = ast.parse(expression.strip(), mode="eval")
+    except SyntaxError:
+        return ()
+    called = {node.func.id for node in ast.walk(tree) if isinstance(node, ast.Call) and isinstance(node.func, ast.Name)}
+    found = sorted((node.lineno, node.col_offset, node.id) for node in ast.walk(tree) if isinstance(node, ast.Name))
+    return tuple(dict.fromkeys(name for _, _, name in found if name not in called))
+
+
+def _of(tree: ast.expr, value_of: Callable[[str], int]) -> int:
+    if isinstance(tree, ast.Constant) and isinstance(tree.value, int):
+        return tree.value
+    if isinstance(tree, ast.Name):
+        return value_of(tree.id)
+    if isinstance(tree, ast.UnaryOp) and isinstance(tree.op, ast.USub):
+        return -_of(tree.operand, value_of)
+    if isinstance(tree, ast.BinOp) and type(tree.op) in _BINARY:
+        left, right = _of(tree.left, value_of), _of(tree.right, value_of)
+        if not right and isinstance(tree.op, (ast.FloorDiv, ast.Mod)):
+            raise ValueError(f"{ast.unparse(tree)} divides by zero")
+        return _BINARY[type(tree.op)](left, right)
+    if isinstance(tree, ast.Call) and isinstance(tree.func, ast.Name) and tree.func.id in _CALLS and tree.args:
+        return _CALLS[tree.func.id](*(_of(each, value_of) for each in tree.args))
+    raise ValueError(f"{ast.unparse(tree)} is no index")
+
+
+def place_text(element: Sequence[int]) -> str:
+    """An element in the words of a person: row and column where there are two dimensions."""
+    if len(element) == 2:
+        return f"row {element[0]}, column {element[1]}"
+    if len(element) == 1:
+        return f"element {element[0]}"
+    return ", ".join(f"dimension {number}: {index}" for number, index in enumerate(element))

@@ -1,0 +1,99 @@
+"""``--print`` in a kernel that torch.compile made: nodes for the element that is computed, buffers as tensors."""
+
+import json
+import re
+
+import pytest
+
+from kit import marks
+from kit.command import Command, environment_of
+from pyharness.model.tensors.text import number
+
+PROGRAM = """
+import json, sys, torch
+
+def model(x, y, bias):
+    hidden = torch.nn.functional.gelu(x) * y.t()
+    return (hidden + bias).relu(), hidden.sum(0)
+
+def main():
+    torch.manual_seed(0)
+    x, y, bias = torch.randn(3, 20), torch.randn(20, 3), torch.randn(20)
+    compiled = torch.compile(model, dynamic=sys.argv[1] == "dynamic")
+    with torch.no_grad():
+        hidden = torch.nn.functional.gelu(x) * y.t()
+        eager = {"gelu": torch.nn.functional.gelu(x), "hidden": hidden, "x": x}
+        json.dump({name: value.tolist() for name, value in eager.items()}, open(sys.argv[2], "w"))
+        compiled(x, y, bias)  # @call
+
+main()
+"""
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory):
+    path = tmp_path_factory.mktemp("values")
+    (path / "script.py").write_text(PROGRAM)
+    return path
+
+
+@pytest.fixture(scope="module")
+def run(folder):
+    """The stops of ``pyharness step`` in the kernel, and what eager mode computes."""
+    call = f"py:script.py:{marks.line_of('call', folder / 'script.py')}"
+    environment = {**environment_of(folder / "home"), "TORCHINDUCTOR_CACHE_DIR": str(folder / "torch")}
+
+    def run(*words, kind="static", built=("--debug-kernels",)):
+        command = ("step", "script.py", *built, "--at", call, "--into-native", *words, "--kill", "--json", "--raw")
+        result = Command(environment, folder)(*command, "--", kind, folder / "eager.json")
+        assert result.returncode == 0, result.stderr + result.stdout
+        return json.loads(result.stdout)["stops"][1:], json.loads((folder / "eager.json").read_text())
+
+    return run
+
+
+def lanes_of(text):
+    """The numbers that a vector has, and its first element and its last."""
+    found = re.fullmatch(r"\[(.*)\]  \w+\[(\d+), (\d+)\] to \[(\d+), (\d+)\], along (\w+)", text)
+    assert found, text
+    row, column, last_row, last_column = map(int, found.groups()[1:5])
+    return [float(each) for each in found[1].split(", ")], (row, column), (last_row, last_column)
+
+
+@pytest.mark.parametrize("kind", ["static", "dynamic"])
+def test_a_node_is_the_value_of_the_element_that_is_computed(run, kind):
+    words = [word for _ in range(40) for word in ("--over", "--print", "gelu", "--print", "x0")]
+    stops, eager = run(*words, kind=kind)
+    shown = [each["printed"]["gelu"] for each in stops if each["printed"]]
+    assert shown[0].startswith("<not computed yet: line "), shown
+    known = [text for text in shown if not text.startswith("<")]
+    assert known, shown
+    for text in known:
+        numbers, first, last = lanes_of(text)
+        assert len(numbers) > 1
+        between = [(row, column) for row in range(3) for column in range(20)]
+        lanes = [at for at in between if min(first, last) <= at <= max(first, last)]
+        if first[1] == last[1]:  # along the rows
+            lanes = [at for at in lanes if at[1] == first[1]]
+        assert len(numbers) == len(lanes), text
+        expected = [eager["gelu"][row][column] for row, column in lanes]
+        assert numbers == pytest.approx(expected, rel=1e-5, abs=1e-6)
+    places = [each["printed"]["x0"] for each in stops if each["printed"]]
+    assert any(re.fullmatch(r"\d+ → \w+\[\d+, \d+\]: row \d+, column \d+", text) for text in places), places
+
+
+def test_the_buffers_of_an_optimized_kernel_are_tensors_and_its_nodes_are_not_known(run):
+    words = ("--print", "in_ptr0", "--print", "gelu", "--print", "x0")
+    (stop,), eager = run(*words, built=())
+    shown = stop["printed"]
+    assert re.match(r"\w+: Tensor float32 \[\d+, \d+\] cpu \[\[", shown["in_ptr0"]), shown
+    assert number(eager["x"][0][0]) in shown["in_ptr0"]
+    for name in ("gelu", "x0"):
+        assert shown[name].startswith("<not known: "), shown
+        assert "--debug-kernels" in shown[name]
+
+
+@pytest.mark.parametrize("built", [(), ("--debug-kernels",)])
+def test_a_name_that_is_no_node_is_gdbs_or_pythons(run, built):
+    (stop,), _ = run("--print", "torch.__name__", "--print", "1 + 1", built=built)
+    assert stop["printed"] == {"torch.__name__": "'torch'", "1 + 1": "2"}

@@ -1,0 +1,77 @@
+"""What the text of a kernel and its wrapper says: parameters, arguments, ends of statements, indices."""
+
+import pytest
+
+from pyharness.model.kernel_text import computed, names_in, parameters, passed, place_text, statement_end
+
+KERNEL = """
+#include <torch/csrc/inductor/cpp_prefix.h>
+extern "C"  void  kernel(const float* in_ptr0,
+                       bfloat16* in_out_ptr0,
+                       const int64_t ks0)
+{
+    auto tmp5 = [&]
+    {
+        return decltype(tmp3())::blendv(tmp6, tmp3(), tmp4);
+    }
+    ()
+    ;
+    auto tmp7 = tmp5 + tmp6; // and (so on
+    auto tmp8 = 1;
+}
+"""
+
+
+def test_the_parameters_of_a_kernel_are_in_its_signature():
+    found = parameters(KERNEL)
+    assert [(each.name, each.type, each.is_buffer) for each in found] == [
+        ("in_ptr0", "const float*", True),
+        ("in_out_ptr0", "bfloat16*", True),
+        ("ks0", "const int64_t", False),
+    ]
+    assert parameters("int main() {}") == ()
+
+
+@pytest.mark.parametrize(
+    ("line", "expected"),
+    [
+        ("        cpp_fused_0(buf0, primals_3, s77)", ("buf0", "primals_3", "s77")),
+        ("cpp_fused_0(reinterpret_tensor(buf0, (2, 3), (3, 1), 0))", ("reinterpret_tensor(buf0, (2, 3), (3, 1), 0)",)),
+        ("cpp_fused_1(buf0)", ()),
+        ("buf2 = cpp_fused_0(buf0)", ()),
+        ("cpp_fused_0(", ()),
+    ],
+)
+def test_a_wrappers_line_says_what_is_passed(line, expected):
+    assert passed(line, "cpp_fused_0") == expected
+
+
+def test_a_statement_ends_behind_its_brackets():
+    lines = KERNEL.split("\n")
+    begins = {text.strip()[:9]: number for number, text in enumerate(lines, 1)}
+    assert statement_end(lines, begins["auto tmp5"]) == begins["auto tmp7"] - 1
+    assert statement_end(lines, begins["auto tmp7"]) == begins["auto tmp7"]
+
+
+@pytest.mark.parametrize(
+    ("expression", "value"),
+    [("x0 // 20", 2), ("(x0 % 20)", 7), ("-x1 + 3*x0", 136), ("min(x0, 5)", 5), ("ks0 - 16*((ks0//16))", 4)],
+)
+def test_an_index_is_computed_from_the_loops_variables(expression, value):
+    assert computed(expression, {"x0": 47, "x1": 5, "ks0": 20}.__getitem__) == value
+
+
+@pytest.mark.parametrize("expression", ["x0 / 2", "__import__('os')", "x0.real", "x0 // 0", "x0 +", "'a'", "1.5"])
+def test_what_is_no_index_is_refused(expression):
+    with pytest.raises(ValueError, match=r"no index|divides by zero"):
+        computed(expression, lambda _name: 4)
+
+
+def test_the_variables_of_an_index_are_named_once():
+    assert names_in("x1 + 16*x0 + x1_inner + min(x0, 3)") == ("x1", "x0", "x1_inner")
+
+
+def test_elements_are_told_by_their_dimensions():
+    assert place_text((2, 7)) == "row 2, column 7"
+    assert place_text((3,)) == "element 3"
+    assert place_text((1, 2, 3)) == "dimension 0: 1, dimension 1: 2, dimension 2: 3"
