@@ -1,4 +1,4 @@
-"""``--print`` in a kernel that torch.compile made: nodes for the element that is computed, buffers as tensors."""
+"""In a kernel that torch.compile made: nodes of the element that is computed, buffers as tensors, runs to one."""
 
 import json
 import re
@@ -18,7 +18,8 @@ def model(x, y, bias):
 
 def main():
     torch.manual_seed(0)
-    x, y, bias = torch.randn(3, 20), torch.randn(20, 3), torch.randn(20)
+    kind = torch.bfloat16 if sys.argv[1] == "bfloat16" else torch.float32
+    x, y, bias = torch.randn(3, 20).to(kind), torch.randn(20, 3).to(kind), torch.randn(20).to(kind)
     compiled = torch.compile(model, dynamic=sys.argv[1] == "dynamic")
     with torch.no_grad():
         hidden = torch.nn.functional.gelu(x) * y.t()
@@ -93,7 +94,62 @@ def test_the_buffers_of_an_optimized_kernel_are_tensors_and_its_nodes_are_not_kn
         assert "--debug-kernels" in shown[name]
 
 
+def test_vectors_of_bfloat16_have_lanes(run):
+    words = [word for _ in range(20) for word in ("--over", "--print", "tmp0", "--print", "tmp1", "--print", "tmp2")]
+    stops, _ = run(*words, kind="bfloat16")
+    shown = [text for each in stops for text in (each["printed"] or {}).values()]
+    assert not [text for text in shown if "unreadable" in text], shown
+    assert [text for text in shown if text.startswith("[") and text.count(", ") == 31], shown
+
+
 @pytest.mark.parametrize("built", [(), ("--debug-kernels",)])
 def test_a_name_that_is_no_node_is_gdbs_or_pythons(run, built):
     (stop,), _ = run("--print", "torch.__name__", "--print", "1 + 1", built=built)
     assert stop["printed"] == {"torch.__name__": "'torch'", "1 + 1": "2"}
+
+
+@pytest.fixture(scope="module")
+def prompt(folder):
+    """What the prompt says of commands in the kernel, and what eager mode computes."""
+    call = f"py:script.py:{marks.line_of('call', folder / 'script.py')}"
+    environment = {**environment_of(folder / "home"), "TORCHINDUCTOR_CACHE_DIR": str(folder / "torch")}
+
+    def prompt(*commands, kind="static", built=("--debug-kernels",)):
+        typed = [word for line in ("into native", *commands, "kill") for word in ("-c", line)]
+        command = Command(environment, folder)
+        result = command("debug", "script.py", *built, "--at", call, *typed, "--", kind, folder / "eager.json")
+        return result, json.loads((folder / "eager.json").read_text())
+
+    return prompt
+
+
+@pytest.mark.parametrize("kind", ["static", "dynamic"])
+def test_it_runs_on_to_the_element_of_a_node(prompt, kind):
+    result, eager = prompt("element gelu[2, 7]", "next", "p gelu", kind=kind)
+    shown = [line for line in result.stdout.splitlines() if re.search(r"\]  \w+\[.* along ", line)]
+    assert shown, result.stdout + result.stderr
+    numbers, first, last = lanes_of(shown[-1])
+    lane = 2 - first[0] if first[1] == last[1] else 7 - first[1] + 20 * (2 - first[0])
+    assert numbers[lane] == pytest.approx(eager["gelu"][2][7], rel=1e-5)
+
+
+def test_an_element_that_was_computed_already_ends_at_the_caller(prompt):
+    result, _ = prompt("element gelu[2, 7]", "element gelu[2, 7]", "element gelu[2, 7]", "element gelu[2, 7]")
+    assert "· python · call ·" in result.stdout
+    assert "This frame is in no kernel" in result.stderr
+
+
+@pytest.mark.parametrize(
+    ("typed", "built", "said"),
+    [
+        ("element", ("--debug-kernels",), "Which element?"),
+        ("element 7", ("--debug-kernels",), "is no element"),
+        ("element nix[0, 0]", ("--debug-kernels",), "No line of this kernel computes 'nix'"),
+        ("element gelu[0]", ("--debug-kernels",), "has 2 dimensions"),
+        ("element gelu[0, 0]", (), "--debug-kernels"),
+    ],
+)
+def test_what_is_no_element_is_refused(prompt, typed, built, said):
+    result, _ = prompt(typed, built=built)
+    assert said in result.stderr
+    assert "Traceback" not in result.stderr

@@ -46,6 +46,10 @@ class NativeVariables:
             message, _, remedy = error.message.partition("\n")
             raise NoValueError(message, remedy) from error
 
+    def find_element(self, thread: int, level: int, node: str, element: tuple[int, ...]) -> mi.KernelLines:
+        """Where the kernel that a frame is in computes an element of a node; with no name, of the node of the line."""
+        return self._native.ask_about(thread, mi.FindElement(thread, level, node, element))
+
     def assign(self, thread: int, handle: int, name: str, value: str) -> Variable:
         """Set one of the variables behind a handle; the variable as it is then."""
         return self._native.ask_about(thread, mi.SetVariable(thread, handle, name, value))

@@ -16,6 +16,8 @@ from pyharness.ingdb.variables.expression import evaluate
 from pyharness.ingdb.variables.frame import scopes
 from pyharness.ingdb.variables.items import Handles, page
 from pyharness.ingdb.variables.kernel import kernel_scopes
+from pyharness.ingdb.variables.kernel_elements import lines_of_element
+from pyharness.ingdb.variables.kernel_frame import kernel_frame
 from pyharness.model.errors import HarnessError
 from pyharness.protocol import mi
 from pyharness.reading.process.memory import UnreadableError
@@ -116,6 +118,14 @@ def _evaluate_variable(request: mi.EvaluateVariable) -> Variable:
     with ending.possible():
         item = evaluate(request.expression, frame, python, request.thread, whole=request.whole)
     return _handles.variable(request.thread, item)
+
+
+@handles(mi.FindElement)
+@_answering
+def _find_element(request: mi.FindElement) -> mi.KernelLines:
+    frame, _python = _frame(request.thread, request.level)
+    kernel = kernel_frame(frame.handle) if isinstance(frame, NativeFrame) else None
+    return lines_of_element(kernel, request.node, request.element)
 
 
 @handles(mi.ForgetVariables)

@@ -48,7 +48,7 @@ def arguments(kernel: KernelFrame) -> tuple[Passed, ...]:
     given = passed(line, kernel.standings[0].kernel.name)
     if len(given) != len(taken):
         return ()
-    return tuple(Passed(each.name, each.type, name) for each, name in zip(taken, given))  # noqa: B905
+    return tuple(Passed(each.name, each.type, name) for each, name in zip(taken, given, strict=True))
 
 
 def buffers(kernel: KernelFrame) -> Iterator[Item]:

@@ -26,6 +26,7 @@ if TYPE_CHECKING:
 
 _MOST_LANES = 64
 _NOT_KNOWN = f"<not known: {OPTIMIZED}>"
+_MASKED = "<not of the node: for this element {} does not hold, or is not known here.>"
 _SEVERAL = "<not known here: several calls of this kernel may run, and the thread has no Python that says which.>"
 
 
@@ -86,6 +87,13 @@ def index_named(kernel: KernelFrame, name: str) -> Item | None:
     return Item(Variable(name, f"{int(value)}{shown}", str(value.type), evaluate=name))
 
 
+def result_of(standing: Standing, name: str) -> str:
+    """The node that a name of the graph means among those that variables of the kernel hold; empty for none."""
+    nodes = _nodes(standing, name)
+    lines = [(line, held) for line in standing.use.lines for held in line.holds if held.node in nodes]
+    return _last(standing, nodes, lines)
+
+
 def _nodes(standing: Standing, name: str) -> set[str]:
     """The node of that name, or all that a call of Dynamo's graph became."""
     own = {node.name for node in standing.maps.nodes if node.name == name}
@@ -133,6 +141,8 @@ def _value(kernel: KernelFrame, name: str, line: KernelLine, held: Held, value: 
         return Item(Variable(name, "<not known: the compiler keeps it nowhere here.>", str(value.type)))
     lanes = lanes_of(value)
     first = _element(kernel, held, {})
+    if not lanes and not all(_mask(kernel, line, 1) or [False]):
+        return Item(Variable(name, _MASKED.format(line.mask), str(value.type)))
     if not lanes:
         at = f"  {held.node}{list(first)}" if first is not None else ""
         words = f" ({place_text(first)})" if first else ""
@@ -141,11 +151,28 @@ def _value(kernel: KernelFrame, name: str, line: KernelLine, held: Held, value: 
     if places is None or len(places) > len(lanes):
         return Item(Variable(name, f"{value_text(value)}  <which lanes count is not known>", str(value.type)))
     counted = [(_element(kernel, held, place), lanes[index]) for index, place in enumerate(places)]
-    items = [Item(Variable(f"{held.node}{_text(at)}", value_text(lane))) for at, lane in counted]
+    counts = _mask(kernel, line, len(counted))
+    if counts is None:
+        return Item(Variable(name, _MASKED.format(line.mask), str(value.type)))
+    items = [
+        Item(Variable(f"{held.node}{_text(at)}", value_text(lane) if of_node else "—"))
+        for (at, lane), of_node in zip(counted, counts, strict=True)
+    ]
     shown = ", ".join(item.variable.value for item in items)
     along = " and ".join(variable for variable, _ in line.lanes)
     span = f"{held.node}{_text(counted[0][0])} to {_text(counted[-1][0])}, along {along}"
     return Item(Variable(name, f"[{shown}]  {span}", str(value.type)), Listed(items))
+
+
+def _mask(kernel: KernelFrame, line: KernelLine, count: int) -> list[bool] | None:
+    """For each lane, whether its element is one of the node's; ``None`` where that cannot be told."""
+    if line.mask is None:
+        return [True] * count
+    value = kernel.value(line.mask)
+    if value is None:
+        return None
+    lanes = lanes_of(value) or [value] * count
+    return [float(lane) != 0 for lane in lanes[:count]] if len(lanes) >= count else None
 
 
 def _text(element: tuple[int, ...] | None) -> str:
@@ -161,7 +188,7 @@ def _lanes(kernel: KernelFrame, line: KernelLine) -> list[dict[str, int]] | None
     if not counts or any(not 0 < count <= _MOST_LANES for count in counts):
         return None
     variables = [variable for variable, _ in line.lanes]
-    return [dict(zip(variables, offsets)) for offsets in product(*map(range, counts))]  # noqa: B905
+    return [dict(zip(variables, offsets, strict=True)) for offsets in product(*map(range, counts))]
 
 
 def _element(kernel: KernelFrame, held: Held, ahead: dict[str, int]) -> tuple[int, ...] | None:

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import re
 from typing import TYPE_CHECKING
 
 from pyharness.debugger.breakpoint import Breakpoint
+from pyharness.debugger.native.variables import NativeVariables
 from pyharness.model.errors import HarnessError, UsageError
 from pyharness.model.text.code_lines import function_lines
 from pyharness.prompt.commands.breaking import place
@@ -19,6 +21,7 @@ if TYPE_CHECKING:
     from pyharness.prompt.session import Session
 
 _GOING = "going on"
+_ELEMENT = re.compile(r"(\w*)\s*\[((?:\s*\d{1,18}\s*,?)*)\]")
 _MOST = 10_000
 """Steps of one command."""
 
@@ -92,6 +95,20 @@ def until(session: Session, rest: str) -> None:
     """
     places = [place(session, rest)] if rest else _lines_below(session, session.where.shown.frame)
     run_to(session, places, "continue" if rest and not rest.isdecimal() else "out")
+
+
+@command("element", about=_GOING, takes="[NODE][INDEX, ...]", needs="change", note="[2, 7] is of the line's node")
+def element(session: Session, rest: str) -> None:
+    """Run on in a kernel of inductor's to where it computes an element of a node, or to the caller."""
+    found = _ELEMENT.fullmatch(rest.strip())
+    if found is None:
+        raise UsageError(f"{rest!r} is no element." if rest else "Which element?", "For example: element gelu[2, 7]")
+    indices = tuple(int(index) for index in found[2].split(",") if index.strip())
+    shown = session.where.shown
+    if shown.frame.language != "native":
+        raise HarnessError("This frame is in no kernel that torch.compile made.", "Step into one, or select its frame.")
+    known = NativeVariables(session.shell.attach()).find_element(shown.thread, shown.level, found[1], indices)
+    run_to(session, [place(session, f"native:{known.file}:{line} if {why}") for line, why in known.conditions.items()])
 
 
 def run_to(session: Session, places: Sequence[Where], request: Request = "out") -> None:

@@ -101,6 +101,27 @@ class SetVariable(Running[Variable], name="ph-set-variable"):
 
 
 @frozen
+class KernelLines:
+    """Where a kernel that torch.compile made computes an element of a node."""
+
+    file: str
+    node: str
+    conditions: dict[str, str]
+    """By the number of a line, in which round of its loops that is: C++ over the loops' variables."""
+
+
+@frozen
+class FindElement(Command[KernelLines], name="ph-find-element"):
+    """Where the kernel that a frame is in computes an element."""
+
+    thread: int
+    level: int
+    node: str
+    """Empty for that of the frame's line."""
+    element: tuple[int, ...]
+
+
+@frozen
 class EvaluateVariable(Running[Variable], name="ph-evaluate-variable"):
     """An expression as a variable, in the language of its frame; a native one may call functions of the program."""
 

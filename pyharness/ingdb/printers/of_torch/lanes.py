@@ -36,10 +36,20 @@ def lanes_of(value: gdb.Value) -> list[gdb.Value]:
 def _lanes(value: gdb.Value) -> list[gdb.Value]:
     kind = plain_type(value.type)
     element = kind.template_argument(0)
-    held = next(value[field] for field in kind.fields() if field.name in _MEMBERS)
+    held = _held(value)
+    if held is None:
+        raise gdb.error(f"{kind} has no lanes that are known")
     count = held.type.sizeof // element.sizeof
     lanes = held.reinterpret_cast(element.vector(count - 1)) if held.address is None else _in_memory(held, element)
     return [lanes[index] for index in range(count)]
+
+
+def _held(value: gdb.Value) -> gdb.Value | None:
+    """The register of a vector: its class has it, or, for whole numbers and bfloat16, the base class."""
+    fields = plain_type(value.type).fields()
+    own = next((value[field] for field in fields if field.name in _MEMBERS and not field.is_base_class), None)
+    bases = (_held(value[field]) for field in fields if field.is_base_class)
+    return own if own is not None else next((each for each in bases if each is not None), None)
 
 
 def _in_memory(held: gdb.Value, element: gdb.Type) -> gdb.Value:
