@@ -22,7 +22,7 @@ class Process:
     @property
     def role(self):
         words = self.command.split()
-        if words[0].endswith("gdb"):
+        if words and words[0].endswith("gdb"):  # one that becomes another program has no words for a moment
             return "gdb"
         parts = {"program": "--channel", "harness": "step"}
         return next((role for role, part in parts.items() if part in words), "other")
