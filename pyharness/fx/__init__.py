@@ -35,6 +35,7 @@ if TYPE_CHECKING:
     from pyharness.fx.transforms import probe as probe
     from pyharness.fx.transforms import replace as replace
     from pyharness.fx.transforms import transform as transform
+    from pyharness.fx.verifying.kernels.verify import verify_compiled as verify_compiled
     from pyharness.fx.verifying.verify import verify as verify
 else:
     from pyharness.host.first_use import on_first_use
@@ -55,6 +56,7 @@ else:
             "tracing.tracer": "CannotTraceError trace Tracer",
             "transforms": "breakpoint_before inline inverse invert NotInvertibleError probe Probed replace transform "
             "Transform TransformError",
+            "verifying.kernels.verify": "verify_compiled",
             "verifying.verify": "verify",
         },
     )

@@ -14,7 +14,7 @@ VERBS = {
     "diff": "what a pass changed: two graphs, or two versions of one, side by side",
     "draw": "a page to look at in a browser: nodes in boxes of their modules, with code, shapes and search",
     "export": "a package of readable, editable Python of one graph, with its parameters",
-    "verify": "whether a pass changes what a model computes, and the first node that differs",
+    "verify": "whether a pass, or inductor, changes what a model computes, and the first node that differs",
     "bisect": "the first bad pass of a list, the graph shrunk to what it takes, and a script that shows it",
     "determinism": "whether a pass gives the same code whatever the order of sets is",
     "compiled": "what torch.compile made of a program: graphs, graph breaks, guards, recompilations",

@@ -139,8 +139,13 @@ def _of_values(
     path: str, one: torch.Tensor, other: torch.Tensor, near: tuple[float, float], tolerance: Tolerance
 ) -> Difference | None:
     close = _close(one, other, near, tolerance)
-    if bool(close.all()):
-        return None
+    return None if bool(close.all()) else measured(path, one, other, close, near)
+
+
+def measured(
+    path: str, one: torch.Tensor, other: torch.Tensor, close: torch.Tensor, near: tuple[float, float]
+) -> Difference:
+    """How far two tensors are apart, whose elements are near enough where ``close`` is true; some are not."""
     wide_one, wide_other = _wide(one), _wide(other)
     sizes = _sizes(wide_one, wide_other, close, near)
     message = f"{sizes.count:,} of {sizes.total:,} elements differ" if sizes.worst else "the number differs"

@@ -27,11 +27,12 @@ if TYPE_CHECKING:
     from pyharness.fx.verifying.keeping import Kept
     from pyharness.model.results.verdict import Fault
 
-_PREFIX = "gradient of "
+PREFIX = "gradient of "
+"""Before what a gradient is to."""
 
 
 @dataclass(frozen=True)
-class _Given:
+class Given:
     """What one call gave back for the weights that its outputs have."""
 
     gradients: Mapping[str, torch.Tensor]
@@ -45,14 +46,14 @@ def gradients_compared(pair: Pair, tolerance: Tolerance, state: Kept, *, seed: i
     Raises ``UsageError`` where the original has no gradients.
     """
     with _recording():
-        expected = _given(pair.original, pair, state, seed)
+        expected = given_by(pair.original, pair, state, seed)
         if expected.error is not None:
             name = getattr(pair.original, "__name__", type(pair.original).__name__)
             raise UsageError(
                 f"The original, {name}, gives no gradients: {described(expected.error)}",
                 "Leave gradients=True out, or give inputs and parameters of floating point.",
             )
-        actual = _given(pair.transformed, pair, state, seed)
+        actual = given_by(pair.transformed, pair, state, seed)
         found = tuple(_compared(expected, actual, tolerance))
         if not found:
             return Verdict(ok=True, notes=_left_out(expected, actual))
@@ -68,9 +69,14 @@ def _recording() -> Iterator[None]:
         yield
 
 
-def _given(function: Callable[..., Any], pair: Pair, state: Kept, seed: int) -> _Given:
+def given_by(
+    function: Callable[..., Any], pair: Pair, state: Kept, seed: int, owner: Callable[..., Any] | None = None
+) -> Given:
+    """Call ``function`` and have weights from ``seed`` go backward; the parameters are those of ``owner``, if named."""
     state.begin()
-    parameters = {name: each for name, each in tensors_of(function).items() if each.requires_grad}
+    parameters = {
+        name: each for name, each in tensors_of(function if owner is None else owner).items() if each.requires_grad
+    }
     given = _asking((pair.args, dict(pair.kwargs)))
     by_name = {
         f"inputs{leaf.path[3:]}": leaf.value for leaf in leaves(given) if _requires_grad(leaf.value)
@@ -80,8 +86,8 @@ def _given(function: Callable[..., Any], pair: Pair, state: Kept, seed: int) -> 
         result = function(*args, **kwargs)
         found = _backward(result, list(by_name.values()), seed)
     except Exception as error:  # noqa: BLE001  (the user's code)
-        return _Given({}, error)
-    return _Given(dict(zip(by_name, found, strict=True)))
+        return Given({}, error)
+    return Given(dict(zip(by_name, found, strict=True)))
 
 
 def _asking(value: Any) -> Any:
@@ -117,16 +123,16 @@ def _requires_grad(value: Any) -> bool:
     return isinstance(value, torch.Tensor) and value.requires_grad
 
 
-def _compared(expected: _Given, actual: _Given, tolerance: Tolerance) -> Iterator[Difference]:
+def _compared(expected: Given, actual: Given, tolerance: Tolerance) -> Iterator[Difference]:
     if actual.error is not None:
         yield Difference("", "error", f"its backward raises {described(actual.error)}")
         return
     for name in _common(expected, actual):
         for each in _between(expected.gradients[name], actual.gradients[name], tolerance):
-            yield replace(each, path=f"{_PREFIX}{name}")
+            yield replace(each, path=f"{PREFIX}{name}")
 
 
-def _common(expected: _Given, actual: _Given) -> list[str]:
+def _common(expected: Given, actual: Given) -> list[str]:
     return [name for name in expected.gradients if name in actual.gradients]
 
 
@@ -134,7 +140,7 @@ def _between(one: torch.Tensor, other: torch.Tensor, tolerance: Tolerance) -> It
     return differences((Leaf("", one.detach()),), (Leaf("", other.detach()),), tolerance)
 
 
-def _left_out(expected: _Given, actual: _Given) -> tuple[str, ...]:
+def _left_out(expected: Given, actual: Given) -> tuple[str, ...]:
     rest = sorted(expected.gradients.keys() ^ actual.gradients.keys()) if actual.error is None else []
     return (f"gradients not compared, only one of both has them: {', '.join(rest)}",) if rest else ()
 
@@ -189,7 +195,7 @@ def _located(pair: Pair, found: tuple[Difference, ...], tolerance: Tolerance, st
                 blamed,
                 kind="gradient",
                 reason=reason,
-                difference=replace(difference, path=f"{_PREFIX}{node.name}{difference.path}"),
+                difference=replace(difference, path=f"{PREFIX}{node.name}{difference.path}"),
                 counterpart=counterpart.name if counterpart is not None else None,
             )
     return _holder(search, found, alignment)
@@ -205,10 +211,10 @@ def _blamed(node: Node, alignment: Alignment) -> Node:
 
 def _holder(search: Search, found: tuple[Difference, ...], alignment: Alignment) -> Fault | None:
     """The module whose parameter has another gradient although the values around it have the same."""
-    names = [each.path.removeprefix(_PREFIX) for each in found]
+    names = [each.path.removeprefix(PREFIX) for each in found]
     for node in search.transformed.graph.nodes:
         if node.op == "call_module" and any(name.startswith(f"{node.target}.") for name in names):
-            difference = next(each for each in found if each.path.startswith(f"{_PREFIX}{node.target}."))
+            difference = next(each for each in found if each.path.startswith(f"{PREFIX}{node.target}."))
             other = alignment.of.get(node)
             return placed(
                 search.transformed,

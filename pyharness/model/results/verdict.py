@@ -12,6 +12,7 @@ from pyharness.model.frozen import frozen
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
+    from pyharness.model.results.compiled_verdict import CompiledVerdict
     from pyharness.model.text.styled_line import Line
 
 Symptom = Literal["value", "dtype", "shape", "device", "layout", "structure", "error", "state"]
@@ -178,23 +179,23 @@ class Verdict:
 
     def to_json(self) -> dict[str, Any]:
         """The object that ``--json`` prints."""
-        data = _plain(asdict(self))
+        data = plain(asdict(self))
         return {"headline": self.headline, **data}
 
 
 class DifferenceError(HarnessError, AssertionError):
     """A transformed graph does not do what the original does; ``verdict`` says all that is known."""
 
-    def __init__(self, verdict: Verdict) -> None:
+    def __init__(self, verdict: Verdict | CompiledVerdict) -> None:
         super().__init__(str(verdict))
         self.verdict = verdict
 
 
-def _plain(value: Any) -> Any:
-    """Without what JSON has no word for: complex numbers, infinities and NaN become text."""
+def plain(value: Any) -> Any:
+    """Data without what JSON has no word for: complex numbers, infinities and NaN become text."""
     if isinstance(value, dict):
-        return {key: _plain(each) for key, each in value.items()}
+        return {key: plain(each) for key, each in value.items()}
     if isinstance(value, (tuple, list)):
-        return [_plain(each) for each in value]
+        return [plain(each) for each in value]
     odd = isinstance(value, complex) or (isinstance(value, float) and not math.isfinite(value))
     return str(value) if odd else value

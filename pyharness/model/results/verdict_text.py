@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 
     from pyharness.model.results.verdict import Around, Difference, Fault, Sizes, Verdict
 
-_TITLE = 9
+TITLE = 9
 """Columns of what a line is about."""
 _SHOWN = 5
 """Differences of the result that are shown."""
@@ -32,41 +32,43 @@ def verdict_lines(verdict: Verdict) -> Iterator[Line]:
         yield Line(f"also wrong: node {other.node}, {other.reason}", "bad")
     for title, found in (("result", verdict.outputs), ("gradient", verdict.gradients)):
         for difference in found[:_SHOWN]:
-            yield from _difference(title, difference)
+            yield from difference_lines(title, difference)
         if len(found) > _SHOWN:
-            yield Line(f"  {'':{_TITLE}}  and {len(found) - _SHOWN} more", "faint")
+            yield Line(f"  {'':{TITLE}}  and {len(found) - _SHOWN} more", "faint")
     for note in verdict.notes:
-        yield Line(f"  {'note':{_TITLE}}  {note}", "faint")
+        yield Line(f"  {'note':{TITLE}}  {note}", "faint")
 
 
 def _fault(fault: Fault) -> Iterator[Line]:
     inside = f" in the graph of {fault.within}" if fault.within else ""
     yield Line(f"The first difference is made by node {fault.node}{inside}: {fault.reason}", "bad")
-    yield Line(f"  {'node':{_TITLE}}  {fault.op} {fault.target}")
+    yield Line(f"  {'node':{TITLE}}  {fault.op} {fault.target}")
     if fault.module is not None:
-        yield Line(f"  {'module':{_TITLE}}  {fault.module or '(root)'}", "place")
-    yield from _place("generated", fault.file, fault.line)
-    yield from _place("made from", fault.origin_file, fault.origin_line)
+        yield Line(f"  {'module':{TITLE}}  {fault.module or '(root)'}", "place")
+    yield from place_lines("generated", fault.file, fault.line)
+    yield from place_lines("made from", fault.origin_file, fault.origin_line)
     if fault.counterpart and fault.counterpart != fault.node:
-        yield Line(f"  {'original':{_TITLE}}  node {fault.counterpart}")
+        yield Line(f"  {'original':{TITLE}}  node {fault.counterpart}")
     if fault.through:
-        yield Line(f"  {'through':{_TITLE}}  {', '.join(fault.through)}: the original has no such values", "faint")
+        yield Line(f"  {'through':{TITLE}}  {', '.join(fault.through)}: the original has no such values", "faint")
     if fault.difference:
-        yield from _difference("differs", fault.difference)
+        yield from difference_lines("differs", fault.difference)
 
 
-def _place(title: str, file: str | None, line: int | None) -> Iterator[Line]:
+def place_lines(title: str, file: str | None, line: int | None) -> Iterator[Line]:
+    """A line of a file, if there is one."""
     if file and line:
-        yield Line(f"  {title:{_TITLE}}  {short_path(file)}:{line}  {source_line(file, line)}".rstrip(), "place")
+        yield Line(f"  {title:{TITLE}}  {short_path(file)}:{line}  {source_line(file, line)}".rstrip(), "place")
 
 
-def _difference(title: str, difference: Difference) -> Iterator[Line]:
+def difference_lines(title: str, difference: Difference) -> Iterator[Line]:
+    """How far a value is off, and the elements around the worst one."""
     path = f"{difference.path}: " if difference.path else ""
     counted = difference.sizes is not None and difference.symptom == "value" and bool(difference.sizes.worst)
     if not counted:
-        yield Line(f"  {title:{_TITLE}}  {path}{difference.message}")
+        yield Line(f"  {title:{TITLE}}  {path}{difference.message}")
     if difference.sizes:
-        start = f"{title:{_TITLE}}  {path}" if counted else f"{'':{_TITLE}}  "
+        start = f"{title:{TITLE}}  {path}" if counted else f"{'':{TITLE}}  "
         yield Line(f"  {start}{_sizes(difference.sizes)}")
     if difference.around and difference.sizes:
         yield from _around(difference.around, difference.sizes)
@@ -86,8 +88,8 @@ def _around(around: Around, sizes: Sizes) -> Iterator[Line]:
     start = f"from {list(around.start)}" if around.start else ""
     for title, row in zip(("original", "is"), rows, strict=True):
         text = "  ".join(f"{cell:>{width}}" for cell, width in zip(row, widths, strict=True))
-        yield Line(f"  {'':{_TITLE}}  {title:8}  {text}  {start}".rstrip())
+        yield Line(f"  {'':{TITLE}}  {title:8}  {text}  {start}".rstrip())
     if sizes.worst and around.start and len(widths) > 1:
         column = sizes.worst[-1] - around.start[-1]
         before = sum(widths[:column]) + 2 * column
-        yield Line(f"  {'':{_TITLE}}  {'':8}  {' ' * before}{'^' * widths[column]}", "bad")
+        yield Line(f"  {'':{TITLE}}  {'':8}  {' ' * before}{'^' * widths[column]}", "bad")
