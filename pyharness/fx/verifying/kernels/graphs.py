@@ -133,15 +133,15 @@ class GraphRun:
                 wrong.append(Wrong(node, expected, made[node], where, None))
         if wrong:
             self._explain(statement, made, wrong)
-        self._note_turned(statement, judge)
+        self._note_turned(statement, judge, made)
         self._known.update(made)
 
-    def _note_turned(self, statement: Statement, judge: Judge) -> None:
+    def _note_turned(self, statement: Statement, judge: Judge, made: Mapping[Node, torch.Tensor]) -> None:
         """Keep the first comparison that rounding turns: results may differ by it although no kernel is wrong."""
-        for node, eager, wide in judge.turned() if self._findings.turned is None else ():
+        for node, eager, other in judge.turned(made) if self._findings.turned is None else ():
             kernel, use = self._kernel(statement) if statement.kernel else (None, None)
             expected = Expected(eager, eager, (), eager.dtype)
-            wrong = Wrong(node, expected, wide, eager != wide, line_of(use, node) if use else None, kind="rounding")
+            wrong = Wrong(node, expected, other, eager != other, line_of(use, node) if use else None, kind="rounding")
             place = Place(self._lowered, statement, kernel, use)
             self._findings.turned = fault(place, wrong, self._tolerance, {}, {})
             return

@@ -79,13 +79,19 @@ class Judge:
             return None
         return Expected(eager, wide, tuple(samples), dtype)
 
-    def turned(self) -> Iterator[tuple[Node, torch.Tensor, torch.Tensor]]:
-        """Comparisons that were computed on the way and that rounding turns: as eager mode has them, and unrounded."""
-        eager, wide = (run.computed() for run in self._runs[:2])
+    def turned(self, made: Mapping[Node, torch.Tensor]) -> Iterator[tuple[Node, torch.Tensor, torch.Tensor]]:
+        """Comparisons that rounding turns: as eager mode has them, and as a kernel has or can have them.
+
+        They were computed on the way; ``made`` is what the kernel has.
+        """
+        eager, *others = (run.computed() for run in self._runs)
         for node, value in eager.items():
-            compares = name_of(node.target) in COMPARISONS and node in wide and isinstance(value, torch.Tensor)
-            if compares and bool((value != wide[node]).any()):
-                yield node, value, wide[node]
+            if name_of(node.target) in COMPARISONS and isinstance(value, torch.Tensor):
+                known = [made[node]] if node in made else [each[node] for each in others if node in each]
+                for other in known:
+                    if bool((value != other).any()):
+                        yield node, value, other
+                        break
 
     def given(self, node: Node) -> tuple[torch.Tensor, torch.Tensor] | None:
         """What a node is taken to be where others are computed from it: eagerly, and in float64."""

@@ -64,6 +64,8 @@ def verify_compiled(  # noqa: PLR0913  (one for each thing that can be chosen)
             raise UsageError(message, "Give inputs=(...) and kwargs={...} as in a call of it.")
         with _following(tolerance, findings, lost):
             compiled = ran(whole, state, torch.compile(model, backend=backend()))
+        if isinstance(compiled.error, HarnessError):
+            raise compiled.error
         if compiled.error is not None and (failed := failure(compiled.error)) is not None:
             raise failed
         if not findings.graphs:
