@@ -152,3 +152,10 @@ def test_calls_of_torchs_own_functions_alone_are_compared_too():
     verdict = verify_compiled(lambda x, y: x @ y, inputs())
     assert verdict.ok
     assert (verdict.kernels, verdict.nodes) == (0, 1)
+
+
+def test_what_a_kernel_need_not_store_is_not_missed():
+    """torch fuses a check of its own with what it checks, and leaves out the store that nobody reads."""
+    x = torch.randint(0, 7, (40, 35))
+    verdict = verify_compiled(lambda x: torch.nn.functional.one_hot(x % 7, 7).sum(0) + 1, (x,))
+    assert verdict.ok, str(verdict)

@@ -41,6 +41,15 @@ def statements_of(wrapper: str, kernels: set[str]) -> dict[int, Statement]:
     return found
 
 
+def last_uses(wrapper: str) -> dict[str, int]:
+    """By each variable of a wrapper: the line that reads it last."""
+    found: dict[str, int] = {}
+    for node in ast.walk(ast.parse(wrapper)):
+        if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Load):
+            found[node.id] = max(node.lineno, found.get(node.id, 0))
+    return found
+
+
 def _statement(node: ast.stmt, kernels: set[str]) -> Statement | None:
     value = getattr(node, "value", None)
     if not isinstance(node, (ast.Expr, ast.Assign)) or value is None:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import torch
 
-from pyharness.fx.inductor.statements import Statement, run, statements_of
+from pyharness.fx.inductor.statements import Statement, last_uses, run, statements_of
 from pyharness.fx.inductor.wrappers import kernels_of
 from pyharness.fx.verifying.differences import is_same
 from pyharness.fx.verifying.kernels.faults import Place, fault
@@ -64,6 +64,7 @@ class GraphRun:
         """Inputs that the graph changes, and by which node."""
         kernels = {name for name, _ in kernels_of(lowered.text)}
         self._statements = statements_of(lowered.text, kernels)
+        self._used = last_uses(lowered.text)
         self._before: dict[str, Any] = {}
         self._stale: dict[str, str] = {}
         """By a variable that the statement reads: what is wrong with its memory."""
@@ -123,6 +124,8 @@ class GraphRun:
             node, value = self._node_of(name), variables.get(name)
             if node is None or node in self._known or not isinstance(value, torch.Tensor):
                 continue
+            if self._used.get(name, 0) <= statement.line and node.name not in self._stored(statement):
+                continue  # nobody reads it, so it need not have been stored
             made[node] = value.detach().clone()
             expected = None if is_random(node) else judge.expected(node)
             if expected is None or expected.wide.shape != value.shape:
@@ -135,6 +138,11 @@ class GraphRun:
             self._explain(statement, made, wrong)
         self._note_turned(statement, judge, made)
         self._known.update(made)
+
+    def _stored(self, statement: Statement) -> set[str]:
+        """The nodes whose values a kernel stores, also those that it alone reads again."""
+        _, use = self._kernel(statement) if statement.kernel else (None, None)
+        return {row.node for row in use.lines if row.kind == "store"} if use else set()
 
     def _note_turned(self, statement: Statement, judge: Judge, made: Mapping[Node, torch.Tensor]) -> None:
         """Keep the first comparison that rounding turns: results may differ by it although no kernel is wrong."""

@@ -136,21 +136,30 @@ class Wide(Run):
 
 
 class Rounded(Wide):
-    """In float64, each result off by as much as rounding it to the node's dtype could be, at random."""
+    """In float64, each result off by as much as rounding it to the node's dtype could be, at random.
+
+    What is computed of many numbers, a sum for one, is computed of numbers that are off so, too: it rounds on its way.
+    """
 
     def __init__(self, module: GraphModule, known: Mapping[Node, Any], seed: int) -> None:
         super().__init__(module, known)
         self._numbers = torch.Generator().manual_seed(seed)
 
     def _called(self, node: Node, args: Any, named: Any) -> Any:
+        dtype = dtype_of(node)
+        if not _is_float_type(dtype):
+            return super()._called(node, args, named)
+        eps = torch.finfo(dtype).eps  # type: ignore[arg-type]
+        if torch.Tag.pointwise not in getattr(node.target, "tags", ()):
+            args, named = mapped((args, named), lambda leaf: self._off(leaf, eps))
         result = super()._called(node, args, named)
         given = {storage_of(each) for each in tensors((args, named))}
-        dtype = dtype_of(node)
-        if not isinstance(result, torch.Tensor) or not _is_float(result) or storage_of(result) in given:
-            return result
-        eps = torch.finfo(dtype).eps if dtype is not None and dtype.is_floating_point else 2**-23
-        shift = torch.rand(result.shape, generator=self._numbers, dtype=result.dtype) * 2 - 1
-        return result * (1 + eps * shift)
+        return result if not isinstance(result, torch.Tensor) or storage_of(result) in given else self._off(result, eps)
+
+    def _off(self, value: Any, eps: float) -> Any:
+        if not _is_float(value):
+            return value
+        return value * (1 + eps * (torch.rand(value.shape, generator=self._numbers, dtype=value.dtype) * 2 - 1))
 
 
 def _is_float(value: Any) -> bool:
