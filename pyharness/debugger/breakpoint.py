@@ -41,6 +41,11 @@ class Breakpoint:
         return not self.lines and not self.numbers
 
     @property
+    def is_at_generated_lines(self) -> bool:
+        """Whether it may be lines of generated code; a log point of an op prints its tensors, which only the op has."""
+        return self.where.is_generated and not (self.log and self.where.is_native_op)
+
+    @property
     def is_bound(self) -> bool:
         """Whether it is sure to stop there: an op is known by its name, whether it is loaded or not."""
         return self.where.is_native_op or not self.pending

@@ -179,7 +179,11 @@ class Breakpoints:
         self._python.deliver("setFunctionBreakpoints", {"breakpoints": sound})
 
     def _tell_ops(self) -> None:
-        ops = tuple(op_place(each.where, str(each.number)) for each in self._set if each.where.is_native_op)
+        ops = tuple(
+            op_place(each.where, str(each.number), at_lines=each.is_at_generated_lines)
+            for each in self._set
+            if each.where.is_native_op
+        )
         if ops != self._ops:
             before, self._ops = self._ops, ops
             try:
@@ -199,7 +203,7 @@ class Breakpoints:
 
     def _bind_map(self, each: Breakpoint, source_map: SourceMap) -> None:
         where, file = each.where, source_map.file
-        if where.is_generated:
+        if each.is_at_generated_lines:
             lines = {entry.line for entry in statements(source_map, where.kind, where.name)}
             self._bind_lines(each, file, sorted(line for line in lines if (file, line) not in each.lines))
 

@@ -122,13 +122,15 @@ class OpPlace:
     """Condition on its tensors (``model/conditions/condition.py``), empty for none."""
     known_as: str
     """The debugger's name for it."""
+    at_lines: bool = True
+    """Whether it is the generated line that stops where one calls the op."""
 
 
-def op_place(where: Where, known_as: str) -> OpPlace:
+def op_place(where: Where, known_as: str, *, at_lines: bool = True) -> OpPlace:
     """A place of a person's that is an op or a node."""
     if where.kind not in {"op", "node"}:
         raise ValueError(f"{where} is neither an op nor a node")
-    return OpPlace("op" if where.kind == "op" else "node", where.name, where.when, known_as)
+    return OpPlace("op" if where.kind == "op" else "node", where.name, where.when, known_as, at_lines)
 
 
 @frozen

@@ -78,6 +78,15 @@ def test_an_op_that_is_counted(debugged):
     assert said == ["added", "added"]
 
 
+def test_an_op_that_a_generated_line_calls_has_its_tensors(debugged):
+    graph, said = debugged("core_graph.py"), []
+    with graph.start() as program:
+        program.log("op:aten::relu", "of {in0}", said.append)
+        assert program.run_to("op:aten::relu hits 3").reason == "breakpoint"
+    assert said
+    assert all(line.startswith("of Tensor float32 [") for line in said), said
+
+
 def test_a_place_is_logged_and_the_program_runs_on(debugged):
     crossing = debugged("core_crossing.py")
     said = []

@@ -157,7 +157,7 @@ def _has_torch() -> bool:
 
 def _is_line_too(place: OpPlace, hit: Hit) -> bool:
     """Whether the line that called is generated and has a line breakpoint for this op."""
-    if place.kind != "op" or place.when or hit.file not in generated.known():
+    if place.kind != "op" or place.when or not place.at_lines or hit.file not in generated.known():
         return False
     found = source_map.map_of(hit.file)
     return found is not None and any(entry.line == hit.line for entry in places.calls_of(found, place.name))
