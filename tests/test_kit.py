@@ -13,6 +13,7 @@ UNLOADABLE = "import sys; sys.modules['pyharness._C'] = None; sys.path.insert(0,
 UNLOADABLE += "from kit import needs; print(needs.debug_information().args)"
 OWN_PATH = {
     "test_export.py": "the examples that it imports",
+    "test_fx_verify_kernels.py": "a program of its own, in its text",
     "test_kernel_values.py": "a program of its own, in its text",
     "test_mi_fuzz.py": "a program of its own, in its text",
     "test_oldest_python.py": "a program of its own, in its text",

@@ -6,8 +6,9 @@ import os
 import sys
 from functools import lru_cache
 from importlib.machinery import PathFinder
-from pathlib import Path
 from typing import TYPE_CHECKING
+
+from pyharness.host.folders import current_folder
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -19,7 +20,10 @@ def module_file(name: str, cwd: str | None, python: str, env: Mapping[str, str])
     What lies in the folders of another interpreter than this one is not looked for.
     """
     added = env.get("PYTHONPATH", os.environ.get("PYTHONPATH", "")).split(os.pathsep)
-    folder = Path(cwd or ".").absolute()
+    here = current_folder()
+    if here is None:
+        return ""
+    folder = here / (cwd or "")
     others = sys.path if python in {"", sys.executable} else []
     return _found(name, tuple(map(str, (folder, *(folder / each for each in added if each), *others))))
 

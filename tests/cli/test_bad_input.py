@@ -64,7 +64,7 @@ CASES = {
     "fx export ok.py -o ok.py": "is a file",
     "fx export ok.py -o nix/a": "There is no folder 'nix'",
     "fx compiled okay.py": "Did you mean ok.py",
-    "fx verify a.py:b": "TRANSFORM is missing",
+    "fx verify a.py:b": "Name a TRANSFORM, or --backend inductor",
     "fx verify okay.py:x ok.py:x": "Did you mean ok.py",
     "fx verify ok.py:nix ok.py:x": "ok.py has no 'nix'",
     "fx verify ok ok": "FILE.py:NAME",
