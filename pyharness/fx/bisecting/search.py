@@ -133,6 +133,8 @@ class Search:
         if found := self._varying(range(total)):
             return found
         if not all(outcome.good for outcome in again):
+            if found := self._varying(range(total)):  # by chance all samples may have been alike: here one was not
+                return found
             raise _unsteady(total)
         found = self._earlier(Found(total, again[0]))
         if found.index < total:
@@ -148,6 +150,8 @@ class Search:
         changed = bad.good or not good.good
         suspected = changed or any(len(self._codes.get(index, ())) > 1 for index in range(found.index + 1))
         varying = self._varying(range(found.index + 1) if suspected else [found.index])
+        if changed and varying is None:
+            varying = self._varying(range(found.index + 1))
         if changed and varying is None:
             raise _unsteady(found.index + bad.good)
         return varying or found
