@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import threading
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -19,6 +20,10 @@ if TYPE_CHECKING:
 class Progress:
     """What whoever waits for a build is told; this one tells nobody."""
 
+    def __init__(self) -> None:
+        self.left = threading.Event()
+        """Set, from any thread, once nobody waits any more: a build ends then."""
+
     def begins(self, facts: Facts, count: int) -> None:
         """A build of ``count`` parts begins."""
 
@@ -31,16 +36,12 @@ class Progress:
     def ends(self, file: Path) -> None:
         """The engine is there."""
 
-    def is_awaited(self) -> bool:
-        """Whether anybody still waits for it: asked now and then, and a build that nobody waits for ends."""
-        return True
-
 
 def built(facts: Facts, progress: Progress) -> Path:
     """The engine for ``facts``, built if nobody has built it; ``HarnessError`` where it cannot be."""
     with state_errors():
         name = shelf.key(facts)
-        with shelf.locked(name, lambda: progress.waits(facts), progress.is_awaited):
+        with shelf.locked(name, lambda: progress.waits(facts), progress.left):
             return shelf.find(facts) or _build(facts, name, progress)
 
 
@@ -72,9 +73,9 @@ def _make(chosen: Compiler, folder: Path, progress: Progress) -> None:
         progress.has(done, count, Path(command[-1]).stem if done < count else module.name)
 
     progress.begins(facts, count)
-    jobs.run([chosen.headers(work)], 1, ended, progress.is_awaited)
-    jobs.run(commands, jobs.room(), ended, progress.is_awaited)
-    jobs.run([chosen.linked(work, module)], 1, ended, progress.is_awaited)
+    jobs.run([chosen.headers(work)], 1, ended, progress.left)
+    jobs.run(commands, jobs.room(), ended, progress.left)
+    jobs.run([chosen.linked(work, module)], 1, ended, progress.left)
     about = {"torch": facts.version, "python": facts.suffix.split("-")[1], "sources": sources.digest()}
     write_private(folder / "about.json", json.dumps(about).encode())
     for made in work.iterdir():

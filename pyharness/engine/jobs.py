@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING
 from pyharness.model.errors import HarnessError
 
 if TYPE_CHECKING:
+    import threading
     from collections.abc import Callable, Sequence
 
 _MEMORY = 1536 * 1024
@@ -51,9 +52,9 @@ def run(
     commands: Sequence[list[str]],
     at_once: int,
     ended: Callable[[list[str]], None],
-    is_awaited: Callable[[], bool] = lambda: True,
+    left: threading.Event,
 ) -> None:
-    """Run all; ``ended`` hears of each. ``FailedError`` for the first that fails, ``GivenUpError`` if not awaited."""
+    """Run all; ``ended`` hears of each. ``FailedError`` for the first that fails, ``GivenUpError`` if ``left``."""
     waiting = deque(commands)
     with selectors.DefaultSelector() as running:
         try:
@@ -62,7 +63,7 @@ def run(
                     _start(waiting.popleft(), running)
                 for key, _ in running.select(LOOK):
                     _hear(key, running, ended)
-                if not is_awaited():
+                if left.is_set():
                     raise GivenUpError
         finally:
             for key in list(running.get_map().values()):

@@ -7,7 +7,6 @@ import hashlib
 import json
 import re
 import shutil
-import time
 from contextlib import contextmanager
 from typing import IO, TYPE_CHECKING, Any
 
@@ -16,6 +15,7 @@ from pyharness.host.state import state_dir
 from pyharness.model.frozen import frozen
 
 if TYPE_CHECKING:
+    import threading
     from collections.abc import Callable, Iterator
     from pathlib import Path
 
@@ -94,18 +94,17 @@ def being_built(name: str) -> Iterator[Path]:
 
 
 @contextmanager
-def locked(name: str, waits: Callable[[], None], is_awaited: Callable[[], bool] = lambda: True) -> Iterator[None]:
+def locked(name: str, waits: Callable[[], None], left: threading.Event) -> Iterator[None]:
     """Hold what only one process has at a time; ``waits()`` is called where another has it, and it is waited for.
 
-    ``GivenUpError`` where nobody awaits it meanwhile.
+    ``GivenUpError`` where ``left`` is set meanwhile.
     """
     with (folder() / f"{name}.lock").open("w") as lock:
         if not _taken(lock):
             waits()
             while not _taken(lock):
-                if not is_awaited():
+                if left.wait(jobs.LOOK):  # a lock of a file cannot be waited for together with anything else
                     raise jobs.GivenUpError
-                time.sleep(jobs.LOOK)  # a lock of a file cannot be waited for together with anything else
         yield
 
 

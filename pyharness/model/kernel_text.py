@@ -7,12 +7,15 @@ from __future__ import annotations
 
 import ast
 import re
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any, TypeVar, Union
 
 from pyharness.model.frozen import frozen
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Callable, Mapping, Sequence
+
+Number = TypeVar("Number")
+"""What an index is made of: whole numbers, or tensors of them."""
 
 _SIGNATURE = re.compile(r'extern "C"\s+(?:\w+\s+)*?void\s+kernel\((.*?)\)', re.DOTALL)
 _PARAMETER = re.compile(r"(?P<type>.*?)\s*(?P<name>\w+)\s*$", re.DOTALL)
@@ -20,7 +23,7 @@ _OPENING, _CLOSING = "([{", ")]}"
 _LONGEST = 200
 """Lines that a statement may have."""
 
-_BINARY: dict[type[ast.operator], Callable[[int, int], int]] = {
+_BINARY: dict[type[ast.operator], Callable[[Any, Any], Any]] = {
     ast.Add: lambda left, right: left + right,
     ast.Sub: lambda left, right: left - right,
     ast.Mult: lambda left, right: left * right,
@@ -28,7 +31,7 @@ _BINARY: dict[type[ast.operator], Callable[[int, int], int]] = {
     ast.Mod: lambda left, right: left % right,
 }
 _CXX: dict[type[ast.operator], str] = {ast.Add: "+", ast.Sub: "-", ast.Mult: "*", ast.FloorDiv: "/", ast.Mod: "%"}
-_CALLS: dict[str, Callable[..., int]] = {"min": min, "max": max, "abs": abs}
+_CALLS: Mapping[str, Callable[..., Any]] = {"min": min, "max": max, "abs": abs}
 
 
 @frozen
@@ -74,16 +77,19 @@ def statement_end(lines: Sequence[str], line: int) -> int:
     return line
 
 
-def computed(expression: str, value_of: Callable[[str], int]) -> int:
+def computed(
+    expression: str, value_of: Callable[[str], Number], calls: Mapping[str, Callable[..., Any]] = _CALLS
+) -> Union[Number, int]:  # noqa: UP007  (CPython 3.9)
     """An index of a map, which is Python over whole numbers; ``ValueError`` where it is something else.
 
-    ``value_of`` gives the values of names, and raises what it likes.
+    ``value_of`` gives the values of names, and raises what it likes; ``calls`` are their ``min``, ``max`` and ``abs``.
     """
     try:
         tree = ast.parse(expression.strip(), mode="eval").body
     except SyntaxError as error:
         raise ValueError(f"{expression} is no index") from error
-    return _of(tree, value_of)
+    found: Union[Number, int] = _of(tree, value_of, calls)  # noqa: UP007  (CPython 3.9)
+    return found
 
 
 def names_in(expression: str) -> tuple[str, ...]:
@@ -97,20 +103,20 @@ def names_in(expression: str) -> tuple[str, ...]:
     return tuple(dict.fromkeys(name for _, _, name in found if name not in called))
 
 
-def _of(tree: ast.expr, value_of: Callable[[str], int]) -> int:
+def _of(tree: ast.expr, value_of: Callable[[str], Any], calls: Mapping[str, Callable[..., Any]]) -> Any:
     if isinstance(tree, ast.Constant) and isinstance(tree.value, int):
         return tree.value
     if isinstance(tree, ast.Name):
         return value_of(tree.id)
     if isinstance(tree, ast.UnaryOp) and isinstance(tree.op, ast.USub):
-        return -_of(tree.operand, value_of)
+        return -_of(tree.operand, value_of, calls)
     if isinstance(tree, ast.BinOp) and type(tree.op) in _BINARY:
-        left, right = _of(tree.left, value_of), _of(tree.right, value_of)
-        if not right and isinstance(tree.op, (ast.FloorDiv, ast.Mod)):
+        left, right = (_of(each, value_of, calls) for each in (tree.left, tree.right))
+        if isinstance(right, int) and not right and isinstance(tree.op, (ast.FloorDiv, ast.Mod)):
             raise ValueError(f"{ast.unparse(tree)} divides by zero")
         return _BINARY[type(tree.op)](left, right)
-    if isinstance(tree, ast.Call) and isinstance(tree.func, ast.Name) and tree.func.id in _CALLS and tree.args:
-        return _CALLS[tree.func.id](*(_of(each, value_of) for each in tree.args))
+    if isinstance(tree, ast.Call) and isinstance(tree.func, ast.Name) and tree.func.id in calls and tree.args:
+        return calls[tree.func.id](*(_of(each, value_of, calls) for each in tree.args))
     raise ValueError(f"{ast.unparse(tree)} is no index")
 
 

@@ -5,6 +5,7 @@ import re
 from pathlib import Path
 
 import pytest
+from two_blocks import MODEL
 
 from kit import marks
 from kit.command import Command, environment_of
@@ -12,28 +13,7 @@ from pyharness.model.results.compiled import CompileReport
 from pyharness.model.results.kernels_text import wrapper_lines
 from pyharness.protocol.codec import decode
 
-PROGRAM = """
-import sys, torch
-
-class Block(torch.nn.Module):
-    def __init__(self, width):
-        super().__init__()
-        self.linear = torch.nn.Linear(width, width)
-
-    def forward(self, x):
-        hidden = self.linear(x)
-        return x + torch.nn.functional.gelu(hidden)  # @residual
-
-class Model(torch.nn.Module):
-    def __init__(self):
-        super().__init__()
-        self.blocks = torch.nn.ModuleList(Block(20) for _ in range(2))
-
-    def forward(self, x):
-        for block in self.blocks:
-            x = block(x)
-        return x
-
+PROGRAM = f"""{MODEL}
 if "lacking" in sys.argv:
     import torch._inductor.loop_body
     del torch._inductor.loop_body.LoopBody.replace_indirect  # what this program never needs

@@ -1,13 +1,13 @@
 """Whether a kernel's map is right, by value: what each mapped variable holds is that node's eager element.
 
-A copy of each kernel writes down every mapped variable, element by element, while the compiled program runs; the graph
-runs beside it eagerly, node by node, with the same inputs.
+Each kernel is replaced by the copy that `pyharness fx verify` makes of one, which writes its variables down while the
+compiled program runs; the graph runs beside it eagerly, node by node, with the same inputs.
 """
 
 import copy
 import os
 import re
-from collections import Counter, defaultdict
+from collections import Counter
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 
@@ -17,6 +17,7 @@ from torch._inductor import async_compile
 from torch._inductor.graph import GraphLowering
 
 import pyharness.fx.inductor
+from pyharness.fx.inductor.written_down import FILE, copy_of, element_of, is_counted, read
 from pyharness.model.kernel_map import digest_of
 
 VALUE_LINE = re.compile(
@@ -24,54 +25,8 @@ VALUE_LINE = re.compile(
     r"|.*transpose_mxn<|.*cascade_sum_final|.*welford_combine)"
 )
 """Lines of a kernel that compute, load, store or reduce."""
-_DECLARED = re.compile(r"\s*auto \w+ =")
-_LOG = r"""
-#include <cstdio>
-#include <cstdlib>
-#include <initializer_list>
-#include <mutex>
-#include <type_traits>
-namespace oracle {
-static std::mutex lock;
-static std::FILE* file() {
-  static std::FILE* opened = std::fopen(std::getenv("KERNEL_ORACLE"), "a");
-  return opened;
-}
-template <typename T> double number(T value) { return static_cast<double>(value); }
-template <typename T> double lane(const T& value, int) { return number(value); }
-template <typename T> double lane(const at::vec::Vectorized<T>& value, int i) {
-  T stored[at::vec::Vectorized<T>::size()];
-  value.store(stored);
-  return number(stored[i]);
-}
-template <typename T, int N> double lane(const at::vec::VectorizedN<T, N>& value, int i) {
-  T stored[at::vec::VectorizedN<T, N>::size()];
-  value.store(stored);
-  return number(stored[i]);
-}
-template <typename T, int N> double lane(const at::vec::VecMask<T, N>& value, int i) { return value.is_masked(i); }
-static void begin(const char* kernel) {
-  std::lock_guard<std::mutex> held(lock);
-  std::fprintf(file(), "begin %s\n", kernel);
-  std::fflush(file());
-}
-template <typename T, typename M>
-void row(const char* kernel, int line, std::initializer_list<double> at, int lanes, const T& value, const M& mask) {
-  std::lock_guard<std::mutex> held(lock);
-  std::fprintf(file(), "%s %d %d", kernel, line, static_cast<int>(at.size()));
-  for (double each : at) std::fprintf(file(), " %.17g", each);
-  for (int i = 0; i < lanes; i++) std::fprintf(file(), lane(mask, i) ? " %.17g" : " masked", lane(value, i));
-  std::fprintf(file(), "\n");
-  std::fflush(file());
-}
-}
-"""
 _ANEW = {"fx_graph_cache": False, "compile_threads": 1}
 """Generate the code anew, and compile it in this process."""
-_ALL, _THEN = 500, 97
-"""Elements of a variable that are written down: so many, and then each of so many."""
-_NAME = re.compile(r"\b(?:x\d+\w*|tmp\d+|ks\d+)\b")
-"""What an element is counted by."""
 
 
 @dataclass
@@ -136,6 +91,8 @@ class _Oracle:
         self.log = folder / "oracle.log"
         self.rtol, self.atol = rtol, atol
         self.kernels = {}
+        self.calls = []
+        """The kernels that a graph has called, and what each call has written down."""
 
     @contextmanager
     def installed(self):
@@ -145,7 +102,9 @@ class _Oracle:
         oracle = self
 
         def cpp_pybinding(this, argtypes, source):
-            return originals[0](this, argtypes, oracle.instrumented(source))
+            kernel = oracle.kernels[digest_of(source)]
+            oracle.cover(kernel, source.split("\n"))
+            return oracle.recording(kernel, originals[0](this, argtypes, copy_of(source, kernel.uses[0].lines)))
 
         def make(this, gm, *args, **named):
             this.oracle_copy = copy.deepcopy(gm) if isinstance(gm, torch.fx.GraphModule) else None
@@ -156,7 +115,7 @@ class _Oracle:
             module.call = oracle.calling(module.call, this.oracle_copy)
             return module
 
-        os.environ["KERNEL_ORACLE"] = str(self.log)
+        os.environ[FILE] = str(self.log)
         cls.cpp_pybinding, lowering.__init__, lowering._compile_to_module_lines = cpp_pybinding, make, compile_lines
         try:
             with torch._inductor.config.patch(_ANEW):
@@ -170,30 +129,7 @@ class _Oracle:
             self.kernels[kernel.digest] = self.change(kernel)
             self.verdict.kernels.append(kernel)
 
-    def instrumented(self, source):
-        digest = digest_of(source)
-        kernel = self.kernels[digest]
-        lines = source.split("\n")
-        self._cover(kernel, lines)
-        out = []
-        by_line = {row.line: row for row in kernel.uses[0].lines}
-        after, begun = None, False
-        for number, text in enumerate(lines, 1):
-            out.append(text)
-            if text.startswith("#include"):
-                out.append(_LOG)
-            if text == "{" and not begun:
-                begun = True
-                out.append(f'    oracle::begin("{digest[:12]}");')
-            row = by_line.get(number)
-            if row and row.variable and _DECLARED.match(text) and (row.holds or row.reads):
-                after = row
-            if after and text.rstrip().endswith(";") and _indent(text) <= _indent(lines[after.line - 1]):
-                out.append(_row(digest, after))
-                after = None
-        return "\n".join(out)
-
-    def _cover(self, kernel, lines):
+    def cover(self, kernel, lines):
         for use in kernel.uses:
             mapped = {row.line for row in use.lines}
             for number, text in enumerate(lines, 1):
@@ -202,58 +138,50 @@ class _Oracle:
                     if number not in mapped:
                         self.verdict.unmapped.append(f"{kernel.name}:{number} {text.strip()[:120]}")
 
+    def recording(self, kernel, run):
+        """A kernel's copy that keeps what each of its calls writes down."""
+
+        def recorded(*args):
+            self.log.unlink(missing_ok=True)
+            run(*args)
+            self.calls.append((kernel, list(read(self.log, kernel.uses[0].lines))))
+
+        return recorded
+
     def calling(self, call, graph):
-        def recording(args):
+        def compared(args):
             values = _values(graph, args), _values(graph, args, wide=True)
-            self.log.write_text("")
+            self.calls.clear()
             results = call(args)
             self.compare(*values)
             return results
 
-        return recording
+        return compared
 
     def compare(self, values, wide):
         begun = Counter()
-        rows = defaultdict(list)
-        for text in self.log.read_text().splitlines():
-            kernel, *rest = text.split()
-            if kernel == "begin":
-                begun[rest[0]] += 1
-                continue
-            line, count = map(int, rest[:2])
-            numbers = [None if each == "masked" else float(each) for each in rest[2:]]
-            rows[kernel, begun[kernel] - 1, line].append((numbers[:count], numbers[count:]))
-        short = {digest[:12]: kernel for digest, kernel in self.kernels.items()}
-        for (digest, call, line), found in rows.items():
-            kernel = short[digest]
-            use = kernel.uses[call % len(kernel.uses)]
-            row = next(each for each in use.lines if each.line == line)
-            self._compare_row(kernel, row, found, values, wide)
+        for kernel, found in self.calls:
+            use = kernel.uses[begun[kernel.digest] % len(kernel.uses)]
+            begun[kernel.digest] += 1
+            rows = {row.line: row for row in use.lines}
+            for written in found:
+                self._compare_row(kernel, rows[written.line], written, values, wide)
 
-    def _compare_row(self, kernel, row, found, values, wide):
-        names = _names(row)
-        at = np.array([each[0] for each in found], dtype=np.float64).reshape(len(found), len(names))
-        counts = np.array([[each is not None for each in some] for _, some in found])
-        lanes = np.array([[each or 0.0 for each in some] for _, some in found], dtype=np.float64)
-        if not counts.any():
+    def _compare_row(self, kernel, row, written, values, wide):
+        numbers = written.lanes[written.counts].numpy()
+        if not numbers.size:
             return
         place = f"{kernel.name}:{row.line} {row.variable} for {row.node}"
         if row.reads and isinstance(values.get(row.reads), torch.Tensor):
-            self._compare_any(kernel, row, lanes[counts], row.reads, (values[row.reads], wide[row.reads]), place)
+            self._compare_any(kernel, row, numbers, row.reads, (values[row.reads], wide[row.reads]), place)
         for held in row.holds:
             eager = values.get(held.node)
             if not isinstance(eager, torch.Tensor):
                 continue
-            if any("tmp" in each for each in held.element):  # which may be a vector itself
-                self._compare_any(kernel, row, lanes[counts], held.node, (eager, wide[held.node]), place)
+            if not is_counted(held):
+                self._compare_any(kernel, row, numbers, held.node, (eager, wide[held.node]), place)
                 continue
-            spread = np.arange(lanes.shape[1])[None, :]
-            scope = {name: at[:, i : i + 1].astype(np.int64) + 0 * spread for i, name in enumerate(names)}
-            if row.lanes:
-                scope[row.lanes[0][0]] = scope.get(row.lanes[0][0], 0) + spread
-            index = tuple(_evaluated(each, scope, lanes.shape) for each in held.element)
-            index = tuple(each[counts] for each in index)
-            numbers = lanes[counts]
+            index = tuple(each.numpy() for each in element_of(held, row, written))
             self._note(kernel, row, numbers.size)
             claim = f"{place}: holds {held.node}[{', '.join(held.element)}]"
             try:
@@ -276,23 +204,6 @@ class _Oracle:
         self.verdict.numbers += numbers
 
 
-def _indent(text):
-    return len(text) - len(text.lstrip())
-
-
-def _row(digest, row):
-    names = ", ".join(f"(double){name}" for name in _names(row))
-    lanes = row.lanes[0][1].replace("//", "/") if row.lanes else "1"  # Python as C++: none is negative
-    call = f'oracle::row("{digest[:12]}", {row.line}, {{{names}}}, {lanes}, {row.variable}, {row.mask or "true"});'
-    return f"{{ static long seen = 0; if (++seen < {_ALL} || seen % {_THEN} == 0) {call} }}"
-
-
-def _names(row):
-    """The variables that the elements of a row are counted by; a vector's own indices are of no single number."""
-    found = dict.fromkeys(name for held in row.holds for each in held.element for name in _NAME.findall(each))
-    return [name for name in found if not name.startswith("tmp")]
-
-
 def _flat(tensor):
     return np.sort(tensor.detach().to(torch.float64).reshape(-1).numpy())
 
@@ -303,11 +214,6 @@ def _near(value, known, rtol, atol):
     place = np.searchsorted(known, value)
     around = known[max(0, place - 1) : place + 1]
     return bool(np.isclose(around, value, rtol, atol).any())
-
-
-def _evaluated(text, scope, shape):
-    names = {"math": np, "min": np.minimum, "max": np.maximum}
-    return np.broadcast_to(eval(text, names, scope), shape).astype(np.int64)  # noqa: S307  (an index of our own)
 
 
 def _element(eager, index, shape):

@@ -255,7 +255,7 @@ print(helper(1), Kind().meth())
 
 @pytest.mark.parametrize("module", ["alone", "pack.inner", "pack"])
 def test_the_file_of_a_module_is_known_before_it_runs(piped, tmp_path, module):
-    """Its functions and lines, without an import of its packages."""
+    """A place in a module can be named by function or line before anything of its packages is imported."""
     (tmp_path / "pack").mkdir()
     (tmp_path / "pack" / "__init__.py").write_text("print('imported')\n")
     for name in ("alone", "pack/inner", "pack/__main__"):

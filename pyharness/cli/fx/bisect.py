@@ -11,7 +11,7 @@ from pyharness.cli.grammar import completers
 from pyharness.cli.grammar.torch_verb import TorchVerb
 from pyharness.cli.kit import output
 from pyharness.cli.kit.exits import no_exit
-from pyharness.cli.kit.options import json_option
+from pyharness.cli.kit.options import json_option, script_folder_option
 
 _EPILOG = "Names are MODULE:NAME or FILE.py:NAME."
 _EXAMPLES = (
@@ -29,14 +29,7 @@ _STATUSES = (("0", "all passes are good"), ("1", "a bad pass was found"))
 @click.argument("passes", metavar="PASSES", shell_complete=completers.files)
 @click.option("--inputs", metavar="NAME", help="A tuple of arguments, a dict by name, or a function that gives one.")
 @click.option("--check", metavar="NAME", help="A function of the transformed GraphModule; false or raising is bad.")
-@click.option(
-    "-o",
-    "--output",
-    "folder",
-    type=click.Path(file_okay=False),
-    metavar="FOLDER",
-    help="Where the script goes; a private folder if not given.",
-)
+@script_folder_option("Where the script goes")
 @click.option("--no-script", is_flag=True, help="Write no script.")
 @click.option("--no-shrink", is_flag=True, help="Do not look for a smaller graph (then there is no script).")
 @click.option("--no-sweep", is_flag=True, help="Only bisect: do not look for a fault that a later pass hides.")

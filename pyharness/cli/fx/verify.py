@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, TypedDict
 
 import click
 
@@ -11,7 +11,7 @@ from pyharness.cli.grammar import completers
 from pyharness.cli.grammar.torch_verb import TorchVerb
 from pyharness.cli.kit import output
 from pyharness.cli.kit.exits import no_exit
-from pyharness.cli.kit.options import json_option
+from pyharness.cli.kit.options import json_option, script_folder_option
 from pyharness.model.errors import UsageError
 
 if TYPE_CHECKING:
@@ -33,6 +33,16 @@ _EXAMPLES = (
 _STATUSES = (("0", "the results agree"), ("1", "they differ, and the first node that does is named"))
 
 
+class _Options(TypedDict):
+    """What both comparisons take."""
+
+    rtol: float | None
+    atol: float | None
+    training: bool | None
+    seed: int
+    gradients: bool
+
+
 @click.command(cls=TorchVerb, epilog=_EPILOG, examples=_EXAMPLES, statuses=_STATUSES)
 @click.argument("original", metavar="ORIGINAL", shell_complete=completers.files)
 @click.argument("transform", metavar="[TRANSFORM]", required=False, shell_complete=completers.files)
@@ -46,14 +56,7 @@ _STATUSES = (("0", "the results agree"), ("1", "they differ, and the first node 
 @click.option("--atol", type=float, metavar="X", help="Absolute tolerance; likewise.")
 @click.option("--train/--eval", "training", default=None, help="Run both in this mode; as they are if not given.")
 @click.option("--gradients", is_flag=True, help="Compare what goes backward, too: to inputs and parameters.")
-@click.option(
-    "-o",
-    "--output",
-    "folder",
-    type=click.Path(file_okay=False),
-    metavar="FOLDER",
-    help="With --backend: where the script goes that runs the wrong graph; a private folder if not given.",
-)
+@script_folder_option("With --backend: where the script goes that runs the wrong graph")
 @click.option("--no-script", is_flag=True, help="Write no script.")
 @click.option("--seed", type=int, default=0, show_default=True, metavar="N", help="Of the random numbers.")
 @json_option
@@ -87,11 +90,11 @@ def command(  # noqa: PLR0913  (one for each option)
         )
     if backend is None and (folder or no_script):
         raise UsageError("A script is written with --backend alone.", "Leave -o and --no-script out.")
-    options: dict[str, Any] = {"rtol": rtol, "atol": atol, "training": training, "seed": seed, "gradients": gradients}
+    options: _Options = {"rtol": rtol, "atol": atol, "training": training, "seed": seed, "gradients": gradients}
     if transform is not None:
         verdict: Verdict | CompiledVerdict = _transformed(original, transform, inputs, options)
     else:
-        verdict = _compiled(original, inputs, {**options, "folder": folder, "script": not no_script})
+        verdict = _compiled(original, inputs, options, folder=folder, script=not no_script)
     if as_json:
         output.write_json(verdict.to_json())
     else:
@@ -99,7 +102,7 @@ def command(  # noqa: PLR0913  (one for each option)
     return 0 if verdict.ok else 1
 
 
-def _transformed(original: str, transform: str, inputs: str | None, options: dict[str, Any]) -> Verdict:
+def _transformed(original: str, transform: str, inputs: str | None, options: _Options) -> Verdict:
     from pyharness.fx import verify
     from pyharness.fx.hashseeds.references import applied, is_pass, made_by, resolve
     from pyharness.host.running_now import running
@@ -113,7 +116,9 @@ def _transformed(original: str, transform: str, inputs: str | None, options: dic
             return verify(module, transformed, args, kwargs, **options)
 
 
-def _compiled(original: str, inputs: str | None, options: dict[str, Any]) -> CompiledVerdict:
+def _compiled(
+    original: str, inputs: str | None, options: _Options, *, folder: str | None, script: bool
+) -> CompiledVerdict:
     from pyharness.fx import verify_compiled
     from pyharness.fx.hashseeds.references import made_by, resolve
     from pyharness.host.running_now import running
@@ -122,4 +127,4 @@ def _compiled(original: str, inputs: str | None, options: dict[str, Any]) -> Com
         module = made_by(resolve(original))
         args, kwargs = inputs_of(inputs, original)
         with running(f"A run of {original}, or of what inductor makes of it,"):
-            return verify_compiled(module, args, kwargs, **options)
+            return verify_compiled(module, args, kwargs, **options, folder=folder, script=script)

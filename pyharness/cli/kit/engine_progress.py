@@ -21,6 +21,7 @@ class Shown(Progress):
     """Tells the person before the command line."""
 
     def __init__(self) -> None:
+        super().__init__()
         self.built = False
 
     def begins(self, facts: Facts, count: int) -> None:

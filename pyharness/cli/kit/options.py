@@ -27,6 +27,20 @@ eval_timeout_option = click.option(
     metavar="SECONDS",
     help="How long an expression may take.",
 )
+
+
+def script_folder_option(where: str) -> Decorator:
+    """``-o FOLDER``, for a verb that writes a script."""
+    return click.option(
+        "-o",
+        "--output",
+        "folder",
+        type=click.Path(file_okay=False),
+        metavar="FOLDER",
+        help=f"{where}; a private folder if not given.",
+    )
+
+
 debug_kernels_option = click.option(
     "--debug-kernels", is_flag=True, help="Have torch.compile build its C++ kernels unoptimized, in a cache of our own."
 )

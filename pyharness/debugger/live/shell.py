@@ -264,7 +264,7 @@ class LiveShell(Shell):
 
     def client_leaves(self) -> None:
         """End the build of an engine."""
-        self._engine.leave()
+        self._engine.left.set()
 
     def set_breakpoint(self, new: Breakpoint) -> None:
         """Stop, or log, there from now on; gdb is made for a native place, whose code may not be there yet."""

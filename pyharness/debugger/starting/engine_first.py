@@ -18,25 +18,17 @@ class EngineFirst(Progress):
     """One session's: the program waits before its first line, or runs on, and not inside of its own code."""
 
     def __init__(self, progress: Callable[[str], None], note: Callable[[str], None]) -> None:
+        super().__init__()
         self._progress = progress
         self._note = note
         self._named = ""
         self._done = False
-        self._left = False
 
     def have(self, python: str, env: Mapping[str, str]) -> None:
         """Find or build it, once; ``HarnessError`` where it cannot be built. Without torch there is nothing to do."""
         if python and not self._done:
             need.engine(python, self, env)
             self._done = True
-
-    def leave(self) -> None:
-        """Nobody waits for it any more; from any thread. A build that goes on ends."""
-        self._left = True
-
-    def is_awaited(self) -> bool:
-        """Whether the session goes on."""
-        return not self._left
 
     def begins(self, facts: Facts, count: int) -> None:
         """Note what takes so long, and that it is once only."""

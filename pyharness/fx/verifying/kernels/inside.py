@@ -176,10 +176,8 @@ class Inside:
         element: tuple[torch.Tensor, ...],
         numbers: torch.Tensor,
     ) -> None:
-        shape = node.meta["val"].shape
-        try:
-            sizes = tuple(int(each) for each in shape)
-        except Exception:  # noqa: BLE001  (a size that only the run knows)
+        sizes = tuple(node.meta["val"].shape)
+        if not all(isinstance(each, int) for each in sizes):  # only the run knows
             sizes = tuple(int(each.max()) + 1 if each.numel() else 0 for each in element)
         records = found.setdefault(node, [])
         known = next((each for each in records if each.row is row), None)
