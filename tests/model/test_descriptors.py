@@ -19,7 +19,7 @@ def target(number):
         return "closed"
 found = [target(number) for number in (0, 1, 2)]
 with open("streams", "w") as file:
-    print(*[each for each in found if not each.startswith("/proc/")], file=file)
+    print(*("closed" if each.startswith("/proc/") else each for each in found), file=file)
 """
 """A thread of ours may be writing its name, for a moment."""
 API = """

@@ -12,7 +12,7 @@ from kit import builds, interpreters
 from kit.command import PYHARNESS
 from kit.marks import marks
 from kit.paths import PROGRAMS, ROOT
-from kit.terminal import children
+from kit.terminal import Terminal, children
 
 PROGRAM = PROGRAMS / "in_place.py"
 MARKS = marks(PROGRAM)
@@ -256,3 +256,30 @@ def test_a_program_under_another_python_opens_it(in_place, version):
     at.says("q")
     at.says("q", "the end")
     assert at.ends() == 0
+
+
+BEGINS = """
+import os, socket, subprocess, sys, time
+STARTER = '''
+import os, socket, sys, time
+leave, starter = os._exit, os.getpid()
+os._exit = lambda status: (time.sleep(0.5), leave(status))
+from pyharness.prompt.terminal.shared_terminal import SharedTerminal
+ours, theirs = socket.socketpair()
+SharedTerminal(ours)
+os.write(int(sys.argv[1]), b"its child" if os.getppid() == starter else b"nobody's child")
+'''
+read, write = os.pipe()
+subprocess.run([sys.executable, "-c", STARTER, str(write)], pass_fds=[write])
+os.close(write)
+print("it is", os.read(read, 99).decode())
+"""
+
+
+def test_a_prompt_begins_when_what_started_it_is_over(environment):
+    """Until then the program would be an ancestor of its debugger; a busy machine has the starter end later."""
+    at = Terminal([sys.executable, "-c", BEGINS], {**environment, "PYTHONPATH": str(ROOT)})
+    at.wait_for("it is ")
+    at.wait_for("child")
+    assert "nobody's child" in at.text
+    at.end()

@@ -7,6 +7,7 @@ runs, and everything is to it as ever: Ctrl-C is a signal to it, and what it pri
 from __future__ import annotations
 
 import os
+import select
 import signal
 import sys
 import termios
@@ -36,8 +37,10 @@ class SharedTerminal:
         """The program ends and wants to be left; called on a thread of this object."""
         self.midline = False
         self._program = program
+        starter = os.getpid()
         if os.fork():
             os._exit(0)
+        _wait_for_end(starter)
         os.setpgid(0, 0)
         self._others = os.tcgetpgrp(_TERMINAL)
         self._programs = termios.tcgetattr(_TERMINAL)
@@ -95,3 +98,11 @@ class SharedTerminal:
         with suppress(OSError):
             self._program.recv(1)
         self.on_gone()
+
+
+def _wait_for_end(starter: int) -> None:
+    """Wait until the process that forked us is over: as long as it is our parent, the program is an ancestor."""
+    with suppress(OSError):  # it is over already
+        ended = os.pidfd_open(starter)
+        select.select([ended], [], [])
+        os.close(ended)
