@@ -2,8 +2,9 @@
 
 python fault_phases.py DOOR TARGET PHASE ORDERS      DOOR: debug (TARGET: the script) or attach (TARGET: a handle)
 
-It prints ``standing`` where the phase is a state, and ``going`` right before what the phase is in the middle of; ORDERS
-is a FIFO from which it reads before it goes on. At the end it prints ``ended`` and how, or the error.
+It prints ``standing`` where the phase is a state, and ``going`` right before what the phase is in the middle of, which
+comes behind ``near`` where that is to wait for the program's input. ORDERS is a FIFO from which it reads before it goes
+on from ``standing`` and ``near``. At the end it prints ``ended`` and how, or the error.
 """
 
 import sys
@@ -96,8 +97,12 @@ def act(program, phase, orders):
         orders()
         program.over()
     else:
+        if phase.word:
+            say("near")
+            orders()
         say("going")
-        phase.then(program)
+        came = phase.then(program)
+        say(f"came to {came}")
 
 
 def main(door, target, name, fifo):

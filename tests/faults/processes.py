@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from kit.processes import carrying, ends_within
+from pyharness.host.loader import words_of
 
 PATIENCE = 30
 
@@ -21,11 +22,7 @@ class Process:
 
     @property
     def role(self):
-        words = self.command.split()
-        if words and words[0].endswith("gdb"):  # one that becomes another program has no words for a moment
-            return "gdb"
-        parts = {"program": "--channel", "harness": "step"}
-        return next((role for role, part in parts.items() if part in words), "other")
+        return role_in(self.command.split())
 
     def kill(self, number=signal.SIGKILL):
         with contextlib.suppress(ProcessLookupError):
@@ -36,6 +33,19 @@ class Process:
         assert ends_within(self.pid, PATIENCE), f"{self} did not end"
 
 
+def role_of(pid):
+    """Which of ours a process is."""
+    return role_in(words_of(pid))
+
+
+def role_in(words):
+    """Which of ours a process with these words on its command line is."""
+    if words and words[0].endswith("gdb"):  # one that becomes another program has no words for a moment
+        return "gdb"
+    parts = {"program": "--channel", "harness": "step"}
+    return next((role for role, part in parts.items() if part in words), "other")
+
+
 def marked_with(home):
     """Live processes started with ``PYHARNESS_HOME=home``, in order of pid."""
     found = (Process(*each) for each in carrying(f"PYHARNESS_HOME={home}"))
@@ -44,13 +54,19 @@ def marked_with(home):
 
 def status(pid):
     """The state letter of ``pid`` and its tracer; ``None`` when it is gone or a zombie."""
-    try:
-        lines = Path(f"/proc/{pid}/status").read_text().splitlines()
-    except OSError:
-        return None
-    fields = dict(line.split(":\t", 1) for line in lines if ":\t" in line)
-    letter = fields["State"][0]
+    fields = _fields(pid)
+    letter = fields.get("State", "X")[0]
     return None if letter in "ZX" else (letter, int(fields["TracerPid"]))
+
+
+def parent(pid):
+    """The pid of a process's parent; 0 when it is gone."""
+    return int(_fields(pid).get("PPid", 0))
+
+
+def _fields(pid):
+    lines = _text(Path(f"/proc/{pid}/status")).splitlines()
+    return dict(line.split(":\t", 1) for line in lines if ":\t" in line)
 
 
 def wait_for_read(process):

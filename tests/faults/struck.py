@@ -13,7 +13,7 @@ from pathlib import Path
 
 import fault_phases
 from fault_phases import PHASES, SCRIPT
-from processes import marked_with, status
+from processes import marked_with, parent, role_of, status
 
 import pyharness
 from kit.command import PYHARNESS
@@ -38,12 +38,12 @@ class Struck:
         self.said = ""
         self._told = threading.Condition()
         self._input, self._output = os.pipe(), os.pipe()
+        self._open = True
         self.program = self._run_by_itself() if door == "attach" else None
         target = self.program.pid if self.program else SCRIPT
         command = [sys.executable, DEBUGGER, door, target, phase, self._orders]
         self.debugger = self._start(command)
-        for end in (self._input[0], self._output[1]):
-            os.close(end)
+        os.close(self._output[1])
         self._reader = threading.Thread(target=self._read, daemon=True)
         self._reader.start()
 
@@ -80,7 +80,11 @@ class Struck:
         No other is: an expression that waits for input would take what is left of it, and end before the strike.
         """
         with self.feeding() if self.phase.word else contextlib.nullcontext():
-            self.until("standing" if self.phase.then is None else "going")
+            self.until("standing" if self.phase.then is None else "near" if self.phase.word else "going")
+        if self.phase.word and self.phase.then:
+            self.drain()
+            self.go_on()
+            self.until("going")
         if self._name == "running":
             self.until("begin")  # nothing had to stop for a debugger that is going
         if "Python expression" in self._name:
@@ -111,7 +115,7 @@ class Struck:
         for process in marked_with(self._environment["PYHARNESS_HOME"]):
             if process.pid == self.debugger.pid:
                 roles["harness"] = process
-            elif process.role == "gdb":
+            elif process.role == "gdb" and role_of(parent(process.pid)) != "gdb":  # it forks to try what ptrace can do
                 roles["gdb"] = process
             elif process.role == "program" if self.program is None else process.pid == self.program.pid:
                 roles["program"] = process
@@ -136,8 +140,13 @@ class Struck:
 
     def feed(self):
         """A line for a program that reads."""
-        with contextlib.suppress(OSError):
+        if self._open:
             os.write(self._input[1], b"\n")
+
+    def drain(self):
+        """Take back what was fed and is not read: what is to block would read it, and end before the strike."""
+        while select.select([self._input[0]], [], [], 0)[0]:
+            os.read(self._input[0], 4096)
 
     def debugger_ended(self):
         """Wait for the debugger's end; what it said of it."""
@@ -184,7 +193,8 @@ class Struck:
 
     def hang_up(self):
         """The program's input ends."""
-        with contextlib.suppress(OSError):
+        if self._open:
+            self._open = False
             os.close(self._input[1])
 
     def story(self):
@@ -203,4 +213,5 @@ class Struck:
         with contextlib.suppress(OSError):
             select.select([self._output[0]], [], [], 0)
         self._reader.join(PATIENCE)
+        os.close(self._input[0])
         os.close(self._order)

@@ -46,6 +46,8 @@ class Asking:
         """What an expression may take: the program ends it then, and says so."""
         self._running: Pending | None = None
         self._what = ""
+        self._lost_its_time = False
+        """Whether a signal that stops the program has kept what runs from ending in time."""
         self._prints: list[str] = []
 
     def ask(self, command: str, arguments: Message) -> Message:
@@ -56,7 +58,7 @@ class Asking:
         with passed_to(self.interrupt):
             with postponed():  # what is to be interrupted must be on its way
                 pending = self._running = self._link().post(command, arguments)
-            answered = self._link().is_answered(pending, self.seconds + GRACE)
+            answered = self._is_answered(pending, self.seconds + GRACE)
         if not answered or pending.crash:
             self._refuse(pending)
         return self._link().wait(pending, command)
@@ -64,7 +66,15 @@ class Asking:
     def check(self) -> None:
         """Raise what keeps debugpy from answering: an earlier expression that still runs, or that crashed."""
         if self._running is not None and self._running.response is None:
+            if self._lost_its_time:
+                self._is_answered(self._running, GRACE)
             self._refuse(self._running)
+
+    def _is_answered(self, pending: Pending, seconds: float) -> bool:
+        self._lost_its_time = True
+        answered = self._link().is_answered(pending, seconds)
+        self._lost_its_time = False
+        return answered
 
     def check_crash(self) -> None:
         """Raise what keeps the thread from everything: an expression that crashed on it."""
