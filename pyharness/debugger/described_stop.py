@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
+from pyharness.debugger.native.signals import NativeSignals
 from pyharness.model.frames import Frame
 from pyharness.model.source_map import map_of
 from pyharness.model.stops import Stop
@@ -35,7 +36,7 @@ def explained(shell: Shell, stopped: Stopped, stop: Stop, origin: Frame | None) 
     if failed and (problem := failed.at(stop.frame.line)):
         return replace(stop, note=problem, condition_failed=True)
     if stopped.reason == "signal":
-        return replace(stop, note=shell.signal)
+        return replace(stop, note=NativeSignals(shell.attach()).info(stopped.thread).text)
     if stopped.ran_nothing:
         return replace(stop, note=why_nothing(origin, stop.frame, shell.armed))
     return stop

@@ -48,8 +48,6 @@ class Shell(ABC):
         """gdb, once it is attached."""
         self.failed_conditions: dict[int, FailedCondition] = {}
         """LWP → the condition that could not be tested where the thread stands, until that stop is described."""
-        self.signal = ""
-        """The latest signal that stopped a thread, by name and meaning."""
         self.ready = False
         """The program stands before its first line."""
         self.asks_to_start = Ready()

@@ -90,7 +90,7 @@ def test_a_step_where_no_symbol_tells_the_functions_end_leaves_it(crashing):
         "import faulthandler\nfaulthandler.enable()\n", "--at", "py:crashes.py:4", "--continue", "--over", "--over"
     )
     assert result.returncode == 128 + signal.SIGSEGV, result.stderr
-    assert result.stdout.count("SIGSEGV: Segmentation fault") == 2
+    assert result.stdout.count("\n   SIGSEGV (Segmentation fault)") == 2
     assert "bounds" not in result.stderr
 
 

@@ -49,6 +49,12 @@ def test_it_stands_where_it_died(looked):
     assert not looked.client.events("output")
 
 
+def test_the_prompt_says_the_same_of_it(pyharness, crash):
+    done = pyharness("debug", crash, "-c", "bt")
+    assert done.returncode == 0, done.stderr
+    assert done.stdout.splitlines()[1] == "   SIGSEGV (Segmentation fault) at 0x0: a null pointer"
+
+
 def test_its_threads_have_the_names_that_python_knew(looked):
     names = {thread["id"]: thread["name"] for thread in looked.threads}
     assert names[looked.stood.thread] == "MainThread"

@@ -127,12 +127,19 @@ class Struck:
             os.killpg(self.debugger.pid, signal.SIGHUP)
             self.debugger.wait(PATIENCE)
             return
-        victim = self.family[part]
+        victim = self._there(part)
         victim.kill()
         if part == "harness":
             self.debugger.wait(PATIENCE)
         elif part == "gdb":
             victim.wait_for_end()
+
+    def _there(self, part):
+        """The live process; gdb may be on its way, as it is started when it is needed."""
+        ends = time.monotonic() + PATIENCE
+        while part not in (family := self.family):
+            assert time.monotonic() < ends, f"no {part}:\n{self.story()}"
+        return family[part]
 
     def go_on(self):
         """Give the debugger the order for which it waits, or will wait in a moment."""

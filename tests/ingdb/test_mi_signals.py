@@ -1,5 +1,7 @@
 """Signals: which ones stop, and what the address of a fault is."""
 
+import os
+
 import pytest
 from mi_session import Attached, capable, line_of
 
@@ -89,6 +91,16 @@ def test_only_the_signals_asked_for_stop_and_the_program_gets_them(program):
     assert program.heard() == "done U"
     with pytest.raises(GdbError, match="SIGNOSUCH"):
         signals.stop_at(["SIGNOSUCH"])
+
+
+def test_a_real_time_signal_has_the_name_that_gdb_gives_it(program):
+    signals = NativeSignals(program.native)
+    signals.stop_at(["SIG37"])
+    os.kill(program.process.pid, 37)
+    stopped, thread, _ = program.stop()
+    found = signals.info(thread)
+    assert (stopped, found.name, found.sender) == ("signal", "SIG37", os.getpid())
+    assert found.text == f"SIG37 (Real-time signal 3), sent by process {os.getpid()}"
 
 
 MAPS = """\

@@ -82,7 +82,6 @@ class CoreShell(Shell):
         super().__init__(CoreMachine(opened), CorePython(), heard, listener)
         self._contents = opened.contents
         self.native = self._core
-        self.signal = f"{opened.signal.name}: {opened.signal.text}" if opened.signal else ""
         self.process = CoreProcess(self._contents.pid)
         heard.put(("core", self._contents.lacks))
 

@@ -80,8 +80,6 @@ class GdbNotices:
             return
         if problem := native.stops.condition_problem(notice, thread):
             self._shell.failed_conditions[thread] = FailedCondition.of_native(hit, problem)
-        if reason == "signal":
-            self._shell.signal = f"{notice.values.get('signal-name')}: {notice.values.get('signal-meaning')}"
         standing = native.standing(notice, thread) if reason in {"stepped", "arrived"} else "own"
         stop = m.NativeStopped(thread, reason, standing != "other", hit, inlined=standing == "inlined")
         self._shell.perform(self._shell.machine.handle(stop))

@@ -21,7 +21,7 @@ _DEBUGGERS = frozenset({"SIGTRAP", "SIGINT"})
 _WITH_ADDRESS = {signal.SIGSEGV, signal.SIGBUS, signal.SIGILL, signal.SIGFPE}
 _KERNEL = 0x80
 _MASK = (1 << 64) - 1
-_CODES = {  # sigaction(2)
+_CODES: dict[tuple[int, int], str] = {  # sigaction(2)
     (signal.SIGSEGV, 1): "the address is not mapped",
     (signal.SIGSEGV, 2): "the memory's protection does not allow it",
     (signal.SIGSEGV, _KERNEL): "the processor refused the access",
@@ -60,18 +60,17 @@ def _signal_info(request: mi.SignalInfo) -> mi.SignalStop:
     try:
         info = gdb.parse_and_eval("$_siginfo")
         number, code = int(info["si_signo"]), int(info["si_code"])
-        found = signal.Signals(number)
-    except (gdb.error, ValueError) as error:
+    except gdb.error as error:
         raise HarnessError(f"Thread {thread.ptid[1]} did not stop at a signal.") from error
     sent = code <= 0
-    address = None if sent or found not in _WITH_ADDRESS else _address(info, code)
+    address = None if sent or number not in _WITH_ADDRESS else _address(info, code)
     return mi.SignalStop(
-        name=found.name,
+        name=_name(number),
         meaning=signal.strsignal(number) or "",
-        reason=_CODES.get((found, code), ""),
+        reason=_CODES.get((number, code), ""),
         sender=int(info["_sifields"]["_kill"]["si_pid"]) if sent else 0,
         address=address,
-        what=_what(found, address),
+        what=_what(number, address),
     )
 
 
@@ -96,10 +95,18 @@ def _operand() -> int | None:
     return value & _MASK
 
 
-def _what(found: signal.Signals, address: int | None) -> str:
-    if found == signal.SIGABRT:
+def _name(number: int) -> str:
+    """The signal's name; gdb's where it is one of the real-time signals, most of which have none."""
+    try:
+        return signal.Signals(number).name
+    except ValueError:
+        return f"SIG{number}"
+
+
+def _what(number: int, address: int | None) -> str:
+    if number == signal.SIGABRT:
         return last_words.last_words()
-    if address is None or found in {signal.SIGFPE, signal.SIGILL}:
+    if address is None or number in {signal.SIGFPE, signal.SIGILL}:
         return ""
     stack_pointer = int(gdb.newest_frame().read_register("rsp")) & _MASK
     return fault_address.described(address, _memory(), stack_pointer)
