@@ -63,7 +63,7 @@ def _make(chosen: Compiler, folder: Path, progress: Progress) -> None:
     """Compile and link in ``folder``, of which only the module and a note stay."""
     facts, parts = chosen.facts, sources.folders()
     module, work = folder / f"{shelf.MODULE}{facts.suffix}", folder / "work"
-    work.mkdir()
+    work.mkdir(exist_ok=True)
     commands = [chosen.object_of(each, work) for each in parts]
     count, done = len(commands) + 2, 0
 
@@ -72,15 +72,42 @@ def _make(chosen: Compiler, folder: Path, progress: Progress) -> None:
         done += 1
         progress.has(done, count, Path(command[-1]).stem if done < count else module.name)
 
+    def kept(command: list[str]) -> None:
+        _mark(command)
+        ended(command)
+
+    def run(commands: list[list[str]], at_once: int = 1) -> None:
+        nonlocal done
+        lacking = [command for command in commands if not _is_marked(command)]
+        done += len(commands) - len(lacking)
+        jobs.run(lacking, at_once, kept, progress.left)
+
     progress.begins(facts, count)
-    jobs.run([chosen.headers(work)], 1, ended, progress.left)
-    jobs.run(commands, jobs.room(), ended, progress.left)
+    run([chosen.headers(work)])
+    run(commands, jobs.room())
     jobs.run([chosen.linked(work, module)], 1, ended, progress.left)
     about = {"torch": facts.version, "python": facts.suffix.split("-")[1], "sources": sources.digest()}
     write_private(folder / "about.json", json.dumps(about).encode())
     for made in work.iterdir():
         made.unlink()
     work.rmdir()
+
+
+def _mark(command: list[str]) -> None:
+    """Note beside a command's output, its last word, that all of it is there."""
+    _marker(command).write_text(json.dumps(command), encoding="utf-8")
+
+
+def _is_marked(command: list[str]) -> bool:
+    """Whether a builder who was ended has made this, by the same command."""
+    try:
+        return _marker(command).read_text(encoding="utf-8") == json.dumps(command)
+    except (OSError, ValueError):
+        return False
+
+
+def _marker(command: list[str]) -> Path:
+    return Path(f"{command[-1]}.done")
 
 
 def _does_not_compile(facts: Facts, name: str, failed: jobs.FailedError) -> HarnessError:

@@ -38,7 +38,8 @@ class Compiler:
     def headers(self, build: Path) -> list[str]:
         """The command that precompiles torch's headers."""
         header = build / Path(sources.HEADERS).name
-        header.write_text(f"#include <{sources.HEADERS}>\n", encoding="utf-8")
+        if not header.is_file():  # clang does not take what was compiled before that
+            header.write_text(f"#include <{sources.HEADERS}>\n", encoding="utf-8")
         return [*self.words, *self._flags(), "-x", "c++-header", str(header), "-o", f"{header}.gch"]
 
     def object_of(self, folder: Path, build: Path) -> list[str]:

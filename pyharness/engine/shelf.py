@@ -81,16 +81,21 @@ def _kept(place: Path) -> Kept | None:
 
 @contextmanager
 def being_built(name: str) -> Iterator[Path]:
-    """An empty folder to build in, which becomes the shelf's ``name`` if all goes well; one process at a time."""
+    """A folder to build in, which becomes the shelf's ``name`` if all goes well; one process at a time.
+
+    It has what a builder had made who was ended meanwhile: that is kept, but for a build that fails.
+    """
     place, part = folder() / name, folder() / f"{name}{_PART}"
-    shutil.rmtree(part, ignore_errors=True)  # of a builder that was killed: we have its lock
-    part.mkdir(mode=0o700)
+    part.mkdir(mode=0o700, exist_ok=True)
     try:
         yield part
         shutil.rmtree(place, ignore_errors=True)
         part.rename(place)
-    finally:
+    except (jobs.GivenUpError, KeyboardInterrupt, SystemExit):
+        raise
+    except BaseException:
         shutil.rmtree(part, ignore_errors=True)
+        raise
 
 
 @contextmanager
@@ -121,6 +126,17 @@ def remove(name: str) -> None:
     for place in (folder() / name, folder() / f"{name}{_PART}"):
         shutil.rmtree(place, ignore_errors=True)
     (folder() / f"{name}.log").unlink(missing_ok=True)
+
+
+def remove_begun() -> list[str]:
+    """Remove what ended builders have left, but for those that another has gone on with; their names."""
+    gone = []
+    for part in folder().glob(f"*{_PART}"):
+        with (folder() / f"{part.stem}.lock").open("w") as lock:
+            if _taken(lock):
+                shutil.rmtree(part, ignore_errors=True)
+                gone.append(part.stem)
+    return gone
 
 
 def built_for(file: Path) -> str:

@@ -6,6 +6,7 @@ import json
 import os
 import re
 import shutil
+import signal
 import site
 import subprocess
 import sys
@@ -175,6 +176,66 @@ def test_what_does_not_compile_names_the_compilers_first_error(empty):
     (log,) = re.findall(r"is in (\S+\.log)", stderr)
     assert "--no-such-option" in Path(log).read_text(encoding="utf-8")
     assert [path.name for path in Path(log).parent.iterdir() if path.is_dir()] == [], "nothing is left of the attempt"
+
+
+class Waits:
+    """An engine of sources without content, whose last folder's compiler waits for a pipe that nobody writes."""
+
+    def __init__(self, package: Path, folder: Path) -> None:
+        shutil.copytree(package, folder / "package")
+        self.installed = Installed(folder / "package", folder / "home")
+        sources = folder / "package" / "pyharness" / "csrc"
+        (sources / "torch_headers.h").write_text("")
+        found = [path for part in ("engine", "breakpoints") for path in sorted((sources / part).rglob("*.cpp"))]
+        for path in found:
+            path.write_text("")
+        self.pipe = folder / "waits.h"
+        os.mkfifo(self.pipe)
+        max(found).write_text(f'#include "{self.pipe}"\n')
+
+    def built_until_it_waits(self):
+        """A build whose compiler waits, when all but that part and what comes behind it are done; their numbers."""
+        build = self.installed.start("-m", "pyharness", "engine", "build", start_new_session=True)
+        told = list(self._told(build))
+        return build, told
+
+    @staticmethod
+    def _told(build):
+        for line in build.stderr:
+            if found := re.match(r"\S*\[(\d+)/(\d+)\]", line.removeprefix("pyharness: ")):
+                number, count = map(int, found.groups())
+                yield number
+                if number == count - 2:
+                    return
+
+
+@pytest.mark.parametrize("ends", [signal.SIGINT, signal.SIGTERM, signal.SIGKILL], ids=lambda number: number.name)
+def test_a_build_that_was_ended_goes_on_where_it_was(package, tmp_path, ends):
+    waits = Waits(package, tmp_path)
+    build, told = waits.built_until_it_waits()
+    assert told == list(range(1, told[-1] + 1))
+    os.killpg(build.pid, ends) if ends == signal.SIGKILL else build.send_signal(ends)
+    build.communicate()
+    assert not json.loads(waits.installed.pyharness("engine", "list", "--json")[0])["engines"]
+    waits.pipe.unlink()
+    waits.pipe.write_text("")
+    _, stderr = waits.installed.pyharness("engine", "build")
+    again = [int(number) for number in re.findall(r"\[(\d+)/", stderr)]
+    assert again == [told[-1] + 1, told[-1] + 2]
+    (place,) = (tmp_path / "home" / "engine").glob("*/")
+    assert sorted(path.suffix for path in place.iterdir()) == [".json", ".so"]
+
+
+def test_what_is_left_of_a_build_is_removed_unless_another_goes_on_with_it(package, tmp_path):
+    waits = Waits(package, tmp_path)
+    build, _ = waits.built_until_it_waits()
+    remove = ("engine", "remove", "--all", "--json")
+    assert json.loads(waits.installed.pyharness(*remove)[0]) == {"removed": []}
+    build.terminate()
+    build.communicate()
+    (name,) = json.loads(waits.installed.pyharness(*remove)[0])["removed"]
+    assert NAME.fullmatch(name)
+    assert not list((tmp_path / "home" / "engine").glob("*/"))
 
 
 def test_the_doctor_says_that_it_will_be_built(empty):

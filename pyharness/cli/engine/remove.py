@@ -25,7 +25,10 @@ _STATUSES = (("0", "they are gone"), ("2", "there is no such engine"))
 @click.option("--all", "every", is_flag=True, help="All of them.")
 @json_option
 def command(names: tuple[str, ...], *, old: bool, every: bool, as_json: bool) -> int:
-    """Remove engines, by the NAME that `pyharness engine list` shows. Programs that have loaded one keep it."""
+    """Remove engines, by the NAME that `pyharness engine list` shows. Programs that have loaded one keep it.
+
+    --old and --all also remove what is left of builds that were ended.
+    """
     from pyharness.engine import shelf
 
     if not (names or old or every):
@@ -35,6 +38,8 @@ def command(names: tuple[str, ...], *, old: bool, every: bool, as_json: bool) ->
     gone = [each.key for each in kept if every or each.key in names or (old and not each.is_current)]
     for name in gone:
         shelf.remove(name)
+    if old or every:
+        gone += shelf.remove_begun()
     if as_json:
         output.write_json({"removed": gone})
     else:
