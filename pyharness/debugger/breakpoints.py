@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     from pyharness.debugger.listener import Listener
     from pyharness.debugger.native.side import NativeSide
     from pyharness.debugger.python.side import PythonSide
+    from pyharness.model.where import Where
     from pyharness.protocol.agent import OpPlace
 
 _UNSEEN = "That line or function was not seen to run"
@@ -45,7 +46,7 @@ _AT_EXIT = (
     "After its last line Python called code of yours, such as a function of atexit: no line of Python stops there."
 )
 _FOLDER = "Set PYHARNESS_HOME to a folder that you can write."
-_TRACE = "torch.fx.symbolic_trace, and torch.compile with the backend pyharness, make GraphModules."
+_TRACE = "torch.fx.symbolic_trace, and torch.compile, make GraphModules."
 
 _OTHER_FILES = "its engine and its generated code are not here"
 _INSIDE = "Run pyharness in its container (`docker exec`), or name a py: or native: place."
@@ -289,7 +290,7 @@ class Breakpoints:
         if self.unfiled and not self._maps:
             return HarnessError(f"Nothing can stop at {where}: {self.unfiled.partition('. ')[0]}.", _FOLDER)
         if not self._maps:
-            return UsageError(f"There is no {where}: the program made no torch.fx GraphModule.", _TRACE)
+            return UsageError(f"There is no {where}: the program made no torch.fx GraphModule.", _elsewhere(where))
         known = [name for source_map in self._maps.values() for name in names(source_map, where.kind)]
         remedy = (
             nearest(where.name, known) or f"Its graphs have, for example: {', '.join(list(dict.fromkeys(known))[:6])}"
@@ -325,6 +326,12 @@ def _native(each: Breakpoint) -> Break:
     return Break(
         where.name, where.file, where.line, address, where.condition, hits=where.hits, log=each.log, number=each.number
     )
+
+
+def _elsewhere(where: Where) -> str:
+    """What else may be meant by a place in a graph, where there is none."""
+    function = where.name.rpartition(".")[2]
+    return f"{_TRACE} A function is native:{function} in C++, and py:FILE:{function} in Python."
 
 
 def _when(each: Breakpoint) -> str:

@@ -73,10 +73,14 @@ def value_of(
     focus = shell.machine.focus
     may_be_python = language == "python" or (manner == "whole" and isinstance(refused, NoValueError))
     stands = focus is not None and focus.language == "native" and focus.thread == shown.thread
-    if may_be_python and stands and focus is not None and focus.reason != "signal":
+    if may_be_python and stands and focus is not None and focus.reason != "signal" and not shell.immobile:
         return _by_the_program(shell, stack, shown, expression, refused)
     if language != shown.frame.language:
-        raise HarnessError(f"{text!r}: this frame is native code.", "Select a frame of Python code.")
+        callers = _python_callers(stack, shown)
+        if not callers:
+            raise HarnessError(f"{text!r}: this frame is native code.", "Select a frame of Python code.")
+        known = NativeVariables(shell.attach())
+        return Value(known.evaluate(shown.thread, callers[0].level, text, whole=manner != "glance"))
     if language == "native" and isinstance(refused, NoValueError):
         raise HarnessError(refused.message, f"{_CXX}, or Python's with py: before it.") from refused
     raise refused or HarnessError(f"{text!r} cannot be evaluated here.", _why_not(shell, shown))
@@ -111,9 +115,13 @@ def _why_not(shell: Shell, shown: StackFrame) -> str:
 
 def _place(stack: Sequence[StackFrame], shown: StackFrame) -> tuple[str, int, int]:
     """Which of the thread's Python frames is meant, as ``Evaluate`` has it: this one, or a native one's caller."""
-    outwards = [each.frame for each in stack[max(shown.level, 0) :] if each.frame.language == "python"]
-    if shown.frame.language == "native":
-        outwards = [frame for frame in outwards if not frame.plumbing]
+    outwards = [shown] if shown.frame.language == "python" else _python_callers(stack, shown)
     if not outwards:
         return "", 0, 0
-    return python_place([each.frame for each in stack], outwards[0])
+    return python_place([each.frame for each in stack], outwards[0].frame)
+
+
+def _python_callers(stack: Sequence[StackFrame], shown: StackFrame) -> list[StackFrame]:
+    """The user's Python frames outwards of a native one."""
+    outwards = stack[max(shown.level, 0) :]
+    return [each for each in outwards if each.frame.language == "python" and not each.frame.plumbing]

@@ -44,10 +44,17 @@ def _of_gdb(shell: Shell, shown: StackFrame) -> list[Named]:
     for scope in known.scopes(shown.thread, shown.level):
         if scope.name in _SCOPES and not scope.expensive:
             for each in known.children(shown.thread, scope.handle, 0, _MOST):
+                if shown.frame.language == "python" and _is_special(each.name):
+                    continue
                 text = f"{each.value} <{each.note}>".strip() if each.note else each.value
                 named = Named(each.name, text, scope.name in {_ARGUMENTS, _BUFFERS})
                 found.setdefault(each.name, named)  # a kernel's argument is a buffer first, and then a pointer
     return list(found.values())
+
+
+def _is_special(name: str) -> bool:
+    """Whether Python itself has set it, as ``__file__``: what debugpy shows as a row of its own."""
+    return name.startswith("__") and name.endswith("__")
 
 
 def _of_debugpy(shell: Shell, shown: StackFrame, frame: int) -> list[Named]:

@@ -14,6 +14,13 @@ def stops_of(result):
     return json.loads(result.stdout)["stops"]
 
 
+@pytest.mark.parametrize("option", [("--print",), ("--at",), ("--log", "py:a.py:1")])
+def test_an_option_whose_value_was_forgotten_before_the_programs_words(pyharness, option):
+    result = pyharness("step", WORDS, *option, "--", "4")
+    assert (result.returncode, result.stdout) == (2, "")
+    assert "a value is missing.\n`--` ends the options" in result.stderr
+
+
 def test_actions_are_done_in_the_order_typed(pyharness):
     result = pyharness(
         *("step", WORDS, "--json", "--at", at("add"), "--print", "word", "--over", "--over", "--print", "word"),

@@ -118,6 +118,7 @@ def test_a_native_frame_has_its_variables_and_registers(looked):
         ("native", "LIMIT", "7"),
         ("forward [fx native]", "self.weight[0, 1]", "1.0"),
         ("crossing::crash", "nowhere == 0", "true"),
+        ("crossing::crash", "py: x[1, 2]", "2.5"),
     ],
 )
 def test_what_memory_has_can_be_evaluated(looked, frame, expression, value):
@@ -130,7 +131,7 @@ def test_what_memory_has_can_be_evaluated(looked, frame, expression, value):
         ("native", "x.sum()", "nothing runs in a core file"),
         ("native", "nothing", "no variable 'nothing'"),
         ("native", "native: $pc", "this frame is Python code"),
-        ("crossing::crash", "py: x", "this frame is native code"),
+        ("crossing::crash", "py: nothing", "no variable 'nothing'"),
     ],
 )
 def test_what_cannot_be_evaluated_says_why(looked, frame, expression, why):

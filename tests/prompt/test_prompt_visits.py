@@ -68,6 +68,22 @@ def test_a_core_file_is_looked_at(piped, core):
     assert "python  sleep " in shown["stack"]
 
 
+def test_a_core_s_native_frame_knows_what_its_python_caller_does(piped, core):
+    done = piped(["frame 0", "p py:_box.content['deep'][1]"], program=core)
+    assert done.returncode == 0, done.stderr
+    shown = blocks(done.stdout)
+    assert "native · clock_nanosleep" in shown["frame 0"]
+    assert shown["p py:_box.content['deep'][1]"].strip() == "2"
+
+
+def test_a_module_has_what_it_computed_and_not_what_python_gave_it(piped, core):
+    done = piped(["up", "up", "locals"], program=core)
+    shown = blocks(done.stdout, repeated=True)
+    assert "python · <module> · " in shown[1][1]
+    assert "found = " not in shown[2][1]
+    assert "__" not in shown[2][1].replace("__main__", "")
+
+
 @pytest.mark.parametrize(
     "command", ["c", "n", "out", "set found = 2", "b total", "watch found", "py found = 1", "jump 3", "kill", "run"]
 )

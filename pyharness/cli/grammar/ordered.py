@@ -5,10 +5,12 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from pyharness.cli.grammar.verb import Verb
+from pyharness.model.errors import UsageError
 
 if TYPE_CHECKING:
     import click
 
+_ENDS = "`--` ends the options; what follows is the program's."
 ORDER = "pyharness.order"
 
 
@@ -21,5 +23,9 @@ class OrderedCommand(Verb):
         rest = super().parse_args(ctx, args)
         values, _, order = self.make_parser(ctx).parse_args(typed)
         waiting = {name: iter(given) for name, given in values.items() if isinstance(given, list)}
-        ctx.meta[ORDER] = [(param.name, next(waiting.get(param.name or "", iter(())), None)) for param in order]
+        found = [(param, next(waiting.get(param.name or "", iter(())), None)) for param in order]
+        for param, value in found:
+            if "--" in (value if isinstance(value, tuple) else [value]):
+                raise UsageError(f"{param.opts[0]} {param.metavar}: a value is missing.", _ENDS)
+        ctx.meta[ORDER] = [(param.name, value) for param, value in found]
         return rest
