@@ -10,8 +10,9 @@ import json
 import sys
 from typing import TYPE_CHECKING, Any, TypeVar
 
-from pyharness.debuggee import doorway, recursion
+from pyharness.debuggee import doorway
 from pyharness.debuggee.pydevd.emptied_modules import KEPT_MODULES
+from pyharness.host import recursion
 from pyharness.model.errors import nearest
 from pyharness.model.text.visible import say
 from pyharness.protocol.agent import Doorway, Request

@@ -6,6 +6,8 @@ import importlib
 import sys
 from typing import TYPE_CHECKING, Any
 
+from pyharness.host import recursion
+
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
 
@@ -27,7 +29,8 @@ def on_first_use(package: str, homes: Mapping[str, str], *more: str) -> Hooks:
             unknown = AttributeError(f"module {package!r} has no attribute {name!r}")
             unknown.name, unknown.obj = name, sys.modules[package]  # CPython 3.9 does not take them as arguments
             raise unknown
-        value = getattr(importlib.import_module(f"{package}.{home[name]}"), name)
+        with recursion.room(recursion.IMPORTS):  # ``breakpoint()`` is called where a recursion has almost no end
+            value = getattr(importlib.import_module(f"{package}.{home[name]}"), name)
         setattr(sys.modules[package], name, value)
         return value
 

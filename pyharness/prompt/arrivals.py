@@ -108,7 +108,8 @@ class Arrivals:
         self._fresh_line()
         session.screen.write_lines([program.ending])
         for point in session.points:
-            if point.enabled and not (point.hits or point.breakpoint.log or point.is_step):
+            came = point.hits or point.breakpoint in program.has_logged
+            if point.enabled and not (came or point.is_step):
                 session.screen.note(str(program.shell.breakpoints.not_reached(point.breakpoint)))
         session.record.ended(code)
         session.drop()

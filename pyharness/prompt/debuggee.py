@@ -63,10 +63,12 @@ class Debuggee(Listener):
         self._events: Events = queue.SimpleQueue()
         self._pausing = False
         self._presses = 0
+        """How often Ctrl-C came since the program went on."""
         self._setting: Breakpoint | None = None
         self._refusals: list[HarnessError] = []
         """Why a debugger refuses the one that is being set."""
-        """How often Ctrl-C came since the program went on."""
+        self.has_logged: set[Breakpoint] = set()
+        """The log points that have printed something."""
         self._unheard = False
         """The last of them is still among the events."""
         self.stuck = False
@@ -238,7 +240,7 @@ class Debuggee(Listener):
 
     def logged(self, breakpoint_: Breakpoint, text: str) -> None:
         """Show what a log point printed, among the program's output."""
-        del breakpoint_
+        self.has_logged.add(breakpoint_)
         self._screen.write_lines([Line(text)])
 
     def output(self, text: str, category: str) -> None:

@@ -63,26 +63,6 @@ def test_places_are_listed_disabled_enabled_and_deleted(piped, line):
     assert [text.strip() for name, text in blocks(done.stdout, repeated=True) if name == "p value"] == ["2", "3"]
 
 
-def test_a_log_point_prints_and_runs_on(piped, line):
-    done = piped([f'log py:prompted.py:{line["add"]} "now {{result}} of {{len(values)}}"', "c"])
-    printed = re.findall(r"now \d of 3\n", blocks(done.stdout)["c"])  # the program's own output is written meanwhile
-    assert printed == ["now 0 of 3\n", "now 2 of 3\n", "now 6 of 3\n"]
-
-
-def test_a_saved_session_file_has_the_log_points(piped, line, tmp_path):
-    file = tmp_path / "saved.toml"
-    piped(
-        [
-            f'log py:prompted.py:{line["add"]} "now {{result}}"',
-            f"b py:prompted.py:{line['returns']}",
-            "c",
-            f"save {file}",
-        ]
-    )
-    text = file.read_text()
-    assert f'[[log]]\nat = "py:{PROGRAMS}/prompted.py:{line["add"]}"\nmessage = "now {{result}}"\n' in text
-
-
 def test_values_are_shown_and_changed(piped, line):
     commands = [
         f"b py:prompted.py:{line['asked']}",
@@ -365,25 +345,6 @@ def test_a_command_that_fails_after_the_programs_end_is_no_wrong_command_line(pi
     done = piped(["c", "bt"])
     assert done.returncode == 1
     assert "No program is being debugged." in done.stderr
-
-
-def test_what_a_destructor_returned_is_not_the_functions_value(piped, tmp_path):
-    """One of a library's runs as the function ends, and returns to the same line."""
-    program = tmp_path / "leaves.py"
-    program.write_text("import tempfile\ndef f():\n    file = tempfile.NamedTemporaryFile()\n    return 5\nf()\nf()\n")
-    done = piped(["b 4", "c", "n", "rv", "c", "out"], program=program)
-    assert "__del__" not in done.stdout + done.stderr
-    done = piped(["b 4", "c", "out"], program=program)
-    assert "   f() returned 5\n" in done.stdout
-
-
-def test_what_a_function_returned_is_shown_where_the_step_out_of_it_ends(piped, line):
-    done = piped([f"b py:prompted.py:{line['loop']}", "c", "delete", "out", "retval", "n", "rv"])
-    shown = blocks(done.stdout)
-    assert "   total() returned 12\n" in shown["out"]
-    assert shown["retval"].strip() == "12"
-    assert "returned" not in shown["n"]
-    assert "The last step has left no function by a return, or none that gives a value." in done.stderr
 
 
 def test_a_function_of_pythons_by_its_bare_name(piped, line):

@@ -243,6 +243,19 @@ def test_in_code_that_has_no_file(in_place, what):
     assert at.ends() == 0
 
 
+def test_in_a_recursion_that_is_almost_too_deep(in_place):
+    """What comes in takes more frames than it has left."""
+    nested = (
+        "import sys\ndef down(left):\n    if left == 0:\n        breakpoint()\n        return sys.getrecursionlimit()\n"
+        "    return down(left - 1)\nprint('limit', down(sys.getrecursionlimit() - 60))"
+    )
+    at = in_place(command=(sys.executable, "-c", nested))
+    assert "python · down · <string>:5" in at.text
+    assert at.says("p left").split()[0] == "0"
+    at.says("c", "limit 1000")
+    assert at.ends() == 0
+
+
 @pytest.mark.rotated
 @pytest.mark.parametrize("version", interpreters.cases())
 def test_a_program_under_another_python_opens_it(in_place, version):

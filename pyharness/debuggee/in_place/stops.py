@@ -14,6 +14,7 @@ from pyharness.debuggee.pydevd import tracing
 from pyharness.debuggee.pydevd.stops import uncaught
 from pyharness.debuggee.pydevd.stops.asked_files import ASKED_FILES
 from pyharness.debuggee.unpatched import threading
+from pyharness.host import recursion
 from pyharness.model.errors import UsageError
 
 if TYPE_CHECKING:
@@ -100,12 +101,13 @@ def stop_at(error: BaseException | TracebackType) -> None:
 
 def _is_here() -> bool:
     """Have somebody here who stops this program; whether somebody is."""
-    if _is_debugged():
+    with recursion.room(recursion.IMPORTS):
+        if _is_debugged():
+            return True
+        if Prompt.opened() is None:
+            return False
+        uncaught.pass_exits()
         return True
-    if Prompt.opened() is None:
-        return False
-    uncaught.pass_exits()
-    return True
 
 
 def _is_debugged() -> bool:

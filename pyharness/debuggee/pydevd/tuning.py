@@ -7,7 +7,6 @@ import sys
 from contextlib import suppress
 from typing import TYPE_CHECKING, Any
 
-from pyharness.debuggee import recursion
 from pyharness.debuggee.link import quiet_thread
 from pyharness.debuggee.pydevd import ending_threads
 from pyharness.debuggee.pydevd.emptied_modules import KEPT_MODULES
@@ -23,6 +22,7 @@ from pyharness.debuggee.pydevd.stops.simultaneous import Stops
 from pyharness.debuggee.pydevd.values import evaluation as pydevd_evaluation
 from pyharness.debuggee.pydevd.values import frame_variables, presentation
 from pyharness.debuggee.watched.imports import after_import
+from pyharness.host import recursion
 from pyharness.model.glue import is_written_by_swig
 
 if TYPE_CHECKING:

@@ -6,13 +6,13 @@ import functools
 import inspect
 from typing import TYPE_CHECKING, Any
 
-from pyharness.debuggee import recursion
 from pyharness.debuggee.bounded import BOUNDS, told
 from pyharness.debuggee.lines.frame_expressions import evaluated
 from pyharness.debuggee.link import thread_names
 from pyharness.debuggee.pydevd.steps import returned
 from pyharness.debuggee.pydevd.values import safe_text
 from pyharness.debuggee.unpatched import _thread
+from pyharness.host import recursion
 from pyharness.protocol.pydevd import ARGUMENTS, RETURNED, RETURNED_BY, WHO
 
 if TYPE_CHECKING:

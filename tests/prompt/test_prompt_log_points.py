@@ -1,0 +1,37 @@
+"""Log points at the prompt: they print and run on, are saved, and are missed where the program never came to them."""
+
+import re
+
+from prompt_text import blocks
+
+from kit.paths import PROGRAMS
+
+
+def test_a_log_point_prints_and_runs_on(piped, line):
+    done = piped([f'log py:prompted.py:{line["add"]} "now {{result}} of {{len(values)}}"', "c"])
+    printed = re.findall(r"now \d of 3\n", blocks(done.stdout)["c"])  # the program's own output is written meanwhile
+    assert printed == ["now 0 of 3\n", "now 2 of 3\n", "now 6 of 3\n"]
+
+
+def test_a_saved_session_file_has_the_log_points(piped, line, tmp_path):
+    file = tmp_path / "saved.toml"
+    piped(
+        [
+            f'log py:prompted.py:{line["add"]} "now {{result}}"',
+            f"b py:prompted.py:{line['returns']}",
+            "c",
+            f"save {file}",
+        ]
+    )
+    text = file.read_text()
+    assert f'[[log]]\nat = "py:{PROGRAMS}/prompted.py:{line["add"]}"\nmessage = "now {{result}}"\n' in text
+
+
+def test_a_log_point_that_never_printed_is_told_of_as_a_breakpoint_is(piped, line):
+    never, reached = (f"py:prompted.py:{line[mark]}" for mark in ("asked", "add"))
+    for command in (f"""log {never} "x" """, f"b {never}"):
+        done = piped([command, "log native:no_such_function 'x'", f"log {reached} 'y'", "c"])
+        told = done.stderr.replace(f"{PROGRAMS}/", "")
+        assert f"The program ended without reaching {never}" in told
+        assert "No loaded native code has native:no_such_function." in told
+        assert reached not in told
