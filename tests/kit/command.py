@@ -24,6 +24,8 @@ def environment_of(home: Path, *folders: str | Path) -> dict[str, str]:
 
 def typed(said: pytest.CaptureFixture[str], *words: object) -> subprocess.CompletedProcess[str]:
     """What ``pyharness ...`` does and says in this process, which has torch: a new one takes seconds to import it."""
+    import torch  # noqa: F401  (without it, a verb that needs it forks, and the child would go on with the tests)
+
     from pyharness import cli
 
     said.readouterr()
