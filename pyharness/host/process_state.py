@@ -50,6 +50,16 @@ def tasks(pid: int | None) -> list[int]:
         return []
 
 
+def open_file_limit(pid: int) -> int | None:
+    """The number of files that a process may open, where it has them all open; ``None`` where it may open more."""
+    try:
+        limits = Path(f"/proc/{pid}/limits").read_text(encoding="ascii")
+        limit = int(limits.partition("Max open files")[2].split()[0])
+        return limit if len(os.listdir(f"/proc/{pid}/fd")) >= limit else None  # noqa: PTH208  (as above)
+    except (OSError, ValueError, IndexError):  # it has ended, is another user's, or is not limited
+        return None
+
+
 def computed(pid: int, lwp: int) -> float | None:
     """The seconds of processor time that a thread which computes has had; ``None`` for one that waits or is gone."""
     fields = _fields(f"{pid}/task/{lwp}")

@@ -151,6 +151,19 @@ def test_native_code_that_keeps_the_gil_keeps_us_out(running):
     walker.ends_free()
 
 
+def test_a_program_that_may_open_no_more_files_is_said_to_be_one(running, tmp_path):
+    script = tmp_path / "full.py"
+    script.write_text(
+        "import resource, sys\nresource.setrlimit(resource.RLIMIT_NOFILE, (3, 3))\n"
+        "print('begin', flush=True)\nsys.stdin.read()\n"
+    )
+    walker = running(str(script)).until("begin")
+    with pytest.raises(HarnessError) as refused:
+        pyharness.attach(walker.pid, seconds=1).__enter__()
+    assert "did not run our Python code" in refused.value.message
+    assert "all 3 files that it may open" in refused.value.remedy
+
+
 def test_a_debugger_in_the_program_itself_is_named(running, tmp_path):
     script = tmp_path / "debugs_itself.py"
     script.write_text("import sys, debugpy\ndebugpy.listen(0)\nprint('begin', flush=True)\nsys.stdin.read()\n")

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 from pyharness import __version__
 from pyharness.debugger.gdb_reading import ask_gdb
 from pyharness.debugger.starting import injected_code
-from pyharness.debugger.starting.hand_over import native
+from pyharness.debugger.starting.hand_over import native, silent
 from pyharness.debugger.starting.launch import PACKAGE, packages
 from pyharness.host import handles
 from pyharness.host.state import working_dir
@@ -58,9 +58,8 @@ def _answer(door: socket.socket, pid: int, seconds: float) -> dict[str, Any]:
                     answer: dict[str, Any] = json.loads(stream.read())
                 return answer
     except TimeoutError:
-        raise HarnessError(
-            f"Process {pid} did not run our Python code within {seconds:.0f} s.",
-            f"Does native code keep the GIL, or may its user not read Python's own files? {native(pid)}",
+        raise silent(
+            pid, seconds, "Does native code keep the GIL, or may its user not read Python's own files?"
         ) from None
     except ValueError:
         raise HarnessError(

@@ -19,6 +19,7 @@ from pyharness.debugger.starting import brought_along, injected_code
 from pyharness.debugger.starting.attached import Way
 from pyharness.debugger.starting.launch import PACKAGE, packages
 from pyharness.host.descriptors import above_streams
+from pyharness.host.process_state import open_file_limit
 from pyharness.model.errors import HarnessError
 from pyharness.protocol.codec import encode
 from pyharness.protocol.hand_over import Introduction, Parcel, Refusal, Unpacked, said
@@ -117,11 +118,15 @@ def _remedy(error: str, pid: int) -> str:
 
 def _unanswered(pid: int, seconds: float, error: Exception) -> HarnessError:
     if isinstance(error, TimeoutError):
-        return HarnessError(
-            f"Process {pid} did not run our Python code within {seconds:.0f} s.",
-            f"Does native code keep the GIL? {native(pid)}",
-        )
+        return silent(pid, seconds, "Does native code keep the GIL?")
     return HarnessError(f"Process {pid} ended meanwhile.", "Start it again.")
+
+
+def silent(pid: int, seconds: float, guess: str) -> HarnessError:
+    """The error of a program that does not answer; ``guess`` is why, where nothing is seen of it."""
+    limit = open_file_limit(pid)
+    why = guess if limit is None else f"It has opened all {limit} files that it may open (`ulimit -n`)."
+    return HarnessError(f"Process {pid} did not run our Python code within {seconds:.0f} s.", f"{why} {native(pid)}")
 
 
 def native(pid: int) -> str:
