@@ -34,6 +34,10 @@ if TYPE_CHECKING:
     from pyharness.debuggee.link.conversation import Conversation
 
 _OURS = re.compile(r"/pyharness/debuggee/|/debugpy/|/pydevd")
+_CLOSED = (
+    "pyharness: Nobody can debug this program: what runs before it has closed the files that the debugger gave it.\n"
+    "Does a sitecustomize of this Python close what it has not opened?"
+)
 INTERRUPTED = 130
 """The exit code after an unanswered Ctrl-C."""
 _COMPILED = ".pyc"
@@ -79,8 +83,11 @@ def _not_interrupted() -> Iterator[None]:
 
 def _inherited(descriptor: int) -> socket.socket:
     """The socket that the controller left open for us; no process that we start has it."""
-    os.set_inheritable(descriptor, False)  # noqa: FBT003  (the signature is os's)
-    return socket.socket(fileno=descriptor)
+    try:
+        os.set_inheritable(descriptor, False)  # noqa: FBT003  (the signature is os's)
+        return socket.socket(fileno=descriptor)
+    except OSError:
+        raise SystemExit(_CLOSED) from None
 
 
 def _connect(channel: socket.socket, link: socket.socket) -> bool:
