@@ -12,7 +12,7 @@ from kit.command import Command, environment_of
 PROGRAM = f"""{MODEL}
 def main():
     model, x = torch.compile(Model()), torch.randn(int(sys.argv[1]), 20)
-    model(x)
+    model(x)  # @compiles
     result = model(x).sum()  # @forward
     result.backward()  # @backward
 
@@ -30,7 +30,7 @@ def folder(tmp_path_factory):
 @pytest.fixture(scope="module")
 def told(folder):
     """What ``pyharness step`` says: its stops, and its notes; ``{mark}`` in a word is that line of the program."""
-    lines = {name: f"py:script.py:{marks.line_of(name, folder / 'script.py')}" for name in ("forward", "backward")}
+    lines = {name: f"py:script.py:{marks.line_of(name, folder / 'script.py')}" for name in ("compiles", "forward", "backward")}
 
     def run(*words, torch="torch", rows="5", **variables):
         environment = {**environment_of(folder / "home"), "TORCHINDUCTOR_CACHE_DIR": str(folder / torch), **variables}
@@ -48,13 +48,25 @@ def stops(told):
 
 
 def text_of(frame):
-    return Path(frame["file"]).read_text().splitlines()[frame["line"] - 1]
+    return lines_before(frame, 1)[0]
+
+
+def lines_before(frame, count=3):
+    """The lines of a file up to the one where a frame stands."""
+    return Path(frame["file"]).read_text().splitlines()[frame["line"] - count : frame["line"]]
+
+
+COMPILES = ("--at", "{compiles}", "--into", "--into", "--out")
+"""Passes by what compiles: into Dynamo's own code for the function first, then into inductor's wrapper."""
 
 
 @pytest.mark.parametrize("cache", ["cold", "warm"])
 def test_into_goes_to_the_loop_of_the_kernel_and_out_to_the_wrappers_next_line(stops, folder, cache):
-    words = ("--at", "{forward}", "--into-native", "--out", "--at", "{backward}", "--into-native", "--out")
-    _, kernel, wrapper, _, backward, after = stops(*words)
+    calls = ("--at", "{forward}", "--into-native", "--out", "--at", "{backward}", "--into-native", "--out")
+    _, function, call, back, _, kernel, wrapper, _, backward, after = stops(*COMPILES, *calls)
+    assert (function["function"], Path(function["file"]).name) == ("forward", "script.py")
+    assert "    def call(self, args):" in lines_before(call)
+    assert (back["function"], back["file"]) == ("forward", function["file"])
     assert kernel["function"] == "cpp_fused_add_gelu_0", cache
     assert kernel["fx"]["module"] == "blocks.0"
     origin = f"{folder / 'script.py'}:{marks.line_of('residual', folder / 'script.py')}"

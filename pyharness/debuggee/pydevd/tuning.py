@@ -12,7 +12,7 @@ from pyharness.debuggee.pydevd import ending_threads
 from pyharness.debuggee.pydevd.emptied_modules import KEPT_MODULES
 from pyharness.debuggee.pydevd.frames import quick_import
 from pyharness.debuggee.pydevd.frames.trace_function import set_trace
-from pyharness.debuggee.pydevd.steps import library_imports, passed_returns, returned, unwound_steps
+from pyharness.debuggee.pydevd.steps import compilation, library_imports, passed_returns, returned, unwound_steps
 from pyharness.debuggee.pydevd.steps.task_steps import STEPS
 from pyharness.debuggee.pydevd.stops import going_on, suspended_greenlets, woken
 from pyharness.debuggee.pydevd.stops.asked_files import ASKED_FILES
@@ -43,6 +43,7 @@ def tune(debugger: Any) -> None:
     ending_threads.watch()
     quick_import.watch()
     library_imports.watch()
+    compilation.watch()
     open_files(debugger)
     conditions = Conditions(debugger)
     debugger.handle_breakpoint_condition = conditions.hold
