@@ -30,7 +30,10 @@ def folder(tmp_path_factory):
 @pytest.fixture(scope="module")
 def told(folder):
     """What ``pyharness step`` says: its stops, and its notes; ``{mark}`` in a word is that line of the program."""
-    lines = {name: f"py:script.py:{marks.line_of(name, folder / 'script.py')}" for name in ("compiles", "forward", "backward")}
+    lines = {
+        name: f"py:script.py:{marks.line_of(name, folder / 'script.py')}"
+        for name in ("compiles", "forward", "backward")
+    }
 
     def run(*words, torch="torch", rows="5", **variables):
         environment = {**environment_of(folder / "home"), "TORCHINDUCTOR_CACHE_DIR": str(folder / torch), **variables}
