@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 from two_blocks import MODEL
 
-from kit import marks
+from kit import inductor, marks
 from kit.command import Command, environment_of
 from pyharness.model.results.compiled import CompileReport
 from pyharness.model.results.kernels_text import wrapper_lines
@@ -36,7 +36,7 @@ def run(folder):
     """``pyharness fx compiled`` of the program; with other folders where they are named."""
 
     def run(*words, torch="torch", home="home"):
-        environment = {**environment_of(folder / home), "TORCHINDUCTOR_CACHE_DIR": str(folder / torch)}
+        environment = {**environment_of(folder / home), "TORCHINDUCTOR_CACHE_DIR": inductor.cache(folder / torch)}
         return Command(environment, folder)("fx", "compiled", "script.py", *words)
 
     return run

@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 
+from kit import inductor
 from kit.command import Command, environment_of
 from kit.paths import TESTS
 
@@ -62,7 +63,8 @@ def command(folder):
     """``pyharness`` in the folder, with environment variables by name."""
 
     def command(*words, torch="torch", **environment):
-        settings = {**environment_of(folder / "home"), "TORCHINDUCTOR_CACHE_DIR": str(folder / torch), **environment}
+        cache = {"TORCHINDUCTOR_CACHE_DIR": inductor.cache(folder / torch)}
+        settings = {**environment_of(folder / "home"), **cache, **environment}
         return Command(settings, folder)(*words)
 
     return command

@@ -5,7 +5,7 @@ import re
 
 import pytest
 
-from kit import marks
+from kit import inductor, marks
 from kit.command import Command, environment_of
 from pyharness.model.tensors.text import number
 
@@ -35,6 +35,8 @@ main()
 def folder(tmp_path_factory):
     path = tmp_path_factory.mktemp("values")
     (path / "script.py").write_text(PROGRAM)
+    (path / "home").mkdir(mode=0o700)
+    inductor.cache(path / "home" / "debug-kernels")
     return path
 
 
@@ -42,7 +44,8 @@ def folder(tmp_path_factory):
 def run(folder):
     """The stops of ``pyharness step`` in the kernel, and what eager mode computes."""
     call = f"py:script.py:{marks.line_of('call', folder / 'script.py')}"
-    environment = {**environment_of(folder / "home"), "TORCHINDUCTOR_CACHE_DIR": str(folder / "torch")}
+    cache = {"TORCHINDUCTOR_CACHE_DIR": inductor.cache(folder / "torch")}
+    environment = {**environment_of(folder / "home"), **cache}
 
     def run(*words, kind="static", built=("--debug-kernels",)):
         command = ("step", "script.py", *built, "--at", call, "--into-native", *words, "--kill", "--json", "--raw")
@@ -112,7 +115,8 @@ def test_a_name_that_is_no_node_is_gdbs_or_pythons(run, built):
 def prompt(folder):
     """What the prompt says of commands in the kernel, and what eager mode computes."""
     call = f"py:script.py:{marks.line_of('call', folder / 'script.py')}"
-    environment = {**environment_of(folder / "home"), "TORCHINDUCTOR_CACHE_DIR": str(folder / "torch")}
+    cache = {"TORCHINDUCTOR_CACHE_DIR": inductor.cache(folder / "torch")}
+    environment = {**environment_of(folder / "home"), **cache}
 
     def prompt(*commands, kind="static", built=("--debug-kernels",)):
         typed = [word for line in ("into native", *commands, "kill") for word in ("-c", line)]

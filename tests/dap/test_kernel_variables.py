@@ -2,11 +2,13 @@
 
 from debugging import Debugging
 
+from kit import inductor
+
 PROGRAM = "compiled_loop.py"
 
 
 def test_a_kernels_nodes_and_buffers_are_scopes_and_expressions(dap, tmp_path, monkeypatch):
-    monkeypatch.setenv("TORCHINDUCTOR_CACHE_DIR", str(tmp_path / "torch"))
+    monkeypatch.setenv("TORCHINDUCTOR_CACHE_DIR", inductor.cache(tmp_path / "torch"))
     program = Debugging(dap.stdio(), PROGRAM).launch(functions=["fx:erf"], debugKernels=True, crashes=False)
     wrapper = program.stood()
     kernel = program.into(wrapper)

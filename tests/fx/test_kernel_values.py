@@ -10,7 +10,7 @@ import torch
 from kernel_models import MODELS
 from kernel_ops import FLOATS, OPS, tensors
 
-from kit import rotation
+from kit import inductor, rotation
 from pyharness.model.kernel_map import KernelLine, KernelMap, KernelUse
 
 COVERED = 0.95
@@ -28,7 +28,7 @@ CASES = [
 
 @pytest.fixture(autouse=True)
 def fresh(tmp_path, monkeypatch):
-    monkeypatch.setenv("TORCHINDUCTOR_CACHE_DIR", str(tmp_path / "inductor"))
+    monkeypatch.setenv("TORCHINDUCTOR_CACHE_DIR", inductor.cache(tmp_path / "inductor"))
     torch._dynamo.reset()
     torch.manual_seed(0)
 
@@ -131,7 +131,7 @@ def generated(tmp_path, *words):
     folder = tmp_path / ("with" if words else "without")
     here = kernel_oracle.__file__.rpartition("/")[0]
     command = [sys.executable, "-c", PROGRAM.format(here=here), *words]
-    env = {**os.environ, "TORCHINDUCTOR_CACHE_DIR": str(folder)}
+    env = {**os.environ, "TORCHINDUCTOR_CACHE_DIR": inductor.cache(folder)}
     said = subprocess.run(command, check=True, capture_output=True, text=True, env=env, cwd=tmp_path).stdout
     assert said.count("made") == 2 * len(words)
     found = [each for each in folder.rglob("*.py") if "cpp_fused" in each.read_text()]

@@ -11,7 +11,7 @@ import torch
 from kernel_models import MODELS
 from planted_kernels import PLANTS, SIZE, Backward
 
-from kit import rotation
+from kit import inductor, rotation
 from pyharness.fx import verify_compiled
 
 ALWAYS = {("tail", "inference"), ("stale", "inference"), ("accumulation", "backward"), ("arguments", "backward")}
@@ -19,7 +19,7 @@ ALWAYS = {("tail", "inference"), ("stale", "inference"), ("accumulation", "backw
 
 @pytest.fixture(autouse=True)
 def fresh(tmp_path, monkeypatch):
-    monkeypatch.setenv("TORCHINDUCTOR_CACHE_DIR", str(tmp_path / "inductor"))
+    monkeypatch.setenv("TORCHINDUCTOR_CACHE_DIR", inductor.cache(tmp_path / "inductor"))
     monkeypatch.setenv("PYHARNESS_HOME", str(tmp_path / "home"))
     torch._dynamo.reset()
     torch.manual_seed(0)
