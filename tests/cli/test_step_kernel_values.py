@@ -2,6 +2,7 @@
 
 import json
 import re
+from functools import cache
 
 import pytest
 
@@ -44,8 +45,7 @@ def folder(tmp_path_factory):
 def run(folder):
     """The stops of ``pyharness step`` in the kernel, and what eager mode computes."""
     call = f"py:script.py:{marks.line_of('call', folder / 'script.py')}"
-    cache = {"TORCHINDUCTOR_CACHE_DIR": inductor.cache(folder / "torch")}
-    environment = {**environment_of(folder / "home"), **cache}
+    environment = {**environment_of(folder / "home"), "TORCHINDUCTOR_CACHE_DIR": inductor.cache(folder / "torch")}
 
     def run(*words, kind="static", built=("--debug-kernels",)):
         command = ("step", "script.py", *built, "--at", call, "--into-native", *words, "--kill", "--json", "--raw")
@@ -64,10 +64,31 @@ def lanes_of(text):
     return [float(each) for each in found[1].split(", ")], (row, column), (last_row, last_column)
 
 
+NO_NODES = ("torch.__name__", "1 + 1")
+
+
+def printing(*names):
+    return [word for name in names for word in ("--print", name)]
+
+
+@pytest.fixture(scope="module")
+def optimized(run):
+    """What a stop in an optimized kernel prints, and what eager mode computes."""
+    (stop,), eager = run(*printing("in_ptr0", "gelu", "x0", *NO_NODES), built=())
+    return stop["printed"], eager
+
+
+@pytest.fixture(scope="module")
+def static(run):
+    """The stops on lines of a kernel that is built to be debugged, and what eager mode computes."""
+    return run(*printing(*NO_NODES), *["--over", *printing("gelu", "x0")] * 40)
+
+
 @pytest.mark.parametrize("kind", ["static", "dynamic"])
-def test_a_node_is_the_value_of_the_element_that_is_computed(run, kind):
-    words = [word for _ in range(40) for word in ("--over", "--print", "gelu", "--print", "x0")]
-    stops, eager = run(*words, kind=kind)
+def test_a_node_is_the_value_of_the_element_that_is_computed(request, run, kind):
+    lines = ["--over", *printing("gelu", "x0")] * 40
+    stops, eager = request.getfixturevalue("static") if kind == "static" else run(*lines, kind=kind)
+    stops = stops[1:]
     shown = [each["printed"]["gelu"] for each in stops if each["printed"]]
     assert shown[0].startswith("<not computed yet: line "), shown
     known = [text for text in shown if not text.startswith("<")]
@@ -86,10 +107,8 @@ def test_a_node_is_the_value_of_the_element_that_is_computed(run, kind):
     assert any(re.fullmatch(r"\d+ → \w+\[\d+, \d+\]: row \d+, column \d+", text) for text in places), places
 
 
-def test_the_buffers_of_an_optimized_kernel_are_tensors_and_its_nodes_are_not_known(run):
-    words = ("--print", "in_ptr0", "--print", "gelu", "--print", "x0")
-    (stop,), eager = run(*words, built=())
-    shown = stop["printed"]
+def test_the_buffers_of_an_optimized_kernel_are_tensors_and_its_nodes_are_not_known(optimized):
+    shown, eager = optimized
     assert re.match(r"\w+: Tensor float32 \[\d+, \d+\] cpu \[\[", shown["in_ptr0"]), shown
     assert number(eager["x"][0][0]) in shown["in_ptr0"]
     for name in ("gelu", "x0"):
@@ -98,25 +117,22 @@ def test_the_buffers_of_an_optimized_kernel_are_tensors_and_its_nodes_are_not_kn
 
 
 def test_vectors_of_bfloat16_have_lanes(run):
-    words = [word for _ in range(20) for word in ("--over", "--print", "tmp0", "--print", "tmp1", "--print", "tmp2")]
-    stops, _ = run(*words, kind="bfloat16")
+    stops, _ = run(*["--over", *printing("tmp0", "tmp1", "tmp2")] * 20, kind="bfloat16")
     shown = [text for each in stops for text in (each["printed"] or {}).values()]
     assert not [text for text in shown if "unreadable" in text], shown
     assert [text for text in shown if text.startswith("[") and text.count(", ") == 31], shown
 
 
-@pytest.mark.parametrize("built", [(), ("--debug-kernels",)])
-def test_a_name_that_is_no_node_is_gdbs_or_pythons(run, built):
-    (stop,), _ = run("--print", "torch.__name__", "--print", "1 + 1", built=built)
-    assert stop["printed"] == {"torch.__name__": "'torch'", "1 + 1": "2"}
+def test_a_name_that_is_no_node_is_gdbs_or_pythons(optimized, static):
+    for shown in (optimized[0], static[0][0]["printed"]):
+        assert {name: shown[name] for name in NO_NODES} == {"torch.__name__": "'torch'", "1 + 1": "2"}
 
 
 @pytest.fixture(scope="module")
 def prompt(folder):
     """What the prompt says of commands in the kernel, and what eager mode computes."""
     call = f"py:script.py:{marks.line_of('call', folder / 'script.py')}"
-    cache = {"TORCHINDUCTOR_CACHE_DIR": inductor.cache(folder / "torch")}
-    environment = {**environment_of(folder / "home"), **cache}
+    environment = {**environment_of(folder / "home"), "TORCHINDUCTOR_CACHE_DIR": inductor.cache(folder / "torch")}
 
     def prompt(*commands, kind="static", built=("--debug-kernels",)):
         typed = [word for line in ("into native", *commands, "kill") for word in ("-c", line)]
@@ -127,9 +143,16 @@ def prompt(folder):
     return prompt
 
 
+@pytest.fixture(scope="module")
+def to_the_element(prompt):
+    """What the prompt says on the way to an element, and once it was computed."""
+    word = "element gelu[2, 7]"
+    return cache(lambda kind: prompt(word, "next", "p gelu", word, word, word, kind=kind))
+
+
 @pytest.mark.parametrize("kind", ["static", "dynamic"])
-def test_it_runs_on_to_the_element_of_a_node(prompt, kind):
-    result, eager = prompt("element gelu[2, 7]", "next", "p gelu", kind=kind)
+def test_it_runs_on_to_the_element_of_a_node(to_the_element, kind):
+    result, eager = to_the_element(kind)
     shown = [line for line in result.stdout.splitlines() if re.search(r"\]  \w+\[.* along ", line)]
     assert shown, result.stdout + result.stderr
     numbers, first, last = lanes_of(shown[-1])
@@ -137,12 +160,13 @@ def test_it_runs_on_to_the_element_of_a_node(prompt, kind):
     assert numbers[lane] == pytest.approx(eager["gelu"][2][7], rel=1e-5)
 
 
-def test_an_element_that_was_computed_already_ends_at_the_caller(prompt):
-    result, _ = prompt("element gelu[2, 7]", "element gelu[2, 7]", "element gelu[2, 7]", "element gelu[2, 7]")
+def test_an_element_that_was_computed_already_ends_at_the_caller(to_the_element):
+    result, _ = to_the_element("static")
     assert "· python · call ·" in result.stdout
     assert "This frame is in no kernel" in result.stderr
 
 
+@pytest.mark.rotated(turns=3)
 @pytest.mark.parametrize(
     ("typed", "built", "said"),
     [
