@@ -63,6 +63,13 @@ class Shell(ABC):
         """Whoever waits for a stop is to wait no longer."""
         self._told: m.Stopped | None = None
         """The stop that the listener was told of."""
+        self._told_once: set[str] = set()
+
+    def _tell_once(self, text: str, category: str = "console") -> None:
+        """Tell what holds at each stop in a library at the first."""
+        if text not in self._told_once:
+            self._told_once.add(text)
+            self._listener.output(f"{text}\n", category)
 
     @property
     def is_ending(self) -> bool:

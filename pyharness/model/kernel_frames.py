@@ -11,19 +11,23 @@ from typing import TYPE_CHECKING
 from pyharness.host.regular_file import read_text
 from pyharness.model.frozen import frozen
 from pyharness.model.kernel_files import kept_at, kernels_in
-from pyharness.model.kernel_map import digest_of
+from pyharness.model.kernel_map import KernelMap, KernelMaps, KernelUse, digest_of
+from pyharness.model.kernel_text import has_kernel, kernels_of
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from pyharness.model.frames import Frame, FxPlace
-    from pyharness.model.kernel_map import KernelLine, KernelMap, KernelMaps, KernelUse
+    from pyharness.model.kernel_map import KernelLine
 
 _SUFFIX = ".main.cpp"
 """How torch names a kernel's file, behind a hash."""
 _FUNCTION = re.compile(r"kernel(\._omp_fn\.\d+(\(void\))?)?$")
 """How torch names every kernel; what OpenMP runs in parallel is a function of its own."""
 _MOST = 8 << 20
+_UNKNOWN = KernelUse((), ())
+_NO_MAPS = KernelMaps("", "inference", (), ())
+"""Stands for the maps of a kernel that was compiled without us: of it the name and the buffers are known."""
 
 
 @frozen
@@ -45,6 +49,11 @@ def named(frames: Sequence[Frame]) -> list[Frame]:
 
 
 def is_kernel(file: str) -> bool:
+    """Whether a file is a kernel, also one that there is no map of."""
+    return file.endswith(_SUFFIX) and (has_map(file) or has_kernel("\n".join(text_of(file))))
+
+
+def has_map(file: str) -> bool:
     """Whether a file is a kernel that there is a map of."""
     return file.endswith(_SUFFIX) and bool(_known(file))
 
@@ -59,7 +68,7 @@ def mapped_lines(file: str) -> frozenset[int]:
 
 def standing(file: str, caller: Frame | None) -> tuple[Standing, ...]:
     """The call of a kernel that the Python frame ``caller`` makes; all that may be, where it cannot be told which."""
-    found = _of_caller(_known(file), caller)
+    found = _of_caller(file, caller)
     return tuple(Standing(maps, kernel, use) for maps, kernel in found for use in _uses(kernel, caller))
 
 
@@ -77,21 +86,30 @@ def _text(file: str, _modified: int) -> tuple[str, ...]:
 
 
 def _named(frame: Frame, caller: Frame | None) -> Frame:
-    known = _of_caller(_known(frame.file or ""), caller)
-    if not known or not _FUNCTION.match(frame.function):
+    known = _of_caller(frame.file or "", caller) if _FUNCTION.match(frame.function) else []
+    if not known:
         return frame
     name = known[0][1].name
     places = {_place(maps, line) for maps, kernel in known for line in _lines(kernel, frame.line, caller)}
     return replace(frame, function=name, fx=places.pop() if len(places) == 1 else None)
 
 
-def _of_caller(
-    kernels: tuple[tuple[str, KernelMaps, KernelMap], ...], caller: Frame | None
-) -> list[tuple[KernelMaps, KernelMap]]:
+def _of_caller(file: str, caller: Frame | None) -> list[tuple[KernelMaps, KernelMap]]:
     """The maps of the wrapper that calls; all where no wrapper is on the stack, as in a thread of OpenMP's."""
+    kernels = _known(file)
     digest = _digest(caller.file, _changed(caller.file)) if caller and caller.file else ""
     own = [(maps, kernel) for wrapper, maps, kernel in kernels if wrapper == digest]
-    return own or [(maps, kernel) for _, maps, kernel in kernels]
+    found = own or [(maps, kernel) for _, maps, kernel in kernels]
+    if not found and caller and caller.file and (name := _called(file, _changed(file), caller.file)):
+        return [(_NO_MAPS, KernelMap(name, "", (_UNKNOWN,)))]
+    return found
+
+
+@lru_cache(maxsize=64)
+def _called(file: str, _modified: int, wrapper: str) -> str:
+    """What a wrapper calls a kernel of which there is no map; empty where it does not define it."""
+    text = "\n".join(text_of(file))
+    return next((name for name, source in kernels_of("\n".join(text_of(wrapper))) if text.startswith(source)), "")
 
 
 def _lines(kernel: KernelMap, line: int | None, caller: Frame | None) -> list[KernelLine]:

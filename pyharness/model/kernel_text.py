@@ -18,6 +18,8 @@ Number = TypeVar("Number")
 """What an index is made of: whole numbers, or tensors of them."""
 
 _SIGNATURE = re.compile(r'extern "C"\s+(?:\w+\s+)*?void\s+kernel\((.*?)\)', re.DOTALL)
+_KERNEL = re.compile(r"^(\w+) = async_compile\.cpp_pybinding\([^\n]*?r'''(.*?)'''\)", re.DOTALL | re.MULTILINE)
+"""A kernel in the text of a wrapper: what it is called, and its C++."""
 _PARAMETER = re.compile(r"(?P<type>.*?)\s*(?P<name>\w+)\s*$", re.DOTALL)
 _OPENING, _CLOSING = "([{", ")]}"
 _LONGEST = 200
@@ -45,6 +47,16 @@ class Parameter:
     def is_buffer(self) -> bool:
         """Whether it points to elements of a tensor."""
         return self.type.endswith("*")
+
+
+def kernels_of(wrapper: str) -> list[tuple[str, str]]:
+    """Name and C++ of each kernel that a wrapper defines."""
+    return _KERNEL.findall(wrapper)
+
+
+def has_kernel(text: str) -> bool:
+    """Whether the text of a file is that of a kernel."""
+    return _SIGNATURE.search(text) is not None
 
 
 def parameters(text: str) -> tuple[Parameter, ...]:

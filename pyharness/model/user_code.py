@@ -24,6 +24,7 @@ _FROM_OUTSIDE = os.environ.get(_VARIABLE, "")
 _LIBRARY_SOURCE = re.compile(
     r"""(^/usr/(include|lib|src|local/cuda[^/]*)/ | /torch/include/ | /site-packages/nvidia/
        | /(pybind11|nanobind)/ | /include/python3 | /python3\.\d+/Python/
+       | /lib(32|64)?/(gcc|clang)/.*/include/
        | ^/(opt/rh|croot|build/python|pytorch)/ | /(aten/src|torch/csrc|c10)/ | ^\.\./sysdeps/ | /sysdeps/
        | ^\./(nptl|csu|elf|io|stdlib|malloc)/ )""",
     re.VERBOSE,

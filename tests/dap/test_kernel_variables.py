@@ -22,3 +22,19 @@ def test_a_kernels_nodes_and_buffers_are_scopes_and_expressions(dap, tmp_path, m
     scopes = program.scopes(kernel.frame)
     assert {"Nodes", "Buffers", "Locals"} <= set(scopes)
     program.leave()
+
+
+def test_a_crash_in_a_kernel_stops_at_its_line_with_its_buffers(dap, tmp_path, monkeypatch):
+    monkeypatch.setenv("TORCHINDUCTOR_CACHE_DIR", str(tmp_path / "torch"))
+    program = Debugging(dap.stdio(), "compiled_crash.py").launch(debugKernels=True)
+    crash = program.stood()
+    assert crash.reason == "exception"
+    assert crash.function.startswith("cpp_fused_"), crash.function
+    scopes = program.scopes(crash.frame)
+    shown = [{each["name"]: each["value"] for each in program.children(scopes[name])} for name in ("Nodes", "Buffers")]
+    nodes, buffers = shown
+    assert nodes["element"].startswith("index[0, 0]")
+    assert nodes["sigmoid"].startswith("[0.268941")
+    assert sum("unreadable" in text for text in buffers.values()) == 1, buffers
+    assert program.evaluate("x0", crash.frame).startswith("0 ")
+    program.leave()

@@ -4,7 +4,7 @@ import pytest
 
 from pyharness.model.frames import Frame, FxPlace
 from pyharness.model.kernel_files import remember, save
-from pyharness.model.kernel_frames import named
+from pyharness.model.kernel_frames import has_map, is_kernel, named, standing
 from pyharness.model.kernel_map import GraphNode, KernelLine, KernelMap, KernelMaps, KernelUse, digest_of
 
 SOURCE = "\n#include <cpp_prefix.h>\nvoid kernel() {\n    auto tmp0 = in_ptr0[x0].erf();\n}\n"
@@ -75,3 +75,23 @@ def test_a_kernel_of_which_nobody_knows_is_as_it_was(kernel):
     frames = stack(kernel, ("/nowhere.py", 4))
     assert named(frames) == frames
     assert named(stack("/gone/c9.main.cpp")) == stack("/gone/c9.main.cpp")
+
+
+COMPILED = 'extern "C"  void  kernel(const float* in_ptr0)\n{\n}\n'
+
+
+def test_a_kernel_without_a_map_has_the_name_that_its_wrapper_calls_it_by(tmp_path):
+    path = tmp_path / "c7.main.cpp"
+    path.write_text(f"{COMPILED}\n// Python bindings to call kernel():\n")
+    wrapper = tmp_path / "c8.py"
+    wrapper.write_text(f"cpp_fused_sin_0 = async_compile.cpp_pybinding(['const float*'], r'''{COMPILED}''')\n")
+    frame = named(stack(str(path), (str(wrapper), 4)))[0]
+    assert (frame.function, frame.fx) == ("cpp_fused_sin_0", None)
+    assert is_kernel(str(path))
+    assert not has_map(str(path))
+    assert [each.kernel.name for each in standing(str(path), Frame("python", "call", str(wrapper), 4))] == [
+        "cpp_fused_sin_0"
+    ]
+    other = tmp_path / "c9.py"
+    other.write_text("def call(args): ...\n")
+    assert named(stack(str(path), (str(other), 1)))[0].function == "kernel"

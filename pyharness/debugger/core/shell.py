@@ -82,6 +82,7 @@ class CoreShell(Shell):
         super().__init__(CoreMachine(opened), CorePython(), heard, listener)
         self._contents = opened.contents
         self.native = self._core
+        self._core.on_hint = lambda text: self._tell_once(text, "important")
         self.process = CoreProcess(self._contents.pid)
         heard.put(("core", self._contents.lacks))
 

@@ -76,7 +76,6 @@ class LiveShell(Shell):
         python = PythonSide(lambda event: heard.put(("debugpy", event)))
         super().__init__(m.Machine(), python, heard, listener)
         self._progress = progress
-        self._told_once: set[str] = set()
         self._late = _NOT_BEGUN if command.ours else _NOT_HEARD
         self._gdb = PreparedGdb(self._hear_gdb, UserCode.of(included))
         self._lifetime = lifetime = Lifetime()
@@ -202,12 +201,6 @@ class LiveShell(Shell):
         """Tell what is waited for, where the program does not begin for long."""
         if not self._lifetime.executable:
             self._tell_once(f"{self._late} pyharness waits for it.", "important")
-
-    def _tell_once(self, text: str, category: str = "console") -> None:
-        """Tell what holds at each stop in a library at the first."""
-        if text not in self._told_once:
-            self._told_once.add(text)
-            self._listener.output(f"{text}\n", category)
 
     # --- what goes out ------------------------------------------------------------------------------------------------
 

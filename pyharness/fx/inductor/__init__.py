@@ -60,6 +60,7 @@ def _lost(why: str) -> None:
 @functools.cache
 def _install() -> None:
     from pyharness.fx.inductor.bodies import Bodies
+    from pyharness.fx.inductor.cached import Cached
     from pyharness.fx.inductor.captured import Captured
     from pyharness.fx.inductor.kernels import Kernels
     from pyharness.fx.inductor.lines import Lines
@@ -79,3 +80,4 @@ def _install() -> None:
     captured = Captured(parts)
     captured.install()
     Wrappers(parts, captured, _made, _loaded).install()
+    Cached(parts).install()

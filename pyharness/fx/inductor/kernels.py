@@ -12,7 +12,7 @@ from pyharness.fx.inductor import marks
 from pyharness.fx.inductor.graphs import bytes_of, described, kind_of, nodes_of
 from pyharness.fx.inductor.loops import loops_around, shown, vector_lanes
 from pyharness.fx.inductor.private import replaced
-from pyharness.fx.inductor.wrappers import calls_in, kernels_of
+from pyharness.fx.inductor.wrappers import calls_in
 from pyharness.model.kernel_map import (
     GraphKind,
     Held,
@@ -23,6 +23,7 @@ from pyharness.model.kernel_map import (
     LineKind,
     digest_of,
 )
+from pyharness.model.kernel_text import kernels_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 from pyharness.fx.inductor.private import replaced
 from pyharness.model.kernel_files import Kernel, Wrapper, maps_of, remember
 from pyharness.model.kernel_map import WrapperCall
+from pyharness.model.kernel_text import kernels_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
@@ -16,16 +17,9 @@ if TYPE_CHECKING:
     from pyharness.fx.inductor.private import Private
     from pyharness.model.kernel_map import KernelMap, KernelMaps
 
-_KERNEL = re.compile(r"^(\w+) = async_compile\.cpp_pybinding\([^\n]*?r'''(.*?)'''\)", re.DOTALL | re.MULTILINE)
-"""A kernel in the text of a wrapper: what it is called, and its C++."""
 _CALL = re.compile(r"\s*(\w+)\(")
 _OF_TORCH = re.compile(r"\s*(\w+ = )?(extern_kernels\.|torch\.ops\.)")
 """A line that computes a node by one of torch's own functions."""
-
-
-def kernels_of(wrapper: str) -> list[tuple[str, str]]:
-    """Name and C++ of each kernel that a wrapper defines."""
-    return _KERNEL.findall(wrapper)
 
 
 def calls_in(wrapper: str, kernels: Sequence[KernelMap], contexts: Sequence[tuple[int, str]]) -> Iterator[WrapperCall]:

@@ -6,13 +6,13 @@ A stop at a breakpoint is never there; a stop by attaching or by Ctrl-C may be.
 from __future__ import annotations
 
 import re
-import signal
 from pathlib import Path
 
 import gdb
 
 from pyharness.ingdb import console
 from pyharness.ingdb.functions import native_names
+from pyharness.ingdb.process import fatal_signal
 from pyharness.ingdb.settings import temporarily
 from pyharness.model.errors import HarnessError
 
@@ -22,7 +22,6 @@ _INTERPRETER = re.compile(r"(lib)?python[\d.]")
 _WAITING = re.compile(r"pthread_(cond|mutex)_|lll_lock")
 """What the interpreter calls for the GIL alone: taking that again within, on the same thread, damages its condition."""
 _MAX_DEPTH = 16
-_FATAL = {signal.SIGSEGV, signal.SIGBUS, signal.SIGFPE, signal.SIGILL, signal.SIGABRT}
 
 
 def inside_locking() -> bool:
@@ -35,7 +34,7 @@ def reach() -> None:
     frame = _outermost_locking()
     if frame is None:
         return
-    if _has_fatal_signal():
+    if fatal_signal.is_here():
         raise HarnessError(
             "The program is ending inside the allocator, whose lock the thread holds: Python cannot be asked here.",
             "The stack and the variables of both languages are read from memory: look at these.",
@@ -48,14 +47,6 @@ def reach() -> None:
     frame.select()
     with temporarily("suppress-cli-notifications", "on"), temporarily("scheduler-locking", "off"):
         console.run("finish")
-
-
-def _has_fatal_signal() -> bool:
-    """Whether the selected thread stands at a signal that ends the program, as where the heap was found damaged."""
-    try:
-        return int(gdb.parse_and_eval("$_siginfo.si_signo")) in _FATAL
-    except gdb.error:  # it stands at no signal
-        return False
 
 
 def _outermost_locking() -> gdb.Frame | None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING
 
-from pyharness.model.kernel_frames import is_kernel
+from pyharness.model.kernel_frames import has_map, is_kernel
 
 if TYPE_CHECKING:
     import gdb
@@ -14,13 +14,21 @@ OPTIMIZED = (
     "This kernel of torch.compile's is optimized: its variables cannot be read, and lines run out of order. Begin with "
     "--debug-kernels (debug_kernels, debugKernels) for kernels as they are written."
 )
+UNMAPPED = (
+    "This kernel of torch.compile's was compiled without pyharness, so that nobody knows which line works for which "
+    "node. `pyharness fx compiled SCRIPT` runs the program once and makes the map."
+)
 _FLAG = re.compile(r"(?:^| )-O([1-3s]|fast)\b")
 
 
 def hint_at(frame: gdb.Frame) -> str:
     """What to know of the kernel that a frame is in; empty for one that can be read, and for what is no kernel."""
     symtab = frame.find_sal().symtab
-    return OPTIMIZED if symtab and is_kernel(symtab.fullname()) and is_optimized(frame) else ""
+    if symtab is None or not is_kernel(symtab.fullname()):
+        return ""
+    if not has_map(symtab.fullname()):
+        return UNMAPPED
+    return OPTIMIZED if is_optimized(frame) else ""
 
 
 def is_optimized(frame: gdb.Frame) -> bool:

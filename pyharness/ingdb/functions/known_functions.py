@@ -7,13 +7,16 @@ from typing import TYPE_CHECKING
 import gdb
 
 from pyharness.ingdb.functions import many_functions, user_functions
-from pyharness.ingdb.process import libraries
+from pyharness.ingdb.process import fatal_signal, libraries
 from pyharness.model.glue import glue_family
-from pyharness.model.kernel_frames import mapped_lines
+from pyharness.model.kernel_frames import is_kernel, mapped_lines
 from pyharness.model.user_code import is_user_source
 
 if TYPE_CHECKING:
     from pyharness.ingdb.functions.user_functions import UserFunction
+
+_DEEPEST = 16
+"""Frames of torch's and the compiler's headers, and of libraries, that an operation in a kernel's line may have."""
 
 
 def known_functions() -> list[UserFunction]:
@@ -37,11 +40,15 @@ def innermost() -> tuple[gdb.Frame, str | None, int | None]:
     """The frame that the selected thread stands in, with its file and line.
 
     Where a function of the user's begins in optimized code gdb shows what is inlined there; this is the function then.
-    A kernel of inductor's is made of inlined operations of vectors: this is the kernel, and its line.
+    A kernel of inductor's is made of operations of vectors, inlined or not: this is the kernel, and its line, also
+    where a load of one crashed.
     """
     frame = gdb.newest_frame()
     place = frame.find_sal()
     file, line = place.symtab.fullname() if place.symtab else None, place.line or None
+    if not is_user_source(file) and (crashed := _crashed_in_kernel(frame)):
+        around = crashed.find_sal()
+        return crashed, around.symtab.fullname(), around.line
     if file is None or is_user_source(file):
         return frame, file, line
     outer = _outermost(frame)
@@ -52,6 +59,19 @@ def innermost() -> tuple[gdb.Frame, str | None, int | None]:
     if function is None or not function.stops_at_own_line:
         return frame, file, line
     return _outermost(frame), function.file, function.stop_line
+
+
+def _crashed_in_kernel(frame: gdb.Frame) -> gdb.Frame | None:
+    """The kernel whose line runs what crashed; ``None`` where none is near, and for a stop of another kind."""
+    if not fatal_signal.is_here():
+        return None
+    outer: gdb.Frame | None = frame
+    for _ in range(_DEEPEST):
+        outer = outer.older() if outer is not None else None
+        symtab = outer.find_sal().symtab if outer is not None else None
+        if symtab and is_kernel(symtab.fullname()):
+            return outer
+    return None
 
 
 def _outermost(frame: gdb.Frame) -> gdb.Frame:

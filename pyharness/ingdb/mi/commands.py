@@ -331,7 +331,7 @@ def _evaluate(request: mi.Evaluate) -> str:
 
 
 def _frame_at(level: int) -> gdb.Frame:
-    frame = gdb.newest_frame()
+    frame = innermost()[0]
     for above in range(level):
         older = frame.older()
         if older is None:

@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING, Any
 import torch
 
 from pyharness.fx.inductor.statements import Statement, last_uses, run, statements_of
-from pyharness.fx.inductor.wrappers import kernels_of
 from pyharness.fx.verifying.differences import is_same
 from pyharness.fx.verifying.kernels.faults import Place, fault
 from pyharness.fx.verifying.kernels.inside import Called, Inside, Wrong, line_of
@@ -17,6 +16,7 @@ from pyharness.fx.verifying.kernels.judging import Expected, Judge
 from pyharness.fx.verifying.kernels.reference import is_random, name_of
 from pyharness.fx.verifying.values import copied
 from pyharness.model.kernel_map import digest_of
+from pyharness.model.kernel_text import kernels_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence

@@ -1,0 +1,44 @@
+"""Has inductor generate code anew that its cache has, and of which nobody made a map.
+
+Such code was compiled before pyharness saw the program. What is generated anew is the same to the byte, and the
+kernels that were compiled are used as they are: their names are the digests of their texts. So only the map is new.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from typing import TYPE_CHECKING, Any
+
+from pyharness.fx.inductor.private import replaced
+from pyharness.model.kernel_files import maps_of
+from pyharness.model.kernel_text import kernels_of
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from pyharness.fx.inductor.private import Private
+
+_HIT = "cache_hit_post_compile"
+"""What torch calls with each entry of its cache that it is about to load, those inside of AOT autograd's, too."""
+_MOST = 2
+"""How often an entry is refused, once by AOT autograd and once by inductor: what is made anew may lack a map, too."""
+
+
+class Cached:
+    """Follows entries of torch's cache before they are loaded."""
+
+    def __init__(self, private: Private) -> None:
+        self._cache = getattr(private.codecache, "FxGraphCache", None)
+        self._refused: Counter[str] = Counter()
+
+    def install(self) -> None:
+        """Wrap the function of torch's; where it lacks, code from the cache has the maps that it had."""
+        if hasattr(self._cache, _HIT):
+            replaced(self._cache, _HIT, self._hit)
+
+    def _hit(self, original: Callable[..., Any], graph: Any, info: Any, *args: Any, **named: Any) -> Any:
+        text = getattr(graph, "source_code", None)
+        if isinstance(text, str) and self._refused[text] < _MOST and kernels_of(text) and maps_of(text) is None:
+            self._refused[text] += 1
+            return None, info  # no hit: torch compiles the graph
+        return original(graph, info, *args, **named)

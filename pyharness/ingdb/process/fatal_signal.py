@@ -1,0 +1,17 @@
+"""Whether the selected thread stands at a signal that ends the program."""
+
+from __future__ import annotations
+
+import signal
+
+import gdb
+
+_FATAL = {signal.SIGSEGV, signal.SIGBUS, signal.SIGFPE, signal.SIGILL, signal.SIGABRT}
+
+
+def is_here() -> bool:
+    """Whether it got one."""
+    try:
+        return int(gdb.parse_and_eval("$_siginfo.si_signo")) in _FATAL
+    except (gdb.error, ValueError):
+        return False
