@@ -67,6 +67,13 @@ def parameters(text: str) -> tuple[Parameter, ...]:
     return tuple(Parameter(match["type"].strip(), match["name"]) for match in matches if match)
 
 
+def is_written_first(text: str, pointer: str) -> bool:
+    """Whether a kernel writes to a buffer before it reads it: what was in there does not matter."""
+    body = text.partition("{")[2]
+    first = next((line for line in body.split("\n") if re.search(rf"\b{pointer}\b", line)), "")
+    return re.match(rf"\s*({pointer}\[.*\] = |\w+\.store\({pointer}\b)", first) is not None
+
+
 def passed(line: str, kernel: str) -> tuple[str, ...]:
     """The expressions that a line of a wrapper passes to a kernel; empty where it is no such line."""
     try:

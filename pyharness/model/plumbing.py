@@ -55,7 +55,7 @@ _STEM = re.compile(r"[^.-]*")
 _BY_NAME = [(re.compile(pattern), family) for pattern, family in _NAMES]
 
 _PYTHON = (
-    (re.compile(r"/(debugpy|pydevd[^/]*|_pydevd_[^/]*)/|/pyharness/debuggee/"), re.compile(""), DEBUGGER),
+    (re.compile(r"/(debugpy|pydevd[^/]*|_pydevd_[^/]*)/|/pyharness/(debuggee|native)/"), re.compile(""), DEBUGGER),
     (re.compile(r"^<frozen (importlib|zipimport)|/importlib/"), re.compile(""), "import"),
     (re.compile(r"^<frozen runpy>|/runpy\.py$"), re.compile(""), "runpy"),
     (re.compile(r"-packages/(_?pytest|pluggy|xdist|execnet)/"), re.compile(""), "pytest"),

@@ -18,6 +18,7 @@ from pyharness.model.text.styled_line import painted
 from pyharness.native import raw_finding
 from pyharness.native.chains import engine
 from pyharness.native.evaluation import is_evaluated
+from pyharness.native.kernel_nan import DYNAMO, KernelSearch, stop_here
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -53,15 +54,27 @@ class NanSearch:
         self._limit = limit
         self._modules = modules
         self._ops = ops
+        self._searches = False
+        self._held = False
         self._engine: Any = engine()
         self._failed: BaseException | None = None
         self._checked = 0
+        """Ops and nodes of this thread, up to where the search was held last."""
+        self._kernels = KernelSearch(self._engine, kinds, limit, self._take_kernel)
 
     def __enter__(self) -> Self:
         """Begin."""
+        self._searches = True
         if not self._engine.start_nan_search(self._take, self._kinds, self._limit):
             raise HarnessError("find_nan looks for bad values already.", "Leave its `with` first; it sees all threads.")
+        if DYNAMO in sys.modules:
+            self.follow_kernels()
         return self
+
+    def follow_kernels(self) -> None:
+        """Look at kernels of torch.compile's, too, which is done by itself where the program has imported that."""
+        if self._searches:
+            self._kernels.begin()
 
     @property
     def __exit__(  # noqa: PLE0302, PYI036  (what it returns takes the arguments)
@@ -76,13 +89,27 @@ class NanSearch:
 
     def end(self) -> None:
         """Look no further, and raise nothing."""
-        self._checked = self._engine.ops_checked_by_thread()
+        self._searches = False
+        self._kernels.end()
+        self._hold()
+
+    def _hold(self) -> None:
+        """Have the engine look no further."""
+        if self._held:
+            return
+        self._held = True
+        self._checked += int(self._engine.ops_checked_by_thread())
         self._engine.stop_nan_search()
 
     @property
     def checked(self) -> int:
         """How many ops and nodes of this thread were checked."""
-        return self._checked or int(self._engine.ops_checked_by_thread())
+        return self._checked + (0 if self._held else int(self._engine.ops_checked_by_thread()))
+
+    @property
+    def kernels(self) -> int:
+        """How many calls of torch.compile's kernels were checked."""
+        return self._kernels.checked
 
     def _end(
         self, _kind: type[BaseException] | None, error: BaseException | None, _traceback: TracebackType | None
@@ -114,6 +141,33 @@ class NanSearch:
             if may_raise:
                 raise
             return True
+
+    def _take_kernel(self, made: Callable[[], Finding | None]) -> None:
+        """What is to be done about a kernel's bad value; its ops are ours while it is looked into."""
+        if self.finding is not None or is_evaluated(sys._getframe().f_back):  # noqa: SLF001
+            return
+        self._hold()
+        finding = made()
+        wanted = finding is not None and self._is_wanted(finding)
+        if finding is None or not wanted:
+            self._engine.start_nan_search(self._take, self._kinds, self._limit)
+            self._held = False
+            return
+        self.finding = finding
+        try:
+            answer = self._act(finding, {}, may_raise=True)
+        except Exception as error:
+            self._failed = error
+            raise
+        if isinstance(answer, tuple):
+            stop_here(answer)
+
+    def _is_wanted(self, finding: Finding) -> bool:
+        """Whether the patterns are of a kernel, of its node or of that one's op or module."""
+        place = finding.kernel
+        names = [finding.name, *((place.node, place.target) if place else ())]
+        ops = not self._ops or _matches(self._ops, names)
+        return ops and (not self._modules or _matches(self._modules, [finding.module]))
 
     def _act(self, finding: Finding, tensors: dict[str, int], *, may_raise: bool) -> Answer:
         if callable(self._action):

@@ -46,7 +46,7 @@ def decode(fields: dict[str, Any], engine: Any) -> Finding:
         made_from=made_from,
         inputs=tuple(map(_tensor, fields["inputs"])),
         outputs=tuple(map(_tensor, fields["outputs"])),
-        stack=(*_native_frames(engine.native_frames(fields["native"])), *_python_frames(calls)),
+        stack=(*_native_frames(engine.native_frames(fields["native"])), *python_frames(calls)),
         graph_task=fields["graph_task"] if fields["graph_task"] >= 0 else None,
         thread=fields["thread"],
         thread_name=_thread_name(fields["thread"]),
@@ -92,7 +92,8 @@ def _native_frames(frames: Sequence[tuple[str, str, int]]) -> Iterable[Frame]:
         yield Frame("native", function, library=library, address=address, plumbing=plumbing)
 
 
-def _python_frames(calls: Iterable[Call]) -> Iterable[Frame]:
+def python_frames(calls: Iterable[Call]) -> Iterable[Frame]:
+    """The frames of a stack that these calls are."""
     for call in calls:
         fx = FxPlace(call.node, call.module, None) if call.node else None
         plumbing = bool(python_family(call.function, call.file))

@@ -56,6 +56,34 @@ def test_at_a_node_of_an_extension_that_is_not_ours(pyharness, survey):
     assert "done" in result.stderr
 
 
+COMPILED = """import torch, torch._dynamo
+import pyharness
+
+
+def root(x):
+    return (x - 2).sqrt() * 2
+
+
+with torch.no_grad(), pyharness.find_nan(action="stop"):
+    torch.compile(root)(torch.ones(8, 8))
+    print("went on", flush=True)
+"""
+
+
+def test_at_a_kernel_that_torch_compiled(pyharness, tmp_path, monkeypatch):
+    monkeypatch.setenv("TORCHINDUCTOR_CACHE_DIR", str(tmp_path / "torch"))
+    program = tmp_path / "compiled.py"
+    program.write_text(COMPILED)
+    result = pyharness("step", program, "--continue", "--stack", "--out", "--json")
+    assert result.returncode == 0, result.stdout + result.stderr
+    kernel, after = json.loads(result.stdout)["stops"]
+    assert kernel["function"].startswith("cpp_fused_")
+    assert "made the first NaN" in kernel["note"]
+    assert [frame["function"] for frame in shown(kernel)][1:] == ["Runner.call", "root", "<module>"]
+    assert after["language"] == "python"
+    assert "The first NaN was made by node sqrt in the kernel" in result.stderr
+
+
 def test_at_an_op_of_the_forward(pyharness, tmp_path):
     program = tmp_path / "shares.py"
     program.write_text(FORWARD)

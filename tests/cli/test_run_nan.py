@@ -1,6 +1,7 @@
 """``pyharness run --nan``: the program ends at its first bad value, which is reported."""
 
 import subprocess
+import sys
 
 import pytest
 
@@ -41,6 +42,43 @@ def test_a_bad_value_ends_it_and_is_reported(run):
     assert 'program.py", line 4, in loss' in done.stderr
     assert "The first NaN was made by aten::log: its inputs had none." in done.stderr
     assert "return torch.log(x).sum()" in done.stderr.partition("The first NaN")[2]
+
+
+COMPILED = """import torch
+from torch import nn
+
+class Gate(nn.Module):
+    def forward(self, x):
+        return torch.sigmoid(x) * torch.log(x) + 1
+
+class Net(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.gate = Gate()
+
+    def forward(self, x):
+        return self.gate(x.abs()) + self.gate(x)
+
+with torch.no_grad():
+    torch.compile(Net())(torch.tensor([[2.0, 3.0, -1.0]]))
+print("went on")
+"""
+
+
+@pytest.mark.parametrize("cache", ["cold", "warm"])
+def test_of_a_compiled_program_the_node_in_the_kernel_is_named(run, tmp_path, monkeypatch, cache):
+    monkeypatch.setenv("TORCHINDUCTOR_CACHE_DIR", str(tmp_path / "torch"))
+    if cache == "warm":  # by a run without us
+        (tmp_path / "program.py").write_text(COMPILED)
+        subprocess.run([sys.executable, str(tmp_path / "program.py")], capture_output=True, check=True, timeout=120)
+    done = run(COMPILED)
+    assert (done.returncode, done.stdout) == (1, "")
+    assert "NonFiniteError: log_1 in cpp_fused_" in done.stderr
+    report = done.stderr.partition("The first NaN was made by node log_1 in the kernel cpp_fused_")[2]
+    assert "program.py:6 " in report
+    assert "module gate" in report
+    assert "log_1[0, 2] of arg0_1 = -1.0" in report
+    assert ".log()" in report
 
 
 def test_the_status_says_it_whatever_the_program_makes_of_it(run):

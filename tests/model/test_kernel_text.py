@@ -2,7 +2,16 @@
 
 import pytest
 
-from pyharness.model.kernel_text import as_cxx, computed, names_in, parameters, passed, place_text, statement_end
+from pyharness.model.kernel_text import (
+    as_cxx,
+    computed,
+    is_written_first,
+    names_in,
+    parameters,
+    passed,
+    place_text,
+    statement_end,
+)
 
 KERNEL = """
 #include <torch/csrc/inductor/cpp_prefix.h>
@@ -94,3 +103,13 @@ def test_an_index_is_told_in_cxx_for_a_lane(expression, expected):
 def test_what_is_no_index_is_not_told_in_cxx(expression):
     with pytest.raises(ValueError, match="no index"):
         as_cxx(expression, {})
+
+
+def test_a_buffer_that_is_written_before_it_is_read_is_known():
+    head = 'extern "C"  void  kernel(float* in_out_ptr0, float* in_out_ptr1)\n{\n'
+    text = f"{head}    in_out_ptr0[x0] = tmp1;\n    tmp2 = in_out_ptr0[x0];\n    tmp3.store(in_out_ptr1 + x0);\n}}\n"
+    assert is_written_first(text, "in_out_ptr0")
+    assert is_written_first(text, "in_out_ptr1")
+    assert not is_written_first(
+        f"{head}    auto tmp0 = in_out_ptr0[x0];\n    in_out_ptr0[x0] = tmp0;\n}}\n", "in_out_ptr0"
+    )

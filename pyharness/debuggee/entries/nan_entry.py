@@ -13,6 +13,8 @@ from pyharness.model.text.visible import say
 if TYPE_CHECKING:
     from pyharness.native.find_nan import NanSearch
 
+_INDUCTOR = "torch._inductor.compile_fx"
+"""The module of torch.compile's default backend, which makes kernels."""
 FOUND = 1
 """Exit status where a bad value was found, whatever the program made of it."""
 
@@ -24,6 +26,7 @@ def main() -> int:
 
     watched = Watched()
     after_import("torch", lambda _: watched.begin())
+    after_import(_INDUCTOR, lambda _: watched.follow_kernels())
     try:
         status = entry.main()
     except SystemExit as ended:
@@ -54,6 +57,11 @@ class Watched:
             self._refused = True
             raise SystemExit(error.exit_code) from None
 
+    def follow_kernels(self) -> None:
+        """inductor is there: look at what it makes, too."""
+        if self._search is not None:
+            self._search.follow_kernels()
+
     def end(self) -> int:
         """Say what was found; the exit status for it, 0 for nothing."""
         search, self._search = self._search, None
@@ -66,7 +74,8 @@ class Watched:
         search.end()
         if search.finding is None:
             checked = f"{search.checked:,} ops and autograd nodes of the main thread"
-            say(f"no NaN or Inf was made ({checked} were checked).")
+            kernels = f" and {search.kernels:,} calls of compiled kernels" if search.kernels else ""
+            say(f"no NaN or Inf was made ({checked}{kernels} were checked).")
             return 0
         report(search.finding)
         return FOUND

@@ -8,7 +8,7 @@ from __future__ import annotations
 import functools
 from typing import TYPE_CHECKING
 
-from pyharness.fx.inductor.private import LackingError
+from pyharness.fx.inductor.private import LackingError, private
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -33,6 +33,7 @@ def follow(
     is followed then.
     """
     if not _listeners:
+        private()  # imports them: whoever waits for that comes here meanwhile, and installs all
         _install()
     _listeners.append((made, loaded, lost))
 
@@ -65,7 +66,6 @@ def _install() -> None:
     from pyharness.fx.inductor.kernels import Kernels
     from pyharness.fx.inductor.lines import Lines
     from pyharness.fx.inductor.lowering import Lowering
-    from pyharness.fx.inductor.private import private
     from pyharness.fx.inductor.wrappers import Wrappers
 
     parts = private()

@@ -69,6 +69,39 @@ class CheckedTensor:
 
 
 @frozen
+class KernelPlace:
+    """Where in a kernel of torch.compile's a value became bad."""
+
+    kernel: str
+    file: str | None
+    line: int | None
+    """Line of the kernel's file; ``None`` where it is not known which line made it, as where there is no map."""
+    text: str
+    wrapper: str
+    wrapper_line: int
+    wrapper_text: str
+    node: str | None
+    """The node of the graph that inductor lowered whose value it is."""
+    target: str | None
+    captured: str | None
+    """The call that the node came from, as Dynamo names that."""
+    module: str | None
+    origin_file: str | None
+    origin_line: int | None
+    element: tuple[int, ...] | None
+    """The first element of the node's value that is bad."""
+    given: dict[str, float]
+    """What that element was computed from, by node, where the kernel loaded or computed it beside."""
+
+    @property
+    def origin(self) -> Call | None:
+        """The user's line."""
+        if self.origin_file is None:
+            return None
+        return Call(self.origin_file, self.origin_line or 0, "", self.module)
+
+
+@frozen
 class Finding:
     """One op or node, and its first bad output."""
 
@@ -103,16 +136,22 @@ class Finding:
     """Kernel thread id."""
     thread_name: str
     number: int
-    """How many ops and nodes the thread had begun since the search did, this one included."""
+    """How many ops and nodes the thread had begun since the search did, this one included; of kernels, how many."""
+    kernel: KernelPlace | None = None
+    """For a kernel of torch.compile's: where in it."""
 
     @property
     def origin(self) -> Call | None:
         """The user's line that it is for: of an op its caller, of a node the caller of what made the node."""
+        if self.kernel is not None and self.kernel.origin is not None:
+            return self.kernel.origin
         return origin_of(self.forward if self.kind == "node" and self.forward else self.calls)
 
     @property
     def module(self) -> str | None:
         """Path of the innermost module around that line; ``None`` outside of any."""
+        if self.kernel is not None and self.kernel.node is not None:
+            return self.kernel.module
         calls = self.forward if self.kind == "node" else self.calls or self.forward
         return next((call.module for call in calls if call.module is not None), None)
 
@@ -121,7 +160,8 @@ class Finding:
         """What was found, in one line."""
         where = f" at {self.origin.file}:{self.origin.line}" if self.origin else ""
         module = f", module {self.module or '(root)'}" if self.module is not None else ""
-        return f"{self.name} {self.deed}{where}{module}"
+        node = f"{self.kernel.node} in " if self.kernel is not None and self.kernel.node else ""
+        return f"{node}{self.name} {self.deed}{where}{module}"
 
     @property
     def deed(self) -> str:
@@ -140,6 +180,7 @@ class Finding:
             "inputs": [tensor.to_json() for tensor in self.inputs],
             "outputs": [tensor.to_json() for tensor in self.outputs],
             "stack": [frame.to_json() for frame in self.stack],
+            "kernel": vars(self.kernel) if self.kernel else None,
         }
 
 

@@ -14,7 +14,7 @@ from pyharness.model.text.styled_line import Line
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
-    from pyharness.model.results.finding import CheckedTensor, Finding, ValueStatistics
+    from pyharness.model.results.finding import CheckedTensor, Finding, KernelPlace, ValueStatistics
     from pyharness.model.results.trace import Call
 
 _TITLE = 9
@@ -40,13 +40,43 @@ def _what(finding: Finding) -> str:
     name = f"{finding.name}.{finding.overload}" if finding.overload else finding.name
     inside = "".join(f", called by {outer}" for outer in finding.within)
     inside += f", in {finding.node}" if finding.node else ""
+    if finding.kernel is not None:
+        return _what_of_kernel(finding, values)
     if finding.made:
         return f"The first {values} was made by {name}{inside}: its inputs had none."
     source = finding.why or "no op that was seen made it"
     return f"The first {values} came to {name}{inside} in its inputs ({source})."
 
 
+def _what_of_kernel(finding: Finding, values: str) -> str:
+    place = finding.kernel
+    node = f"node {place.node} in " if place is not None and place.node else ""
+    if not finding.made:
+        return f"The first {values} came to the kernel {finding.name} in its inputs (no op that was seen made it)."
+    inside = f" ({finding.why})" if finding.why else ""
+    return f"The first {values} was made by {node}the kernel {finding.name}: its inputs had none{inside}."
+
+
+def _places_in_kernel(place: KernelPlace) -> Iterator[Line]:
+    if place.node is not None:
+        target = f"  ({place.target})" if place.target else ""
+        came = f" ← {place.captured}" if place.captured and place.captured != place.node else ""
+        yield Line(f"  {'node':{_TITLE}}  {place.node}{came}{target}", "place")
+        yield from _place("made from", place.origin, place.module)
+    if place.file is not None:
+        where = f"{short_path(place.file)}:{place.line}" if place.line else short_path(place.file)
+        yield Line(f"  {'kernel':{_TITLE}}  {where:40}  {place.text}".rstrip(), "place")
+    where = f"{short_path(place.wrapper)}:{place.wrapper_line}"
+    yield Line(f"  {'called at':{_TITLE}}  {where:40}  {place.wrapper_text}".rstrip(), "place")
+    if place.element is not None:
+        given = ", ".join(f"{name} = {number(value)}" for name, value in place.given.items())
+        yield Line(f"  {'element':{_TITLE}}  {place.node}{list(place.element)}{f' of {given}' if given else ''}", "bad")
+
+
 def _places(finding: Finding) -> Iterator[Line]:
+    if finding.kernel is not None:
+        yield from _places_in_kernel(finding.kernel)
+        return
     nearest = _NEAREST if finding.approximate else ""
     if finding.kind == "node":
         yield from _place("forward", finding.origin if finding.forward else None, finding.module, nearest)
@@ -61,7 +91,7 @@ def _places(finding: Finding) -> Iterator[Line]:
 def _place(title: str, call: Call | None, module: str | None, note: str = "") -> Iterator[Line]:
     if call is None:
         return
-    where = f"{short_path(call.file)}:{call.line} in {call.function}"
+    where = f"{short_path(call.file)}:{call.line}" + (f" in {call.function}" if call.function else "")
     text = known_line(call.file, call.line)
     yield Line(f"  {title:{_TITLE}}  {where:40}  {text}".rstrip(), "place")
     parts = [f"module {module or '(root)'}"] if module is not None else []
@@ -101,4 +131,5 @@ def _statistics(values: ValueStatistics) -> str:
 def _thread(finding: Finding) -> str:
     name = f" ({finding.thread_name})" if finding.thread_name else ""
     task = f", backward pass {finding.graph_task}" if finding.graph_task is not None else ""
-    return f"{finding.thread}{name}, op or node {finding.number:,} of it{task}"
+    what = "kernel" if finding.kernel is not None else "op or node"
+    return f"{finding.thread}{name}, {what} {finding.number:,} of it{task}"

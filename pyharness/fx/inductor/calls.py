@@ -1,0 +1,86 @@
+"""Has calls of kernels go by way of a function of ours, as long as somebody wants to see them."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from pyharness.fx.inductor.private import LackingError, private
+from pyharness.model.kernel_files import Kernel, Wrapper, maps_of
+from pyharness.model.kernel_text import kernels_of
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from types import ModuleType
+
+    Around = Callable[[Wrapper, Kernel, Callable[..., Any]], Callable[..., Any]]
+
+_CODE_CACHE = "torch._inductor.codecache"
+_wanting: list[KernelCalls] = []
+
+
+class KernelCalls:
+    """``around(wrapper, kernel, function)`` gives what is called in place of each kernel, from ``begin`` to ``end``."""
+
+    def __init__(self, around: Around) -> None:
+        self._around = around
+        self._entered: set[tuple[ModuleType, str]] = set()
+        self._replaced: list[tuple[ModuleType, str, Any]] = []
+
+    def begin(self) -> None:
+        """Stand before kernels that are loaded, and each that will be; ``inductor.follow`` has to be called before."""
+        _wanting.append(self)
+        for module, wrapper in _loaded():
+            self.enter(wrapper, module)
+
+    def end(self) -> None:
+        """Kernels are called by the wrappers themselves again."""
+        if self in _wanting:
+            _wanting.remove(self)
+        for module, name, function in reversed(self._replaced):
+            setattr(module, name, function)
+        self._replaced.clear()
+        self._entered.clear()
+
+    def enter(self, wrapper: Wrapper, module: ModuleType) -> None:
+        """Stand between a wrapper and its kernels."""
+        for kernel in wrapper.kernels:
+            function = getattr(module, kernel.name, None)
+            if callable(function) and (module, kernel.name) not in self._entered:
+                self._entered.add((module, kernel.name))
+                self._replaced.append((module, kernel.name, function))
+                setattr(module, kernel.name, self._around(wrapper, kernel, function))
+
+
+def entered(wrapper: Wrapper, module: ModuleType) -> None:
+    """A wrapper is loaded: let those who want to see its calls stand in between."""
+    for each in _wanting:
+        each.enter(wrapper, module)
+
+
+def _loaded() -> list[tuple[ModuleType, Wrapper]]:
+    """The wrappers that this process has loaded so far."""
+    if _CODE_CACHE not in sys.modules:
+        return []
+    try:
+        modules = getattr(private().codecache.PyCodeCache, "modules", ())
+    except LackingError:
+        return []
+    found = []
+    for module in list(modules.values()) if isinstance(modules, dict) else list(modules):
+        try:
+            text = Path(module.__file__ or "").read_text(encoding="utf-8")
+        except (OSError, UnicodeError):
+            continue
+        kernels = tuple(Kernel(name, _file_of(module, name), source) for name, source in kernels_of(text))
+        if kernels:
+            found.append((module, Wrapper(module.__file__ or "", kernels, maps_of(text))))
+    return found
+
+
+def _file_of(module: ModuleType, name: str) -> str | None:
+    """A kernel's C++, which torch puts beside what it was compiled to."""
+    library = getattr(getattr(getattr(module, name, None), "__self__", None), "__file__", None)
+    path = Path(library).with_suffix(".cpp") if library else None
+    return str(path) if path is not None and path.is_file() else None

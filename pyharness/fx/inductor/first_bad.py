@@ -1,0 +1,152 @@
+"""Where in a kernel a value first became bad: a copy of the kernel runs once more, and writes its variables down.
+
+What a line has made is what its variable has and what it is computed from has not: a constant that the program names,
+such as the -inf of a mask, is no news. Lines stand in the order in which values come about.
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass, field
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import TYPE_CHECKING, Any
+
+from pyharness.fx.inductor.compiling import compiled_copy
+from pyharness.fx.inductor.written_down import element_of, is_counted, read
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping, Sequence
+
+    import torch
+
+    from pyharness.fx.inductor.written_down import Rows
+    from pyharness.model.kernel_map import KernelLine
+
+    Kinds = Callable[[torch.Tensor], int]
+
+_ASSIGNED = re.compile(r"\s*(?P<declared>(?:const )?(?:auto|float|double|at::\S+) )?(?P<name>tmp\w+) = (?P<value>.*)")
+_VARIABLE = re.compile(r"\btmp\w+")
+_POINTER = re.compile(r"\b(?:in_out_ptr|in_ptr|out_ptr)\d+\b")
+_STORED = re.compile(r"\s*(?:(?P<variable>tmp\w+)\.store\()?(?P<pointer>(?:in_)?out_ptr\d+)\b")
+_TRANSPOSED = re.compile(r"\s*transpose_mxn<")
+_NAMED = {"nan": re.compile(r"::(?:quiet|signaling)_NaN\(\)"), "inf": re.compile(r"::infinity\(\)")}
+
+
+@dataclass(frozen=True)
+class FirstBad:
+    """The first line whose value is bad by itself."""
+
+    line: int
+    node: str
+    kinds: int
+    """What it made, as bits."""
+    element: tuple[int, ...] | None
+    """Index in the node's value; ``None`` where a line's numbers are not known one by one."""
+    given: Mapping[str, float]
+    """What it was computed from there, by node."""
+
+
+@dataclass
+class Look:
+    """What is looked for in one call of a kernel."""
+
+    source: str
+    lines: Sequence[KernelLine]
+    read: Mapping[str, torch.Tensor]
+    """By the kernel's pointers: what it read, as that was before."""
+    written: Mapping[str, torch.Tensor]
+    """By the kernel's pointers: what it has written."""
+    kinds_of: Kinds
+    """Which kinds of bad values a tensor has, as bits."""
+    bits: Mapping[str, int]
+    """The bit of ``nan`` and of ``inf``."""
+    wanted: int
+    """The kinds that the kernel made."""
+    _rows: dict[int, list[Rows]] = field(default_factory=dict)
+
+    def run(self, wrapper: str, name: str, args: Sequence[Any]) -> None:
+        """Run the copy with ``args``, which it computes in as the kernel did."""
+        copy = compiled_copy(wrapper, name, self.source, self.lines)
+        with TemporaryDirectory() as folder:
+            file = Path(folder) / "variables"
+            copy(file, *args)
+            for rows in read(file, self.lines):
+                self._rows.setdefault(rows.line, []).append(rows)
+
+    def first(self) -> FirstBad | None:
+        """The first line that made a bad value; ``None`` where each was given to it, or named by the program."""
+        by_line = {row.line: row for row in self.lines}
+        known: dict[str, int] = {}
+        placed = self._named_in(self.source)
+        behind: dict[str, list[int]] = {}
+        """By variable: the lines that have the numbers that it was computed from."""
+        for number, text in enumerate(self.source.split("\n"), 1):
+            row = by_line.get(number)
+            stored, assigned = _STORED.match(text), _ASSIGNED.match(text)
+            given, names = self._given(text, known, assigned, stored)
+            if row is not None and stored:
+                # What is in the buffer at the end may be of another line that puts a constant there.
+                if made := self.kinds_of(self.written[stored["pointer"]]) & ~(given | placed) & self.wanted:
+                    return FirstBad(number, row.node, made, None, {})
+            elif row is not None and number in self._rows:
+                has = self._kinds_at(number)
+                if row.holds and (made := has & ~given & self.wanted):
+                    return self._told(row, made, [line for name in names for line in behind.get(name, ())], by_line)
+                given = has
+            if assigned:
+                before = 0 if assigned["declared"] else known.get(assigned["name"], 0)
+                known[assigned["name"]] = before | given
+                own = [number] if number in self._rows else [line for name in names for line in behind.get(name, ())]
+                behind[assigned["name"]] = own
+            elif _TRANSPOSED.match(text):
+                known.update(dict.fromkeys(_VARIABLE.findall(text), given))
+        return None
+
+    def names(self, kinds: int) -> bool:
+        """Whether the kernel has constants of all these kinds, which the program then names."""
+        return not kinds & ~self._named_in(self.source)
+
+    def _given(
+        self, text: str, known: Mapping[str, int], assigned: re.Match[str] | None, stored: re.Match[str] | None
+    ) -> tuple[int, list[str]]:
+        """The kinds of what a line computes with, and its variables."""
+        value = assigned["value"] if assigned else text[stored.end("pointer") :] if stored else text
+        names = _VARIABLE.findall(value) + ([stored["variable"]] if stored and stored["variable"] else [])
+        found = self._named_in(value)
+        for name in names:
+            found |= known.get(name, 0)
+        for pointer in () if stored else _POINTER.findall(value):
+            tensor = self.read.get(pointer, self.written.get(pointer))
+            found |= self.kinds_of(tensor) if tensor is not None else 0
+        return found, names
+
+    def _named_in(self, text: str) -> int:
+        """The kinds of the constants that a text has."""
+        return sum(self.bits[kind] for kind, pattern in _NAMED.items() if pattern.search(text))
+
+    def _kinds_at(self, line: int) -> int:
+        found = 0
+        for rows in self._rows[line]:
+            found |= self.kinds_of(rows.lanes[rows.counts])
+        return found
+
+    def _told(self, row: KernelLine, made: int, sources: Sequence[int], by_line: Mapping[int, KernelLine]) -> FirstBad:
+        """The first number of a line that is bad, with its element, and the numbers that it was computed from."""
+        held = next((each for each in row.holds if each.node == row.node), row.holds[0])
+        for rows in self._rows[row.line]:
+            numbers = rows.lanes[rows.counts]
+            at = next((i for i in range(len(numbers)) if self.kinds_of(numbers[i : i + 1]) & made), None)
+            if at is None:
+                continue
+            element = None
+            if is_counted(held):
+                element = tuple(int(each[at]) for each in element_of(held, row, rows))
+            given = {}
+            for line in sources:
+                of = by_line[line].holds[0].node if by_line[line].holds else by_line[line].reads or ""
+                same = [each for each in self._rows[line] if each.counts.shape == rows.counts.shape]
+                if of and len(same) == 1:
+                    given[of] = float(same[0].lanes[rows.counts][at])
+            return FirstBad(row.line, held.node, made, element, given)
+        return FirstBad(row.line, held.node, made, None, {})
