@@ -46,7 +46,7 @@ _STATUSES = (
 @click.option("-o", "--perfetto", "perfetto_file", metavar="FILE", help="Write a trace for ui.perfetto.dev.")
 @click.option(
     "--by",
-    type=click.Choice(["module", "op", "node"]),
+    type=click.Choice(["module", "op", "kernel", "node"]),
     multiple=True,
     help="Show this table only; may be repeated.",
 )

@@ -18,7 +18,7 @@ from pyharness.model.text.styled_line import painted
 from pyharness.native import raw_finding
 from pyharness.native.chains import engine
 from pyharness.native.evaluation import is_evaluated
-from pyharness.native.kernel_nan import DYNAMO, KernelSearch, stop_here
+from pyharness.native.kernel_nan import KernelSearch, stop_here
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -33,6 +33,8 @@ Action = Literal["raise", "stop", "report"]
 Answer: TypeAlias = "bool | type[NonFiniteError] | tuple[str, int, str, str]"
 """Whether it is what is looked for; an error to raise where Python called; what gdb is to be told."""
 _ACTIONS = ("raise", "stop", "report")
+_DYNAMO = "torch._dynamo"
+"""What ``torch.compile`` imports: where it is there may be kernels."""
 _VALUES = ("nan", "inf")
 _PACKAGE = str(Path(__file__).parent)
 
@@ -67,7 +69,7 @@ class NanSearch:
         self._searches = True
         if not self._engine.start_nan_search(self._take, self._kinds, self._limit):
             raise HarnessError("find_nan looks for bad values already.", "Leave its `with` first; it sees all threads.")
-        if DYNAMO in sys.modules:
+        if _DYNAMO in sys.modules:
             self.follow_kernels()
         return self
 

@@ -33,8 +33,6 @@ if TYPE_CHECKING:
     _Made = Callable[[], Finding | None]
     """Looks into the kernel; ``None`` where its bad value is named by the program."""
 
-DYNAMO = "torch._dynamo"
-"""What ``torch.compile`` imports: where it is there may be kernels."""
 _OURS = "/pyharness/native/"
 
 
@@ -50,26 +48,17 @@ class KernelSearch:
         self.checked = 0
 
     def begin(self) -> None:
-        """Look from now on; where this torch lacks a part by which kernels are followed, ops alone are looked at."""
-        from pyharness.fx import inductor
+        """Look from now on."""
         from pyharness.fx.inductor.calls import KernelCalls
 
-        if self._calls is not None:
-            return
-        try:
-            inductor.follow(_keep, _loaded, _lost)
-        except inductor.LackingError:
-            return
-        self._calls = KernelCalls(self._around)
-        self._calls.begin()
+        if self._calls is None:
+            self._calls = KernelCalls(self._around)
+            self._calls.begin()
 
     def end(self) -> None:
         """Look no further."""
         if self._calls is not None:
-            from pyharness.fx import inductor
-
             self._calls.end()
-            inductor.forget(_keep)
             self._calls = None
 
     def kinds_of(self, tensor: torch.Tensor) -> int:
@@ -251,21 +240,3 @@ def _text_of(file: str) -> str:
         return Path(file).read_text(encoding="utf-8")
     except (OSError, UnicodeError):
         return ""
-
-
-def _keep(wrapper: str, maps: Any) -> None:
-    from contextlib import suppress
-
-    from pyharness.host.state import StateError
-    from pyharness.model import kernel_files
-
-    with suppress(StateError, OSError):  # a map that is not kept is lacked: the kernel is told, and no node
-        kernel_files.save(wrapper, maps)
-
-
-def _loaded(_wrapper: Wrapper) -> None:
-    """What is loaded is followed by its calls."""
-
-
-def _lost(_why: str) -> None:
-    """A kernel without a map is told without a node."""

@@ -6,7 +6,7 @@ import mmap
 import resource
 import sys
 import threading
-from functools import cached_property
+from functools import cached_property, partial
 from typing import TYPE_CHECKING, Any
 
 from pyharness.model.errors import HarnessError
@@ -16,16 +16,21 @@ from pyharness.native.raw_events import RawThread, chains_in
 from pyharness.native.trace_builder import build
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
     from types import TracebackType
 
     from typing_extensions import Self
 
+    from pyharness.fx.inductor.calls import KernelCalls
+    from pyharness.model.kernel_files import Kernel, Wrapper
     from pyharness.model.results.trace import Call, Trace
 
 CAPACITY = 1 << 18
 """Events that each thread's buffer holds, unless asked otherwise: 16 MiB where all are used."""
 _BYTES_OF_EVENT = 64 + 16 * 8
 """Room for the event, and for what is noted of its tensors (``csrc/engine/record/notes.h``)."""
+_DYNAMO = "torch._dynamo"
+"""What ``torch.compile`` imports: where it is there may be kernels."""
 _MAP_NORESERVE = 0x4000
 """Takes memory where it is written only; Python before 3.13 has no name for it."""
 
@@ -38,6 +43,7 @@ class Recording:
         self._memory = memory
         self._engine: Any = None
         self._number: int | None = None
+        self._kernels: KernelCalls | None = None
         self._threads: list[RawThread] | None = None
         self._calls: dict[int, tuple[Call, ...]] = {}
         self._names: list[tuple[str, str]] = []
@@ -52,7 +58,20 @@ class Recording:
         _check_room(self._options["capacity"])
         self._children = -_time_of_children()
         self._number = self._engine.start_recording(**self._options)
+        if _DYNAMO in sys.modules:
+            self.follow_kernels()
         return self
+
+    def follow_kernels(self) -> None:
+        """Record kernels of torch.compile's, too, which is done by itself where the program has imported that."""
+        from pyharness.fx.inductor.calls import KernelCalls
+
+        if self._number is not None and self._kernels is None:
+            self._kernels = KernelCalls(self._called)
+            self._kernels.begin()
+
+    def _called(self, _wrapper: Wrapper, kernel: Kernel, function: Callable[..., Any]) -> Callable[..., Any]:
+        return partial(self._engine.call_as_op, kernel.name, function)
 
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, traceback: TracebackType | None
@@ -61,6 +80,8 @@ class Recording:
         if self._number is None:
             return
         number, self._number = self._number, None
+        if self._kernels is not None:
+            self._kernels.end()
         try:
             self._children += _time_of_children()
             self._threads = [RawThread.of(*each) for each in self._engine.stop_recording(number)]

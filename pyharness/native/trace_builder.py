@@ -8,6 +8,8 @@ from functools import lru_cache
 from typing import TYPE_CHECKING
 
 from pyharness.model.results.trace import Event, GraphTask, TensorInfo, Trace
+from pyharness.model.source_map import map_of
+from pyharness.model.text.source_line import source_line
 from pyharness.native.raw_events import GRAPH_TASK, OP, RawEvent, RawThread
 
 if TYPE_CHECKING:
@@ -109,6 +111,7 @@ class _Builder:
             inputs=_tensors(row.thread, raw.inputs),
             outputs=_tensors(row.thread, raw.outputs),
             memory=_memory(row.thread, raw.outputs) if self.memory else None,
+            nodes=_nodes_of(name, self.calls.get(raw.chain, ())) if is_op else (),
         )
 
     def graph_task(self, number: int) -> GraphTask:
@@ -118,6 +121,19 @@ class _Builder:
         return GraphTask(
             number, _caller(stack), task.thread.kernel_id, start, task.end - start, task.nodes, task.parent, stack
         )
+
+
+def _nodes_of(name: str, stack: tuple[Call, ...]) -> tuple[str, ...]:
+    """The nodes that a kernel of torch.compile's computes, by the line of the wrapper that calls it."""
+    if not stack or stack[0].node is None or not source_line(stack[0].file, stack[0].line).startswith(f"{name}("):
+        return ()
+    return _nodes_at(stack[0].file, stack[0].line)
+
+
+@lru_cache(maxsize=4096)
+def _nodes_at(file: str, line: int) -> tuple[str, ...]:
+    found = map_of(file)
+    return tuple(each.node for each in found.lines if each.line == line) if found else ()
 
 
 def build(

@@ -81,6 +81,7 @@ def _columns(trace: Trace, tables: _Tables, first: int) -> dict[str, list[Any]]:
         "sequence": [-1 if event.sequence is None else event.sequence for event in events],
         "task": [-1 if event.graph_task is None else event.graph_task for event in events],
     }
+    columns["nodes"] = [[event.number, ", ".join(event.nodes)] for event in events if event.nodes]
     if any(event.inputs is not None for event in events):
         columns["inputs"] = [tables.infos(event.inputs) for event in events]
         columns["outputs"] = [tables.infos(event.outputs) for event in events]

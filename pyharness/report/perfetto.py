@@ -96,6 +96,7 @@ def _arguments(event: Event, places: _Places) -> Iterator[tuple[str, Any]]:
     yield "overload", event.overload
     yield "module", "(model)" if event.module == "" else event.module
     yield from places.of(event)
+    yield "nodes", ", ".join(event.nodes)
     yield "inputs", tensors_text(event.inputs)
     yield "outputs", tensors_text(event.outputs)
     yield "memory (bytes)", event.memory

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
     from pyharness.model.results.trace import Event, TensorInfo, Trace
 
-By = Literal["module", "op", "node"]
+By = Literal["module", "op", "kernel", "node"]
 OUTSIDE = "(no module)"
 MODEL = "(model)"
 """The module that was called first, whose path is empty."""
@@ -109,12 +109,14 @@ class Summary:
 
     def rows(self, by: By, *, shapes: bool = False) -> list[Row]:
         """The table, the most expensive first; ``shapes`` keeps the inputs of an op or node apart."""
-        if by == "module":
-            rows = self._by_module()
-        else:
-            events = self.trace.nodes if by == "node" else self.trace.ops
-            rows = self._by_name(events, _shapes_of if shapes else _no_shapes)
+        rows = self._by_module() if by == "module" else self._by_name(*self._of(by, shapes=shapes))
         return sorted(rows, key=lambda row: (-row.total, row.name) if by == "module" else (-row.own, row.name))
+
+    def _of(self, by: By, *, shapes: bool) -> tuple[Iterable[Event], Callable[[Event], str]]:
+        """The events of a table, and what is said of each beside its name: of a kernel, the nodes that it computes."""
+        if by == "kernel":
+            return [event for event in self.trace.ops if event.nodes], lambda event: ", ".join(event.nodes)
+        return self.trace.nodes if by == "node" else self.trace.ops, _shapes_of if shapes else _no_shapes
 
     def _by_module(self) -> Iterable[Row]:
         """Each module with all that ran below it: its total is the own time of that."""

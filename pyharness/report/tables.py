@@ -23,7 +23,7 @@ _NARROWEST = 24
 """Columns that a name keeps on the narrowest terminal."""
 _CHILDREN = 0.01
 """Seconds of processor time from which on child processes are spoken of: a small tool takes less."""
-_TITLES = {"module": "by module", "op": "by op", "node": "by autograd node"}
+_TITLES = {"module": "by module", "op": "by op", "kernel": "by compiled kernel", "node": "by autograd node"}
 _NOTHING = "No op ran in this process: a program's child processes are not recorded."
 _LEGEND = "self: without what is nested inside; share: of all recorded time"
 
@@ -32,7 +32,7 @@ _LEGEND = "self: without what is nested inside; share: of all recorded time"
 class Manner:
     """How much to show of which table."""
 
-    by: tuple[By, ...] = ("module", "op", "node")
+    by: tuple[By, ...] = ("module", "op", "kernel", "node")
     limit: int = 15
     shapes: bool = False
     memory: bool = False

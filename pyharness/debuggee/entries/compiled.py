@@ -15,10 +15,14 @@ import sys
 from contextlib import suppress
 from dataclasses import replace
 from pathlib import Path
+from time import perf_counter_ns
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from pyharness.model.kernel_files import Wrapper
+    from collections.abc import Callable
+    from types import ModuleType
+
+    from pyharness.model.kernel_files import Kernel, Wrapper
     from pyharness.model.results.kernels import CompiledWrapper
 
 _EVERY = ">=0:pyharness"
@@ -39,6 +43,7 @@ def main() -> int:
     atexit.register(lambda: _write(Path(folder), owner))  # the first to be registered is the last to be called
     generated.install(lambda _: None)
     kernels.install(_loaded)
+    after_import(kernels.INDUCTOR, _clock)
     if json.loads(request).get("replace"):
         after_import("torch._dynamo.config", _replace)
     return become(options)
@@ -50,6 +55,27 @@ def _replace(config: Any) -> None:
 
 
 _wrappers: list[CompiledWrapper] = []
+_times: dict[str, dict[tuple[str, int], int]] = {}
+"""By a wrapper's file: the last run of each call, in nanoseconds, by the kernel's name and the line."""
+
+
+def _called(wrapper: Wrapper, kernel: Kernel, function: Callable[..., Any]) -> Callable[..., Any]:
+    """The kernel, with a clock around it."""
+    times = _times.setdefault(wrapper.file, {})
+
+    def call(*args: Any) -> Any:
+        begun = perf_counter_ns()
+        result = function(*args)
+        times[kernel.name, sys._getframe(1).f_lineno] = perf_counter_ns() - begun
+        return result
+
+    return call
+
+
+def _clock(_module: ModuleType) -> None:
+    from pyharness.fx.inductor.calls import KernelCalls
+
+    KernelCalls(_called).begin()
 
 
 def _loaded(wrapper: Wrapper) -> None:
@@ -59,6 +85,16 @@ def _loaded(wrapper: Wrapper) -> None:
     _wrappers.append(compiled_wrapper(wrapper, compile_id()))
 
 
+def _timed(wrapper: CompiledWrapper) -> CompiledWrapper:
+    from pyharness.model.results.kernels import timed
+
+    try:
+        text = Path(wrapper.file).read_text(encoding="utf-8")
+    except (OSError, UnicodeError):
+        return wrapper
+    return timed(wrapper, text, _times.get(wrapper.file, {}))
+
+
 def _write(folder: Path, owner: int) -> None:
     from pyharness.fx.backend_report import compile_report
     from pyharness.host.state import write_private
@@ -66,6 +102,6 @@ def _write(folder: Path, owner: int) -> None:
     if os.getpid() != owner:
         return
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # impatience shall not cost the report
-    report = replace(compile_report(), wrappers=tuple(_wrappers))
+    report = replace(compile_report(), wrappers=tuple(_timed(each) for each in _wrappers))
     with suppress(OSError):  # the program may have taken the folder away, and must end as it would
         write_private(folder / "compiled.json", json.dumps(report.to_json()).encode())

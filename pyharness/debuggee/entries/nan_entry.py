@@ -13,8 +13,6 @@ from pyharness.model.text.visible import say
 if TYPE_CHECKING:
     from pyharness.native.find_nan import NanSearch
 
-_INDUCTOR = "torch._inductor.compile_fx"
-"""The module of torch.compile's default backend, which makes kernels."""
 FOUND = 1
 """Exit status where a bad value was found, whatever the program made of it."""
 
@@ -23,10 +21,11 @@ def main() -> int:
     """Become the script, and look from its import of torch on."""
     from pyharness.debuggee.entries import entry
     from pyharness.debuggee.watched.imports import after_import
+    from pyharness.debuggee.watched.kernels import INDUCTOR
 
     watched = Watched()
     after_import("torch", lambda _: watched.begin())
-    after_import(_INDUCTOR, lambda _: watched.follow_kernels())
+    after_import(INDUCTOR, lambda _: watched.follow_kernels())
     try:
         status = entry.main()
     except SystemExit as ended:

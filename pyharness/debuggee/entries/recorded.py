@@ -49,6 +49,7 @@ def main() -> int:
         recorded_regions,  # noqa: F401
     )
     from pyharness.debuggee.watched.imports import after_import
+    from pyharness.debuggee.watched.kernels import INDUCTOR
     from pyharness.model.results import trace_file  # noqa: F401
 
     folder, request, *arguments = sys.argv[1:]
@@ -58,6 +59,7 @@ def main() -> int:
     generated.install(lambda _: None)
     recorded.note_names()
     after_import(_TORCH, lambda _: recorded.begin())
+    after_import(INDUCTOR, lambda _: recorded.follow_kernels())
     return become(options)
 
 
@@ -72,6 +74,10 @@ class Whole:
     def begin(self) -> None:
         """Record from now on."""
         self._recording.__enter__()
+
+    def follow_kernels(self) -> None:
+        """Record the kernels of torch.compile's, too."""
+        self._recording.follow_kernels()
 
     @property
     def count(self) -> int:
@@ -129,6 +135,11 @@ class Recorded:
             from pyharness.debuggee.link import quiet_thread
 
             quiet_thread.start(self._count)
+
+    def follow_kernels(self) -> None:
+        """inductor is there: record what it makes; regions begin later, and see by themselves that it is there."""
+        if isinstance(self._source, Whole):
+            self._source.follow_kernels()
 
     def end(self) -> None:
         """The process ends: hand the trace over."""

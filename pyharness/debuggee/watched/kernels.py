@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from pyharness.model.kernel_files import Wrapper
     from pyharness.model.kernel_map import KernelMaps
 
-_INDUCTOR = "torch._inductor.compile_fx"
+INDUCTOR = "torch._inductor.compile_fx"
 """The module that torch.compile's default backend is in."""
 
 
@@ -31,7 +31,7 @@ def install(notify: Callable[[Wrapper], None], lost: Callable[[str], None] = say
 
     ``lost`` is told why, once, where there will be no maps.
     """
-    after_import(_INDUCTOR, functools.partial(_follow, notify, _once(lost)))
+    after_import(INDUCTOR, functools.partial(_follow, notify, _once(lost)))
 
 
 def _follow(notify: Callable[[Wrapper], None], lost: Callable[[str], None], _module: ModuleType) -> None:

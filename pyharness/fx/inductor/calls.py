@@ -3,10 +3,15 @@
 from __future__ import annotations
 
 import sys
+from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from pyharness.fx import inductor
+from pyharness.fx.inductor.loading import LISTENERS
 from pyharness.fx.inductor.private import LackingError, private
+from pyharness.host.state import StateError
+from pyharness.model import kernel_files, wrapper_map
 from pyharness.model.kernel_files import Kernel, Wrapper, maps_of
 from pyharness.model.kernel_text import kernels_of
 
@@ -14,10 +19,11 @@ if TYPE_CHECKING:
     from collections.abc import Callable
     from types import ModuleType
 
+    from pyharness.model.kernel_map import KernelMaps
+
     Around = Callable[[Wrapper, Kernel, Callable[..., Any]], Callable[..., Any]]
 
 _CODE_CACHE = "torch._inductor.codecache"
-_wanting: list[KernelCalls] = []
 
 
 class KernelCalls:
@@ -29,15 +35,29 @@ class KernelCalls:
         self._replaced: list[tuple[ModuleType, str, Any]] = []
 
     def begin(self) -> None:
-        """Stand before kernels that are loaded, and each that will be; ``inductor.follow`` has to be called before."""
-        _wanting.append(self)
+        """Stand before kernels that are loaded, and before each that will be, which gets its map meanwhile.
+
+        Nothing happens where it has begun, and where this torch lacks a part by which kernels are followed.
+        """
+        if self.enter in LISTENERS:
+            return
+        try:
+            inductor.follow(self._keep, _write, _lost)
+        except LackingError:
+            return
+        LISTENERS.append(self.enter)
         for module, wrapper in _loaded():
             self.enter(wrapper, module)
 
+    def _keep(self, wrapper: str, maps: KernelMaps) -> None:
+        with suppress(StateError, OSError):  # a kernel without a map is known by its name
+            kernel_files.save(wrapper, maps)
+
     def end(self) -> None:
         """Kernels are called by the wrappers themselves again."""
-        if self in _wanting:
-            _wanting.remove(self)
+        if self.enter in LISTENERS:
+            LISTENERS.remove(self.enter)
+            inductor.forget(self._keep)
         for module, name, function in reversed(self._replaced):
             setattr(module, name, function)
         self._replaced.clear()
@@ -53,10 +73,13 @@ class KernelCalls:
                 setattr(module, kernel.name, self._around(wrapper, kernel, function))
 
 
-def entered(wrapper: Wrapper, module: ModuleType) -> None:
-    """A wrapper is loaded: let those who want to see its calls stand in between."""
-    for each in _wanting:
-        each.enter(wrapper, module)
+def _write(wrapper: Wrapper) -> None:
+    with suppress(StateError, OSError):
+        wrapper_map.write_map(wrapper)
+
+
+def _lost(_why: str) -> None:
+    """A kernel without a map is known by its name."""
 
 
 def _loaded() -> list[tuple[ModuleType, Wrapper]]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING, Any
 
-from pyharness.fx.inductor.calls import entered
+from pyharness.fx.inductor.loading import loaded
 from pyharness.fx.inductor.private import replaced
 from pyharness.model.kernel_files import Kernel, Wrapper, maps_of, remember
 from pyharness.model.kernel_map import WrapperCall
@@ -86,7 +86,7 @@ class Wrappers:
             kernels = tuple(Kernel(name, self._file(source), source) for name, source in defined)
             wrapper = Wrapper(path, kernels, maps)
             self._loaded(wrapper)
-            entered(wrapper, module)
+            loaded(wrapper, module)
         return module
 
     def _maps(self, text: str) -> KernelMaps | None:

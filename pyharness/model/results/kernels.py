@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import re
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from pyharness.model.frozen import frozen
 from pyharness.model.kernel_map import GraphKind  # noqa: TC001  (read from JSON by its annotation)
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterator, Mapping
 
     from pyharness.model.kernel_files import Kernel, Wrapper
     from pyharness.model.kernel_map import GraphNode, KernelUse
@@ -54,6 +55,8 @@ class CompiledKernel:
     """How much one call reads and writes."""
     lines: tuple[MappedKernelLine, ...]
     """Call by call."""
+    times: tuple[int | None, ...] = ()
+    """Nanoseconds of the last run of each call, binding of arguments included; ``None`` for one that never ran."""
 
 
 @frozen
@@ -67,6 +70,16 @@ class CompiledWrapper:
     kernels: tuple[CompiledKernel, ...]
     mapped: bool
     """Whether there is a map; torch may have taken the code from its cache, where nobody mapped it."""
+
+
+def timed(wrapper: CompiledWrapper, text: str, times: Mapping[tuple[str, int], int]) -> CompiledWrapper:
+    """``wrapper``, whose text is given, with how long its kernels took last, by their names and the lines that call."""
+    kernels = []
+    for kernel in wrapper.kernels:
+        call = re.compile(rf"\s*{re.escape(kernel.name)}\(")
+        lines = [number for number, line in enumerate(text.split("\n"), 1) if call.match(line)]
+        kernels.append(replace(kernel, times=tuple(times.get((kernel.name, line)) for line in lines)))
+    return replace(wrapper, kernels=tuple(kernels))
 
 
 def compiled_wrapper(wrapper: Wrapper, compile_id: str) -> CompiledWrapper:

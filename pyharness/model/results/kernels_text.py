@@ -31,14 +31,19 @@ def wrapper_lines(wrappers: Sequence[CompiledWrapper], *, each_line: bool = Fals
 def _kernel(kernel: CompiledKernel, *, each_line: bool) -> Iterator[Line]:
     facts = [" + ".join(kernel.loops) or "no loop"]
     facts += [_size(kernel.bytes)] if kernel.bytes is not None else []
-    facts += [f"called {kernel.calls} times"] if kernel.calls > 1 else []
+    facts += (
+        [f"called {kernel.calls} times"]
+        if kernel.calls > 1
+        else [f"ran in {_time(each)}" for each in kernel.times if each]
+    )
     yield in_parts(("  ", ""), (kernel.name, "native"), (f"  {', '.join(facts)}", "faint"))
     if kernel.file:
         yield Line(f"    {short_path(kernel.file)}", "place")
     for call in range(1, kernel.calls + 1):
         lines = [each for each in kernel.lines if each.call == call]
         if kernel.calls > 1 and lines:
-            yield Line(f"    call {call}", "faint")
+            took = kernel.times[call - 1] if call <= len(kernel.times) else None
+            yield Line(f"    call {call}{f', ran in {_time(took)}' if took else ''}", "faint")
         yield from _each(lines) if each_line else _nodes(lines)
 
 
@@ -93,6 +98,14 @@ def _ranges(numbers: list[int]) -> str:
         else:
             runs.append([number])
     return ", ".join(str(run[0]) if len(run) == 1 else f"{run[0]}-{run[-1]}" for run in runs)
+
+
+def _time(nanoseconds: float) -> str:
+    for unit in ("ns", "us", "ms"):
+        if nanoseconds < 1000:
+            return f"{nanoseconds:.3g} {unit}"
+        nanoseconds /= 1000
+    return f"{nanoseconds:.3g} s"
 
 
 def _size(count: float) -> str:

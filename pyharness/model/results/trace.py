@@ -88,6 +88,8 @@ class Event:
     outputs: tuple[TensorInfo, ...] | None = None
     memory: int | None = None
     """Bytes of the storages that its outputs brought; ``None`` where it was not asked for."""
+    nodes: tuple[str, ...] = ()
+    """For a kernel of torch.compile's: the nodes of the graph that the call computes, where there is a map."""
 
     @property
     def origin(self) -> Call | None:
@@ -127,6 +129,7 @@ class Event:
             "inputs": [info.to_json() for info in self.inputs] if self.inputs is not None else None,
             "outputs": [info.to_json() for info in self.outputs] if self.outputs is not None else None,
             "memory": self.memory,
+            "nodes": list(self.nodes),
         }
 
 

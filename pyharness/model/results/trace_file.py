@@ -65,6 +65,7 @@ class _Writer:
             self.infos(event.inputs),
             self.infos(event.outputs),
             event.memory,
+            event.nodes,
         ]
 
     def task(self, task: GraphTask) -> list[Any]:
@@ -128,9 +129,9 @@ def _read(data: dict[str, Any]) -> Trace:
 
 
 def _event(number: int, row: list[Any], stacks: list[tuple[Call, ...]], tensors: list[TensorInfo]) -> Event:
-    *head, stack, approximate, inputs, outputs, memory = row
+    *head, stack, approximate, inputs, outputs, memory, nodes = row
     infos = [None if chosen is None else _chosen(tensors, chosen) for chosen in (inputs, outputs)]
-    fields: list[Any] = [number, *head, stacks[stack], approximate, *infos, memory]
+    fields: list[Any] = [number, *head, stacks[stack], approximate, *infos, memory, tuple(nodes)]
     return Event(*fields)
 
 

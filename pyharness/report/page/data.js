@@ -9,6 +9,7 @@ const makers = new Int32Array(count).fill(-1); // of a node: the op that made it
 const own = Float64Array.from(columns.duration); // without what ran in it
 const madeBy = new Map(); // op → the nodes that it made
 const approximate = new Set(columns.approximate);
+const nodesOf = new Map(columns.nodes);
 
 for (let event = 0, clock = 0; event < count; event++) {
   clock += columns.start[event];

@@ -62,6 +62,7 @@ const eventFacts = event => facts([
   ["thread", `${trace.lanes[columns.lane[event]].name} ${trace.lanes[columns.lane[event]].thread}`.trim()],
   ["sequence", columns.sequence[event] < 0 ? null : String(columns.sequence[event])],
   ["graph task", columns.task[event] < 0 ? null : String(columns.task[event])],
+  ["nodes", nodesOf.get(event) ?? null],
   ["note", approximate.has(event) ? "the forward op is the nearest, it was not seen to make this node" : null],
 ]);
 
