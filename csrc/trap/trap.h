@@ -21,7 +21,8 @@ extern "C" {
 // "step": whether a step ends here, "notes": [sentences]}, and for a native
 // breakpoint (pyharness.native.breakpoint), where an op, an autograd node or a
 // place in a kernel is what stops, "native": {"kind", "name", "before",
-// "tensors": {name: address of a c10::TensorImpl}}.
+// "tensors": {name: address of a c10::TensorImpl}, "values": {name: text of
+// what is no tensor}}.
 PYHARNESS_EXPORT void pyharness_python_line(
     const char* file,
     int line,

@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     """Python line and reason with which C++ is to call the function that gdb stops on."""
 
 ACTIONS = ("stop", "pdb", "debugpy", "log")
-_MOST_SHOWN = 6
+_MOST_SHOWN, _MOST_ITEMS = 6, 32
 DOOR: list[Callable[[Hit], Answer]] = []
 """How a debugger of ours that is there wants to be told of a stop (``debuggee/op_stops.py``)."""
 
@@ -57,9 +57,29 @@ def act(action: Action, hit: Hit) -> Answer:
 
 def stop_with(hit: Hit, *, places: tuple[int, ...] = (), step: bool = False) -> Answer:
     """What the trap is called with, as ``csrc/trap/trap.h`` says."""
-    about = {"kind": hit.kind, "name": hit.name, "before": hit.before, "tensors": hit.tensors}
+    about = {"kind": hit.kind, "name": hit.name, "before": hit.before, **_named(hit)}
     why = {"stops": places, "step": step, "notes": [hit.note or line_of(hit, place=False)], "native": about}
     return hit.file, hit.line, hit.function, json.dumps(why)
+
+
+def _named(hit: Hit) -> dict[str, dict[str, Any]]:
+    """What a debugger shows by the names that conditions use: tensors by their addresses, all else as a text."""
+    tensors, values = dict(hit.tensors), dict[str, str]()
+    for name, value in hit.others.items():
+        values[name] = _short(value)
+        for index, each in enumerate(value[:_MOST_ITEMS] if isinstance(value, list) else ()):
+            item = f"{name}[{index}]"
+            if _is_tensor(each):
+                tensors[item] = _implementation(each)
+            else:
+                values[item] = _short(each)
+    return {"tensors": tensors, "values": values}
+
+
+def _implementation(tensor: Any) -> int:
+    """The address of a tensor's ``c10::TensorImpl``; nothing of a subclass is asked."""
+    address: int = sys.modules["torch"].Tensor._cdata.__get__(tensor)
+    return address
 
 
 def _default() -> str:
@@ -105,10 +125,12 @@ def _short(value: Any) -> str:
         return value
     if isinstance(value, list):
         return f"[{_shown(tuple(value))}]"
+    return _tensor_text(sys.modules["torch"].Tensor, value) if _is_tensor(value) else repr(value)
+
+
+def _is_tensor(value: Any) -> bool:
     torch = sys.modules.get("torch")
-    if torch is not None and isinstance(value, torch.Tensor):
-        return _tensor_text(torch.Tensor, value)
-    return repr(value)
+    return torch is not None and isinstance(value, torch.Tensor)
 
 
 def _tensor_text(kind: Any, tensor: Any) -> str:

@@ -56,6 +56,8 @@ class Hit:
     """The variables of a place in a kernel."""
     tensors: dict[str, int] = field(default_factory=dict, repr=False)
     """Addresses of the tensors (``c10::TensorImpl``) by the names that conditions use."""
+    others: dict[str, Any] = field(default_factory=dict, repr=False)
+    """What is no tensor, by the same names."""
     note: str = ""
     """What a debugger that stops says of it, where that is more than the op and its tensors."""
     frame: FrameType | None = field(default=None, repr=False)
@@ -278,8 +280,15 @@ def _hit(raw: dict[str, Any], count: int, frame: FrameType | None) -> Hit:
         raw["outputs"],
         dict(zip(_names(raw.get("names", "")), raw["variables"], strict=False)),
         raw["tensors"],
+        _others(raw),
         frame=frame,
     )
+
+
+def _others(raw: dict[str, Any]) -> dict[str, Any]:
+    sides = (("in", raw["inputs"]), ("out", raw["outputs"]))
+    named = ((f"{side}{index}", value) for side, values in sides for index, value in enumerate(values))
+    return {name: value for name, value in named if name not in raw["tensors"]}
 
 
 def _described(**parts: str) -> str:

@@ -6,6 +6,7 @@ import pytest
 
 from kit.builds import CROSSING
 from kit.marks import line_of
+from pyharness.debugger.api.debug import debug
 from pyharness.model.errors import HarnessError, UsageError
 
 
@@ -85,6 +86,50 @@ def test_an_op_that_a_generated_line_calls_has_its_tensors(debugged):
         assert program.run_to("op:aten::relu hits 3").reason == "breakpoint"
     assert said
     assert all(line.startswith("of Tensor float32 [") for line in said), said
+
+
+AT_AN_OP = {
+    "{in0[1, 0]} of {in0.shape}": "2.0 of [3, 2]",
+    "{in0[1, 0:1]}, {in0[-1][0]}, {in0[2:]}": "[2.0], 2.0, [[2.0, 2.0]]",
+    "{in1}, {in2}": "Tensor float32 [2] cpu [1.0, 1.0], 1",
+    "{in0[3]}": "<in0[3]: there are 3 elements. Items are counted from 0, or from the end with -1.>",
+    "{in0[0, 0, 0]}": "<in0[0, 0, 0]: 2.0 has no elements. Give at most an index for each dimension.>",
+    "{in2.shape}": "<in2.shape: in2 is 1, no tensor. {has}>",
+    "{in0.sum()}": "<in0.sum() is more than can be read from memory. {has}>",
+    "{in0[0, 0]:.2f}": "<in0[0, 0]:.2f is more than can be read from memory. {has}>",
+    "{in3}": '<in3 cannot be evaluated here: No symbol "in3" in current context. {has}>',
+    "{py:x}": "<x: no Python is run at an op. Of a tensor, in0.shape, in0[0] and in0[0:2] can be read>",
+}
+
+
+def test_what_an_op_is_given_is_read_from_memory_and_a_message_says_of_what_more_it_cannot(tmp_path):
+    program, said = tmp_path / "added.py", []
+    program.write_text("import torch\nx = torch.ones(3, 2) + 1\ny = x + torch.ones(2)\n")
+    with debug(program) as running:
+        for message in AT_AN_OP:
+            running.log("op:aten::add hits 2", message, said.append)
+        assert running.resume() is None
+    has = "aten::add has in0, in1, in2; out0 only after it. Of a tensor, in0.shape, in0[0] and in0[0:2] can be read."
+    assert said == [each.replace("{has}", has) for each in AT_AN_OP.values()]
+
+
+LISTED = {
+    "{in0}": "[float32[2, 3], float32[1, 3]]",
+    "{in0[1].shape} {in0[1][0, 2]} {in0[1][0:]}": "[1, 3] 0.0 [[0.0, 0.0, 0.0]]",
+    "{in1}": "0",
+    "{in0[2]}": "<in0[2]: in0 is [float32[2, 3], float32[1, 3]], no tensor. aten::cat has in0, in0[0], in0[1], in1; "
+    "out0 only after it. Of a tensor, in0[0].shape, in0[0][0] and in0[0][0:2] can be read.>",
+}
+
+
+def test_the_tensors_of_a_list_are_counted_as_in_a_condition(tmp_path):
+    program, said = tmp_path / "joined.py", []
+    program.write_text("import torch\ntorch.cat([torch.ones(2, 3), torch.zeros(1, 3)])\n")
+    with debug(program) as running:
+        for message in LISTED:
+            running.log("op:aten::cat", message, said.append)
+        assert running.resume() is None
+    assert said == [*LISTED.values()]
 
 
 def test_a_place_is_logged_and_the_program_runs_on(debugged):

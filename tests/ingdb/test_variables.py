@@ -286,6 +286,30 @@ def test_native_expressions(look):
         look.evaluate(KERNEL, "nosuch")
 
 
+PARTS_OF_A_TENSOR = {
+    "argument[1, 0]": "6.0",
+    "argument[-1][2]": "10.0",
+    "argument[1]": "[6.0, 8.0, 10.0]",
+    "argument[0, 1:]": "[2.0, 4.0]",
+    "argument[1, sizes.Data[1] - 3]": "6.0",
+    "argument.shape": "[2, 3]",
+    "raw[0, 1]": "2",
+}
+
+
+@pytest.mark.parametrize("expression", PARTS_OF_A_TENSOR)
+def test_parts_of_a_tensor_of_cxx_are_those_of_python(look, expression):
+    assert look.evaluate(KERNEL, expression)["value"] == PARTS_OF_A_TENSOR[expression]
+
+
+@pytest.mark.parametrize(
+    ("expression", "why"), [("argument[2, 0]", "2 elements"), ("argument.nosuch", "of argument are")]
+)
+def test_a_part_of_a_tensor_that_is_not_there(look, expression, why):
+    with pytest.raises(GdbError, match=why):
+        look.evaluate(KERNEL, expression)
+
+
 SLICES = {
     "raw[0:0]": "[]",
     "pointer->const_data_ptr<const float>()[4:6]": "[8, 10]",

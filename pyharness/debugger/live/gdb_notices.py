@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from pyharness.debugger import machine as m
+from pyharness.debugger.expressions import Expression
 from pyharness.debugger.failed_conditions import FailedCondition
 from pyharness.debugger.native.stop_reasons import number_of
 from pyharness.gdbmi.client import GdbError, GdbLostError
@@ -23,6 +24,7 @@ if TYPE_CHECKING:
 
 _NO_BOUNDS = "Cannot find bounds of current function"
 """How gdb refuses to step in a function without lines whose end no symbol tells."""
+_NO_PYTHON = "no Python is run at an op. Of a tensor, in0.shape, in0[0] and in0[0:2] can be read"
 
 
 class GdbNotices:
@@ -100,9 +102,12 @@ class GdbNotices:
         return log_message.shortened(text)
 
     def _value(self, native: NativeSide, thread: int, expression: str) -> str:
+        asked = Expression.of(expression.strip(), "native")
+        if asked.language == "python":
+            return f"<{asked.text}: {_NO_PYTHON}>"
         try:
-            return native.evaluate(thread, expression.strip())
+            return native.evaluate(thread, asked.text)
         except DebuggerLostError:
             raise
         except HarnessError as error:
-            return f"<{error.message}>"
+            return f"<{' '.join(str(error).splitlines())}>"

@@ -18,7 +18,10 @@ from pyharness.model.frozen import frozen
 FUNCTION = "pyharness_python_line"
 _ARGUMENTS = {"i386:x86-64": ("rdi", "rsi", "rdx", "rcx"), "aarch64": ("x0", "x1", "x2", "x3")}
 """Registers of a function's first arguments: the trap has no debug info, so that stepping never enters it."""
-_TENSOR = re.compile(r"in\d+|out\d*")
+NAME = r"(?:in\d+|out\d*)"
+"""How what goes into an op or a node is called, and what comes out."""
+MENTION = re.compile(rf"\b{NAME}\b")
+_TENSOR = re.compile(NAME)
 _PAGE = 4096
 _MAX_TEXT = 1 << 16
 
@@ -45,11 +48,17 @@ class NativeStop:
     name: str
     before: bool
     tensors: dict[str, int] = field(default_factory=dict)
-    """Address of the TensorImpl by the name that conditions use: in0, out0."""
+    """Address of the TensorImpl by the name that conditions use: in0, out0, and in0[1] of a list."""
+    values: dict[str, str] = field(default_factory=dict)
+    """What else went in and came out, by the same names, as a text."""
 
     def address(self, expression: str) -> int:
         """The address of the tensor that ``in0`` or ``out`` names; 0 where it names none."""
-        return self.tensors.get("out0" if expression == "out" else expression, 0)
+        return self.tensors.get(self.known_as(expression), 0)
+
+    def known_as(self, name: str) -> str:
+        """The name as it stands in ``tensors`` and ``values``: ``out`` is the first that came out."""
+        return f"out0{name.removeprefix('out')}" if name == "out" or name.startswith("out[") else name
 
 
 def current_line() -> PythonLine | None:

@@ -25,7 +25,7 @@ from pyharness.ingdb.process import libraries
 from pyharness.ingdb.stack import backtrace
 from pyharness.ingdb.stops import every_function, handlers, stop_at_functions
 from pyharness.ingdb.tensors.format import one_line
-from pyharness.ingdb.variables.expression import text_without_gdb
+from pyharness.ingdb.variables.native_expression import text_of
 from pyharness.model.errors import HarnessError
 from pyharness.model.glue import glue_family
 from pyharness.model.kernel_frames import is_kernel
@@ -321,11 +321,8 @@ def _evaluate(request: mi.Evaluate) -> str:
         return one_line(torch_process.read, tensor_values.tensor_at(address))
     known.register()
     with ending.possible():
-        ours = text_without_gdb(request.expression, gdb.selected_frame())
-        if ours is not None:
-            return ours
         try:
-            return tensor_values.value_text(expressions.evaluate(request.expression))
+            return text_of(request.expression, gdb.selected_frame())
         except gdb.error as error:
             raise gdb.GdbError(expressions.said(error)) from error
 

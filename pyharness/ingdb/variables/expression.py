@@ -9,33 +9,26 @@ from typing import TYPE_CHECKING
 
 import gdb
 
-from pyharness.ingdb.calls import expressions
-from pyharness.ingdb.printers import registry
 from pyharness.ingdb.printers import values as tensor_values
 from pyharness.ingdb.process import libraries
 from pyharness.ingdb.stack import backtrace
-from pyharness.ingdb.variables import data_pointers, slices
-from pyharness.ingdb.variables.frame import frame_globals, frame_locals, op_tensor
+from pyharness.ingdb.variables import slices, tensor_parts
+from pyharness.ingdb.variables.frame import frame_globals, frame_locals
 from pyharness.ingdb.variables.items import Item, page
-from pyharness.ingdb.variables.kernel import kernel_item
-from pyharness.ingdb.variables.native import native_item
+from pyharness.ingdb.variables.native_expression import native_value
 from pyharness.ingdb.variables.python import MODULE, python_item
-from pyharness.ingdb.variables.tensor import TensorContent
 from pyharness.model.errors import HarnessError, nearest
 from pyharness.reading.process.memory import UnreadableError
 from pyharness.reading.python.attributes import attributes, bases, string_items
 from pyharness.reading.stack.merge import NativeFrame
 
 if TYPE_CHECKING:
-    from pyharness.ingdb.variables.slices import Sliced
     from pyharness.reading.python.frames import PythonFrame
     from pyharness.reading.python.threads import Python
 
 _PARTS = ("_parameters", "_buffers", "_modules")
 _MAX_ITEMS = 100_000
-_CUT = ("…", "...")
 _DESCRIPTORS = frozenset({"property", "getset_descriptor", "member_descriptor", "cached_property"})
-_COUNT = "Items are counted from 0, or from the end with -1."
 _FORMS = "Names, attributes and items are read from memory: `x.weight`, `d['k']`, `xs[0]`."
 
 
@@ -47,7 +40,7 @@ def evaluate(
     ``whole``: more of it than a line of a view takes.
     """
     if isinstance(frame, NativeFrame):
-        return _native(expression, frame.handle, whole=whole)
+        return native_value(expression, frame.handle, whole=whole)
     if python is None:
         raise HarnessError(f"{expression} cannot be evaluated: the interpreter cannot be read.")
     try:
@@ -58,60 +51,6 @@ def evaluate(
         return _Python(python, frame, thread).item(tree, expression.strip(), whole=whole)
     except UnreadableError as error:
         raise HarnessError(f"{expression} cannot be read from memory ({error}).", "It may be freed already.") from error
-
-
-def _native(expression: str, frame: gdb.Frame, *, whole: bool) -> Item:
-    frame.select()
-    if item := op_tensor(frame, expression):
-        return item
-    if item := kernel_item(expression, frame):
-        return item
-    if sliced := slices.split(expression):
-        return _sliced(expression, sliced, frame, whole=whole)
-    try:
-        value = _value(expression)
-        item = native_item(expression, value, expression)
-        return _whole(item, value) if whole else item
-    except gdb.error as error:
-        remedy = "Give a C++ expression of this frame, or a register as $rax."
-        raise HarnessError(f"{expression} cannot be evaluated here: {expressions.said(error)}", remedy) from error
-
-
-def text_without_gdb(expression: str, frame: gdb.Frame) -> str | None:
-    """The text of what gdb has no expression for: a slice, a tensor's data, a node; ``None`` for all that is gdb's."""
-    if item := kernel_item(expression, frame):
-        return item.variable.value
-    if slices.split(expression) is None and not data_pointers.is_data(expression):
-        return None
-    return _native(expression, frame, whole=True).variable.value
-
-
-def _value(expression: str) -> gdb.Value:
-    found = data_pointers.pointer(expression)
-    return expressions.evaluate(expression) if found is None else found
-
-
-def _sliced(expression: str, sliced: Sliced, frame: gdb.Frame, *, whole: bool) -> Item:
-    """Elements of a pointer, or of what has a length; gdb has the base's value, and the bounds'."""
-    try:
-        bounds = slices.bounds_of(sliced, lambda bound: int(expressions.evaluate(bound)))
-        if op_tensor(frame, sliced.base) is None:
-            value = _value(sliced.base)
-            if found := slices.of_value(expression, value, bounds, whole=whole):
-                return found
-    except gdb.error as error:
-        said = expressions.said(error)
-        raise HarnessError(f"{expression} cannot be evaluated here: {said}", slices.FORMS) from error
-    return slices.of_item(expression, _native(sliced.base, frame, whole=False), bounds, whole=whole)
-
-
-def _whole(item: Item, value: gdb.Value) -> Item:
-    """The item with all of a text that was cut; a tensor's line is its own."""
-    if not any(mark in item.variable.value for mark in _CUT) or tensor_values.tensor_of_cxx(value) is not None:
-        return item
-    with registry.Room.whole():
-        text = registry.text_of(value, depth=20)
-    return Item(replace(item.variable, value=text), item.content)
 
 
 class _Python:
@@ -157,7 +96,7 @@ class _Python:
             if found is not None:
                 return found
             whole = python_item(self._values, "", whole, ast.unparse(tree.value))
-        part = _child(whole, tree.attr)
+        part = tensor_parts.child(whole, tree.attr)
         if part is None:
             raise self._refused(tree)
         return part
@@ -230,7 +169,7 @@ class _Python:
             if kind in kinds and isinstance(key, int):
                 count, items = self._values.sequence(whole, _MAX_ITEMS, kind=kind)
                 if not -count <= key < count:
-                    raise HarnessError(f"{ast.unparse(tree)}: there are {count} items.", _COUNT)
+                    raise HarnessError(f"{ast.unparse(tree)}: there are {count} items.", tensor_parts.COUNT)
                 return items[key]
         if "dict" in kinds:
             return self._value_of(whole, key, tree)
@@ -251,9 +190,7 @@ class _Python:
         content = item.content
         if content is None or not isinstance(index, int) or not content.indexed:
             raise self._refused(tree)
-        if not -content.indexed <= index < content.indexed:
-            raise HarnessError(f"{ast.unparse(tree)}: there are {content.indexed} elements.", _COUNT)
-        return page(content, index % content.indexed, 1, "indexed")[0]
+        return page(content, tensor_parts.counted(content, index, ast.unparse(tree)), 1, "indexed")[0]
 
     def _refused(self, tree: ast.expr) -> HarnessError:
         return HarnessError(f"{ast.unparse(tree)} cannot be evaluated: {self._reason()}.", f"{_FORMS} {self._remedy()}")
@@ -269,10 +206,3 @@ class _Python:
         if not libraries.is_traced(gdb.selected_inferior().pid):
             return "Debug the program itself for more."
         return "For more, step out to the Python line that called."
-
-
-def _child(item: Item, name: str) -> Item | None:
-    """A named part of what is no object: of a tensor."""
-    if not isinstance(item.content, TensorContent):
-        return None
-    return next((part for part in page(item.content, 0, 0, "named") if part.variable.name == name), None)

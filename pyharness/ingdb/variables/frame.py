@@ -8,14 +8,12 @@ from typing import TYPE_CHECKING
 
 import gdb
 
-from pyharness.ingdb.functions import trap_line
-from pyharness.ingdb.printers.values import tensor_at
 from pyharness.ingdb.stack.locals import live_symbols
+from pyharness.ingdb.variables import op_values
 from pyharness.ingdb.variables.assign import assigned_variable
 from pyharness.ingdb.variables.items import Content, Item, Listed
 from pyharness.ingdb.variables.native import native_item, shortened
 from pyharness.ingdb.variables.python import python_item
-from pyharness.ingdb.variables.tensor import tensor_item
 from pyharness.model.user_code import is_user_source
 from pyharness.model.variable import Variable
 from pyharness.reading.process.memory import UnreadableError
@@ -33,7 +31,6 @@ if TYPE_CHECKING:
 
 MAX_GLOBALS = 1000
 _GENERAL, _OTHERS = "general", ("float", "vector")
-_TENSOR = "at::Tensor"
 
 
 def scopes(handles: Handles, thread: int, frame: NativeFrame | PythonFrame, python: Python | None) -> list[Scope]:
@@ -59,16 +56,11 @@ def _native_scopes(handles: Handles, thread: int, frame: gdb.Frame) -> Iterator[
 
 def _op_tensors(frame: gdb.Frame) -> Iterator[Item]:
     """What went into the op or node that a native breakpoint stopped at, and came out."""
-    stop = trap_line.current_native() if frame == gdb.newest_frame() else None
-    for name in stop.tensors if stop else ():
-        if item := op_tensor(frame, name):
+    if (stop := op_values.here(frame)) is None:
+        return
+    for name in stop.tensors:
+        if item := op_values.op_value(stop, name):
             yield item
-
-
-def op_tensor(frame: gdb.Frame, name: str) -> Item | None:
-    """The tensor that ``in0`` or ``out`` means in a frame, where that is an op's or a node's."""
-    address = trap_line.tensor_address(name) if frame == gdb.newest_frame() else 0
-    return tensor_item(name, tensor_at(address), _TENSOR, name) if address else None
 
 
 class Symbols(Content):

@@ -30,23 +30,26 @@ FORMS = "Write a slice as in Python, at the end of the expression: p[0:16]."
 
 @frozen
 class Sliced:
-    """``base[start:stop:step]``, each bound as it was typed; empty where it was left out."""
+    """``base[index, start:stop:step]``, each bound as it was typed; empty where it was left out."""
 
     base: str
     bounds: tuple[str, ...]
+    indices: tuple[str, ...] = ()
+    """Indices of the dimensions before the one that is cut: a tensor's."""
 
 
 def split(expression: str) -> Sliced | None:
     """The slice at the end of an expression of C++; ``None`` for an index, and for every other expression."""
     text = expression.strip()
-    opening = _last_bracket(text)
+    opening = bracket(text)
     if opening <= 0:
         return None
-    bounds = _bounds(text[opening + 1 : -1])
-    return Sliced(text[:opening].rstrip(), tuple(bounds)) if len(bounds) in {2, 3} else None
+    *indices, last = parted(text[opening + 1 : -1], ",")
+    bounds = _bounds(last)
+    return Sliced(text[:opening].rstrip(), tuple(bounds), tuple(indices)) if len(bounds) in {2, 3} else None
 
 
-def _last_bracket(text: str) -> int:
+def bracket(text: str) -> int:
     """Where the bracket opens that the text's last letter closes; -1 where it closes none."""
     opened: list[int] = []
     for at, letter in _outside_quotes(text):
@@ -69,16 +72,26 @@ def _outside_quotes(text: str) -> Iterator[tuple[int, str]]:
 
 
 def _bounds(inside: str) -> list[str]:
-    """What colons part: those of ``a::b``, of ``x ? y : z`` and in brackets part nothing."""
-    depth, begins, found = 0, 0, []
-    for at, letter in _outside_quotes(inside):
-        depth += (letter in _OPENING) - (letter in _CLOSING)
-        if depth == 0 and letter == "?":
-            return []
-        if depth == 0 and letter == ":" and ":" not in (inside[at - 1 : at], inside[at + 1 : at + 2]):
+    """What colons part; nothing of ``x ? y : z``."""
+    return [] if any(letter == "?" for _, letter in _outside_brackets(inside)) else parted(inside, ":")
+
+
+def parted(inside: str, mark: str) -> list[str]:
+    """What a mark parts: one in brackets or quotes parts nothing, neither does the colon of ``a::b``."""
+    begins, found = 0, []
+    for at, letter in _outside_brackets(inside):
+        if letter == mark and (mark != ":" or ":" not in (inside[at - 1 : at], inside[at + 1 : at + 2])):
             found.append(inside[begins:at].strip())
             begins = at + 1
     return [*found, inside[begins:].strip()]
+
+
+def _outside_brackets(inside: str) -> Iterator[tuple[int, str]]:
+    depth = 0
+    for at, letter in _outside_quotes(inside):
+        depth += (letter in _OPENING) - (letter in _CLOSING)
+        if depth == 0:
+            yield at, letter
 
 
 class Part(Content):

@@ -1,0 +1,120 @@
+"""Evaluates an expression in a native frame: gdb's C++, and what gdb has none for: slices, parts of tensors, nodes."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+import gdb
+
+from pyharness.ingdb.calls import expressions
+from pyharness.ingdb.printers import registry
+from pyharness.ingdb.printers import values as tensor_values
+from pyharness.ingdb.settings import temporarily
+from pyharness.ingdb.variables import data_pointers, op_values, slices, tensor_parts
+from pyharness.ingdb.variables.items import Item
+from pyharness.ingdb.variables.kernel import kernel_item
+from pyharness.ingdb.variables.native import native_item
+from pyharness.model.errors import HarnessError
+
+if TYPE_CHECKING:
+    from pyharness.ingdb.variables.slices import Sliced
+    from pyharness.ingdb.variables.tensor_parts import PartOf
+
+_CUT = ("…", "...")
+_REMEDY = "Give a C++ expression of this frame, or a register as $rax."
+
+
+def native_value(expression: str, frame: gdb.Frame, *, whole: bool) -> Item:
+    """The value as an item; ``HarnessError`` says why there is none."""
+    frame.select()
+    if item := op_values.op_item(expression, frame, _number):
+        return item
+    if item := kernel_item(expression, frame):
+        return item
+    if sliced := slices.split(expression):
+        return _sliced(expression, sliced, frame, whole=whole)
+    try:
+        found = _found(expression)
+        if isinstance(found, Item):
+            return found
+        item = native_item(expression, found, expression)
+        return _whole(item, found) if whole else item
+    except gdb.error as error:
+        stop = op_values.here(frame)
+        remedy = op_values.takes(stop) if stop else _REMEDY
+        raise HarnessError(f"{expression} cannot be evaluated here: {expressions.said(error)}", remedy) from error
+
+
+def text_of(expression: str, frame: gdb.Frame) -> str:
+    """The value as a text; ``gdb.error`` of what gdb refused."""
+    item = op_values.op_item(expression, frame, _number) or kernel_item(expression, frame)
+    if item is None and (slices.split(expression) or op_values.here(frame)):
+        item = native_value(expression, frame, whole=True)
+    found = item or _found(expression)
+    return found.variable.value if isinstance(found, Item) else tensor_values.value_text(found)
+
+
+def _number(index: str) -> int:
+    return int(expressions.evaluate(index))
+
+
+def _found(expression: str) -> gdb.Value | Item:
+    """What C++ makes of it, or a part of a tensor, of which C++ may know no more than its name."""
+    asked = tensor_parts.split(expression)
+    several = asked is not None and len(asked.indices) > 1  # C++ has a comma operator there: the last would be taken
+    if asked and several and (item := _part_of_cxx(expression, asked)):
+        return item
+    try:
+        return _value(expression)
+    except gdb.error:
+        if asked and not several and (item := _part_of_cxx(expression, asked)):
+            return item
+        raise
+
+
+def _part_of_cxx(expression: str, asked: PartOf) -> Item | None:
+    """A part of a tensor of C++; ``None`` where it is none, or where telling would call a function."""
+    try:
+        with temporarily("may-call-functions", "off"):
+            value = gdb.parse_and_eval(asked.base)
+    except gdb.error:
+        inner = tensor_parts.split(asked.base)
+        whole = _part_of_cxx(asked.base, inner) if inner else None
+    else:
+        is_tensor = tensor_values.tensor_of_cxx(value) is not None
+        whole = native_item(asked.base, value, asked.base) if is_tensor else None
+    if whole is None or not tensor_parts.has_parts(whole):
+        return None
+    return tensor_parts.part(whole, asked, expression, _number)
+
+
+def _value(expression: str) -> gdb.Value:
+    found = data_pointers.pointer(expression)
+    return expressions.evaluate(expression) if found is None else found
+
+
+def _sliced(expression: str, sliced: Sliced, frame: gdb.Frame, *, whole: bool) -> Item:
+    """Elements of a pointer, or of what has a length; gdb has the base's value, and the bounds'."""
+    try:
+        bounds = slices.bounds_of(sliced, _number)
+        indices = [_number(index) for index in sliced.indices]
+        item = op_values.op_item(sliced.base, frame, _number)
+        if item is None and not indices:
+            value = _value(sliced.base)
+            if found := slices.of_value(expression, value, bounds, whole=whole):
+                return found
+    except gdb.error as error:
+        said = expressions.said(error)
+        raise HarnessError(f"{expression} cannot be evaluated here: {said}", slices.FORMS) from error
+    item = tensor_parts.element(item or native_value(sliced.base, frame, whole=False), indices, expression)
+    return slices.of_item(expression, item, bounds, whole=whole)
+
+
+def _whole(item: Item, value: gdb.Value) -> Item:
+    """The item with all of a text that was cut; a tensor's line is its own."""
+    if not any(mark in item.variable.value for mark in _CUT) or tensor_values.tensor_of_cxx(value) is not None:
+        return item
+    with registry.Room.whole():
+        text = registry.text_of(value, depth=20)
+    return Item(replace(item.variable, value=text), item.content)

@@ -1,0 +1,90 @@
+"""Parts of a tensor by what stands behind its expression, ``.shape``, ``[0, 1]``: from memory, nothing is called."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+from pyharness.ingdb.variables.items import Item, page
+from pyharness.ingdb.variables.slices import bracket, parted
+from pyharness.ingdb.variables.tensor import Rows, TensorContent
+from pyharness.model.errors import HarnessError, nearest
+from pyharness.model.frozen import frozen
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+
+    from pyharness.ingdb.variables.items import Content
+
+COUNT = "Items are counted from 0, or from the end with -1."
+_ATTRIBUTE = re.compile(r"(.*[^\s.])\s*\.\s*([^\W\d]\w*)", re.DOTALL)
+
+
+@frozen
+class PartOf:
+    """``base.attribute``, or ``base[index, ...]`` with each index as it was typed."""
+
+    base: str
+    attribute: str = ""
+    indices: tuple[str, ...] = ()
+
+
+def split(expression: str) -> PartOf | None:
+    """What an expression takes at its end, and of what; ``None`` where it ends in neither a name nor an index."""
+    text = expression.strip()
+    opening = bracket(text)
+    if opening > 0:
+        return PartOf(text[:opening].rstrip(), indices=tuple(parted(text[opening + 1 : -1], ",")))
+    found = _ATTRIBUTE.fullmatch(text)
+    return PartOf(found[1], found[2]) if found else None
+
+
+def part(item: Item, asked: PartOf, text: str, number: Callable[[str], int]) -> Item:
+    """The part of a tensor or of its rows, called ``text``; ``number`` evaluates an index."""
+    found = _attribute(item, asked, text) if asked.attribute else element(item, map(number, asked.indices), text)
+    return Item(replace(found.variable, name=text, evaluate=text), found.content)
+
+
+def has_parts(item: Item) -> bool:
+    """Whether it is a tensor, or some of its rows."""
+    return isinstance(item.content, (TensorContent, Rows))
+
+
+def child(item: Item, name: str) -> Item | None:
+    """What a tensor has under a name: a fact, its statistics, ``grad``, ``grad_fn``."""
+    if not isinstance(item.content, TensorContent):
+        return None
+    return next((each for each in page(item.content, 0, 0, "named") if each.variable.name == name), None)
+
+
+def element(item: Item, indices: Sequence[int] | map[int], text: str) -> Item:
+    """The element, or the row, behind the indices."""
+    for index in indices:
+        content = item.content
+        if content is None or not content.indexed:
+            raise HarnessError(f"{text}: {_what(item)} has no elements.", "Give at most an index for each dimension.")
+        item = page(content, counted(content, index, text), 1, "indexed")[0]
+    return item
+
+
+def counted(content: Content, index: int, text: str) -> int:
+    """The number of an element from the first; ``HarnessError`` for one that is not there."""
+    if not -content.indexed <= index < content.indexed:
+        raise HarnessError(f"{text}: there are {content.indexed} elements.", COUNT)
+    return index % content.indexed
+
+
+def _what(item: Item) -> str:
+    return item.variable.value if item.content is None else (item.variable.type or "it")
+
+
+def _attribute(item: Item, asked: PartOf, text: str) -> Item:
+    found = child(item, asked.attribute)
+    if found is None:
+        content = item.content
+        names = [each.variable.name for each in page(content, 0, 0, "named")] if content and content.named else []
+        known = ", ".join(names) or "only its elements"
+        message = f"{text} is not read from memory: of {asked.base} are {known}."
+        raise HarnessError(message, nearest(asked.attribute, names))
+    return found
