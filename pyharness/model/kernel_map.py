@@ -29,6 +29,8 @@ class GraphNode:
     origin_line: int | None
     captured: str | None = None
     """The call that it came from, as Dynamo names that: ``gelu`` for ``erf``."""
+    shape: tuple[int | None, ...] | None = None
+    """Sizes of its tensor, ``None`` for one that a call decides; ``None`` for all where that is no tensor."""
 
     @property
     def place(self) -> FxPlace:
@@ -126,13 +128,18 @@ def load(text: str) -> KernelMaps:
     data = parsed(text)
     if data.get("version") != VERSION:
         raise ValueError(f"not a map of kernels of version {VERSION}")
-    nodes = tuple(GraphNode(**each) for each in data["nodes"])
+    nodes = tuple(_load_node(each) for each in data["nodes"])
     kernels = tuple(
         KernelMap(each["name"], each["digest"], tuple(_load_use(use) for use in each["uses"]))
         for each in data["kernels"]
     )
     calls = tuple(WrapperCall(each["line"], tuple(each["nodes"])) for each in data["calls"])
     return KernelMaps(data["torch"], data["kind"], nodes, kernels, calls)
+
+
+def _load_node(data: dict[str, Any]) -> GraphNode:
+    shape = data.get("shape")
+    return GraphNode(**{**data, "shape": None if shape is None else tuple(shape)})
 
 
 def _dump_use(use: KernelUse) -> dict[str, Any]:

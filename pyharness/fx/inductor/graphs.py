@@ -46,7 +46,13 @@ def bytes_of(arguments: Any, lowered: Any) -> int | None:
 def described(node: Node) -> GraphNode:
     """A node as a map has it."""
     module, file, line = provenance.of(node)
-    return GraphNode(node.name, target_of(node), module, file, line, _captured(node))
+    return GraphNode(node.name, target_of(node), module, file, line, _captured(node), _shape(node))
+
+
+def _shape(node: Node) -> tuple[int | None, ...] | None:
+    """The sizes of what it computes; one of a symbol is not asked: that would make a guard of it."""
+    sizes = getattr(node.meta.get("val"), "shape", None)
+    return None if sizes is None else tuple(size if isinstance(size, int) else None for size in sizes)
 
 
 def _captured(node: Node) -> str | None:

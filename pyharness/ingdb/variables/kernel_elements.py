@@ -23,7 +23,7 @@ _LANES = 64
 
 
 def lines_of_element(kernel: KernelFrame | None, node: str, element: Sequence[int]) -> KernelLines:
-    """The lines that compute an element; ``HarnessError`` where none does."""
+    """The lines that compute an element; ``HarnessError`` where none does. Indices may count from the end."""
     if kernel is None:
         raise HarnessError("This frame is in no kernel that torch.compile made.", "Step into one, or select its frame.")
     if kernel.is_optimized:
@@ -35,11 +35,13 @@ def lines_of_element(kernel: KernelFrame | None, node: str, element: Sequence[in
     found = [(line, held) for line in standing.use.lines for held in line.holds if held.node == name]
     if not found:
         known = {held.node for line in standing.use.lines for held in line.holds}
-        raise HarnessError(f"No line of this kernel computes {name!r}.", nearest(name, known) or _listed(known))
+        raise HarnessError(f"No line of this kernel computes {name!r}.", nearest(name, known) or _listed(standing))
     if len(found[0][1].element) != len(element):
-        raise HarnessError(f"{name} has {len(found[0][1].element)} dimensions.", "Give an index for each.")
+        remedy = f"Give an index for each: element {_first_of(found[0][1])}"
+        raise HarnessError(f"{name} has {len(found[0][1].element)} dimensions.", remedy)
+    there = _counted(standing, name, element)
     try:
-        conditions = {str(line.line): _condition(line, held, element) for line, held in found}
+        conditions = {str(line.line): _condition(line, held, there) for line, held in found}
     except ValueError as error:
         raise HarnessError(f"Where {name} is computed depends on data: {error}.", "Name another node.") from error
     return KernelLines(kernel.file, name, conditions)
@@ -69,5 +71,28 @@ def _condition(line: KernelLine, held: Held, element: Sequence[int]) -> str:
     return " || ".join(alternatives)
 
 
-def _listed(known: set[str]) -> str:
-    return f"It computes {', '.join(sorted(known)[:8])}." if known else ""
+def _counted(standing: Standing, name: str, element: Sequence[int]) -> list[int]:
+    """The indices from the first element on; ``HarnessError`` for one that the node's tensor does not have."""
+    shape = next((node.shape for node in standing.maps.nodes if node.name == name), None)
+    sizes = shape if shape is not None and len(shape) == len(element) else (None,) * len(element)
+    if any(size is not None and not -size <= index < size for index, size in zip(element, sizes, strict=True)):
+        shown = ", ".join("?" if size is None else str(size) for size in sizes)
+        raise HarnessError(
+            f"{name} is [{shown}]: it has no element {list(element)}.",
+            "Indices are counted from 0, or from the end with -1.",
+        )
+    if any(size is None and index < 0 for index, size in zip(element, sizes, strict=True)):
+        raise HarnessError(f"How long {name} is depends on the call: {list(element)} is not known.", "Count from 0.")
+    return [index if index >= 0 else index + (size or 0) for index, size in zip(element, sizes, strict=True)]
+
+
+def _listed(standing: Standing) -> str:
+    """The nodes that elements can be asked of, and how."""
+    held = {each.node: each for line in standing.use.lines for each in line.holds}
+    if not held:
+        return ""
+    return f"It computes {', '.join(sorted(held)[:8])}. For example: element {_first_of(next(iter(held.values())))}"
+
+
+def _first_of(held: Held) -> str:
+    return f"{held.node}[{', '.join('0' for _ in held.element)}]"

@@ -16,12 +16,13 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from pyharness.debugger.machine import Request
+    from pyharness.debugger.merged_stack import StackFrame
     from pyharness.model.frames import Frame
     from pyharness.model.where import Where
     from pyharness.prompt.session import Session
 
 _GOING = "going on"
-_ELEMENT = re.compile(r"(\w*)\s*\[((?:\s*\d{1,18}\s*,?)*)\]")
+_ELEMENT = re.compile(r"(\w*)\s*\[((?:\s*-?\d{1,18}\s*,?)*)\]")
 _MOST = 10_000
 """Steps of one command."""
 
@@ -100,15 +101,26 @@ def until(session: Session, rest: str) -> None:
 @command("element", about=_GOING, takes="[NODE][INDEX, ...]", needs="change", note="[2, 7] is of the line's node")
 def element(session: Session, rest: str) -> None:
     """Run on in a kernel of inductor's to where it computes an element of a node, or to the caller."""
-    found = _ELEMENT.fullmatch(rest.strip())
-    if found is None:
-        raise UsageError(f"{rest!r} is no element." if rest else "Which element?", "For example: element gelu[2, 7]")
-    indices = tuple(int(index) for index in found[2].split(",") if index.strip())
     shown = session.where.shown
     if shown.frame.language != "native":
         raise HarnessError("This frame is in no kernel that torch.compile made.", "Step into one, or select its frame.")
-    known = NativeVariables(session.shell.attach()).find_element(shown.thread, shown.level, found[1], indices)
+    variables, found = NativeVariables(session.shell.attach()), _ELEMENT.fullmatch(rest.strip())
+    if found is None:
+        raise _no_element(variables, shown, rest)
+    indices = tuple(int(index) for index in found[2].split(",") if index.strip())
+    known = variables.find_element(shown.thread, shown.level, found[1], indices)
     run_to(session, [place(session, f"native:{known.file}:{line} if {why}") for line, why in known.conditions.items()])
+
+
+def _no_element(variables: NativeVariables, shown: StackFrame, typed: str) -> HarnessError:
+    """What was typed is no element; the kernel itself is asked for an example, or says that it is none."""
+    what = f"{typed!r} is no element." if typed else "Which element?"
+    try:
+        variables.find_element(shown.thread, shown.level, typed, ())
+    except HarnessError as error:
+        why, _, remedy = str(error).partition("\n")
+        return UsageError(f"{what} {why}", remedy)
+    return UsageError(what, f"Write {typed or 'NODE'}[].")
 
 
 def run_to(session: Session, places: Sequence[Where], request: Request = "out") -> None:
