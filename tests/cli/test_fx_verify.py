@@ -124,3 +124,32 @@ def test_code_that_exits_is_said(typed, tmp_path, verb, line):
     assert (done.returncode, "passes.py:2 exits (" in done.stderr) == (1, True), done.stderr
     done = typed("fx", verb, "at_once.py:Net", "passes.py:leaves")
     assert (done.returncode, "at_once.py:1 exits (" in done.stderr) == (1, True), done.stderr
+
+
+@pytest.mark.parametrize(
+    ("options", "said"),
+    [
+        (("--rtol", "-1"), "--rtol cannot be -1.0."),
+        (("--atol", "nan"), "--atol cannot be nan."),
+        (("--backend", "inductor", "--rtol", "nan"), "--rtol cannot be nan."),
+        (("--seed", "9" * 23), f"--seed cannot be {'9' * 23}."),
+        (("--seed", "-9223372036854775809"), "from -9223372036854775808 to 18446744073709551615."),
+    ],
+)
+def test_a_number_that_cannot_be_meant_is_refused_before_anything_is_run(typed, tmp_path, monkeypatch, options, said):
+    (tmp_path / "loud.py").write_text("print('imported')\n")
+    transform = () if "--backend" in options else ("loud.py:ok",)
+    monkeypatch.chdir(tmp_path)
+    done = typed("fx", "verify", "loud.py:Net", *transform, *options)
+    assert done.returncode == 2
+    assert said in done.stderr
+    assert "imported" not in done.stdout
+
+
+@pytest.mark.parametrize("seconds", ["nan", "inf", "-1", "0", "1e300"])
+def test_a_time_that_is_none_is_refused_before_anything_is_run(typed, tmp_path, monkeypatch, seconds):
+    (tmp_path / "loud.py").write_text("print('imported')\n")
+    monkeypatch.chdir(tmp_path)
+    done = typed("fx", "determinism", "loud.py:ok", "--timeout", seconds)
+    assert done.returncode == 2
+    assert "--timeout cannot be" in done.stderr

@@ -2,6 +2,7 @@
 
 import builtins
 import json
+import math
 import sys
 from importlib import import_module
 from importlib.machinery import SourceFileLoader
@@ -136,6 +137,20 @@ def test_what_cannot_be_named_is_refused():
         determinism(lambda module: module, f"{FILE}:Model")
     with pytest.raises(UsageError, match="two hash seeds"):
         determinism(f"{FILE}:by_nodes", f"{FILE}:Model", seeds=(1,))
+
+
+@pytest.mark.parametrize(
+    ("option", "said"),
+    [
+        ({"timeout": math.nan}, "timeout cannot be nan s"),
+        ({"timeout": 0}, "timeout cannot be 0 s"),
+        ({"repeats": 0}, "repeats cannot be 0"),
+        ({"seeds": (0, -1)}, "A hash seed cannot be -1"),
+    ],
+)
+def test_numbers_that_cannot_be_meant_are_refused(option, said):
+    with pytest.raises(UsageError, match=said):
+        determinism(f"{FILE}:by_nodes", f"{FILE}:Model", **option)
 
 
 @pytest.mark.parametrize("reference", ["nowhere", "no.such.module:name", "no/file.py:name", ":name"])

@@ -1,6 +1,7 @@
 """What is compared, what counts as equal, and that everything is put back."""
 
 import copy
+import math
 import random
 from collections import OrderedDict
 from dataclasses import dataclass
@@ -11,7 +12,7 @@ import torch
 from torch import fx, nn
 from torch.nn import functional
 
-from pyharness.fx import materialize, verify
+from pyharness.fx import materialize, verify, verify_compiled
 from pyharness.model.errors import UsageError
 from pyharness.model.results.verdict import DifferenceError
 
@@ -278,3 +279,28 @@ def test_check_raises_and_an_assert_says_something():
 def test_errors(original, inputs, message):
     with pytest.raises(UsageError, match=message):
         verify(original, nn.Linear(2, 2), inputs)
+
+
+@pytest.mark.parametrize(
+    "option",
+    [
+        {"rtol": math.nan},
+        {"rtol": -1},
+        {"atol": "x"},
+        {"atol": True},
+        {"seed": 1 << 64},
+        {"seed": 1.5},
+        {"seed": 10**5000},
+    ],
+    ids=lambda option: next(iter(option)),
+)
+@pytest.mark.parametrize("check", [verify, verify_compiled])
+def test_a_number_that_cannot_be_meant_is_refused(check, option):
+    compared = (torch.sin, torch.sin) if check is verify else (torch.sin,)
+    with pytest.raises(UsageError, match=f"{next(iter(option))} cannot be"):
+        check(*compared, torch.ones(2), **option)
+
+
+@pytest.mark.parametrize("seed", [-1 << 63, (1 << 64) - 1])
+def test_any_seed_of_torch_is_one(seed):
+    assert verify(torch.sin, torch.sin, torch.ones(2), seed=seed, rtol=math.inf, atol=0).ok

@@ -34,7 +34,12 @@ _STATUSES = (("0", "all passes are good"), ("1", "a bad pass was found"))
 @click.option("--no-shrink", is_flag=True, help="Do not look for a smaller graph (then there is no script).")
 @click.option("--no-sweep", is_flag=True, help="Only bisect: do not look for a fault that a later pass hides.")
 @click.option(
-    "--limit", type=click.IntRange(min=0), default=400, show_default=True, metavar="N", help="Smaller graphs to try."
+    "--limit",
+    type=click.IntRange(0, 1_000_000),
+    default=400,
+    show_default=True,
+    metavar="N",
+    help="Smaller graphs to try.",
 )
 @json_option
 def command(  # noqa: PLR0913  (one for each option)

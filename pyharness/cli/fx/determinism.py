@@ -8,6 +8,7 @@ from pyharness.cli.grammar import completers
 from pyharness.cli.grammar.torch_verb import TorchVerb
 from pyharness.cli.kit import output
 from pyharness.cli.kit.options import json_option
+from pyharness.model import given_numbers
 
 _EPILOG = "Names are MODULE:NAME or FILE.py:NAME."
 _EXAMPLES = (
@@ -25,14 +26,19 @@ _STATUSES = (("0", "all runs give the same code"), ("1", "two differ, or with --
 @click.argument("model", metavar="[MODEL]", required=False, shell_complete=completers.files)
 @click.option(
     "--seeds",
-    type=click.IntRange(min=2),
+    type=click.IntRange(2, 1000),
     default=4,
     show_default=True,
     metavar="N",
     help="Processes, each with a hash seed of its own.",
 )
 @click.option(
-    "--repeats", type=click.IntRange(min=1), default=4, show_default=True, metavar="N", help="Runs in each process."
+    "--repeats",
+    type=click.IntRange(1, 1_000_000),
+    default=4,
+    show_default=True,
+    metavar="N",
+    help="Runs in each process.",
 )
 @click.option(
     "--timeout", type=float, default=600.0, show_default=True, metavar="SECONDS", help="Patience with each process."
@@ -49,6 +55,7 @@ def command(
     """
     from pyharness.fx import determinism
 
+    given_numbers.seconds("--timeout", timeout)
     output.progress(f"running {transform} {seeds * repeats} times")
     found = determinism(transform, model, seeds=range(seeds), repeats=repeats, timeout=timeout)
     if as_json:

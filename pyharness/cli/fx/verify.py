@@ -12,6 +12,7 @@ from pyharness.cli.grammar.torch_verb import TorchVerb
 from pyharness.cli.kit import output
 from pyharness.cli.kit.exits import no_exit
 from pyharness.cli.kit.options import json_option, script_folder_option
+from pyharness.model import given_numbers
 from pyharness.model.errors import UsageError
 
 if TYPE_CHECKING:
@@ -90,6 +91,9 @@ def command(  # noqa: PLR0913  (one for each option)
         )
     if backend is None and (folder or no_script):
         raise UsageError("A script is written with --backend alone.", "Leave -o and --no-script out.")
+    given_numbers.tolerance("--rtol", rtol)
+    given_numbers.tolerance("--atol", atol)
+    given_numbers.whole("--seed", seed, given_numbers.SEEDS)
     options: _Options = {"rtol": rtol, "atol": atol, "training": training, "seed": seed, "gradients": gradients}
     if transform is not None:
         verdict: Verdict | CompiledVerdict = _transformed(original, transform, inputs, options)

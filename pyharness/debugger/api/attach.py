@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 from pyharness.debugger.api.program import Program
 from pyharness.debugger.starting.attach import Attachment
 from pyharness.debugger.starting.words import words
+from pyharness.model import given_numbers
 from pyharness.model.evaluation import EVAL_TIMEOUT
 
 if TYPE_CHECKING:
@@ -51,6 +52,8 @@ def attach(  # noqa: PLR0913  (each is a thing a user may want to say)
 
     """
     told = progress or (lambda _text: None)
+    given_numbers.seconds("child_wait", child_wait)
+    given_numbers.seconds("seconds", seconds)
     wanted = Attachment(str(target), children, child_wait, seconds=seconds, progress=told, debug_kernels=debug_kernels)
     return Program(
         wanted,

@@ -15,6 +15,7 @@ from pyharness.fx.bisecting.script import Writer, folder_for
 from pyharness.fx.bisecting.search import Search, elsewhere
 from pyharness.fx.bisecting.shrink import Shrinker
 from pyharness.fx.exporting.error import ExportError
+from pyharness.model import given_numbers
 from pyharness.model.errors import UsageError
 from pyharness.model.results.bad_pass import BadPass, Shrunk
 
@@ -58,6 +59,7 @@ def bisect(  # noqa: PLR0913  (one for each thing that a user may want otherwise
 
     Raises ``BisectError`` where the check fails before any pass, is good after each, or changes its mind.
     """
+    given_numbers.whole("limit", limit, range(1 << 31))
     original = graph_module(module)
     values = _values(original, inputs, kwargs or {})
     tests = Check(check)

@@ -13,6 +13,7 @@ from itertools import combinations
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from pyharness.model import given_numbers
 from pyharness.model.crash import CrashedError
 from pyharness.model.errors import HarnessError, UsageError
 from pyharness.model.results.determinism import Determinism, LineDifference, SetIteration
@@ -21,6 +22,8 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
 SEEDS = (0, 1, 2, 3)
+_HASH_SEEDS = range(1 << 32)
+"""What PYTHONHASHSEED takes."""
 REPEATS = 4
 _TOGETHER = 2
 """Processes at a time."""
@@ -50,6 +53,10 @@ def determinism(
     Raises ``UsageError`` for what cannot be named, ``HarnessError`` where the transform fails; ``timeout`` is in
     seconds for each process.
     """
+    given_numbers.seconds("timeout", timeout)
+    given_numbers.whole("repeats", repeats, range(1, 1 << 31))
+    for each in seeds:
+        given_numbers.whole("A hash seed", each, _HASH_SEEDS)
     if len(set(seeds)) < 2:
         raise UsageError("Determinism takes two hash seeds at least.", "Give seeds=(0, 1, 2, 3).")
     references = [_reference(each) for each in (transform, model) if each is not None]

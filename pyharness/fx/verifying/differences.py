@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 import torch
 from torch.testing._comparison import default_tolerances
 
+from pyharness.model import given_numbers
 from pyharness.model.results.verdict import Around, Difference, Sizes
 
 if TYPE_CHECKING:
@@ -29,6 +30,10 @@ class Tolerance:
     equal_nan: bool = True
     dtypes: bool = True
     """Whether dtypes must be equal."""
+
+    def __post_init__(self) -> None:
+        given_numbers.tolerance("rtol", self.rtol)
+        given_numbers.tolerance("atol", self.atol)
 
     def of(self, *dtypes: torch.dtype) -> tuple[float, float]:
         """``rtol`` and ``atol`` for values of these dtypes: the widest."""

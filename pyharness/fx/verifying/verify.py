@@ -14,6 +14,7 @@ from pyharness.fx.verifying.differences import Tolerance
 from pyharness.fx.verifying.keeping import RandomState, kept
 from pyharness.fx.verifying.locating import Pair
 from pyharness.fx.verifying.locating import locate as located
+from pyharness.model import given_numbers
 from pyharness.model.errors import HarnessError, UsageError
 from pyharness.model.results.verdict import Verdict
 
@@ -62,6 +63,7 @@ def verify(  # noqa: PLR0913  (one for each thing that can be held equal or not)
     args = inputs if isinstance(inputs, tuple) else tuple(inputs) if isinstance(inputs, list) else (inputs,)
     named = dict(kwargs or {})
     tolerance = Tolerance(rtol, atol, equal_nan, check_dtype)
+    given_numbers.seed(seed)
     pair = Pair(original, transformed, args, named)
     with kept(_checked(original, transformed), training, seed) as state:
         state.begin()

@@ -15,6 +15,7 @@ from pyharness.fx.verifying.differences import Tolerance
 from pyharness.fx.verifying.keeping import kept
 from pyharness.fx.verifying.kernels.graphs import Findings, GraphRun
 from pyharness.fx.verifying.kernels.wholes import Whole, beyond_rounding, ran
+from pyharness.model import given_numbers
 from pyharness.model.errors import HarnessError, UsageError
 from pyharness.model.results.compiled_verdict import CompiledVerdict
 
@@ -50,10 +51,11 @@ def verify_compiled(  # noqa: PLR0913  (one for each thing that can be chosen)
 
     Raises ``UsageError`` where the model cannot be called so, ``HarnessError`` where torch.compile compiles nothing.
     """
+    tolerance = Tolerance(rtol, atol)
+    given_numbers.seed(seed)
     model = getattr(model, "_orig_mod", model)
     args = inputs if isinstance(inputs, tuple) else tuple(inputs) if isinstance(inputs, list) else (inputs,)
     whole = Whole(model, args, dict(kwargs or {}), gradients=gradients, seed=seed)
-    tolerance = Tolerance(rtol, atol)
     findings, lost = Findings(), list[str]()
     modules = [model] if isinstance(model, torch.nn.Module) else []
     with kept(modules, training, seed) as state:
