@@ -5,8 +5,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from pyharness.debugger.api.program import Program
+from pyharness.debugger.starting import words
 from pyharness.debugger.starting.attach import Attachment
-from pyharness.debugger.starting.words import words
 from pyharness.model import given_numbers
 from pyharness.model.evaluation import EVAL_TIMEOUT
 
@@ -51,16 +51,17 @@ def attach(  # noqa: PLR0913  (each is a thing a user may want to say)
         HarnessError: There is no such program, another debugger has it, or it cannot be reached; with the remedy.
 
     """
-    told = progress or (lambda _text: None)
+    told = words.function("progress", progress) or (lambda _text: None)
     given_numbers.seconds("child_wait", child_wait)
     given_numbers.seconds("seconds", seconds)
-    wanted = Attachment(str(target), children, child_wait, seconds=seconds, progress=told, debug_kernels=debug_kernels)
+    kernels, followed = words.flag("debug_kernels", debug_kernels), words.flag("children", children)
+    wanted = Attachment(str(target), followed, child_wait, seconds=seconds, progress=told, debug_kernels=kernels)
     return Program(
         wanted,
-        words("include", include),
+        words.words("include", include),
         progress,
-        notes=notes,
-        on_child=on_child,
-        crashes=crashes,
+        notes=words.function("notes", notes),
+        on_child=words.function("on_child", on_child),
+        crashes=words.flag("crashes", crashes),
         eval_timeout=eval_timeout,
     )

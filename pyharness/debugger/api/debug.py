@@ -60,14 +60,19 @@ def debug(  # noqa: PLR0913  (each is a thing a user may want to say)
     command = Command(
         words.word("script", script),
         words.words("arguments", arguments),
-        module,
+        words.flag("module", module),
         words.word("python", python),
         None if cwd is None else words.word("cwd", cwd),
         words.environment(env or {}),
-        stdout,
-        pass_fds=pass_fds,
-        debug_kernels=debug_kernels,
+        words.stream("stdout", stdout),
+        pass_fds=words.descriptors("pass_fds", pass_fds),
+        debug_kernels=words.flag("debug_kernels", debug_kernels),
     )
     return Program(
-        command, words.words("include", include), progress, notes=notes, crashes=crashes, eval_timeout=eval_timeout
+        command,
+        words.words("include", include),
+        words.function("progress", progress),
+        notes=words.function("notes", notes),
+        crashes=words.flag("crashes", crashes),
+        eval_timeout=eval_timeout,
     )
