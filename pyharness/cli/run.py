@@ -17,7 +17,7 @@ from pyharness.cli.kit.interpreter import python_of
 from pyharness.cli.kit.options import python_option
 from pyharness.debugger.starting.interpreter import check_version
 from pyharness.host import handles
-from pyharness.host.missing import check_script, no_interpreter
+from pyharness.host.missing import check_module, check_script, no_interpreter
 from pyharness.host.state import state_dir
 from pyharness.model.errors import UsageError
 from pyharness.model.text.visible import in_one_line
@@ -109,7 +109,9 @@ def command(*, name: str, python: str, nan: bool, listing: bool, as_json: bool, 
 def _check(words: tuple[str, ...]) -> None:
     if not words or words == ("-m",) or (words[0] == "-m" and not words[1].strip()):
         raise UsageError("Which script?", "pyharness run SCRIPT [ARGS], or pyharness run -m MODULE [ARGS].")
-    if words[0] != "-m":
+    if words[0] == "-m":
+        check_module(words[1])
+    else:
         check_script(words[0], once=True)
 
 

@@ -17,6 +17,10 @@ def check_script(script: str, folder: Path | None = None, *, once: bool = False)
     As Python takes them, it may be a folder with a ``__main__.py``, or an archive of one. ``once``: only the program
     reads it, so that it may be a pipe too.
     """
+    if script.startswith("-"):
+        raise UsageError(
+            f"Python takes {script!r} for an option, and runs no script of that name.", f"Write ./{script}"
+        )
     path = (folder or Path()) / script
     if _is_closed(path):
         raise _unreadable(script)
@@ -37,6 +41,12 @@ def check_script(script: str, folder: Path | None = None, *, once: bool = False)
     if not os.access(path, os.R_OK):
         raise _unreadable(script)
     return path
+
+
+def check_module(name: str) -> None:
+    """``UsageError`` for what ``python -m`` could find no module by, and the program would read as an option."""
+    if name.startswith("-"):
+        raise UsageError(f"There is no module {name!r}: no module's name begins with a dash.", "-m MODULE [-- ARGS]")
 
 
 def _is_closed(path: Path) -> bool:
@@ -89,4 +99,5 @@ def _beside(file: str, folder: Path | None, suffix: str) -> list[str]:
         found = sorted((base / file).parent.glob(f"*{suffix}"))
     except OSError:
         return []
-    return [str(path.relative_to(base) if path.is_relative_to(base) else path) for path in found[:_MOST]]
+    names = [str(path.relative_to(base) if path.is_relative_to(base) else path) for path in found[:_MOST]]
+    return [f"./{name}" if name.startswith("-") else name for name in names]

@@ -214,3 +214,28 @@ def test_a_subclass_is_shown_by_torchs_own_properties(pyharness, tmp_path):
         "debug", tmp_path / "hostile.py", "-c", "b py:hostile.py:14", "-c", "c", "-c", "locals", stdin=None
     )
     assert "hostile = Tensor float32 [3] cpu [1.0, 1.0, 1.0]" in shown.stdout
+
+
+VERBS = [("debug",), ("run",), ("run", "--nan"), ("step",), ("trace",), ("fx", "show"), ("fx", "compiled")]
+
+
+@pytest.mark.parametrize("verb", VERBS, ids=" ".join)
+def test_a_script_whose_name_begins_with_a_dash_is_told_how_to_be_named(typed, tmp_path, verb):
+    (tmp_path / "-dash.py").write_text("print(3)\n")
+    done = typed(*verb, "--", "-dash.py")
+    assert done.returncode == 2
+    assert done.stderr == (
+        "pyharness: Python takes '-dash.py' for an option, and runs no script of that name.\nWrite ./-dash.py\n"
+    )
+
+
+@pytest.mark.parametrize("verb", [verb for verb in VERBS if "--nan" not in verb], ids=" ".join)
+def test_a_module_whose_name_begins_with_a_dash_is_none(typed, verb):
+    done = typed(*verb, "-m", "-dash")
+    assert done.returncode == 2
+    assert "There is no module '-dash'" in done.stderr
+
+
+def test_a_name_that_is_offered_can_be_typed(typed, tmp_path):
+    (tmp_path / "-dash.py").write_text("print(3)\n")
+    assert "Did you mean ./-dash.py?" in typed("step", "dash.py").stderr

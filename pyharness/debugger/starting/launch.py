@@ -20,7 +20,7 @@ from pyharness.debugger.starting.interpreter import check_version
 from pyharness.debugger.starting.unanswered import Unanswered
 from pyharness.host.descriptors import streams_held
 from pyharness.host.forks import blind, own
-from pyharness.host.missing import check_folder, check_script, no_interpreter
+from pyharness.host.missing import check_folder, check_module, check_script, no_interpreter
 from pyharness.host.module_file import module_file
 from pyharness.host.process_state import tasks
 from pyharness.host.surroundings import Surroundings
@@ -90,6 +90,7 @@ class Command:
         if self.python:
             check_version(self.python)
         if self.module:
+            check_module(self.script)
             return
         path = check_script(self.script, Path(self.cwd or "."))
         if path.name.endswith(".pyc") or is_application(path):
