@@ -14,9 +14,9 @@ from pyharness.model.source_map import map_of
 from pyharness.model.stops import Stop
 from pyharness.model.text.styled_line import Line
 from pyharness.prompt.position import Position
-from pyharness.prompt.returned import returned
-from pyharness.prompt.stop_text import Changes, fitted, frame_lines, variable_lines
-from pyharness.prompt.variables import variables_of
+from pyharness.prompt.shown.returned import returned
+from pyharness.prompt.shown.stop_text import Changes, fitted, frame_lines, variable_lines
+from pyharness.prompt.shown.variables import variables_of
 from pyharness.session.transcript_text import stop_lines
 
 if TYPE_CHECKING:

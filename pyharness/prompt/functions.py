@@ -11,7 +11,7 @@ from pyharness.debugger.python.dap_client import RequestError
 from pyharness.model.errors import UsageError
 from pyharness.model.text.code_functions import CodeFunction, functions_of
 from pyharness.model.text.source_line import short_path
-from pyharness.prompt.values import literal
+from pyharness.prompt.shown.values import literal
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

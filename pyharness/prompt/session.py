@@ -9,10 +9,10 @@ from pyharness.host.exit_status import ExitStatus
 from pyharness.model.errors import DebuggerLostError, HarnessError, UsageError
 from pyharness.prompt.arrivals import Arrivals
 from pyharness.prompt.debuggee import Debuggee, ImpatientError, TerminalGoneError, require_change
-from pyharness.prompt.displays import Displays
 from pyharness.prompt.points import Points
 from pyharness.prompt.record import Record
 from pyharness.prompt.registry import found
+from pyharness.prompt.shown.displays import Displays
 from pyharness.prompt.signals import HUNG_UP, Signals
 
 if TYPE_CHECKING:

@@ -12,8 +12,8 @@ from pyharness.debugger.python.dap_client import RequestError
 from pyharness.model.errors import HarnessError, UsageError
 from pyharness.model.text.code_lines import check_line
 from pyharness.prompt.registry import command
-from pyharness.prompt.stop_text import value_line
-from pyharness.prompt.values import raised
+from pyharness.prompt.shown.stop_text import value_line
+from pyharness.prompt.shown.values import raised
 
 if TYPE_CHECKING:
     from pyharness.prompt.session import Session

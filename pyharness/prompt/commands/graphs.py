@@ -10,8 +10,8 @@ from pyharness.model.text.source_line import short_path
 from pyharness.model.text.styled_line import Line
 from pyharness.model.where import Where
 from pyharness.prompt.commands.going import run_to
-from pyharness.prompt.non_finite import of_frame
 from pyharness.prompt.registry import command
+from pyharness.prompt.shown.non_finite import of_frame
 
 if TYPE_CHECKING:
     from pyharness.model.frames import Frame

@@ -12,7 +12,7 @@ from pyharness.model.text.styled_line import in_parts
 from pyharness.prompt.commands.breaking import point_lines
 from pyharness.prompt.position import Position
 from pyharness.prompt.registry import command
-from pyharness.prompt.stop_text import fitted, frame_lines
+from pyharness.prompt.shown.stop_text import fitted, frame_lines
 from pyharness.session.transcript_text import source_lines
 
 if TYPE_CHECKING:

@@ -9,19 +9,19 @@ from typing import TYPE_CHECKING
 from pyharness.debugger.python.dap_client import RequestError
 from pyharness.model.errors import HarnessError, UsageError
 from pyharness.model.text.styled_line import Line
-from pyharness.prompt.expanding import parts, whole
 from pyharness.prompt.registry import command
-from pyharness.prompt.returned import returned
-from pyharness.prompt.stop_text import value_line
-from pyharness.prompt.values import literal, text_of
-from pyharness.prompt.variables import variables_of
+from pyharness.prompt.shown.expanding import parts, whole
+from pyharness.prompt.shown.returned import returned
+from pyharness.prompt.shown.stop_text import value_line
+from pyharness.prompt.shown.values import literal, text_of
+from pyharness.prompt.shown.variables import variables_of
 from pyharness.protocol.pydevd import ARGUMENTS
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from pyharness.prompt.expanding import Part
     from pyharness.prompt.session import Session
+    from pyharness.prompt.shown.expanding import Part
 
 _VALUES = "values"
 _WIDTH = 100

@@ -5,8 +5,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from pyharness.model.errors import DebuggerLostError, HarnessError, UsageError
-from pyharness.prompt.stop_text import value_line
-from pyharness.prompt.values import text_of
+from pyharness.prompt.shown.stop_text import value_line
+from pyharness.prompt.shown.values import text_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
     from pyharness.model.frames import Frame, Language
     from pyharness.prompt.screen import Screen
-    from pyharness.prompt.variables import Named
+    from pyharness.prompt.shown.variables import Named
 
 _INDENT = "   "
 _LEAST = 3
@@ -50,7 +50,7 @@ def fitted(lines: Iterable[Line], screen: Screen, language: Language) -> Iterabl
     cut = lines if columns is None else [_cut(line, columns) for line in lines]
     if not screen.in_colour():
         return cut
-    from pyharness.prompt.highlighting import highlighted
+    from pyharness.prompt.shown.highlighting import highlighted
 
     return highlighted(cut, language)
 

@@ -6,14 +6,14 @@ import re
 from typing import TYPE_CHECKING
 
 from pyharness.model.frozen import frozen
-from pyharness.prompt.expanding import parts, whole
-from pyharness.prompt.variables import variables_of
+from pyharness.prompt.shown.expanding import parts, whole
+from pyharness.prompt.shown.variables import variables_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from pyharness.prompt.expanding import Part
     from pyharness.prompt.session import Session
+    from pyharness.prompt.shown.expanding import Part
 
 _TENSOR = "Tensor"
 _KINDS = ("NaN", "Inf")

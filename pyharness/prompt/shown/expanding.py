@@ -8,8 +8,8 @@ from pyharness.debugger.expressions import value_of
 from pyharness.debugger.native.variables import NativeVariables
 from pyharness.debugger.python.dap_client import RequestError
 from pyharness.model.frozen import frozen
-from pyharness.prompt.values import expression_of, raised
-from pyharness.prompt.variables import GROUPS
+from pyharness.prompt.shown.values import expression_of, raised
+from pyharness.prompt.shown.variables import GROUPS
 
 if TYPE_CHECKING:
     from pyharness.prompt.session import Session

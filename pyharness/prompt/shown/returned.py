@@ -11,7 +11,7 @@ from pyharness.model.errors import HarnessError
 from pyharness.model.frozen import frozen
 from pyharness.model.text.styled_line import Line, in_parts
 from pyharness.model.text.visible import in_one_line
-from pyharness.prompt.values import literal
+from pyharness.prompt.shown.values import literal
 from pyharness.protocol.pydevd import RETURNED, RETURNED_BY
 
 if TYPE_CHECKING:
