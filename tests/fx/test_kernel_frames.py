@@ -1,5 +1,7 @@
 """Frames of inductor's kernels in a merged stack: their own name, and the node of the line in the call that runs."""
 
+from pathlib import Path
+
 import pytest
 
 from pyharness.model.frames import Frame, FxPlace
@@ -95,3 +97,17 @@ def test_a_kernel_without_a_map_has_the_name_that_its_wrapper_calls_it_by(tmp_pa
     other = tmp_path / "c9.py"
     other.write_text("def call(args): ...\n")
     assert named(stack(str(path), (str(other), 1)))[0].function == "kernel"
+
+
+@pytest.mark.parametrize("changed", ["kernel", "map"])
+def test_a_map_that_does_not_fit_its_kernel_says_nothing_of_it(kernel, wrapper, changed):
+    assert named(stack(kernel, (wrapper, 4)))[0].fx is not None
+    path = Path(kernel)
+    if changed == "kernel":
+        path.write_text(path.read_text().replace("erf", "exp"))
+    else:
+        save(
+            WRAPPER, KernelMaps("2.13.0", "forward", NODES, (KernelMap("cpp_fused_gelu_0", digest_of("other"), USES),))
+        )
+    assert not has_map(kernel)
+    assert named(stack(kernel, (wrapper, 4)))[0].fx is None
