@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import io
+import re
 import subprocess
 import sys
 from pathlib import Path
@@ -40,6 +41,8 @@ _STATUSES = (
     ("1", "a command from a file or a pipe failed: the rest was not done; or a debugger failed"),
 )
 _CORE = b"\x7fELF"
+_HANDLE = re.compile(r"[\w.]+-\d+")
+"""A script's name and a process id, as `pyharness run` calls a program."""
 
 
 @click.command(cls=Verb, runs=True, epilog=_EPILOG, examples=_EXAMPLES, statuses=_STATUSES)
@@ -181,12 +184,17 @@ def _is_running(word: str) -> bool:
 
 
 def _name_the_nearest(word: str) -> None:
-    """Raise where a handle may have been meant."""
+    """Raise where a handle may have been meant: one that is mistyped, or of a program that has ended."""
     from pyharness.host import handles
     from pyharness.model.errors import nearest
 
     if near := nearest(word, [handle.name for handle in handles.live()]):
         raise UsageError(f"There is no script {word!r}, nor a program that is called so.", near)
+    if _HANDLE.fullmatch(word):
+        raise UsageError(
+            f"There is no script {word!r}, and no program that is called so runs: it has ended, perhaps.",
+            "`pyharness run --list` shows those that run.",
+        )
 
 
 def _is_core(word: str) -> bool:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 from pathlib import Path
 
+from pyharness.host.folders import current_folder
 from pyharness.model.errors import UsageError, nearest
 
 _MOST = 2000
@@ -22,6 +23,7 @@ def check_script(script: str, folder: Path | None = None, *, once: bool = False)
             f"Python takes {script!r} for an option, and runs no script of that name.", f"Write ./{script}"
         )
     path = (folder or Path()) / script
+    check_named_from(path)
     if _is_closed(path):
         raise _unreadable(script)
     if path.is_dir():
@@ -41,6 +43,15 @@ def check_script(script: str, folder: Path | None = None, *, once: bool = False)
     if not os.access(path, os.R_OK):
         raise _unreadable(script)
     return path
+
+
+def check_named_from(path: Path) -> None:
+    """``UsageError`` where a relative path means nothing: the folder that it begins at was removed."""
+    if not path.is_absolute() and current_folder() is None:
+        raise UsageError(
+            f"{path} is named from the current folder, which is not there any more.",
+            "Go into another folder, or give the whole path.",
+        )
 
 
 def check_module(name: str) -> None:

@@ -239,3 +239,20 @@ def test_a_module_whose_name_begins_with_a_dash_is_none(typed, verb):
 def test_a_name_that_is_offered_can_be_typed(typed, tmp_path):
     (tmp_path / "-dash.py").write_text("print(3)\n")
     assert "Did you mean ./-dash.py?" in typed("step", "dash.py").stderr
+
+
+@pytest.mark.parametrize("verb", [*VERBS, ("step", "--at", "py:../here.py:1")], ids=" ".join)
+def test_a_script_named_from_a_folder_that_is_gone(typed, tmp_path, monkeypatch, verb):
+    (tmp_path / "here.py").write_text("print(3)\n")
+    (tmp_path / "gone").mkdir()
+    monkeypatch.chdir(tmp_path / "gone")
+    (tmp_path / "gone").rmdir()
+    done = typed(*verb, "../here.py")
+    assert done.returncode == 2
+    assert "../here.py is named from the current folder, which is not there any more." in done.stderr
+
+
+def test_a_handle_of_a_program_that_has_ended(typed):
+    done = typed("debug", "train-14330")
+    assert done.returncode == 2
+    assert "no program that is called so runs: it has ended, perhaps." in done.stderr

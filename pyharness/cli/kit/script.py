@@ -9,6 +9,7 @@ import click
 from pyharness.cli.kit.interpreter import python_of
 from pyharness.debugger.starting.launch import Command
 from pyharness.host.descriptors import inherited
+from pyharness.host.missing import check_named_from
 from pyharness.model.errors import UsageError
 
 
@@ -23,6 +24,7 @@ def command_of(words: tuple[str, ...], module: str | None, python: str, cwd: str
         path = click.get_current_context().command_path
         raise UsageError("Which script?", f"{path} SCRIPT [-- ARGS], or {path} -m MODULE. See {path} --help.")
     script = words[0]
+    check_named_from(Path(cwd or "", script))
     if cwd and Path(script).is_file():  # named from here, as every other file on a command line
         script = str(Path(script).absolute())
     return Command(script, words[1:], python=python, cwd=cwd, pass_fds=inherited())
