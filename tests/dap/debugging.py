@@ -58,7 +58,7 @@ class Debugging:
         if native:
             self.set_lines(EXTENSION, [source_line(mark) for mark in native])
         if functions:
-            entries = [{"name": name} for name in functions]
+            entries = [name if isinstance(name, dict) else {"name": name} for name in functions]
             self.breakpoints += self.client.request("setFunctionBreakpoints", breakpoints=entries)["breakpoints"]
         self.filter(*filters)
         self.client.request("configurationDone")

@@ -27,3 +27,32 @@ def test_at_an_op_into_its_kernel_and_at_a_node(dap):
     program.client.request("setFunctionBreakpoints", breakpoints=[])
     assert program.run_out(stood) == 0
     program.leave()
+
+
+def test_a_condition_at_an_op_is_of_its_tensors_or_pythons(dap):
+    program = Debugging(dap.stdio(), "core_graph.py")
+    add = {"name": "op:aten::add", "condition": "sum(in0) > 5"}
+    relu = {"name": "op:relu", "condition": "len(add) > 3"}
+    program.launch(functions=(add, relu), crashes=False)
+    first, _python = program.breakpoints
+    stood = program.stood()
+    assert (stood.reason, stood.function) == ("breakpoint", "aten::add")
+    assert stood.body["hitBreakpointIds"] == [first["id"]]
+    assert program.evaluate("in0.shape", stood.frame) == "[3, 2]"
+    program.client.request("setFunctionBreakpoints", breakpoints=[relu])
+    stood = program.run_on(stood)
+    assert "[fx relu]" in stood.function
+    assert program.evaluate("len(add)", stood.frame) == "4"
+    assert program.run_out(stood) == 0
+    program.leave()
+
+
+def test_a_kind_with_nothing_behind_it_is_no_place(dap):
+    program = Debugging(dap.stdio(), "core_graph.py")
+    names = ("op:", "native:", "fx: ", "node:")
+    program.launch(functions=names, crashes=False)
+    for name, answered in zip(names, program.breakpoints, strict=True):
+        assert not answered["verified"]
+        assert f"{name.strip()!r} is not a place to stop at." in answered["message"]
+    program.client.event("terminated")
+    program.leave()

@@ -11,6 +11,7 @@ from pyharness.dap.breaking.python_breakpoints import checked_condition, functio
 from pyharness.debugger.breakpoint import Breakpoint
 from pyharness.model.conditions import hits as hit_condition
 from pyharness.model.conditions import log_message
+from pyharness.model.conditions.condition import compile_condition
 from pyharness.model.errors import UsageError
 from pyharness.model.text.code_lines import check_in_file, check_line
 from pyharness.model.where import Where, check_python, folders_of, parse
@@ -23,7 +24,7 @@ PENDING = "No code that is loaded has it yet."
 _ADDRESS = re.compile(r"0x[0-9a-fA-F]{1,16}|\d{1,20}")
 _END_OF_MEMORY = 1 << 64
 _NATIVE_NAME = re.compile(r"[\w:~<>,* &]+")
-_WITH_KIND = re.compile(r"(fx|op|node|py|native):[^:]")
+_WITH_KIND = re.compile(r"(fx|op|node|py|native):(?!:)")
 
 
 @dataclass
@@ -104,13 +105,24 @@ def at_function(number: int, asked: Arguments, script: str) -> PlacedBreakpoint:
     if _NATIVE_NAME.fullmatch(name) and not _WITH_KIND.match(name):
         python = python if _is_python(condition) else ""
         return _placed(number, asked, Where("native", name=name, condition=condition), python)
-    word = "when" if name.startswith("node:") else "if"
+    word = "when" if name.startswith("node:") or _is_of_tensors(name, condition) else "if"
     return _placed(number, asked, parse(f"{name} {word} {condition}" if condition else name, folders_of(script)))
 
 
 def _placed(number: int, asked: Arguments, where: Where, python: str = "") -> PlacedBreakpoint:
     counted = replace(where, hits=_hits(asked) or where.hits)
     return PlacedBreakpoint(number, Breakpoint(counted, log_message.checked(asked.text("logMessage", "")), python))
+
+
+def _is_of_tensors(name: str, condition: str) -> bool:
+    """Whether a condition at an op is about what it is given; what that grammar lacks is Python's."""
+    if not (name.startswith("op:") and "::" in name and condition):
+        return False
+    try:
+        compile_condition(condition)
+    except UsageError:
+        return False
+    return True
 
 
 def _hits(asked: Arguments) -> str:
