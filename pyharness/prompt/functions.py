@@ -5,9 +5,11 @@ from __future__ import annotations
 import ast
 import re
 from contextlib import suppress
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 from pyharness.debugger.python.dap_client import RequestError
+from pyharness.model.application import is_archive
 from pyharness.model.errors import UsageError
 from pyharness.model.text.code_functions import CodeFunction, functions_of
 from pyharness.model.text.source_line import short_path
@@ -43,9 +45,25 @@ def resolved(session: Session, text: str) -> str:
     if functions:
         file, function = functions[0]
         return f"py:{file}:{function.line}{rest}"
-    if (session.debuggee and name in session.shell.breakpoints.names("fx")) or "." in name:
+    is_node = bool(session.debuggee) and name in session.shell.breakpoints.names("fx")
+    if is_node or ("." in name and not _archive(session)):
         return f"fx:{name}{rest}"
+    if archive := _archive(session):
+        last = name.split(".")[-1]
+        raise UsageError(
+            f"{name!r} may be a function of the archive {short_path(archive)}, and nothing stops at the lines of one.",
+            f"Unpack it, and run the folder. A function of C or C++ is native:{last}.",
+        )
     return f"native:{name}{rest}"
+
+
+def _archive(session: Session) -> str:
+    """The archive that the program is run from, where Python's code is looked at; empty where it is files."""
+    frame = session.position.shown.frame if session.position else None
+    file = Path(session.plan.target.file)
+    if frame and frame.language == "native":
+        return ""
+    return next((str(each) for each in (file, *file.parents) if each.suffix and is_archive(each)), "")
 
 
 def _named_here(session: Session, name: str) -> list[tuple[str, CodeFunction]]:

@@ -3,6 +3,7 @@
 import os
 import re
 import subprocess
+import zipfile
 
 import pytest
 from prompt_text import blocks
@@ -270,3 +271,15 @@ def test_a_condition_that_gdb_refuses_is_a_command_that_fails(crossing):
     assert "does not parse" in done.stderr
     assert done.returncode == 1
     assert "(ph) info breakpoints" not in done.stdout
+
+
+@pytest.mark.parametrize("name", ["f", "mod.f"])
+def test_a_function_of_an_archive_is_told_to_be_one(piped, tmp_path, name):
+    program = tmp_path / "app.pyz"
+    with zipfile.ZipFile(program, "w") as archive:
+        archive.writestr("mod.py", "def f():\n    return 4\n")
+        archive.writestr("__main__.py", "import mod\nprint(mod.f())\n")
+    done = piped([f"b {name}"], program=program)
+    assert f"{name!r} may be a function of the archive" in done.stderr
+    assert "Unpack it, and run the folder. A function of C or C++ is native:f." in done.stderr
+    assert done.returncode != 0
