@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+import os
+import shutil
 import threading
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -73,14 +75,17 @@ def _make(chosen: Compiler, folder: Path, progress: Progress) -> None:
         progress.has(done, count, Path(command[-1]).stem if done < count else module.name)
 
     def kept(command: list[str]) -> None:
-        _mark(command)
-        ended(command)
+        own = Path(command[-1])
+        whole = [*command[:-1], str(own.with_suffix(""))]
+        own.rename(whole[-1])
+        _mark(whole)
+        ended(whole)
 
     def run(commands: list[list[str]], at_once: int = 1) -> None:
         nonlocal done
         lacking = [command for command in commands if not _is_marked(command)]
         done += len(commands) - len(lacking)
-        jobs.run(lacking, at_once, kept, progress.left)
+        jobs.run([_apart(command) for command in lacking], at_once, kept, progress.left)
 
     progress.begins(facts, count)
     run([chosen.headers(work)])
@@ -88,9 +93,12 @@ def _make(chosen: Compiler, folder: Path, progress: Progress) -> None:
     jobs.run([chosen.linked(work, module)], 1, ended, progress.left)
     about = {"torch": facts.version, "python": facts.suffix.split("-")[1], "sources": sources.digest()}
     write_private(folder / "about.json", json.dumps(about).encode())
-    for made in work.iterdir():
-        made.unlink()
-    work.rmdir()
+    shutil.rmtree(work, ignore_errors=True)  # a compiler of a builder that was killed may still write into it
+
+
+def _apart(command: list[str]) -> list[str]:
+    """The command with an output of our own: a compiler of a builder that was killed may still write to its."""
+    return [*command[:-1], f"{command[-1]}.{os.getpid()}"]
 
 
 def _mark(command: list[str]) -> None:
