@@ -149,7 +149,7 @@ def prompt(folder):
 @pytest.fixture(scope="module")
 def to_the_element(prompt):
     """What the prompt says on the way to an element, and once it was computed."""
-    words = {"static": "element gelu[2, 7]", "dynamic": "element gelu[-1, -13]"}
+    words = {"static": "element gelu[-1, -13]", "dynamic": "element gelu[2, 7]"}
     return cache(lambda kind: prompt(words[kind], "next", "p gelu", *[words[kind]] * 3, kind=kind))
 
 
