@@ -52,7 +52,7 @@ CASES = {
     "fx export ok.py -o ' '": "names nothing",
     "fx export ok.py -o -": "does not write to standard output",
     "trace ok.py --limit x": "no whole number",
-    "trace ok.py --by x": "'module', 'op', 'node'",
+    "trace ok.py --by x": "'module', 'op', 'kernel', 'node'",
     "trace ok.py --regions --shapes": "does not go with",
     "fx show okay.py": "Did you mean ok.py",
     "fx code folder": "is a folder",
