@@ -36,7 +36,7 @@ if TYPE_CHECKING:
 _OURS = re.compile(r"/pyharness/debuggee/|/debugpy/|/pydevd")
 _CLOSED = (
     "pyharness: Nobody can debug this program: what runs before it has closed the files that the debugger gave it.\n"
-    "Does a sitecustomize of this Python close what it has not opened?"
+    "Does a sitecustomize or a .pth file of this Python close what it has not opened?"
 )
 INTERRUPTED = 130
 """The exit code after an unanswered Ctrl-C."""

@@ -73,10 +73,8 @@ def _found() -> "Callable[[], int | None]":
 
 def _without_us(error: Exception) -> int:
     """Say that we cannot be in this program; one that is only to be run runs all the same."""
-    custom = [getattr(sys.modules.get(name), "__file__", None) for name in ("sitecustomize", "usercustomize")]
-    changed = " or ".join(file for file in custom if file) or "what runs before it"
     os.write(2, f"pyharness: Nobody can debug this program: {type(error).__name__}: {error}.\n".encode())
-    os.write(2, f"Does {changed} change what Python imports, or its arguments?\n".encode())
+    os.write(2, b"Does a sitecustomize or a .pth file of this Python change what it imports, or its arguments?\n")
     words = getattr(sys, "orig_argv", [])  # Python 3.10 on
     at = words.index(__file__) if __file__ in words else len(words)
     if words[at + 1 : at + 2] == ["run"]:

@@ -97,7 +97,7 @@ AT_AN_OP = {
     "{in2.shape}": "<in2.shape: in2 is 1, no tensor. {has}>",
     "{in0.sum()}": "<in0.sum() is more than can be read from memory. {has}>",
     "{in0[0, 0]:.2f}": "<in0[0, 0]:.2f is more than can be read from memory. {has}>",
-    "{in3}": '<in3 cannot be evaluated here: No symbol "in3" in current context. {has}>',
+    "{in3}": "<in3 is no value of this stop. {has}>",
     "{py:x}": "<x: no Python is run at an op. Of a tensor, in0.shape, in0[0] and in0[0:2] can be read>",
 }
 

@@ -112,7 +112,7 @@ def test_outputs_state_and_flags_are_what_they_were(packages, name):
 
 
 def test_packages_need_nothing_of_ours_but_the_ops_that_they_call(packages):
-    itself = {"pyharness", "pyharness.host", "pyharness.host.first_use"}
+    itself = {"pyharness", "pyharness.host", "pyharness.host.first_use", "pyharness.host.recursion"}
     assert set(packages[2]["modules"]) == itself | {"pyharness._C"}
     folder = packages[0]
     for name in set(NAMES) - {"transformer_package"}:

@@ -25,6 +25,8 @@ def skip(reason: str) -> NoReturn:
 
 TRACE_FUNCTIONS = pytest.mark.skipif(sys.version_info >= (3, 12), reason="Python has sys.monitoring: nothing is traced")
 
+A_SAFE_PATH = pytest.mark.skipif(sys.version_info < (3, 11), reason="this Python always puts a folder on its path")
+
 
 # --- what was built ---
 

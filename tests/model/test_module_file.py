@@ -4,6 +4,7 @@ import sys
 
 import pytest
 
+from kit import needs
 from pyharness.host.module_file import module_file
 
 
@@ -24,7 +25,7 @@ def test_a_module_of_the_current_folder(here):
     assert module_file("pk.tool", None, "", {}) == str(here / "pk/tool.py")
 
 
-@pytest.mark.skipif(sys.version_info < (3, 11), reason="this Python has no safe path")
+@needs.A_SAFE_PATH
 @pytest.mark.parametrize("started", ["", "here"])
 def test_a_safe_path_has_no_current_folder(here, monkeypatch, started):
     monkeypatch.setattr(sys, "path", [started and str(here), *sys.path])

@@ -41,9 +41,11 @@ def native_value(expression: str, frame: gdb.Frame, *, whole: bool) -> Item:
         item = native_item(expression, found, expression)
         return _whole(item, found) if whole else item
     except gdb.error as error:
-        stop = op_values.here(frame)
+        stop, said = op_values.here(frame), expressions.said(error)
+        if stop and said.startswith("No symbol"):  # without symbols of any program gdb says something else of the name
+            raise HarnessError(f"{expression} is no value of this stop.", op_values.takes(stop)) from error
         remedy = op_values.takes(stop) if stop else _REMEDY
-        raise HarnessError(f"{expression} cannot be evaluated here: {expressions.said(error)}", remedy) from error
+        raise HarnessError(f"{expression} cannot be evaluated here: {said}", remedy) from error
 
 
 def text_of(expression: str, frame: gdb.Frame) -> str:

@@ -1,4 +1,4 @@
-"""A ``sitecustomize`` in the way of the debugger: one sentence says so, and ``run`` runs the program all the same."""
+"""What a Python runs before a program may be in the way of the debugger: one sentence says so, and ``run`` runs it."""
 
 import subprocess
 import sys
@@ -19,7 +19,7 @@ HOSTILE = {
 }
 HARMLESS = {
     "raises": "raise RuntimeError('mine')",
-    "prints": "print('from sitecustomize')",
+    "prints": "print('from customized')",
     "traces": "import sys; sys.settrace(lambda *_: None)",
     "has a thread": "import threading, time; threading.Thread(target=time.sleep, args=(60,), daemon=True).start()",
     "clears the environment": "import os; os.environ.clear()",
@@ -28,7 +28,7 @@ HARMLESS = {
 
 @pytest.fixture
 def customized(pyharness, tmp_path):
-    """Run ``pyharness VERB`` on a program whose Python, and not ours, has this ``sitecustomize``."""
+    """Run ``pyharness VERB`` on a program whose Python, and not ours, has this to run before it."""
     python = tmp_path / "env" / "bin" / "python"
     subprocess.run([sys.executable, "-m", "venv", "--without-pip", tmp_path / "env"], check=True)
     program = tmp_path / "program.py"
@@ -36,7 +36,8 @@ def customized(pyharness, tmp_path):
 
     def run(custom, verb, *words):
         (packages,) = (tmp_path / "env" / "lib").glob("python*/site-packages")
-        (packages / "sitecustomize.py").write_text(custom)
+        (packages / "customized.py").write_text(custom)
+        (packages / "customized.pth").write_text("import customized\n")  # Debian has a sitecustomize
         own = {
             name: value for name, value in pyharness.environment.items() if name != "PYTHONPATH"
         }  # the tests' has one
