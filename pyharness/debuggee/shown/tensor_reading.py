@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import os
 import sys
 from contextlib import ExitStack, contextmanager
 from math import prod
@@ -25,6 +26,7 @@ _GUARDS = (
     "_DisablePythonDispatcher",
 )
 _PART = 1 << 16
+_PAGE = 4096
 _GENERATED = "torch::autograd::generated::"
 _COMPRESSED = frozenset({"sparse_csr", "sparse_csc", "sparse_bsr", "sparse_bsc"})
 
@@ -209,7 +211,10 @@ def element_reader(tensor: Any, info: TensorInfo) -> Element:
 def statistics(tensor: Any, info: TensorInfo, limit: int = DEFAULT_LIMIT) -> Statistics:
     """Statistics of the first ``limit`` elements or so: by torch's own ops, or by ours where torch has none."""
     sizes = leading(info.sizes, limit)
-    decodable = info.is_contiguous and info.device.partition(":")[0] in IN_MEMORY
+    in_memory = info.device.partition(":")[0] in IN_MEMORY
+    decodable = info.is_contiguous and in_memory
+    if in_memory and info.layout == "strided" and info.data:
+        _check_memory(info, sizes)
     if info.dtype == "uint64" and decodable:  # torch could only convert it, and so round it
         return _by_decoding(info, prod(sizes))
     try:
@@ -219,6 +224,26 @@ def statistics(tensor: Any, info: TensorInfo, limit: int = DEFAULT_LIMIT) -> Sta
         if not decodable:
             raise
     return _by_decoding(info, prod(sizes))
+
+
+def _check_memory(info: TensorInfo, sizes: tuple[int, ...]) -> None:
+    """``OSError`` where a page of the elements is not there: torch's ops would end the program by a signal.
+
+    A file that a tensor maps may have become shorter, and memory that it borrows may be gone.
+    """
+    if not prod(sizes):
+        return
+    pairs = zip(sizes, info.strides)  # noqa: B905  (CPython 3.9 has no strict)
+    last = sum((size - 1) * stride for size, stride in pairs)
+    end = info.data + (last + 1) * BY_NAME[info.dtype].size
+    memory = os.open("/proc/self/mem", os.O_RDONLY)
+    try:
+        for address in (*range(info.data, end, _PAGE), end - 1):
+            os.pread(memory, 1, address)
+    except (OSError, OverflowError) as error:
+        raise OSError(f"its memory is not there: {end - info.data} bytes") from error
+    finally:
+        os.close(memory)
 
 
 def _by_torch(torch: Any, part: Any, info: TensorInfo, sizes: tuple[int, ...]) -> Statistics:
