@@ -31,6 +31,10 @@ def quotient_of_a_norm(x):
     return zero / zero.norm(dim=-1, keepdim=True) + 1  # @quotient_of_a_norm
 
 
+def root_in_the_place_of_its_sum(x):
+    return (x - 2).sum(-1).sqrt()  # @root_in_the_place_of_its_sum
+
+
 def sum_of_many(x):
     return (x.abs() * 9e37).sum(-1) * 0.5  # @sum_of_many
 
@@ -84,6 +88,7 @@ def of(function, **options):
         (overflow, "inf", "exp"),
         pytest.param(row_without_an_element, "nan", "sub", marks=rotation.always),
         (quotient_of_a_norm, "nan", "div"),
+        (root_in_the_place_of_its_sum, "nan", "sqrt"),
         pytest.param(sum_of_many, "inf", "sum", marks=rotation.always),
         (half, "inf", "add"),
     ],

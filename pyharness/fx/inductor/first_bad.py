@@ -33,6 +33,10 @@ _TRANSPOSED = re.compile(r"\s*transpose_mxn<")
 _NAMED = {"nan": re.compile(r"::(?:quiet|signaling)_NaN\(\)"), "inf": re.compile(r"::infinity\(\)")}
 
 
+def _line_of(store: tuple[KernelLine, re.Match[str] | None]) -> int:
+    return store[0].line
+
+
 @dataclass(frozen=True)
 class FirstBad:
     """The first line whose value is bad by itself."""
@@ -79,6 +83,7 @@ class Look:
         by_line = {row.line: row for row in self.lines}
         known: dict[str, int] = {}
         placed = self._named_in(self.source)
+        kept = self._kept_nodes()
         behind: dict[str, list[int]] = {}
         """By variable: the lines that have the numbers that it was computed from."""
         for number, text in enumerate(self.source.split("\n"), 1):
@@ -86,6 +91,8 @@ class Look:
             stored, assigned = _STORED.match(text), _ASSIGNED.match(text)
             given, names = self._given(text, known, assigned, stored)
             if row is not None and stored:
+                if kept[stored["pointer"]] != row.node:
+                    continue  # what it stored has another in its place by now
                 # What is in the buffer at the end may be of another line that puts a constant there.
                 if made := self.kinds_of(self.written[stored["pointer"]]) & ~(given | placed) & self.wanted:
                     return FirstBad(number, row.node, made, None, {})
@@ -102,6 +109,11 @@ class Look:
             elif _TRANSPOSED.match(text):
                 known.update(dict.fromkeys(_VARIABLE.findall(text), given))
         return None
+
+    def _kept_nodes(self) -> dict[str, str]:
+        """By pointer: the node whose value its buffer has at the end; inductor reuses buffers within a kernel."""
+        stores = ((row, _STORED.match(self.source.split("\n")[row.line - 1])) for row in self.lines)
+        return {stored["pointer"]: row.node for row, stored in sorted(stores, key=_line_of) if stored}
 
     def names(self, kinds: int) -> bool:
         """Whether the kernel has constants of all these kinds, which the program then names."""
