@@ -28,6 +28,8 @@ if TYPE_CHECKING:
 _ASSIGNED = re.compile(r"\s*(?P<declared>(?:const )?(?:auto|float|double|at::\S+) )?(?P<name>tmp\w+) = (?P<value>.*)")
 _VARIABLE = re.compile(r"\btmp\w+")
 _POINTER = re.compile(r"\b(?:in_out_ptr|in_ptr|out_ptr)\d+\b")
+_ALIAS = re.compile(r"^ *auto (out_ptr\d+) = (in_out_ptr\d+);", re.MULTILINE)
+"""By the first name the buffer is read again that was written by the second."""
 _STORED = re.compile(r"\s*(?:(?P<variable>tmp\w+)\.store\()?(?P<pointer>(?:in_)?out_ptr\d+)\b")
 _TRANSPOSED = re.compile(r"\s*transpose_mxn<")
 _NAMED = {"nan": re.compile(r"::(?:quiet|signaling)_NaN\(\)"), "inf": re.compile(r"::infinity\(\)")}
@@ -91,10 +93,11 @@ class Look:
             stored, assigned = _STORED.match(text), _ASSIGNED.match(text)
             given, names = self._given(text, known, assigned, stored)
             if row is not None and stored:
-                if kept[stored["pointer"]] != row.node:
-                    continue  # what it stored has another in its place by now
+                pointer = stored["pointer"]
+                is_kept = kept[pointer] == row.node
+                has = self.kinds_of(self.written[pointer]) if is_kept else self._loaded_behind(number, pointer)
                 # What is in the buffer at the end may be of another line that puts a constant there.
-                if made := self.kinds_of(self.written[stored["pointer"]]) & ~(given | placed) & self.wanted:
+                if made := has & ~(given | placed) & self.wanted:
                     return FirstBad(number, row.node, made, None, {})
             elif row is not None and number in self._rows:
                 has = self._kinds_at(number)
@@ -114,6 +117,13 @@ class Look:
         """By pointer: the node whose value its buffer has at the end; inductor reuses buffers within a kernel."""
         stores = ((row, _STORED.match(self.source.split("\n")[row.line - 1])) for row in self.lines)
         return {stored["pointer"]: row.node for row, stored in sorted(stores, key=_line_of) if stored}
+
+    def _loaded_behind(self, number: int, pointer: str) -> int:
+        """The kinds of what a line has stored that has another in its place at the end: of whoever loads it next."""
+        texts = self.source.split("\n")
+        called = {pointer, *(name for name, of in _ALIAS.findall(self.source) if of == pointer)}
+        loads = (n for n in sorted(self._rows) if n > number and called.intersection(_POINTER.findall(texts[n - 1])))
+        return next(map(self._kinds_at, loads), 0)
 
     def names(self, kinds: int) -> bool:
         """Whether the kernel has constants of all these kinds, which the program then names."""
