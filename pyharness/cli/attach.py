@@ -39,6 +39,7 @@ def command(process: str, gdb_arguments: tuple[str, ...]) -> None:
     processes.check_apart(pid)
     sys.stdout.flush()
     signal.signal(signal.SIGPIPE, signal.SIG_DFL)  # Python ignores it, and what is ignored stays so in gdb
+    signal.pthread_sigmask(signal.SIG_UNBLOCK, {signal.SIGCHLD})  # else gdb would wait for ever
     # An empty list of servers keeps gdb from asking whether it may download symbols.
     os.execvpe(  # noqa: S606  (a list of arguments, no shell)
         gdb,

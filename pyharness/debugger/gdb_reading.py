@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from pyharness.debugger.core.header import check_core, truncated
-from pyharness.gdbmi.client import NO_CORE, environment, find_gdb
+from pyharness.gdbmi.client import NO_CORE, environment, find_gdb, hears_children
 from pyharness.host.descriptors import streams_held
 from pyharness.host.process_state import is_stopped, let_go_on
 from pyharness.model.errors import HarnessError
@@ -63,7 +63,7 @@ def _answer(request: dict[str, Any], target: int | Path) -> dict[str, Any]:
 
 def ask_gdb(request: dict[str, Any], pid: int | None) -> dict[str, Any]:
     """Run gdb on a request (see ``ingdb/opening/report.py``); its answer. The process runs on, whatever happens."""
-    with streams_held():
+    with streams_held(), hears_children():
         reader, writer = os.pipe()
         code = f"from pyharness.ingdb.opening import report; report.report({request!r}, {writer})"
         process = subprocess.Popen(

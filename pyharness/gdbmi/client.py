@@ -22,7 +22,7 @@ from pyharness.host.forks import blind, own
 from pyharness.model.errors import DebuggerLostError, HarnessError
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Callable, Iterator, Sequence
     from contextlib import AbstractContextManager
 
 _LOG_LINES = 2000
@@ -87,6 +87,19 @@ def environment() -> dict[str, str]:
     return {name: value for name, value in os.environ.items() if name != "LD_PRELOAD" and not _IS_PYTHONS(name)}
 
 
+@contextlib.contextmanager
+def hears_children() -> Iterator[None]:
+    """A gdb that is started within hears of what it debugs; a signal that this process was born with blocked stays so.
+
+    gdb waits for SIGCHLD, and does not unblock it: it would wait for ever.
+    """
+    before = signal.pthread_sigmask(signal.SIG_UNBLOCK, {signal.SIGCHLD})
+    try:
+        yield
+    finally:
+        signal.pthread_sigmask(signal.SIG_SETMASK, before)
+
+
 def _folder() -> str | None:
     """Where gdb works: here, unless somebody has removed that folder: no Python of gdb's would start in it."""
     try:
@@ -117,7 +130,7 @@ class GdbClient:
         """Whether the process that gdb debugs has ended."""
         self.transcript: deque[str] = deque(maxlen=_LOG_LINES)
         # A group of its own: Ctrl-C in the terminal is for the controller, which ends gdb in order.
-        with streams_held():
+        with streams_held(), hears_children():
             self._process = subprocess.Popen(
                 [find_gdb(), "-nx", "-q", *NO_CORE, "--interpreter=mi3", *arguments],
                 stdin=subprocess.PIPE,

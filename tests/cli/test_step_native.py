@@ -51,6 +51,22 @@ def test_from_a_generated_line_into_cpp_and_out_on_the_next_line(pyharness):
     assert pyharness(*words).stdout == result.stdout  # no address or id in it
 
 
+def test_a_signal_of_children_that_is_blocked_keeps_no_gdb_waiting(pyharness):
+    """gdb hears by SIGCHLD of the program that it debugs."""
+    mask = {signal.SIGCHLD}
+    result = pyharness(
+        "step",
+        KERNEL,
+        "--at",
+        "fx:norm",
+        "--into",
+        "--out",
+        "--json",
+        preexec_fn=lambda: signal.pthread_sigmask(signal.SIG_BLOCK, mask),
+    )
+    assert [stop["language"] for stop in json.loads(result.stdout)["stops"]] == ["python", "native", "python"]
+
+
 def test_a_crash_is_a_stop_with_its_stack(pyharness):
     result = pyharness("step", KERNEL, "--json", "--", "crash")
     data = json.loads(result.stdout)
