@@ -70,6 +70,8 @@ class Typed:
             pythons.settimeout(0)
             before = signal.set_wakeup_fd(pythons.fileno(), warn_on_full_buffer=False)
             try:
+                # Python forgets a signal that another thread took right before, until this one gets the GIL anew.
+                select.select([], [], [], 0)
                 while sys.stdin not in select.select([sys.stdin, woken], [], [])[0]:
                     woken.recv(_WAKING)
             finally:
