@@ -14,7 +14,7 @@ def test_what_a_destructor_returned_is_not_the_functions_value(piped, tmp_path):
 
 
 def test_what_a_library_returned_has_its_name(piped, tmp_path):
-    """It has called the user's function, which is called as it is."""
+    """A library's function has called the user's, which has the same name."""
     program = tmp_path / "replaces.py"
     program.write_text('import re\ndef sub(match):\n    return "x"\nre.sub("a", sub, "aba")\n')
     for step in ("n", "out"):

@@ -76,7 +76,7 @@ def _suspended() -> None:
     """
     os.kill(0, signal.SIGTSTP)
     with suppress(OSError):  # the terminal has gone
-        while os.tcgetpgrp(sys.stdin.fileno()) != os.getpgrp():
+        while os.tcgetpgrp(sys.stdin.fileno()) != os.getpgrp():  # of that no event tells
             time.sleep(_LOOK_AGAIN)
 
 
