@@ -1,8 +1,12 @@
 """Letting go: the program runs on at once, free of both debuggers, and ends as it would have."""
 
+import os
+import signal
 from pathlib import Path
 
 import pytest
+
+import pyharness
 
 
 def tracer_of(pid):
@@ -79,3 +83,16 @@ def test_detach_when_a_step_has_arrived_that_nobody_was_told_of(debugged):
         program.detach()
         assert program.finish() == 7
     assert crossing.output.startswith("3 7 6 16 [1, 3, 5] on purpose 11")
+
+
+def test_close_does_not_wait_for_a_program_that_hangs_with_the_gil(tmp_path):
+    """Such a program never hangs up."""
+    script = tmp_path / "hangs.py"
+    script.write_text("import ctypes\nlibc = ctypes.PyDLL(None)\nlibc.usleep(200_000)\nlibc.sleep(900)\n")
+    program = pyharness.debug(str(script))
+    program.run_to(f"py:{script}:3")
+    program.detach()
+    os.kill(program.pid, signal.SIGSTOP)
+    program.close()
+    os.kill(program.pid, signal.SIGKILL)
+    assert program.finish() == -signal.SIGKILL

@@ -218,6 +218,9 @@ class Launched:
         """Give back the channel."""
         self.let_go()
         self._threads[0].join(_PATIENCE)  # the program hangs up when all is undone
+        with contextlib.suppress(OSError):
+            self._socket.shutdown(socket.SHUT_RDWR)  # one that hangs never does: who closed a stream that is read waits
+        self._threads[0].join(_PATIENCE)
         if self.children:
             self.children.close()
             self.children = None

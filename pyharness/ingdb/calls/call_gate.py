@@ -12,6 +12,8 @@ from pyharness.ingdb.stack import backtrace
 
 _PATIENCE, _BETWEEN = 2.0, 0.025
 """Seconds that a thread may wait with the GIL, and from one look to the next."""
+_COMPUTES = 10_000_000
+"""Nanoseconds that a thread has run after which it is taken to compute: it lets the GIL go when it is asked to."""
 
 
 class _Blocked:
@@ -49,12 +51,22 @@ def blocked_gil_holder(caller: gdb.InferiorThread) -> int:
     """The other thread that holds the GIL and waits in native code for something else, 0 for none.
 
     It may wait for the caller, as one that joins it does: a call that needs the GIL would never end. A thread that does
-    not run at all while we look is one; nobody looks longer than until another one stops.
+    not run at all while we look is one; nobody looks longer than until another one stops. One that is about to run may
+    be on its way to such a wait, so it is looked at until it has run for a while.
     """
-    first = _holder(caller)
+    pid = gdb.selected_inferior().pid
+    first, ran = _holder(caller), 0
     end = time.monotonic() + _PATIENCE
-    while first[1] and first != _Blocked.known and time.monotonic() < end:
-        if _holder(caller) != first or a_stop_is_coming():
+    while first[0] and first != _Blocked.known and time.monotonic() < end:
+        ran = ran or _ran(pid, first[0])
+        now = _holder(caller)
+        if now[0] != first[0] or a_stop_is_coming():
+            return 0
+        if now != first:
+            if first[1]:  # it has waited, and runs again
+                return 0
+            first = now
+        elif not first[1] and _ran(pid, first[0]) - ran >= _COMPUTES:
             return 0
         time.sleep(_BETWEEN)
     _Blocked.known = first
@@ -65,6 +77,14 @@ def _holder(caller: gdb.InferiorThread) -> tuple[int, str]:
     """The other thread that holds the GIL, and what ``_waits`` says of it."""
     holder = next(iter(backtrace.gil_holders() - {caller.ptid[1]}), 0)
     return holder, _waits(gdb.selected_inferior().pid, holder)
+
+
+def _ran(pid: int, lwp: int) -> int:
+    """The nanoseconds for which a thread has had a processor; those of a clock where the kernel does not say."""
+    try:
+        return int(Path(f"/proc/{pid}/task/{lwp}/schedstat").read_text(encoding="ascii").split()[0])
+    except (OSError, ValueError, IndexError):
+        return time.monotonic_ns()
 
 
 def _waits(pid: int, lwp: int) -> str:
