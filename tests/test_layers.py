@@ -29,7 +29,7 @@ ALWAYS = (*AT_RUN_TIME, "types")
 SHARED = {"host", "model", "protocol"}
 """What every process reads; ``protocol`` stands on ``model``, which asks ``host`` for files and folders."""
 ANYTHING = {"native", "fx", "inspect", "debuggee", "gdbmi", "debugger", "dap", "session", "report", "cli"}
-ANYTHING |= {"doctor", "project", "dapwire", "engine", "reading", "prompt"}
+ANYTHING |= {"doctor", "project", "dapwire", "engine", "reading", "prompt", "ranks"}
 ALLOWED = {
     "host": set(),
     "model": set(),
@@ -48,6 +48,7 @@ ALLOWED = {
     "dap": {"debugger", "dapwire"},
     "session": {"debugger"},
     "prompt": {"debugger", "session"},
+    "ranks": {"reading"},
     "report": set(),
     "doctor": {"gdbmi", "debugger", "reading", "engine"},
     "project": set(),
@@ -58,13 +59,26 @@ ALLOWED = {
 }
 """Folder or file of the package → those that it may import, beside itself and what is shared."""
 STDLIB_ONLY = {"host", "model", "protocol", "engine", "reading", "ingdb", "gdbmi", "dapwire"}
-LAZY_TORCH = {"cli", "views", "debugger", "session", "prompt", "dap", "doctor", "project", "__init__", "__main__"}
+LAZY_TORCH = {
+    "cli",
+    "views",
+    "debugger",
+    "session",
+    "ranks",
+    "prompt",
+    "dap",
+    "doctor",
+    "project",
+    "__init__",
+    "__main__",
+}
 STOREYS = {
     "reading": (
         {"binaries"},
         {"process"},
         {"functions", "tensors"},
         {"python", "autograd"},
+        {"collectives"},
         {"stack"},
         {"live"},
     ),

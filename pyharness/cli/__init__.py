@@ -28,6 +28,7 @@ VERBS = {
     "trace": "run a program, record its ops and autograd nodes, show what took the time",
     "fx": "look at what torch.fx and torch.compile make: graphs, generated code, provenance",
     "session": "play a session file, check what it expects",
+    "ranks": "show all ranks of a distributed job, and who holds the others up",
     "stack": "print the merged stack of a running process or a core file",
     "attach": "open gdb here on a running process, with our commands loaded",
     "dap": "serve the Debug Adapter Protocol, for VS Code and other editors",

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import signal
+import time
 from contextlib import suppress
 from pathlib import Path
 
@@ -11,6 +12,8 @@ _FLAGS, _PF_KTHREAD = 6, 0x00200000
 """The number of the field with the flags, behind the name; the flag of a kernel thread in ``include/linux/sched.h``."""
 _USER, _SYSTEM = 11, 12
 """The numbers of the fields with the processor time, in ticks."""
+_STARTED = 19
+"""The number of the field with the time of the start, in ticks since the machine began."""
 _STACK = 25
 """The number of the field with the address where the stack begins."""
 _ENDED = {"", "Z", "X"}
@@ -66,6 +69,25 @@ def computed(pid: int, lwp: int) -> float | None:
     if fields[:1] != ["R"]:
         return None
     return (int(fields[_USER]) + int(fields[_SYSTEM])) / os.sysconf("SC_CLK_TCK")
+
+
+def processor_times(pid: int) -> dict[int, float]:
+    """The threads of a process, each with the seconds of processor time that it has had."""
+    found = {lwp: _fields(f"{pid}/task/{lwp}") for lwp in tasks(pid)}
+    return {
+        lwp: (int(fields[_USER]) + int(fields[_SYSTEM])) / os.sysconf("SC_CLK_TCK")
+        for lwp, fields in found.items()
+        if len(fields) > _SYSTEM
+    }
+
+
+def started_at(pid: int) -> float:
+    """When a process was started, in seconds since the epoch; 0 for one that is gone."""
+    fields = _fields(pid)
+    if len(fields) <= _STARTED:
+        return 0.0
+    running_for = time.clock_gettime(time.CLOCK_BOOTTIME) - int(fields[_STARTED]) / os.sysconf("SC_CLK_TCK")
+    return time.time() - running_for
 
 
 def program_of(pid: int | None) -> str:

@@ -110,6 +110,7 @@ UNTIL = {  # the last version that has it
         "dictvalues.values": "0",
     },
     (3, 11): {
+        "interpreter.modules": ("PyInterpreterState", "modules"),
         "runtime.gil_last_holder": ("_PyRuntimeState", "ceval.gil.last_holder"),
         "runtime.gil_locked": ("_PyRuntimeState", "ceval.gil.locked"),
         "int.ob_size": ("PyVarObject", "ob_size"),
@@ -123,6 +124,8 @@ ONLY = {
         "thread.cframe": ("PyThreadState", "cframe"),
     },
     (3, 11): {"frame.is_entry": ("struct _PyInterpreterFrame", "is_entry")},
+    # From 3.13 on the process says it itself.
+    (3, 12): {"interpreter.modules": ("PyInterpreterState", "imports.modules")},
 }
 BETWEEN_11_12 = {
     "thread.cframe": ("PyThreadState", "cframe"),

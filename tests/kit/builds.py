@@ -93,6 +93,13 @@ def site_kernel(*flags: str) -> Path:
     return _with_our_headers("site_kernel.cpp", *flags)
 
 
+# Nothing of torch is linked: what the headers would call is dropped with the functions that call it.
+_HEADERS_ALONE = (
+    *("-fno-access-control", "-O1", "-ffunction-sections", "-fdata-sections"),
+    *("-Wl,--gc-sections", "-Wl,-z,now", "-Wl,--unresolved-symbols=ignore-all"),
+)
+
+
 def tensor_kernel() -> Path:
     """The library whose op waits with a variable of every type."""
     return compiled(
@@ -106,10 +113,12 @@ def tensor_kernel() -> Path:
 
 def offsets_program() -> Path:
     """Prints what the installed torch's headers say of its layout; its debug information defines every class."""
-    # Nothing of torch is linked: what the headers would call is dropped with the functions that call it.
-    flags = ("-fno-access-control", "-O1", "-g", "-femit-class-debug-always", "-ffunction-sections", "-fdata-sections")
-    linking = ("-Wl,--gc-sections", "-Wl,-z,now", "-Wl,--unresolved-symbols=ignore-all")
-    return compiled(TESTS / "ingdb" / "tensor_offsets.cpp", "", *flags, *linking)
+    return compiled(TESTS / "ingdb" / "tensor_offsets.cpp", "", "-g", "-femit-class-debug-always", *_HEADERS_ALONE)
+
+
+def recorder_offsets() -> Path:
+    """Prints what the installed torch's headers say of its flight recorder."""
+    return compiled(TESTS / "reading" / "recorder_offsets.cpp", "", *_HEADERS_ALONE)
 
 
 def _with_our_headers(name: str, *flags: str) -> Path:

@@ -118,10 +118,13 @@ class LiveProcess:
     @cached_property
     def torch_layout(self) -> TensorLayout | None:
         """Where its torch keeps things; ``None`` in a program without torch."""
+        return for_version(self.torch_version) if self.files.named(CORE) else None
+
+    @cached_property
+    def torch_version(self) -> str | None:
+        """The version of its torch, such as ``2.13.0+cpu``; ``None`` where it has none, or that cannot be told."""
         core = self.files.named(CORE)
-        if core is None:
-            return None
-        return for_version(torch_version_of(core.path, (image.path for image in self.files.images)))
+        return torch_version_of(core.path, (image.path for image in self.files.images)) if core else None
 
     def python(self) -> tuple[Python | None, str]:
         """The interpreter as it is now, or why there is none to read."""

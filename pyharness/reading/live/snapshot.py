@@ -55,23 +55,25 @@ class Snapshot:
     """How long it stood."""
 
 
-def take(process: LiveProcess, only: int | None, limit: int) -> Snapshot:
+def take(process: LiveProcess, only: int | None, limit: int, meanwhile: Callable[[], None] = lambda: None) -> Snapshot:
     """Hold a process for as long as it takes to read what changes (of the thread ``only``, if one is named).
 
-    ``RefusedError`` where it cannot be held. Another reading is waited for.
+    ``meanwhile`` is called while it stands. ``RefusedError`` where it cannot be held. Another reading is waited for.
     """
     end = time.monotonic() + _PATIENCE
     with named_as_reader():
-        while (found := _unless_read(process, only, limit, last=time.monotonic() > end)) is None:
+        while (found := _unless_read(process, only, limit, meanwhile, last=time.monotonic() > end)) is None:
             time.sleep(_POLL)
     return found
 
 
-def _unless_read(process: LiveProcess, only: int | None, limit: int, *, last: bool) -> Snapshot | None:
+def _unless_read(
+    process: LiveProcess, only: int | None, limit: int, meanwhile: Callable[[], None], *, last: bool
+) -> Snapshot | None:
     """``None`` where another reading holds the process, which is none of the person's concern but at ``last``."""
     try:
         check(process.pid)
-        return _held(process, only, limit)
+        return _held(process, only, limit, meanwhile)
     except TracedError as error:
         if last or not error.is_reading:
             raise
@@ -83,7 +85,7 @@ def _unless_read(process: LiveProcess, only: int | None, limit: int, *, last: bo
         return None
 
 
-def _held(process: LiveProcess, only: int | None, limit: int) -> Snapshot:
+def _held(process: LiveProcess, only: int | None, limit: int, meanwhile: Callable[[], None]) -> Snapshot:
     process.prepare()
     tracer = Tracer(process.pid)
     with tracer:
@@ -93,6 +95,7 @@ def _held(process: LiveProcess, only: int | None, limit: int) -> Snapshot:
         reading = _Threads(process, tracer, limit)
         known = tuple(sorted({*tracer.standing, *tracer.running}))
         taken = [reading.taken(lwp) for lwp in known if only in {None, lwp}]
+        meanwhile()
     return Snapshot(tuple(one() for one in taken), known, found, note, tracer.seconds)
 
 

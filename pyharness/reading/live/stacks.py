@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
 from pyharness.model.frozen import frozen
@@ -17,7 +18,7 @@ from pyharness.reading.stack.merge import NativeFrame, merge
 from pyharness.reading.stack.naming import Naming
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Callable, Iterator, Sequence
 
     from pyharness.model.frames import AutogradNode
     from pyharness.reading.live.snapshot import Snapshot
@@ -51,10 +52,16 @@ def is_readable(pid: int) -> bool:
 
 def read_stacks(pid: int, *, only: int | None = None, limit: int = MAX_FRAMES) -> Stacks:
     """The merged stacks of a running process (or of its thread ``only``); ``RefusedError`` where it cannot be held."""
+    with opened(pid) as process:
+        return described(process, take(process, only, limit), limit)
+
+
+@contextmanager
+def opened(pid: int) -> Iterator[LiveProcess]:
+    """A running process to read; ``RefusedError`` says why it cannot be read, also where that is found out later."""
     try:
         with LiveProcess(pid) as process:
-            snapshot = take(process, only, limit)
-            return Stacks(_described(process, snapshot, limit), snapshot.known, snapshot.seconds)
+            yield process
     except OSError as error:
         raise explained(pid, str(error)) or RefusedError(
             f"Process {pid} cannot be read: {error.strerror or error}.",
@@ -62,7 +69,12 @@ def read_stacks(pid: int, *, only: int | None = None, limit: int = MAX_FRAMES) -
         ) from error
 
 
-def _described(process: LiveProcess, snapshot: Snapshot, limit: int) -> tuple[ThreadStack, ...]:
+def described(process: LiveProcess, snapshot: Snapshot, limit: int = MAX_FRAMES) -> Stacks:
+    """The stacks of a process as it stood, with names and lines."""
+    return Stacks(_threads(process, snapshot, limit), snapshot.known, snapshot.seconds)
+
+
+def _threads(process: LiveProcess, snapshot: Snapshot, limit: int) -> tuple[ThreadStack, ...]:
     shown = _Shown(process, snapshot)
     naming = Naming(process.program)
     threads = tuple(shown.stack(thread, naming.frames(thread.calls)[:limit]) for thread in snapshot.threads)

@@ -67,6 +67,7 @@ _KEYS = {
     "interpreter.id": "interpreter_state.id",
     "interpreter.next": "interpreter_state.next",
     "interpreter.threads_head": "interpreter_state.threads_head",
+    "interpreter.modules": "interpreter_state.imports_modules",
     "interpreter.ceval_gil": "interpreter_state.ceval_gil",
     "thread.next": "thread_state.next",
     "thread.interp": "thread_state.interp",

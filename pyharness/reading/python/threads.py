@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 from pyharness.model.frozen import frozen
 from pyharness.reading.process.memory import Memory, UnreadableError
+from pyharness.reading.python.attributes import string_items
 from pyharness.reading.python.frames import Frames, Loop, PythonFrame
 from pyharness.reading.python.values import Values
 
@@ -15,6 +16,7 @@ if TYPE_CHECKING:
     from pyharness.reading.python.layout import Layout
 
 MAX_THREADS = 10_000
+MAX_GLOBALS, MAX_MODULES = 10_000, 100_000
 
 
 @frozen
@@ -74,6 +76,16 @@ class Python:
         if "thread.native_thread_id" not in self.layout:
             return set()
         return {self._pointer(holder, "thread.native_thread_id") for holder in holders}
+
+    def module_globals(self, name: str) -> dict[str, int]:
+        """The global variables of a module of the main interpreter, by name; empty where it is not imported."""
+        for interpreter in self._chain(self.runtime + self.layout["runtime.interpreters_head"], "interpreter.next"):
+            if self._pointer(interpreter, "interpreter.id"):
+                continue
+            module = _named(self.values, self._pointer(interpreter, "interpreter.modules"), name)
+            held = self.memory.pointer(module + self.layout["tuple.ob_size"]) if module else 0  # behind the head
+            return dict(string_items(self.values, held, MAX_GLOBALS)) if held else {}
+        return {}
 
     def looks_right(self) -> bool:
         """Whether memory is as the layout says: an interpreter whose first thread points back to it."""
@@ -136,3 +148,9 @@ class Python:
 
     def _pointer(self, address: int, field: str) -> int:
         return self.memory.pointer(address + self.layout[field])
+
+
+def _named(values: Values, items: int, wanted: str) -> int:
+    """The value of a dict at ``items`` whose key is the text ``wanted``; 0 for none."""
+    _, entries = values.dict_items(items, MAX_MODULES)
+    return next((value for key, value in entries if values.string(key, len(wanted) + 1) == wanted), 0)

@@ -1,0 +1,40 @@
+"""Who holds a job up, and with what, as far as one look can tell."""
+
+from __future__ import annotations
+
+from typing import Any, Literal
+
+from pyharness.model.frozen import frozen
+
+Kind = Literal["absent", "mismatch", "crossed", "behind", "alone", "moves", "unknown"]
+"""``absent``: a rank has not come to what others wait in. ``mismatch``: it came with another call. ``crossed``: ranks
+wait for each other in several groups. ``behind``: one has not come yet, and may. ``alone``: nobody waits for anybody,
+and still nothing moves. ``moves``: the job runs. ``unknown``: nothing that can be told."""
+_FAULTS = {"absent", "mismatch", "crossed"}
+
+
+@frozen
+class Verdict:
+    """What is said of a job."""
+
+    kind: Kind
+    sentence: str
+    """What it is, for people: one to three sentences."""
+    culprits: tuple[int, ...] = ()
+    """The ranks that others wait for, or that came with something else; none where none is to blame."""
+    waiting: tuple[int, ...] = ()
+    """The ranks that wait."""
+
+    @property
+    def is_fault(self) -> bool:
+        """Whether something is wrong: it does not end by itself."""
+        return self.kind in _FAULTS
+
+    def to_json(self) -> dict[str, Any]:
+        """The object that ``--json`` prints."""
+        return {
+            "kind": self.kind,
+            "sentence": self.sentence,
+            "culprits": list(self.culprits),
+            "waiting": list(self.waiting),
+        }

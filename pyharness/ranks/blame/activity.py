@@ -1,0 +1,131 @@
+"""What a thread does, from its stack: in a collective, waiting for something else, ending, or computing."""
+
+from __future__ import annotations
+
+import re
+from itertools import takewhile
+from typing import TYPE_CHECKING
+
+from pyharness.model.frozen import frozen
+from pyharness.model.text.source_line import short_path
+from pyharness.model.text.stack_format import function_text
+from pyharness.model.user_code import is_user_python, is_user_source
+from pyharness.ranks.blame.rules import COLLECTIVE_FILE, COMPILES, RULES
+
+if TYPE_CHECKING:
+    from pyharness.model.frames import Frame
+    from pyharness.model.ranks.rank import Rank
+    from pyharness.model.threads import ThreadStack
+
+
+@frozen
+class Activity:
+    """What a thread does, and where."""
+
+    kind: str
+    """A word of `RULES`, or ``stopped``, ``traced``, ``ended``, ``unreadable``, ``computes``, ``stands``."""
+    text: str
+    """A predicate, as ``waits for a mutex``."""
+    place: str = ""
+    """The innermost lines of the user's: native, then Python; empty where there is none."""
+
+    @property
+    def sentence(self) -> str:
+        """The predicate with its place."""
+        return f"{self.text} in {self.place}" if self.place else self.text
+
+
+_STATES = {
+    "stopped": "is stopped by a signal (Ctrl-Z or SIGSTOP)",
+    "traced": "is held by a debugger",
+    "ended": "has ended",
+    "unreadable": "cannot be read",
+}
+
+
+_ENDING = {"ends", "prints an exception"}
+
+
+def of_rank(rank: Rank) -> Activity:
+    """What the main thread of a rank does; what the process as a whole is comes first."""
+    if rank.state in _STATES:
+        seen = of_thread(rank, rank.main) if rank.main else None
+        return Activity(rank.state, _STATES[rank.state], seen.place if seen else "")
+    seen = of_thread(rank, rank.main) if rank.main else Activity("unreadable", _STATES["unreadable"])
+    if rank.raised and seen.kind in _ENDING:
+        return Activity(seen.kind, f"has raised {rank.raised}, and {seen.text}", seen.place)
+    return seen
+
+
+def of_thread(rank: Rank, thread: ThreadStack) -> Activity:
+    """What one thread of a rank does."""
+    place = _place(thread.frames)
+    inner = _inner(thread.frames)
+    natives = [function_text(frame) for frame in inner if frame.language == "native"]
+    pythons = [f"{frame.file}:{frame.function}" for frame in inner if frame.language == "python"]
+    for rule in RULES:
+        if rule.fits(natives, pythons):
+            more = _with_whom(rank, thread, rule.kind) + _within(thread.frames, rule.kind)
+            return Activity(rule.kind, rule.text + more, place)
+    if dict(rank.busy).get(thread.lwp):
+        return Activity("computes", "computes" + _within(thread.frames, ""), place)
+    return Activity("stands", f"stands in {natives[0]}" if natives else "stands", place)
+
+
+def _with_whom(rank: Rank, thread: ThreadStack, kind: str) -> str:
+    """Who has what the thread waits for, where that is known."""
+    if kind != "gil":
+        return ""
+    holder = next((one for one in rank.threads if one.holds_gil and one.lwp != thread.lwp), None)
+    return f", which thread {holder.lwp} holds: it {of_thread(rank, holder).sentence}" if holder else ""
+
+
+def _within(frames: tuple[Frame, ...], kind: str) -> str:
+    """What the user's own code is called by, where that matters: a backend of torch.compile's."""
+    pythons = [f"{frame.file}:{frame.function}" for frame in frames if frame.language == "python"]
+    within = kind != COMPILES.kind and COMPILES.fits((), pythons)
+    return " while torch.compile compiles" if within else ""
+
+
+def _inner(frames: tuple[Frame, ...]) -> list[Frame]:
+    """The frames that the innermost line of the user's has called."""
+    return list(takewhile(lambda frame: not _is_users(frame), frames))
+
+
+def _is_users(frame: Frame) -> bool:
+    if frame.language == "python":
+        return is_user_python(frame.file) and not _is_of_python(frame.file)
+    return not frame.plumbing and is_user_source(frame.file)
+
+
+def _is_of_python(file: str | None) -> bool:
+    """The standard library of whichever Python the program runs."""
+    return bool(file and re.search(r"/lib(64)?/python3\.\d+/(?!(site|dist)-packages/)", file))
+
+
+def users_frames(frames: tuple[Frame, ...]) -> list[Frame]:
+    """The frames of the user's, innermost first."""
+    return [frame for frame in frames if _is_users(frame)]
+
+
+def _place(frames: tuple[Frame, ...]) -> str:
+    own = users_frames(frames)
+    native = next(takewhile(lambda frame: frame.language == "native", own), None)
+    python = next((frame for frame in own if frame.language == "python"), None)
+    said = [f"{function_text(frame)} ({where(frame)})" for frame in (native, python) if frame]
+    return ", ".join(said)
+
+
+def where(frame: Frame) -> str:
+    """``FILE:LINE`` of a frame, as short as it can be said."""
+    return f"{short_path(frame.file or '')}:{frame.line}" if frame.line else short_path(frame.file or "")
+
+
+def called(frames: tuple[Frame, ...]) -> str:
+    """The function of ``torch.distributed`` that the user's innermost line has called; empty for none."""
+    inner = [
+        frame
+        for frame in _inner(frames)
+        if frame.language == "python" and re.search(COLLECTIVE_FILE + "$", frame.file or "")
+    ]
+    return inner[-1].function if inner else ""

@@ -1,0 +1,161 @@
+"""Finds the jobs of this host: which processes are ranks of one, who launched them, and which work for a rank."""
+
+from __future__ import annotations
+
+import os
+from typing import TYPE_CHECKING
+
+from pyharness.model.errors import UsageError, nearest
+from pyharness.model.frozen import frozen
+from pyharness.ranks.processes import Given, Table, given
+from pyharness.reading.live.rank import is_in_a_group
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from pyharness.ranks.processes import Process
+
+_HOW = "Name a rank or the launcher by its PID, or by a part of its command line."
+_LONGEST = 80
+_FIRST = 1
+"""The process that gets the children of those that have ended."""
+_FEW = 2
+"""Processes that one parent has started, without a launcher's word, to be taken for a job."""
+
+
+@frozen
+class Member:
+    """A process of a job."""
+
+    process: Process
+    given: Given | None
+    """What its launcher told it; ``None`` for one that ``multiprocessing`` started."""
+    workers: tuple[Process, ...] = ()
+
+
+@frozen
+class FoundJob:
+    """A job by its processes."""
+
+    members: tuple[Member, ...]
+    launcher: Process | None
+    pids: frozenset[int]
+    """All of it, launcher and workers too."""
+
+    @property
+    def name(self) -> str:
+        """What its ranks run."""
+        return next((member.process.script for member in self.members), "")
+
+
+def find(target: str | None) -> FoundJob:
+    """The job of a process, of a part of a command line, or the only one; `UsageError` where that is not one."""
+    table = Table()
+    jobs = _jobs(table)
+    if target is None:
+        return _only(jobs, "", "There is no distributed job of yours on this host.")
+    if target.isascii() and target.isdecimal():
+        return _of_process(table, jobs, int(target))
+    running = {pid: " ".join(one.words) for pid, one in table.processes.items() if pid not in _own(table)}
+    named = [job for job in jobs if any(target in running.get(pid, "") for pid in job.pids)]
+    if not named:
+        words = {part.rpartition("/")[2] for job in jobs for pid in job.pids for part in running.get(pid, "").split()}
+        near = nearest(target, sorted(words))
+        raise UsageError(f"No distributed job of yours has {target!r} in a command line.", near or _HOW)
+    return _only(named, f" with {target!r} in a command line", "")
+
+
+def _only(jobs: list[FoundJob], which: str, nothing: str) -> FoundJob:
+    if not jobs:
+        raise UsageError(nothing, f"{_HOW} Jobs of other users are seen by root alone.")
+    if len(jobs) == 1:
+        return jobs[0]
+    listed = "\n".join(
+        f"  {(job.launcher or job.members[0].process).pid:>7}  {len(job.members)} ranks of {job.name}" for job in jobs
+    )
+    raise UsageError(f"There are {len(jobs)} jobs{which}:\n{listed}", "Name one by its PID.")
+
+
+def _of_process(table: Table, jobs: list[FoundJob], pid: int) -> FoundJob:
+    if found := next((job for job in jobs if pid in job.pids), None):
+        return found
+    if pid not in table.processes:
+        raise UsageError(f"There is no process {pid} of yours.", _HOW)
+    started = [one for one in table.descendants(pid) if _may_be_one(one)]
+    members = tuple(Member(one, None) for one in started) or (Member(table.processes[pid], None),)
+    return FoundJob(members, table.processes[pid] if started else None, frozenset({pid}))
+
+
+def _jobs(table: Table) -> list[FoundJob]:
+    told = {pid: found for pid in table.processes if (found := given(pid)) and pid not in _own(table)}
+    ranks = [Member(table.processes[pid], found) for pid, found in told.items() if _is_rank(table, told, pid)]
+    by_job: dict[tuple[str, ...], list[Member]] = {}
+    for member in ranks:
+        common = member.given.job if member.given else ()
+        key = common if any(common) else (str(member.process.parent),)
+        by_job.setdefault(key, []).append(member)
+    taken = {member.process.pid for member in ranks}
+    return [_job(table, members) for members in (*by_job.values(), *_spawned(table, taken))]
+
+
+def _is_rank(table: Table, told: dict[int, Given], pid: int) -> bool:
+    """The outermost process of a rank that runs Python, or torch without Python: all below it have its variables."""
+    if not _may_be_one(table.processes[pid]):
+        return False
+    same = (one for one in table.ancestors(pid) if told.get(one.pid) == told[pid])
+    return not any(_may_be_one(one) for one in same)
+
+
+def _may_be_one(process: Process) -> bool:
+    return not process.is_over and not process.is_helper and (process.runs_python or _has_torch(process.pid))
+
+
+def _has_torch(pid: int) -> bool:
+    try:
+        with open(f"/proc/{pid}/maps", "rb") as stream:  # noqa: PTH123
+            return b"/libtorch_cpu.so" in stream.read()
+    except OSError:
+        return False
+
+
+def _spawned(table: Table, taken: set[int]) -> Iterable[list[Member]]:
+    """Children of one process that have torch, and of which one is in a process group at least."""
+    by_parent: dict[int, list[Member]] = {}
+    above = {one.pid for pid in taken for one in table.ancestors(pid)} | _own(table)
+    for process in table.processes.values():
+        below_a_rank = any(one.pid in taken for one in table.ancestors(process.pid))
+        if process.pid in taken | above or below_a_rank or not _may_be_one(process) or not _has_torch(process.pid):
+            continue
+        by_parent.setdefault(process.parent, []).append(Member(process, None))
+    return [
+        members
+        for parent, members in by_parent.items()
+        if len(members) >= _FEW
+        and parent in table.processes
+        and table.processes[parent].runs_python
+        and any(is_in_a_group(one.process.pid) for one in members)
+    ]
+
+
+def _job(table: Table, members: list[Member]) -> FoundJob:
+    whole = tuple(
+        Member(one.process, one.given, tuple(below for below in table.descendants(one.process.pid) if _works(below)))
+        for one in sorted(members, key=_order)
+    )
+    parent = members[0].process.parent
+    launcher = table.processes.get(parent) if parent != _FIRST else None
+    pids = {one.process.pid for one in whole} | {worker.pid for one in whole for worker in one.workers}
+    return FoundJob(whole, launcher, frozenset(pids | ({launcher.pid} if launcher else set())))
+
+
+def _works(process: Process) -> bool:
+    return not process.is_over and not process.is_helper and process.runs_python
+
+
+def _order(member: Member) -> tuple[int, int]:
+    return (member.given.rank if member.given else 0, member.process.pid)
+
+
+def _own(table: Table) -> set[int]:
+    """The command that looks, and what started it."""
+    return {os.getpid(), *(one.pid for one in table.ancestors(os.getpid()))}

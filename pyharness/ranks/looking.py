@@ -1,0 +1,135 @@
+"""Looks at all ranks of a job at once: each stands for some milliseconds, and nothing is left attached.
+
+Processes of ours take turns with the ranks, one for each processor. Two short looks before and after tell what moves.
+"""
+
+from __future__ import annotations
+
+import os
+import socket
+import time
+from concurrent.futures import ProcessPoolExecutor
+from dataclasses import replace
+from functools import partial
+from multiprocessing import get_context
+from typing import TYPE_CHECKING
+
+from pyharness.host import process_state
+from pyharness.model.errors import HarnessError
+from pyharness.model.frozen import frozen
+from pyharness.model.ranks.job import Job
+from pyharness.model.ranks.rank import Rank
+from pyharness.reading.live.rank import read_rank, recorded
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from pyharness.model.ranks.rank import State
+    from pyharness.ranks.finding import FoundJob, Member
+    from pyharness.ranks.processes import Process
+
+SHORTEST = 0.5
+"""Seconds from the first look to the last: what moves is seen to move."""
+_A_TENTH = 0.1
+"""A share of a core: what computes less than that waits."""
+
+
+def look(found: FoundJob, told: Callable[[int], None] = lambda _done: None) -> Job:
+    """All ranks as they stand now; ``told`` hears how many have been looked at."""
+    count = min(len(found.members), os.cpu_count() or 1) or 1
+    pids = [member.process.pid for member in found.members]
+    with ProcessPoolExecutor(count, mp_context=get_context("fork")) as pool:
+        begun, before = time.monotonic(), list(pool.map(_motion, pids))
+        looks = []
+        for done, rank in enumerate(pool.map(_look, found.members), 1):
+            looks.append(rank)
+            told(done)
+        time.sleep(max(0.0, begun + SHORTEST - time.monotonic()))
+        after = list(pool.map(_motion, pids))
+    ranks = map(partial(_with_motion, time.monotonic() - begun), looks, before, after)
+    launcher = found.launcher.pid if found.launcher else 0
+    return Job(found.name, tuple(sorted(ranks, key=_order)), launcher)
+
+
+@frozen
+class _Motion:
+    """What tells from another look whether a process moves."""
+
+    seconds: dict[int, float]
+    """Processor time of each thread."""
+    calls: int | None
+    """How many collectives it has called; ``None`` where that is not known."""
+
+
+def _motion(pid: int) -> _Motion:
+    return _Motion(process_state.processor_times(pid), recorded(pid))
+
+
+def _with_motion(seconds: float, rank: Rank, before: _Motion, after: _Motion) -> Rank:
+    shares = {
+        lwp: round((spent - before.seconds[lwp]) / seconds, 2)
+        for lwp, spent in after.seconds.items()
+        if lwp in before.seconds
+    }
+    busy = tuple((lwp, share) for lwp, share in shares.items() if share >= _A_TENTH)
+    moved = before.calls is not None and after.calls is not None and before.calls != after.calls
+    return replace(rank, busy=busy, moved=moved)
+
+
+def _order(rank: Rank) -> tuple[bool, int, int]:
+    return rank.number is None, rank.number or 0, rank.pid
+
+
+def _look(member: Member) -> Rank:
+    given = member.given
+    rank = _process(member.process)
+    return replace(
+        rank,
+        number=rank.number if given is None else given.rank,
+        world=rank.world if given is None or given.world is None else given.world,
+        local=given.local if given else None,
+        workers=tuple(_process(worker) for worker in member.workers),
+    )
+
+
+def _process(process: Process) -> Rank:
+    """A process with all that can be read of it; what cannot is said."""
+    base = Rank(
+        None,
+        socket.gethostname(),
+        process.pid,
+        process.parent,
+        process.script,
+        started=process_state.started_at(process.pid),
+        taken=time.time(),
+    )
+    state = _state(process.pid)
+    try:
+        seen = read_rank(process.pid)
+    except HarnessError as error:
+        gone = process_state.has_ended(process.pid)
+        return replace(base, state="ended" if gone else _unread(state), note=f"{error.message} {error.remedy}".rstrip())
+    record, stacks = seen.record, seen.stacks
+    return replace(
+        base,
+        number=record.rank,
+        world=record.world,
+        state=state,
+        threads=stacks.threads,
+        groups=record.groups,
+        record_note=record.note,
+        asked=seen.asked,
+        raised=seen.raised,
+        torch=seen.torch or "",
+        held=round(stacks.held, 4),
+    )
+
+
+def _unread(state: State) -> State:
+    return "unreadable" if state == "running" else state
+
+
+def _state(pid: int) -> State:
+    if process_state.is_stopped(pid):
+        return "stopped"
+    return "traced" if process_state.debugger_of(pid) else "running"

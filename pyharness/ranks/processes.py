@@ -1,0 +1,128 @@
+"""The processes of this host as a table, with what launchers write into the environment of a rank."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+
+from pyharness.host.loader import words_of
+from pyharness.model.frozen import frozen
+
+_PROC = Path("/proc")
+_RANKS = (
+    ("RANK", "WORLD_SIZE", "LOCAL_RANK"),
+    ("OMPI_COMM_WORLD_RANK", "OMPI_COMM_WORLD_SIZE", "OMPI_COMM_WORLD_LOCAL_RANK"),
+    ("PMIX_RANK", "", ""),
+    ("PMI_RANK", "PMI_SIZE", "MPI_LOCALRANKID"),
+    ("SLURM_PROCID", "SLURM_NTASKS", "SLURM_LOCALID"),
+)
+"""The variables of torchrun, Open MPI, PMIx, MPICH and Slurm: rank, number of ranks, rank on this host."""
+_JOBS = ("TORCHELASTIC_RUN_ID", "MASTER_ADDR", "MASTER_PORT", "PMIX_NAMESPACE", "SLURM_JOB_ID", "SLURM_STEP_ID")
+"""What the ranks of one job have in common."""
+_NOT_WORKERS = ("multiprocessing.resource_tracker", "multiprocessing.forkserver", "compile_worker")
+"""In the command lines of processes that Python and torch start for themselves."""
+
+
+@frozen
+class Process:
+    """One process."""
+
+    pid: int
+    parent: int
+    words: tuple[str, ...]
+    """The words of the command line; none where it has ended, or is the kernel's."""
+    program: str
+    """The name of the file that it runs; empty where that may not be seen."""
+    is_over: bool
+
+    @property
+    def runs_python(self) -> bool:
+        """Whether it runs a program of Python's."""
+        return self.program.startswith("python")
+
+    @property
+    def is_helper(self) -> bool:
+        """Whether Python or torch started it for themselves."""
+        return any(name in word for word in self.words for name in _NOT_WORKERS)
+
+    @property
+    def script(self) -> str:
+        """What it runs, as a person calls it: the script's name, the module, or the program."""
+        words = iter(self.words[1:])
+        for word in words:
+            if word in {"-m", "-c"}:
+                return next(words, word).split(".")[-1] if word == "-m" else "python -c"
+            if not word.startswith("-"):
+                return Path(word).name
+        return Path(self.words[0]).name if self.words else self.program
+
+
+@frozen
+class Given:
+    """What a launcher told a rank."""
+
+    rank: int
+    world: int | None
+    local: int | None
+    job: tuple[str, ...]
+
+
+class Table:
+    """All processes that may be looked at, as they are now."""
+
+    def __init__(self) -> None:
+        pids = [int(name) for name in os.listdir(_PROC) if name.isdigit()]  # noqa: PTH208  (a thousand of them)
+        self.processes = {pid: process for pid in pids if (process := _process(pid))}
+
+    def children(self, pid: int) -> list[Process]:
+        """What a process has started itself."""
+        return [one for one in self.processes.values() if one.parent == pid]
+
+    def descendants(self, pid: int) -> list[Process]:
+        """What a process and its children have started."""
+        found = self.children(pid)
+        for child in found:
+            found += self.children(child.pid)
+        return found
+
+    def ancestors(self, pid: int) -> list[Process]:
+        """Who started a process, the next one first."""
+        found: list[Process] = []
+        at = self.processes.get(pid)
+        while at and (at := self.processes.get(at.parent)) and at not in found:
+            found.append(at)
+        return found
+
+
+def given(pid: int) -> Given | None:
+    """What a launcher wrote into the environment that a process was started with; ``None`` for no rank."""
+    try:
+        text = (_PROC / str(pid) / "environ").read_bytes().decode(errors="replace")
+    except OSError:
+        return None
+    known = dict(entry.split("=", 1) for entry in text.split("\0") if "=" in entry)
+    for rank, world, local in _RANKS:
+        if known.get(rank, "").isdecimal():
+            job = tuple(known.get(name, "") for name in _JOBS)
+            return Given(int(known[rank]), _number(known.get(world)), _number(known.get(local)), job)
+    return None
+
+
+def _number(text: str | None) -> int | None:
+    return int(text) if text and text.isdecimal() else None
+
+
+def _process(pid: int) -> Process | None:
+    """``None`` for one of another user's, or that is gone."""
+    folder = _PROC / str(pid)
+    try:
+        if os.geteuid() and folder.stat().st_uid != os.getuid():
+            return None
+        state, parent = (folder / "stat").read_text(encoding="utf-8", errors="replace").rpartition(")")[2].split()[:2]
+    except OSError:
+        return None
+    try:
+        program = (folder / "exe").readlink().name
+    except OSError:
+        program = ""
+    return Process(pid, int(parent), tuple(words_of(pid)), program, state in {"Z", "X"})

@@ -1,0 +1,171 @@
+"""``pyharness ranks``: jobs of every launcher, what is shown, files put together, and what is said of bad input."""
+
+import json
+import os
+import signal
+import subprocess
+import sys
+import time
+from dataclasses import replace
+
+import pytest
+
+from kit.paths import PROGRAMS
+from kit.ranked_job import RankedJob, free_port
+from pyharness.model.frames import Frame
+from pyharness.model.ranks.collective import Collective, Group
+from pyharness.model.ranks.job import Job
+from pyharness.model.ranks.rank import Rank
+from pyharness.model.threads import ThreadStack
+from pyharness.ranks.processes import Table
+
+FAULTS = PROGRAMS / "ranks" / "faults.py"
+SPAWNS = PROGRAMS / "ranks" / "spawns.py"
+pytestmark = pytest.mark.timeout(200)
+
+
+@pytest.fixture
+def await_fault(pyharness):
+    """What ``pyharness ranks WORD...`` says once it blames somebody."""
+
+    def shown(*words):
+        end = time.monotonic() + 90
+        while (result := pyharness("ranks", *words)).returncode != 1 or "culprit" not in result.stdout:
+            assert time.monotonic() < end, result.stdout + result.stderr
+            time.sleep(0.5)
+        return result.stdout
+
+    return shown
+
+
+@pytest.fixture
+def launched():
+    """A launcher and all that it starts, ended with the test."""
+    started = []
+
+    def start(*words):
+        env = {**os.environ, "OMP_NUM_THREADS": "1", "MASTER_PORT": str(free_port())}
+        quiet = {"stdout": subprocess.DEVNULL, "stderr": subprocess.DEVNULL}
+        started.append(subprocess.Popen([sys.executable, *map(str, words)], env=env, start_new_session=True, **quiet))
+        return started[-1]
+
+    yield start
+    for process in started:
+        ranks = Table().descendants(process.pid)  # each of torchrun's is in a session of its own
+        for pid in (process.pid, *(one.pid for one in ranks)):
+            os.kill(pid, signal.SIGKILL)
+        process.wait()
+
+
+def test_the_tree_and_the_culprit(await_fault):
+    with RankedJob(FAULTS, "sleeps", size=4) as job:
+        shown = await_fault(str(job.ranks[2].pid))
+        assert job.ranks[0].poll() is None
+    lines = shown.splitlines()
+    assert lines[0].startswith("4 ranks of faults.py (world 4); each stood for at most ")
+    assert any(line.startswith("[0-3]    main  ") and "faults.py:" in line for line in lines)
+    assert any(line.startswith("[0,2,3]  ├ train  ") and "faults.py:" in line for line in lines)
+    assert "[0,2,3]  │ waits in all_reduce #4 of default_pg  float32 [4, 8]" in lines
+    assert "[1]        sleeps" in lines
+    assert "culprit: rank 1 never came to all_reduce #4 of default_pg. It sleeps in sleeps (" in shown
+
+
+def test_torchrun_by_its_pid_and_in_json(await_fault, launched):
+    rendezvous = ("--nproc-per-node", "3", "--master-port", free_port())
+    launcher = launched("-m", "torch.distributed.run", *rendezvous, FAULTS, "computes")
+    found = json.loads(await_fault(str(launcher.pid), "--json"))
+    assert (found["world"], found["launcher"], found["verdict"]["culprits"]) == (3, launcher.pid, [1])
+    assert [rank["number"] for rank in found["ranks"]] == [0, 1, 2]
+    pending = [one for one in found["ranks"][0]["groups"][0]["collectives"] if one["state"] != "completed"]
+    assert [(one["operation"], one["sequence"], one["inputs"], one["dtypes"]) for one in pending] == [
+        ("all_reduce", 4, [[4, 8]], ["float32"])
+    ]
+    assert pending[0]["place"].endswith("tests/programs/ranks/faults.py:30")
+
+
+def test_ranks_that_multiprocessing_started(await_fault, launched):
+    launcher = launched(SPAWNS)
+    shown = await_fault(str(launcher.pid), "--threads")
+    assert "culprit: rank 2 never came to barrier #1 of default_pg. It waits for an event" in shown
+    assert 'times thread "gloo_tcp_loop", of ranks 0-2' in shown
+
+
+def a_job(size, host="one", culprit=None):
+    """Ranks that wait in the second collective, but for one that sleeps."""
+
+    def rank(number):
+        first, second = (Collective("all_reduce", count, created=1.0 + count) for count in (1, 2))
+        made = (replace(first, state="completed"), *(() if number == culprit else (second,)))
+        inner = Frame("native", "clock_nanosleep" if number == culprit else "c10d::Work::wait", plumbing=True)
+        own = Frame("python", f"layer{number % 40}", f"/model/train{number % 40}.py", number % 40 + 1)
+        frames = (inner, own, Frame("python", "main", "/model/train.py", 3))
+        group = Group("0", "default_pg", (), made)
+        return Rank(
+            number, host, 100 + number, world=size, threads=(ThreadStack(1, "", frames),), groups=(group,), taken=90.0
+        )
+
+    return Job("train.py", tuple(rank(number) for number in range(size)))
+
+
+def write(path, job, ranks=slice(None)):
+    path.write_text(json.dumps(replace(job, ranks=job.ranks[ranks]).to_json()))
+    return str(path)
+
+
+def test_files_of_two_hosts_are_one_job(pyharness, tmp_path):
+    job = a_job(8, culprit=5)
+    parts = [write(tmp_path / "a.json", job, slice(4)), write(tmp_path / "b.json", job, slice(4, None))]
+    alone, both = pyharness("ranks", "--merge", parts[0]), pyharness("ranks", "--merge", *parts)
+    assert "[4-7] not found here" in alone.stdout
+    assert both.returncode == 1
+    assert both.stdout.splitlines()[0] == "8 ranks of train.py (world 8)"
+    assert "culprit: rank 5 never came to all_reduce #2 of default_pg. It sleeps in layer5" in both.stdout
+
+
+def test_a_thousand_ranks_are_a_page(pyharness, tmp_path):
+    shown = pyharness("ranks", "--merge", write(tmp_path / "a.json", a_job(1024, culprit=700)))
+    lines = shown.stdout.splitlines()
+    assert len(lines) <= 60
+    assert "33 more ways" in shown.stdout or "32 more ways" in shown.stdout
+    assert any(line.startswith("[700]") and line.endswith("sleeps") for line in lines)
+    assert "culprit: rank 700 never came to" in shown.stdout
+
+
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        (None, "cannot be read: No such file or directory"),
+        ("{", "holds no JSON"),
+        ("[" * 100_000, "holds no JSON"),
+        ("[]", "is no output of `pyharness ranks --json`"),
+        ('{"format": "pyharness ranks 99"}', "is a file of another version: 'pyharness ranks 99'"),
+        ('{"format": "pyharness ranks 1", "name": "x", "launcher": 0, "ranks": [3]}', "is damaged (TypeError"),
+        ('{"format": "pyharness ranks 1", "name": "x", "launcher": 0, "ranks": [{}]}', "is damaged (KeyError"),
+    ],
+)
+def test_a_file_that_is_none(pyharness, tmp_path, text, said):
+    path = tmp_path / "x.json"
+    if text is not None:
+        path.write_text(text)
+    result = pyharness("ranks", "--merge", str(path))
+    assert result.returncode in {1, 2}
+    assert said in result.stderr
+    assert "Traceback" not in result.stderr
+
+
+def test_what_is_no_job(pyharness):
+    nothing = pyharness("ranks", "no-such-program-anywhere")
+    assert nothing.returncode == 2
+    assert "No distributed job of yours has 'no-such-program-anywhere' in a command line." in nothing.stderr
+    assert "There is no process 4194304 of yours." in pyharness("ranks", "4194304").stderr
+    assert "2 jobs are named, and one can be shown." in pyharness("ranks", "1", "2").stderr
+    assert "--merge needs files." in pyharness("ranks", "--merge").stderr
+
+
+def test_a_process_that_is_no_rank_is_shown_alone(pyharness):
+    with subprocess.Popen([sys.executable, "-c", "print('up', flush=True); input()"], stdin=-1, stdout=-1) as process:
+        process.stdout.readline()
+        shown = pyharness("ranks", str(process.pid))
+        process.communicate()
+    assert shown.returncode == 0
+    assert "[1 without a rank]  waits for input" in shown.stdout
