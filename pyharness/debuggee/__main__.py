@@ -25,6 +25,7 @@ from pyharness.debuggee.unpatched import socket
 from pyharness.host.folders import current_folder
 from pyharness.host.regular_file import MAX_SOURCE
 from pyharness.model.application import main_of
+from pyharness.model.text.python_code import as_from_the_bottom, compiled
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -41,6 +42,8 @@ _CLOSED = (
 INTERRUPTED = 130
 """The exit code after an unanswered Ctrl-C."""
 _COMPILED = ".pyc"
+_UNCOMPILED = (SyntaxError, ValueError, RecursionError, MemoryError)
+"""What the compiler raises: for bytes that are no text, and for what is nested too deeply, as well."""
 
 
 def main() -> int:
@@ -236,9 +239,10 @@ def _load_application(script: str, module: types.ModuleType, spec: ModuleSpec) -
         sys.path.insert(0, script)
     _become_spec(module, spec)
     try:
-        return cast("CodeType", spec.loader.get_code(spec.name))  # type: ignore[union-attr]
-    except SyntaxError as error:
-        _print_syntax_error(error)
+        with as_from_the_bottom():
+            return cast("CodeType", spec.loader.get_code(spec.name))  # type: ignore[union-attr]
+    except _UNCOMPILED as error:
+        _end_uncompiled(error)
 
 
 def _load_source(script: str, module: types.ModuleType) -> CodeType:
@@ -249,9 +253,9 @@ def _load_source(script: str, module: types.ModuleType) -> CodeType:
     if path.name.endswith(_COMPILED):
         return _compiled(path)
     try:
-        return compile(_source_of(path), str(path), "exec", dont_inherit=True)
-    except SyntaxError as error:
-        _print_syntax_error(error)
+        return compiled(_source_of(path), str(path))
+    except _UNCOMPILED as error:
+        _end_uncompiled(error)
 
 
 def _compiled(path: Path) -> CodeType:
@@ -279,7 +283,8 @@ def _load_module(name: str, module: types.ModuleType) -> CodeType:
     if here := current_folder():  # Python leaves out one that was removed
         apart.put_first(str(here))
     try:  # as `python -m` and pdb find it: this knows the packages around it, and the words for each that is not there
-        _, spec, code = runpy._get_module_details(name, _NoModuleError)  # type: ignore[attr-defined]
+        with as_from_the_bottom():
+            _, spec, code = runpy._get_module_details(name, _NoModuleError)  # type: ignore[attr-defined]
     except _NoModuleError as error:
         raise SystemExit(f"{sys.executable}: {error}") from None
     except Exception as error:  # noqa: BLE001  (of a package around it)
@@ -299,7 +304,7 @@ def _become_spec(module: types.ModuleType, spec: ModuleSpec) -> None:
     module.__package__ = spec.parent
 
 
-def _print_syntax_error(error: SyntaxError) -> NoReturn:
+def _end_uncompiled(error: BaseException) -> NoReturn:
     _hand_to_hook(error.with_traceback(None))
     raise SystemExit(1)
 

@@ -227,3 +227,17 @@ def test_a_program_that_empties_sys_modules_stops_and_ends_as_ever(pyharness, tm
     assert (done.returncode, done.stderr) == (plain.returncode, plain.stderr)
     assert "goes on" in done.stdout
     assert done.stdout.count("breakpoint · python") == len(places)
+
+
+@pytest.mark.parametrize(("words", "terms"), [("run sums.py", 2990), ("run -m sums", 2975), ("step sums.py", 2990)])
+def test_an_expression_as_long_as_python_takes(pyharness, tmp_path, words, terms):
+    """Our own frames on the stack take nothing of how deeply the compiler goes."""
+    (tmp_path / "sums.py").write_text(f"print({'+'.join(['1'] * terms)})\n")
+    done = pyharness(*words.split(), cwd=tmp_path)
+    assert (done.stdout.splitlines()[:1], done.returncode) == ([str(terms)], 0), done.stderr
+
+
+def test_a_longer_one_is_refused_by_python_alone(pyharness, tmp_path):
+    (tmp_path / "sums.py").write_text(f"print({'+'.join(['1'] * 300_000)})\n")
+    done = pyharness("run", "sums.py", cwd=tmp_path)
+    assert (done.returncode, "Error" in done.stderr, "Traceback" in done.stderr) == (1, True, False), done.stderr

@@ -1,6 +1,7 @@
 """Programs of every Python that is here, with our native half in them: one file of it serves all versions."""
 
 import json
+import sys
 
 import pytest
 
@@ -33,3 +34,15 @@ def test_out_of_native_code_and_on(version, pyharness):
         ("python", line_of("after", PROGRAM)),
         ("python", line_of("try", PROGRAM)),
     ]
+
+
+@pytest.mark.skipif(sys.version_info >= (3, 12), reason="this Python has the newer syntax, too")
+@pytest.mark.skipif("3.12" not in interpreters(), reason="there is no Python 3.12")
+def test_syntax_of_a_newer_python(pyharness, tmp_path):
+    script = tmp_path / "newer.py"
+    script.write_text("type Whole = int\ndef it():\n    return Whole.__name__\nprint(it())\n")
+    words = ("step", "--python", interpreters()["3.12"], script, "--at")
+    stopped = pyharness(*words, "py:newer.py:3")
+    assert (stopped.returncode, "→ 3 │     return Whole" in stopped.stdout) == (0, True), stopped.stderr
+    by_name = pyharness(*words, "py:newer.py:it")
+    assert (by_name.returncode, "name a line: py:FILE:LINE" in by_name.stderr) == (2, True)

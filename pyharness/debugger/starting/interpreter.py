@@ -22,8 +22,11 @@ _ANSWER = re.compile(r"pyharness asks: (\d+)\.(\d+)(\w*) ?(\w*)( without _ctypes
 _PATIENCE = 5.0
 
 
-def check_version(python: str) -> None:
-    """``UsageError`` for a Python that no debugger of ours works in; what does not answer may yet start one."""
+def check_version(python: str) -> tuple[int, int] | None:
+    """The version of an interpreter; ``None`` of what does not answer, which may yet start one.
+
+    ``UsageError`` for a Python that no debugger of ours works in.
+    """
     try:
         command = [python, "-S", "-c", _ASKED]
         said = subprocess.run(
@@ -35,10 +38,10 @@ def check_version(python: str) -> None:
             "Is it for this machine, and is there what its first line (#!) names? Name the executable of a Python.",
         ) from error
     except (subprocess.TimeoutExpired, UnicodeError):
-        return
+        return None
     found = _ANSWER.search(said.stdout)
     if not found:
-        return
+        return None
     version, flags, name = (int(found[1]), int(found[2])), found[3], found[4]
     if version < OLDEST:
         raise UsageError(
@@ -61,3 +64,4 @@ def check_version(python: str) -> None:
             f"{python} cannot load _ctypes: pyharness calls C functions by it in the program.",
             f"Build that Python with libffi (Debian: libffi-dev) and shared modules, or take another one. {_STACKS}",
         )
+    return version

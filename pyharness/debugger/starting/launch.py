@@ -27,6 +27,7 @@ from pyharness.host.surroundings import Surroundings
 from pyharness.model.application import is_application
 from pyharness.model.errors import HarnessError, UsageError
 from pyharness.model.frozen import frozen
+from pyharness.model.text.python_code import compiled
 from pyharness.protocol.channel import answer_line, messages
 
 if TYPE_CHECKING:
@@ -87,20 +88,21 @@ class Command:
         self._check_surroundings()
         if self.python and shutil.which(self.python) is None:
             raise no_interpreter(self.python)
-        if self.python:
-            check_version(self.python)
+        version = check_version(self.python) if self.python else sys.version_info[:2]
         if self.module:
             check_module(self.script)
             return
         path = check_script(self.script, Path(self.cwd or "."))
         if path.name.endswith(".pyc") or is_application(path):
             return
+        if version == sys.version_info[:2]:  # what another Python compiles, it alone can say
+            self._check_compiles(path)
+
+    def _check_compiles(self, path: Path) -> None:
         try:
-            compile(path.read_bytes(), str(path), "exec", dont_inherit=True)
-        except (MemoryError, RecursionError) as error:
-            raise UsageError(
-                f"{self.script} does not compile: it is nested too deeply.", "Name a Python file."
-            ) from error
+            compiled(path.read_bytes(), str(path))
+        except (MemoryError, RecursionError):
+            return  # how deeply a source may be nested is the program's Python to say, where it starts
         except (SyntaxError, ValueError) as error:
             line = getattr(error, "lineno", None)
             remedy = f"See line {line}." if line else "Name a Python file."

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from types import CodeType
 from typing import TYPE_CHECKING
 
@@ -9,6 +10,7 @@ from pyharness.host.regular_file import read_regular
 from pyharness.model.errors import UsageError, nearest
 from pyharness.model.frozen import frozen
 from pyharness.model.text.code_lines import code_lines
+from pyharness.model.text.python_code import compiled
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -31,10 +33,13 @@ class CodeFunction:
 def functions_of(file: str) -> list[CodeFunction]:
     """The functions of a file, in order; none where it cannot be compiled. Lambdas and the like are left out."""
     try:
-        code = compile(read_regular(file), file, "exec", dont_inherit=True)
+        return _functions(file)
     except (OSError, SyntaxError, ValueError, MemoryError, RecursionError):
         return []
-    return list(_within(code, ""))
+
+
+def _functions(file: str) -> list[CodeFunction]:
+    return list(_within(compiled(read_regular(file), file), ""))
 
 
 def function_in(file: str, name: str) -> CodeFunction:
@@ -42,7 +47,16 @@ def function_in(file: str, name: str) -> CodeFunction:
 
     ``UsageError`` where there is none, with the nearest names, or more than one.
     """
-    functions = functions_of(file)
+    try:
+        functions = _functions(file)
+    except (SyntaxError, ValueError, MemoryError, RecursionError) as error:
+        ours = "{}.{}".format(*sys.version_info)
+        raise UsageError(
+            f"{file} is not looked through for {name!r}: Python {ours}, which runs us, cannot compile it ({error}).",
+            "Where the program's Python can, name a line: py:FILE:LINE.",
+        ) from error
+    except OSError:
+        functions = []
     exact = [each for each in functions if each.name == name]
     found = exact or [each for each in functions if each.name.endswith(f".{name}")]
     if not found:

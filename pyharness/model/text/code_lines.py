@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 from pyharness.host.regular_file import read_regular
 from pyharness.model.errors import UsageError
+from pyharness.model.text.python_code import compiled
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -55,7 +56,7 @@ def executable_line(file: str, line: int) -> int:
 def runnable_lines(file: str) -> list[int]:
     """The lines of ``file`` on which a tracer can stop, in order; none where it cannot be read or compiled."""
     try:
-        code = compile(read_regular(file), file, "exec", dont_inherit=True)
+        code = compiled(read_regular(file), file)
     except (OSError, SyntaxError, ValueError, MemoryError, RecursionError):
         return []
     return sorted({line for each in _all_code(code) for line in code_lines(each)})
@@ -64,7 +65,7 @@ def runnable_lines(file: str) -> list[int]:
 def function_lines(file: str, line: int) -> list[int]:
     """The lines of the innermost function that has ``line``, in order; none where the file cannot be compiled."""
     try:
-        code = compile(read_regular(file), file, "exec", dont_inherit=True)
+        code = compiled(read_regular(file), file)
     except (OSError, SyntaxError, ValueError, MemoryError, RecursionError):
         return []
     having = [lines for each in _all_code(code) if line in (lines := code_lines(each))]
