@@ -127,6 +127,17 @@ def test_uses_of_a_sets_order(tmp_path):
     assert not list(tmp_path.glob("__pycache__/uses_of_sets*")), "no other process takes these files from a cache"
 
 
+@pytest.mark.usefixtures("here")
+@pytest.mark.parametrize(("terms", "lines"), [(500, [4]), (2500, [])])
+def test_a_long_sum_is_no_matter(tmp_path, terms, lines):
+    """Where the file is too deep for a tree, it runs all the same; its sets are not seen."""
+    file = tmp_path / "long_sum.py"
+    file.write_text(
+        f"TERMS = {'+'.join(['1'] * terms)}\ndef it(module):\n    seen = {{1, 2}}\n    return [*seen] and module\n"
+    )
+    assert [each.line for each in determinism(f"{file}:it", f"{FILE}:Model", seeds=(0, 1)).sets] == lines
+
+
 def test_an_error_of_the_transform_is_told_with_its_line():
     with pytest.raises(HarnessError, match=r"raises RuntimeError: not today \(.*passes_of_sets.py:\d+\)"):
         determinism(f"{FILE}:raises", f"{FILE}:Model")

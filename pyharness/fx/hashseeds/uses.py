@@ -9,10 +9,11 @@ from __future__ import annotations
 import ast
 import builtins
 from importlib.machinery import SourceFileLoader
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, cast
 
 from pyharness.host.regular_file import read_regular
 from pyharness.model.results.determinism import SetIteration
+from pyharness.model.text import python_code
 from pyharness.model.user_code import is_user_python
 
 if TYPE_CHECKING:
@@ -61,13 +62,18 @@ class SetUses:
 
 
 def compiled(file: str) -> CodeType:
-    """The code of a file, with the calls in it; no cache has it."""
-    tree = ast.parse(read_regular(file), file)
-    code: CodeType = compile(_Calls(tree, file).visit(tree), file, "exec", dont_inherit=True)
+    """The code of a file, with the calls in it; no cache has it. A file that only the compiler can read has none."""
+    source = read_regular(file)
+    try:
+        tree = ast.parse(source, file)
+        _Calls(tree, file).put_into(tree)
+        code: CodeType = compile(tree, file, "exec", dont_inherit=True)
+    except RecursionError:  # the compiler takes a longer sum from a text than from a tree
+        return python_code.compiled(source, file)
     return code
 
 
-class _Calls(ast.NodeTransformer):
+class _Calls:
     def __init__(self, tree: ast.Module, file: str) -> None:
         quiet = set(_quiet(tree))
         self._places: dict[ast.AST, tuple[str | int, ...]] = {}
@@ -79,14 +85,23 @@ class _Calls(ast.NodeTransformer):
                     text = text if len(text) <= _LONGEST else f"{text[: _LONGEST - 1]}…"
                     self._places[value] = file, value.lineno, name, text, how, _remedy(how, text)
 
-    def visit(self, node: ast.AST) -> Any:
-        """The expression, in a call if its order counts."""
-        made = super().visit(node)
-        if node not in self._places:
-            return made
-        place = [ast.Constant(each) for each in self._places[node]]
-        call = ast.Call(ast.Name(_NOTED, ast.Load()), [made, *place], [])
-        return ast.fix_missing_locations(ast.copy_location(call, node))
+    def put_into(self, tree: ast.Module) -> None:
+        """Put each expression whose order counts into a call; no recursion, for a long sum is nested deeply."""
+        for node in list(ast.walk(tree)):
+            for name, value in ast.iter_fields(node):
+                if isinstance(value, list):
+                    value[:] = [self._within(each) for each in value]
+                elif isinstance(value, ast.AST):
+                    setattr(node, name, self._within(value))
+
+    def _within(self, value: Any) -> Any:
+        if not isinstance(value, ast.AST) or value not in self._places:
+            return value
+        name, place = ast.Name(_NOTED, ast.Load()), [ast.Constant(each) for each in self._places[value]]
+        call = ast.Call(name, [cast("ast.expr", value), *place], [])
+        for each in (name, *place, call):
+            ast.copy_location(each, value)
+        return call
 
 
 def _quiet(tree: ast.AST) -> Iterator[ast.AST]:
