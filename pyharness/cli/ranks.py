@@ -16,6 +16,7 @@ from pyharness.model.errors import HarnessError, UsageError
 
 if TYPE_CHECKING:
     from pyharness.model.ranks.job import Job
+    from pyharness.model.ranks.verdict import Verdict
 
 _EXAMPLES = (
     ("which rank hangs, and why", "pyharness ranks"),
@@ -46,12 +47,10 @@ def command(targets: tuple[str, ...], *, as_json: bool, threads: bool, are_files
     there is one job. Each rank stands for some milliseconds; nothing is left attached, and the program needs no
     preparation: torch's flight recorder is read from its memory.
     """
-    from pyharness.ranks.blame.judging import judge
     from pyharness.ranks.shown.text import job_lines
     from pyharness.ranks.shown.threads import thread_lines
 
-    job = _read([Path(target) for target in targets]) if are_files else _seen(targets)
-    verdict = judge(job)
+    job, verdict = _read([Path(target) for target in targets]) if are_files else _seen(targets)
     if as_json:
         output.write_json({**job.to_json(), "verdict": verdict.to_json()})
     else:
@@ -62,24 +61,26 @@ def command(targets: tuple[str, ...], *, as_json: bool, threads: bool, are_files
         raise SystemExit(1)
 
 
-def _seen(targets: tuple[str, ...]) -> Job:
+def _seen(targets: tuple[str, ...]) -> tuple[Job, Verdict]:
     from pyharness.ranks.finding import find
-    from pyharness.ranks.looking import look
+    from pyharness.ranks.seeing import see
 
     if len(targets) > 1:
         raise UsageError(f"{len(targets)} jobs are named, and one can be shown.", "Files are read with --merge.")
     found = find(targets[0] if targets else None)
     count = len(found.members)
     output.progress(f"looking at {count} ranks of {found.name}")
-    return look(found, lambda done: output.progress(f"looking at ranks of {found.name}: {done} of {count}"))
+    return see(found, lambda done: output.progress(f"looking at ranks of {found.name}: {done} of {count}"))
 
 
-def _read(paths: list[Path]) -> Job:
+def _read(paths: list[Path]) -> tuple[Job, Verdict]:
     from pyharness.model.ranks.job import merged
+    from pyharness.ranks.blame.judging import judge
 
     if not paths:
         raise UsageError("--merge needs files.", "pyharness ranks --merge HOST1.json HOST2.json")
-    return merged([_job_of(path) for path in paths])
+    job = merged([_job_of(path) for path in paths])
+    return job, judge(job)
 
 
 def _job_of(path: Path) -> Job:

@@ -81,6 +81,11 @@ def processor_times(pid: int) -> dict[int, float]:
     }
 
 
+def switches(pid: int) -> str:
+    """How often a process's main thread has been switched to and from; the same as before for one that waits."""
+    return f"{_status(pid, 'voluntary_ctxt_switches')} {_status(pid, 'nonvoluntary_ctxt_switches')}"
+
+
 def started_at(pid: int) -> float:
     """When a process was started, in seconds since the epoch; 0 for one that is gone."""
     fields = _fields(pid)

@@ -14,9 +14,8 @@ from typing_extensions import Self
 
 from pyharness.model.ranks.job import Job
 from pyharness.model.ranks.verdict import Verdict
-from pyharness.ranks.blame.judging import judge
 from pyharness.ranks.finding import find
-from pyharness.ranks.looking import look
+from pyharness.ranks.seeing import see
 
 _SECONDS = 90
 """Until a job has come to where it is looked for."""
@@ -25,13 +24,19 @@ _SECONDS = 90
 class RankedJob:
     """``size`` processes of a script; all of them, and what they started, end with the ``with`` block."""
 
-    def __init__(self, script: Path, *words: str, size: int = 3) -> None:
+    def __init__(self, script: Path, *words: str, size: int = 3, env: dict[str, str] | None = None) -> None:
+        self._env = env or {}
         self.port = free_port()
         self.ranks = [self._start(rank, size, [sys.executable, str(script), *words]) for rank in range(size)]
 
     def _start(self, rank: int, size: int, words: list[str]) -> subprocess.Popen[str]:
         told = {"RANK": rank, "WORLD_SIZE": size, "LOCAL_RANK": rank, "MASTER_PORT": self.port, "OMP_NUM_THREADS": 1}
-        env = {**os.environ, "MASTER_ADDR": "127.0.0.1", **{name: str(value) for name, value in told.items()}}
+        env = {
+            **os.environ,
+            **self._env,
+            "MASTER_ADDR": "127.0.0.1",
+            **{name: str(value) for name, value in told.items()},
+        }
         pipes = {"stdin": subprocess.PIPE, "stdout": subprocess.PIPE, "stderr": subprocess.DEVNULL}
         return subprocess.Popen(words, env=env, text=True, start_new_session=True, **pipes)  # type: ignore[call-overload, no-any-return]
 
@@ -49,8 +54,7 @@ class RankedJob:
         """The job and its verdict, as soon as that is ``wanted``, or the last one."""
         end = time.monotonic() + _SECONDS
         while True:
-            job = look(find(str(self.ranks[0].pid)))
-            verdict = judge(job)
+            job, verdict = see(find(str(self.ranks[0].pid)))
             if wanted(verdict) or time.monotonic() > end:
                 return job, verdict
             time.sleep(0.5)

@@ -90,6 +90,14 @@ def test_ranks_that_wait_for_each_other(verdict, fault, first, second):
     assert f"rank 1 in {second} for rank 0, in " in said.sentence
 
 
+def test_ranks_that_keep_no_record():
+    """Their stacks are compared, at two looks."""
+    with RankedJob(SCRIPT, "sleeps", env={"TORCH_FR_BUFFER_SIZE": "0"}) as job:
+        said = job.judged(lambda verdict: verdict.is_fault)[1]
+    assert (said.kind, said.culprits, said.by_stacks) == ("absent", (1,), True)
+    assert said.sentence.startswith("Ranks 0,2 wait in all_reduce; rank 1 did not come. It sleeps in sleeps (")
+
+
 @pytest.mark.rotated(turns=2)
 @pytest.mark.parametrize(
     ("fault", "does"), [("never_begins", "It sleeps in main ("), ("dies", "It was not found: it has ended")]

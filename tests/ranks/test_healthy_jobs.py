@@ -15,10 +15,11 @@ JOBS = (
 )
 
 
-@pytest.mark.rotated(turns=4)
+@pytest.mark.rotated(turns=8)
+@pytest.mark.parametrize("recorder", ["2000", "0"])
 @pytest.mark.parametrize("job", JOBS)
-def test_nobody_is_blamed(job):
-    with RankedJob(SCRIPT, job) as started:
+def test_nobody_is_blamed(job, recorder):
+    with RankedJob(SCRIPT, job, env={"TORCH_FR_BUFFER_SIZE": recorder}) as started:
         begun = threading.Timer(0, started.ranks[0].stdout.readline)
         begun.start()
         begun.join(90)

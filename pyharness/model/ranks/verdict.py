@@ -24,6 +24,8 @@ class Verdict:
     """The ranks that others wait for, or that came with something else; none where none is to blame."""
     waiting: tuple[int, ...] = ()
     """The ranks that wait."""
+    by_stacks: bool = False
+    """Whether no record of collectives stands behind it: then one look may mislead."""
 
     @property
     def is_fault(self) -> bool:
@@ -37,4 +39,5 @@ class Verdict:
             "sentence": self.sentence,
             "culprits": list(self.culprits),
             "waiting": list(self.waiting),
+            "by_stacks": self.by_stacks,
         }

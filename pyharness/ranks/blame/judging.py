@@ -154,7 +154,8 @@ def _nobody_missing(job: Job, known: dict[int, Rank], waits: list[Wait]) -> Verd
         first = known[inside[0]].main
         what = called(first.frames) if first else ""
         parts = f"{_capital(named(inside))} {_wait(inside)} in {what or 'a collective'}; {named(outside)} did not come."
-        return Verdict("absent", f"{parts} {_what_they_do(outside)}", tuple(outside), tuple(inside))
+        text = f"{parts} {_what_they_do(outside)}"
+        return Verdict("absent", text, tuple(outside), tuple(inside), by_stacks=True)
     if any(rank.busy for rank in job.ranks):
         return Verdict("moves", "No rank waits for another one: they compute.")
     if not job.ranks:

@@ -10,7 +10,7 @@ from pyharness.model.ranks.prefix_tree import Node, prefix_tree
 from pyharness.model.text.source_line import source_line
 from pyharness.model.text.stack_format import function_text
 from pyharness.model.text.styled_line import Line, in_parts
-from pyharness.ranks.blame.activity import of_rank, users_frames, where
+from pyharness.ranks.blame.activity import called, of_rank, users_frames, where
 from pyharness.ranks.blame.waits import shapes_text, waits_of
 
 if TYPE_CHECKING:
@@ -85,7 +85,9 @@ def _last(rank: Rank, wait: Wait | None) -> Step:
     """What a rank does in the end."""
     seen, note = of_rank(rank), _node(rank)
     if wait is None or seen.kind not in {"collective", "store"}:
-        return Step(f"{seen.text}{f' ({rank.note})' if rank.note else ''}", note=note, style="warn")
+        what = called(rank.main.frames) if rank.main and seen.kind == "collective" else ""
+        text = f"waits in {what}" if what else seen.text
+        return Step(f"{text}{f' ({rank.note})' if rank.note else ''}", note=note, style="warn")
     of = shapes_text(wait.collective) if wait.collective else ""
     return Step(f"waits in {wait.what}{f'  {of}' if of else ''}", note=note, style="heading")
 
