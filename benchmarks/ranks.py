@@ -38,7 +38,7 @@ def run(runs: int = RUNS) -> Table:
         for name, command in peers.items():
             subjects[name] = lambda command=command: _each(command, pids)  # type: ignore[misc]
         seconds = interleave(subjects, runs)
-    stood: list[Row] = rows_of("a rank stood", {OURS: held})
+    stood = rows_of("a rank stood", {OURS: held})
     longest = max(held) * 1000
     checks = (
         Check("seconds for eight ranks", sorted(seconds[OURS])[len(seconds[OURS]) // 2], AT_MOST),

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import time
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -12,15 +13,19 @@ from pyharness.cli.grammar import completers
 from pyharness.cli.grammar.verb import Verb
 from pyharness.cli.kit import output
 from pyharness.cli.kit.options import json_option
+from pyharness.host import process_state
 from pyharness.model.errors import HarnessError, UsageError
+from pyharness.model.text.styled_line import Line
 
 if TYPE_CHECKING:
     from pyharness.model.ranks.job import Job
     from pyharness.model.ranks.verdict import Verdict
+    from pyharness.ranks.finding import FoundJob
 
 _EXAMPLES = (
     ("which rank hangs, and why", "pyharness ranks"),
     ("of one job among several", "pyharness ranks train.py"),
+    ("again and again, every ten seconds", "pyharness ranks --watch 10"),
     ("on several hosts: on each", "pyharness ranks --json > $(hostname).json"),
     ("and then together", "pyharness ranks --merge *.json"),
 )
@@ -40,7 +45,13 @@ _STATUSES = (
     is_flag=True,
     help="The arguments are files that `pyharness ranks --json` wrote, one for each host: put them together.",
 )
-def command(targets: tuple[str, ...], *, as_json: bool, threads: bool, are_files: bool) -> None:
+@click.option(
+    "--watch",
+    type=click.FloatRange(min=0.5, max=86400),
+    metavar="SECONDS",
+    help="Look again and again, so many seconds apart, and say which ranks have moved; until Ctrl-C or the job's end.",
+)
+def command(targets: tuple[str, ...], *, as_json: bool, threads: bool, are_files: bool, watch: float | None) -> None:
     """Show all ranks of a distributed job in one tree, with the collective each waits in, and name who is to blame.
 
     Name a rank, its launcher (torchrun, mpirun, or a script that spawns), or a part of a command line; nothing where
@@ -50,6 +61,10 @@ def command(targets: tuple[str, ...], *, as_json: bool, threads: bool, are_files
     from pyharness.ranks.shown.text import job_lines
     from pyharness.ranks.shown.threads import thread_lines
 
+    if watch:
+        _refuse_with_watch(as_json=as_json, threads=threads, are_files=are_files)
+        _watch(targets, watch)
+        return
     job, verdict = _read([Path(target) for target in targets]) if are_files else _seen(targets)
     if as_json:
         output.write_json({**job.to_json(), "verdict": verdict.to_json()})
@@ -61,13 +76,40 @@ def command(targets: tuple[str, ...], *, as_json: bool, threads: bool, are_files
         raise SystemExit(1)
 
 
-def _seen(targets: tuple[str, ...]) -> tuple[Job, Verdict]:
+def _refuse_with_watch(**given: bool) -> None:
+    names = {"as_json": "--json", "threads": "--threads", "are_files": "--merge"}
+    if wrong := next((names[name] for name, is_given in given.items() if is_given), ""):
+        raise UsageError(f"--watch shows the tree, and takes no {wrong}.", "Leave one of them out.")
+
+
+def _watch(targets: tuple[str, ...], seconds: float) -> None:
+    """Show one look after another; on a terminal each takes the place of the one before."""
+    from pyharness.ranks.shown.text import job_lines
+    from pyharness.ranks.watching import Watch
+
+    watched = Watch()
+    living = [member.process.pid for member in _found(targets).members]
+    while living:
+        job, verdict = _seen((str(living[0]),))
+        output.new_page()
+        output.write_lines([*job_lines(job, verdict, output.columns()), *watched.lines(job), Line("")])
+        time.sleep(seconds)
+        living = [rank.pid for rank in job.ranks if not process_state.has_ended(rank.pid)]
+    output.write("The job has ended.")
+
+
+def _found(targets: tuple[str, ...]) -> FoundJob:
     from pyharness.ranks.finding import find
-    from pyharness.ranks.seeing import see
 
     if len(targets) > 1:
         raise UsageError(f"{len(targets)} jobs are named, and one can be shown.", "Files are read with --merge.")
-    found = find(targets[0] if targets else None)
+    return find(targets[0] if targets else None)
+
+
+def _seen(targets: tuple[str, ...]) -> tuple[Job, Verdict]:
+    from pyharness.ranks.seeing import see
+
+    found = _found(targets)
     count = len(found.members)
     output.progress(f"looking at {count} ranks of {found.name}")
     return see(found, lambda done: output.progress(f"looking at ranks of {found.name}: {done} of {count}"))

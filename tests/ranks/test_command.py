@@ -90,6 +90,17 @@ def test_ranks_that_multiprocessing_started(await_fault, launched):
     assert 'times thread "gloo_tcp_loop", of ranks 0-2' in shown
 
 
+def test_a_watch_says_what_moves(pyharness):
+    with RankedJob(FAULTS, "sleeps") as job:
+        job.judged(lambda verdict: verdict.is_fault)
+        watch = pyharness.start("ranks", str(job.ranks[0].pid), "--watch", "0.5")
+        said = iter(watch.stdout.readline, "")
+        assert next(line for line in said if "stands since" in line).endswith("ranks 0-2\n")
+    assert "The job has ended." in [line.strip() for line in said]
+    assert watch.wait(60) == 0
+    assert "--watch shows the tree, and takes no --json." in pyharness("ranks", "--watch", "1", "--json").stderr
+
+
 def a_job(size, host="one", culprit=None):
     """Ranks that wait in the second collective, but for one that sleeps."""
 

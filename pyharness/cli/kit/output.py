@@ -56,6 +56,12 @@ def write_lines(lines: Iterable[Line]) -> None:
     _print("\n".join(painted(line, colour=colour) for line in lines))
 
 
+def new_page() -> None:
+    """Take what is shown off the terminal; nothing where stdout is none."""
+    if sys.stdout.isatty() and _can_move(sys.stdout):
+        _print("\x1b[H\x1b[2J", end="")
+
+
 def drop() -> None:
     """Lose what stdout could not take, and what follows: the interpreter would try, and fail, once more as it ends."""
     os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
