@@ -16,7 +16,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from benchmarks.peers import fetch
-from benchmarks.table import Check, Row, Table, interleave, rows_of
+from benchmarks.table import Check, Table, interleave, rows_of
 from pyharness.model.errors import HarnessError
 
 if TYPE_CHECKING:
