@@ -28,6 +28,7 @@ _EXAMPLES = (
     ("again and again, every ten seconds", "pyharness ranks --watch 10"),
     ("on several hosts: on each", "pyharness ranks --json > $(hostname).json"),
     ("and then together", "pyharness ranks --merge *.json"),
+    ("where all ranks left core files", "pyharness ranks --core core.*"),
 )
 _STATUSES = (
     ("0", "the ranks are shown, and none is to blame"),
@@ -51,7 +52,10 @@ _STATUSES = (
     metavar="SECONDS",
     help="Look again and again, so many seconds apart, and say which ranks have moved; until Ctrl-C or the job's end.",
 )
-def command(targets: tuple[str, ...], *, as_json: bool, threads: bool, are_files: bool, watch: float | None) -> None:
+@click.option("--core", "are_cores", is_flag=True, help="The arguments are core files of ranks.")
+def command(
+    targets: tuple[str, ...], *, as_json: bool, threads: bool, are_files: bool, are_cores: bool, watch: float | None
+) -> None:
     """Show all ranks of a distributed job in one tree, with the collective each waits in, and name who is to blame.
 
     Name a rank, its launcher (torchrun, mpirun, or a script that spawns), or a part of a command line; nothing where
@@ -62,10 +66,13 @@ def command(targets: tuple[str, ...], *, as_json: bool, threads: bool, are_files
     from pyharness.ranks.shown.threads import thread_lines
 
     if watch:
-        _refuse_with_watch(as_json=as_json, threads=threads, are_files=are_files)
+        _refuse_with_watch(as_json=as_json, threads=threads, are_files=are_files, are_cores=are_cores)
         _watch(targets, watch)
         return
-    job, verdict = _read([Path(target) for target in targets]) if are_files else _seen(targets)
+    if are_files or are_cores:
+        job, verdict = _read([Path(target) for target in targets], are_cores=are_cores)
+    else:
+        job, verdict = _seen(targets)
     if as_json:
         output.write_json({**job.to_json(), "verdict": verdict.to_json()})
     else:
@@ -77,7 +84,7 @@ def command(targets: tuple[str, ...], *, as_json: bool, threads: bool, are_files
 
 
 def _refuse_with_watch(**given: bool) -> None:
-    names = {"as_json": "--json", "threads": "--threads", "are_files": "--merge"}
+    names = {"as_json": "--json", "threads": "--threads", "are_files": "--merge", "are_cores": "--core"}
     if wrong := next((names[name] for name, is_given in given.items() if is_given), ""):
         raise UsageError(f"--watch shows the tree, and takes no {wrong}.", "Leave one of them out.")
 
@@ -115,13 +122,17 @@ def _seen(targets: tuple[str, ...]) -> tuple[Job, Verdict]:
     return see(found, lambda done: output.progress(f"looking at ranks of {found.name}: {done} of {count}"))
 
 
-def _read(paths: list[Path]) -> tuple[Job, Verdict]:
+def _read(paths: list[Path], *, are_cores: bool) -> tuple[Job, Verdict]:
     from pyharness.model.ranks.job import merged
     from pyharness.ranks.blame.judging import judge
+    from pyharness.ranks.cores import look_at_cores
 
     if not paths:
-        raise UsageError("--merge needs files.", "pyharness ranks --merge HOST1.json HOST2.json")
-    job = merged([_job_of(path) for path in paths])
+        option, example = ("--core", "core.*") if are_cores else ("--merge", "HOST1.json HOST2.json")
+        raise UsageError(f"{option} needs files.", f"pyharness ranks {option} {example}")
+    if are_cores:
+        output.progress(f"reading {len(paths)} core files")
+    job = look_at_cores(paths) if are_cores else merged([_job_of(path) for path in paths])
     return job, judge(job)
 
 

@@ -17,6 +17,7 @@ from pyharness.host.descriptors import streams_held
 from pyharness.host.process_state import is_stopped, let_go_on
 from pyharness.model.errors import HarnessError
 from pyharness.model.threads import ThreadStack, thread_from_json
+from pyharness.reading.live.stacks import MAX_FRAMES
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -47,6 +48,13 @@ def dump_by_gdb(
     }
     answer = _answer(request, target)
     return tuple(thread_from_json(one) for one in answer["threads"]), tuple(answer["known"])
+
+
+def rank_of_core(core: Path) -> dict[str, Any]:
+    """What gdb reads of a rank's core file: ``threads``, and ``rank`` with its ``record`` and the version of torch."""
+    whole = str(check_core(core, whole=False))
+    settings = {"thread": None, "limit": MAX_FRAMES, "variables": False, "rank": True}
+    return _answer({"pid": None, "core": whole, **settings, "parent": os.getpid()}, core)
 
 
 def _answer(request: dict[str, Any], target: int | Path) -> dict[str, Any]:

@@ -101,6 +101,21 @@ def test_a_watch_says_what_moves(pyharness):
     assert "--watch shows the tree, and takes no --json." in pyharness("ranks", "--watch", "1", "--json").stderr
 
 
+def test_core_files_of_all_ranks(pyharness, tmp_path):
+    with RankedJob(FAULTS, "native_lock", size=2) as job:
+        job.judged(lambda verdict: verdict.is_fault)
+        for process in job.ranks:
+            command = ["gdb", "-nx", "-batch", "-p", str(process.pid), "-ex", f"gcore {tmp_path}/core.{process.pid}"]
+            subprocess.run(command, check=True, capture_output=True, env={**os.environ, "DEBUGINFOD_URLS": ""})
+    cores = sorted(map(str, tmp_path.glob("core.*")))
+    shown = pyharness("ranks", "--core", *cores, "--json")
+    found = json.loads(shown.stdout)
+    assert [rank["number"] for rank in found["ranks"]] == [0, 1]
+    assert found["verdict"]["culprits"] == [1]
+    assert "It waits for a mutex in native_lock (" in found["verdict"]["sentence"]
+    assert "is not a core file" in pyharness("ranks", "--core", __file__).stderr
+
+
 def a_job(size, host="one", culprit=None):
     """Ranks that wait in the second collective, but for one that sleeps."""
 

@@ -12,12 +12,16 @@ from typing import Any
 import gdb
 
 from pyharness.host.process_state import is_stopped, let_go_on
-from pyharness.ingdb import console
+from pyharness.ingdb import console, torch_process
 from pyharness.ingdb.opening import attach, inject
 from pyharness.ingdb.opening.core_file import open_core
 from pyharness.ingdb.printers import known
+from pyharness.ingdb.process.libraries import find_library
 from pyharness.ingdb.stack import backtrace
 from pyharness.model.errors import HarnessError
+from pyharness.reading.collectives import layout as layouts
+from pyharness.reading.collectives.record import hold, record_of
+from pyharness.reading.process.memory import Memory
 
 _PR_SET_PDEATHSIG = 1
 
@@ -53,9 +57,18 @@ def _answer(request: dict[str, Any]) -> dict[str, Any]:
         attach.attach(request["pid"], non_stop=False)
     stacks = backtrace.all_threads(request["limit"], variables=request["variables"], only=request["thread"])
     return {
+        "rank": _rank() if request.get("rank") else None,
         "threads": [stack.to_json() for stack in stacks],
         "known": [thread.ptid[1] for thread in gdb.selected_inferior().threads()],
     }
+
+
+def _rank() -> dict[str, Any]:
+    """What a rank of a distributed job has called of its process groups."""
+    version, python = torch_process.torch_version(), backtrace.current_python()
+    layout = layouts.for_version(version)
+    held = hold(Memory(torch_process.read), find_library, layout)
+    return {"record": record_of(held, python, layout).to_json(), "torch": version or ""}
 
 
 def _end_with_parent(parent: int) -> None:

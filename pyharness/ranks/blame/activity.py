@@ -48,6 +48,8 @@ _ENDING = {"ends", "prints an exception"}
 
 def of_rank(rank: Rank) -> Activity:
     """What the main thread of a rank does; what the process as a whole is comes first."""
+    if crashed := next((one for one in rank.threads if one.signal), None):
+        return Activity("crashed", f"has crashed: {crashed.signal},", _place(crashed.frames))
     if rank.state in _STATES:
         seen = of_thread(rank, rank.main) if rank.main else None
         return Activity(rank.state, _STATES[rank.state], seen.place if seen else "")

@@ -69,7 +69,7 @@ def recorded(pid: int) -> int | None:
     """How many calls the flight recorders of a running process have noted; ``None`` where they cannot be read."""
     try:
         with LiveProcess(pid) as process:
-            return noted(process.memory, process.files, layouts.for_version(process.torch_version))
+            return noted(process.memory, process.files.named, layouts.for_version(process.torch_version))
     except OSError:
         return None
 
@@ -83,4 +83,4 @@ class _Recorder:
         self.held = Held((), "")
 
     def look(self) -> None:
-        self.held = hold(self._process.memory, self._process.files, self.layout)
+        self.held = hold(self._process.memory, self._process.files.named, self.layout)
