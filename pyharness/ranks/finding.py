@@ -88,7 +88,9 @@ def _of_process(table: Table, jobs: list[FoundJob], pid: int) -> FoundJob:
 
 def _jobs(table: Table) -> list[FoundJob]:
     told = {pid: found for pid in table.processes if (found := given(pid)) and pid not in _own(table)}
-    ranks = [Member(table.processes[pid], found) for pid, found in told.items() if _is_rank(table, told, pid)]
+    found_ranks = [pid for pid in told if _is_rank(table, told, pid)]
+    launchers = {one.pid for pid in found_ranks for one in table.ancestors(pid)}  # one of srun's may be torchrun
+    ranks = [Member(table.processes[pid], told[pid]) for pid in found_ranks if pid not in launchers]
     by_job: dict[tuple[str, ...], list[Member]] = {}
     for member in ranks:
         common = member.given.job if member.given else ()

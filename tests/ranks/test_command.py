@@ -43,8 +43,8 @@ def launched():
     """A launcher and all that it starts, ended with the test."""
     started = []
 
-    def start(*words):
-        env = {**os.environ, "OMP_NUM_THREADS": "1", "MASTER_PORT": str(free_port())}
+    def start(*words, **more):
+        env = {**os.environ, "OMP_NUM_THREADS": "1", "MASTER_PORT": str(free_port()), **more}
         quiet = {"stdout": subprocess.DEVNULL, "stderr": subprocess.DEVNULL}
         started.append(subprocess.Popen([sys.executable, *map(str, words)], env=env, start_new_session=True, **quiet))
         return started[-1]
@@ -71,8 +71,10 @@ def test_the_tree_and_the_culprit(await_fault):
 
 
 def test_torchrun_by_its_pid_and_in_json(await_fault, launched):
+    """Slurm has started torchrun, and calls it a rank."""
     rendezvous = ("--nproc-per-node", "3", "--master-port", free_port())
-    launcher = launched("-m", "torch.distributed.run", *rendezvous, FAULTS, "computes")
+    by_srun = {"SLURM_PROCID": "0", "SLURM_NTASKS": "1", "SLURM_JOB_ID": "7"}
+    launcher = launched("-m", "torch.distributed.run", *rendezvous, FAULTS, "computes", **by_srun)
     found = json.loads(await_fault(str(launcher.pid), "--json"))
     assert (found["world"], found["launcher"], found["verdict"]["culprits"]) == (3, launcher.pid, [1])
     assert [rank["number"] for rank in found["ranks"]] == [0, 1, 2]

@@ -60,9 +60,10 @@ def job_from_json(data: object) -> Job:
 
 
 def merged(jobs: list[Job]) -> Job:
-    """One job of what was seen on several hosts; a rank that two of them have is taken once."""
-    ranks: dict[tuple[str, int], Rank] = {}
+    """One job of what was seen on several hosts; a rank that two of them have is taken once, as the last one has it."""
+    ranks: dict[object, Rank] = {}
     for job in jobs:
-        ranks.update({(rank.host, rank.pid): rank for rank in job.ranks})
+        # Containers may have the same name, and the same process ids: the number tells ranks apart.
+        ranks |= {(rank.host, rank.pid) if rank.number is None else rank.number: rank for rank in job.ranks}
     ordered = sorted(ranks.values(), key=lambda rank: (rank.number is None, rank.number or 0, rank.host, rank.pid))
     return Job(jobs[0].name if jobs else "", tuple(ordered), jobs[0].launcher if len(jobs) == 1 else 0)
