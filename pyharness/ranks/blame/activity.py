@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from functools import lru_cache
 from itertools import takewhile
 from typing import TYPE_CHECKING
 
@@ -96,13 +97,14 @@ def _inner(frames: tuple[Frame, ...]) -> list[Frame]:
 
 def _is_users(frame: Frame) -> bool:
     if frame.language == "python":
-        return is_user_python(frame.file) and not _is_of_python(frame.file)
+        return _is_users_python(frame.file)
     return not frame.plumbing and is_user_source(frame.file)
 
 
-def _is_of_python(file: str | None) -> bool:
-    """The standard library of whichever Python the program runs."""
-    return bool(file and re.search(r"/lib(64)?/python3\.\d+/(?!(site|dist)-packages/)", file))
+@lru_cache(maxsize=4096)
+def _is_users_python(file: str | None) -> bool:
+    """Whether a file is the user's, and not the standard library's of whichever Python the program runs."""
+    return is_user_python(file) and not re.search(r"/lib(64)?/python3\.\d+/(?!(site|dist)-packages/)", file or "")
 
 
 def users_frames(frames: tuple[Frame, ...]) -> list[Frame]:

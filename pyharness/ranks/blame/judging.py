@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from pyharness.model.ranks.numbers import named
@@ -12,6 +13,8 @@ from pyharness.ranks.blame.mismatch import mismatches
 from pyharness.ranks.blame.waits import waits_of
 
 if TYPE_CHECKING:
+    from collections.abc import Iterable
+
     from pyharness.model.ranks.job import Job
     from pyharness.model.ranks.rank import Rank
     from pyharness.ranks.blame.mismatch import Mismatch
@@ -34,10 +37,19 @@ def judge(job: Job) -> Verdict:
     waits = [wait for wait in waits_of(job) if not known[wait.rank].moved]
     for found in mismatches(waits, known):
         return _came_otherwise(found, known)
-    blocked = {wait.rank: wait for wait in waits if wait.missing}
+    blocked = _by_rank(wait for wait in waits if wait.missing)
     if blocked:
         return _absent(blocked, known)
     return _nobody_missing(job, known, waits)
+
+
+def _by_rank(waits: Iterable[Wait]) -> dict[int, Wait]:
+    """One wait of each rank, the longest, with all ranks that it lacks: several calls of it may not be over."""
+    found: dict[int, Wait] = {}
+    for wait in sorted(waits, key=lambda wait: -wait.seconds):
+        first = found.setdefault(wait.rank, wait)
+        found[wait.rank] = replace(first, missing=tuple(dict.fromkeys((*first.missing, *wait.missing))))
+    return dict(sorted(found.items()))
 
 
 def _came_otherwise(found: Mismatch, known: dict[int, Rank]) -> Verdict:

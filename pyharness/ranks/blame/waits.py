@@ -11,7 +11,7 @@ from pyharness.model.text.source_line import short_path
 from pyharness.ranks.blame.activity import of_rank
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterable, Iterator
 
     from pyharness.model.ranks.collective import Collective, Group
     from pyharness.model.ranks.job import Job
@@ -42,11 +42,42 @@ class Wait:
 def waits_of(job: Job) -> list[Wait]:
     """Every wait of every rank that has a number: at most one for each of its groups."""
     known = {rank.number: rank for rank in job.ranks if rank.number is not None}
-    return [wait for number, rank in known.items() for wait in _of_rank(rank, number, known, job)]
+    come = _Come(known, job.world)
+    return [wait for number, rank in known.items() for wait in _of_rank(rank, number, come, job)]
 
 
-def _of_rank(rank: Rank, number: int, known: dict[int, Rank], job: Job) -> Iterator[Wait]:
-    found = [wait for group in rank.groups for wait in _in_group(rank, number, group, known, job)]
+class _Come:
+    """How far all ranks have come in each group: looked up a million times for a thousand ranks."""
+
+    def __init__(self, known: dict[int, Rank], world: int) -> None:
+        self.known, self._world = known, world
+        self._unrecorded = {number for number, rank in known.items() if rank.record_note and not rank.groups}
+        self._last: dict[str, dict[int, int]] = {}
+        for number, rank in known.items():
+            for group in rank.groups:
+                made = [one.sequence for one in group.collectives if not one.is_message]
+                self._last.setdefault(group.name, {})[number] = max(made, default=0)
+
+    def lacking(self, group: Group, sequence: int) -> tuple[int, ...]:
+        """The members of a group that have not called that number; of one without a record nobody knows."""
+        last = self._last[group.name]
+        return tuple(
+            member
+            for member in group.ranks or self._guessed(group)
+            if last.get(member, 0) < sequence and not self._is_unknown(member)
+        )
+
+    def _guessed(self, group: Group) -> Iterable[int]:
+        """Where the rank does not know them: all, or those that have called something of it."""
+        return range(self._world) if group.description == WORLD else self._last[group.name]
+
+    def _is_unknown(self, member: int) -> bool:
+        return member in self._unrecorded and self.known[member].state == "running"
+
+
+def _of_rank(rank: Rank, number: int, come: _Come, job: Job) -> Iterator[Wait]:
+    known = come.known
+    found = [wait for group in rank.groups for wait in _in_group(rank, number, group, come)]
     yield from found
     if found:
         return
@@ -76,35 +107,14 @@ def _has_begun(rank: Rank) -> bool:
     return bool(rank.groups) or of_rank(rank).kind == "store"
 
 
-def _in_group(rank: Rank, number: int, group: Group, known: dict[int, Rank], job: Job) -> Iterator[Wait]:
+def _in_group(rank: Rank, number: int, group: Group, come: _Come) -> Iterator[Wait]:
     pending = [one for one in group.collectives if not one.is_over and not one.is_message]
     if not pending:
         return
     first = min(pending, key=lambda one: one.sequence)
-    members = group.ranks or _guessed_members(group, known, job)
-    missing = tuple(
-        member
-        for member in members
-        if member != number and not _has_come(known.get(member), group.name, first.sequence)
-    )
+    missing = tuple(member for member in come.lacking(group, first.sequence) if member != number)
     waited = max(0.0, rank.taken - first.created)
     yield Wait(number, _text(first, group), missing, waited, _longest_gap(group), group.name, first)
-
-
-def _guessed_members(group: Group, known: dict[int, Rank], job: Job) -> tuple[int, ...]:
-    """Where the rank does not know them: all, or those that have called something of it."""
-    if group.description == WORLD:
-        return tuple(range(job.world))
-    return tuple(number for number, rank in known.items() if calls_of(rank, group.name))
-
-
-def _has_come(rank: Rank | None, group: str, sequence: int) -> bool:
-    """Whether a rank has called that number; of one that keeps no record nobody knows, and it is not blamed."""
-    if rank is None:
-        return False
-    if rank.record_note and not rank.groups:
-        return rank.state == "running"
-    return any(one.sequence >= sequence for one in calls_of(rank, group))
 
 
 def calls_of(rank: Rank, group: str) -> list[Collective]:
