@@ -48,7 +48,7 @@ ALLOWED = {
     "dap": {"debugger", "dapwire"},
     "session": {"debugger"},
     "prompt": {"debugger", "session"},
-    "ranks": {"reading", "debugger"},
+    "ranks": {"reading", "debugger", "report"},
     "report": set(),
     "doctor": {"gdbmi", "debugger", "reading", "engine"},
     "project": set(),

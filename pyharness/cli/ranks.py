@@ -12,6 +12,7 @@ import click
 from pyharness.cli.grammar import completers
 from pyharness.cli.grammar.verb import Verb
 from pyharness.cli.kit import output
+from pyharness.cli.kit.files import check_outputs, write_file
 from pyharness.cli.kit.options import json_option
 from pyharness.host import process_state
 from pyharness.model.errors import HarnessError, UsageError
@@ -52,9 +53,17 @@ _STATUSES = (
     metavar="SECONDS",
     help="Look again and again, so many seconds apart, and say which ranks have moved; until Ctrl-C or the job's end.",
 )
+@click.option("--html", "html_file", metavar="FILE", help="Write a page to look at in a browser, too.")
 @click.option("--core", "are_cores", is_flag=True, help="The arguments are core files of ranks.")
 def command(
-    targets: tuple[str, ...], *, as_json: bool, threads: bool, are_files: bool, are_cores: bool, watch: float | None
+    targets: tuple[str, ...],
+    *,
+    as_json: bool,
+    threads: bool,
+    are_files: bool,
+    are_cores: bool,
+    watch: float | None,
+    html_file: str | None,
 ) -> None:
     """Show all ranks of a distributed job in one tree, with the collective each waits in, and name who is to blame.
 
@@ -62,11 +71,14 @@ def command(
     there is one job. Each rank stands for some milliseconds; nothing is left attached, and the program needs no
     preparation: torch's flight recorder is read from its memory.
     """
+    from pyharness.ranks.shown.page import page
     from pyharness.ranks.shown.text import job_lines
     from pyharness.ranks.shown.threads import thread_lines
 
+    check_outputs({"--html": html_file}, targets if are_files or are_cores else ())
     if watch:
-        _refuse_with_watch(as_json=as_json, threads=threads, are_files=are_files, are_cores=are_cores)
+        given = {"--json": as_json, "--threads": threads, "--merge": are_files, "--core": are_cores}
+        _refuse_with_watch({**given, "--html": html_file is not None})
         _watch(targets, watch)
         return
     if are_files or are_cores:
@@ -79,13 +91,16 @@ def command(
         output.write_lines(job_lines(job, verdict, output.columns()))
         if threads:
             output.write_lines(thread_lines(job, output.columns()))
+    if html_file is not None:
+        written = write_file(html_file, page(job, verdict), "open it in a browser")
+        if not as_json:
+            output.write_lines([Line(""), written])
     if verdict.is_fault:
         raise SystemExit(1)
 
 
-def _refuse_with_watch(**given: bool) -> None:
-    names = {"as_json": "--json", "threads": "--threads", "are_files": "--merge", "are_cores": "--core"}
-    if wrong := next((names[name] for name, is_given in given.items() if is_given), ""):
+def _refuse_with_watch(given: dict[str, bool]) -> None:
+    if wrong := next((name for name, is_given in given.items() if is_given), ""):
         raise UsageError(f"--watch shows the tree, and takes no {wrong}.", "Leave one of them out.")
 
 

@@ -10,13 +10,9 @@ from dataclasses import replace
 
 import pytest
 
+from kit.made_job import a_job
 from kit.paths import PROGRAMS
 from kit.ranked_job import RankedJob, free_port
-from pyharness.model.frames import Frame
-from pyharness.model.ranks.collective import Collective, Group
-from pyharness.model.ranks.job import Job
-from pyharness.model.ranks.rank import Rank
-from pyharness.model.threads import ThreadStack
 from pyharness.ranks.processes import Table
 
 FAULTS = PROGRAMS / "ranks" / "faults.py"
@@ -92,6 +88,14 @@ def test_ranks_that_multiprocessing_started(await_fault, launched):
     assert 'times thread "gloo_tcp_loop", of ranks 0-2' in shown
 
 
+def test_a_page(pyharness, tmp_path):
+    written = pyharness("ranks", "--merge", write(tmp_path / "a.json", a_job(4, culprit=1)), "--html", "a.html")
+    assert "a.html: " in written.stdout
+    assert "pyharness ranks" in (pyharness.folder / "a.html").read_text()
+    over = pyharness("ranks", "--merge", str(tmp_path / "a.json"), "--html", str(tmp_path / "a.json"))
+    assert "would overwrite" in over.stderr
+
+
 def test_a_watch_says_what_moves(pyharness):
     with RankedJob(FAULTS, "sleeps") as job:
         job.judged(lambda verdict: verdict.is_fault)
@@ -116,23 +120,6 @@ def test_core_files_of_all_ranks(pyharness, tmp_path):
     assert found["verdict"]["culprits"] == [1]
     assert "It waits for a mutex in native_lock (" in found["verdict"]["sentence"]
     assert "is not a core file" in pyharness("ranks", "--core", __file__).stderr
-
-
-def a_job(size, host="one", culprit=None):
-    """Ranks that wait in the second collective, but for one that sleeps."""
-
-    def rank(number):
-        first, second = (Collective("all_reduce", count, created=1.0 + count) for count in (1, 2))
-        made = (replace(first, state="completed"), *(() if number == culprit else (second,)))
-        inner = Frame("native", "clock_nanosleep" if number == culprit else "c10d::Work::wait", plumbing=True)
-        own = Frame("python", f"layer{number % 40}", f"/model/train{number % 40}.py", number % 40 + 1)
-        frames = (inner, own, Frame("python", "main", "/model/train.py", 3))
-        group = Group("0", "default_pg", (), made)
-        return Rank(
-            number, host, 100 + number, world=size, threads=(ThreadStack(1, "", frames),), groups=(group,), taken=90.0
-        )
-
-    return Job("train.py", tuple(rank(number) for number in range(size)))
 
 
 def write(path, job, ranks=slice(None)):

@@ -22,17 +22,18 @@ _NOTES = 5
 
 def job_lines(job: Job, verdict: Verdict, width: int | None = None) -> Iterator[Line]:
     """The job in a line, its tree, what could not be seen, and the verdict."""
-    yield Line(_title(job), "title")
+    yield title(job)
     yield from tree_lines(job, verdict.culprits, width)
     yield from _notes(job)
     yield Line("")
     style: Style = "bad" if verdict.is_fault else "good" if verdict.kind == "moves" else "warn"
-    said = _said(verdict)
-    for text in [said] if width is None else textwrap.wrap(said, max(width, _NARROWEST)):
+    whole = said(verdict)
+    for text in [whole] if width is None else textwrap.wrap(whole, max(width, _NARROWEST)):
         yield Line(text, style)
 
 
-def _said(verdict: Verdict) -> str:
+def said(verdict: Verdict) -> str:
+    """The verdict as one text, its culprits first."""
     if not verdict.culprits:
         return verdict.sentence
     of = named(verdict.culprits)
@@ -41,13 +42,14 @@ def _said(verdict: Verdict) -> str:
     return f"culprit{'s' * (len(verdict.culprits) != 1)}: {said}"
 
 
-def _title(job: Job) -> str:
+def title(job: Job) -> Line:
+    """The job in a line."""
     hosts = sorted({rank.host for rank in job.ranks})
     where = f" on {len(hosts)} hosts" if len(hosts) > 1 else ""
     count = len(job.ranks)
     held = max((rank.held for rank in job.ranks), default=0.0)
     stood = f"; each stood for at most {held * 1000:.0f} ms" if held else ""
-    return f"{count} rank{'s' * (count != 1)} of {job.name} (world {job.world}){where}{stood}"
+    return Line(f"{count} rank{'s' * (count != 1)} of {job.name} (world {job.world}){where}{stood}", "title")
 
 
 def _notes(job: Job) -> Iterator[Line]:

@@ -41,11 +41,11 @@ class Step:
 def tree_lines(job: Job, culprits: Collection[int], width: int | None) -> Iterator[Line]:
     """The tree of the main threads; of very many ways, those of the culprits and of most ranks."""
     waits = {wait.rank: wait for wait in waits_of(job)}
-    names = {position: _name(rank, position) for position, rank in enumerate(job.ranks)}
-    tree = prefix_tree((position, _path(rank, waits)) for position, rank in enumerate(job.ranks))
+    names = {position: name_of(rank, position) for position, rank in enumerate(job.ranks)}
+    tree = prefix_tree((position, path_of(rank, waits)) for position, rank in enumerate(job.ranks))
     wanted = {position for position, rank in enumerate(job.ranks) if rank.number in culprits}
     rows = _branches(tree, wanted, "")
-    labels = {members: _label(members, names) for members, _, _ in rows}
+    labels = {members: label(members, names) for members, _, _ in rows}
     column = max(map(len, labels.values()), default=0)
     for members, lead, step in rows[:_MOST_LINES]:
         yield _line(f"{labels[members]:<{column}}  {lead}", step, width)
@@ -53,12 +53,13 @@ def tree_lines(job: Job, culprits: Collection[int], width: int | None) -> Iterat
         yield Line(f"… {len(rows) - _MOST_LINES} more lines; --json has all", "dim")
 
 
-def _name(rank: Rank, position: int) -> int:
+def name_of(rank: Rank, position: int) -> int:
     """The number that a rank is shown by: those without one come behind all ranks."""
     return rank.number if rank.number is not None else -1 - position
 
 
-def _label(members: tuple[int, ...], names: dict[int, int]) -> str:
+def label(members: tuple[int, ...], names: dict[int, int]) -> str:
+    """The ranks of a node in brackets, as ranges; their number where that would be long."""
     numbers = [names[member] for member in members]
     known = in_ranges(number for number in numbers if number >= 0)
     unknown = sum(number < 0 for number in numbers)
@@ -66,7 +67,8 @@ def _label(members: tuple[int, ...], names: dict[int, int]) -> str:
     return f"[{text if len(text) <= _MAX_NUMBERS else f'{len(numbers)} ranks'}]"
 
 
-def _path(rank: Rank, waits: dict[int, Wait]) -> list[Step]:
+def path_of(rank: Rank, waits: dict[int, Wait]) -> list[Step]:
+    """The lines of a rank's main thread, outermost first, and what it does in the end."""
     frames = users_frames(rank.main.frames) if rank.main else []
     last = _last(rank, waits.get(rank.number if rank.number is not None else -1))
     return [*(_of_frame(frame) for frame in reversed(frames)), last]
