@@ -17,6 +17,7 @@ OWN_PATH = {
     "test_kernel_values.py": "a program of its own, in its text",
     "test_mi_fuzz.py": "a program of its own, in its text",
     "test_oldest_python.py": "a program of its own, in its text",
+    "write_ranks_page.py": "a program that node runs",
 }
 """Files that edit ``sys.path`` → for what."""
 

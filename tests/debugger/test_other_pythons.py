@@ -1,12 +1,11 @@
 """Programs of every Python that is here, with our native half in them: one file of it serves all versions."""
 
 import json
-import sys
 
 import pytest
 
 from kit import builds
-from kit.interpreters import cases, interpreters
+from kit.interpreters import a_newer_python, cases, interpreters
 from kit.marks import line_of
 from kit.paths import PROGRAMS
 
@@ -36,8 +35,7 @@ def test_out_of_native_code_and_on(version, pyharness):
     ]
 
 
-@pytest.mark.skipif(sys.version_info >= (3, 12), reason="this Python has the newer syntax, too")
-@pytest.mark.skipif("3.12" not in interpreters(), reason="there is no Python 3.12")
+@a_newer_python("3.12")
 def test_syntax_of_a_newer_python(pyharness, tmp_path):
     script = tmp_path / "newer.py"
     script.write_text("type Whole = int\ndef it():\n    return Whole.__name__\nprint(it())\n")

@@ -73,6 +73,7 @@ SINCE = {
         "dictvalues.values": ("struct _dictvalues", "values"),
     },
     (3, 12): {
+        "interpreter.modules": ("PyInterpreterState", "imports.modules"),
         "interpreter.ceval_gil": ("PyInterpreterState", "ceval.gil"),
         "gil.last_holder": ("struct _gil_runtime_state", "last_holder"),
         "gil.locked": ("struct _gil_runtime_state", "locked"),
@@ -124,8 +125,6 @@ ONLY = {
         "thread.cframe": ("PyThreadState", "cframe"),
     },
     (3, 11): {"frame.is_entry": ("struct _PyInterpreterFrame", "is_entry")},
-    # From 3.13 on the process says it itself.
-    (3, 12): {"interpreter.modules": ("PyInterpreterState", "imports.modules")},
 }
 BETWEEN_11_12 = {
     "thread.cframe": ("PyThreadState", "cframe"),

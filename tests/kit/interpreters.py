@@ -134,3 +134,11 @@ def reader(pid):
 def python_of(pid):
     with reader(pid) as read:
         yield find_python(Memory(read), loaded(pid))
+
+
+def a_newer_python(version: str) -> pytest.MarkDecorator:
+    """An interpreter of that version, which is newer than this one."""
+    ours = "{}.{}".format(*sys.version_info)
+    older = tuple(map(int, ours.split("."))) < tuple(map(int, version.split(".")))
+    reason = f"there is no Python {version} that is newer than this one"
+    return pytest.mark.skipif(not older or version not in interpreters(), reason=reason)

@@ -41,6 +41,7 @@ OFFSETS: dict[tuple[int, int], dict[str, int]] = {
         "int.tag": 32,
         "interpreter.ceval_gil": 16,
         "interpreter.id": 7272,
+        "interpreter.modules": 7664,
         "interpreter.next": 7264,
         "interpreter.threads_head": 7344,
         "keys.indices": 32,
