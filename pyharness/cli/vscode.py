@@ -11,6 +11,7 @@ import click
 from pyharness.cli.grammar import completers
 from pyharness.cli.grammar.verb import Verb
 from pyharness.cli.kit import launch_json, output
+from pyharness.host.missing import check_link
 from pyharness.host.regular_file import read_text
 from pyharness.host.whole_file import write_whole
 from pyharness.model.errors import HarnessError, UsageError
@@ -67,6 +68,7 @@ def _inside(folder: Path, script: Path) -> str:
     for file in (folder / script, script):
         if file.is_file() and file.resolve().is_relative_to(folder.resolve()):
             return file.resolve().relative_to(folder.resolve()).as_posix()
+        check_link(file, str(script))
     raise UsageError(f"There is no script {str(script)!r} in {folder.resolve()}.", "Name it relative to the folder.")
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import os
 from pathlib import Path
 
@@ -38,6 +39,7 @@ def check_script(script: str, folder: Path | None = None, *, once: bool = False)
             "Write it into a file first; `pyharness run` takes it as it is.",
         )
     if not _exists(path):
+        check_link(path, script)
         near = nearest(script, _beside(script, folder, ".py"))
         raise UsageError(f"There is no script {script!r}.", near or "Name a Python file, or use -m for a module.")
     if not os.access(path, os.R_OK):
@@ -52,6 +54,30 @@ def check_named_from(path: Path) -> None:
             f"{path} is named from the current folder, which is not there any more.",
             "Go into another folder, or give the whole path.",
         )
+
+
+def check_link(path: str | os.PathLike[str], named: str) -> None:
+    """``UsageError`` for a path whose symbolic links lead nowhere: no other name is meant by it."""
+    check_no_loop(path, named)
+    if os.path.islink(path) and not os.path.exists(path):  # noqa: PTH110, PTH114  (Path raises for some names)
+        raise UsageError(
+            f"{named!r} is a symbolic link to {os.readlink(path)!r}, which is not there.",  # noqa: PTH115
+            "Make it lead to a file, or name the file itself.",
+        )
+
+
+def check_no_loop(path: str | os.PathLike[str], named: str) -> None:
+    """``UsageError`` for a path whose symbolic links lead back to themselves."""
+    try:
+        os.stat(path)  # noqa: PTH116  (it says why)
+    except ValueError:  # a name that no file can have
+        return
+    except OSError as error:
+        if error.errno == errno.ELOOP:
+            raise UsageError(
+                f"{named!r} cannot be opened: its symbolic links lead round in a loop.",
+                "`ls -l` shows where each leads. Make one lead to a file.",
+            ) from error
 
 
 def check_module(name: str) -> None:

@@ -7,10 +7,7 @@ from __future__ import annotations
 
 import os
 import stat
-from typing import TYPE_CHECKING
-
-if TYPE_CHECKING:
-    from pathlib import Path
+from pathlib import Path
 
 _MOST_OF_NAME = 100
 """Characters of a file's name in that of the file beside it: names may have 255 bytes."""
@@ -46,7 +43,7 @@ def write_output(path: Path, data: bytes) -> None:
     if path.exists() and not path.is_file():  # /dev/stdout may be a pipe, which has no name to resolve to
         path.write_bytes(data)
         return
-    whole = path.resolve()
+    whole = Path(os.path.realpath(path))
     if not os.access(whole.parent, os.W_OK):
         whole.write_bytes(data)
     else:

@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Literal
 
 from pyharness.host.folders import current_folder
+from pyharness.host.missing import check_link
 from pyharness.host.visible import is_file, is_folder
 from pyharness.model.application import is_archive
 from pyharness.model.conditions.condition import compile_condition
@@ -216,7 +217,7 @@ def _native_op(kind: str, name: str, word: str, condition: str) -> Where:
 
 def folders_of(*scripts: str) -> list[Path]:
     """Where files are looked for: here, and beside the scripts, whose neighbours are named by their bare names."""
-    found = [current_folder(), *(_folder_of(Path(script).resolve()) for script in scripts if script)]
+    found = [current_folder(), *(_folder_of(Path(os.path.realpath(script))) for script in scripts if script)]
     return list(dict.fromkeys(filter(None, found)))
 
 
@@ -283,6 +284,8 @@ def _existing(file: str, folders: Sequence[Path], root: str) -> str:
             raise UsageError(f"{file!r} is not a regular file.", "Name a Python file.")
         if archive := next((str(each) for each in Path(path).parents if is_archive(each)), ""):
             raise _in_archive(f"{file!r} lies in an archive, {archive}", archive)
+    for folder in folders:
+        check_link(f"{root}{folder / file}", file)
     known = [
         str(path.relative_to(folder))
         for folder in [_here(each, root) for each in folders]

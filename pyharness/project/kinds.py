@@ -10,6 +10,7 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, Literal
 
 from pyharness.host.folders import current_folder
+from pyharness.host.missing import check_link
 from pyharness.host.visible import is_file
 from pyharness.model.errors import HarnessError, UsageError, nearest
 from pyharness.project.reading import jit_calls, setup_file
@@ -68,6 +69,7 @@ def check_folder(root: Path) -> None:
     if os.access(root, os.F_OK) and not os.access(root.resolve(), os.R_OK | os.X_OK):  # a folder above it may be closed
         raise HarnessError(f"{root} cannot be read.", "Ask its owner for the permission, or copy the project.")
     if not os.access(root, os.F_OK) or not root.is_dir():
+        check_link(root, str(root))
         known = [one.name for one in os.scandir(root.parent)] if os.access(root.parent, os.R_OK | os.X_OK) else []
         raise UsageError(f"There is no folder {str(root)!r}.", nearest(root.name, known) or "Name your project's.")
 

@@ -95,6 +95,21 @@ CASES = {
     "stack /proc/self/mem": "cannot be read",
     "stack pipe": "pipe is not a file",
     "stack nowhere": "nowhere cannot be read: No such file",
+    **dict.fromkeys(
+        (
+            "step loop",
+            "debug loop",
+            "run loop",
+            "trace loop/x.py",
+            "trace ok.py -o loop",
+            "vscode --script loop",
+            "step ok.py --at py:loop:1",
+            "fx verify loop.py:x ok.py:x",
+            "init loop",
+        ),
+        "lead round in a loop",
+    ),
+    "step nowhere": "a symbolic link to 'gone', which is not there",
     "stack endless": "endless is not a file",
     "vscode --build it endless-project": "is not a file",
     "vscode --build it --overwrite piped-project": "is not a file",
@@ -128,6 +143,8 @@ def here(tmp_path, monkeypatch):
         (tmp_path / name).write_bytes(bytes(range(256)) * 4)
     os.mkfifo(tmp_path / "pipe")
     (tmp_path / "nowhere").symlink_to("gone")
+    for name in ("loop", "loop.py"):
+        (tmp_path / name).symlink_to(name)
     (tmp_path / "endless").symlink_to("/dev/zero")
     for what in ("pipe", "endless"):
         project = tmp_path / {"pipe": "piped-project", "endless": "endless-project"}[what]

@@ -6,7 +6,7 @@ import os
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from pyharness.host.missing import no_folder
+from pyharness.host.missing import check_no_loop, no_folder
 from pyharness.host.whole_file import write_output
 from pyharness.model.errors import HarnessError, UsageError
 from pyharness.model.text.styled_line import Line
@@ -36,7 +36,7 @@ def _are_one(file: str, other: str) -> bool:
     """Whether what is written to one is lost from the other: a device or a pipe loses nothing."""
     if Path(file).exists() and Path(other).exists():
         return Path(file).samefile(other) and Path(file).is_file()
-    return Path(file).resolve() == Path(other).resolve()
+    return os.path.realpath(file) == os.path.realpath(other)
 
 
 def check_name(option: str, name: str) -> None:
@@ -50,6 +50,7 @@ def check_name(option: str, name: str) -> None:
 def check_writable(file: str) -> None:
     """Before the program runs for an hour."""
     path = Path(file)
+    check_no_loop(path, file)
     if path.is_dir():
         raise UsageError(f"{file!r} is a folder.", "Name a file to write.")
     if not path.parent.is_dir():

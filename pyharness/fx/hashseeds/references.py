@@ -12,6 +12,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from pyharness.host.missing import check_link
 from pyharness.host.running_now import running
 from pyharness.model.errors import HarnessError, UsageError, nearest
 
@@ -125,6 +126,7 @@ def _name(thing: Any) -> str:
 @functools.cache
 def _of_file(path: Path) -> ModuleType:
     if not path.is_file():
+        check_link(path, str(path))
         raise UsageError(
             f"There is no file {str(path)!r}.",
             nearest(path.name, (each.name for each in path.parent.glob("*.py"))) or _FORM,

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from pathlib import Path
 
 import gdb
@@ -18,7 +19,7 @@ def ph_core(argument: str) -> None:
     """Open a core file: ph-core FILE; ph-bt, ph-tensor and gdb's own commands then read what the program left."""
     if not argument:
         raise UsageError("Open what?", "Write ph-core FILE.")
-    path = Path(argument).expanduser().resolve()
+    path = Path(os.path.realpath(Path(argument).expanduser()))
     if not path.is_file():
         raise UsageError(
             f"There is no file {argument!r}.", f"Paths begin at {Path.cwd()}; `pyharness doctor` says where cores go."

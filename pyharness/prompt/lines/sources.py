@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
+import os
 import select
 import signal
 import socket
 import sys
 from collections import deque
-from pathlib import Path
 from typing import TYPE_CHECKING, Protocol
 
 from pyharness.host.regular_file import read_text
@@ -110,7 +110,7 @@ class Lines:
         self._source = source
         self._screen = screen
         self._waiting = deque(first)
-        self._files: list[tuple[Path, int]] = []
+        self._files: list[tuple[str, int]] = []
         """Files whose lines are being read, the innermost last, and how many lines wait behind each."""
 
     @property
@@ -125,7 +125,7 @@ class Lines:
 
     def put_first(self, path: str) -> None:
         """Have the lines of a file read before all others; ``UsageError`` where that would never end."""
-        file, behind = Path(path).resolve(), len(self._waiting)
+        file, behind = os.path.realpath(path), len(self._waiting)
         if any(file == each for each, _ in self._files):
             raise UsageError(f"{path} is a file whose commands are being done: they would never end.", "Leave it out.")
         lines = [line.rstrip("\r\n") for line in file_lines(path)]
