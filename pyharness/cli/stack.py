@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import click
 
@@ -10,6 +11,11 @@ from pyharness.cli.grammar import completers
 from pyharness.cli.grammar.verb import Verb
 from pyharness.cli.kit import output
 from pyharness.cli.kit.options import full_option, json_option
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from pyharness.model.threads import ThreadStack
 
 _EXAMPLES = (
     ("what a program that hangs is doing", "pyharness stack train.py"),
@@ -47,15 +53,32 @@ def command(target: str, *, as_json: bool, full: bool, variables: bool, thread: 
     where = _resolve(target)
     output.progress(f"reading the stacks of {target}")
     threads = dump_stacks(where, thread=thread, limit=limit or MAX_FRAMES, variables=variables)
+    seen = Surroundings(where) if isinstance(where, int) else None
+    changes = _changes(where, seen.root if seen else "", threads)
     if as_json:
-        output.write_json({"target": str(where), "threads": [one.to_json() for one in threads]})
+        shown = [one.to_json() for one in threads]
+        output.write_json({"target": str(where), "threads": shown, "changed_sources": changes})
         return
-    if isinstance(where, int):
-        seen = Surroundings(where)
+    if seen:
         look_below(seen.root)
         if seen.number_there:
             output.write_lines([Line(f"Process {where} is {seen.number_there}.")])
     output.write_lines(format_threads(threads, Style(full=full, width=output.columns())))
+    for sentence in changes:
+        output.note(sentence)
+
+
+def _changes(where: int | Path, root: str, threads: Sequence[ThreadStack]) -> list[str]:
+    """What is to be said of sources that were written since the process, or the core file, was made."""
+    from pyharness.debugger.changed_sources import ChangedSources
+
+    said: dict[str, None] = {}
+    if isinstance(where, Path):
+        sources = ChangedSources.of_core(where, said.setdefault)
+    else:
+        sources = ChangedSources.of_process(where, root, said.setdefault)
+    sources.shown(frame for one in threads for frame in one.frames)
+    return list(said)
 
 
 def _resolve(target: str) -> int | Path:

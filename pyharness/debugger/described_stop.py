@@ -27,6 +27,7 @@ def described(shell: Shell, stopped: Stopped, origin: Frame | None) -> Stop:
             Frame("native", place.function, place.file, place.line, fx=place.fx, library=place.library),
             place.note,
         )
+    shell.sources.shown([frame])
     return explained(shell, stopped, Stop(stopped.reason, frame, stopped.thread, note=note), origin)
 
 

@@ -27,6 +27,12 @@ class StackFrame:
 
 def merged_stack(shell: Shell, thread: int) -> list[StackFrame]:
     """The stack, innermost frame first; empty for a thread that runs, where gdb is not there to hold it."""
+    stack = _merged(shell, thread)
+    shell.sources.shown(each.frame for each in stack)
+    return stack
+
+
+def _merged(shell: Shell, thread: int) -> list[StackFrame]:
     focus = shell.machine.focus
     if focus is not None and thread == focus.thread:
         if focus.language == "native":

@@ -17,6 +17,7 @@ if TYPE_CHECKING:
 
     from pyharness.debugger import machine as m
     from pyharness.debugger.breakpoint import Breakpoint
+    from pyharness.debugger.changed_sources import ChangedSources
     from pyharness.debugger.failed_conditions import FailedCondition
     from pyharness.debugger.native.side import NativeSide
     from pyharness.debugger.python.side import PythonSide
@@ -37,6 +38,7 @@ class Shell(ABC):
     immobile = ""
     """Why nothing can go on or be changed; empty where it can."""
     process: Process
+    sources: ChangedSources
 
     def __init__(self, machine: m.Machine, python: PythonSide, events: Events, listener: Listener | None) -> None:
         self._events = events
@@ -64,6 +66,10 @@ class Shell(ABC):
         self._told: m.Stopped | None = None
         """The stop that the listener was told of."""
         self._told_once: set[str] = set()
+
+    def _tell_important(self, text: str) -> None:
+        """Tell a person what holds at each stop at the first, in every front door."""
+        self._tell_once(text, "important")
 
     def _tell_once(self, text: str, category: str = "console") -> None:
         """Tell what holds at each stop in a library at the first."""

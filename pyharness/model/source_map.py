@@ -101,6 +101,11 @@ def map_of(file: str) -> SourceMap | None:
     return _load_file(path, modified)
 
 
+def is_generated(file: str) -> bool:
+    """Whether torch or pyharness wrote the file as it generated code."""
+    return bool(_WRAPPER.search(file)) or map_of(file) is not None
+
+
 def path_of(file: str) -> str:
     """Where the map of ``file`` lies: beside it, and in our own folder for a file of torch's cache."""
     if _WRAPPER.search(file):

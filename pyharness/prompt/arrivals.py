@@ -63,6 +63,7 @@ class Arrivals:
         self._count_hits(shell, stopped, position.top.frame)
         self._fresh_line()
         session.screen.write_lines(fitted(stop_lines(stop, self._count), session.screen, stop.frame.language))
+        shell.sources.shown([stop.frame])
         if stop.reason == "step" and (request == "out" or _function_of(origin) != _function_of(stop.frame)):
             self._tell_returned(shell, position)
         self._look(position, shell, stop, origin)

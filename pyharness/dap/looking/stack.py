@@ -43,6 +43,7 @@ def stack_trace(session: Session, arguments: Arguments) -> Message:
     if thread not in session.frames.stacks and (start, levels) == (0, 1) and focus and focus.language == "python":
         shown = python_frames(session.require_program(), thread, 8)[:1] if thread == focus.thread else []
         if shown:
+            session.require_program().sources.shown(each.frame for each in shown)
             return {"stackFrames": [_to_dap(session, shown)], "totalFrames": len(shown) + 1}  # more, so ask again
     rows = list(_rows(session, session.stack(thread)))
     end = start + levels if levels else len(rows)

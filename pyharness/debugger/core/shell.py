@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from pyharness.debugger import machine as m
+from pyharness.debugger.changed_sources import ChangedSources
 from pyharness.debugger.core.header import check_core, check_program
 from pyharness.debugger.core.native import IMMOBILE, REOPEN, CoreLostError, CoreNative
 from pyharness.debugger.python.side import PythonSide
@@ -82,7 +83,8 @@ class CoreShell(Shell):
         super().__init__(CoreMachine(opened), CorePython(), heard, listener)
         self._contents = opened.contents
         self.native = self._core
-        self._core.on_hint = lambda text: self._tell_once(text, "important")
+        self._core.on_hint = self._tell_important
+        self.sources = ChangedSources.of_core(Path(core.path), self._tell_important)
         self.process = CoreProcess(self._contents.pid)
         heard.put(("core", self._contents.lacks))
 

@@ -7,6 +7,7 @@ from contextlib import contextmanager, suppress
 from typing import TYPE_CHECKING, Any
 
 from pyharness.debugger import machine as m
+from pyharness.debugger.changed_sources import ChangedSources
 from pyharness.debugger.live.actions import Actions
 from pyharness.debugger.live.agent import ask_agent
 from pyharness.debugger.live.debugpy_events import DebugpyEvents
@@ -108,7 +109,8 @@ class LiveShell(Shell):
         except BaseException:
             python.close()
             raise
-        self.breakpoints.root = self.process.surroundings.root
+        self.breakpoints.root = root = self.process.surroundings.root
+        self.sources = ChangedSources.of_process(self.process.pid, root, self._tell_important)
 
     # --- what comes in ------------------------------------------------------------------------------------------------
 
@@ -286,7 +288,7 @@ class LiveShell(Shell):
             prepared.asking.ending.seconds = self.python.asking.seconds
             prepared.asking.on_interrupt = self.interrupt
             prepared.on_note = self._tell_once
-            prepared.on_hint = lambda text: self._tell_once(text, "important")
+            prepared.on_hint = self._tell_important
             prepared.attach(self.process.pid)
             self.native = prepared
             prepared.load_symbols()
