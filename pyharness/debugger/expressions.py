@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import re
 from typing import TYPE_CHECKING, Literal
 
 from pyharness.debugger.merged_stack import python_place
 from pyharness.debugger.native.variables import NativeVariables, NoValueError
+from pyharness.model.conditions.op_names import MENTION
 from pyharness.model.errors import HarnessError
 from pyharness.model.frozen import frozen
 from pyharness.model.variable import Variable
@@ -19,6 +21,10 @@ if TYPE_CHECKING:
     from pyharness.model.frames import Language
 
 _CXX = "Give a C++ expression of this frame, a register as $rax"
+_NO_SYMBOL = re.compile(r"(?:^|cannot be evaluated here: )No symbol ")
+_RAISED = re.compile(r"([\w.]+)(?:: |$)")
+_NOT_PYTHONS = {"NameError", "SyntaxError"}
+"""What Python raises where the expression is none of its own."""
 _PREFIXES: tuple[tuple[Language, str], ...] = (("python", "py:"), ("native", "native:"))
 
 
@@ -100,8 +106,30 @@ def _by_the_program(
     problem = f"{answer.prints}{answer.problem}"
     if expression.language == "python":
         raise HarnessError(problem)
+    if refused and is_gdbs_alone(expression.text, refused.message, answer.problem):
+        raise refused
+    if refused and is_pythons_alone(expression.text, refused.message, answer.problem):
+        raise HarnessError(problem)
     said = refused.message.rstrip(".") if refused else ""
     raise HarnessError(f"{said}. In Python: {problem}", f"{_CXX}, or one of Python.")
+
+
+def is_gdbs_alone(expression: str, said_gdb: str, problem: str) -> bool:
+    """Whether gdb knows what an expression names, by which it was refused, and Python has no such name."""
+    return problem.startswith(tuple(_NOT_PYTHONS)) and is_known(expression, said_gdb)
+
+
+def is_pythons_alone(expression: str, said_gdb: str, problem: str) -> bool:
+    """Whether Python knows what an expression names, and gdb has no such name."""
+    raised = _RAISED.match(problem)
+    return raised is not None and raised[1] not in _NOT_PYTHONS and not is_known(expression, said_gdb)
+
+
+def is_known(expression: str, said_gdb: str) -> bool:
+    """Whether gdb, by which an expression was refused, knows what it names."""
+    if "is no value of this stop" in said_gdb:
+        return bool(MENTION.search(expression))
+    return bool(said_gdb) and not _NO_SYMBOL.search(said_gdb)
 
 
 def _why_not(shell: Shell, shown: StackFrame) -> str:

@@ -92,12 +92,13 @@ AT_AN_OP = {
     "{in0[1, 0]} of {in0.shape}": "2.0 of [3, 2]",
     "{in0[1, 0:1]}, {in0[-1][0]}, {in0[2:]}": "[2.0], 2.0, [[2.0, 2.0]]",
     "{in1}, {in2}": "Tensor float32 [2] cpu [1.0, 1.0], 1",
-    "{in0[3]}": "<in0[3]: there are 3 elements. Items are counted from 0, or from the end with -1.>",
-    "{in0[0, 0, 0]}": "<in0[0, 0, 0]: 2.0 has no elements. Give at most an index for each dimension.>",
+    "{in0[3]}": "<in0[3] is out of range: in0 has 3 elements. Items are counted from 0, or from the end with -1.>",
+    "{in0[0, 0, 0]}": "<in0[0, 0, 0] has one index too many: in0[0, 0] is 2.0. "
+    "Give at most an index for each dimension.>",
     "{in2.shape}": "<in2.shape: in2 is 1, no tensor. {has}>",
     "{in0.sum()}": "<in0.sum() is more than can be read from memory. {has}>",
     "{in0[0, 0]:.2f}": "<in0[0, 0]:.2f is more than can be read from memory. {has}>",
-    "{in3}": "<in3 is no value of this stop. {has}>",
+    "{in3}": "<in3 is no value of this stop: {has}>",
     "{py:x}": "<x: no Python is run at an op. Of a tensor, in0.shape, in0[0] and in0[0:2] can be read>",
 }
 
@@ -117,8 +118,7 @@ LISTED = {
     "{in0}": "[float32[2, 3], float32[1, 3]]",
     "{in0[1].shape} {in0[1][0, 2]} {in0[1][0:]}": "[1, 3] 0.0 [[0.0, 0.0, 0.0]]",
     "{in1}": "0",
-    "{in0[2]}": "<in0[2]: in0 is [float32[2, 3], float32[1, 3]], no tensor. aten::cat has in0, in0[0], in0[1], in1; "
-    "out0 only after it. Of a tensor, in0[0].shape, in0[0][0] and in0[0][0:2] can be read.>",
+    "{in0[2]}": "<in0[2] is out of range: in0 has 2 elements. Items are counted from 0, or from the end with -1.>",
 }
 
 

@@ -256,7 +256,7 @@ REFUSED = {
     "len(points)": "len(points) cannot be evaluated: ",
     "plain.computed": "plain.computed cannot be evaluated: ",
     "product + 1": "product + 1 cannot be evaluated: ",
-    "numbers[1000]": "there are 250 items",
+    "numbers[1000]": "numbers has 250 elements",
     "plain.second['none']": "there is no such key",
     "nosuch": "There is no variable 'nosuch' in this frame.",
     "x +": "is not a Python expression",

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from pyharness.debugger.expressions import Expression
+from pyharness.debugger.expressions import Expression, is_gdbs_alone, is_known, is_pythons_alone
 from pyharness.debugger.merged_stack import merged_stack, python_place
 from pyharness.debugger.python.asking import with_prints
 from pyharness.debugger.python.dap_client import RequestError
@@ -41,7 +41,7 @@ def text_of(shell: Shell, stop: Stop, typed: str, level: int) -> str:
         problem = f"{answer.prints}{answer.problem}"
         if wanted.language == "python":
             raise RequestError(problem)
-        raise _unknown(wanted.text, said_gdb, problem)
+        raise _unknown(wanted.text, said_gdb, answer.problem, problem)
     return with_prints(answer.prints, answer.text)
 
 
@@ -51,8 +51,14 @@ def _python_place(shell: Shell, thread: int, level: int) -> tuple[str, int, int]
     return python_place(stack, own[checked_level(level, len(own))])
 
 
-def _unknown(expression: str, said_gdb: str, problem: str) -> HarnessError:
+def _unknown(expression: str, said_gdb: str, raised: str, problem: str) -> HarnessError:
     """The error of an expression without a value; gdb may know what it names, and not what it does with it."""
-    if said_gdb and not said_gdb.startswith("No symbol "):
-        return HarnessError(f"gdb has no value for {expression!r}: {said_gdb}", f"In Python: {problem}")
+    message, _, remedy = said_gdb.partition("\n")
+    known = f"gdb has no value for {expression!r}: {message}"
+    if is_gdbs_alone(expression, message, raised):
+        return HarnessError(message if expression in message else known, remedy)
+    if is_pythons_alone(expression, message, raised):
+        return RequestError(problem)
+    if message and is_known(expression, message):
+        return HarnessError(known, f"In Python: {problem}")
     return HarnessError(f"{expression!r} is known neither to gdb nor to Python here.", problem)

@@ -13,14 +13,12 @@ from typing import Any
 import gdb
 
 from pyharness.ingdb.functions import native_names
+from pyharness.model.conditions.op_names import NAME
 from pyharness.model.frozen import frozen
 
 FUNCTION = "pyharness_python_line"
 _ARGUMENTS = {"i386:x86-64": ("rdi", "rsi", "rdx", "rcx"), "aarch64": ("x0", "x1", "x2", "x3")}
 """Registers of a function's first arguments: the trap has no debug info, so that stepping never enters it."""
-NAME = r"(?:in\d+|out\d*)"
-"""How what goes into an op or a node is called, and what comes out."""
-MENTION = re.compile(rf"\b{NAME}\b")
 _TENSOR = re.compile(NAME)
 _PAGE = 4096
 _MAX_TEXT = 1 << 16

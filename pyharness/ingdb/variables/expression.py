@@ -168,9 +168,12 @@ class _Python:
         for kind in ("list", "tuple"):
             if kind in kinds and isinstance(key, int):
                 count, items = self._values.sequence(whole, _MAX_ITEMS, kind=kind)
-                if not -count <= key < count:
-                    raise HarnessError(f"{ast.unparse(tree)}: there are {count} items.", tensor_parts.COUNT)
-                return items[key]
+                number = tensor_parts.counted(count, key, ast.unparse(tree.value), ast.unparse(tree))
+                if number >= len(items):
+                    raise HarnessError(
+                        f"{ast.unparse(tree)} is too far behind: {_MAX_ITEMS} items are read from memory."
+                    )
+                return items[number]
         if "dict" in kinds:
             return self._value_of(whole, key, tree)
         raise self._refused(tree)
@@ -190,7 +193,8 @@ class _Python:
         content = item.content
         if content is None or not isinstance(index, int) or not content.indexed:
             raise self._refused(tree)
-        return page(content, tensor_parts.counted(content, index, ast.unparse(tree)), 1, "indexed")[0]
+        number = tensor_parts.counted(content.indexed, index, ast.unparse(tree.value), ast.unparse(tree))
+        return page(content, number, 1, "indexed")[0]
 
     def _refused(self, tree: ast.expr) -> HarnessError:
         return HarnessError(f"{ast.unparse(tree)} cannot be evaluated: {self._reason()}.", f"{_FORMS} {self._remedy()}")

@@ -28,7 +28,7 @@ _REMEDY = "Give a C++ expression of this frame, or a register as $rax."
 def native_value(expression: str, frame: gdb.Frame, *, whole: bool) -> Item:
     """The value as an item; ``HarnessError`` says why there is none."""
     frame.select()
-    if item := op_values.op_item(expression, frame, _number):
+    if item := op_values.op_item(expression, frame, _number, whole=whole):
         return item
     if item := kernel_item(expression, frame):
         return item
@@ -43,14 +43,14 @@ def native_value(expression: str, frame: gdb.Frame, *, whole: bool) -> Item:
     except gdb.error as error:
         stop, said = op_values.here(frame), expressions.said(error)
         if stop and said.startswith("No symbol"):  # without symbols of any program gdb says something else of the name
-            raise HarnessError(f"{expression} is no value of this stop.", op_values.takes(stop)) from error
+            raise op_values.unknown(stop, expression) from error
         remedy = op_values.takes(stop) if stop else _REMEDY
         raise HarnessError(f"{expression} cannot be evaluated here: {said}", remedy) from error
 
 
 def text_of(expression: str, frame: gdb.Frame) -> str:
     """The value as a text; ``gdb.error`` of what gdb refused."""
-    item = op_values.op_item(expression, frame, _number) or kernel_item(expression, frame)
+    item = op_values.op_item(expression, frame, _number, whole=True) or kernel_item(expression, frame)
     if item is None and (slices.split(expression) or op_values.here(frame)):
         item = native_value(expression, frame, whole=True)
     found = item or _found(expression)
@@ -58,7 +58,10 @@ def text_of(expression: str, frame: gdb.Frame) -> str:
 
 
 def _number(index: str) -> int:
-    return int(expressions.evaluate(index))
+    value = expressions.evaluate(index)
+    if value.type.strip_typedefs().code == gdb.TYPE_CODE_FLT:  # C++ would cut it
+        raise gdb.error(f"{index} is no whole number.")
+    return int(value)
 
 
 def _found(expression: str) -> gdb.Value | Item:
@@ -101,15 +104,15 @@ def _sliced(expression: str, sliced: Sliced, frame: gdb.Frame, *, whole: bool) -
     try:
         bounds = slices.bounds_of(sliced, _number)
         indices = [_number(index) for index in sliced.indices]
-        item = op_values.op_item(sliced.base, frame, _number)
-        if item is None and not indices:
+        if not indices:
             value = _value(sliced.base)
             if found := slices.of_value(expression, value, bounds, whole=whole):
                 return found
     except gdb.error as error:
         said = expressions.said(error)
         raise HarnessError(f"{expression} cannot be evaluated here: {said}", slices.FORMS) from error
-    item = tensor_parts.element(item or native_value(sliced.base, frame, whole=False), indices, expression)
+    item = tensor_parts.element(native_value(sliced.base, frame, whole=False), indices, sliced.base, expression)
+    tensor_parts.check_has_elements(item, sliced.base, expression)
     return slices.of_item(expression, item, bounds, whole=whole)
 
 

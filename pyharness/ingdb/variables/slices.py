@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from itertools import islice
 from typing import TYPE_CHECKING
 
@@ -24,6 +25,7 @@ _IN_A_LINE, _IN_MORE = 20, 200
 _MAX_LENGTH = 1 << 32
 _NOT_THERE = "<Cannot access memory"
 """What gdb says in place of a number."""
+_SCOPE = re.compile(r"::\s*[A-Za-z_~]")
 _OPENING, _CLOSING, _QUOTES = "([{", ")]}", "\"'"
 FORMS = "Write a slice as in Python, at the end of the expression: p[0:16]."
 
@@ -77,13 +79,18 @@ def _bounds(inside: str) -> list[str]:
 
 
 def parted(inside: str, mark: str) -> list[str]:
-    """What a mark parts: one in brackets or quotes parts nothing, neither does the colon of ``a::b``."""
+    """What a mark parts: one in brackets or quotes parts nothing, neither do the colons of ``a::b``."""
     begins, found = 0, []
     for at, letter in _outside_brackets(inside):
-        if letter == mark and (mark != ":" or ":" not in (inside[at - 1 : at], inside[at + 1 : at + 2])):
+        if letter == mark and (mark != ":" or not _is_of_scope(inside, at)):
             found.append(inside[begins:at].strip())
             begins = at + 1
     return [*found, inside[begins:].strip()]
+
+
+def _is_of_scope(inside: str, at: int) -> bool:
+    """Whether a colon is one of the two before a name of C++; those of ``[::2]`` leave out a bound."""
+    return any(_SCOPE.match(inside, begin) for begin in (at - 1, at) if begin >= 0)
 
 
 def _outside_brackets(inside: str) -> Iterator[tuple[int, str]]:
@@ -165,7 +172,7 @@ def of_item(text: str, whole_item: Item, bounds: slice, *, whole: bool) -> Item:
     if not known and isinstance(content, Printed) and content.is_sequence:
         known = content.named
     if content is None or (not known and not _is_empty(whole_item)):
-        raise HarnessError(f"{text} cannot be shown: {whole_item.variable.type or 'it'} has no elements.", FORMS)
+        raise HarnessError(f"{text} cannot be shown: {split_base(text)} has no elements.", FORMS)
     numbers = range(*bounds.indices(known))
     return _item(text, Part(content, numbers), whole_item.variable.type, whole=whole)
 

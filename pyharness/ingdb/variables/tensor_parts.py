@@ -15,7 +15,6 @@ from pyharness.model.frozen import frozen
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
-    from pyharness.ingdb.variables.items import Content
 
 COUNT = "Items are counted from 0, or from the end with -1."
 _ATTRIBUTE = re.compile(r"(.*[^\s.])\s*\.\s*([^\W\d]\w*)", re.DOTALL)
@@ -42,7 +41,11 @@ def split(expression: str) -> PartOf | None:
 
 def part(item: Item, asked: PartOf, text: str, number: Callable[[str], int]) -> Item:
     """The part of a tensor or of its rows, called ``text``; ``number`` evaluates an index."""
-    found = _attribute(item, asked, text) if asked.attribute else element(item, map(number, asked.indices), text)
+    found = (
+        _attribute(item, asked, text)
+        if asked.attribute
+        else element(item, map(number, asked.indices), asked.base, text)
+    )
     return Item(replace(found.variable, name=text, evaluate=text), found.content)
 
 
@@ -58,25 +61,43 @@ def child(item: Item, name: str) -> Item | None:
     return next((each for each in page(item.content, 0, 0, "named") if each.variable.name == name), None)
 
 
-def element(item: Item, indices: Sequence[int] | map[int], text: str) -> Item:
-    """The element, or the row, behind the indices."""
+def element(item: Item, indices: Sequence[int] | map[int], base: str, text: str) -> Item:
+    """The element, or the row, behind the indices of ``base``, which is ``item``; ``text`` is all of the expression."""
+    taken: list[str] = []
     for index in indices:
+        before = f"{base}[{', '.join(taken)}]" if taken else base
         content = item.content
-        if content is None or not content.indexed:
-            raise HarnessError(f"{text}: {_what(item)} has no elements.", "Give at most an index for each dimension.")
-        item = page(content, counted(content, index, text), 1, "indexed")[0]
+        if content is None:
+            raise one_too_many(text, before, item.variable.value)
+        check_has_elements(item, before, text)
+        item = page(content, counted(content.indexed, index, before, text), 1, "indexed")[0]
+        taken.append(str(index))
     return item
 
 
-def counted(content: Content, index: int, text: str) -> int:
-    """The number of an element from the first; ``HarnessError`` for one that is not there."""
-    if not -content.indexed <= index < content.indexed:
-        raise HarnessError(f"{text}: there are {content.indexed} elements.", COUNT)
-    return index % content.indexed
+def counted(count: int, index: int, base: str, text: str) -> int:
+    """The number from the first of one of the ``count`` elements of ``base``; ``HarnessError`` for none of them."""
+    if not -count <= index < count:
+        raise HarnessError(f"{text} is out of range: {base} has {count} element{'s' * (count != 1)}.", COUNT)
+    return index % count
 
 
-def _what(item: Item) -> str:
-    return item.variable.value if item.content is None else (item.variable.type or "it")
+def one_too_many(text: str, base: str, value: str) -> HarnessError:
+    """The error of an index behind what is no tensor, or no row of one any more."""
+    return HarnessError(
+        f"{text} has one index too many: {base} is {value}.", "Give at most an index for each dimension."
+    )
+
+
+def check_has_elements(item: Item, base: str, text: str) -> None:
+    """``HarnessError`` for a tensor without elements that could be counted: it has no dimensions, or lies elsewhere."""
+    if not isinstance(item.content, TensorContent):
+        return
+    info = item.content.info
+    if info.unreadable:
+        raise HarnessError(f"{text} cannot be read: {info.unreadable}.")
+    if not info.sizes:
+        raise one_too_many(text, base, "a tensor without dimensions")
 
 
 def _attribute(item: Item, asked: PartOf, text: str) -> Item:
