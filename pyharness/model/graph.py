@@ -51,6 +51,37 @@ class GraphNode:
 
 
 @frozen
+class KernelNode:
+    """A node that one call of a kernel computes."""
+
+    name: str
+    stored: bool
+    """Whether the kernel writes its value to memory; other kernels that need it may compute it again."""
+    lines: tuple[int, ...] = ()
+    """The lines of C++ that work for it."""
+
+
+@frozen
+class KernelBox:
+    """One call of a kernel that inductor made of some of a graph's nodes."""
+
+    name: str
+    """Name that the wrapper calls it by: ``cpp_fused_add_gelu_0``."""
+    file: str | None
+    """Path of its ``.cpp``; ``None`` where torch wrote none."""
+    call: int
+    """Equal code is one kernel: which of its calls this is, counted from 1."""
+    calls: int
+    nodes: tuple[KernelNode, ...]
+    """In the order of the graph."""
+
+    @property
+    def title(self) -> str:
+        """The name, with the number of the call where there are several."""
+        return f"{self.name}, call {self.call} of {self.calls}" if self.calls > 1 else self.name
+
+
+@frozen
 class Graph:
     """A graph and the ``forward`` that was generated from it."""
 
@@ -60,6 +91,8 @@ class Graph:
     nodes: tuple[GraphNode, ...]
     file: str = ""
     """Where the code lies; empty where it has no file."""
+    kernels: tuple[KernelBox, ...] = ()
+    """What inductor made of it, in the order in which its wrapper calls them."""
 
     @cached_property
     def by_name(self) -> Mapping[str, GraphNode]:

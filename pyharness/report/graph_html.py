@@ -1,18 +1,22 @@
-"""Graphs as one HTML page, drawn in layers and grouped by module."""
+"""Graphs as one HTML page, drawn in layers and grouped by module, those of inductor by kernel as well."""
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from pyharness.model.results.kernels_text import ranges
 from pyharness.model.text.source_line import short_path, source_line
+from pyharness.report.graph_kernels import placed
 from pyharness.report.graph_table import origin_text
 from pyharness.report.single_page import single_page
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Iterator, Sequence
 
     from pyharness.model.graph import Graph, GraphNode
 
+BY_KERNEL = "by kernel"
+"""Behind the title of a graph that is drawn in boxes of its kernels."""
 _SCRIPTS = (
     "page/units.js",
     "graph_page/graphs.js",
@@ -45,17 +49,31 @@ def graph_page(graphs: Sequence[tuple[str, str, Graph]], program: str) -> str:
         _SCRIPTS,
         title=f"{program} · pyharness fx",
         search="node, op, module, line",
-        data={"program": program, "graphs": [_graph(*each) for each in graphs]},
+        data={"program": program, "graphs": [drawing for each in graphs for drawing in _drawings(*each)]},
     )
 
 
-def _graph(title: str, maker: str, graph: Graph) -> dict[str, Any]:
+def _drawings(title: str, maker: str, graph: Graph) -> Iterator[dict[str, Any]]:
+    """By module, and by kernel where there are kernels."""
+    head = {"maker": maker, "file": short_path(graph.file) if graph.file else ""}
     numbers = {node.name: number for number, node in enumerate(graph.nodes)}
-    nodes = [_node(graph, node, numbers) for node in graph.nodes]
-    return {"title": title, "maker": maker, "file": short_path(graph.file) if graph.file else "", "nodes": nodes}
+    nodes = [_node(graph, node, [numbers[name] for name in node.inputs if name in numbers]) for node in graph.nodes]
+    yield {"title": title, **head, "kernels": None, "nodes": nodes}
+    if graph.kernels:
+        boxes = [{"title": each.title, "file": short_path(each.file or "")} for each in graph.kernels]
+        yield {"title": f"{title} {BY_KERNEL}", **head, "kernels": boxes, "nodes": list(_in_kernels(graph))}
 
 
-def _node(graph: Graph, node: GraphNode, numbers: dict[str, int]) -> dict[str, Any]:
+def _in_kernels(graph: Graph) -> Iterator[dict[str, Any]]:
+    nodes = placed(graph)
+    numbers = {each: number for number, each in enumerate(nodes)}
+    lines = [{node.name: ranges(node.lines) for node in box.nodes} for box in graph.kernels]
+    for each in nodes:
+        kernel = {"kernel": each.box, "lines": "" if each.box is None else lines[each.box].get(each.node.name, "")}
+        yield {**_node(graph, each.node, [numbers[value] for value in each.inputs]), **kernel}
+
+
+def _node(graph: Graph, node: GraphNode, inputs: list[int]) -> dict[str, Any]:
     return {
         "name": node.name,
         "op": node.op,
@@ -67,5 +85,5 @@ def _node(graph: Graph, node: GraphNode, numbers: dict[str, int]) -> dict[str, A
         "code": graph.statement(node),
         "origin": origin_text(node),
         "source": source_line(node.origin_file, node.origin_line),
-        "inputs": [numbers[name] for name in node.inputs if name in numbers],
+        "inputs": inputs,
     }

@@ -35,9 +35,9 @@ def folder(tmp_path_factory):
 def run(folder):
     """``pyharness fx compiled`` of the program; with other folders where they are named."""
 
-    def run(*words, torch="torch", home="home"):
+    def run(*words, torch="torch", home="home", verb="compiled"):
         environment = {**environment_of(folder / home), "TORCHINDUCTOR_CACHE_DIR": inductor.cache(folder / torch)}
-        return Command(environment, folder)("fx", "compiled", "script.py", *words)
+        return Command(environment, folder)("fx", verb, "script.py", *words)
 
     return run
 
@@ -124,6 +124,24 @@ def test_people_read_kernels_with_their_nodes_and_the_lines_of_each(made, folder
     place = rf"\S*script\.py:{marks.line_of('residual', folder / 'script.py')}"
     assert any(re.match(rf" +erf ← gelu +blocks\.0 +{place} +lines \d+, \d+$", line) for line in lines)
     assert any(re.match(rf" +erf_1 ← gelu_1 +blocks\.1 +{place} +lines \d+, \d+$", line) for line in lines)
+
+
+@pytest.mark.usefixtures("made")
+def test_a_drawing_has_the_nodes_in_boxes_of_their_kernels_though_torch_has_the_code_in_its_cache(run, folder):
+    page = folder / "graphs.html"
+    assert run("-o", page, verb="draw").returncode == 0
+    data = json.loads(re.search(r'<script[^>]* id="data">(.*?)</script>', page.read_text(), re.DOTALL)[1])
+    drawn = [each for each in data["graphs"] if each["kernels"]]
+    assert [each["maker"] for each in drawn] == ["AOT forward", "AOT backward"]
+    titles = [[kernel["title"] for kernel in each["kernels"]] for each in drawn]
+    assert titles[0] == ["cpp_fused_add_gelu_0, call 1 of 2", "cpp_fused_add_gelu_0, call 2 of 2"]
+    assert all((folder / kernel["file"]).is_file() for each in drawn for kernel in each["kernels"])
+    nodes = {node["name"]: node for node in drawn[0]["nodes"]}
+    gelu = ("mul", "mul_1", "erf", "add", "mul_2", "add_1")
+    assert {nodes[name]["kernel"] for name in gelu} == {0}
+    assert {nodes[name]["kernel"] for name in ("primals_1", "permute", "addmm", "addmm_1", "output")} == {None}
+    assert {node["module"] for node in drawn[1]["nodes"] if node["kernel"] is not None} >= {"blocks.0", "blocks.1"}
+    assert {node["shape"] for node in drawn[1]["nodes"] if node["name"].startswith("mul")} == {"float32[5, 20]"}
 
 
 def test_a_torch_that_lacks_a_part_compiles_as_ever_and_the_part_is_named(run):

@@ -93,6 +93,16 @@ def test_a_kernel_of_several_layers_has_a_map_for_each(tmp_path, capsys):
     assert shared.uses[0].nodes != shared.uses[1].nodes
 
 
+def test_a_kernel_that_lays_out_what_a_function_of_torchs_takes_does_not_compute_that_ones_node(tmp_path):
+    with kernel_oracle.watched(tmp_path) as verdict:
+        model = torch.nn.Sequential(torch.nn.Conv2d(2, 3, 3), torch.nn.ReLU())
+        torch.compile(model)(torch.randn(1, 2, 5, 5)).sum().backward()
+    assert not verdict.wrong, "\n".join(verdict.wrong)
+    computed = {name for kernel in verdict.kernels for use in kernel.uses for name in use.nodes}
+    assert "where" in computed
+    assert "convolution_backward" not in computed
+
+
 def wrong(kernel):
     """The map with the values of two nodes exchanged."""
     names = list(dict.fromkeys(held.node for use in kernel.uses for line in use.lines for held in line.holds))

@@ -66,6 +66,26 @@ test('parameters that a compiler made inputs stand in the module that uses them,
   assert.equal(await page.locator('.handle').count(), 2);
 }));
 
+test('by kernel: a box for each call, with the kernel’s name and file, and nothing else in a box', () => opened('kernels', async (page, { details, node, settled }) => {
+  await page.locator('#graphs').selectOption({ label: 'Model-1 by kernel' });
+  await page.keyboard.press('0');
+  await settled();
+  assert.match(await page.locator('#summary').innerText(), /3 calls of kernels/);
+  const groups = await page.evaluate(() => {
+    const label = element => element.closest('.group').querySelector(':scope > .handle .label')?.textContent ?? '';
+    return [...document.querySelectorAll('.node')].map(element => [element.querySelector('.line').textContent.split(' ')[0], label(element)]).filter(([, text]) => text);
+  });
+  assert.deepEqual(groups.map(([name, label]) => [name, label.slice(0, 24)]), [
+    ['first_mul', '▾ cpp_fused_mul_0'],
+    ['second_linear', '▾ cpp_fused__native_batc'],
+    ['first_mul', '▾ cpp_fused__native_batc'],
+    ['second_mul', '▾ cpp_fused__native_batc'],
+  ]);
+  assert.ok(groups.every(([, label]) => label.length < 60), groups.join());
+  await node('second_mul').click();
+  for (const part of [/kernel\s+name\s+cpp_fused__native_batch_norm_\w+_1, call 1 of 2/, /file\s+\/cache\/ab\/cpp_\w+\.main\.cpp/, /lines\s+7-8/]) assert.match(await details(), part);
+}));
+
 test('a group closes and opens by a click on its name, and stays where it is', () => opened(60, async (page, { settled }) => {
   const label = page.locator('.handle', { hasText: /^▾ blocks\.0$/ });
   const before = await label.boundingBox(), nodes = await page.locator('.node').count();

@@ -1,6 +1,8 @@
 """Graphs made up for the page: of any size, and with names that try to be markup."""
 
-from pyharness.model.graph import Graph, GraphNode
+from dataclasses import replace
+
+from pyharness.model.graph import Graph, GraphNode, KernelBox, KernelNode
 
 HOSTILE = "</script><img src=x onerror='window.ran = true'>"
 _OPS = ["call_module", "call_function", "call_method", "get_attr"]
@@ -41,6 +43,26 @@ def compiled_graph():
         nodes += [linear, GraphNode(f"{module}_mul", "call_function", "mul", module, 3, None, None, None, scale, "")]
     nodes.append(GraphNode("output", "output", "output", None, 4, None, None, None, (nodes[-1].name,), ""))
     return Graph("Compiled", "", tuple(nodes))
+
+
+def fused_graph():
+    """As inductor compiles it: one kernel for both products, one for the second again, called twice."""
+    graph = compiled_graph()
+    long = "cpp_fused__native_batch_norm_legit_functional_convolution_backward_relu_threshold_backward_1"
+    boxes = [
+        ("cpp_fused_mul_0", 1, ["first_mul"]),
+        (long, 1, ["first_mul", "second_mul"]),
+        (long, 2, ["second_linear"]),
+    ]
+    kernels = [
+        KernelBox(name, f"/cache/ab/{name}.main.cpp", call, 2 if name == long else 1, tuple(map(_stored, nodes)))
+        for name, call, nodes in boxes
+    ]
+    return replace(graph, kernels=tuple(kernels))
+
+
+def _stored(name):
+    return KernelNode(name, stored=True, lines=(7, 8))
 
 
 def hostile_graph():

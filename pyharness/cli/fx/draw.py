@@ -26,11 +26,12 @@ def command(*, program: Program, which: str | None, file: str | None) -> int:
     """Run SCRIPT and draw the graphs that it makes, as one HTML file that needs nothing else.
 
     Nodes show op, generated line, module and shape, and lie in boxes of the modules that made them; click, search and
-    zoom. --json says where the file is and which graphs it has.
+    zoom. What torch.compile's inductor compiled is drawn a second time, in boxes of its kernels. --json says where the
+    file is and which graphs it has.
     """
     file = file if file is not None else f"{Path(program.command.script).stem}.graphs.html"
     check_outputs({"--output": file}, program.command.files())
-    made = run(program)
+    made = run(program, kernels=True)
     chosen = made.chosen(which)
     text = graph_page([(each.title, each.made.maker, each.graph) for each in chosen], Path(made.script).name)
     line = write_file(file, text, "open it in a browser")

@@ -106,15 +106,16 @@ graph_option = click.option(
 )
 
 
-def run(program: Program, export: dict[str, Any] | None = None) -> Made:
+def run(program: Program, export: dict[str, Any] | None = None, *, kernels: bool = False) -> Made:
     """Run it to its end; ``HarnessError`` where it made no graph.
 
+    ``kernels``: have inductor lower all graphs anew, and know which kernel computes which node.
     ``export``: see ``pyharness.debuggee.entries.graphs.Request``; what was written is then in ``Made.exported``.
     """
     program.command.check()
     click.get_current_context().meta[_RAN] = True
     with exchange("graphs") as folder:
-        request = {"everything": program.everything, "export": export}
+        request = {"everything": program.everything, "export": export, "kernels": kernels}
         code = run_entry(
             "graphs",
             program.command,

@@ -46,6 +46,8 @@ class Request:
 
     everything: bool = False
     """Also those that torch makes for itself."""
+    kernels: bool = False
+    """Also what inductor makes of them, which takes nothing from its cache then."""
     export: dict[str, Any] | None = None
     """Which graph to export and where to: ``graph``, ``to``, ``imports``, ``overwrite``."""
 
@@ -63,9 +65,12 @@ class _Collected:
         """torch.fx is there."""
         from pyharness.debuggee.watched import graph_doors
         from pyharness.debuggee.watched.graphs_made import GraphsMade
+        from pyharness.debuggee.watched.kernels_drawn import KernelsDrawn
 
         self._made = GraphsMade(keep=self._request.export is not None)
         self._made.follow()
+        if self._request.kernels:
+            KernelsDrawn(self._made).follow()
         graph_doors.follow(self._made.note)
 
     def write(self) -> None:

@@ -6,7 +6,7 @@ import contextlib
 import functools
 import sys
 import weakref
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
 from pyharness.fx.code import files
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
     from torch.fx import GraphModule
 
-    from pyharness.model.graph import Graph
+    from pyharness.model.graph import Graph, KernelBox
 
 _MOST = 50
 """Versions of one GraphModule that are kept: the first one and the latest."""
@@ -39,9 +39,11 @@ class _Made:
     dropped: int = 0
     seen: bool = False
     """Whether a call of the latest version was looked at."""
+    became_code: bool = False
+    """Whether inductor has lowered it: what torch keeps of it then has lost its places and shapes."""
 
     def add(self, graph: Graph) -> None:
-        if self.versions and self.versions[-1][0] == graph:
+        if self.became_code or (self.versions and self.versions[-1][0] == graph):
             return
         self.seen = False
         self.versions.append((graph, {}))
@@ -77,6 +79,22 @@ class GraphsMade:
             for name, inner in module.named_modules():
                 if inner is not module and inner in self._of:
                     self.note(inner, f"{maker}, {name}")
+
+    def lowered(self, module: GraphModule) -> tuple[int, Graph]:
+        """The number of ``module`` for ``became``, and what inductor has just lowered."""
+        made = self._made(module)
+        made.maker = made.maker or "inductor"
+        graph = snapshot(module)
+        made.add(graph)
+        made.became_code = True
+        return self._all.index(made), graph
+
+    def became(self, number: int, graph: Graph, kernels: tuple[KernelBox, ...]) -> None:
+        """Note the kernels of a graph that was lowered."""
+        made = self._all[number]
+        made.versions = [
+            (replace(each, kernels=kernels) if each == graph else each, shapes) for each, shapes in made.versions
+        ]
 
     def result(self, *, everything: bool = False) -> list[MadeGraph]:
         """What was made by the user's code, and what torch's compilers handed on; ``everything``: their own, too."""

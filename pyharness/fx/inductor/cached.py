@@ -1,4 +1,4 @@
-"""Has inductor generate code anew that its cache has, and of which nobody made a map.
+"""Has inductor generate code anew that its cache has, and of which nobody made a map, or whose graph is wanted.
 
 Such code was compiled before pyharness saw the program. What is generated anew is the same to the byte, and the
 kernels that were compiled are used as they are: their names are the digests of their texts. So only the map is new.
@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections import Counter
 from typing import TYPE_CHECKING, Any
 
+from pyharness.fx.inductor.loading import LOWERED
 from pyharness.fx.inductor.private import replaced
 from pyharness.model.kernel_files import maps_of
 from pyharness.model.kernel_text import kernels_of
@@ -38,7 +39,12 @@ class Cached:
 
     def _hit(self, original: Callable[..., Any], graph: Any, info: Any, *args: Any, **named: Any) -> Any:
         text = getattr(graph, "source_code", None)
-        if isinstance(text, str) and self._refused[text] < _MOST and kernels_of(text) and maps_of(text) is None:
+        if isinstance(text, str) and self._refused[text] < _MOST and kernels_of(text) and _lacks(text):
             self._refused[text] += 1
             return None, info  # no hit: torch compiles the graph
         return original(graph, info, *args, **named)
+
+
+def _lacks(text: str) -> bool:
+    """Whether something is wanted of the graph that only torch's lowering of it tells."""
+    return bool(LOWERED) or maps_of(text) is None

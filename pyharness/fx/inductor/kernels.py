@@ -5,11 +5,12 @@ from __future__ import annotations
 import re
 import weakref
 from contextlib import contextmanager
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
 from pyharness.fx.inductor import marks
 from pyharness.fx.inductor.graphs import bytes_of, described, kind_of, nodes_of
+from pyharness.fx.inductor.loading import lowered as tell
 from pyharness.fx.inductor.loops import loops_around, shown, vector_lanes
 from pyharness.fx.inductor.private import replaced
 from pyharness.fx.inductor.wrappers import calls_in
@@ -157,6 +158,7 @@ class Kernels:
             graph.kind = kind_of(lowered)
             with self._safely("a graph's kernels"):
                 self._made(code.value, _maps(graph, code.value, code.line_map))
+                tell(code.value, lowered.module)
         return original(lowered, code)
 
 
@@ -168,9 +170,22 @@ def _maps(graph: _Graph, wrapper: str, contexts: Sequence[tuple[int, Node]]) -> 
         uses = tuple(_moved(use, text, plain) for plain, use in graph.uses.get(name, ()))
         kernels.append(KernelMap(name, digest_of(text), uses))
     graph.nodes.update({node.name: node for _, node in contexts if node.op == "call_function"})
+    own = _of_torch(wrapper, contexts)
+    kernels = [replace(each, uses=tuple(_without(own, use) for use in each.uses)) for each in kernels]
     calls = tuple(calls_in(wrapper, kernels, [(line, node.name) for line, node in contexts]))
     nodes = tuple(described(node) for node in graph.nodes.values())
     return KernelMaps(torch.__version__, graph.kind, nodes, tuple(kernels), calls)
+
+
+def _of_torch(wrapper: str, contexts: Sequence[tuple[int, Node]]) -> set[str]:
+    """The nodes that torch's own functions compute."""
+    calls = calls_in(wrapper, (), [(line, node.name) for line, node in contexts])
+    return {name for call in calls for name in call.nodes}
+
+
+def _without(others: set[str], use: KernelUse) -> KernelUse:
+    """A kernel that only lays out what a function of torch's is given has that one's node among its own."""
+    return replace(use, nodes=tuple(name for name in use.nodes if name not in others))
 
 
 def _kind(why: Written) -> LineKind:

@@ -1,8 +1,8 @@
-"""Who is told of each wrapper that torch loads, with its module."""
+"""Who is told of each graph that inductor has lowered, and of each wrapper that torch loads, with its module."""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -14,7 +14,17 @@ LISTENERS: list[Callable[[Wrapper, ModuleType], None]] = []
 """Functions that are called in turn when its kernels are there, before they run."""
 
 
+LOWERED: list[Callable[[str, Any], None]] = []
+"""Functions that get the wrapper's text and the GraphModule that became it; with one here, caches are not used."""
+
+
 def loaded(wrapper: Wrapper, module: ModuleType) -> None:
     """Tell them."""
     for each in tuple(LISTENERS):
         each(wrapper, module)
+
+
+def lowered(text: str, module: Any) -> None:
+    """Tell who wants to see what was lowered."""
+    for each in tuple(LOWERED):
+        each(text, module)

@@ -8,7 +8,7 @@ from pyharness.model.text.source_line import short_path
 from pyharness.model.text.styled_line import Line, in_parts
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Iterable, Iterator, Sequence
 
     from pyharness.model.results.kernels import CompiledKernel, CompiledWrapper, MappedKernelLine
 
@@ -61,7 +61,7 @@ def _nodes(mapped: Sequence[MappedKernelLine]) -> Iterator[Line]:
             (f"    {names[node]:{widths[0]}}", "fx"),
             (f"  {modules[node]:{widths[1]}}", ""),
             (f"  {places[node]:{widths[2]}}", "place"),
-            (f"  lines {_ranges([each.line for each in lines])}", "faint"),
+            (f"  lines {ranges([each.line for each in lines])}", "faint"),
         )
 
 
@@ -89,7 +89,7 @@ def _place(line: MappedKernelLine) -> str:
     return f"{short_path(file)}:{number}" if file else ""
 
 
-def _ranges(numbers: list[int]) -> str:
+def ranges(numbers: Iterable[int]) -> str:
     """``26, 31-33``."""
     runs: list[list[int]] = []
     for number in numbers:

@@ -37,7 +37,7 @@ const showGraph = number => {
   const graph = graphs[number];
   Object.assign(state, { graph: number, ...makeGroups(graph), selected: null, hits: [], hit: -1 });
   openEnough(state.root);
-  document.getElementById("summary").textContent = [graph.maker, countText(graph.nodes.length, "node"), graph.file].filter(Boolean).join(" · ");
+  document.getElementById("summary").textContent = [graph.maker, countText(graph.nodes.length, "node"), graph.kernels ? countText(graph.kernels.length, "call") + " of kernels" : "", graph.file].filter(Boolean).join(" · ");
   redraw();
   drawDetails();
   drawLegend();

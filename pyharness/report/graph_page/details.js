@@ -22,6 +22,7 @@ const drawDetails = () => {
   panel.replaceChildren(
     element("h2", {}, swatch, node.name),
     facts([["op", node.op], ["target", node.target], ["class", node.kind], ["module", node.module === null ? (node.op === "output" ? "" : "not recorded") : moduleText(node)], ["shape", node.shape]]),
+    ...(node.box ? [element("h3", {}, "kernel"), facts([["name", node.box.title], ["file", node.box.file], ["lines", node.lines]])] : []),
     ...(node.code ? [element("h3", {}, `generated code, line ${node.line}`), element("div", { className: "code" }, node.code)] : []),
     ...(node.origin ? [element("h3", {}, node.origin), element("div", { className: "code" }, node.source || "(the file cannot be read)")] : []),
     ...linksTo("inputs", node.inputs), ...linksTo("users", node.users));

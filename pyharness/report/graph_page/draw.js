@@ -28,7 +28,7 @@ const drawNode = (item, into) => {
 const drawClosed = (item, into) => {
   const element = shape("g", { class: "closed", "data-group": item.number, transform: `translate(${round(item.left)} ${round(item.over)})` },
     shape("rect", { class: "box", width: round(item.width), height: item.height, rx: 8 }),
-    shape("text", { class: "label", x: 14, y: 20 }, `▸ ${item.path}`));
+    shape("text", { class: "label", x: 14, y: 20 }, `▸ ${nameOf(item)}`));
   const small = shape("text", { class: "faint", x: 14, y: 38 }, countText(item.count, "node"));
   drawn.closed.set(item.number, element);
   known(element, into, item.left, item.over, item.left + item.width, item.over + item.height, [[], [small]]);
@@ -49,7 +49,9 @@ const drawGroup = (group, into) => {
     inside.append(shape("rect", { class: "frame", x: round(group.left), y: round(group.over), width: round(group.width), height: round(group.height), rx: 9 }));
     inside.append(shape("g", { class: "handle" },
       shape("rect", { x: round(group.left), y: round(group.over), width: round(group.width), height: HEAD, fill: "transparent" }),
-      shape("text", { class: "label", x: round(group.left + 10), y: round(group.over + 16) }, `▾ ${group.path}`)));
+      shape("text", { class: "label", x: round(group.left + 10), y: round(group.over + 16) }, `▾ ${nameOf(group)}`),
+      ...(group.file ? [shape("text", { class: "faint", x: round(group.left + group.width - 10), y: round(group.over + 16), "text-anchor": "end" }, shortFile(group.file))] : []),
+      ...(group.file ? [shape("title", {}, `${group.path}\n${group.file}`)] : [])));
   }
   const wires = shape("g", {}), items = shape("g", {});
   inside.append(wires, items);

@@ -16,6 +16,6 @@ const moduleText = node => node.module === null ? "" : node.module || "(root)";
 const cut = (text, length) => text.length > length ? `${text.slice(0, length - 1)}…` : text;
 
 for (const graph of graphs) {
-  graph.nodes.forEach((node, index) => Object.assign(node, { index, users: [] }));
+  graph.nodes.forEach((node, index) => Object.assign(node, { index, users: [], box: graph.kernels?.[node.kernel] }));
   for (const node of graph.nodes) for (const input of node.inputs) graph.nodes[input].users.push(node.index);
 }

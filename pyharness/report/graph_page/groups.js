@@ -1,4 +1,4 @@
-// Groups: a stretch of nodes of one call of a module, in the groups of the modules that it is in.
+// Groups: a stretch of nodes of one call of a module, in the groups of the modules that it is in; or of one kernel.
 const INPUTS = 4; // more are parameters that a compiler made inputs
 const ENOUGH = 160; // items that are shown at once, unless asked for more
 
@@ -42,20 +42,28 @@ const arrange = (nodes, homes) => {
   return staying.flatMap((index, place) => [...before[place], index]);
 };
 
+/** By kernel: nodes come in order, and even one alone has a box, which is named by its kernel. */
+const inKernels = nodes => ({ order: nodes.map(node => node.index), homes: nodes.map(node => node.box ? [String(node.kernel)] : []) });
+const inModules = nodes => {
+  const known = homesOf(nodes), order = arrange(nodes, known);
+  return { order, homes: order.map(index => known[index]) };
+};
+
 const makeGroups = graph => {
   let numbered = 0;
-  const known = homesOf(graph.nodes), order = arrange(graph.nodes, known), homes = order.map(index => known[index]);
+  const { order, homes } = graph.kernels ? inKernels(graph.nodes) : inModules(graph.nodes), least = graph.kernels ? 1 : 2;
+  const named = (path, { box }) => ({ path: box ? box.title : path, file: box?.file ?? "" });
   const leaf = (node, parent) => ({ kind: "node", node, parent, first: node.index, count: 1 });
   const fill = (group, low, high, depth) => {
     for (let index = low; index < high;) {
       const part = homes[index][depth];
       let end = index + 1;
       if (part !== undefined) while (end < high && homes[end][depth] === part) end++;
-      if (part === undefined || end === index + 1) {
+      if (part === undefined || end < index + least) {
         group.children.push(leaf(graph.nodes[order[index]], group));
         end = index + 1;
       } else {
-        group.children.push(inner({ kind: "group", number: ++numbered, path: homes[index].slice(0, depth + 1).join("."), parent: group, children: [], first: index, count: end - index, open: true }, index, end, depth + 1));
+        group.children.push(inner({ kind: "group", number: ++numbered, ...named(homes[index].slice(0, depth + 1).join("."), graph.nodes[order[index]]), parent: group, children: [], first: index, count: end - index, open: true }, index, end, depth + 1));
       }
       index = end;
     }

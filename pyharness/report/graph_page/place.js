@@ -57,7 +57,7 @@ const placeAll = (group, ranks) => {
     for (const vertex of rank) Object.assign(vertex, { x: vertex.x - left, top: y, bottom: y + height, y: y + (height - vertex.height) / 2 });
     y += height + (index + 1 < ranks.length ? gaps[index] : 0);
   });
-  const label = group.path.length * WIDE + 40;
+  const label = nameOf(group).length * WIDE + 40 + (group.file ? FILE * NARROW : 0);
   group.width = Math.max(label, all.reduce((most, vertex) => Math.max(most, vertex.x + vertex.width), 0) + PADDING);
   group.height = y + PADDING;
 };

@@ -1,10 +1,10 @@
-// Finds nodes by a part of their name, op, target, class, module, shape or lines.
+// Finds nodes by a part of their name, op, target, class, module, kernel, shape or lines.
 const field = document.getElementById("search");
 const hits = document.getElementById("hits");
 
 const search = () => {
   const wanted = field.value.trim().toLowerCase();
-  const texts = node => [node.name, node.op, node.target, node.kind, node.module ?? "", node.shape, node.origin];
+  const texts = node => [node.name, node.op, node.target, node.kind, node.module ?? "", node.shape, node.origin, node.box?.title ?? ""];
   const fits = saying => graphs[state.graph].nodes.filter(node => saying(node).some(text => text.toLowerCase().includes(wanted))).map(node => node.index);
   state.hit = -1;
   state.hits = wanted ? fits(texts) : [];
