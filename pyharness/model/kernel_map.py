@@ -31,6 +31,8 @@ class GraphNode:
     """The call that it came from, as Dynamo names that: ``gelu`` for ``erf``."""
     shape: tuple[int | None, ...] | None = None
     """Sizes of its tensor, ``None`` for one that a call decides; ``None`` for all where that is no tensor."""
+    assigned: str | None = None
+    """The node of Dynamo's graph that this one came from, named after the variable of yours where there is one."""
 
     @property
     def place(self) -> FxPlace:

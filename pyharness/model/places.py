@@ -21,13 +21,15 @@ def find(source_map: SourceMap, where: str) -> MappedLine | None:
     """The statement that ``where`` names, or ``None``.
 
     ``where`` is the name of a node, or a module path: the first op node that this module made itself, else the first
-    that a module below it made.
+    that a module below it made. Else it is a node of Dynamo's graph: the first that inductor made of that one.
     """
     below = f"{where}." if where else ""
     return (
         _first(source_map, lambda entry: entry.node == where and not entry.target.startswith(SAVED))
         or _first(source_map, lambda entry: entry.op in OPS and entry.module == where)
         or _first(source_map, lambda entry: entry.op in OPS and (entry.module or "").startswith(below))
+        or _first(source_map, lambda entry: where in entry.captured[:1])
+        or _first(source_map, lambda entry: where in entry.captured)
     )
 
 
@@ -66,11 +68,12 @@ def known_ops(source_map: SourceMap) -> tuple[str, ...]:
 
 
 def known_names(source_map: SourceMap) -> tuple[str, ...]:
-    """Every name that ``find`` takes: nodes, then module paths with the modules above them."""
+    """Every name that ``find`` takes: nodes, module paths with the modules above them, nodes of Dynamo's graph."""
     names = dict.fromkeys(entry.node for entry in source_map.lines)
     for path in dict.fromkeys(entry.module for entry in source_map.lines if entry.op in OPS and entry.module):
         parts = path.split(".")
         names.update(dict.fromkeys(".".join(parts[: count + 1]) for count in range(len(parts))))
+    names.update(dict.fromkeys(name for entry in source_map.lines for name in entry.captured))
     return tuple(names)
 
 

@@ -7,6 +7,7 @@ import re
 from contextlib import suppress
 from functools import cached_property, lru_cache
 from pathlib import Path
+from typing import Any
 
 from pyharness.host.regular_file import read_regular
 from pyharness.host.state import StateError, state_dir
@@ -38,6 +39,8 @@ class MappedLine:
     origin_line: int | None
     last_line: int | None = None
     """Last line of the statement, where it has more than one."""
+    captured: tuple[str, ...] = ()
+    """What Dynamo's graph calls the node that it is a part of, where inductor took that apart: ``gelu`` for ``erf``."""
 
     @property
     def place(self) -> FxPlace:
@@ -72,7 +75,16 @@ class SourceMap:
 
 def dump_lines(lines: tuple[MappedLine, ...]) -> str:
     """JSON text of the statements alone: the part of a map that does not depend on where its file lies."""
-    return json.dumps([vars(each) for each in lines])
+    return json.dumps([_dump_line(each) for each in lines])
+
+
+def _dump_line(line: MappedLine) -> dict[str, Any]:
+    """``captured`` is of few files: the names of the others are digests of maps without it."""
+    return {name: value for name, value in vars(line).items() if name != "captured" or value}
+
+
+def _load_line(data: dict[str, Any]) -> MappedLine:
+    return MappedLine(**{**data, "captured": tuple(data.get("captured", ()))})
 
 
 def load(text: str) -> SourceMap:
@@ -80,7 +92,7 @@ def load(text: str) -> SourceMap:
     data = parsed(text)
     if data.get("version") != 1:
         raise ValueError("not a pyharness source map of version 1")
-    return SourceMap(data["file"], data["graph"], tuple(MappedLine(**entry) for entry in data["lines"]))
+    return SourceMap(data["file"], data["graph"], tuple(map(_load_line, data["lines"])))
 
 
 @lru_cache(maxsize=256)

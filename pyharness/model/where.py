@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 
 KINDS = ("fx", "op", "node", "py", "native")
 SHAPES = (
-    ("fx:NODE", "the statement of a torch.fx node in the generated forward"),
+    ("fx:NODE", "the statement of a torch.fx node in generated code; of inductor's also a node of Dynamo's graph"),
     ("fx:MODULE.PATH", "the first op node that this module made"),
     ("op:NAMESPACE::NAME", "an op, whoever calls it"),
     ("op:NAME", "every generated statement that calls a function of this name"),

@@ -10,6 +10,7 @@ from pyharness.model.source_map import MappedLine, SourceMap, path_of
 
 if TYPE_CHECKING:
     from pyharness.model.kernel_files import Wrapper
+    from pyharness.model.kernel_map import GraphNode, WrapperCall
 
 
 def write_map(wrapper: Wrapper) -> bool:
@@ -30,9 +31,18 @@ def map_of_wrapper(wrapper: Wrapper) -> SourceMap | None:
     if maps is None:
         return None
     nodes = {node.name: node for node in maps.nodes}
-    lines = tuple(
-        MappedLine(call.line, node.name, "call_function", node.target, node.module, node.origin_file, node.origin_line)
-        for call in maps.calls
-        for node in (nodes[name] for name in call.nodes if name in nodes)
-    )
+    lines = tuple(_line(call, nodes[name]) for call in maps.calls for name in call.nodes if name in nodes)
     return SourceMap(wrapper.file, f"inductor's {maps.kind}", lines)
+
+
+def _line(call: WrapperCall, node: GraphNode) -> MappedLine:
+    return MappedLine(
+        call.line,
+        node.name,
+        "call_function",
+        node.target,
+        node.module,
+        node.origin_file,
+        node.origin_line,
+        captured=tuple(name for name in dict.fromkeys((node.captured, node.assigned)) if name),
+    )

@@ -1,6 +1,7 @@
 """``pyharness step`` into the kernels of an unchanged program that torch.compile compiles with its default backend."""
 
 import json
+import re
 from pathlib import Path
 
 import pytest
@@ -101,6 +102,23 @@ def test_a_node_or_a_module_is_the_wrappers_line_that_calls_its_kernel(stops, ca
     assert other["line"] > call["line"], "another call of the same kernel"
     assert (other["fx"]["node"], other["fx"]["module"]) == ("add_3", "blocks.1")
     assert (again["file"], again["fx"]["module"]) == (kernel["file"], "blocks.1")
+
+
+def test_a_node_of_dynamos_graph_is_the_wrappers_line_that_computes_its_first_part(stops):
+    """Forward and backward; ``x_1`` is a variable's name, for a call that torch calls ``add_1``."""
+    words = ("--at", "fx:gelu", "--at", "fx:hidden_1", "--at", "fx:x_1", *["--at", "fx:gelu_1"] * 2, "--kill")
+    first, linear, second, _, backward = stops(*words, torch="named")
+    assert [each["fx"]["node"] for each in (first, linear, second)] == ["add_1", "addmm_1", "add_3"]
+    assert len({each["file"] for each in (first, linear, second)}) == 1
+    assert [each["fx"]["module"] for each in (first, second, backward)] == ["blocks.0", "blocks.1", "blocks.1"]
+    assert text_of(backward).strip().startswith("cpp_fused_gelu_gelu_backward_0(")
+
+
+def test_names_near_to_an_unknown_one_are_those_of_dynamos_graph_too(folder):
+    cache = {"TORCHINDUCTOR_CACHE_DIR": inductor.cache(folder / "named")}
+    command = Command({**environment_of(folder / "home"), **cache}, folder)
+    result = command("step", "script.py", "--at", "fx:gelu_3", "--", "5")
+    assert re.search(r"Did you mean gelu_1, gelu\b", result.stderr), result.stderr
 
 
 def test_into_goes_to_the_loop_of_a_kernel_that_runs_in_parallel(stops):

@@ -9,7 +9,7 @@ PROGRAM = "compiled_loop.py"
 
 def test_a_kernels_nodes_and_buffers_are_scopes_and_expressions(dap, tmp_path, monkeypatch):
     monkeypatch.setenv("TORCHINDUCTOR_CACHE_DIR", inductor.cache(tmp_path / "torch"))
-    program = Debugging(dap.stdio(), PROGRAM).launch(functions=["fx:erf"], debugKernels=True, crashes=False)
+    program = Debugging(dap.stdio(), PROGRAM).launch(functions=["fx:gelu"], debugKernels=True, crashes=False)
     wrapper = program.stood()
     kernel = program.into(wrapper)
     assert kernel.function.startswith("cpp_fused_"), kernel.function

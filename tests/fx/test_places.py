@@ -40,6 +40,19 @@ def test_the_root(source_map):
     assert find(source_map, "").node == "sum_1"
 
 
+def test_a_node_of_dynamos_graph_is_the_first_of_its_parts_unless_the_name_is_another_nodes():
+    rows = [("mul", ("gelu",)), ("erf", ("gelu",)), ("add", ("add_1", "x")), ("gelu_1", ("gelu",)), ("y", ("x",))]
+    lines = tuple(
+        MappedLine(line, node, "call_function", node, f"{node}s", None, None, captured=captured)
+        for line, (node, captured) in enumerate(rows, 1)
+    )
+    made = SourceMap("/made.py", "inductor's forward", lines)
+    assert [find(made, name).node for name in ("gelu", "add_1", "x", "gelu_1")] == ["mul", "add", "y", "gelu_1"]
+    assert find(made, "erfs").node == "erf"
+    assert {"gelu", "add_1", "x"} <= set(known_names(made))
+    assert load(made.dump()) == made
+
+
 def test_known_names(source_map):
     names = known_names(source_map)
     assert {"relu_1", "blocks", "blocks.0", "blocks.1.norm", "output"} <= set(names)

@@ -96,8 +96,9 @@ def result_of(standing: Standing, name: str) -> str:
 
 def _nodes(standing: Standing, name: str) -> set[str]:
     """The node of that name, or all that a call of Dynamo's graph became."""
-    own = {node.name for node in standing.maps.nodes if node.name == name}
-    every = own or {node.name for node in standing.maps.nodes if node.captured == name}
+    nodes = standing.maps.nodes
+    own = {node.name for node in nodes if node.name == name} or {node.name for node in nodes if node.captured == name}
+    every = own or {node.name for node in nodes if node.assigned == name}
     read = {line.reads for line in standing.use.lines if line.reads}
     return every & (set(standing.use.nodes) | read)
 
