@@ -21,6 +21,8 @@ _SIGNATURE = re.compile(r'extern "C"\s+(?:\w+\s+)*?void\s+kernel\((.*?)\)', re.D
 _KERNEL = re.compile(r"^(\w+) = async_compile\.cpp_pybinding\([^\n]*?r'''(.*?)'''\)", re.DOTALL | re.MULTILINE)
 """A kernel in the text of a wrapper: what it is called, and its C++."""
 _PARAMETER = re.compile(r"(?P<type>.*?)\s*(?P<name>\w+)\s*$", re.DOTALL)
+_ALIAS = re.compile(r"\s*auto (\w+) = ((?:in_)?out_ptr\d+);")
+_TRANSPOSES = re.compile(r"\s*(?:at::vec::)?transpose_mxn<.*?>\((.*)\);")
 _OPENING, _CLOSING = "([{", ")]}"
 _LONGEST = 200
 """Lines that a statement may have."""
@@ -68,10 +70,24 @@ def parameters(text: str) -> tuple[Parameter, ...]:
 
 
 def is_written_first(text: str, pointer: str) -> bool:
-    """Whether a kernel writes to a buffer before it reads it: what was in there does not matter."""
-    body = text.partition("{")[2]
-    first = next((line for line in body.split("\n") if re.search(rf"\b{pointer}\b", line)), "")
-    return re.match(rf"\s*({pointer}\[.*\] = |\w+\.store\({pointer}\b)", first) is not None
+    """Whether a kernel writes to a buffer before it reads it: what was in there does not matter.
+
+    A buffer that takes the place of another within the kernel has a second name, by which it is read or written, too.
+    """
+    lines = text.partition("{")[2].split("\n")
+    named = [found for found in map(_ALIAS.match, lines) if found and found[2] == pointer]
+    names = "|".join([pointer, *(found[1] for found in named)])
+    uses = (line for line in lines if not _ALIAS.match(line) and re.search(rf"\b(?:{names})\b", line))
+    first = next(uses, "")
+    stored = re.match(rf"\s*(?:(?:{names})\[.*?\] = |[^;]*\.store\((?:{names})\b)", first)
+    return stored is not None or _is_transposed_into(first, names)
+
+
+def _is_transposed_into(line: str, names: str) -> bool:
+    """Whether a line transposes a block into a buffer: the third argument is where it goes to."""
+    call = _TRANSPOSES.match(line)
+    arguments = call[1].split(", ") if call else []
+    return len(arguments) == 4 and re.match(rf"(?:{names})\b", arguments[2]) is not None
 
 
 def passed(line: str, kernel: str) -> tuple[str, ...]:

@@ -110,6 +110,12 @@ def test_a_buffer_that_is_written_before_it_is_read_is_known():
     text = f"{head}    in_out_ptr0[x0] = tmp1;\n    tmp2 = in_out_ptr0[x0];\n    tmp3.store(in_out_ptr1 + x0);\n}}\n"
     assert is_written_first(text, "in_out_ptr0")
     assert is_written_first(text, "in_out_ptr1")
+    again = "    auto out_ptr1 = in_out_ptr0;\n    auto in_ptr3 = in_out_ptr1;\n    auto tmp9 = in_ptr3[x0];\n"
+    text = f"{head}{again}    in_out_ptr0[x0] = tmp1;\n    tmp2 = out_ptr1[x0];\n    in_out_ptr1[x0] = tmp2;\n}}\n"
+    assert is_written_first(text, "in_out_ptr0"), "its second name reads it later"
+    assert not is_written_first(text, "in_out_ptr1"), "its second name reads it first"
+    block = "transpose_mxn<float,static_cast<int64_t>(16),false>(tmp0, static_cast<int64_t>(16), in_out_ptr0 + x0, 48L);"
+    assert is_written_first(f"{head}    {block}\n}}\n", "in_out_ptr0")
     assert not is_written_first(
         f"{head}    auto tmp0 = in_out_ptr0[x0];\n    in_out_ptr0[x0] = tmp0;\n}}\n", "in_out_ptr0"
     )

@@ -130,6 +130,13 @@ class Power(nn.Module):
         return (x * self.weight).abs().pow(0.5) + 1  # @backward
 
 
+def test_a_buffer_that_the_kernel_alone_writes_is_no_input():
+    """Memory that nobody has written may have anything, NaN too; here the root takes the place of the sum."""
+    found = of(root_in_the_place_of_its_sum)
+    assert [each.name for each in found.outputs] == ["in_out_ptr0"]
+    assert [each.name for each in found.inputs] == ["in_ptr0"]
+
+
 def test_in_backward_the_node_has_the_module_and_the_line_of_its_forward():
     x = torch.rand(4, 8) + 1
     x[2, 3] = 0
