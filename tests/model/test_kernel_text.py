@@ -114,7 +114,9 @@ def test_a_buffer_that_is_written_before_it_is_read_is_known():
     text = f"{head}{again}    in_out_ptr0[x0] = tmp1;\n    tmp2 = out_ptr1[x0];\n    in_out_ptr1[x0] = tmp2;\n}}\n"
     assert is_written_first(text, "in_out_ptr0"), "its second name reads it later"
     assert not is_written_first(text, "in_out_ptr1"), "its second name reads it first"
-    block = "transpose_mxn<float,static_cast<int64_t>(16),false>(tmp0, static_cast<int64_t>(16), in_out_ptr0 + x0, 48L);"
+    block = (
+        "transpose_mxn<float,static_cast<int64_t>(16),false>(tmp0, static_cast<int64_t>(16), in_out_ptr0 + x0, 48L);"
+    )
     assert is_written_first(f"{head}    {block}\n}}\n", "in_out_ptr0")
     assert not is_written_first(
         f"{head}    auto tmp0 = in_out_ptr0[x0];\n    in_out_ptr0[x0] = tmp0;\n}}\n", "in_out_ptr0"
