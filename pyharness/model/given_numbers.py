@@ -13,9 +13,9 @@ _LONG = 60
 
 
 def tolerance(name: str, value: float | None) -> float | None:
-    """How near is equal; ``None`` is left to the dtype."""
-    if value is not None and not (_is_number(value) and value >= 0):
-        raise UsageError(f"{name} cannot be {_shown(value)}.", "Give a number from 0 on, e.g. 1e-5.")
+    """How near is equal; ``None`` is left to the dtype. Within infinity all numbers are equal: it compares nothing."""
+    if value is not None and not (_is_number(value) and 0 <= value < math.inf):
+        raise UsageError(f"{name} cannot be {_shown(value)}.", "Give a finite number from 0 on, e.g. 1e-5.")
     return value
 
 

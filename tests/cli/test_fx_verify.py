@@ -131,7 +131,9 @@ def test_code_that_exits_is_said(typed, tmp_path, verb, line):
     [
         (("--rtol", "-1"), "--rtol cannot be -1.0."),
         (("--atol", "nan"), "--atol cannot be nan."),
+        (("--atol", "inf"), "--atol cannot be inf."),
         (("--backend", "inductor", "--rtol", "nan"), "--rtol cannot be nan."),
+        (("--backend", "inductor", "--rtol", "inf"), "--rtol cannot be inf."),
         (("--seed", "9" * 23), f"--seed cannot be {'9' * 23}."),
         (("--seed", "-9223372036854775809"), "from -9223372036854775808 to 18446744073709551615."),
     ],
