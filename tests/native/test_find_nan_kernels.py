@@ -35,6 +35,10 @@ def root_in_the_place_of_its_sum(x):
     return (x - 2).sum(-1).sqrt()  # @root_in_the_place_of_its_sum
 
 
+def root_of_one_sum(x):
+    return (x - 2).sum().sqrt()  # @root_of_one_sum
+
+
 def sum_of_many(x):
     return (x.abs() * 9e37).sum(-1) * 0.5  # @sum_of_many
 
@@ -89,6 +93,7 @@ def of(function, **options):
         pytest.param(row_without_an_element, "nan", "sub", marks=rotation.always),
         (quotient_of_a_norm, "nan", "div"),
         (root_in_the_place_of_its_sum, "nan", "sqrt"),
+        pytest.param(root_of_one_sum, "nan", "sqrt", marks=rotation.always),
         pytest.param(sum_of_many, "inf", "sum", marks=rotation.always),
         (half, "inf", "add"),
     ],

@@ -29,7 +29,7 @@ _ASSIGNED = re.compile(r"\s*(?P<declared>(?:const )?(?:auto|float|double|at::\S+
 _VARIABLE = re.compile(r"\btmp\w+")
 _POINTER = re.compile(r"\b(?:in_out_ptr|in_ptr|out_ptr)\d+\b")
 _ALIAS = re.compile(r"^ *auto (out_ptr\d+) = (in_out_ptr\d+);", re.MULTILINE)
-"""By the first name the buffer is read again that was written by the second."""
+"""Both names are of one buffer: the kernel reads and writes it by either."""
 _STORED = re.compile(r"\s*(?:(?P<variable>tmp\w+)\.store\()?(?P<pointer>(?:in_)?out_ptr\d+)\b")
 _TRANSPOSED = re.compile(r"\s*transpose_mxn<")
 _NAMED = {"nan": re.compile(r"::(?:quiet|signaling)_NaN\(\)"), "inf": re.compile(r"::infinity\(\)")}
@@ -93,7 +93,7 @@ class Look:
             stored, assigned = _STORED.match(text), _ASSIGNED.match(text)
             given, names = self._given(text, known, assigned, stored)
             if row is not None and stored:
-                pointer = stored["pointer"]
+                pointer = self._buffer(stored["pointer"])
                 is_kept = kept[pointer] == row.node
                 has = self.kinds_of(self.written[pointer]) if is_kept else self._loaded_behind(number, pointer)
                 # What is in the buffer at the end may be of another line that puts a constant there.
@@ -116,7 +116,12 @@ class Look:
     def _kept_nodes(self) -> dict[str, str]:
         """By pointer: the node whose value its buffer has at the end; inductor reuses buffers within a kernel."""
         stores = ((row, _STORED.match(self.source.split("\n")[row.line - 1])) for row in self.lines)
-        return {stored["pointer"]: row.node for row, stored in sorted(stores, key=_line_of) if stored}
+        return {self._buffer(stored["pointer"]): row.node for row, stored in sorted(stores, key=_line_of) if stored}
+
+    def _buffer(self, name: str) -> str:
+        """The parameter that a pointer is: some have a second name, by which the kernel may store, too."""
+        same: dict[str, str] = dict(_ALIAS.findall(self.source))
+        return same.get(name, name)
 
     def _loaded_behind(self, number: int, pointer: str) -> int:
         """The kinds of what a line has stored that has another in its place at the end: of whoever loads it next."""
