@@ -173,7 +173,7 @@ def op_pattern(op: str) -> str:
     name = pattern.partition("::")[0]
     if any(letter in op for letter in "*?"):
         return pattern
-    known = _known_ops()
+    known = known_ops()
     if not any(fnmatchcase(each, pattern) or each.partition(".")[0] == pattern for each in known):
         of_namespace = [each for each in known if each.startswith(f"{name}::")]
         if name == "*" or of_namespace:  # the ops of another namespace may be loaded later
@@ -183,7 +183,8 @@ def op_pattern(op: str) -> str:
     return pattern
 
 
-def _known_ops() -> Sequence[str]:
+def known_ops() -> Sequence[str]:
+    """The ops that are registered so far, each overload by itself: ``aten::add.Tensor``."""
     import torch
 
     names: list[str] = torch._C._dispatch_get_all_op_names()

@@ -149,7 +149,7 @@ class Ended(Message[Go], name="ended"):
     """The program's Python ends."""
 
     op_hints: dict[str, str]
-    """For each place whose op torch does not have: the nearest names."""
+    """For each place whose op or node torch does not know: an error, and the nearest names, in lines."""
     children: bool
     """Whether it has started other processes."""
     at_exit: tuple[str, ...]

@@ -56,3 +56,35 @@ def test_no_line_is_lost_where_the_program_is_faster_than_its_reader(pyharness, 
     done = pyharness("step", program, "--log", "py:often.py:2", "{i}")
     said = [line.split()[-1] for line in done.stdout.splitlines() if line.startswith("py:")]
     assert said == [str(i) for i in range(20000)]
+
+
+BACKWARD = """import torch
+
+class Own(torch.autograd.Function):
+    pass
+
+x = torch.ones(2, requires_grad=True)
+(x * 2).sum().backward()
+"""
+
+
+def test_a_name_that_no_op_and_no_node_has_is_an_error_for_both(pyharness, tmp_path):
+    program = tmp_path / "backward.py"
+    program.write_text(BACKWARD)
+    for place, said in (
+        ("op:aten::nosuch*", "No op matches 'aten::nosuch*'."),
+        ("node:Nosuch*", "No node 'Nosuch*' ran, and torch knows none of that name."),
+        ("node:MullBackward0", "Did you mean MulBackward0"),
+    ):
+        done = pyharness("step", program, "--log", place, "x")
+        assert (done.returncode, said in done.stderr) == (1, True), done.stderr
+    others = (
+        "op:aten::cos*",
+        "node:CosBackward0",
+        "node:OwnBackward",
+        "node:Nosuch* hits 2",
+        "node:Nosuch when dim(out0) > 3",
+    )
+    logs = [word for place in others for word in ("--log", place, "x")]
+    done = pyharness("step", program, *logs)
+    assert (done.returncode, done.stderr.count("ended without reaching")) == (0, len(others)), done.stderr

@@ -14,7 +14,7 @@ from pyharness.debuggee.unpatched import threading
 from pyharness.debuggee.watched import generated
 from pyharness.debuggee.watched.imports import after_import
 from pyharness.model import places, source_map
-from pyharness.model.errors import HarnessError, UsageError
+from pyharness.model.errors import HarnessError
 from pyharness.model.text.visible import say
 from pyharness.protocol.agent import SetOpPlaces
 from pyharness.protocol.channel import OpReached
@@ -64,10 +64,14 @@ class OpPlaces:
             self._apply()
 
     def hints(self) -> dict[str, str]:
-        """For each place that torch has no op for: the nearest names."""
+        """For each place that torch has no op and no node for: the nearest names."""
         if not _has_torch() or self.unwatched:
             return {}
-        hints = {place.known_as: _hint(place.name) for place in self._wanted if place.kind == "op"}
+        from pyharness.debuggee.watched.unknown_names import unknown
+
+        # A node of the user's C++ may have come to a condition that did not hold: torch does not list those.
+        asked = (place for place in self._wanted if place.kind == "op" or not place.when)
+        hints = {place.known_as: unknown(place.kind, place.name) for place in asked}
         return {name: hint for name, hint in hints.items() if hint}
 
     def stop_by_channel(self, ask: Callable[[OpReached], Go | None]) -> Stops:
@@ -138,16 +142,6 @@ def replace_from(text: str) -> list[str]:
     except HarnessError as error:
         return str(error).splitlines()
     return []
-
-
-def _hint(op: str) -> str:
-    from pyharness.native.breakpoints import op_pattern
-
-    try:
-        op_pattern(op)
-    except UsageError as error:
-        return str(error)
-    return ""
 
 
 def _has_torch() -> bool:
