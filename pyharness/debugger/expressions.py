@@ -9,6 +9,7 @@ from pyharness.debugger.merged_stack import python_place
 from pyharness.debugger.native.variables import NativeVariables, NoValueError
 from pyharness.model.conditions.op_names import MENTION
 from pyharness.model.errors import HarnessError
+from pyharness.model.evaluation import checked_text
 from pyharness.model.frozen import frozen
 from pyharness.model.variable import Variable
 from pyharness.protocol.agent import NOT_EVALUATED, Evaluate
@@ -38,6 +39,7 @@ class Expression:
     @staticmethod
     def of(typed: str, default: Language) -> Expression:
         """The expression without its prefix, which chooses the language: ``py:`` or ``native:``."""
+        checked_text(typed)
         for language, prefix in _PREFIXES:
             if typed.startswith(prefix):
                 return Expression(typed.removeprefix(prefix).strip(), language)

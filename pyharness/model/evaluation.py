@@ -1,4 +1,4 @@
-"""How long an expression may take, and in which frame: one default, and one check, for every front door."""
+"""What an expression may be, how long it may take, and in which frame: one check of each for every front door."""
 
 from __future__ import annotations
 
@@ -28,6 +28,17 @@ def checked_level(level: int, count: int) -> int:
         frames = "1 frame" if count == 1 else f"{count} frames"
         raise UsageError(f"There is no frame {level!r}: the thread has {frames} here.", LEVELS)
     return level
+
+
+def checked_text(text: str) -> str:
+    """What a person typed to be evaluated; ``UsageError`` for what no source of any language can have."""
+    wrong = next((letter for letter in text if letter == "\0" or "\ud800" <= letter <= "\udfff"), "")
+    if wrong:
+        what = "a surrogate that stands alone" if ord(wrong) else "a null character"
+        raise UsageError(
+            f"{text!r} cannot be evaluated: it has {what}.", f"Write it as an escape: '\\u{ord(wrong):04x}'."
+        )
+    return text
 
 
 def _shown(seconds: float) -> str:

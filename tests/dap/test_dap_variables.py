@@ -151,7 +151,11 @@ def test_values_are_changed_at_a_native_stop(model):
     assert answer["value"] == "11.0"
     assert evaluated(model, "py:mul.tolist()", stood.frame) == "[[0.0, 11.0, 4.0], [6.0, 8.0, -4.5]]"
     reference = scope["variablesReference"]
-    for name, value, why in (("nosuch", "1", "cannot be set"), ("ready", "nosuch", 'No symbol "nosuch"')):
+    null = "cannot be evaluated: it has a null character"
+    for change in ({"expression": "ready", "value": "1\0"}, {"expression": "ready\0", "value": "1"}):
+        assert null in model.client.refused("setExpression", **change, frameId=stood.frame)
+    refused = (("nosuch", "1", "cannot be set"), ("ready", "nosuch", 'No symbol "nosuch"'), ("ready", "1\0", null))
+    for name, value, why in refused:
         assert why in model.client.refused("setVariable", variablesReference=reference, name=name, value=value)
     for text, label in (("argum", "argument"), ("$ri", "$rip")):
         targets = model.client.request("completions", text=text, column=len(text) + 1, frameId=stood.frame)["targets"]

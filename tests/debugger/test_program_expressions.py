@@ -46,6 +46,20 @@ def test_a_value_that_does_not_say_what_it_is(debugged, language):
         assert program.finish() == 7
 
 
+@pytest.mark.parametrize("language", ["py", "native"])
+def test_a_letter_that_no_source_has_is_refused_in_a_sentence(debugged, language):
+    hostile = debugged("hostile_values.py")
+    with hostile.start() as program:
+        at_look(hostile, program, language)
+        for prefix in ("", "py:", "native:"):
+            with pytest.raises(UsageError, match="cannot be evaluated: it has a null character") as refused:
+                program.evaluate(f"{prefix}value\0")
+            assert refused.value.remedy == "Write it as an escape: '\\u0000'."
+        assert "it has a surrogate that stands alone.\nWrite it as an escape" in failed(program, "'\ud800'")
+        assert program.evaluate("py:ord('\\ud800')") == "55296"
+        assert program.finish() == 7
+
+
 def test_a_slice_of_a_pointer(debugged):
     with debugged("hostile_values.py").start() as program:
         program.run_to("native:held")

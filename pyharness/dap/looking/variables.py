@@ -12,6 +12,7 @@ from pyharness.debugger.expressions import Expression, value_of
 from pyharness.debugger.native.edit import NativeEdit
 from pyharness.debugger.native.variables import NativeVariables
 from pyharness.model.errors import HarnessError, nearest
+from pyharness.model.evaluation import checked_text
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -109,7 +110,7 @@ def locations(session: Session, arguments: Arguments) -> Message:
 def set_variable(session: Session, arguments: Arguments) -> Message:
     """Assign to a variable."""
     container = session.variables.get(arguments.integer("variablesReference"))
-    shell, name, value = session.require_program(), arguments.text("name"), arguments.text("value")
+    shell, name, value = session.require_program(), arguments.text("name"), checked_text(arguments.text("value"))
     if container.side == "ready":
         raise HarnessError(f"{name!r} cannot be set: it is what FX has recorded.")
     if container.side == "debugpy":
@@ -134,7 +135,7 @@ def _check_is_there(name: str, variables: Sequence[Message]) -> None:
 def set_expression(session: Session, arguments: Arguments) -> Message:
     """Assign to what an expression names: in native code, or in a Python frame that debugpy can look into."""
     shown = _frame(session, arguments)
-    expression, value = arguments.text("expression"), arguments.text("value")
+    expression, value = (checked_text(arguments.text(key)) for key in ("expression", "value"))
     if shown.frame.language == "native" and shown.level >= 0:
         native = NativeEdit(session.require_program().attach())
         return {"value": native.set(shown.thread, expression, value, shown.level)}
