@@ -53,7 +53,7 @@ _STATUSES = (
     metavar="SECONDS",
     help="Look again and again, so many seconds apart, and say which ranks have moved; until Ctrl-C or the job's end.",
 )
-@click.option("--html", "html_file", metavar="FILE", help="Write a page to look at in a browser, too.")
+@click.option("--html", "html_file", metavar="FILE", help="Write a page to look at in a browser.")
 @click.option("--core", "are_cores", is_flag=True, help="The arguments are core files of ranks.")
 def command(
     targets: tuple[str, ...],

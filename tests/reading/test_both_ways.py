@@ -74,7 +74,9 @@ def test_every_python(name, program):
 @contextmanager
 def running(*command, said=b"ready\n", **options):
     """A program that has said that it is where it is to be."""
-    with subprocess.Popen(command, stdout=subprocess.PIPE, stdin=subprocess.PIPE, **options) as process:
+    pipes = {"stdout": subprocess.PIPE, "stdin": subprocess.PIPE}
+    # Of a session of its own: the kernel continues a stopped process whose group loses its parents.
+    with subprocess.Popen(command, start_new_session=True, **pipes, **options) as process:
         try:
             assert process.stdout.readline() == said
             yield process

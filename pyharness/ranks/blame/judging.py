@@ -22,6 +22,9 @@ if TYPE_CHECKING:
 
 _PATIENCE = 2.0
 """Seconds that a rank may be late, whatever was usual."""
+_LONGER = 10.0
+"""Seconds that one may be late that does something: a busy machine is no hang."""
+_UNDER_WAY = {"computes", "stands", "compiles", "file", "network"}
 _TIMES = 3.0
 """How many times the longest gap between two calls so far it may be late."""
 _AT_MOST = 3
@@ -140,9 +143,10 @@ def _may_come(waiting: tuple[int, ...], blocked: dict[int, Wait], doing: dict[in
     """Whether it is too early to call it a hang."""
     if any(seen.kind in _FOR_GOOD for seen, _ in doing.values()):
         return False
+    patience = _LONGER if any(seen.kind in _UNDER_WAY for seen, _ in doing.values()) else _PATIENCE
     waited = max((blocked[rank].seconds for rank in waiting), default=0.0)
     usual = max((blocked[rank].longest for rank in waiting), default=0.0)
-    return waited < max(_PATIENCE, _TIMES * usual)
+    return waited < max(patience, _TIMES * usual)
 
 
 def _behind(roots: list[int], wait: Wait, doing: dict[int, tuple[Activity, str]]) -> str:
