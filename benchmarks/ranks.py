@@ -15,7 +15,7 @@ from contextlib import ExitStack, contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from benchmarks.peers import fetch
+from benchmarks.peers import stack_readers
 from benchmarks.table import Check, Table, interleave, rows_of
 from pyharness.model.errors import HarnessError
 
@@ -24,19 +24,19 @@ if TYPE_CHECKING:
 
 PROGRAM = Path(__file__).parent / "programs" / "eight_ranks.py"
 SIZE, RUNS = 8, 5
-OURS, PYSTACK, PY_SPY = "pyharness ranks", "pystack remote --native, in a loop", "py-spy dump --native, in a loop"
+OURS = "pyharness ranks"
 AT_MOST, HELD_AT_MOST = 3.0, 100.0
 """Seconds for all, and milliseconds for which one may stand."""
 
 
 def run(runs: int = RUNS) -> Table:
     """Run all of them in turns against one job."""
-    peers, missing = _peers()
+    peers, missing = stack_readers()
     held: list[float] = []
     with tempfile.TemporaryDirectory() as home, _job() as pids:
         subjects = {OURS: lambda: held.extend(_ours(pids, home))}
         for name, command in peers.items():
-            subjects[name] = lambda command=command: _each(command, pids)  # type: ignore[misc]
+            subjects[f"{name}, in a loop"] = lambda command=command: _each(command, pids)  # type: ignore[misc]
         seconds = interleave(subjects, runs)
     stood = rows_of("a rank stood", {OURS: held})
     longest = max(held) * 1000
@@ -44,17 +44,7 @@ def run(runs: int = RUNS) -> Table:
         Check("seconds for eight ranks", sorted(seconds[OURS])[len(seconds[OURS]) // 2], AT_MOST),
         Check("ms that a rank stood, at most", longest, HELD_AT_MOST),
     )
-    return Table("ranks", (*rows_of("eight ranks", seconds), *stood), checks, missing)
-
-
-def _peers() -> tuple[dict[str, list[str]], tuple[str, ...]]:
-    found, reason = fetch("stack")
-    if reason:
-        return {}, (reason,)
-    return {
-        PYSTACK: [f"{found}/pystack", "remote", "--native"],
-        PY_SPY: [f"{found}/py-spy", "dump", "--native", "--pid"],
-    }, ()
+    return Table("ranks", (*rows_of("eight ranks", seconds), *stood), checks, (missing,) if missing else ())
 
 
 def _ours(pids: list[int], home: str) -> list[float]:
@@ -83,7 +73,11 @@ def _job() -> Iterator[list[int]]:
         ranks = []
         for rank in range(SIZE):
             environment = common | {"RANK": str(rank), "LOCAL_RANK": str(rank), "OMP_NUM_THREADS": "1"}
-            ranks.append(subprocess.Popen([sys.executable, PROGRAM], stdout=subprocess.PIPE, env=environment))
+            ranks.append(
+                subprocess.Popen(
+                    [sys.executable, PROGRAM], stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, env=environment
+                )
+            )
             ends.callback(ranks[-1].communicate)
             ends.callback(ranks[-1].kill)
         for process in ranks:

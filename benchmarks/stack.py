@@ -13,7 +13,7 @@ from contextlib import ExitStack, contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from benchmarks.peers import fetch
+from benchmarks.peers import stack_readers
 from benchmarks.table import Check, Row, Table, interleave, ratio, rows_of
 from pyharness.model.errors import HarnessError
 from pyharness.reading.live.stacks import read_stacks
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 ROOT = Path(__file__).parent.parent
 PROGRAMS = Path(__file__).parent / "programs"
 CASES = {"waits in gloo": "waits_in_gloo.py", "trains": "training_loop.py", "without torch": "waits_in_threads.py"}
-OURS, PYSTACK, PY_SPY = "pyharness stack", "pystack remote --native", "py-spy dump --native"
+OURS, PYSTACK = "pyharness stack", "pystack remote --native"
 COLD = "pyharness stack, first time"
 RUNS = 15
 AT_MOST = 0.9
@@ -37,7 +37,7 @@ def run(runs: int = RUNS) -> Table:
     rows: list[Row] = []
     checks: list[Check] = []
     with tempfile.TemporaryDirectory() as folder:
-        peers, missing = _peers()
+        peers, missing = stack_readers()
         for case, program in CASES.items():
             with _program(program) as pid:
                 seconds = interleave(_subjects(pid, peers, Path(folder)), runs)
@@ -46,18 +46,7 @@ def run(runs: int = RUNS) -> Table:
             measured = ratio(seconds, OURS, PYSTACK) if PYSTACK in seconds else None
             checks.append(Check(f"{case}: of pystack's time", measured, AT_MOST))
             checks.append(Check(f"{case}: ms that it stood", rows[-1].median, HELD_AT_MOST))
-    return Table("stack", tuple(rows), tuple(checks), missing)
-
-
-def _peers() -> tuple[dict[str, list[str]], tuple[str, ...]]:
-    """What to run for each peer, and a line where they are not to be had."""
-    found, reason = fetch("stack")
-    if reason:
-        return {}, (reason,)
-    return {
-        PYSTACK: [f"{found}/pystack", "remote", "--native"],
-        PY_SPY: [f"{found}/py-spy", "dump", "--native", "--pid"],
-    }, ()
+    return Table("stack", tuple(rows), tuple(checks), (missing,) if missing else ())
 
 
 def _subjects(pid: int, peers: dict[str, list[str]], folder: Path) -> dict[str, Callable[[], object]]:

@@ -20,6 +20,17 @@ def bring(name: str) -> str:
     return reason
 
 
+def stack_readers() -> tuple[dict[str, list[str]], str]:
+    """What shows the stack of the process that is named behind it, by name; or nothing, and why they are not there."""
+    found, reason = fetch("stack")
+    if reason:
+        return {}, reason
+    return {
+        "pystack remote --native": [f"{found}/pystack", "remote", "--native"],
+        "py-spy dump --native": [f"{found}/py-spy", "dump", "--native", "--pid"],
+    }, ""
+
+
 def fetch(name: str, python: str = "") -> tuple[str, str]:
     """What the script of peer ``name`` prints: its folder or command; or nothing, and why it is not available.
 

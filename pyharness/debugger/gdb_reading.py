@@ -16,7 +16,9 @@ from pyharness.gdbmi.client import NO_CORE, environment, find_gdb, hears_childre
 from pyharness.host.descriptors import streams_held
 from pyharness.host.process_state import is_stopped, let_go_on
 from pyharness.model.errors import HarnessError
+from pyharness.model.frozen import frozen
 from pyharness.model.threads import ThreadStack, thread_from_json
+from pyharness.reading.collectives.record import Record, record_from_json
 from pyharness.reading.live.stacks import MAX_FRAMES
 
 if TYPE_CHECKING:
@@ -50,11 +52,23 @@ def dump_by_gdb(
     return tuple(thread_from_json(one) for one in answer["threads"]), tuple(answer["known"])
 
 
-def rank_of_core(core: Path) -> dict[str, Any]:
-    """What gdb reads of a rank's core file: ``threads``, and ``rank`` with its ``record`` and the version of torch."""
+@frozen
+class CoreRank:
+    """A rank as its core file has it."""
+
+    threads: tuple[ThreadStack, ...]
+    record: Record
+    torch: str
+    """The version of its torch; empty where it has none."""
+
+
+def rank_of_core(core: Path) -> CoreRank:
+    """What gdb reads of a rank's core file."""
     whole = str(check_core(core, whole=False))
     settings = {"thread": None, "limit": MAX_FRAMES, "variables": False, "rank": True}
-    return _answer({"pid": None, "core": whole, **settings, "parent": os.getpid()}, core)
+    answer = _answer({"pid": None, "core": whole, **settings, "parent": os.getpid()}, core)
+    threads = tuple(thread_from_json(one) for one in answer["threads"])
+    return CoreRank(threads, record_from_json(answer["rank"]["record"]), answer["rank"]["torch"])
 
 
 def _answer(request: dict[str, Any], target: int | Path) -> dict[str, Any]:

@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, Any
 
 from pyharness.host.descriptors import socket_above_streams
 from pyharness.host.folders import current_folder
+from pyharness.host.process_state import start_of
 from pyharness.host.regular_file import read_own
 from pyharness.host.state import StateError, state_dir, state_errors, write_private
 from pyharness.model.errors import UsageError
@@ -165,16 +166,6 @@ def live() -> list[Handle]:
         elif alive is False:
             handle.remove()
     return sorted(found, key=lambda handle: (handle.started, handle.name))
-
-
-def start_of(pid: int) -> int:
-    """When the process was started, in clock ticks since the boot; 0 where there is none, or only its remains."""
-    try:
-        text = Path(f"/proc/{pid}/stat").read_text(encoding="utf-8", errors="replace")
-    except OSError:
-        return 0
-    fields = text.rpartition(")")[2].split()
-    return 0 if fields[0] in "ZX" else int(fields[19])
 
 
 def place() -> str:

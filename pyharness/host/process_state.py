@@ -88,11 +88,15 @@ def switches(pid: int) -> str:
 
 def started_at(pid: int) -> float:
     """When a process was started, in seconds since the epoch; 0 for one that is gone."""
+    ticks = start_of(pid)
+    running_for = time.clock_gettime(time.CLOCK_BOOTTIME) - ticks / os.sysconf("SC_CLK_TCK")
+    return time.time() - running_for if ticks else 0.0
+
+
+def start_of(pid: int) -> int:
+    """When a process was started, in clock ticks since the boot; 0 where there is none, or only its remains."""
     fields = _fields(pid)
-    if len(fields) <= _STARTED:
-        return 0.0
-    running_for = time.clock_gettime(time.CLOCK_BOOTTIME) - int(fields[_STARTED]) / os.sysconf("SC_CLK_TCK")
-    return time.time() - running_for
+    return int(fields[_STARTED]) if len(fields) > _STARTED and fields[0] not in _ENDED else 0
 
 
 def program_of(pid: int | None) -> str:

@@ -11,8 +11,6 @@ from typing import TYPE_CHECKING
 from pyharness.debugger.gdb_reading import rank_of_core
 from pyharness.model.ranks.job import Job
 from pyharness.model.ranks.rank import Rank
-from pyharness.model.threads import thread_from_json
-from pyharness.reading.collectives.record import record_from_json
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -34,17 +32,16 @@ def look_at_cores(paths: list[Path], told: Callable[[int], None] = lambda _done:
 
 def _rank(path: Path) -> Rank:
     found = rank_of_core(path)
-    record = record_from_json(found["rank"]["record"])
     pid = _LAST_NUMBER.search(path.name)
     return Rank(
-        record.rank,
+        found.record.rank,
         socket.gethostname(),
         int(pid[1]) if pid else 0,
         command=path.name,
-        world=record.world,
-        threads=tuple(thread_from_json(one) for one in found["threads"]),
-        groups=record.groups,
-        record_note=record.note,
-        torch=found["rank"]["torch"],
+        world=found.record.world,
+        threads=found.threads,
+        groups=found.record.groups,
+        record_note=found.record.note,
+        torch=found.torch,
         taken=path.stat().st_mtime,
     )

@@ -23,6 +23,10 @@ _NOT_WORKERS = ("multiprocessing.resource_tracker", "multiprocessing.forkserver"
 """In the command lines of processes that Python and torch start for themselves."""
 
 
+_OURS = "/pyharness/debuggee/start.py"
+"""What runs a program under pyharness: the script comes behind words of ours."""
+
+
 @frozen
 class Process:
     """One process."""
@@ -48,6 +52,9 @@ class Process:
     @property
     def script(self) -> str:
         """What it runs, as a person calls it: the script's name, the module, or the program."""
+        if any(word.endswith(_OURS) for word in self.words[:3]):
+            theirs = iter(self.words[3:])
+            return next((Path(word).name for word in theirs if word.endswith(".py")), self.program)
         words = iter(self.words[1:])
         for word in words:
             if word in {"-m", "-c"}:

@@ -19,6 +19,7 @@ BY_KERNEL = "by kernel"
 """Behind the title of a graph that is drawn in boxes of its kernels."""
 _SCRIPTS = (
     "page/units.js",
+    "page/theme.js",
     "graph_page/graphs.js",
     "graph_page/groups.js",
     "graph_page/links.js",

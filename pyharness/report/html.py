@@ -13,6 +13,7 @@ if TYPE_CHECKING:
 _SCRIPTS = (
     "data.js",
     "units.js",
+    "theme.js",
     "colours.js",
     "layout.js",
     "view.js",

@@ -46,7 +46,7 @@ def compiled_graph():
 
 
 def fused_graph():
-    """As inductor compiles it: one kernel for both products, one for the second again, called twice."""
+    """A graph as inductor compiles it: one kernel for both products, one for the second again, called twice."""
     graph = compiled_graph()
     long = "cpp_fused__native_batch_norm_legit_functional_convolution_backward_relu_threshold_backward_1"
     boxes = [

@@ -36,7 +36,7 @@ FIRST = box("cpp_fused_0", "sin", "mul", "exp", stored={"exp"})
 
 
 def rows(kernels):
-    """Of each node where it is and what it uses: ``name@box``."""
+    """Where each node is and what it uses: ``name@box``."""
 
     def said(each):
         return each.node.name if each.box is None else f"{each.node.name}@{each.box}"

@@ -44,6 +44,8 @@ _STATES = {
 }
 
 
+_MOST = 2
+"""Other threads that are told of."""
 _ENDING = {"ends", "prints an exception"}
 
 
@@ -76,11 +78,16 @@ def of_thread(rank: Rank, thread: ThreadStack) -> Activity:
 
 
 def _with_whom(rank: Rank, thread: ThreadStack, kind: str) -> str:
-    """Who has what the thread waits for, where that is known."""
-    if kind != "gil":
-        return ""
-    holder = next((one for one in rank.threads if one.holds_gil and one.lwp != thread.lwp), None)
-    return f", which thread {holder.lwp} holds: it {of_thread(rank, holder).sentence}" if holder else ""
+    """Who has what the thread waits for, where that is known; for a join, all other threads in the user's code."""
+    others = [one for one in rank.threads if one.lwp != thread.lwp]
+    if kind == "gil":
+        holder = next((one for one in others if one.holds_gil), None)
+        return f", which thread {holder.lwp} holds: it {of_thread(rank, holder).sentence}" if holder else ""
+    if kind == "join":
+        theirs = [one for one in others if users_frames(one.frames)][:_MOST]
+        said = " and ".join(f"thread {one.lwp} {of_thread(rank, one).sentence}" for one in theirs)
+        return f" ({said})" if said else ""
+    return ""
 
 
 def _within(frames: tuple[Frame, ...], kind: str) -> str:

@@ -15,10 +15,6 @@ const closeAround = () => {
   if (group?.parent) { const index = state.selected; toggleGroup(group); state.selected = index; mark(); reveal(group); }
 };
 const clear = () => { field.value = ""; search(); select(null); };
-const toggleTheme = () => {
-  document.documentElement.dataset.theme = document.documentElement.dataset.theme === "dark" ? "light" : "dark";
-  themed();
-};
 // [keys, what they do, the function]
 const KEYS = [
   [["+", "="], "zoom in", () => zoom(1.25)],

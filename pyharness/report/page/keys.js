@@ -21,10 +21,6 @@ const clear = () => {
   select(-1);
   if (colouring.isolated !== null) { colouring.isolated = null; drawLegend(); }
 };
-const toggleTheme = () => {
-  document.documentElement.dataset.theme = document.documentElement.dataset.theme === "dark" ? "light" : "dark";
-  themed();
-};
 
 // [keys, what they do, the function]
 const KEYS = [

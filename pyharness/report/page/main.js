@@ -1,17 +1,4 @@
 // Starts the page.
-const toggle = document.getElementById("theme");
-const prefersDark = matchMedia("(prefers-color-scheme: dark)");
-
-const themed = () => {
-  toggle.textContent = document.documentElement.dataset.theme === "dark" ? "☀" : "☾";
-  readTheme();
-  changed();
-};
-const followSystem = () => {
-  document.documentElement.dataset.theme = prefersDark.matches ? "dark" : "light";
-  themed();
-};
-
 const nodes = columns.kind.reduce((sum, kind) => sum + kind, 0);
 const passes = trace.lanes.reduce((sum, lane) => sum + lane.tasks.length, 0);
 document.getElementById("program").textContent = trace.program || "recording";
@@ -26,9 +13,7 @@ if (trace.lost) {
 
 listKeys();
 startColouring();
-followSystem();
+followTheme(() => { readTheme(); changed(); });
 showAll();
-toggle.addEventListener("click", toggleTheme);
 document.getElementById("help").addEventListener("click", () => dialog.showModal());
-prefersDark.addEventListener("change", followSystem);
 new ResizeObserver(() => show(view.start, view.span)).observe(document.getElementById("stage"));

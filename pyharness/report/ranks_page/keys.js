@@ -3,11 +3,6 @@ const dialog = document.getElementById("keys");
 const canvas = treeRoot, chooser = null;
 
 const clear = () => { field.value = ""; search(); for (const each of nodes) each.made.classList.remove("selected"); showNothing(); };
-const themed = () => { toggle.textContent = document.documentElement.dataset.theme === "dark" ? "☀" : "☾"; };
-const toggleTheme = () => {
-  document.documentElement.dataset.theme = document.documentElement.dataset.theme === "dark" ? "light" : "dark";
-  themed();
-};
 const neighbour = step => {
   const at = nodes.findIndex(each => each.made.classList.contains("selected"));
   const order = [...treeRoot.querySelectorAll("details")];
