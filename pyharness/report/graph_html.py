@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from pyharness.model.results.kernels_text import ranges
+from pyharness.model.text.ranges import in_ranges
 from pyharness.model.text.source_line import short_path, source_line
 from pyharness.report.graph_kernels import placed
 from pyharness.report.graph_table import origin_text
@@ -68,7 +68,7 @@ def _drawings(title: str, maker: str, graph: Graph) -> Iterator[dict[str, Any]]:
 def _in_kernels(graph: Graph) -> Iterator[dict[str, Any]]:
     nodes = placed(graph)
     numbers = {each: number for number, each in enumerate(nodes)}
-    lines = [{node.name: ranges(node.lines) for node in box.nodes} for box in graph.kernels]
+    lines = [{node.name: in_ranges(node.lines, ", ") for node in box.nodes} for box in graph.kernels]
     for each in nodes:
         kernel = {"kernel": each.box, "lines": "" if each.box is None else lines[each.box].get(each.node.name, "")}
         yield {**_node(graph, each.node, [numbers[value] for value in each.inputs]), **kernel}

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from pyharness.model.text.ranges import in_ranges
 from pyharness.model.text.source_line import short_path
 from pyharness.model.text.styled_line import Line, in_parts
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Sequence
+    from collections.abc import Iterator, Sequence
 
     from pyharness.model.results.kernels import CompiledKernel, CompiledWrapper, MappedKernelLine
 
@@ -57,11 +58,12 @@ def _nodes(mapped: Sequence[MappedKernelLine]) -> Iterator[Line]:
     places = {node: _place(lines[0]) for node, lines in rows.items()}
     widths = [max(map(len, each.values()), default=0) for each in (names, modules, places)]
     for node, lines in rows.items():
+        numbers = in_ranges((each.line for each in lines), ", ")
         yield in_parts(
             (f"    {names[node]:{widths[0]}}", "fx"),
             (f"  {modules[node]:{widths[1]}}", ""),
             (f"  {places[node]:{widths[2]}}", "place"),
-            (f"  lines {ranges([each.line for each in lines])}", "faint"),
+            (f"  lines {numbers}", "faint"),
         )
 
 
@@ -87,17 +89,6 @@ def _name(line: MappedKernelLine) -> str:
 def _place(line: MappedKernelLine) -> str:
     file, _, number = (line.origin or "").rpartition(":")
     return f"{short_path(file)}:{number}" if file else ""
-
-
-def ranges(numbers: Iterable[int]) -> str:
-    """``26, 31-33``."""
-    runs: list[list[int]] = []
-    for number in numbers:
-        if runs and number == runs[-1][-1] + 1:
-            runs[-1].append(number)
-        else:
-            runs.append([number])
-    return ", ".join(str(run[0]) if len(run) == 1 else f"{run[0]}-{run[-1]}" for run in runs)
 
 
 def _time(nanoseconds: float) -> str:

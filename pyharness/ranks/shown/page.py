@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from pyharness.model.ranks.numbers import in_ranges
 from pyharness.model.ranks.prefix_tree import Node, prefix_tree
+from pyharness.model.text.ranges import in_ranges
 from pyharness.model.text.stack_format import format_stack
 from pyharness.ranks.blame.activity import of_rank
 from pyharness.ranks.blame.waits import call_text, calls_of, group_text, waits_of

@@ -5,7 +5,8 @@ from __future__ import annotations
 import textwrap
 from typing import TYPE_CHECKING
 
-from pyharness.model.ranks.numbers import in_ranges, named
+from pyharness.model.ranks.numbers import named
+from pyharness.model.text.ranges import in_ranges
 from pyharness.model.text.styled_line import Line
 from pyharness.ranks.shown.tree import tree_lines
 

@@ -5,8 +5,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from pyharness.model.frozen import frozen
-from pyharness.model.ranks.numbers import in_ranges
 from pyharness.model.ranks.prefix_tree import Node, prefix_tree
+from pyharness.model.text.ranges import in_ranges
 from pyharness.model.text.source_line import source_line
 from pyharness.model.text.stack_format import function_text
 from pyharness.model.text.styled_line import Line, in_parts
