@@ -20,7 +20,7 @@ def test_the_tree_the_table_and_the_threads():
     (group,) = data["groups"]
     assert (group["name"], group["numbers"]) == ("default_pg", [1, 2])
     states = {row["ranks"]: [cell["state"] for cell in row["cells"]] for row in group["rows"]}
-    assert states == {"0,2,3": ["over", "open"], "1": ["over", "absent"]}
+    assert states == {"0,2-3": ["over", "open"], "1": ["over", "absent"]}
     assert "clock_nanosleep" in data["stacks"][data["ranks"][1]["threads"][0][1]]
 
 
