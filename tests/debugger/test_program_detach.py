@@ -85,6 +85,25 @@ def test_detach_when_a_step_has_arrived_that_nobody_was_told_of(debugged):
     assert crossing.output.startswith("3 7 6 16 [1, 3, 5] on purpose 11")
 
 
+def test_ctrl_c_between_the_word_and_the_deed(debugged, monkeypatch):
+    """It comes when the program is let go, not before: nobody else would do it any more."""
+    crossing = debugged("core_crossing.py")
+    with crossing.start() as program:
+        program.run_to("native:held")
+        leave = program._shell.leave
+
+        def interrupted():
+            monkeypatch.undo()
+            signal.raise_signal(signal.SIGINT)
+            leave()
+
+        monkeypatch.setattr(program._shell, "leave", interrupted)
+        with pytest.raises(KeyboardInterrupt):
+            program.detach()
+        assert tracer_of(program.pid) == 0
+        assert program.finish() == 7
+
+
 def test_close_does_not_wait_for_a_program_that_hangs_with_the_gil(tmp_path):
     """Such a program never hangs up."""
     script = tmp_path / "hangs.py"

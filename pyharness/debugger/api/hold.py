@@ -82,16 +82,16 @@ class Hold:
     def detach(self) -> None:
         """Leave the program running without any debugger."""
         self.require_own()
-        self.given_up = True
-        self._have_others_return()
-        with postponed():
+        with postponed():  # a Ctrl-C between the word and the deed would leave a program that nobody lets go
+            self.given_up = True
+            self._have_others_return()
             self.shell.let_go()
 
     def kill(self) -> None:
         """End the program."""
         self.require_own()
-        self.given_up = self.ended = True
         with postponed():
+            self.given_up = self.ended = True
             self.shell.kill(self._have_others_return)
 
     def _have_others_return(self) -> None:
