@@ -200,8 +200,9 @@ class _Finding:
     def _place(self, first: FirstBad | None, text: str) -> KernelPlace:
         called = self._called
         lines = called.kernel.source.split("\n")
-        maps = called.wrapper.maps
-        node = next((each for each in maps.nodes if first and each.name == first.node), None) if maps else None
+        nodes = {each.name: each for each in called.wrapper.maps.nodes} if called.wrapper.maps else {}
+        node = nodes.get(first.node) if first else None
+        maker = node or (nodes.get(first.maker) if first else None)
         return KernelPlace(
             kernel=called.kernel.name,
             file=called.kernel.file,
@@ -210,12 +211,12 @@ class _Finding:
             wrapper=called.wrapper.file,
             wrapper_line=called.line,
             wrapper_text=text.split("\n")[called.line - 1].strip(),
-            node=node.name if node else None,
+            node=first.node if first else None,
             target=node.target if node else None,
-            captured=node.captured if node else None,
-            module=node.module if node else None,
-            origin_file=node.origin_file if node else None,
-            origin_line=node.origin_line if node else None,
+            captured=maker.captured or (None if node else maker.name) if maker else None,
+            module=maker.module if maker else None,
+            origin_file=maker.origin_file if maker else None,
+            origin_line=maker.origin_line if maker else None,
             element=first.element if first else None,
             given=dict(first.given) if first else {},
         )

@@ -126,6 +126,19 @@ def test_the_element_and_what_it_was_computed_of_are_told():
     assert {each.name: each.statistics.nan for each in finding.outputs} == {"out_ptr0": int((x < 0).sum())}
 
 
+def test_a_part_of_what_has_several_values_is_placed_where_they_are_made():
+    """The variance of one number: `getitem`, of which the map of the kernel says nothing."""
+
+    def scaled(x):
+        variance, mean = torch.var_mean(x, 0, keepdim=True)  # @scaled
+        return (x - mean) / variance
+
+    with torch.no_grad():
+        place = found(lambda: torch.compile(scaled)(torch.ones(1, 8))).kernel
+    assert (place.node, place.captured, place.element) == ("getitem", "var_mean", (0, 0))
+    assert place.origin_line == marks.line_of("scaled", __file__)
+
+
 class Power(nn.Module):
     def __init__(self):
         super().__init__()

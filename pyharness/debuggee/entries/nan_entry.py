@@ -73,7 +73,8 @@ class Watched:
         search.end()
         if search.finding is None:
             checked = f"{search.checked:,} ops and autograd nodes of the main thread"
-            kernels = f" and {search.kernels:,} calls of compiled kernels" if search.kernels else ""
+            calls = "call of a compiled kernel" if search.kernels == 1 else "calls of compiled kernels"
+            kernels = f" and {search.kernels:,} {calls}" if search.kernels else ""
             say(f"no NaN or Inf was made ({checked}{kernels} were checked).")
             return 0
         report(search.finding)

@@ -45,6 +45,8 @@ class FirstBad:
 
     line: int
     node: str
+    maker: str
+    """The node that the line computes a part of: for ``getitem`` of several values, what has them."""
     kinds: int
     """What it made, as bits."""
     element: tuple[int, ...] | None
@@ -98,7 +100,7 @@ class Look:
                 has = self.kinds_of(self.written[pointer]) if is_kept else self._loaded_behind(number, pointer)
                 # What is in the buffer at the end may be of another line that puts a constant there.
                 if made := has & ~(given | placed) & self.wanted:
-                    return FirstBad(number, row.node, made, None, {})
+                    return FirstBad(number, row.node, row.node, made, None, {})
             elif row is not None and number in self._rows:
                 has = self._kinds_at(number)
                 if row.holds and (made := has & ~given & self.wanted):
@@ -175,5 +177,5 @@ class Look:
                 same = [each for each in self._rows[line] if each.counts.shape == rows.counts.shape]
                 if of and len(same) == 1:
                     given[of] = float(same[0].lanes[rows.counts][at])
-            return FirstBad(row.line, held.node, made, element, given)
-        return FirstBad(row.line, held.node, made, None, {})
+            return FirstBad(row.line, held.node, row.node, made, element, given)
+        return FirstBad(row.line, held.node, row.node, made, None, {})
