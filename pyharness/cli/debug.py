@@ -18,8 +18,10 @@ from pyharness.host.visible import is_there
 from pyharness.model.errors import UsageError
 
 if TYPE_CHECKING:
-    from typing import TextIO
+    from typing import Any, TextIO
 
+    from pyharness.debugger.starting.job import JobCommand
+    from pyharness.prompt.job.session import JobSession
     from pyharness.prompt.plan import Plan
     from pyharness.prompt.session import Session
     from pyharness.prompt.terminal.terminal import Terminal
@@ -61,6 +63,12 @@ _HANDLE = re.compile(r"[\w.]+-\d+")
 )
 @click.option("--post-mortem", is_flag=True, help="Run on to an exception that nobody catches, or a crash.")
 @click.option("--include", multiple=True, metavar="PATTERN", help="Step into library code of this path, too.")
+@click.option(
+    "--ranks",
+    "ranks",
+    metavar="RANKS",
+    help="Debug these ranks (3, or 0,2-5, or all) of the job that what follows -- starts; the others run.",
+)
 @debug_kernels_option
 @eval_timeout_option
 @click.option("--in-place", "lifeline", type=int, hidden=True, help="The program itself has opened this prompt.")
@@ -76,6 +84,7 @@ def command(  # noqa: PLR0913, PLR0917  (one for each option)
     include: tuple[str, ...],
     eval_timeout: float,
     lifeline: int | None,
+    ranks: str | None,
     *,
     debug_kernels: bool,
     post_mortem: bool,
@@ -93,6 +102,11 @@ def command(  # noqa: PLR0913, PLR0917  (one for each option)
     checked_timeout(eval_timeout)
     output.colours.off = no_color
     from_files = [line for file in files for line in file_lines(file)]
+    if ranks is not None:
+        job = _job(words, module, python, cwd, ranks)
+        wanted = ["continue"] if post_mortem and not places else []
+        options = {"include": include, "eval_timeout": eval_timeout}
+        return _job_session(job, [*from_files, *commands], options).run(places, wanted)
     plan = _plan(words, module, python, cwd, include, eval_timeout, debug_kernels=debug_kernels)
     runs = ["continue"] if places or post_mortem else []
     first = [*runs, *commands]
@@ -100,6 +114,49 @@ def command(  # noqa: PLR0913, PLR0917  (one for each option)
         piped = Piped(sys.stdin or io.StringIO(), output)
         return Session(plan, output, Lines(piped, output, from_files)).run(first, places)
     return _at_terminal(plan, from_files).run(first, places)
+
+
+def _job(words: tuple[str, ...], module: str | None, python: str, cwd: str | None, ranks: str) -> JobCommand:
+    """The job that was typed, and which ranks of it."""
+    from pyharness.cli.kit.interpreter import python_of
+    from pyharness.debugger.starting.job import JobCommand
+    from pyharness.model.text.ranges import numbers_in
+
+    wanted = () if ranks == "all" else numbers_in(ranks)
+    if wanted is None:
+        raise UsageError(f"{ranks!r} names no ranks.", "For example: --ranks 3, --ranks 0,2-5, --ranks all")
+    if module is not None:
+        words = (python_of(python, cwd, "") or sys.executable, "-m", module, *words)
+    command = JobCommand(words, wanted, cwd=cwd)
+    command.check()
+    return command
+
+
+def _job_session(job: JobCommand, first: list[str], options: dict[str, Any]) -> JobSession:
+    """Its session at a terminal, or of a pipe."""
+    from dataclasses import replace
+
+    from pyharness.cli.kit import output
+    from pyharness.prompt.completion import candidates
+    from pyharness.prompt.job.session import JobSession
+    from pyharness.prompt.lines.edited import Edited, is_possible
+    from pyharness.prompt.lines.sources import Lines, Piped, Typed
+    from pyharness.prompt.terminal.program_terminal import ProgramTerminal
+
+    if not _is_terminal(sys.stdin):
+        job = replace(job, stdin=subprocess.DEVNULL, env={"PYTHONUNBUFFERED": "1"})
+        piped = Piped(sys.stdin or io.StringIO(), output)
+        return JobSession(job, output, Lines(piped, output, first), None, options)
+    terminal = ProgramTerminal()
+    stdin, stdout, stderr = map(terminal.stream, (sys.stdin, sys.stdout, sys.stderr))
+    job = replace(job, stdin=stdin, stdout=stdout, stderr=stderr)
+    if not (is_possible() and _is_terminal(sys.stdout)):
+        return JobSession(job, output, Lines(Typed(output), output, first), terminal, options)
+    editor = Edited(output)
+    session = JobSession(job, output, Lines(editor, output, first), terminal, options)
+    editor.complete = lambda text: candidates(session.current.session, text) if session.current else ()
+    editor.prepare()
+    return session
 
 
 def _at_terminal(plan: Plan, from_files: list[str]) -> Session:

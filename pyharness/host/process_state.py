@@ -174,3 +174,14 @@ def only_reads(tracer: int) -> bool:
         return True
     except OSError:
         return False
+
+
+def descendants(pid: int, group: int | None = None) -> list[int]:
+    """The processes that ``pid`` started, and those that they did; of one process ``group`` alone, if one is named."""
+    found: list[int] = []
+    for lwp in tasks(pid):
+        with suppress(OSError):
+            for child in map(int, Path(f"/proc/{pid}/task/{lwp}/children").read_text(encoding="ascii").split()):
+                if group is None or os.getpgid(child) == group:
+                    found += [child, *descendants(child, group)]
+    return found

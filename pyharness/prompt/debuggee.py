@@ -38,7 +38,7 @@ if TYPE_CHECKING:
 
 _PATIENCE = 0.5
 """Seconds that a second Ctrl-C waits for whoever handles the events."""
-_PAUSE, _QUIT, _GONE = "pause wanted", "quit typed", "terminal gone"
+_PAUSE, _QUIT, _GONE, _DO = "pause wanted", "quit typed", "terminal gone", "command"
 """What this front door puts into the queue of events."""
 
 
@@ -180,6 +180,10 @@ class Debuggee(Listener):
         """The terminal has gone; likewise."""
         self._events.put((_GONE, None))
 
+    def meanwhile(self, do: Callable[[], None]) -> None:
+        """Do something on the thread that waits for the program, between two events; likewise."""
+        self._events.put((_DO, do))
+
     # --- what is heard ------------------------------------------------------------------------------------------------
 
     def configure(self) -> bool:
@@ -208,7 +212,9 @@ class Debuggee(Listener):
 
     def other(self, source: str, item: Any) -> None:
         """Pause, or leave, in the order in which that was asked for among all that the debuggers say."""
-        del item
+        if source == _DO:
+            item()
+            return
         if source == _GONE:
             raise TerminalGoneError
         machine = self.shell.machine

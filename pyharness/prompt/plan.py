@@ -26,6 +26,14 @@ class Plan:
     in_place: bool = False
     """Whether the program has opened the prompt itself, and waits for it."""
 
+    waits: bool = False
+    """Whether the program waits before its first line, as a rank of a job does, and the session ends with it."""
+
+    @property
+    def begins(self) -> bool:
+        """Whether the program stands before its first line when the session begins."""
+        return self.starts or self.waits
+
     @property
     def starts(self) -> bool:
         """Whether the program is started for this session."""

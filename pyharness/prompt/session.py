@@ -89,14 +89,14 @@ class Session:
                 self.do(line)
             breaks = []
         self.start()
-        if not (first and self.plan.starts):
+        if not (first and self.plan.begins):
             self._come_to_a_stop()
         for line in (*breaks, *first):
             self.do(line)
 
     def _come_to_a_stop(self) -> None:
         """Before the first prompt: at the first line of a program that begins here, wherever another one is."""
-        if self.plan.starts:
+        if self.plan.begins:
             self.go("into")
         elif self.plan.in_place:  # it comes to its stop by itself
             self.go("continue")
@@ -173,6 +173,10 @@ class Session:
             self._require(command.needs)
         command.handler(self, rest)
 
+    def do_quietly(self, line: str) -> None:
+        """Do a command while the program runs; what goes wrong is told."""
+        self._tried(lambda: self.do(line))
+
     def _require(self, need: str) -> None:
         shell = self.shell
         if need in {"stop", "change"}:
@@ -233,6 +237,8 @@ class Session:
             if program.alive and program.shell.machine.focus is not None:
                 self.position = before
             raise
+        if self.debuggee is None:  # it was left meanwhile
+            return None
         stop = self._arrivals.tell(stopped, before.top.frame if before else None, request)
         self.record.moved(request, stop, self._arrivals.point)
         return stop
@@ -264,7 +270,7 @@ class Session:
     def drop(self) -> None:
         """End the program, where it still runs: there is none any more."""
         program, self.debuggee, self.position = self.debuggee, None, None
-        self.over = self.over or self.plan.in_place  # the terminal is another's now
+        self.over = self.over or self.plan.in_place or self.plan.waits  # the terminal is another's now
         if program:
             program.end()
 

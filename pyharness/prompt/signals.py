@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import signal
+import threading
 from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
@@ -18,7 +19,10 @@ HUNG_UP = 128 + signal.SIGHUP
 
 
 class Signals:
-    """The signals of a session whose commands a person types; without one they end it, as they end other verbs."""
+    """The signals of a session whose commands a person types; without one they end it, as they end other verbs.
+
+    Signals are the main thread's: on any other one nothing changes.
+    """
 
     def __init__(self, session: Session) -> None:
         self._session = session
@@ -26,7 +30,7 @@ class Signals:
     @contextmanager
     def heard(self) -> Iterator[None]:
         """Within the block."""
-        if not self._session.lines.is_typed:
+        if not self._session.lines.is_typed or threading.current_thread() is not threading.main_thread():
             yield
             return
         handlers = {signal.SIGINT: self._interrupted, signal.SIGHUP: self._hung_up}

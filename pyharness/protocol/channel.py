@@ -52,6 +52,8 @@ class Children:
     """Seconds that a child waits for its debugger."""
     parent: str
     """Name of the program that started it."""
+    ranks: Optional[tuple[int, ...]] = None  # noqa: UP045  (CPython 3.9 evaluates it)
+    """The ranks of a distributed job that are debugged, none of them for all; ``None`` where each child is."""
 
 
 @frozen
@@ -187,8 +189,11 @@ class Child(Message[None], name="child"):
 
     pid: int
     handle: str
+    """Empty for a rank that is not debugged: it runs on."""
     name: str
     parent: int
+    rank: Optional[int] = None  # noqa: UP045  (CPython 3.9 evaluates it)
+    """Its rank, where ranks are debugged."""
 
 
 @frozen

@@ -7,16 +7,9 @@ from pathlib import Path
 
 from pyharness.host.loader import words_of
 from pyharness.model.frozen import frozen
+from pyharness.model.ranks.launchers import told_rank
 
 _PROC = Path("/proc")
-_RANKS = (
-    ("RANK", "WORLD_SIZE", "LOCAL_RANK"),
-    ("OMPI_COMM_WORLD_RANK", "OMPI_COMM_WORLD_SIZE", "OMPI_COMM_WORLD_LOCAL_RANK"),
-    ("PMIX_RANK", "", ""),
-    ("PMI_RANK", "PMI_SIZE", "MPI_LOCALRANKID"),
-    ("SLURM_PROCID", "SLURM_NTASKS", "SLURM_LOCALID"),
-)
-"""The variables of torchrun, Open MPI, PMIx, MPICH and Slurm: rank, number of ranks, rank on this host."""
 _JOBS = ("TORCHELASTIC_RUN_ID", "MASTER_ADDR", "MASTER_PORT", "PMIX_NAMESPACE", "SLURM_JOB_ID", "SLURM_STEP_ID")
 """What the ranks of one job have in common."""
 _NOT_WORKERS = ("multiprocessing.resource_tracker", "multiprocessing.forkserver", "compile_worker")
@@ -108,15 +101,8 @@ def given(pid: int) -> Given | None:
     except OSError:
         return None
     known = dict(entry.split("=", 1) for entry in text.split("\0") if "=" in entry)
-    for rank, world, local in _RANKS:
-        if known.get(rank, "").isdecimal():
-            job = tuple(known.get(name, "") for name in _JOBS)
-            return Given(int(known[rank]), _number(known.get(world)), _number(known.get(local)), job)
-    return None
-
-
-def _number(text: str | None) -> int | None:
-    return int(text) if text and text.isdecimal() else None
+    told = told_rank(known)
+    return Given(*told, tuple(known.get(name, "") for name in _JOBS)) if told else None
 
 
 def _process(pid: int) -> Process | None:

@@ -15,17 +15,16 @@ from contextlib import suppress
 from dataclasses import replace
 from pathlib import Path
 
+from pyharness.debuggee.link.ranks import JobProcess
 from pyharness.debuggee.unpatched import socket
 from pyharness.host.descriptors import socket_above_streams
 from pyharness.model.errors import HarnessError
 from pyharness.model.text.json_lines import parsed
 from pyharness.model.text.visible import say
 from pyharness.protocol.channel import Child, Children
+from pyharness.protocol.children_door import VARIABLE, added, take_from
 from pyharness.protocol.codec import decode, encode
 
-VARIABLE = "PYHARNESS_CHILDREN"
-"""Holds ``{"socket": NAME, "wait": SECONDS, "parent": HANDLE}`` for every process that is started from here on."""
-SITE = str(Path(__file__).parents[1] / "site")
 _HELPERS = ("multiprocessing.resource_tracker", "multiprocessing.semaphore_tracker")
 _STARTERS = ("spawn", "forkserver")
 _MAX_DEPTH = 40
@@ -40,10 +39,7 @@ class _Followed:
 def follow(door: Children, owner: object) -> None:
     """Every child that is started from now on tells the debugger that listens at the door."""
     _Followed.owner = owner
-    os.environ[VARIABLE] = json.dumps(encode(door))
-    paths = os.environ.get("PYTHONPATH", "").split(os.pathsep)
-    if SITE not in paths:
-        os.environ["PYTHONPATH"] = os.pathsep.join([SITE, *filter(None, paths)])
+    os.environ.update(added(door, os.environ))
 
 
 def leave(owner: object) -> None:
@@ -51,12 +47,7 @@ def leave(owner: object) -> None:
     if _Followed.owner is not owner:
         return
     _Followed.owner = None
-    os.environ.pop(VARIABLE, None)
-    paths = [path for path in os.environ.get("PYTHONPATH", "").split(os.pathsep) if path and path != SITE]
-    if paths:
-        os.environ["PYTHONPATH"] = os.pathsep.join(paths)
-    else:
-        os.environ.pop("PYTHONPATH", None)
+    take_from(os.environ)
 
 
 def greet(name: str) -> None:
@@ -67,12 +58,21 @@ def greet(name: str) -> None:
     told = _configured()
     if told is None or _is_helper():
         return
+    child = Child(os.getpid(), "", name, os.getppid())
+    if told.ranks is None:
+        _meet(told, child)
+    else:
+        JobProcess(told, name, lambda rank: _meet(told, rank)).begin(lambda: _connection(told.socket))
+
+
+def _meet(told: Children, child: Child) -> None:
+    """Have a child meet its debugger."""
     try:
         with suppress(OSError, ValueError):
             connection = _connection(told.socket)
             if connection is not None:
                 with connection:
-                    _announce(connection, told, name)
+                    _announce(connection, told, child)
     except HarnessError as error:  # no folder of ours for its handle
         say(f"this process cannot be debugged: {error.message}")
 
@@ -105,14 +105,15 @@ def name_of_started() -> str:
     return f"rank {rank} ({script})" if rank else script
 
 
-def _announce(connection: socket.socket, told: Children, name: str) -> None:
+def _announce(connection: socket.socket, told: Children, child: Child) -> None:
     from pyharness.debuggee.link.served import Served
 
     parent = told.parent or "child"
-    here = Served(f"{parent[:40].rstrip('-')}-{os.getpid()}", name, parent)
+    here = Served(f"{parent[:40].rstrip('-')}-{os.getpid()}", child.name, parent)
     here.start()
-    os.environ[VARIABLE] = json.dumps(encode(replace(told, parent=here.handle.name)))
-    connection.sendall(Child(os.getpid(), here.handle.name, name, os.getppid()).to_line())
+    if told.ranks is None:  # what a rank starts is no rank
+        os.environ[VARIABLE] = json.dumps(encode(replace(told, parent=here.handle.name)))
+    connection.sendall(replace(child, handle=here.handle.name).to_line())
     here.wait_for_visit(connection, told.wait)
 
 

@@ -32,7 +32,13 @@ class ChildProcesses:
     waits for a debugger no longer than ``wait`` seconds, and not after ``let_go``.
     """
 
-    def __init__(self, on_message: Callable[[Message[Any]], None], wait: float, parent: str) -> None:
+    def __init__(
+        self,
+        on_message: Callable[[Message[Any]], None],
+        wait: float,
+        parent: str,
+        ranks: tuple[int, ...] | None = None,
+    ) -> None:
         self._on_message = on_message
         self._name = f"pyharness-{os.getpid()}-{secrets.token_hex(8)}"
         with streams_held():
@@ -41,7 +47,7 @@ class ChildProcesses:
         self._listener.bind("\0" + self._name)
         self._listener.listen(64)
         self._callers: dict[int, socket.socket] = {}
-        self.told = Children(self._name, wait, parent)
+        self.told = Children(self._name, wait, parent, ranks)
         """What the program tells its children."""
         own(self)
         self._thread = threading.Thread(target=self._serve, name="pyharness-children", daemon=True)

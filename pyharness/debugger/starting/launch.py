@@ -22,7 +22,7 @@ from pyharness.host.descriptors import streams_held
 from pyharness.host.forks import blind, own
 from pyharness.host.missing import check_folder, check_module, check_script, no_interpreter
 from pyharness.host.module_file import module_file
-from pyharness.host.process_state import tasks
+from pyharness.host.process_state import descendants
 from pyharness.host.surroundings import Surroundings
 from pyharness.model.application import is_application
 from pyharness.model.errors import HarnessError, UsageError
@@ -201,7 +201,7 @@ class Launched:
 
         What it started in its own process group ends too: a worker that outlives its program serves nobody.
         """
-        family = _descendants(self.pid, os.getpgid(self.pid)) if self._process.returncode is None else []
+        family = descendants(self.pid, os.getpgid(self.pid)) if self._process.returncode is None else []
         if not at_once and self._process.poll() is None:
             self._process.send_signal(signal.SIGTERM)
             with contextlib.suppress(subprocess.TimeoutExpired):
@@ -249,16 +249,6 @@ def packages() -> dict[str, str]:
     found = {"pyharness": str(PACKAGE.parent)}
     if spec is not None and spec.origin is not None:
         found["debugpy"] = str(Path(spec.origin).parent.parent)
-    return found
-
-
-def _descendants(pid: int, group: int) -> list[int]:
-    """The processes that ``pid`` started, and those that they did, as far as they are in this process group."""
-    found: list[int] = []
-    for lwp in tasks(pid):
-        with contextlib.suppress(OSError):
-            for child in map(int, Path(f"/proc/{pid}/task/{lwp}/children").read_text(encoding="ascii").split()):
-                found += [child, *_descendants(child, group)] if os.getpgid(child) == group else []
     return found
 
 

@@ -34,6 +34,7 @@ class Edited:
     forgives = True
 
     def __init__(self, screen: Screen) -> None:
+        self.prompt = PROMPT
         self._screen = screen
         self.complete: Callable[[str], Iterable[Candidate]] = lambda _text: ()
         """What a text may go on with; set when there is somebody who knows."""
@@ -48,7 +49,7 @@ class Edited:
         """The next line."""
         if self._editor is None:
             self._editor = self._made()
-        return self._editor.prompt(PROMPT, handle_sigint=False)
+        return self._editor.prompt(self.prompt, handle_sigint=False)
 
     def asks(self, question: str) -> bool:
         """Whether the answer begins with a y; it is no line of the history."""

@@ -27,6 +27,9 @@ _WAKING = 64
 class Source(Protocol):
     """Whoever the next line comes from, when files are done."""
 
+    prompt: str
+    """What stands before a line."""
+
     @property
     def forgives(self) -> bool:
         """Whether a person types, who goes on after an error."""
@@ -44,11 +47,12 @@ class Typed:
     forgives = True
 
     def __init__(self, screen: Screen) -> None:
+        self.prompt = PROMPT
         self._screen = screen
 
     def read(self) -> str:
         """The next line."""
-        return self._typed(PROMPT)
+        return self._typed(self.prompt)
 
     def asks(self, question: str) -> bool:
         """Whether the answer begins with a y; who leaves the terminal does not object."""
@@ -85,6 +89,7 @@ class Piped:
     forgives = False
 
     def __init__(self, lines: Iterable[str], screen: Screen) -> None:
+        self.prompt = PROMPT
         self._lines = iter(lines)
         self._screen = screen
 
@@ -94,7 +99,7 @@ class Piped:
         if line is None:
             raise EOFError
         line = line.rstrip("\r\n")
-        self._screen.write_lines([Line(f"{PROMPT}{line}", "faint")])
+        self._screen.write_lines([Line(f"{self.prompt}{line}", "faint")])
         return line
 
     def asks(self, question: str) -> bool:
@@ -112,6 +117,15 @@ class Lines:
         self._waiting = deque(first)
         self._files: list[tuple[str, int]] = []
         """Files whose lines are being read, the innermost last, and how many lines wait behind each."""
+
+    @property
+    def prompt(self) -> str:
+        """What stands before a line."""
+        return self._source.prompt
+
+    @prompt.setter
+    def prompt(self, text: str) -> None:
+        self._source.prompt = text
 
     @property
     def is_typed(self) -> bool:
@@ -138,7 +152,7 @@ class Lines:
         if not self._waiting:
             return self._source.read()
         line = self._waiting.popleft()
-        self._screen.write_lines([Line(f"{PROMPT}{line}", "faint")])
+        self._screen.write_lines([Line(f"{self.prompt}{line}", "faint")])
         return line or "#"
 
     def failed(self) -> bool:

@@ -1,0 +1,77 @@
+"""A rank of a job that is debugged: it says so at the debugger's door, and waits there where it was chosen."""
+
+from __future__ import annotations
+
+import os
+import sys
+from contextlib import suppress
+from typing import TYPE_CHECKING, Any
+
+from pyharness.debuggee.link import quiet_thread
+from pyharness.debuggee.link.held_timeouts import HeldTimeouts
+from pyharness.debuggee.watched.imports import after_import
+from pyharness.model.ranks.launchers import told_rank
+from pyharness.protocol.channel import Child, Children
+from pyharness.protocol.children_door import take_from
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from pyharness.debuggee.link.own_socket import OwnSocket
+    from pyharness.debuggee.unpatched import socket
+
+_DISTRIBUTED = "torch.distributed.distributed_c10d"
+_LAUNCHERS = ("torchrun", "torch.distributed.run", "torch.distributed.launch")
+
+
+class JobProcess:
+    """A Python that was started somewhere in a job; it is a rank as soon as it knows which."""
+
+    def __init__(self, told: Children, name: str, meet: Callable[[Child], None]) -> None:
+        self._told = told
+        self._name = name
+        self._meet = meet
+        self._timeouts = HeldTimeouts()
+        self._is_rank = False
+
+    def begin(self, connect: Callable[[], OwnSocket | socket.socket | None]) -> None:
+        """Call in now where a launcher has said the rank, else where the process group is made."""
+        self._connect = connect
+        if is_launcher():
+            return
+        after_import(_DISTRIBUTED, lambda module: self._timeouts.hold(module, self._arrive))
+        if told := told_rank(os.environ):
+            self._call_in(told[0])
+
+    def _arrive(self, arguments: dict[str, Any]) -> None:
+        """The process group is made, and names the rank of a process that was spawned."""
+        rank = arguments.get("rank", -1)
+        if not self._is_rank and isinstance(rank, int) and rank >= 0:
+            self._call_in(rank)
+
+    def _call_in(self, rank: int) -> None:
+        self._is_rank = True
+        take_from(os.environ)  # what a rank starts is no rank
+        if (connection := self._connect()) is None:
+            self._timeouts.put_back()
+            return
+        told = Child(os.getpid(), "", self._name, os.getppid(), rank)
+        with suppress(OSError):
+            connection.sendall(told.to_line())
+        quiet_thread.start(self._wait_for_end, connection)
+        if not self._told.ranks or rank in self._told.ranks:
+            self._meet(told)
+
+    def _wait_for_end(self, connection: OwnSocket | socket.socket) -> None:
+        """Until the debugger has left the job, or has died."""
+        with suppress(OSError):
+            while connection.recv(1):
+                pass
+        connection.close()
+        self._timeouts.put_back()
+
+
+def is_launcher() -> bool:
+    """Whether this Python starts ranks, and is none, whatever its own launcher has told it."""
+    words = [word.rpartition("/")[2] for word in sys.orig_argv]
+    return any(word in _LAUNCHERS for word in words)

@@ -1,0 +1,121 @@
+"""Starts a distributed job by the command that a person would type, of which some ranks are debugged.
+
+The command is run as it is: by its environment each Python that it starts calls in, says its rank, and waits for its
+debugger where it was chosen.
+"""
+
+from __future__ import annotations
+
+import os
+import shutil
+import signal
+import subprocess
+import sys
+import threading
+from contextlib import suppress
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from pyharness.debugger.starting.child_processes import ChildProcesses
+from pyharness.host.process_state import descendants
+from pyharness.model.errors import UsageError
+from pyharness.model.frozen import frozen
+from pyharness.protocol.channel import Child
+from pyharness.protocol.children_door import added
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping, Sequence
+
+    from pyharness.protocol.channel import Message
+
+_WAITS = 24 * 3600.0
+"""Seconds that a rank waits for its debugger: it hears when that has gone."""
+_WATCHDOGS = {"TORCH_NCCL_ENABLE_MONITORING": "0"}
+"""What else would end a rank that waits for one that a debugger holds."""
+
+
+@frozen
+class JobCommand:
+    """What to run, and which ranks of it are debugged."""
+
+    words: tuple[str, ...]
+    """A program, or a script of Python's, with its arguments."""
+    ranks: tuple[int, ...] = ()
+    """None of them for all."""
+    cwd: str | None = None
+    stdin: int | None = None
+    stdout: int | None = None
+    stderr: int | None = None
+    env: Mapping[str, str] | None = None
+    """Added to this process's environment."""
+
+    def check(self) -> None:
+        """Raise what can be said before anything is started."""
+        if not self.words:
+            raise UsageError("Which job?", "pyharness debug --ranks 0 -- torchrun --nproc-per-node 4 train.py")
+        _line(self.words)
+
+    def start(self, on_rank: Callable[[Child], None], on_exit: Callable[[int], None]) -> Job:
+        """Start it; both are called on threads of the job."""
+        return Job(self, on_rank, on_exit)
+
+
+class Job:
+    """A job that runs: the process that was started for it, and the door that its ranks call at."""
+
+    def __init__(self, command: JobCommand, on_rank: Callable[[Child], None], on_exit: Callable[[int], None]) -> None:
+        def heard(message: Message[Any]) -> None:
+            if isinstance(message, Child):
+                on_rank(message)
+
+        self._door = ChildProcesses(heard, _WAITS, Path(command.words[0]).stem, command.ranks)
+        env = {**os.environ, **(command.env or {}), **_WATCHDOGS}
+        try:
+            self._process = subprocess.Popen(
+                _line(command.words),
+                cwd=command.cwd,
+                env={**env, **added(self._door.told, env)},
+                stdin=command.stdin,
+                stdout=command.stdout,
+                stderr=command.stderr,
+                start_new_session=True,  # no key of our terminal is a signal to it
+            )
+        except OSError as error:
+            self._door.close()
+            raise UsageError(f"{command.words[0]} cannot be started: {error.strerror}.") from error
+        self.pid = self._process.pid
+        threading.Thread(target=lambda: on_exit(self._process.wait()), name="pyharness-job", daemon=True).start()
+
+    def pass_by(self, rank: Child) -> None:
+        """Nobody will debug this one: it need not wait."""
+        self._door.let_go(rank.pid)
+
+    def wait(self) -> int:
+        """Wait for its end; the exit code, negative for a signal."""
+        return self._process.wait()
+
+    def end(self) -> None:
+        """End all that it has started; a launcher that was asked to would write a report of it first."""
+        with suppress(ProcessLookupError):
+            os.kill(self.pid, signal.SIGSTOP)  # it starts no more
+        family = descendants(self.pid) if self._process.returncode is None else []
+        for pid in (self.pid, *family):
+            with suppress(ProcessLookupError, PermissionError):
+                os.kill(pid, signal.SIGKILL)
+        self._process.wait()
+
+    def close(self) -> None:
+        """Leave it: ranks that wait go on, and each group gets its own timeout again."""
+        self._door.close()
+
+
+def _line(words: Sequence[str]) -> list[str]:
+    """The command line: of a script, with the Python that runs us."""
+    first = words[0]
+    if first.endswith(".py") and Path(first).is_file():
+        return [sys.executable, *words]
+    beside = Path(sys.executable).with_name(first)  # torchrun, of the environment that we are of
+    found = str(beside) if "/" not in first and os.access(beside, os.X_OK) else shutil.which(first)
+    if found is None:
+        raise UsageError(f"There is no program {first!r}.", "Name what starts the job: torchrun, mpirun or a script.")
+    return [found, *words[1:]]

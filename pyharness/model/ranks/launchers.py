@@ -1,0 +1,29 @@
+"""What launchers tell the ranks that they start: by variables of their environment."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+RANKS = (
+    ("RANK", "WORLD_SIZE", "LOCAL_RANK"),
+    ("OMPI_COMM_WORLD_RANK", "OMPI_COMM_WORLD_SIZE", "OMPI_COMM_WORLD_LOCAL_RANK"),
+    ("PMIX_RANK", "", ""),
+    ("PMI_RANK", "PMI_SIZE", "MPI_LOCALRANKID"),
+    ("SLURM_PROCID", "SLURM_NTASKS", "SLURM_LOCALID"),
+)
+"""The variables of torchrun, Open MPI, PMIx, MPICH and Slurm: rank, number of ranks, rank on this host."""
+
+
+def told_rank(environment: Mapping[str, str]) -> tuple[int, int | None, int | None] | None:
+    """The rank, how many there are, and the rank on this host; ``None`` where no launcher has said one."""
+    for rank, world, local in RANKS:
+        if (number := _number(environment.get(rank))) is not None:
+            return number, _number(environment.get(world)), _number(environment.get(local))
+    return None
+
+
+def _number(text: str | None) -> int | None:
+    return int(text) if text and text.isascii() and text.isdecimal() else None
