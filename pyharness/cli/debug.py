@@ -120,11 +120,9 @@ def _job(words: tuple[str, ...], module: str | None, python: str, cwd: str | Non
     """The job that was typed, and which ranks of it."""
     from pyharness.cli.kit.interpreter import python_of
     from pyharness.debugger.starting.job import JobCommand
-    from pyharness.model.text.ranges import numbers_in
+    from pyharness.model.ranks.named import named_ranks
 
-    wanted = () if ranks == "all" else numbers_in(ranks)
-    if wanted is None:
-        raise UsageError(f"{ranks!r} names no ranks.", "For example: --ranks 3, --ranks 0,2-5, --ranks all")
+    wanted = named_ranks(ranks)
     if module is not None:
         words = (python_of(python, cwd, "") or sys.executable, "-m", module, *words)
     command = JobCommand(words, wanted, cwd=cwd)

@@ -1,9 +1,12 @@
 """Child processes as sessions of their own, or left alone, as the launch says and as the client can."""
 
 import queue
+import time
 
 import pytest
 from debugging import EXTENSION, Debugging
+
+from kit.ranked_job import free_port
 
 PATIENCE = 60
 
@@ -114,3 +117,29 @@ def test_a_child_that_waits_goes_on_when_its_parents_client_leaves(dap):
     assert parent.at(stood) == "parent"
     parent.leave(terminateDebuggee=False)
     assert not dap.wait_gone()
+
+
+def test_of_a_job_the_ranks_that_are_named_become_sessions(dap):
+    """The others run on, and do not give up while this one stands for longer than their timeout."""
+    client = dap.tcp()
+    words = ("3", "spawn", str(free_port()))
+    parent, asked = launched(client, "ranks/trains.py", *words, ranks="1", token=dap.token)
+    parent.configure()
+    child = child_of(asked, dap.connect(), "ranks/trains.py", "reduced")
+    stood = child.stood()
+    assert (child.at(stood), child.evaluate("rank", stood.frame)) == ("reduced", "1")
+    time.sleep(4)
+    child.set_lines(child.script, [])
+    assert child.run_out(stood) == 0
+    assert parent.run_out() == 0
+    assert asked.empty()
+
+
+def test_ranks_that_are_none_are_refused(dap):
+    client = dap.tcp()
+    program = Debugging(client, "ranks/trains.py")
+    program.initialize()
+    answer = client.post("launch", program=program.script, ranks="first", token=dap.token)
+    said = client.response(answer)
+    assert not said["success"]
+    assert "'first' names no ranks." in said["message"]

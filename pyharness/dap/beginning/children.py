@@ -13,6 +13,8 @@ if TYPE_CHECKING:
 
 def offer(session: Session, child: Child) -> None:
     """Ask the client to attach to a child, which waits for that; let it go where the client cannot or does not."""
+    if not child.handle:  # a rank that is not to be debugged
+        return
 
     def answered(message: Message) -> None:
         if not message.get("success"):
@@ -27,7 +29,7 @@ def offer(session: Session, child: Child) -> None:
         "request": "attach",
         "name": f"{child.name} ({child.pid})",
         "handle": child.handle,
-        "subProcess": "debug",
+        "subProcess": "debug" if child.rank is None else "leave",
         "python": sys.executable,  # of the child's adapter, where the client starts one
         **({"pathMappings": session.client.paths.given()} if session.client.paths else {}),
         **({"include": list(include)} if (include := session.debuggee.included if session.debuggee else ()) else {}),

@@ -11,6 +11,7 @@ from pyharness.debugger.starting.launch import Command
 from pyharness.host.interpreters import interpreter_for
 from pyharness.model.errors import UsageError
 from pyharness.model.evaluation import EVAL_TIMEOUT, checked_timeout
+from pyharness.model.ranks.named import named_ranks
 
 if TYPE_CHECKING:
     from pyharness.dap.arguments import Arguments
@@ -27,7 +28,7 @@ _EDITORS: tuple[str, ...] = (
 )
 _EDITORS += ("debugServer", "noDebug", "serverReadyAction", "suppressMultipleSessionWarning", "adapterID")
 _COMMON = (*_EDITORS, "token", "connect", "include", "crashes", "plumbing", "subProcess", "justMyCode", "pathMappings")
-_COMMON += ("evalTimeout", "debugKernels")
+_COMMON += ("evalTimeout", "debugKernels", "ranks")
 LAUNCH = (*_COMMON, "program", "module", "args", "cwd", "env", "python", "stopOnEntry", "console", "coreFile")
 ATTACH = (*_COMMON, "processId", "processName", "handle", "python")
 _CONSOLES = ("internalConsole", "integratedTerminal", "externalTerminal")
@@ -70,6 +71,7 @@ def launch_plan(arguments: Arguments) -> Plan:
         cwd=arguments.text("cwd", "") or None,
         env=env,
         children=_children(arguments),
+        ranks=_ranks(arguments),
         debug_kernels=_debug_kernels(arguments),
     )
     console = _one_of(arguments, "console", _CONSOLES)
@@ -90,7 +92,8 @@ def attach_plan(arguments: Arguments) -> Plan:
         raise UsageError(
             f"attach: {next(iter(given))!r} is {target!r}: that names no process.", "See `pyharness run --list`."
         )
-    attachment = Attachment(target, children=_children(arguments), debug_kernels=_debug_kernels(arguments))
+    kernels, ranks = _debug_kernels(arguments), _ranks(arguments)
+    attachment = Attachment(target, children=_children(arguments), ranks=ranks, debug_kernels=kernels)
     return _plan(arguments, attachment)
 
 
@@ -125,9 +128,17 @@ def _debug_kernels(arguments: Arguments) -> bool:
 
 def _children(arguments: Arguments) -> bool:
     """``subProcess``: leave or debug; the type *debugpy* has it as a truth value, and always sends it."""
+    if "ranks" in arguments.values:
+        return True
     if isinstance(arguments.values.get("subProcess"), bool):
         return False
     return _one_of(arguments, "subProcess", _CHILDREN) == "debug"
+
+
+def _ranks(arguments: Arguments) -> tuple[int, ...] | None:
+    """``ranks``: those of a job that are debugged, as ``3`` or ``0,2-5``, or all."""
+    text = arguments.text("ranks", "")
+    return named_ranks(text) if text else None
 
 
 def _one_of(arguments: Arguments, name: str, values: tuple[str, ...]) -> str:

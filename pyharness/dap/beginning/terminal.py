@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import os
 import sys
 import threading
@@ -13,19 +12,18 @@ from typing import TYPE_CHECKING, Any
 from pyharness.dap.beginning.debuggee import Debuggee
 from pyharness.debugger.starting.attach import Attachment
 from pyharness.debugger.starting.child_processes import ChildProcesses
-from pyharness.debugger.starting.launch import PACKAGE, Command
 from pyharness.host.folders import current_folder
 from pyharness.model.errors import HarnessError
 from pyharness.protocol.channel import Child
-from pyharness.protocol.codec import encode
+from pyharness.protocol.children_door import added
 
 if TYPE_CHECKING:
     from pyharness.dap.beginning.plan import Plan
     from pyharness.dap.session import Session
     from pyharness.dapwire.wire import Message
+    from pyharness.debugger.starting.launch import Command
     from pyharness.protocol.channel import Message as ChannelMessage
 
-_SITE = PACKAGE / "debuggee" / "site"
 _STARTS = 30.0
 """Seconds that a terminal, and Python in it, may take to start."""
 
@@ -52,9 +50,7 @@ class InTerminal:
         command = self._command
         python = [command.python or sys.executable, "-X", "frozen_modules=off"]
         words = [*(["-m"] if command.module else []), command.script, *command.arguments]
-        paths = [str(_SITE), command.env.get("PYTHONPATH") or os.environ.get("PYTHONPATH", "")]
-        env = {**command.env, "PYTHONPATH": os.pathsep.join(filter(None, paths))}
-        env["PYHARNESS_CHILDREN"] = json.dumps(encode(self._door.told))
+        env = {**command.env, **added(self._door.told, {**os.environ, **command.env})}
         kind = "external" if self._plan.console == "externalTerminal" else "integrated"
         title = f"pyharness: {Path(command.script).name}"
         return {
@@ -80,6 +76,7 @@ class InTerminal:
         target = Attachment(
             message.handle,
             children=command.children,
+            ranks=command.ranks,
             script=command.script,
             file=command.file,
             module=command.module,

@@ -55,7 +55,8 @@ class JobProcess:
         if (connection := self._connect()) is None:
             self._timeouts.put_back()
             return
-        told = Child(os.getpid(), "", self._name, os.getppid(), rank)
+        name = self._name if self._name.startswith("rank ") else f"rank {rank} ({self._name})"
+        told = Child(os.getpid(), "", name, os.getppid(), rank)
         with suppress(OSError):
             connection.sendall(told.to_line())
         quiet_thread.start(self._wait_for_end, connection)
@@ -67,8 +68,8 @@ class JobProcess:
         with suppress(OSError):
             while connection.recv(1):
                 pass
-        connection.close()
         self._timeouts.put_back()
+        connection.close()
 
 
 def is_launcher() -> bool:

@@ -31,6 +31,8 @@ class Attachment:
     """A handle, a process id, or a part of a command line."""
     children: bool = False
     """Whether child processes shall call in; see ``ChildProcesses``."""
+    ranks: tuple[int, ...] | None = None
+    """The ranks of a job that shall, of all that it starts; none of them for all, ``None`` for every child."""
     child_wait: float = 10.0
     """Seconds that a child waits for its debugger."""
     seconds: float = 15.0
@@ -63,7 +65,7 @@ class Attachment:
         if child_wait is not None and isinstance(way, Way):
             child_wait = None
             self.progress("child processes are not debugged: they cannot call in from other surroundings, a container")
-        process = Attached(way, on_message, on_exit, seconds=self.seconds, child_wait=child_wait)
+        process = Attached(way, on_message, on_exit, seconds=self.seconds, child_wait=child_wait, ranks=self.ranks)
         if process.hello.lack:
             self.progress(f"steps from native code back to Python are not to be had: {process.hello.lack}")
         return process

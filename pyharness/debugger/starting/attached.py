@@ -67,6 +67,7 @@ class Attached:
         *,
         seconds: float,
         child_wait: float | None = None,
+        ranks: tuple[int, ...] | None = None,
     ) -> None:
         self.pid = handle.pid
         self._handle = handle
@@ -99,7 +100,9 @@ class Attached:
         self._unanswered = Unanswered()
         self._unanswered.add(self.hello, number)
         own(self)
-        self.children = ChildProcesses(on_message, child_wait, handle.name) if child_wait is not None else None
+        self.children = None
+        if child_wait is not None:
+            self.children = ChildProcesses(on_message, child_wait, handle.name, ranks)
         self._threads = [
             threading.Thread(target=self._read, args=(on_message,), name="pyharness-channel", daemon=True),
             threading.Thread(target=self._wait, args=(on_exit,), name="pyharness-exit", daemon=True),

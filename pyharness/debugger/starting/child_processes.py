@@ -8,6 +8,7 @@ import select
 import socket
 import struct
 import threading
+import time
 from contextlib import suppress
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
@@ -23,6 +24,7 @@ if TYPE_CHECKING:
     from pyharness.protocol.channel import Message
 
 _MAX_MESSAGE = 1 << 16
+_LOOKS = 0.01
 
 
 class ChildProcesses:
@@ -47,6 +49,8 @@ class ChildProcesses:
         self._listener.bind("\0" + self._name)
         self._listener.listen(64)
         self._callers: dict[int, socket.socket] = {}
+        self._open: list[socket.socket] = []
+        """All connections, also of those who call twice."""
         self.told = Children(self._name, wait, parent, ranks)
         """What the program tells its children."""
         own(self)
@@ -58,6 +62,18 @@ class ChildProcesses:
         if caller := self._callers.get(pid):
             with suppress(OSError):
                 caller.shutdown(socket.SHUT_RDWR)
+
+    def dismiss(self, seconds: float) -> None:
+        """Tell all who called that nobody debugs any more, and wait until they have heard it, but no longer than that.
+
+        A rank gives its process groups their own timeouts again before it hangs up.
+        """
+        for caller in list(self._open):
+            with suppress(OSError):
+                caller.shutdown(socket.SHUT_WR)
+        ends = time.monotonic() + seconds
+        while self._open and time.monotonic() < ends:
+            time.sleep(_LOOKS)
 
     def close(self) -> None:
         """Children that wait go on, and later ones find nobody."""
@@ -71,19 +87,18 @@ class ChildProcesses:
         blind(one.fileno() for one in (self._listener, *list(self._callers.values())))
 
     def _serve(self) -> None:
-        open_ones: list[socket.socket] = []
         try:
             while True:
-                ready, _, _ = select.select([self._sleeper, self._listener, *open_ones], [], [])
+                ready, _, _ = select.select([self._sleeper, self._listener, *self._open], [], [])
                 if self._sleeper in ready:
                     return
                 if self._listener in ready:
-                    open_ones.append(socket_above_streams(self._listener.accept()[0]))
-                for caller in [one for one in open_ones if one in ready]:
+                    self._open.append(socket_above_streams(self._listener.accept()[0]))
+                for caller in [one for one in self._open if one in ready]:
                     if not self._heard(caller):
-                        open_ones.remove(caller)
+                        self._open.remove(caller)
         finally:
-            for one in (*open_ones, self._listener, self._sleeper):
+            for one in (*self._open, self._listener, self._sleeper):
                 one.close()
 
     def _heard(self, caller: socket.socket) -> bool:

@@ -30,6 +30,8 @@ if TYPE_CHECKING:
 
 _WAITS = 24 * 3600.0
 """Seconds that a rank waits for its debugger: it hears when that has gone."""
+_HEARS = 2.0
+"""Seconds in which a rank hears that; one that stands in native code does when it goes on."""
 _WATCHDOGS = {"TORCH_NCCL_ENABLE_MONITORING": "0"}
 """What else would end a rank that waits for one that a debugger holds."""
 
@@ -104,8 +106,12 @@ class Job:
                 os.kill(pid, signal.SIGKILL)
         self._process.wait()
 
+    def leave(self) -> None:
+        """Nobody debugs it any more: ranks that wait go on, and each group gets its own timeout again."""
+        self._door.dismiss(_HEARS)
+
     def close(self) -> None:
-        """Leave it: ranks that wait go on, and each group gets its own timeout again."""
+        """Give back the door."""
         self._door.close()
 
 
@@ -114,7 +120,7 @@ def _line(words: Sequence[str]) -> list[str]:
     first = words[0]
     if first.endswith(".py") and Path(first).is_file():
         return [sys.executable, *words]
-    beside = Path(sys.executable).with_name(first)  # torchrun, of the environment that we are of
+    beside = Path(sys.executable).parent / first  # torchrun, of the environment that we are of
     found = str(beside) if "/" not in first and os.access(beside, os.X_OK) else shutil.which(first)
     if found is None:
         raise UsageError(f"There is no program {first!r}.", "Name what starts the job: torchrun, mpirun or a script.")

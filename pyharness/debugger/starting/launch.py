@@ -60,6 +60,8 @@ class Command:
     """Descriptors that it gets beside its streams."""
     children: bool = False
     """Whether child processes shall call in; see ``ChildProcesses``."""
+    ranks: tuple[int, ...] | None = None
+    """The ranks of a job that shall, of all that it starts; none of them for all, ``None`` for every child."""
     child_wait: float = 10.0
     """Seconds that a child waits for its debugger."""
     apart: bool = False
@@ -130,7 +132,8 @@ class Launched:
         self, command: Command, on_message: Callable[[Message[Any]], None], on_exit: Callable[[int], None]
     ) -> None:
         stem = Path(command.script).stem
-        self.children = ChildProcesses(on_message, command.child_wait, stem) if command.children else None
+        door = (on_message, command.child_wait, stem, command.ranks)
+        self.children = ChildProcesses(*door) if command.children else None
         with streams_held():
             ours, theirs = socket.socketpair()
             self._debugpy, debugpys = socket.socketpair()

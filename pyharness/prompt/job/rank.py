@@ -21,6 +21,22 @@ if TYPE_CHECKING:
 _END = None
 
 
+class _RankSession(Session):
+    """A session whose first commands may be those that another rank has shown."""
+
+    quietly: frozenset[str] = frozenset()
+
+    def do(self, line: str) -> None:
+        """Do a command."""
+        screen = self.screen
+        if isinstance(screen, RankScreen) and line in self.quietly:
+            screen.quiet = True
+            super().do(line)
+            screen.quiet = False
+        else:
+            super().do(line)
+
+
 class Rank:
     """``tell(what, rank)`` is called on its thread: ``stands`` at its prompt, ``asks`` something, is ``over``."""
 
@@ -43,7 +59,7 @@ class Rank:
         self._answers: queue.SimpleQueue[bool] = queue.SimpleQueue()
         self.screen = RankScreen(self.number, speaking)
         plan = Plan(Attachment(child.handle), waits=True, **options)
-        self.session = Session(plan, self.screen, Lines(self, self.screen))
+        self.session = _RankSession(plan, self.screen, Lines(self, self.screen))
         self.screen.live = lambda: self.is_running
         self._thread = threading.Thread(target=self._run, name=f"pyharness-rank-{self.number}", daemon=True)
         self._first: tuple[str, ...] = ()
@@ -53,9 +69,10 @@ class Rank:
         """Whether its program is waited for."""
         return self.session.debuggee is not None and self.session.debuggee.runs
 
-    def begin(self, first: Sequence[str]) -> None:
-        """Attach to it, and do these commands."""
+    def begin(self, first: Sequence[str], *, quiet: bool) -> None:
+        """Attach to it, and do these commands; ``quiet`` where another rank has shown what they say."""
         self._first = tuple(first)
+        self.session.quietly = frozenset(first[:-1] if quiet else ())
         self._thread.start()
 
     def do(self, line: str, *, quiet: bool = False) -> None:
@@ -66,6 +83,7 @@ class Rank:
     def do_beside(self, line: str) -> None:
         """Do a command that needs no stop, where it runs: on its thread, between two events."""
         session, debuggee = self.session, self.session.debuggee
+
         def do() -> None:
             self.screen.quiet = True
             session.do_quietly(line)
@@ -115,7 +133,7 @@ class Rank:
 
     def read(self) -> str:
         """The next line; ``EOFError`` at the end."""
-        self.state, self.screen.quiet = "stands", False
+        self.state, self.screen.quiet, self.session.quietly = "stands", False, frozenset()
         self._tell("stands", self)
         line = self._typed.get()
         if line is _END:

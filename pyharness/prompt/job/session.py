@@ -165,8 +165,9 @@ class JobSession:
             return
         self.others.pop(number, None)
         told = self._events.put
-        rank = self.ranks[number] = Rank(child, self._speaking, self._options, lambda what, who: told((what, who)))
-        rank.begin([*self._places, *self._first])
+        rank = Rank(child, self._speaking, self._options, lambda what, who: told((what, who)))
+        rank.begin([*self._places, *self._first], quiet=bool(self.ranks))
+        self.ranks[number] = rank
 
     def _is_over(self, rank: Rank) -> None:
         rank.screen.flush()
@@ -267,8 +268,7 @@ class JobSession:
         """Speak with another rank from now on; with a ``line``, do only that there."""
         if rank.state != "stands":
             if not line:
-                rank.interrupt()
-                self.current = rank
+                self._wait_for(rank)
                 return
             raise UsageError(f"Rank {rank.number} runs.", f"`rank {rank.number}` pauses it, and goes there.")
         if rank in self._news:
@@ -283,13 +283,20 @@ class JobSession:
             return
         self.current = rank
 
+    def _wait_for(self, rank: Rank) -> None:
+        """Pause a rank that runs, and wait until it stands; one that starts comes to a stop by itself."""
+        self.current = rank
+        if rank.is_running and rank.state != "starts":
+            rank.interrupt()
+        self._wait(lambda: rank.state in {"stands", "over"} or bool(self._asking))
+
     def _do_in_all(self, line: str, current: Rank) -> None:
         """Do a command in each rank that stands; the answers come one after the other."""
         standing = [rank for rank in self.ranks.values() if rank.state == "stands"]
         for rank in standing:
             if rank in self._news:
                 self._news.remove(rank)
-            rank.noticed = False
+                rank.screen.drop()
             rank.do(line)
         self._wait(lambda: all(rank.state != "runs" for rank in standing), _TOGETHER)
         for rank in standing:
@@ -356,6 +363,7 @@ class JobSession:
         if job is None:
             return
         if self._left:
+            job.leave()
             for rank in self._alive():
                 rank.leave()
         elif self._exit_code is None or self._failed:

@@ -72,6 +72,10 @@ class RankScreen:
         parts, self._parts = self._parts, []
         self._speaking.say(self._rank, parts)
 
+    def drop(self) -> None:
+        """Show it no more: its stop is over."""
+        self._parts.clear()
+
     def progress(self, text: str) -> None:
         """Nothing: several ranks do something at a time."""
 
