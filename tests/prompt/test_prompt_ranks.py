@@ -1,4 +1,4 @@
-"""Ranks of a job at one prompt: some are debugged, the others take part, and nobody's timeout ends a rank that waits."""
+"""Ranks of a job at one prompt: some are debugged, the others take part, and no timeout ends a rank that waits."""
 
 import subprocess
 import sys
