@@ -82,6 +82,51 @@ def test_out_of_a_cpp_function_shows_what_it_has_returned(piped, tmp_path):
     assert "returned" not in shown[2] + shown[6] + shown[7]
 
 
+INLINED = """#include <map>
+#include <memory>
+#include <optional>
+#include <string>
+struct Base { virtual int f(int k) = 0; virtual ~Base() = default; int held = 1; };
+struct Derived : Base { int f(int k) override; };
+__attribute__((noinline)) int Derived::f(int k) { return k + held; }
+extern "C" int run(int k) {
+  std::map<std::string, int> m{{"a", 1}};
+  std::unique_ptr<Base> p(new Derived);
+  int r = p->f(k);
+  return r + (int)m.size();
+}
+extern "C" int kept(int k) {
+  std::optional<int> none, some = 4;
+  std::unique_ptr<Base> p(new Derived);
+  int r = p->f(k);
+  return r + *some + none.has_value();
+}
+"""
+
+
+@pytest.fixture
+def inlined(tmp_path):
+    """A program that calls optimized C++ with the GIL, in which much is inlined."""
+    (tmp_path / "inlined.cpp").write_text(INLINED)
+    library = tmp_path / "inlined.so"
+    subprocess.run(["g++", "-g", "-O2", "-fPIC", "-shared", "-o", library, tmp_path / "inlined.cpp"], check=True)
+    program = tmp_path / "calls.py"
+    program.write_text(f"import ctypes\nlibrary = ctypes.PyDLL({str(library)!r})\nlibrary.run(7)\nlibrary.kept(7)\n")
+    return program
+
+
+def test_where_an_inlined_function_begins_an_expression_leaves_the_stop_as_it_is(pyharness, inlined):
+    """A call of Python makes gdb forget that the step has ended before it."""
+    done = pyharness("step", inlined, "--at", "native:run", "--over", "--print", "py:1+1", "--print", "k", "--stack")
+    assert "   k = 7\n" in done.stdout
+    assert done.stdout.partition("   stack\n")[2].split()[:2] == ["native", "run"]
+
+
+def test_a_value_that_lacks_its_padding_is_there(piped, inlined):
+    shown = blocks(piped(["b native:kept", "c", "p some", "p none"], program=inlined).stdout)
+    assert (shown["p some"], shown["p none"].strip()) == ("4", "nullopt")
+
+
 def test_a_cpp_exception_is_a_stop_where_that_is_wanted(crossing):
     done = crossing(["catch throw std::*", "c", "bt"])
     assert "exception · native · " in blocks(done.stdout)["c"]

@@ -15,6 +15,7 @@ import gdb
 
 from pyharness.ingdb import console
 from pyharness.ingdb.calls import call_traps
+from pyharness.ingdb.functions import inlined_here
 from pyharness.ingdb.process import libraries
 from pyharness.ingdb.settings import temporarily
 from pyharness.model.errors import HarnessError
@@ -71,7 +72,7 @@ def call(function: int) -> int:
     ``GivenUpError`` where it yet will: ``end`` then has what it returns.
     """
     guard = _find()
-    with temporarily("unwindonsignal", "on"), _may_be_given_up():
+    with temporarily("unwindonsignal", "on"), _may_be_given_up(), inlined_here.kept():
         if guard is None:
             _Calls.unguarded[_lwp()] = _place()
             return int(console.c_value(f"((int (*)(void)) {function:#x})()"))
@@ -141,11 +142,12 @@ def expression() -> Iterator[None]:
     """For an expression of gdb's that calls functions on the selected thread."""
     guard = _find()
     if guard is None:
-        with _may_stop():
+        with inlined_here.kept(), _may_stop():
             yield
         return
     frame = gdb.selected_frame()
     with (
+        inlined_here.kept(),
         temporarily("unwindonsignal", "on"),
         _trapped(),
         _may_be_given_up(),

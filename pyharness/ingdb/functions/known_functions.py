@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 import gdb
 
-from pyharness.ingdb.functions import many_functions, user_functions
+from pyharness.ingdb.functions import inlined_here, many_functions, user_functions
 from pyharness.ingdb.process import fatal_signal, libraries
 from pyharness.model.glue import glue_family
 from pyharness.model.kernel_frames import is_kernel, mapped_lines
@@ -43,7 +43,7 @@ def innermost() -> tuple[gdb.Frame, str | None, int | None]:
     A kernel of inductor's is made of operations of vectors, inlined or not: this is the kernel, and its line, also
     where a load of one crashed.
     """
-    frame = gdb.newest_frame()
+    frame = inlined_here.shown(gdb.newest_frame())
     place = frame.find_sal()
     file, line = place.symtab.fullname() if place.symtab else None, place.line or None
     if not is_user_source(file) and (crashed := _crashed_in_kernel(frame)):

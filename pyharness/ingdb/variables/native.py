@@ -29,6 +29,10 @@ if TYPE_CHECKING:
 
 MAX_TEXT = 200
 _MAX_FIELDS = 500
+_MOST_PARTS = 16
+"""Elements among which one is looked for that the compiler has kept."""
+_NAMES_OF_PARTS = re.compile(r"<[^>]*optimized out[^>]*>|<repeats \d+ times>|(?:<[^=]*>|[\w$.:]+) = |[{}\s,]|\.\.\.")
+"""All in gdb's text of a value that is no value."""
 _MAX_COUNT = 1 << 20
 """Elements of a container that says how many it has; any page of them is walked to."""
 _MAX_WALK = 10_000
@@ -41,12 +45,22 @@ _CLASSES = frozenset({gdb.TYPE_CODE_STRUCT, gdb.TYPE_CODE_UNION})
 def native_item(name: str, value: gdb.Value, evaluate: str | None = None) -> Item:
     """A value of the program with what it expands into; what cannot be read has a note, never raises."""
     try:
-        if value.is_optimized_out:
-            note = "the compiler keeps it nowhere here"
-            return Item(Variable(name, "<optimized out>", str(value.type), note=note))
-        return _item(name, value, evaluate)
+        if not _is_lost(value):
+            return _item(name, value, evaluate)
     except gdb.error as error:
-        return Item(Variable(name, f"<{error}>", str(value.type), evaluate=evaluate, note=str(error)))
+        if not value.is_optimized_out:
+            return Item(Variable(name, f"<{error}>", str(value.type), evaluate=evaluate, note=str(error)))
+    return Item(Variable(name, "<optimized out>", str(value.type), note="the compiler keeps it nowhere here"))
+
+
+def _is_lost(value: gdb.Value) -> bool:
+    """Whether the compiler has kept nothing of a value; gdb says so of one that lacks a part, as its padding."""
+    if not value.is_optimized_out:
+        return False
+    if value.type.strip_typedefs().code not in {*_CLASSES, gdb.TYPE_CODE_ARRAY}:
+        return True
+    # As gdb prints it: to look at its parts one by one ends gdb 13 where the compiler has kept some.
+    return not _NAMES_OF_PARTS.sub("", value.format_string(raw=True, max_elements=_MOST_PARTS, symbols=False))
 
 
 def _item(name: str, value: gdb.Value, evaluate: str | None) -> Item:
