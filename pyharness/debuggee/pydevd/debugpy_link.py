@@ -33,7 +33,6 @@ def serve(link: socket.socket, on_made: Callable[[Any], None] = lambda _debugger
     import pydevd
 
     from pyharness.debuggee.pydevd import own_threads
-    from pyharness.debuggee.pydevd import tuning as pydevd_tuning
 
     _hurry()
     _describe_nothing(debugpy.server.api)
@@ -41,10 +40,7 @@ def serve(link: socket.socket, on_made: Callable[[Any], None] = lambda _debugger
     own_threads.keep_quiet()
     with _connected_to(OwnSocket(link), on_made):
         debugpy.connect(_NOWHERE)
-    debugger = pydevd.get_global_debugger()
-    if debugger is not None:
-        pydevd_tuning.tune(debugger)
-    return debugger
+    return pydevd.get_global_debugger()
 
 
 def _describe_nothing(api: ModuleType) -> None:
@@ -60,9 +56,13 @@ def _connected_to(link: socket.socket, on_made: Callable[[Any], None]) -> Iterat
     """pydevd's debuggers that are made meanwhile are connected to ``link``."""
     import pydevd
 
+    from pyharness.debuggee.pydevd import tuning as pydevd_tuning
+
     class Linked(pydevd.PyDB):  # type: ignore[misc]
         def __init__(self, *arguments: Any, **options: Any) -> None:
             super().__init__(*arguments, **options)
+            # Before it knows any breakpoint: many threads that come to one may keep this thread from going on for long.
+            pydevd_tuning.tune(self)
             on_made(self)
 
         def connect(self, _host: str, _port: int) -> None:

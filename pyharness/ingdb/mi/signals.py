@@ -63,12 +63,13 @@ def _signal_info(request: mi.SignalInfo) -> mi.SignalStop:
     except gdb.error as error:
         raise HarnessError(f"Thread {thread.ptid[1]} did not stop at a signal.") from error
     sent = code <= 0
+    sender = int(info["_sifields"]["_kill"]["si_pid"]) if sent else 0
     address = None if sent or number not in _WITH_ADDRESS else _address(info, code)
     return mi.SignalStop(
         name=_name(number),
         meaning=signal.strsignal(number) or "",
         reason=_CODES.get((number, code), ""),
-        sender=int(info["_sifields"]["_kill"]["si_pid"]) if sent else 0,
+        sender=0 if sender == thread.ptid[0] else sender,
         address=address,
         what=_what(number, address),
     )

@@ -15,6 +15,7 @@ from pyharness.ingdb.functions.known_functions import innermost
 from pyharness.ingdb.printers.bindings import describes_objects
 from pyharness.ingdb.process import libraries
 from pyharness.ingdb.process.inferior_memory import read
+from pyharness.ingdb.process.thread_name import name_of
 from pyharness.ingdb.stack.locals import Variables
 from pyharness.ingdb.stack.tail import StackTails
 from pyharness.model.errors import HarnessError
@@ -146,7 +147,7 @@ def _stack(
     lost: Mapping[str, str] | None = None,
 ) -> ThreadStack:
     if thread.is_running():
-        return ThreadStack(thread.ptid[1], thread.name or "", (), note="it runs")
+        return ThreadStack(thread.ptid[1], name_of(thread), (), note="it runs")
     thread.switch()
     native = list(_native_frames(limit)) if variables else _unwound(thread, limit)
     known = _python_threads(python, thread)
@@ -154,7 +155,7 @@ def _stack(
     describe = Variables(python).of if variables else None
     return ThreadStack(
         thread.ptid[1],
-        thread.name or "",
+        name_of(thread),
         tuple(_op_named(merge(native, loops, _node_of, describe))),
         holds_gil=any(one.holds_gil for one in known),
         signal=_fatal_signal(),

@@ -103,7 +103,7 @@ class SignalStop:
     reason: str
     """What the kernel says of it, empty for nothing."""
     sender: int
-    """Process that sent it, 0 where it is the program's own fault."""
+    """Process that sent it, 0 where that is the program itself, or it is its own fault."""
     address: int | None
     """The address that could not be accessed."""
     what: str

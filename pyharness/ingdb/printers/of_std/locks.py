@@ -7,6 +7,7 @@ import contextlib
 import gdb
 
 from pyharness.ingdb.printers.registry import address_of, member, shows, text_of
+from pyharness.ingdb.process.thread_name import name_of
 
 _MUTEX = r"std::(?:__1::)?(?:recursive_|timed_|recursive_timed_)?mutex"
 _SHARED = r"std::shared_(?:timed_)?mutex"
@@ -90,6 +91,7 @@ def _thread_called(lwp: int) -> str:
     """``thread 3 (LWP 1234, "worker")``."""
     for thread in gdb.selected_inferior().threads():
         if thread.ptid[1] == lwp:
-            name = f', "{thread.name}"' if thread.name else ""
+            called = name_of(thread)
+            name = f', "{called}"' if called else ""
             return f"thread {thread.num} (LWP {lwp}{name})"
     return f"LWP {lwp}, which has ended"
