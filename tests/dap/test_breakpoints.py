@@ -1,5 +1,8 @@
 """Breakpoints with conditions, hit conditions and log messages, in both languages, by line and by function."""
 
+import subprocess
+import sys
+
 from debugging import EXTENSION, Debugging
 
 from kit.builds import tensor_kernel
@@ -186,3 +189,37 @@ def test_a_condition_that_raises_stops_there_and_says_so(dap):
     assert sum("0x8" in text for text in said) == 1
     assert not any("not this" in text for text in said)
     program.leave()
+
+
+MANY = """import threading, time
+def spin(number):
+    turn = 0
+    while True:
+        turn += 1
+        time.sleep(0.01)
+for number in range(400):
+    threading.Thread(target=spin, args=(number,), daemon=True).start()
+print("begun", flush=True)
+time.sleep(120)
+"""
+
+
+def test_a_condition_is_ours_to_test_from_the_first_hit_on(dap, tmp_path):
+    """So many threads come to the line that debugpy does not get through with its start for long."""
+    script = tmp_path / "many.py"
+    script.write_text(MANY)
+    with subprocess.Popen([sys.executable, str(script)], stdout=subprocess.PIPE, text=True) as process:
+        try:
+            assert process.stdout.readline() == "begun\n"
+            client = dap.tcp()
+            program = Debugging(client, str(script))
+            program.initialize()
+            client.post("attach", processId=process.pid, token=dap.token)
+            client.event("initialized")
+            program.set_lines(program.script, [{"line": 5, "condition": "number == 399 and turn > 5"}])
+            program.configure()
+            stood = program.stood()
+            assert program.evaluate("number", stood.frame) == "399"
+            assert "Error" not in program.output("important")
+        finally:
+            process.kill()
