@@ -155,3 +155,31 @@ def test_a_time_that_is_none_is_refused_before_anything_is_run(typed, tmp_path, 
     done = typed("fx", "determinism", "loud.py:ok", "--timeout", seconds)
     assert done.returncode == 2
     assert "--timeout cannot be" in done.stderr
+
+
+STREAMS = """import io, sys, torch
+class Net(torch.nn.Module):
+    def forward(self, x):
+        return x.relu() + 1
+inputs = torch.ones(3)
+def keeps(graph_module):
+    print("the pass speaks")
+    return graph_module
+def replaces(graph_module):
+    sys.stdout = io.StringIO()
+    return graph_module
+def closes(graph_module):
+    sys.stdout.close()
+    return graph_module
+"""
+
+
+@pytest.mark.parametrize("made", ["keeps", "replaces", "closes"])
+def test_what_a_pass_does_to_stdout_is_not_done_to_ours(pyharness, tmp_path, made):
+    file = tmp_path / "streams.py"
+    file.write_text(STREAMS)
+    done = pyharness("fx", "verify", f"{file}:Net", f"{file}:{made}")
+    assert (done.returncode, done.stderr) == (0, "")
+    said = "the pass speaks\n" if made == "keeps" else ""
+    assert done.stdout.startswith(f"{said}The transformed graph does what the original does.")
+    assert json.loads(pyharness("fx", "verify", f"{file}:Net", f"{file}:replaces", "--json").stdout)

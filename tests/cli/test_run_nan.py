@@ -120,3 +120,31 @@ def test_of_compiled_code_the_node_the_module_and_the_users_line_are_told(run):
     told = done.stderr.partition("The first NaN was made by aten::log")[2]
     assert "module 0, fx node log" in told
     assert "program.py:5" in told.partition("made from")[2].splitlines()[0]
+
+
+LEAVES = """import os, sys, torch
+def bad():
+    try:
+        torch.zeros(2) / 0
+    except Exception:
+        print("caught", flush=True)
+if "fork" in sys.argv:
+    if os.fork() == 0:
+        bad()
+        os._exit(0)
+    os.wait()
+else:
+    bad()
+    if "exec" in sys.argv:
+        os.execv(sys.executable, [sys.executable, "-c", "print('new')"])
+    os._exit(0)
+"""
+
+
+@pytest.mark.parametrize("way", ["_exit", "exec", "fork"])
+def test_a_finding_is_told_where_python_does_not_end_by_itself(pyharness, tmp_path, way):
+    (tmp_path / "leaves.py").write_text(LEAVES)
+    done = pyharness("run", "--nan", tmp_path / "leaves.py", "--", way)
+    assert done.stdout.startswith("caught\n")
+    assert done.stderr.count("The first NaN was made by aten::div.Tensor") == 1
+    assert ("whose ops are not among these" in done.stderr) == (way == "fork")

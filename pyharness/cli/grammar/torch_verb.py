@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from pyharness.cli.grammar.verb import Verb
-from pyharness.cli.kit import own_process
+from pyharness.cli.kit import output, own_process
 from pyharness.cli.kit.interpreter import python_of
 from pyharness.cli.kit.options import python_option
 from pyharness.debugger.starting.interpreter import check_version
@@ -48,6 +48,7 @@ class TorchVerb(Verb):
         """Run in a process of its own: the user's code may crash."""
         run = super().run
         own_path.put_users_first()
+        output.keep()
         return own_process.apart(lambda: run(ctx))
 
 

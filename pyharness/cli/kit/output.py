@@ -8,7 +8,8 @@ from __future__ import annotations
 import os
 import sys
 import threading
-from typing import IO, TYPE_CHECKING, Any
+from contextlib import suppress
+from typing import IO, TYPE_CHECKING, Any, ClassVar
 
 from pyharness.model.errors import HarnessError
 from pyharness.model.text.styled_line import Line, painted
@@ -23,6 +24,41 @@ _PATIENCE = 1.0
 """Seconds after which a terminal is told what takes so long."""
 
 
+class _Streams:
+    """Where we print."""
+
+    own: ClassVar[dict[str, IO[str]]] = {}
+
+
+def keep() -> None:
+    """Print to where stdout and stderr lead now, whatever code of the user's does to these in this process."""
+    for name in ("stdout", "stderr"):
+        theirs = getattr(sys, name)
+        with suppress(OSError, ValueError):  # one that is closed already
+            _Streams.own[name] = open(  # noqa: SIM115  (until the end)
+                os.dup(theirs.fileno()), "w", encoding=theirs.encoding, errors=theirs.errors
+            )
+
+
+def _stdout() -> IO[str]:
+    return _of_ours("stdout")
+
+
+def _stderr() -> IO[str]:
+    return _of_ours("stderr")
+
+
+def _of_ours(name: str) -> IO[str]:
+    """The stream, behind what the user's code has written there."""
+    theirs: IO[str] = getattr(sys, name)
+    own = _Streams.own.get(name)
+    if own is None:
+        return theirs
+    with suppress(OSError, ValueError, AttributeError):  # theirs may be anything
+        theirs.flush()
+    return own
+
+
 def write(text: str) -> None:
     """A line, or several, to stdout."""
     _print(visible(text))
@@ -31,7 +67,7 @@ def write(text: str) -> None:
 def _print(text: str, end: str = "\n") -> None:
     progress.clear()
     try:
-        print(text, end=end, flush=True)
+        print(text, end=end, flush=True, file=_stdout())
     except BrokenPipeError:
         raise
     except OSError as error:
@@ -52,36 +88,36 @@ def write_json(data: Any) -> None:
 
 def write_lines(lines: Iterable[Line]) -> None:
     """Lines to stdout, coloured by their style on a terminal."""
-    colour = _colours(sys.stdout)
+    colour = _colours(_stdout())
     _print("\n".join(painted(line, colour=colour) for line in lines))
 
 
 def new_page() -> None:
     """Take what is shown off the terminal; nothing where stdout is none."""
-    if sys.stdout.isatty() and _can_move(sys.stdout):
+    if _stdout().isatty() and _can_move(_stdout()):
         _print("\x1b[H\x1b[2J", end="")
 
 
 def drop() -> None:
     """Lose what stdout could not take, and what follows: the interpreter would try, and fail, once more as it ends."""
-    os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+    os.dup2(os.open(os.devnull, os.O_WRONLY), _stdout().fileno())
 
 
 def rows() -> int | None:
     """The height of the terminal in lines; ``None`` where stdout is none."""
     import shutil
 
-    return shutil.get_terminal_size().lines if sys.stdout.isatty() else None
+    return shutil.get_terminal_size().lines if _stdout().isatty() else None
 
 
 def in_colour() -> bool:
     """Whether lines on stdout have colours."""
-    return _colours(sys.stdout)
+    return _colours(_stdout())
 
 
 def columns() -> int | None:
     """The width of the terminal in columns; ``None`` where stdout is none."""
-    return _terminal_columns() if sys.stdout.isatty() else None
+    return _terminal_columns() if _stdout().isatty() else None
 
 
 def error(message: str, remedy: str = "") -> None:
@@ -97,12 +133,12 @@ def note(text: str) -> None:
 def _aside(style: Style, message: str, remedy: str = "") -> None:
     progress.clear()
     try:
-        sys.stdout.flush()
+        _stdout().flush()
     except OSError:
         drop()
     head = _on_stderr("pyharness:", style)
     shown = visible("\n".join([message.rstrip(), *([remedy] if remedy else [])]))
-    print(f"{head} {shown}", file=sys.stderr, flush=True)
+    print(f"{head} {shown}", file=_stderr(), flush=True)
 
 
 class _Progress:
@@ -116,7 +152,7 @@ class _Progress:
     def __call__(self, text: str) -> None:
         """Something that can take a second begins."""
         self.clear()
-        if not _can_move(sys.stderr):
+        if not _can_move(_stderr()):
             return
         self._timer = threading.Timer(_PATIENCE, self._show, (text,))
         self._timer.daemon = True
@@ -125,10 +161,10 @@ class _Progress:
     def count(self, text: str) -> None:
         """One part of a long work is done: at once, and for whoever reads a log, too."""
         self.clear()
-        if _can_move(sys.stderr):
+        if _can_move(_stderr()):
             self._show(text)
         else:
-            print(visible(text), file=sys.stderr, flush=True)
+            print(visible(text), file=_stderr(), flush=True)
 
     def clear(self) -> None:
         """Take the note back: the work is done, or something else is printed."""
@@ -138,15 +174,15 @@ class _Progress:
         with self._lock:
             if self._shown:
                 self._shown = False
-                sys.stderr.write("\r\x1b[K")
-                sys.stderr.flush()
+                _stderr().write("\r\x1b[K")
+                _stderr().flush()
 
     def _show(self, text: str) -> None:
         with self._lock:
             self._shown = True
             shown = visible(f"… {text}")[: _terminal_columns() - 1]
-            sys.stderr.write(f"\r\x1b[K{_on_stderr(shown, 'faint')}")
-            sys.stderr.flush()
+            _stderr().write(f"\r\x1b[K{_on_stderr(shown, 'faint')}")
+            _stderr().flush()
 
 
 progress = _Progress()
@@ -164,7 +200,7 @@ class _Status:
     @staticmethod
     def wanted() -> bool:
         """Whether anybody would see it."""
-        return _can_move(sys.stderr)
+        return _can_move(_stderr())
 
     def __call__(self, text: str) -> None:
         """Replace the note."""
@@ -181,8 +217,8 @@ class _Status:
     def _draw(text: str) -> None:
         column = _terminal_columns() - len(text)
         if column > 0 and text:
-            sys.stderr.write(f"\x1b7\x1b[{column + 1}G{_on_stderr(text, 'faint')}\x1b8")
-            sys.stderr.flush()
+            _stderr().write(f"\x1b7\x1b[{column + 1}G{_on_stderr(text, 'faint')}\x1b8")
+            _stderr().flush()
 
 
 status = _Status()
@@ -207,7 +243,7 @@ def _colours(stream: IO[str]) -> bool:
 
 
 def _on_stderr(text: str, style: Style) -> str:
-    return painted(Line(text, style), colour=_colours(sys.stderr))
+    return painted(Line(text, style), colour=_colours(_stderr()))
 
 
 def _terminal_columns() -> int:

@@ -5,12 +5,17 @@ python START.py nan NAME [-m] SCRIPT [ARGS...]
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+import functools
+import os
+from typing import TYPE_CHECKING, Any
 
+from pyharness.debuggee.link.forked import children_ended, had_children
 from pyharness.model.errors import HarnessError  # before the script's folder comes on the path
 from pyharness.model.text.visible import say
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from pyharness.native.find_nan import NanSearch
 
 FOUND = 1
@@ -24,6 +29,7 @@ def main() -> int:
     from pyharness.debuggee.watched.kernels import INDUCTOR
 
     watched = Watched()
+    watched.told_before_leaving()
     after_import("torch", lambda _: watched.begin())
     after_import(INDUCTOR, lambda _: watched.follow_kernels())
     try:
@@ -44,6 +50,22 @@ class Watched:
     def __init__(self) -> None:
         self._search: NanSearch | None = None
         self._refused = False
+        self._children = children_ended()
+
+    def told_before_leaving(self) -> None:
+        """Have a finding told, too, where the process ends without Python's own end: ``os._exit``, as each fork does."""
+        for name in ("_exit", "execv", "execve"):
+            setattr(os, name, self._after_report(getattr(os, name)))
+
+    def _after_report(self, leave: Callable[..., Any]) -> Callable[..., Any]:
+        @functools.wraps(leave)
+        def leaves(*arguments: Any) -> Any:
+            search = self._search
+            if search is not None and search.finding is not None:
+                self.end()
+            return leave(*arguments)
+
+        return leaves
 
     def begin(self) -> None:
         """torch is there: look from now on."""
@@ -75,7 +97,8 @@ class Watched:
             checked = f"{search.checked:,} ops and autograd nodes of the main thread"
             calls = "call of a compiled kernel" if search.kernels == 1 else "calls of compiled kernels"
             kernels = f" and {search.kernels:,} {calls}" if search.kernels else ""
-            say(f"no NaN or Inf was made ({checked}{kernels} were checked).")
+            children = " It started other processes, whose ops are not among these." if had_children(self._children) else ""
+            say(f"no NaN or Inf was made ({checked}{kernels} were checked).{children}")
             return 0
         report(search.finding)
         return FOUND

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 import sys
+from contextlib import suppress
 
 _OBEYED = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069\ud800-\udfff]")
 """Control characters but newline and tab, what turns the direction of text, line separators, lone surrogates."""
@@ -25,6 +26,7 @@ def in_one_line(text: str) -> str:
 
 
 def say(text: str) -> None:
-    """A note of ours on the stderr of a program, beside its own output."""
+    """A note of ours on the stderr of a program, beside its own output; nothing where that cannot be written."""
     if sys.stderr is not None:
-        print(f"pyharness: {visible(text)}", file=sys.stderr, flush=True)
+        with suppress(OSError):
+            print(f"pyharness: {visible(text)}", file=sys.stderr, flush=True)
