@@ -1,6 +1,7 @@
 """The gdb that is made beside the program, as soon as there is native code to look into."""
 
 import os
+import shutil
 import signal
 
 import pytest
@@ -47,3 +48,17 @@ def test_one_that_is_killed_as_it_begins_is_lost_and_is_one(tmp_path, monkeypatc
     monkeypatch.setenv("PYHARNESS_GDB", str(dies))
     with pytest.raises(DebuggerLostError, match="gdb ended unexpectedly"), pyharness.debug(LINES) as program:
         program._shell.attach()
+
+
+@pytest.mark.parametrize("most", [11, 12, 13, 14])
+def test_one_that_dies_as_it_attaches_leaves_no_program_stopped(tmp_path, monkeypatch, most):
+    """It runs out of descriptors, at one of these limits in the middle of that."""
+    script = tmp_path / "adds.py"
+    script.write_text(f"import numpy\n{LINES.read_text()}")
+    short = tmp_path / "gdb"
+    short.write_text(f'#!/bin/sh\nulimit -n {most}\nexec {shutil.which("gdb")} "$@"\n')
+    short.chmod(0o700)
+    monkeypatch.setenv("PYHARNESS_GDB", str(short))
+    with pyharness.debug(script, crashes=True) as program:
+        program.run_to(place("inner", script))
+        assert program.finish() == 3

@@ -27,7 +27,7 @@ from pyharness.debugger.shell import Shell
 from pyharness.debugger.starting import processes
 from pyharness.debugger.starting.engine_first import EngineFirst
 from pyharness.gdbmi.client import GdbLostError
-from pyharness.host.process_state import has_ended
+from pyharness.host.process_state import has_ended, is_stopped, let_go_on
 from pyharness.host.state import clear_after
 from pyharness.model.errors import DebuggerLostError, HarnessError
 from pyharness.model.evaluation import EVAL_TIMEOUT
@@ -289,7 +289,12 @@ class LiveShell(Shell):
             prepared.asking.on_interrupt = self.interrupt
             prepared.on_note = self._tell_once
             prepared.on_hint = self._tell_important
-            prepared.attach(self.process.pid)
+            stopped_before = is_stopped(self.process.pid)
+            try:
+                prepared.attach(self.process.pid)
+            except HarnessError:
+                let_go_on(self.process.pid, stopped_before=stopped_before)
+                raise
             self.native = prepared
             prepared.load_symbols()
             self._listener.libraries(prepared)
