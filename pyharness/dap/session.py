@@ -314,6 +314,8 @@ class Session:
             self.say(f"{line}\n")
         if not debuggee.shell.ready:
             self.say(f"{missing_in(debuggee.python)}\n", important=True)
+        if not debuggee.shell.process.exit_known:
+            self.say("The program ended; its exit code is its parent's to know, and 0 stands for it here.\n")
         self.debuggee = None
         self.client.event("exited", {"exitCode": code})
         self.end()

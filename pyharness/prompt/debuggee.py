@@ -293,6 +293,8 @@ class Debuggee(Listener):
     def ending(self) -> Line:
         """How it ended, in a line."""
         code = self.shell.exit_code
+        if code == 0 and not self.shell.process.exit_known:
+            return Line("the program ended; how, only its parent knows", "faint")
         return Line(str(Ended(code)), "faint" if code in {0, None} else "bad")
 
 

@@ -204,6 +204,7 @@ class CoreProcess:
     def __init__(self, pid: int) -> None:
         self.pid = pid
         self.exit_code: int | None = None
+        self.exit_known = False
         self.packages: dict[str, str] = {}
         self.surroundings = Surroundings(os.getpid())  # what is read of it is read here
 

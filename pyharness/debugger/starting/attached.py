@@ -17,6 +17,7 @@ from pyharness.debugger.starting.launch import packages
 from pyharness.debugger.starting.unanswered import Unanswered
 from pyharness.host.descriptors import above_streams, streams_held
 from pyharness.host.forks import blind, own
+from pyharness.host.reaped import exit_code_of
 from pyharness.host.surroundings import Surroundings
 from pyharness.model.errors import HarnessError
 from pyharness.model.frozen import frozen
@@ -218,14 +219,16 @@ class Attached:
             on_exit(self.wait())
 
     def _code(self) -> int:
-        """The exit code that the kernel still has, where its parent has not asked for it yet."""
+        """The exit code that the kernel still has, be it that the parent has not asked for it yet; 0 for an unknown one."""
         with contextlib.suppress(OSError, IndexError, ValueError):
             text = Path(f"/proc/{self.pid}/stat").read_text(encoding="utf-8", errors="replace")
             fields = text.rpartition(")")[2].split()
             if fields[0] in "ZX":
                 self.exit_known = True
                 return os.waitstatus_to_exitcode(int(fields[_EXIT_CODE_FIELD]))
-        return 0
+        code = exit_code_of(self._process)
+        self.exit_known = code is not None
+        return code or 0
 
 
 def _silent(handle: Handle | Way) -> HarnessError:

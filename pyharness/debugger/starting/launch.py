@@ -147,6 +147,7 @@ class Launched:
         """Where the program finds our packages."""
         self.surroundings = Surroundings(self.pid)
         self.exit_code: int | None = None
+        self.exit_known = True
         self._threads = [
             threading.Thread(target=self._read, args=(on_message,), name="pyharness-channel", daemon=True),
             threading.Thread(target=self._wait, args=(on_exit,), name="pyharness-exit", daemon=True),

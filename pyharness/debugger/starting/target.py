@@ -17,6 +17,8 @@ class Process(Protocol):
     """A running program with its control channel; its messages and its end are told on threads of its own."""
 
     exit_code: int | None
+    exit_known: bool
+    """Whether ``exit_code`` is the program's: only a parent is sure to hear it, and 0 stands for an unknown one."""
     packages: dict[str, str]
     """Where the program finds our packages."""
     surroundings: Surroundings
