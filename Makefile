@@ -33,12 +33,16 @@ $(SETUP)/venv: requirements.txt $(SETUP)/system
 	$(BIN)/python -m pip install --quiet -r requirements.txt
 	@touch $@
 
+# What was done for an environment that has gone is to be done again.
+ifeq ($(wildcard $(BIN)/python),)
+.PHONY: $(SETUP)/venv
+endif
 # An environment elsewhere may have another clone in it: it runs the one that was installed last.
 ifneq ($(file <$(SETUP)/installed),$(CURDIR))
 .PHONY: $(SETUP)/installed
 endif
 $(SETUP)/installed: pyproject.toml setup.py $(SETUP)/venv
-	test -e .venv || ln -sfn $(abspath $(VENV)) .venv # the name that .vscode/ and the docs use
+	test -e .venv || test '$(VENV)' = .venv || ln -sfn $(abspath $(VENV)) .venv # the name that .vscode/ and the docs use
 	$(BIN)/python cmake/build.py debug # which counts the files as it compiles them: pip is silent for minutes, and finds it done
 	$(BIN)/python -m pip uninstall --quiet --yes pyharness # its name until 0.1
 	$(BIN)/python -m pip install --quiet --no-build-isolation --no-deps --editable .

@@ -200,7 +200,7 @@ def select(made: Sequence[MadeGraph], which: str) -> Chosen:
     if not name and len(made) == 1:
         found = list(made)
     if not found and not name:
-        raise UsageError("Which graph?", _which(made, name))
+        raise UsageError("Which graph?", f"Name one with --graph. {_which(made, name)}")
     if not found:
         raise UsageError(f"There is no graph {name!r}.", _which(made, name))
     chosen = Chosen(found[0], int(match[2]) if match else found[0].count)

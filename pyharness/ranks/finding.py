@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from pyharness.model.errors import UsageError, nearest
 from pyharness.model.frozen import frozen
-from pyharness.ranks.processes import Given, Table, given
+from pyharness.ranks.processes import SPAWNED, Given, Table, given
 from pyharness.reading.live.rank import is_in_a_group
 
 if TYPE_CHECKING:
@@ -44,8 +44,11 @@ class FoundJob:
 
     @property
     def name(self) -> str:
-        """What its ranks run."""
-        return next((member.process.script for member in self.members), "")
+        """What its ranks run; where they are of ``multiprocessing``, what has started them."""
+        names = [member.process.script for member in self.members]
+        if self.launcher and set(names) <= {SPAWNED}:
+            return self.launcher.script
+        return next(iter(names), "")
 
 
 def find(target: str | None) -> FoundJob:

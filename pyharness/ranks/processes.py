@@ -14,8 +14,8 @@ _JOBS = ("TORCHELASTIC_RUN_ID", "MASTER_ADDR", "MASTER_PORT", "PMIX_NAMESPACE", 
 """What the ranks of one job have in common."""
 _NOT_WORKERS = ("multiprocessing.resource_tracker", "multiprocessing.forkserver", "compile_worker")
 """In the command lines of processes that Python and torch start for themselves."""
-
-
+SPAWNED = "python -c"
+"""What a process of ``multiprocessing`` is called by its command line."""
 _OURS = "/pyharness/debuggee/start.py"
 """What runs a program under pyharness: the script comes behind words of ours."""
 
@@ -51,7 +51,7 @@ class Process:
         words = iter(self.words[1:])
         for word in words:
             if word in {"-m", "-c"}:
-                return next(words, word).split(".")[-1] if word == "-m" else "python -c"
+                return next(words, word).split(".")[-1] if word == "-m" else SPAWNED
             if not word.startswith("-"):
                 return Path(word).name
         return Path(self.words[0]).name if self.words else self.program

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import os
+from pathlib import Path
 from typing import Any
 
 import click
@@ -66,6 +68,8 @@ def command(  # noqa: PLR0913  (one for each option)
     from pyharness.fx.hashseeds.references import is_pass, made_by, resolve
     from pyharness.host.running_now import running
 
+    here = Path.cwd()
+    folder = str(here / folder) if folder else folder  # a pass may change the folder that it is named from
     with no_exit():
         module, listed = made_by(resolve(model)), resolve(passes)
         if callable(listed) and not hasattr(listed, "passes") and not is_pass(listed):
@@ -77,6 +81,7 @@ def command(  # noqa: PLR0913  (one for each option)
     try:
         with no_exit(), running(f"A run of {model}, or of what a pass makes of it,"):
             bad = bisect(module, listed, args, kwargs, check=judge, folder=folder, **options)
+            os.chdir(here)
     except AllGoodError as good:
         _say_good(good.message, as_json=as_json)
         return 0

@@ -10,10 +10,15 @@ import click
 from pyharness.cli.fx.program import end, graph_option, program_verb, run
 from pyharness.cli.kit import output
 from pyharness.cli.kit.files import check_outputs, write_file
+from pyharness.model.errors import UsageError
 from pyharness.report.graph_html import graph_page
 
 if TYPE_CHECKING:
     from pyharness.cli.fx.program import Program
+
+
+_PAGES = {"", ".html", ".htm", ".xhtml"}
+"""How the name of a page may end: a viewer goes by it."""
 
 
 @program_verb(
@@ -30,6 +35,8 @@ def command(*, program: Program, which: str | None, file: str | None) -> int:
     file is and which graphs it has.
     """
     file = file if file is not None else f"{Path(program.command.script).stem}.graphs.html"
+    if Path(file).suffix.lower() not in _PAGES:
+        raise UsageError(f"What is drawn is a page, and {file} is no name of one.", "Name a file that ends in .html.")
     check_outputs({"--output": file}, program.command.files())
     made = run(program, kernels=True)
     chosen = made.chosen(which)

@@ -35,7 +35,7 @@ def keep() -> None:
     for name in ("stdout", "stderr"):
         theirs = getattr(sys, name)
         with suppress(OSError, ValueError):  # one that is closed already
-            _Streams.own[name] = open(  # noqa: SIM115  (until the end)
+            _Streams.own[name] = open(  # noqa: SIM115, PTH123  (until the end)
                 os.dup(theirs.fileno()), "w", encoding=theirs.encoding, errors=theirs.errors
             )
 

@@ -53,7 +53,7 @@ class Watched:
         self._children = children_ended()
 
     def told_before_leaving(self) -> None:
-        """Have a finding told, too, where the process ends without Python's own end: ``os._exit``, as each fork does."""
+        """Have a finding told, too, where the process ends without Python's own end, as each fork does."""
         for name in ("_exit", "execv", "execve"):
             setattr(os, name, self._after_report(getattr(os, name)))
 
@@ -97,7 +97,9 @@ class Watched:
             checked = f"{search.checked:,} ops and autograd nodes of the main thread"
             calls = "call of a compiled kernel" if search.kernels == 1 else "calls of compiled kernels"
             kernels = f" and {search.kernels:,} {calls}" if search.kernels else ""
-            children = " It started other processes, whose ops are not among these." if had_children(self._children) else ""
+            children = (
+                " It started other processes, whose ops are not among these." if had_children(self._children) else ""
+            )
             say(f"no NaN or Inf was made ({checked}{kernels} were checked).{children}")
             return 0
         report(search.finding)

@@ -63,6 +63,8 @@ def post_mortem(error: BaseException | TracebackType | None = None) -> None:
 
     """
     error = error or sys.exc_info()[1] or getattr(sys, "last_value", None) or getattr(sys, "last_traceback", None)
+    if error is not None and not isinstance(error, (BaseException, TracebackType)):
+        raise UsageError(f"{error!r} is neither an exception nor a traceback.", "Give the exception that was caught.")
     if error is None:
         raise UsageError("There is no exception to look at.", "Call it in an `except` block, or give it an exception.")
     stop_at(error)

@@ -8,6 +8,7 @@ from pyharness.debugger.api.program import Program
 from pyharness.debugger.starting import words
 from pyharness.debugger.starting.attach import Attachment
 from pyharness.model import given_numbers
+from pyharness.model.errors import UsageError
 from pyharness.model.evaluation import EVAL_TIMEOUT
 
 if TYPE_CHECKING:
@@ -55,6 +56,8 @@ def attach(  # noqa: PLR0913  (each is a thing a user may want to say)
     given_numbers.seconds("child_wait", child_wait)
     given_numbers.seconds("seconds", seconds)
     kernels, followed = words.flag("debug_kernels", debug_kernels), words.flag("children", children)
+    if isinstance(target, bool) or not isinstance(target, (int, str)):
+        raise UsageError(f"target must be a string or a process id, not {target!r}.", "For example: attach('train.py')")
     wanted = Attachment(str(target), followed, child_wait, seconds=seconds, progress=told, debug_kernels=kernels)
     return Program(
         wanted,

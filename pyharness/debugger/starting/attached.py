@@ -219,7 +219,7 @@ class Attached:
             on_exit(self.wait())
 
     def _code(self) -> int:
-        """The exit code that the kernel still has, be it that the parent has not asked for it yet; 0 for an unknown one."""
+        """The exit code, as far as the kernel still has it; 0 for an unknown one."""
         with contextlib.suppress(OSError, IndexError, ValueError):
             text = Path(f"/proc/{self.pid}/stat").read_text(encoding="utf-8", errors="replace")
             fields = text.rpartition(")")[2].split()

@@ -114,6 +114,7 @@ def threads(session: Session, _rest: str) -> None:
         mark = "→" if lwp == session.where.thread else " "
         stands = "stands" if lwp in shell.machine.standing or shell.immobile else "runs"
         note = f"  ({stop.reason})" if lwp == stop.thread else ""
+        name = " ".join(name.splitlines())
         session.screen.write_lines([in_parts((f"{mark} {lwp}  {name}  ", ""), (f"{stands}{note}", "faint"))])
 
 
