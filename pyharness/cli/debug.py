@@ -131,7 +131,7 @@ def _job(words: tuple[str, ...], module: str | None, python: str, cwd: str | Non
 
 
 def _job_session(job: JobCommand, first: list[str], options: dict[str, Any]) -> JobSession:
-    """Its session at a terminal, or of a pipe."""
+    """The session of a job, at a terminal or of a pipe."""
     from dataclasses import replace
 
     from pyharness.cli.kit import output

@@ -193,7 +193,7 @@ class Child(Message[None], name="child"):
     name: str
     parent: int
     rank: Optional[int] = None  # noqa: UP045  (CPython 3.9 evaluates it)
-    """Its rank, where ranks are debugged."""
+    """The rank that it is, where ranks are debugged."""
 
 
 @frozen

@@ -25,7 +25,7 @@ _CALL = ("barrier", "monitored_barrier")
 
 
 class HeldTimeouts:
-    """Those of this process, from ``hold`` to ``put_back``."""
+    """The timeouts of this process's groups, from ``hold`` to ``put_back``."""
 
     def __init__(self) -> None:
         self._holds = True

@@ -11,7 +11,7 @@ if TYPE_CHECKING:
 
 
 def name_of(thread: gdb.InferiorThread) -> str:
-    """Its name, empty for none; the kernel cuts a name in the middle of a sign, which gdb does not read then."""
+    """The name of a thread, empty for none; gdb reads none that the kernel has cut in the middle of a sign."""
     with suppress(UnicodeDecodeError):
         return thread.name or ""
     process, lwp, _ = thread.ptid

@@ -54,7 +54,7 @@ class JobSession:
         self._events: queue.SimpleQueue[tuple[str, Any]] = queue.SimpleQueue()
         self._job: Job | None = None
         self.ranks: dict[int, Rank] = {}
-        """Those that are debugged."""
+        """The debugged ones, by number."""
         self.others: dict[int, int] = {}
         """Rank → process id of those that are not."""
         self.current: Rank | None = None

@@ -108,7 +108,7 @@ class RankScreen:
         return self._speaking.screen.in_colour()
 
     def rows(self) -> int | None:
-        """Its height."""
+        """The height of the terminal."""
         return self._speaking.screen.rows()
 
     def _take(self, part: Callable[[], None]) -> None:
