@@ -33,3 +33,25 @@ def test_a_program_that_says_that_it_ends_may_take_its_time(tmp_path, monkeypatc
         with pytest.raises(HarnessError, match="ended without reaching"):
             program.run_to(f"py:{script}:4 if False")
         assert program.finish() == 1
+
+
+CHURNS = """import sys, threading, time
+def churn():
+    while True:
+        thread = threading.Thread(target=sum, args=(range(100),))
+        thread.start()
+        thread.join()
+threading.Thread(target=churn, daemon=True).start()
+time.sleep(0.5)
+sys.exit(4)
+"""
+
+
+def test_one_whose_daemon_starts_threads_without_end_ends(tmp_path):
+    """pydevd tells of each such thread, and would wait until it has nothing to tell."""
+    script = tmp_path / "churns.py"
+    script.write_text(CHURNS)
+    with pyharness.debug(script) as program:
+        program.run_to(f"py:{script}:9")
+        assert program.over() is None
+        assert program.exit_code == 4

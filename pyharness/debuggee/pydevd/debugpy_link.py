@@ -68,7 +68,7 @@ def _connected_to(link: socket.socket, on_made: Callable[[Any], None]) -> Iterat
         def connect(self, _host: str, _port: int) -> None:
             self._client_socket = link
             self.initialize_network(link)
-            self.writer.empty = functools.partial(_has_no_more_to_write, self.writer)
+            self.writer.empty = _Emptied(self).look
 
         def enable_tracing(self, *arguments: Any, **named: Any) -> None:
             """Trace this thread. One that is in here while the session ends comes too late: it is the next one's."""
@@ -91,9 +91,25 @@ def _connected_to(link: socket.socket, on_made: Callable[[Any], None]) -> Iterat
         pydevd.PyDB = before
 
 
-def _has_no_more_to_write(writer: Any) -> bool:
-    """Whether there is nothing to wait for, be it that the other end has hung up: what is left cannot be sent."""
-    return writer._cmd_queue.empty() or writer is threading.current_thread() or not writer.is_alive()
+class _Emptied:
+    """Whether a debugger that ends has nothing more to write, for which pydevd waits."""
+
+    def __init__(self, debugger: Any) -> None:
+        self._debugger, self._writer = debugger, debugger.writer
+        self._last: Any = None
+        """What was written last when the program's own threads had ended: what threads of daemons do then is nothing."""
+
+    def look(self) -> bool:
+        """Whether there is nothing to wait for, be it that the other end has hung up: what is left cannot be sent."""
+        waiting = self._writer._cmd_queue
+        if waiting.empty() or self._writer is threading.current_thread() or not self._writer.is_alive():
+            return True
+        if self._debugger.has_user_threads_alive():
+            return False
+        with waiting.mutex:
+            if self._last is None:
+                self._last = waiting.queue[-1] if waiting.queue else None
+            return self._last not in waiting.queue
 
 
 class _Clock:
