@@ -16,9 +16,13 @@ from pyharness.debuggee.pydevd.stops.asked_files import ASKED_FILES
 from pyharness.debuggee.unpatched import threading
 from pyharness.host import recursion
 from pyharness.model.errors import UsageError
+from pyharness.model.text.visible import say
 
 if TYPE_CHECKING:
     from types import FrameType
+
+
+_ENDING = "Python is ending, and opens this prompt no more. pdb stops here: PYTHONBREAKPOINT=pdb.set_trace"
 
 
 def set_trace(*, header: str | None = None) -> None:
@@ -104,6 +108,9 @@ def stop_at(error: BaseException | TracebackType) -> None:
 def _is_here() -> bool:
     """Have somebody here who stops this program; whether somebody is."""
     with recursion.room(recursion.IMPORTS):
+        if not threading.main_thread().is_alive():  # as in a function of atexit: Python has let its debuggers go
+            say(_ENDING)
+            return False
         if _is_debugged():
             return True
         if Prompt.opened() is None:
