@@ -300,7 +300,9 @@ def test_a_prompt_begins_when_what_started_it_is_over(environment):
 
 def test_in_a_function_of_atexit_it_says_why_it_does_not_open(in_place, tmp_path):
     script = tmp_path / "ends.py"
-    script.write_text("import atexit, pyharness\natexit.register(lambda: (pyharness.set_trace(), print('cleared up')))\n")
+    script.write_text(
+        "import atexit, threading, pyharness\natexit.register(lambda: (pyharness.set_trace(), print('cleared up')))\n"
+    )
     terminal = in_place(command=(sys.executable, script), first="cleared up")
     assert "Python is ending, and opens this prompt no more." in terminal.text
     assert terminal.ends() == 0

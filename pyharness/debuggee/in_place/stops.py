@@ -108,7 +108,7 @@ def stop_at(error: BaseException | TracebackType) -> None:
 def _is_here() -> bool:
     """Have somebody here who stops this program; whether somebody is."""
     with recursion.room(recursion.IMPORTS):
-        if not threading.main_thread().is_alive():  # as in a function of atexit: Python has let its debuggers go
+        if not sys.modules["threading"].main_thread().is_alive():  # as in a function of atexit: debuggers have left
             say(_ENDING)
             return False
         if _is_debugged():
