@@ -5,7 +5,6 @@ debugpy's own ways in are TCP ports; any user of the machine can connect to one.
 
 from __future__ import annotations
 
-import functools
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
@@ -97,7 +96,7 @@ class _Emptied:
     def __init__(self, debugger: Any) -> None:
         self._debugger, self._writer = debugger, debugger.writer
         self._last: Any = None
-        """What was written last when the program's own threads had ended: what threads of daemons do then is nothing."""
+        """What came last when the program's own threads had ended: what daemons do after that need not be told."""
 
     def look(self) -> bool:
         """Whether there is nothing to wait for, be it that the other end has hung up: what is left cannot be sent."""
