@@ -58,7 +58,14 @@ def attach(  # noqa: PLR0913  (each is a thing a user may want to say)
     kernels, followed = words.flag("debug_kernels", debug_kernels), words.flag("children", children)
     if isinstance(target, bool) or not isinstance(target, (int, str)):
         raise UsageError(f"target must be a string or a process id, not {target!r}.", "For example: attach('train.py')")
-    wanted = Attachment(str(target), followed, child_wait, seconds=seconds, progress=told, debug_kernels=kernels)
+    wanted = Attachment(
+        str(target),
+        followed,
+        child_wait=child_wait,
+        seconds=seconds,
+        progress=told,
+        debug_kernels=kernels,
+    )
     return Program(
         wanted,
         words.words("include", include),

@@ -42,7 +42,9 @@ def shown(newest: gdb.Frame) -> gdb.Frame:
         return newest
     inlined = _inlined(newest)
     hidden = len(inlined) - stood[2]
-    return [*inlined, inlined[-1].older()][hidden] if hidden > 0 else newest
+    if hidden <= 0:
+        return newest
+    return inlined[hidden] if hidden < len(inlined) else inlined[-1].older() or newest
 
 
 def _inlined(frame: gdb.Frame) -> list[gdb.Frame]:

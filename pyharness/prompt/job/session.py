@@ -103,7 +103,7 @@ class JobSession:
     # --- waiting ------------------------------------------------------------------------------------------------------
 
     def _speak(self) -> None:
-        while not self._over:
+        while True:
             self._wait(self._has_answer)
             if self._over:
                 return
