@@ -44,7 +44,7 @@ def _circle(name: str, reason: str, place: str, *seen_at: int) -> Case:
 
 
 _LATE = ("sleeps", "computes", "native_lock", "gil_kept", "python_lock", "asks", "stopped", "children")
-_GONE = r"has ended|No such process|Failed to (fetch|find|open|get|load)|Connection refused"
+_GONE = r"has ended|No such process|Failed to (open|get)|Connection refused"
 CASES = (
     *(_one(name, "all_reduce", _at(name)) for name in _LATE),
     _one("raises", "all_reduce", _at("_shutdown") + "|ValueError"),

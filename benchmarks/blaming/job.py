@@ -7,6 +7,7 @@ import signal
 import socket
 import subprocess
 import sys
+from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -57,7 +58,8 @@ class Job:
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
         for rank in self._ranks:
-            os.killpg(rank.pid, signal.SIGKILL)
+            with suppress(ProcessLookupError):
+                os.killpg(rank.pid, signal.SIGKILL)
             rank.communicate()
 
 

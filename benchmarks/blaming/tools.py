@@ -66,9 +66,9 @@ def analyzer(dumps: Path, packages: str) -> Said:
 
 def _blamed(text: str) -> frozenset[int]:
     missing = re.findall(r"missing ranks: \{([\d, ]+)\}", text)
-    return frozenset(
-        int(rank) for rank in re.findall(r"Culprit rank (\d+)", text) + re.findall(r"\d+", " ".join(missing))
-    )
+    silent = re.findall(r"^\s*Rank (\d+): \w*Error", text, re.MULTILINE)
+    culprits = re.findall(r"Culprit rank (\d+)", text)
+    return frozenset(int(rank) for rank in [*culprits, *silent, *re.findall(r"\d+", " ".join(missing))])
 
 
 def _columns(table: str) -> dict[int, str]:

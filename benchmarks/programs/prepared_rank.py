@@ -11,6 +11,7 @@ import threading
 import time
 from pathlib import Path
 
+import torch._dynamo  # noqa: F401  # behind the debug server, DistributedDataParallel imports it in a circle
 from torch._C._distributed_c10d import _dump_fr_trace  # type: ignore[attr-defined]  # the stub lacks it
 from torch.distributed.debug import start_debug_server
 from torch.distributed.distributed_c10d import _world, get_process_group_ranks

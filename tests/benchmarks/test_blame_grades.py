@@ -35,6 +35,7 @@ def test_an_answer_that_names_may_also_tell_the_place():
 
 def test_the_analyzers_words_are_read():
     assert _blamed("missing ranks: {0, 2}\nCulprit rank 1; Error type") == {0, 1, 2}
+    assert _blamed("PARTIAL DATA: 2/3 workers responded\n  Rank 1: ConnectionError: refused") == {1}
     assert _blamed("expected ranks: {0, 1, 2}") == frozenset()
     table = "Rank 0         Rank 1\n-------------  -----------\nall_reduce(a)  broadcast(a)\nall_reduce(b)\n"
     assert grade(SWAPPED, Said(by_rank=_columns(table))) is Grade.SHOWS
