@@ -16,6 +16,8 @@ if TYPE_CHECKING:
     from pyharness.debuggee.in_place.stops import set_trace as set_trace
     from pyharness.debugger.api.attach import attach as attach
     from pyharness.debugger.api.debug import debug as debug
+    from pyharness.debugger.api.job import Job as Job
+    from pyharness.debugger.api.job import debug_job as debug_job
     from pyharness.debugger.api.program import Program as Program
     from pyharness.model.errors import DebuggerLostError as DebuggerLostError
     from pyharness.model.errors import HarnessError as HarnessError
@@ -33,6 +35,7 @@ else:
             "debuggee.in_place.stops": "breakpoint post_mortem set_trace",
             "debugger.api.attach": "attach",
             "debugger.api.debug": "debug",
+            "debugger.api.job": "Job debug_job",
             "debugger.api.program": "Program",
             "model.errors": "DebuggerLostError HarnessError UsageError",
             "model.results.finding": "NonFiniteError",

@@ -1,0 +1,83 @@
+"""``debug_job``: ranks of a distributed job as programs, each driven from Python."""
+
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import pytest
+
+import pyharness
+from kit.marks import place
+from kit.paths import PROGRAMS
+from kit.ranked_job import free_port
+from pyharness.model.errors import HarnessError, UsageError
+
+SCRIPT = PROGRAMS / "ranks" / "trains.py"
+TORCHRUN = Path(sys.executable).with_name("torchrun")
+pytestmark = pytest.mark.timeout(150)
+
+
+@pytest.fixture
+def job(tmp_path, monkeypatch):
+    """``job(SECONDS, size=3, ranks=...)``: a job whose output is in a file, which the fixture's ``output`` reads."""
+    monkeypatch.setenv("OMP_NUM_THREADS", "1")
+    (tmp_path / "output").touch()
+
+    def start(seconds, size=3, **options):
+        words = (TORCHRUN, "--nproc-per-node", str(size), "--master-port", str(free_port()), SCRIPT, str(seconds))
+        return pyharness.debug_job(*words, stdout=(tmp_path / "output").open("w"), **options)
+
+    start.output = (tmp_path / "output").read_text
+    return start
+
+
+def test_one_that_stands_for_longer_than_the_timeout_costs_nobody_anything(job):
+    with job(3, ranks=1) as running:
+        program = running.rank(1)
+        program.run_to(place("reduce", SCRIPT))
+        assert program.evaluate("rank") == "1"
+        time.sleep(7)
+        assert program.over().reason == "step"
+        assert running.ranks == (1,)
+        with pytest.raises(UsageError, match="Rank 0 is not debugged"):
+            running.rank(0, 1)
+        assert running.wait() == 0
+    assert job.output().count("step ") == 3
+
+
+def test_all_at_once_they_may_wait_for_each_other(job):
+    with job(30, size=2, ranks=[0, 1]) as running:
+        stops = running.each(lambda rank: rank.run_to(f"{place('reduced', SCRIPT)} hits 2"))
+        assert {rank: stop.frame.function for rank, stop in stops.items()} == {0: "train", 1: "train"}
+        assert running.each(lambda rank: rank.evaluate("(rank, step)")) == {0: "(0, 1)", 1: "(1, 1)"}
+        assert running.each(pyharness.Program.finish) == {0: 0, 1: 0}
+        assert running.wait() == 0
+
+
+def test_the_block_ends_the_job(job):
+    with job(30, size=2, ranks="0") as running:
+        running.rank(0).run_to(place("loss", SCRIPT))
+        launcher = running.pid
+    assert not Path(f"/proc/{launcher}").exists()
+    assert running.exit_code != 0
+
+
+def test_a_rank_that_never_comes(job):
+    with job(30, size=2, ranks=5) as running:
+        with pytest.raises(HarnessError, match="and rank 5 is not there"):
+            running.rank(5)
+        assert running.wait() == 0
+
+
+@pytest.mark.parametrize("ranks", ["x", [], [-1], True, 1.5, [None]])
+def test_ranks_that_are_none(ranks):
+    with pytest.raises(UsageError, match="ranks"):
+        pyharness.debug_job("true", ranks=ranks)
+
+
+def test_a_program_that_is_not_there():
+    with pytest.raises(UsageError, match="There is no program 'nosuch'"):
+        pyharness.debug_job("nosuch")
+    with pyharness.debug_job("sh", "-c", "exit 3", stdout=subprocess.DEVNULL) as running:
+        assert running.wait() == 3
