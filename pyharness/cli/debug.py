@@ -13,7 +13,8 @@ import click
 
 from pyharness.cli.grammar import completers
 from pyharness.cli.grammar.verb import Verb
-from pyharness.cli.kit.options import debug_kernels_option, eval_timeout_option, program_options
+from pyharness.cli.kit.options import debug_kernels_option, eval_timeout_option, program_options, ranks_option
+from pyharness.cli.kit.script import job_of
 from pyharness.host.visible import is_there
 from pyharness.model.errors import UsageError
 
@@ -63,12 +64,7 @@ _HANDLE = re.compile(r"[\w.]+-\d+")
 )
 @click.option("--post-mortem", is_flag=True, help="Run on to an exception that nobody catches, or a crash.")
 @click.option("--include", multiple=True, metavar="PATTERN", help="Step into library code of this path, too.")
-@click.option(
-    "--ranks",
-    "ranks",
-    metavar="RANKS",
-    help="Debug these ranks (3, or 0,2-5, or all) of the job that what follows -- starts; the others run.",
-)
+@ranks_option
 @debug_kernels_option
 @eval_timeout_option
 @click.option("--in-place", "lifeline", type=int, hidden=True, help="The program itself has opened this prompt.")
@@ -103,7 +99,7 @@ def command(  # noqa: PLR0913, PLR0917  (one for each option)
     output.colours.off = no_color
     from_files = [line for file in files for line in file_lines(file)]
     if ranks is not None:
-        job = _job(words, module, python, cwd, ranks)
+        job = job_of(words, module, python, cwd, ranks)
         wanted = ["continue"] if post_mortem and not places else []
         options = {"include": include, "eval_timeout": eval_timeout}
         return _job_session(job, [*from_files, *commands], options).run(places, wanted)
@@ -114,20 +110,6 @@ def command(  # noqa: PLR0913, PLR0917  (one for each option)
         piped = Piped(sys.stdin or io.StringIO(), output)
         return Session(plan, output, Lines(piped, output, from_files)).run(first, places)
     return _at_terminal(plan, from_files).run(first, places)
-
-
-def _job(words: tuple[str, ...], module: str | None, python: str, cwd: str | None, ranks: str) -> JobCommand:
-    """The job that was typed, and which ranks of it."""
-    from pyharness.cli.kit.interpreter import python_of
-    from pyharness.debugger.starting.job import JobCommand
-    from pyharness.model.ranks.named import named_ranks
-
-    wanted = named_ranks(ranks)
-    if module is not None:
-        words = (python_of(python, cwd, "") or sys.executable, "-m", module, *words)
-    command = JobCommand(words, wanted, cwd=cwd)
-    command.check()
-    return command
 
 
 def _job_session(job: JobCommand, first: list[str], options: dict[str, Any]) -> JobSession:

@@ -15,9 +15,10 @@ from pyharness.cli.kit.options import (
     full_option,
     program_json_option,
     program_options,
+    ranks_option,
     raw_option,
 )
-from pyharness.cli.kit.script import command_of
+from pyharness.cli.kit.script import command_of, job_of
 from pyharness.model.errors import UsageError
 from pyharness.model.evaluation import checked_timeout
 from pyharness.model.where import SHAPES, folders_of, parse
@@ -105,6 +106,7 @@ def _failure(error: HarnessError) -> dict[str, Any]:
     help="Print MESSAGE, with {EXPR} evaluated, whenever WHERE is reached.",
 )
 @click.option("--include", multiple=True, metavar="PATTERN", help="Step into library code of this path, too.")
+@ranks_option
 @debug_kernels_option
 @eval_timeout_option
 @full_option
@@ -121,6 +123,7 @@ def command(  # noqa: PLR0913, PLR0917  (one for each option)
     logs: tuple[tuple[str, str], ...],
     include: tuple[str, ...],
     eval_timeout: float,
+    ranks: str | None,
     *,
     debug_kernels: bool,
     full: bool,
@@ -129,14 +132,17 @@ def command(  # noqa: PLR0913, PLR0917  (one for each option)
     raw: bool,
 ) -> int:
     """Run SCRIPT to a place, and step on from there across the boundary between Python and C++."""
-    from pyharness.cli.kit.transcript import play
+    from pyharness.cli.kit.transcript import play, play_on_ranks
 
-    target = replace(command_of(words, module, python, cwd), debug_kernels=debug_kernels)
+    job = None if ranks is None else job_of(words, module, python, cwd, ranks)
+    target = job.program if job else replace(command_of(words, module, python, cwd), debug_kernels=debug_kernels)
     checked_timeout(eval_timeout)
     folders = folders_of(target.file)
     points = tuple(LogPoint(parse(where, folders), message) for where, message in logs)
     steps = _steps(ctx.meta[ORDER], target)
     plan = Plan(target, steps, points, full=full, kill=kill, include=include, eval_timeout=eval_timeout)
+    if job:
+        return play_on_ranks(job, plan, as_json=as_json, raw=raw)
     return play(plan, as_json=as_json, raw=raw)
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from contextlib import nullcontext
 from dataclasses import replace
 from typing import IO, TYPE_CHECKING, Any, TypeAlias
 
@@ -44,13 +45,31 @@ def run(
     goes wrong is the transcript's ``error``, and the program runs on to its end: only an interrupt ends it, and is
     raised.
     """
-    play = _Play(plan, watch, notes or (lambda _text: None))
-    try:
+
+    def start() -> Program:
         prepare(plan)
         command = replace(plan.target, stdout=stdout, pass_fds=inherited())
-        with Program(
-            command, plan.include, progress, notes=notes, crashes=True, eval_timeout=plan.eval_timeout
-        ) as program:
+        return Program(command, plan.include, progress, notes=notes, crashes=True, eval_timeout=plan.eval_timeout)
+
+    return run_on(start, plan, watch, notes)
+
+
+def run_on(
+    start: Callable[[], Program],
+    plan: Plan,
+    watch: Watch,
+    notes: Callable[[str], None] | None = None,
+    *,
+    closes: bool = True,
+) -> Transcript:
+    """Play ``plan`` on the program that ``start`` gives, as ``run`` does.
+
+    Without ``closes`` the program is another's to leave or to end.
+    """
+    play = _Play(plan, watch, notes or (lambda _text: None))
+    try:
+        program = start()
+        with program if closes else nullcontext():
             play.run(program)
     except HarnessError as error:
         play.failed(error)

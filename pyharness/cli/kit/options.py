@@ -41,6 +41,11 @@ def script_folder_option(where: str) -> Decorator:
     )
 
 
+ranks_option = click.option(
+    "--ranks",
+    metavar="RANKS",
+    help="Debug these ranks (3, or 0,2-5, or all) of the job that what follows -- starts; the others run.",
+)
 debug_kernels_option = click.option(
     "--debug-kernels", is_flag=True, help="Have torch.compile build its C++ kernels unoptimized, in a cache of our own."
 )

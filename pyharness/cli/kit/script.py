@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
+import sys
 from pathlib import Path
 
 import click
 
 from pyharness.cli.kit.interpreter import python_of
+from pyharness.debugger.starting.job import JobCommand
 from pyharness.debugger.starting.launch import Command
 from pyharness.host.descriptors import inherited
 from pyharness.host.missing import check_named_from
 from pyharness.model.errors import UsageError
+from pyharness.model.ranks.named import named_ranks
 
 
 def command_of(words: tuple[str, ...], module: str | None, python: str, cwd: str | None) -> Command:
@@ -28,3 +31,13 @@ def command_of(words: tuple[str, ...], module: str | None, python: str, cwd: str
     if cwd and Path(script).is_file():  # named from here, as every other file on a command line
         script = str(Path(script).absolute())
     return Command(script, words[1:], python=python, cwd=cwd, pass_fds=inherited())
+
+
+def job_of(words: tuple[str, ...], module: str | None, python: str, cwd: str | None, ranks: str) -> JobCommand:
+    """The distributed job that ``--ranks RANKS -- COMMAND ...`` means."""
+    wanted = named_ranks(ranks)
+    if module is not None:
+        words = (python_of(python, cwd, "") or sys.executable, "-m", module, *words)
+    command = JobCommand(words, wanted, cwd=cwd)
+    command.check()
+    return command

@@ -22,7 +22,7 @@ from pyharness.model.text.ranges import in_ranges
 
 if TYPE_CHECKING:
     import os
-    from collections.abc import Callable, Mapping, Sequence
+    from collections.abc import Callable, Iterator, Mapping, Sequence
 
     from pyharness.protocol.channel import Child
 
@@ -130,6 +130,20 @@ class Job:
             if number not in self._programs:
                 self._programs[number] = Program(Attachment(child.handle), **self._options)
             return self._programs[number]
+
+    def coming(self) -> Iterator[int]:
+        """Each debugged rank as it comes; ends when all that are named have come, and at the job's end."""
+        given: set[int] = set()
+        while True:
+            with self._changed:
+                self._changed.wait_for(lambda: set(self.ranks) - given or self.exit_code is not None)
+                new = sorted(set(self.ranks) - given)
+            if not new:
+                return
+            yield from new
+            given.update(new)
+            if self._wanted and given >= set(self._wanted):
+                return
 
     def each(self, do: Callable[[Program], Result]) -> dict[int, Result]:
         """Do something in all debugged ranks at once, each on a thread of its own: they may wait for each other.

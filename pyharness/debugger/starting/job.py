@@ -17,6 +17,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from pyharness.debugger.starting.child_processes import ChildProcesses
+from pyharness.debugger.starting.launch import Command
 from pyharness.host.process_state import descendants
 from pyharness.model.errors import UsageError
 from pyharness.model.frozen import frozen
@@ -50,6 +51,11 @@ class JobCommand:
     stderr: int | None = None
     env: Mapping[str, str] | None = None
     """Added to this process's environment."""
+
+    @property
+    def program(self) -> Command:
+        """What its ranks run, as far as the command says: places are named from there."""
+        return Command(next((word for word in self.words if word.endswith(".py")), ""), cwd=self.cwd)
 
     def check(self) -> None:
         """Raise what can be said before anything is started."""

@@ -1,0 +1,48 @@
+"""Plays a plan on ranks of a job, on all of them at once: they wait for each other."""
+
+from __future__ import annotations
+
+import threading
+from functools import partial
+from typing import TYPE_CHECKING
+
+from pyharness.session.run import run_on
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from pyharness.debugger.api.job import Job
+    from pyharness.model.transcript import Transcript
+    from pyharness.session.plan import Plan
+    from pyharness.session.run import Entry
+
+
+def run_on_ranks(
+    job: Job,
+    named: tuple[int, ...],
+    plan: Plan,
+    watch: Callable[[int, Entry], None],
+    notes: Callable[[str], None] | None = None,
+) -> dict[int, Transcript]:
+    """Play ``plan`` on each rank that is ``named``, all of the job's for none; by rank what came of it.
+
+    ``watch`` is told which rank has come to what, on the thread of that rank. A rank that does not come is an error of
+    its transcript.
+    """
+    made: dict[int, Transcript] = {}
+
+    def play(rank: int) -> None:
+        made[rank] = run_on(lambda: job.rank(rank), plan, partial(watch, rank), notes, closes=False)
+
+    threads = {rank: _started(play, rank) for rank in job.coming()}
+    for thread in threads.values():
+        thread.join()
+    for rank in set(named) - set(threads):  # the job has ended
+        play(rank)
+    return dict(sorted(made.items()))
+
+
+def _started(play: Callable[[int], None], rank: int) -> threading.Thread:
+    thread = threading.Thread(target=play, args=(rank,), name=f"pyharness-rank-{rank}", daemon=True)
+    thread.start()
+    return thread

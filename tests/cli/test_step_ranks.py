@@ -1,0 +1,59 @@
+"""``pyharness step --ranks``: the same steps in several ranks of a job, at once."""
+
+import json
+import sys
+from pathlib import Path
+
+import pytest
+
+from kit.marks import place
+from kit.paths import PROGRAMS
+from kit.processes import carrying
+from kit.ranked_job import free_port
+
+SCRIPT = PROGRAMS / "ranks" / "trains.py"
+pytestmark = pytest.mark.timeout(150)
+
+
+@pytest.fixture
+def step(pyharness, environment):
+    """``step(OPTIONS, ...)`` on a job of two ranks; ``port`` is its mark."""
+    port = free_port()
+    words = (Path(sys.executable).with_name("torchrun"), "--nproc-per-node", 2, "--master-port", port, SCRIPT, 20)
+
+    def run(*options):
+        env = {**environment, "OMP_NUM_THREADS": "1"}
+        return pyharness("step", *map(str, options), "--", *map(str, words), env=env)
+
+    run.port = port
+    return run
+
+
+def test_each_rank_takes_the_steps_and_what_it_shows_is_in_one_piece(step):
+    done = step("--ranks", "all", "--at", place("reduce", SCRIPT), "--print", "rank", "--over", "--stack")
+    assert done.returncode == 0, done.stderr
+    for rank in (0, 1):
+        assert f"   rank = {rank}\n" in done.stdout
+    pieces = done.stdout.split("1  breakpoint · python · train · ")[1:]
+    assert len(pieces) == 2
+    assert all("   rank = " in piece.partition("2  step")[0] for piece in pieces)
+    assert done.stdout.count("2  step · python · train") == 2
+    assert done.stdout.count("the program ended with exit code 0") == 2
+
+
+def test_for_a_script(step):
+    done = step("--ranks", "1", "--at", f"{place('loss', SCRIPT)} hits 2", "--print", "(rank, step)", "--json")
+    told = json.loads(done.stdout)
+    assert (done.returncode, told["exit_code"]) == (0, 0), done.stderr
+    assert list(told["ranks"]) == ["1"]
+    assert told["ranks"]["1"]["stops"][0]["printed"] == {"(rank, step)": "(1, 1)"}
+
+
+def test_a_rank_that_is_not_there_and_the_end_after_the_last_step(step):
+    done = step("--ranks", "5", "--at", place("loss", SCRIPT))
+    assert done.returncode == 1
+    assert "rank 5: The job has ended (exit code 0), and rank 5 is not there.\nRanks 0-1 came." in done.stderr
+    done = step("--ranks", "0", "--at", place("loss", SCRIPT), "--kill")
+    assert done.returncode == 0, done.stderr
+    assert "step 0" not in done.stdout
+    assert not list(carrying(f"MASTER_PORT={step.port}"))
