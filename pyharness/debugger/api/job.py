@@ -95,7 +95,7 @@ class Job:
         self._programs: dict[int, Program] = {}
         self._left = False
         self.exit_code: int | None = None
-        """Of what started the job, once it has ended; negative for a signal."""
+        """Exit code of what started the job, once it has ended; negative for a signal."""
         self._job = command.start(self._calls, self._ends)
 
     @property
