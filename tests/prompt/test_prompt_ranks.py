@@ -95,6 +95,15 @@ def test_the_first_prompt_is_at_the_first_line(job):
     assert done.returncode == 0, done.stderr
 
 
+def test_an_exception_that_nobody_catches_is_a_stop(job):
+    done = job(["bt", "p rank", "quit"], ["1", "--post-mortem"], torchrun(30, "fails", ranks=2))
+    shown = blocks(done.stdout.replace("(ph rank 1)", "(ph)"))
+    assert "1  exception · python · train" in done.stdout
+    assert "ValueError: on one rank" in done.stdout
+    assert shown["p rank"].strip() == "1"
+    assert shown["bt"].split()[1:3] == ["python", "train"]
+
+
 def test_detach_leaves_the_job_which_has_its_own_timeout_again(job, tmp_path):
     words = torchrun(33, ranks=2)
     script = tmp_path / "job.sh"

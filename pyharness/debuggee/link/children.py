@@ -13,9 +13,11 @@ import struct
 import sys
 from contextlib import suppress
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 
 from pyharness.debuggee.link.ranks import JobProcess
+from pyharness.debuggee.pydevd.stops.uncaught import watch_script
 from pyharness.debuggee.unpatched import socket
 from pyharness.host.descriptors import socket_above_streams
 from pyharness.model.errors import HarnessError
@@ -50,27 +52,31 @@ def leave(owner: object) -> None:
     take_from(os.environ)
 
 
-def greet(name: str) -> None:
+def greet(name: str, *, begins: bool = False) -> None:
     """In a child: listen under a handle, tell the debugger, and wait for it as long as was configured.
 
-    It lasts no longer than the debugger wants: it hangs up when nobody shall come.
+    It lasts no longer than the debugger wants: it hangs up when nobody shall come. Where it
+    ``begins``, its script is still to come.
     """
     told = _configured()
     if told is None or _is_helper():
         return
     child = Child(os.getpid(), "", name, os.getppid())
     if told.ranks is None:
-        _meet(told, child)
+        _meet(told, child, begins=begins)
     else:
-        JobProcess(told, name, lambda rank: _meet(told, rank)).begin(lambda: _connection(told.socket))
+        meet = partial(_meet, told, begins=begins)
+        JobProcess(told, name, meet).begin(lambda: _connection(told.socket))
 
 
-def _meet(told: Children, child: Child) -> None:
+def _meet(told: Children, child: Child, *, begins: bool) -> None:
     """Have a child meet its debugger."""
     try:
         with suppress(OSError, ValueError):
             connection = _connection(told.socket)
             if connection is not None:
+                if begins:
+                    watch_script()
                 with connection:
                     _announce(connection, told, child)
     except HarnessError as error:  # no folder of ours for its handle

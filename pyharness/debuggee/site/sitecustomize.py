@@ -18,7 +18,7 @@ def _greet() -> None:
     try:
         from pyharness.debuggee.link import children
 
-        children.greet(children.name_of_started())
+        children.greet(children.name_of_started(), begins=True)
     except Exception as error:  # noqa: BLE001  (the user's program runs in any case)
         print(f"pyharness: this process cannot be debugged: {ascii(str(error))[1:-1]}", file=sys.stderr)
     finally:

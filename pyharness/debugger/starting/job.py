@@ -14,7 +14,7 @@ import sys
 import threading
 from contextlib import suppress
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import IO, TYPE_CHECKING, Any
 
 from pyharness.debugger.starting.child_processes import ChildProcesses
 from pyharness.debugger.starting.launch import Command
@@ -47,7 +47,7 @@ class JobCommand:
     """None of them for all."""
     cwd: str | None = None
     stdin: int | None = None
-    stdout: int | None = None
+    stdout: IO[Any] | int | None = None
     stderr: int | None = None
     env: Mapping[str, str] | None = None
     """Added to this process's environment."""

@@ -29,6 +29,8 @@ def train(rank):
     for step in range(STEPS):
         loss = loss_of(weight, step, rank)
         loss.backward()
+        if "fails" in sys.argv and rank == 1:
+            raise ValueError("on one rank")  # @fails
         dist.all_reduce(weight.grad)  # @reduce
         with torch.no_grad():
             weight -= 0.01 * weight.grad  # @reduced

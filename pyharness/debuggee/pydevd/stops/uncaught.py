@@ -39,6 +39,33 @@ def stop_at(error: BaseException, trace: TracebackType | None = None) -> None:
         )
 
 
+class _Seen:
+    """The exception that debugpy has stopped at last, by its address."""
+
+    error = 0
+
+
+def seen(event: str, arg: object) -> None:
+    """Note what a thread stops for."""
+    if event == "exception" and isinstance(arg, tuple) and len(arg) > 1:
+        _Seen.error = id(arg[1])
+
+
+def watch_script() -> None:
+    """Stop at what ends this process's script, where debugpy came before that began: it takes no frame for the last.
+
+    What the program puts in the place of ``sys.excepthook``, as ``torch.distributed`` does, calls the one before.
+    """
+    before = sys.excepthook
+
+    def hook(kind: type[BaseException], error: BaseException, trace: TracebackType | None) -> None:
+        if is_connected() and _Seen.error != id(error) and not issubclass(kind, KeyboardInterrupt):
+            stop_at(error, trace)
+        before(kind, error, trace)
+
+    sys.excepthook = hook
+
+
 def pass_exits() -> None:
     """``sys.exit`` is no failure from now on, whatever its status: pytest ends so."""
     import pydevd
