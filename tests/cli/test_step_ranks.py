@@ -16,16 +16,20 @@ pytestmark = pytest.mark.timeout(150)
 
 
 @pytest.fixture
-def step(pyharness, environment):
-    """``step(OPTIONS, ...)`` on a job of two ranks; ``port`` is its mark."""
-    port = free_port()
+def port():
+    """The port of the job's store, which is the mark of its processes, too."""
+    return free_port()
+
+
+@pytest.fixture
+def step(pyharness, environment, port):
+    """``step(OPTIONS, ...)`` on a job of two ranks."""
     words = (Path(sys.executable).with_name("torchrun"), "--nproc-per-node", 2, "--master-port", port, SCRIPT, 20)
 
     def run(*options):
         env = {**environment, "OMP_NUM_THREADS": "1"}
         return pyharness("step", *map(str, options), "--", *map(str, words), env=env)
 
-    run.port = port
     return run
 
 
@@ -49,11 +53,11 @@ def test_for_a_script(step):
     assert told["ranks"]["1"]["stops"][0]["printed"] == {"(rank, step)": "(1, 1)"}
 
 
-def test_a_rank_that_is_not_there_and_the_end_after_the_last_step(step):
+def test_a_rank_that_is_not_there_and_the_end_after_the_last_step(step, port):
     done = step("--ranks", "5", "--at", place("loss", SCRIPT))
     assert done.returncode == 1
     assert "rank 5: The job has ended (exit code 0), and rank 5 is not there.\nRanks 0-1 came." in done.stderr
     done = step("--ranks", "0", "--at", place("loss", SCRIPT), "--kill")
     assert done.returncode == 0, done.stderr
     assert "step 0" not in done.stdout
-    assert not list(carrying(f"MASTER_PORT={step.port}"))
+    assert not list(carrying(f"MASTER_PORT={port}"))

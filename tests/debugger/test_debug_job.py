@@ -19,20 +19,24 @@ pytestmark = pytest.mark.timeout(150)
 
 
 @pytest.fixture
-def job(tmp_path, monkeypatch):
-    """``job(SECONDS, size=3, ranks=...)``: a job whose output is in a file, which the fixture's ``output`` reads."""
+def output(tmp_path):
+    """The file with what the job prints."""
+    return tmp_path / "output"
+
+
+@pytest.fixture
+def job(output, monkeypatch):
+    """``job(SECONDS, size=3, ranks=...)``: a job that prints into a file."""
     monkeypatch.setenv("OMP_NUM_THREADS", "1")
-    (tmp_path / "output").touch()
 
     def start(seconds, size=3, **options):
         words = (TORCHRUN, "--nproc-per-node", str(size), "--master-port", str(free_port()), SCRIPT, str(seconds))
-        return pyharness.debug_job(*words, stdout=(tmp_path / "output").open("w"), **options)
+        return pyharness.debug_job(*words, stdout=output.open("w"), **options)
 
-    start.output = (tmp_path / "output").read_text
     return start
 
 
-def test_one_that_stands_for_longer_than_the_timeout_costs_nobody_anything(job):
+def test_one_that_stands_for_longer_than_the_timeout_costs_nobody_anything(job, output):
     with job(3, ranks=1) as running:
         program = running.rank(1)
         program.run_to(place("reduce", SCRIPT))
@@ -43,7 +47,7 @@ def test_one_that_stands_for_longer_than_the_timeout_costs_nobody_anything(job):
         with pytest.raises(UsageError, match="Rank 0 is not debugged"):
             running.rank(0, 1)
         assert running.wait() == 0
-    assert job.output().count("step ") == 3
+    assert output.read_text().count("step ") == 3
 
 
 def test_all_at_once_they_may_wait_for_each_other(job):
