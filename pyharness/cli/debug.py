@@ -117,7 +117,7 @@ def _job_session(job: JobCommand, first: list[str], options: dict[str, Any]) -> 
     from dataclasses import replace
 
     from pyharness.cli.kit import output
-    from pyharness.prompt.completion import candidates
+    from pyharness.prompt.job.listing import completed
     from pyharness.prompt.job.session import JobSession
     from pyharness.prompt.lines.edited import Edited, is_possible
     from pyharness.prompt.lines.sources import Lines, Piped, Typed
@@ -134,7 +134,7 @@ def _job_session(job: JobCommand, first: list[str], options: dict[str, Any]) -> 
         return JobSession(job, output, Lines(Typed(output), output, first), terminal, options)
     editor = Edited(output)
     session = JobSession(job, output, Lines(editor, output, first), terminal, options)
-    editor.complete = lambda text: candidates(session.current.session, text) if session.current else ()
+    editor.complete = lambda text: completed(session, text)
     editor.prepare()
     return session
 

@@ -3,6 +3,7 @@
 import subprocess
 import sys
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
 from prompt_text import blocks
@@ -11,6 +12,8 @@ from kit.marks import place
 from kit.paths import PROGRAMS
 from kit.processes import carrying, ends_within
 from kit.ranked_job import free_port
+from pyharness.prompt.commands import all as _commands  # noqa: F401  (registers them)
+from pyharness.prompt.job.listing import completed
 
 SCRIPT = PROGRAMS / "ranks" / "trains.py"
 TORCHRUN = Path(sys.executable).with_name("torchrun")
@@ -90,7 +93,9 @@ def test_ranks_that_no_environment_names_are_known_where_they_make_their_group(j
 
 
 def test_the_first_prompt_is_at_the_first_line(job):
-    done = job(["bt", "quit"], ["1"], torchrun(30, ranks=2))
+    done = job(["bt", "help", "quit"], ["1"], torchrun(30, ranks=2))
+    assert "  all: COMMAND " in done.stdout
+    assert "  until, unt" in done.stdout
     assert "<module>" in blocks(done.stdout.replace("(ph rank 1)", "(ph)"))["bt"]
     assert done.returncode == 0, done.stderr
 
@@ -159,3 +164,16 @@ def test_what_cannot_be_done(job, line, says):
     done = job([line], ["1", "--at", place("loss", SCRIPT)], torchrun(30, ranks=2))
     assert done.returncode == 1
     assert says in done.stderr
+
+
+def test_a_line_goes_on_with_what_the_job_or_the_rank_knows():
+    rank = SimpleNamespace(session=SimpleNamespace(debuggee=None, points=()))
+    told = SimpleNamespace(current=rank, ranks={0: rank, 12: rank})
+
+    def texts(line):
+        return [each.text for each in completed(told, line)]
+
+    assert texts("ra") == ["ranks", "rank "]
+    assert texts("rank 1") == ["12"]
+    assert texts("al") == ["all: "]
+    assert texts("all: ne")[0] == "next"

@@ -10,6 +10,13 @@ from pyharness.prompt.registry import found
 
 _RANK = re.compile(r"rank\s+(\S+?)\s*(?::\s*(.*))?")
 _ALL = re.compile(r"all\s*:\s*(.*)")
+OF_JOBS = {
+    "ranks": "List the ranks: who stands where, and who runs.",
+    "rank N": "Go to another rank; one that runs is paused.",
+    "rank N: COMMAND": "Do one command in another rank, and stay.",
+    "all: COMMAND": "Do one command in each rank that stands.",
+}
+"""What the prompt of a job knows beside the commands of a rank; places are set in all ranks."""
 _LEAVING = {"quit": "quit", "detach": "detach"}
 _PLACES = {"break", "tbreak", "log", "delete", "disable", "enable", "condition", "catch"}
 _NOT_HERE = {"run": "A job is started once: leave, and type the command again.", "kill": "`quit` ends the whole job."}
@@ -20,7 +27,7 @@ class Spoken:
     """One line."""
 
     word: str
-    """``quit``, ``detach``, ``ranks``, ``rank``, ``all``, ``places`` for what is set in all ranks, or empty."""
+    """``quit``, ``detach``, ``help``, ``ranks``, ``rank``, ``all``, ``places`` for what is set in all ranks, or empty."""
     line: str = ""
     """What a rank is to do."""
     rank: int = 0
@@ -28,8 +35,8 @@ class Spoken:
 
 def spoken(line: str) -> Spoken:
     """What a line means; ``UsageError`` where it means nothing."""
-    if line == "ranks":
-        return Spoken("ranks")
+    if line in {"ranks", "help", "h", "?"}:
+        return Spoken("help" if line != "ranks" else line, "help")
     if said := _ALL.fullmatch(line):
         return Spoken("all", _of_a_rank(said[1]))
     if said := _RANK.fullmatch(line):

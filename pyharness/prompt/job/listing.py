@@ -2,11 +2,16 @@
 
 from __future__ import annotations
 
+import re
 from typing import TYPE_CHECKING
 
 from pyharness.model.text.ranges import in_ranges
 from pyharness.model.text.source_line import short_path
 from pyharness.model.text.styled_line import Line, in_parts
+from pyharness.prompt.completion import Candidate, candidates
+from pyharness.prompt.job.lines import OF_JOBS
+
+_FOR_RANKS = re.compile(r"(?:rank\s+\d+|all)\s*:\s*")
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -22,6 +27,26 @@ def rank_lines(job: JobSession) -> Iterator[Line]:
         yield in_parts((f"{mark} {number}  process {rank.pid}  ", ""), (_state(rank), "place"))
     if others := in_ranges(job.others):
         yield Line(f"  {others}  not debugged: they run, and take part in what the others call", "faint")
+
+
+def help_lines() -> Iterator[Line]:
+    """The commands of a job, before those of a rank."""
+    yield Line("ranks", "heading")
+    for usage, about in OF_JOBS.items():
+        yield in_parts((f"  {usage:<24}", "place"), (about, ""))
+
+
+def completed(job: JobSession, line: str) -> list[Candidate]:
+    """What a line may go on with: for the job, or for the rank that the prompt is of."""
+    rank = job.current
+    prefix = _FOR_RANKS.match(line)
+    found = candidates(rank.session, line[prefix.end() :] if prefix else line) if rank else []
+    words = [usage.partition("N")[0].partition("COMMAND")[0] for usage in OF_JOBS]
+    own = [Candidate(word, len(line), "of the job") for word in dict.fromkeys(words) if word.startswith(line)]
+    numbers = [
+        Candidate(str(each), len(line) - 5) for each in job.ranks if line.startswith("rank ") and ":" not in line
+    ]
+    return [*own, *(each for each in numbers if each.text.startswith(line[5:])), *found]
 
 
 def _state(rank: Rank) -> str:

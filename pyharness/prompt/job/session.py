@@ -14,7 +14,7 @@ from pyharness.model.text.ranges import in_ranges
 from pyharness.model.text.styled_line import Line
 from pyharness.prompt.debuggee import TerminalGoneError
 from pyharness.prompt.job.lines import Spoken, spoken
-from pyharness.prompt.job.listing import rank_lines
+from pyharness.prompt.job.listing import help_lines, rank_lines
 from pyharness.prompt.job.rank import Rank
 from pyharness.prompt.job.speaking import Speaking
 from pyharness.prompt.signals import HUNG_UP
@@ -245,6 +245,9 @@ class JobSession:
             self._over = True
         elif said.word == "detach":
             self._over = self._left = True
+        elif said.word == "help":
+            self._speaking.screen.write_lines(help_lines())
+            rank.do(said.line)
         elif said.word == "ranks":
             self._speaking.screen.write_lines(rank_lines(self))
         elif said.word == "rank":
