@@ -27,7 +27,7 @@ class Spoken:
     """One line."""
 
     word: str
-    """``quit``, ``detach``, ``help``, ``ranks``, ``rank``, ``all``, ``places`` for what is set in all ranks, or empty."""
+    """``quit``, ``detach``, ``help``, ``ranks``, ``rank``, ``all``, ``places`` for what all ranks get, or empty."""
     line: str = ""
     """What a rank is to do."""
     rank: int = 0

@@ -41,12 +41,11 @@ def completed(job: JobSession, line: str) -> list[Candidate]:
     rank = job.current
     prefix = _FOR_RANKS.match(line)
     found = candidates(rank.session, line[prefix.end() :] if prefix else line) if rank else []
-    words = [usage.partition("N")[0].partition("COMMAND")[0] for usage in OF_JOBS]
+    words = [re.sub(r"\b(N|COMMAND)\b.*", "", usage) for usage in OF_JOBS]
     own = [Candidate(word, len(line), "of the job") for word in dict.fromkeys(words) if word.startswith(line)]
-    numbers = [
-        Candidate(str(each), len(line) - 5) for each in job.ranks if line.startswith("rank ") and ":" not in line
-    ]
-    return [*own, *(each for each in numbers if each.text.startswith(line[5:])), *found]
+    begun = re.fullmatch(r"rank (\d*)", line)
+    numbers = [str(each) for each in job.ranks if begun and str(each).startswith(begun[1])]
+    return [*own, *(Candidate(each, len(line) - 5, "a rank") for each in numbers), *found]
 
 
 def _state(rank: Rank) -> str:
