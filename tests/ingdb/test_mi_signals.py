@@ -55,7 +55,7 @@ def test_an_assertion_that_fails(program):
     program.say("A")
     _, thread, _ = program.stop()
     found = NativeSignals(program.native).info(thread)
-    assert (found.name, found.sender, found.address) == ("SIGABRT", program.process.pid, None)
+    assert (found.name, found.sender, found.address) == ("SIGABRT", 0, None)
     assert "bool capable::obey(char): Assertion `counters[3] < 0' failed." in found.what
     assert found.what in found.text
 
@@ -86,7 +86,7 @@ def test_only_the_signals_asked_for_stop_and_the_program_gets_them(program):
     program.say("U")
     stopped, thread, _ = program.stop()
     found = signals.info(thread)
-    assert (stopped, found.name, found.sender, found.address) == ("signal", "SIGUSR1", program.process.pid, None)
+    assert (stopped, found.name, found.sender, found.address) == ("signal", "SIGUSR1", 0, None)
     program.native.threads.resume(thread)
     assert program.heard() == "done U"
     with pytest.raises(GdbError, match="SIGNOSUCH"):

@@ -35,9 +35,9 @@ def command(*, program: Program, which: str | None, file: str | None) -> int:
     file is and which graphs it has.
     """
     file = file if file is not None else f"{Path(program.command.script).stem}.graphs.html"
-    if Path(file).suffix.lower() not in _PAGES:
-        raise UsageError(f"What is drawn is a page, and {file} is no name of one.", "Name a file that ends in .html.")
     check_outputs({"--output": file}, program.command.files())
+    if Path(file).suffix.lower() not in _PAGES and not Path(file).is_char_device():
+        raise UsageError(f"What is drawn is a page, and {file} is no name of one.", "Name a file that ends in .html.")
     made = run(program, kernels=True)
     chosen = made.chosen(which)
     text = graph_page([(each.title, each.made.maker, each.graph) for each in chosen], Path(made.script).name)
