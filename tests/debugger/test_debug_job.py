@@ -11,6 +11,7 @@ import pyharness
 from kit.marks import place
 from kit.paths import PROGRAMS
 from kit.ranked_job import free_port
+from pyharness.debuggee.link.ranks import is_launcher
 from pyharness.model.errors import HarnessError, UsageError
 
 SCRIPT = PROGRAMS / "ranks" / "trains.py"
@@ -85,3 +86,18 @@ def test_a_program_that_is_not_there():
         pyharness.debug_job("nosuch")
     with pyharness.debug_job("sh", "-c", "exit 3", stdout=subprocess.DEVNULL) as running:
         assert running.wait() == 3
+
+
+@pytest.mark.parametrize(
+    ("words", "is_one"),
+    [
+        (["python", "/opt/bin/torchrun", "train.py"], True),
+        (["python", "-X", "dev", "-m", "torch.distributed.run", "train.py"], True),
+        (["python", "-u", "train.py", "--launcher", "torchrun"], False),
+        (["python", "-m", "package.train", "torchrun"], False),
+        (["python", "-c", "pass"], False),
+    ],
+)
+def test_what_starts_ranks_is_none(monkeypatch, words, is_one):
+    monkeypatch.setattr(sys, "orig_argv", words)
+    assert is_launcher() == is_one

@@ -22,6 +22,8 @@ if TYPE_CHECKING:
 
 _DISTRIBUTED = "torch.distributed.distributed_c10d"
 _LAUNCHERS = ("torchrun", "torch.distributed.run", "torch.distributed.launch")
+_WITH_VALUE = ("-X", "-W", "--check-hash-based-pycs")
+"""Options of Python's before a script that are two words."""
 
 
 class JobProcess:
@@ -74,5 +76,10 @@ class JobProcess:
 
 def is_launcher() -> bool:
     """Whether this Python starts ranks, and is none, whatever its own launcher has told it."""
-    words = [word.rpartition("/")[2] for word in sys.orig_argv]
-    return any(word in _LAUNCHERS for word in words)
+    words = iter(sys.orig_argv[1:])
+    for word in words:
+        if word in _WITH_VALUE:
+            next(words, "")
+        elif word == "-m" or not word.startswith("-"):
+            return (next(words, "") if word == "-m" else word.rpartition("/")[2]) in _LAUNCHERS
+    return False

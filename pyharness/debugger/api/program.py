@@ -22,7 +22,7 @@ from pyharness.debugger.starting import words
 from pyharness.debugger.starting.launch import missing_in
 from pyharness.host.exit_status import ExitStatus
 from pyharness.model.conditions import log_message
-from pyharness.model.errors import DebuggerLostError, HarnessError
+from pyharness.model.errors import DebuggerLostError, HarnessError, UsageError
 from pyharness.model.evaluation import EVAL_TIMEOUT, checked_level, checked_timeout
 from pyharness.model.where import Where, folders_of, parse
 from pyharness.protocol.mi import MAX_FRAMES
@@ -226,6 +226,8 @@ class Program:
 
     def clear_breakpoint(self, breakpoint_: Breakpoint) -> None:
         """Stop, or log, there no more."""
+        if not isinstance(breakpoint_, Breakpoint):
+            raise UsageError(f"{breakpoint_!r} is no breakpoint.", "Give what set_breakpoint() or log() has returned.")
         with self._hold.used(), self._shell.excused():
             self._shell.breakpoints.remove(breakpoint_, self._shell.native)
 
@@ -318,7 +320,7 @@ class Program:
         prefixes ``py:`` and ``native:`` choose. ``level`` counts frames of that language outwards, from 0; at a native
         stop Python's are those of the user's own code.
         """
-        checked_level(level, MAX_FRAMES)
+        checked_level(level, None if isinstance(level, int) and level < 0 else MAX_FRAMES)
         text = words.word("expression", expression)
         return self._ask(lambda stop: text_of(self._shell, stop, text, level))
 

@@ -104,10 +104,12 @@ class Job:
 
     def end(self) -> None:
         """End all that it has started; a launcher that was asked to would write a report of it first."""
-        with suppress(ProcessLookupError):
-            os.kill(self.pid, signal.SIGSTOP)  # it starts no more
-        family = descendants(self.pid) if self._process.returncode is None else []
-        for pid in (self.pid, *family):
+        if self._process.poll() is not None:
+            return
+        self._process.send_signal(signal.SIGSTOP)  # it starts no more
+        family = descendants(self.pid)
+        self._process.kill()
+        for pid in family:
             with suppress(ProcessLookupError, PermissionError):
                 os.kill(pid, signal.SIGKILL)
         self._process.wait()
