@@ -35,6 +35,8 @@ PROGRAM = (
     Key("cwd", "string", "its working folder; that of the session file when not given"),
     Key("env", "table of strings", "added to its environment"),
     Key("include", _TEXTS, "path patterns of library code that steps shall stop in after all"),
+    Key("ranks", "string", "ranks of a distributed job in which the steps are taken, at once: `3`, `0,2-5` or `all`"),
+    Key("job", "list", 'what starts the script in each rank, as `["torchrun", "--nproc-per-node", "4"]`; with `ranks`'),
     Key("debug_kernels", _FLAG, "have torch.compile build its C++ kernels unoptimized, to be debugged"),
     Key(
         "exit_code",

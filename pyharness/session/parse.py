@@ -9,10 +9,12 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from pyharness.debugger.starting.job import JobCommand
 from pyharness.debugger.starting.launch import Command
 from pyharness.host.visible import is_file
 from pyharness.model.errors import UsageError, nearest
 from pyharness.model.evaluation import EVAL_TIMEOUT, checked_timeout
+from pyharness.model.ranks.named import named_ranks
 from pyharness.model.where import folders_of
 from pyharness.model.where import parse as parse_where
 from pyharness.session import document
@@ -42,7 +44,7 @@ def plan_of(file: str) -> Plan:
     folder = Path(file).absolute().parent
     exit_code, kill = _end(program)
     exit_code_line = program.line_of("exit_code") if exit_code is not None else 0
-    include = program.texts("include")
+    include, started = program.texts("include"), _ranks(program)
     target, eval_timeout = _target(program, folder), _eval_timeout(root)
     steps = _steps(root.tables("step"), Path(file), target)
     logs = tuple(_log_point(table, Path(file), target) for table in root.tables("log"))
@@ -59,7 +61,29 @@ def plan_of(file: str) -> Plan:
         expecting=True,
         include=include,
         eval_timeout=eval_timeout,
+        job=_job(target, started),
     )
+
+
+def _ranks(program: Table) -> tuple[tuple[str, ...], tuple[int, ...]] | None:
+    """What starts the job, and the ranks in which the steps are taken; ``None`` for a program alone."""
+    words, ranks = program.texts("job"), program.text("ranks")
+    if ranks is None:
+        if words:
+            raise program.error("job", "job needs ranks: in which are the steps taken?", 'ranks = "all"')
+        return None
+    try:
+        return words, named_ranks(ranks)
+    except UsageError as error:
+        raise program.error("ranks", error.message, error.remedy) from error
+
+
+def _job(target: Command, started: tuple[tuple[str, ...], tuple[int, ...]] | None) -> JobCommand | None:
+    if started is None:
+        return None
+    words, ranks = started
+    script = ("-m", target.script) if target.module else (target.script,)
+    return JobCommand((*words, *script, *target.arguments), ranks, cwd=target.cwd, env=target.env)
 
 
 def _end(program: Table) -> tuple[int | None, bool]:

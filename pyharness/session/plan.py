@@ -12,6 +12,7 @@ from pyharness.model.frozen import frozen
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
+    from pyharness.debugger.starting.job import JobCommand
     from pyharness.debugger.starting.launch import Command
     from pyharness.model.where import Where
 
@@ -84,6 +85,8 @@ class Plan:
     """Path patterns of library code that steps shall stop in after all."""
     eval_timeout: float = EVAL_TIMEOUT
     """Seconds that an expression may take."""
+    job: JobCommand | None = None
+    """What starts ``target`` in the ranks of a job; ``None`` where it is one program."""
 
     @property
     def wants_engine(self) -> bool:

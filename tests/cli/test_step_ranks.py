@@ -61,3 +61,39 @@ def test_a_rank_that_is_not_there_and_the_end_after_the_last_step(step, port):
     assert done.returncode == 0, done.stderr
     assert "step 0" not in done.stdout
     assert not list(carrying(f"MASTER_PORT={port}"))
+
+
+SESSION = """
+[program]
+script = "{script}"
+args = "20"
+job = ["torchrun", "--nproc-per-node", "2", "--master-port", "{port}"]
+ranks = "all"
+
+[[step]]
+at = "{at}"
+print = "rank"
+expect = {{ function = "train", printed = {{ rank = "{rank}" }} }}
+"""
+
+
+@pytest.mark.parametrize(("rank", "status"), [("[01]", 0), ("1", 1)])
+def test_a_session_file_expects_the_same_of_each(pyharness, environment, port, tmp_path, rank, status):
+    file = tmp_path / "ranks.toml"
+    file.write_text(SESSION.format(script=SCRIPT, port=port, at=place("reduce", SCRIPT), rank=rank))
+    done = pyharness("session", "run", file, env={**environment, "OMP_NUM_THREADS": "1"})
+    assert done.returncode == status, done.stderr
+    assert done.stdout.count("✓ as expected") == 2 - status
+    assert done.stdout.count("✗ not as expected") == status
+
+
+@pytest.mark.parametrize(
+    ("lines", "says"),
+    [('job = ["torchrun"]', "job needs ranks"), ('ranks = "some"', "'some' names no ranks.")],
+)
+def test_a_session_file_that_says_half_of_it(pyharness, tmp_path, lines, says):
+    file = tmp_path / "wrong.toml"
+    file.write_text(f'[program]\nscript = "{SCRIPT}"\n{lines}\n')
+    done = pyharness("session", "run", file)
+    assert done.returncode == 2
+    assert f"wrong.toml:3: {says}" in done.stderr

@@ -39,10 +39,12 @@ def _failure(error: HarnessError) -> dict[str, Any]:
 @raw_option
 def command(file: str, *, as_json: bool, full: bool, raw: bool) -> int:
     """Play FILE, a session: its steps, and what it expects of each stop."""
-    from pyharness.cli.kit.transcript import play
+    from pyharness.cli.kit.transcript import play, play_on_ranks
     from pyharness.session.parse import plan_of
 
     plan = plan_of(file)
+    if plan.job:
+        return play_on_ranks(plan.job, replace(plan, full=plan.full or full), as_json=as_json, raw=raw)
     target = plan.target
     python = python_of(target.python, target.cwd, "" if target.module else target.script)
     plan = replace(plan, target=replace(target, python=python))
