@@ -14,7 +14,7 @@ from pyharness.debuggee.pydevd.frames import quick_import
 from pyharness.debuggee.pydevd.frames.trace_function import set_trace
 from pyharness.debuggee.pydevd.steps import compilation, library_imports, passed_returns, returned, unwound_steps
 from pyharness.debuggee.pydevd.steps.task_steps import STEPS
-from pyharness.debuggee.pydevd.stops import going_on, suspended_greenlets, uncaught, woken
+from pyharness.debuggee.pydevd.stops import going_on, seen_error, suspended_greenlets, woken
 from pyharness.debuggee.pydevd.stops.asked_files import ASKED_FILES
 from pyharness.debuggee.pydevd.stops.conditions import Conditions
 from pyharness.debuggee.pydevd.stops.opened_files import open_files
@@ -188,7 +188,7 @@ def _with_asked(excludes: Callable[..., bool]) -> Callable[..., bool]:
 def _with_steps_begun(wait: Callable[..., Any]) -> Callable[..., Any]:
     def stands_for(thread: threading.Thread, frame: FrameType, event: str, arg: Any, *more: Any, **named: Any) -> Any:
         STEPS.stands()
-        uncaught.seen(event, arg)
+        seen_error.note(event, arg)
         with returned.kept(frame, event, arg):
             outcome = wait(thread, frame, event, arg, *more, **named)
         unwound_steps.begins(thread, frame)

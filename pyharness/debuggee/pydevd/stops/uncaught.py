@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 from pyharness.debuggee.pydevd.emptied_modules import KEPT_MODULES
 from pyharness.debuggee.pydevd.frames.trace_function import MONITORING, set_trace
+from pyharness.debuggee.pydevd.stops import seen_error
 from pyharness.debuggee.pydevd.tracing import is_connected
 from pyharness.debuggee.unpatched import threading
 
@@ -39,18 +40,6 @@ def stop_at(error: BaseException, trace: TracebackType | None = None) -> None:
         )
 
 
-class _Seen:
-    """The exception that debugpy has stopped at last, by its address."""
-
-    error = 0
-
-
-def seen(event: str, arg: object) -> None:
-    """Note what a thread stops for."""
-    if event == "exception" and isinstance(arg, tuple) and len(arg) > 1:
-        _Seen.error = id(arg[1])
-
-
 def watch_script() -> None:
     """Stop at what ends this process's script, where debugpy came before that began: it takes no frame for the last.
 
@@ -59,7 +48,7 @@ def watch_script() -> None:
     before = sys.excepthook
 
     def hook(kind: type[BaseException], error: BaseException, trace: TracebackType | None) -> None:
-        if is_connected() and _Seen.error != id(error) and not issubclass(kind, KeyboardInterrupt):
+        if is_connected() and not seen_error.is_last(error) and not issubclass(kind, KeyboardInterrupt):
             stop_at(error, trace)
         before(kind, error, trace)
 
