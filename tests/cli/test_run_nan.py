@@ -141,6 +141,7 @@ else:
 """
 
 
+@pytest.mark.rotated(turns=3)
 @pytest.mark.parametrize("way", ["_exit", "exec", "fork"])
 def test_a_finding_is_told_where_python_does_not_end_by_itself(pyharness, tmp_path, way):
     (tmp_path / "leaves.py").write_text(LEAVES)

@@ -77,6 +77,7 @@ expect = {{ function = "train", printed = {{ rank = "{rank}" }} }}
 """
 
 
+@pytest.mark.rotated(turns=2)
 @pytest.mark.parametrize(("rank", "status"), [("[01]", 0), ("1", 1)])
 def test_a_session_file_expects_the_same_of_each(pyharness, environment, port, tmp_path, rank, status):
     file = tmp_path / "ranks.toml"

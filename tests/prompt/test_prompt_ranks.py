@@ -124,6 +124,7 @@ def test_detach_leaves_the_job_which_has_its_own_timeout_again(job, tmp_path):
     assert "rank 1 waits 33 s" in said
 
 
+@pytest.mark.rotated(turns=3)
 @pytest.mark.parametrize("leaves", [["quit"], ["no such command"], []])
 def test_nothing_is_left_behind(job, leaves):
     words = torchrun(30, ranks=2)
