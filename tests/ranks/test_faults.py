@@ -1,5 +1,7 @@
 """Jobs that hang: who is to blame is named, and with what."""
 
+import re
+
 import pytest
 
 from kit.marks import line_of
@@ -101,9 +103,13 @@ def test_ranks_that_keep_no_record():
 
 @pytest.mark.rotated(turns=2)
 @pytest.mark.parametrize(
-    ("fault", "does"), [("never_begins", "It sleeps in main ("), ("dies", "It was not found: it has ended")]
+    ("fault", "does"),
+    [
+        ("never_begins", r"It sleeps in main \("),
+        ("dies", "It (was not found: it )?has ended"),  # as long as nobody has asked how, the process is there
+    ],
 )
 def test_a_rank_that_never_comes_to_the_rendezvous(verdict, fault, does):
     said = verdict(fault)
     assert (said.kind, said.culprits, said.waiting) == ("absent", (1,), (0, 2))
-    assert said.sentence.startswith(f"Rank 1 never came to the rendezvous store. {does}")
+    assert re.match(rf"Rank 1 never came to the rendezvous store\. {does}", said.sentence)
