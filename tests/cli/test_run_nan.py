@@ -65,6 +65,7 @@ print("went on")
 """
 
 
+@pytest.mark.rotated(turns=2)
 @pytest.mark.parametrize("cache", ["cold", "warm"])
 def test_of_a_compiled_program_the_node_in_the_kernel_is_named(run, tmp_path, monkeypatch, cache):
     monkeypatch.setenv("TORCHINDUCTOR_CACHE_DIR", str(tmp_path / "torch"))

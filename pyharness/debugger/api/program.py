@@ -226,9 +226,9 @@ class Program:
 
     def clear_breakpoint(self, breakpoint_: Breakpoint) -> None:
         """Stop, or log, there no more."""
-        if not isinstance(breakpoint_, Breakpoint):
-            raise UsageError(f"{breakpoint_!r} is no breakpoint.", "Give what set_breakpoint() or log() has returned.")
         with self._hold.used(), self._shell.excused():
+            if not isinstance(breakpoint_, Breakpoint):
+                raise UsageError(f"{breakpoint_!r} is no breakpoint.", "Give what set_breakpoint or log has returned.")
             self._shell.breakpoints.remove(breakpoint_, self._shell.native)
 
     def missed(self, breakpoint_: Breakpoint) -> HarnessError:
