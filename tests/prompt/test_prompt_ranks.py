@@ -156,6 +156,8 @@ def test_what_is_no_job(job, ranks, words, says, remedy, status):
         ("rank 7", "Rank 7 is not there."),
         ("rank 0", "Rank 0 is not debugged: it runs on."),
         ("rank x", "'x' is no rank."),
+        ("rank", "'rank' names no rank, or no command."),
+        ("all next", "'all next' names no rank, or no command."),
         ("run", "`run` is of one program."),
         ("all: quit", "'quit' is nothing that a rank does."),
     ],
