@@ -45,7 +45,7 @@ def spoken(line: str) -> Spoken:
         return Spoken("rank", _of_a_rank(said[2]) if said[2] else "", int(said[1]))
     if not line or line.startswith("#"):
         return Spoken("", line)
-    if line.split()[0].rstrip(":") in {"rank", "all"}:
+    if line.partition(" ")[0].rstrip(":") in {"rank", "all"}:
         raise UsageError(f"{line!r} names no rank, or no command.", "For example: rank 3, or rank 3: bt, or all: next")
     name = found(line)[0].name
     if name in _NOT_HERE:
