@@ -84,6 +84,7 @@ def static(run):
     return run(*printing(*NO_NODES), *["--over", *printing("gelu", "x0")] * 40)
 
 
+@pytest.mark.rotated(turns=2)
 @pytest.mark.parametrize("kind", ["static", "dynamic"])
 def test_a_node_is_the_value_of_the_element_that_is_computed(request, run, kind):
     lines = ["--over", *printing("gelu", "x0")] * 40
@@ -153,6 +154,7 @@ def to_the_element(prompt):
     return cache(lambda kind: prompt(words[kind], "next", "p gelu", *[words[kind]] * 3, kind=kind))
 
 
+@pytest.mark.rotated(turns=2)
 @pytest.mark.parametrize("kind", ["static", "dynamic"])
 def test_it_runs_on_to_the_element_of_a_node(to_the_element, kind):
     result, eager = to_the_element(kind)
