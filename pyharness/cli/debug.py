@@ -19,7 +19,7 @@ from pyharness.host.visible import is_there
 from pyharness.model.errors import UsageError
 
 if TYPE_CHECKING:
-    from typing import Any, TextIO
+    from typing import TextIO
 
     from pyharness.debugger.starting.job import JobCommand
     from pyharness.prompt.job.session import JobSession
@@ -99,10 +99,9 @@ def command(  # noqa: PLR0913, PLR0917  (one for each option)
     output.colours.off = no_color
     from_files = [line for file in files for line in file_lines(file)]
     if ranks is not None:
-        job = job_of(words, module, python, cwd, ranks)
+        job = job_of(words, module, python, cwd, ranks, debug_kernels=debug_kernels)
         wanted = ["continue"] if post_mortem and not places else []
-        options = {"include": include, "eval_timeout": eval_timeout}
-        return _job_session(job, [*from_files, *commands], options).run(places, wanted)
+        return _job_session(job, [*from_files, *commands], include, eval_timeout).run(places, wanted)
     plan = _plan(words, module, python, cwd, include, eval_timeout, debug_kernels=debug_kernels)
     runs = ["continue"] if places or post_mortem else []
     first = [*runs, *commands]
@@ -112,7 +111,7 @@ def command(  # noqa: PLR0913, PLR0917  (one for each option)
     return _at_terminal(plan, from_files).run(first, places)
 
 
-def _job_session(job: JobCommand, first: list[str], options: dict[str, Any]) -> JobSession:
+def _job_session(job: JobCommand, first: list[str], include: tuple[str, ...], eval_timeout: float) -> JobSession:
     """The session of a job, at a terminal or of a pipe."""
     from dataclasses import replace
 
@@ -126,14 +125,14 @@ def _job_session(job: JobCommand, first: list[str], options: dict[str, Any]) -> 
     if not _is_terminal(sys.stdin):
         job = replace(job, stdin=subprocess.DEVNULL, env={"PYTHONUNBUFFERED": "1"})
         piped = Piped(sys.stdin or io.StringIO(), output)
-        return JobSession(job, output, Lines(piped, output, first), None, options)
+        return JobSession(job, output, Lines(piped, output, first), None, include, eval_timeout)
     terminal = ProgramTerminal()
     stdin, stdout, stderr = map(terminal.stream, (sys.stdin, sys.stdout, sys.stderr))
     job = replace(job, stdin=stdin, stdout=stdout, stderr=stderr)
     if not (is_possible() and _is_terminal(sys.stdout)):
-        return JobSession(job, output, Lines(Typed(output), output, first), terminal, options)
+        return JobSession(job, output, Lines(Typed(output), output, first), terminal, include, eval_timeout)
     editor = Edited(output)
-    session = JobSession(job, output, Lines(editor, output, first), terminal, options)
+    session = JobSession(job, output, Lines(editor, output, first), terminal, include, eval_timeout)
     editor.complete = lambda text: completed(session, text)
     editor.prepare()
     return session

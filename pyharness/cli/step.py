@@ -134,7 +134,7 @@ def command(  # noqa: PLR0913, PLR0917  (one for each option)
     """Run SCRIPT to a place, and step on from there across the boundary between Python and C++."""
     from pyharness.cli.kit.transcript import play, play_on_ranks
 
-    job = None if ranks is None else job_of(words, module, python, cwd, ranks)
+    job = None if ranks is None else job_of(words, module, python, cwd, ranks, debug_kernels=debug_kernels)
     target = job.program if job else replace(command_of(words, module, python, cwd), debug_kernels=debug_kernels)
     checked_timeout(eval_timeout)
     folders = folders_of(target.file)

@@ -22,11 +22,11 @@ def checked_timeout(seconds: float) -> float:
     return seconds
 
 
-def checked_level(level: int, count: int | None = None) -> int:
-    """Which of ``count`` frames, if they are counted, a person means; ``UsageError`` where there is no such frame."""
+def checked_level(level: int, count: int) -> int:
+    """Which of ``count`` frames a person means, counted outwards from 0; ``UsageError`` where there is none."""
     if not isinstance(level, int) or level < 0:
         raise UsageError(f"There is no frame {level!r}.", LEVELS)
-    if count is not None and level >= count:
+    if level >= count:
         frames = "1 frame" if count == 1 else f"{count} frames"
         raise UsageError(f"There is no frame {level!r}: the thread has {frames} here.", LEVELS)
     return level

@@ -10,12 +10,24 @@ from typing import TYPE_CHECKING
 from pyharness.prompt.debuggee import ImpatientError, TerminalGoneError
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Callable, Iterator, Mapping
+    from types import FrameType
 
     from pyharness.prompt.session import Session
 
 HUNG_UP = 128 + signal.SIGHUP
 """The exit status of a session whose terminal has gone."""
+
+
+@contextmanager
+def handled(handlers: Mapping[signal.Signals, Callable[[int, FrameType | None], object]]) -> Iterator[None]:
+    """Have signals handled so within the block."""
+    before = {number: signal.signal(number, handler) for number, handler in handlers.items()}
+    try:
+        yield
+    finally:
+        for number, handler in before.items():
+            signal.signal(number, handler)
 
 
 class Signals:
@@ -33,13 +45,8 @@ class Signals:
         if not self._session.lines.is_typed or threading.current_thread() is not threading.main_thread():
             yield
             return
-        handlers = {signal.SIGINT: self._interrupted, signal.SIGHUP: self._hung_up}
-        before = {number: signal.signal(number, handler) for number, handler in handlers.items()}
-        try:
+        with handled({signal.SIGINT: self._interrupted, signal.SIGHUP: self._hung_up}):
             yield
-        finally:
-            for number, handler in before.items():
-                signal.signal(number, handler)
 
     def _interrupted(self, _number: int, _frame: object) -> None:
         """The program is to pause; else an expression ends, or the line that is typed."""

@@ -72,6 +72,8 @@ def _ranks(program: Table) -> tuple[tuple[str, ...], tuple[int, ...]] | None:
         if words:
             raise program.error("job", "job needs ranks: in which are the steps taken?", 'ranks = "all"')
         return None
+    for key in sorted({"python", "debug_kernels"}.intersection(program.keys())):
+        raise program.error(key, f"ranks take no {key}.", "job names what starts them, with its interpreter.")
     try:
         return words, named_ranks(ranks)
     except UsageError as error:

@@ -90,7 +90,11 @@ def test_a_session_file_expects_the_same_of_each(pyharness, environment, port, t
 
 @pytest.mark.parametrize(
     ("lines", "says"),
-    [('job = ["torchrun"]', "job needs ranks"), ('ranks = "some"', "'some' names no ranks.")],
+    [
+        ('job = ["torchrun"]', "job needs ranks"),
+        ('ranks = "some"', "'some' names no ranks."),
+        ('python = "p"\nranks = "0"', "ranks take no python."),
+    ],
 )
 def test_a_session_file_that_says_half_of_it(pyharness, tmp_path, lines, says):
     file = tmp_path / "wrong.toml"

@@ -52,7 +52,7 @@ def test_one_that_is_killed_as_it_begins_is_lost_and_is_one(tmp_path, monkeypatc
 
 @pytest.mark.parametrize("most", [11, 12, 13, 14])
 def test_one_that_dies_as_it_attaches_leaves_no_program_stopped(tmp_path, monkeypatch, most):
-    """It runs out of descriptors, at one of these limits in the middle of that."""
+    """gdb runs out of descriptors, at one of these limits in the middle of the attach."""
     script = tmp_path / "adds.py"
     script.write_text(f"import numpy\n{LINES.read_text()}")
     short = tmp_path / "gdb"

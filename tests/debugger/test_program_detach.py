@@ -86,7 +86,7 @@ def test_detach_when_a_step_has_arrived_that_nobody_was_told_of(debugged):
 
 
 def test_ctrl_c_between_the_word_and_the_deed(debugged, monkeypatch):
-    """It comes when the program is let go, not before: nobody else would do it any more."""
+    """Ctrl-C comes when the program is let go, not before: nobody else would do it any more."""
     crossing = debugged("core_crossing.py")
     with crossing.start() as program:
         program.run_to("native:held")

@@ -127,6 +127,14 @@ def test_a_value_that_lacks_its_padding_is_there(piped, inlined):
     assert (shown["p some"], shown["p none"].strip()) == ("4", "nullopt")
 
 
+def test_a_thread_whose_name_the_kernel_has_cut_in_the_middle_of_a_sign_has_a_stack(piped, inlined):
+    named = "import ctypes\nctypes.CDLL(None).prctl(15, 'Datenlader--Größe'.encode(), 0, 0, 0)\n"
+    inlined.write_text(named + inlined.read_text())
+    done = piped(["b native:kept", "c", "bt", "threads"], program=inlined)
+    assert done.returncode == 0, done.stderr
+    assert "native  kept" in blocks(done.stdout)["bt"]
+
+
 def test_a_cpp_exception_is_a_stop_where_that_is_wanted(crossing):
     done = crossing(["catch throw std::*", "c", "bt"])
     assert "exception · native · " in blocks(done.stdout)["c"]

@@ -140,11 +140,13 @@ def test_nothing_is_left_behind(job, leaves):
         ("x", ["true"], "'x' names no ranks.", "0,2-5", 2),
         ("0", ["nosuchprogram"], "There is no program 'nosuchprogram'.", "torchrun, mpirun", 2),
         ("0", [], "Which job?", "torchrun", 2),
+        ("0 --debug-kernels", ["true"], "Ranks take no --debug-kernels.", "pyharness debug SCRIPT", 2),
+        ("0 --python python3", ["true"], "--python names the interpreter of -m MODULE", "behind --", 2),
         ("0", ["sh", "-c", "exit 3"], "The job ended with 3, and no rank", "RANK in its environment", 1),
     ],
 )
 def test_what_is_no_job(job, ranks, words, says, remedy, status):
-    done = job(["c"], [ranks], words)
+    done = job(["c"], ranks.split(), words)
     assert (done.returncode, done.stdout) == (status, "")
     assert says in done.stderr
     assert remedy in done.stderr

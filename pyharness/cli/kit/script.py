@@ -33,9 +33,15 @@ def command_of(words: tuple[str, ...], module: str | None, python: str, cwd: str
     return Command(script, words[1:], python=python, cwd=cwd, pass_fds=inherited())
 
 
-def job_of(words: tuple[str, ...], module: str | None, python: str, cwd: str | None, ranks: str) -> JobCommand:
+def job_of(
+    words: tuple[str, ...], module: str | None, python: str, cwd: str | None, ranks: str, *, debug_kernels: bool
+) -> JobCommand:
     """The distributed job that ``--ranks RANKS -- COMMAND ...`` means."""
     wanted = named_ranks(ranks)
+    if debug_kernels:
+        raise UsageError("Ranks take no --debug-kernels.", "Debug one process with it: pyharness debug SCRIPT.")
+    if python and module is None:
+        raise UsageError("--python names the interpreter of -m MODULE here.", f"Write it behind --: -- {python} ...")
     if module is not None:
         words = (python_of(python, cwd, "") or sys.executable, "-m", module, *words)
     command = JobCommand(words, wanted, cwd=cwd)

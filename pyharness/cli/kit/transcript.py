@@ -39,11 +39,11 @@ def failure(error: HarnessError) -> dict[str, Any]:
 
 def play_on_ranks(command: JobCommand, plan: Plan, *, as_json: bool, raw: bool) -> int:
     """Play it on ranks of a job and show what came; the exit status."""
-    from pyharness.debugger.api.job import Job
+    from pyharness.debugger.api.job import Job, RankOptions
     from pyharness.session.on_ranks import run_on_ranks
 
     shown = _RanksShown(Manner(plan.full, raw, output.columns()), as_json=as_json)
-    options = {"included": plan.include, "notes": output.note, "crashes": True, "eval_timeout": plan.eval_timeout}
+    options = RankOptions(plan.include, notes=output.note, crashes=True, eval_timeout=plan.eval_timeout)
     with Job(replace(command, stdout=_STDERR if as_json else None), options) as job:
         made = run_on_ranks(job, command.ranks, plan, shown.show, output.note)
         if plan.kill:

@@ -59,11 +59,11 @@ class Watched:
 
     def _after_report(self, leave: Callable[..., Any]) -> Callable[..., Any]:
         @functools.wraps(leave)
-        def leaves(*arguments: Any) -> Any:
+        def leaves(*arguments: Any, **named: Any) -> Any:
             search = self._search
             if search is not None and search.finding is not None:
                 self.end()
-            return leave(*arguments)
+            return leave(*arguments, **named)
 
         return leaves
 

@@ -17,6 +17,7 @@ from pyharness.debugger.starting.job import JobCommand
 from pyharness.model import given_numbers
 from pyharness.model.errors import HarnessError, UsageError
 from pyharness.model.evaluation import EVAL_TIMEOUT, checked_timeout
+from pyharness.model.frozen import frozen
 from pyharness.model.ranks.named import named_ranks
 from pyharness.model.text.ranges import in_ranges
 
@@ -74,20 +75,42 @@ def debug_job(  # noqa: PLR0913  (each is a thing a user may want to say)
         env=words.environment(env or {}),
     )
     named.check()
-    options: dict[str, Any] = {
-        "included": words.words("include", include),
-        "progress": words.function("progress", progress),
-        "notes": words.function("notes", notes),
-        "crashes": words.flag("crashes", crashes),
-        "eval_timeout": eval_timeout,
-    }
+    options = RankOptions(
+        words.words("include", include),
+        words.function("progress", progress),
+        words.function("notes", notes),
+        words.flag("crashes", crashes),
+        eval_timeout,
+    )
     return Job(named, options)
+
+
+@frozen
+class RankOptions:
+    """How each rank is debugged; see ``debug``."""
+
+    include: tuple[str, ...] = ()
+    progress: Callable[[str], None] | None = None
+    notes: Callable[[str], None] | None = None
+    crashes: bool = False
+    eval_timeout: float = EVAL_TIMEOUT
+
+    def attach(self, handle: str) -> Program:
+        """The program of a rank that waits under a handle."""
+        return Program(
+            Attachment(handle),
+            self.include,
+            self.progress,
+            notes=self.notes,
+            crashes=self.crashes,
+            eval_timeout=self.eval_timeout,
+        )
 
 
 class Job:
     """A job that runs, with its debugged ranks; made by ``debug_job``."""
 
-    def __init__(self, command: JobCommand, options: dict[str, Any]) -> None:
+    def __init__(self, command: JobCommand, options: RankOptions) -> None:
         self._wanted = command.ranks
         self._options = options
         self._changed, self._making = threading.Condition(), threading.Lock()
@@ -128,7 +151,7 @@ class Job:
                 raise self._missing(number, seconds)
         with self._making:
             if number not in self._programs:
-                self._programs[number] = Program(Attachment(child.handle), **self._options)
+                self._programs[number] = self._options.attach(child.handle)
             return self._programs[number]
 
     def coming(self) -> Iterator[int]:

@@ -320,7 +320,7 @@ class Program:
         prefixes ``py:`` and ``native:`` choose. ``level`` counts frames of that language outwards, from 0; at a native
         stop Python's are those of the user's own code.
         """
-        checked_level(level, None if isinstance(level, int) and level < 0 else MAX_FRAMES)
+        checked_level(level, MAX_FRAMES)
         text = words.word("expression", expression)
         return self._ask(lambda stop: text_of(self._shell, stop, text, level))
 

@@ -8,7 +8,6 @@ import select
 import socket
 import struct
 import threading
-import time
 from contextlib import suppress
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
@@ -24,7 +23,6 @@ if TYPE_CHECKING:
     from pyharness.protocol.channel import Message
 
 _MAX_MESSAGE = 1 << 16
-_LOOKS = 0.01
 
 
 class ChildProcesses:
@@ -51,6 +49,7 @@ class ChildProcesses:
         self._callers: dict[int, socket.socket] = {}
         self._open: list[socket.socket] = []
         """All connections, also of those who call twice."""
+        self._hung_up = threading.Condition()
         self.told = Children(self._name, wait, parent, ranks)
         """What the program tells its children."""
         own(self)
@@ -71,9 +70,8 @@ class ChildProcesses:
         for caller in list(self._open):
             with suppress(OSError):
                 caller.shutdown(socket.SHUT_WR)
-        ends = time.monotonic() + seconds
-        while self._open and time.monotonic() < ends:
-            time.sleep(_LOOKS)
+        with self._hung_up:
+            self._hung_up.wait_for(lambda: not self._open, seconds)
 
     def close(self) -> None:
         """Children that wait go on, and later ones find nobody."""
@@ -96,7 +94,9 @@ class ChildProcesses:
                     self._open.append(socket_above_streams(self._listener.accept()[0]))
                 for caller in [one for one in self._open if one in ready]:
                     if not self._heard(caller):
-                        self._open.remove(caller)
+                        with self._hung_up:
+                            self._open.remove(caller)
+                            self._hung_up.notify_all()
         finally:
             for one in (*self._open, self._listener, self._sleeper):
                 one.close()

@@ -61,14 +61,14 @@ class JobCommand:
         """Raise what can be said before anything is started."""
         if not self.words:
             raise UsageError("Which job?", "pyharness debug --ranks 0 -- torchrun --nproc-per-node 4 train.py")
-        _line(self.words)
+        _line(self.words, self.cwd)
 
-    def start(self, on_rank: Callable[[Child], None], on_exit: Callable[[int], None]) -> Job:
+    def start(self, on_rank: Callable[[Child], None], on_exit: Callable[[int], None]) -> StartedJob:
         """Start it; both are called on threads of the job."""
-        return Job(self, on_rank, on_exit)
+        return StartedJob(self, on_rank, on_exit)
 
 
-class Job:
+class StartedJob:
     """A job that runs: the process that was started for it, and the door that its ranks call at."""
 
     def __init__(self, command: JobCommand, on_rank: Callable[[Child], None], on_exit: Callable[[int], None]) -> None:
@@ -80,7 +80,7 @@ class Job:
         env = {**os.environ, **(command.env or {}), **_WATCHDOGS}
         try:
             self._process = subprocess.Popen(
-                _line(command.words),
+                _line(command.words, command.cwd),
                 cwd=command.cwd,
                 env={**env, **added(self._door.told, env)},
                 stdin=command.stdin,
@@ -93,10 +93,6 @@ class Job:
             raise UsageError(f"{command.words[0]} cannot be started: {error.strerror}.") from error
         self.pid = self._process.pid
         threading.Thread(target=lambda: on_exit(self._process.wait()), name="pyharness-job", daemon=True).start()
-
-    def pass_by(self, rank: Child) -> None:
-        """Nobody will debug this one: it need not wait."""
-        self._door.let_go(rank.pid)
 
     def wait(self) -> int:
         """Wait for its end; the exit code, negative for a signal."""
@@ -123,11 +119,11 @@ class Job:
         self._door.close()
 
 
-def _line(words: Sequence[str]) -> list[str]:
-    """The command line: of a script, with the Python that runs us."""
+def _line(words: Sequence[str], cwd: str | None) -> list[str]:
+    """The command line: of a script, with the Python that runs us; it is named from here, wherever it runs."""
     first = words[0]
     if first.endswith(".py") and Path(first).is_file():
-        return [sys.executable, *words]
+        return [sys.executable, str(Path(first).absolute()) if cwd else first, *words[1:]]
     beside = Path(sys.executable).parent / first  # torchrun, of the environment that we are of
     found = str(beside) if "/" not in first and os.access(beside, os.X_OK) else shutil.which(first)
     if found is None:

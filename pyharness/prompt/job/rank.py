@@ -4,18 +4,17 @@ from __future__ import annotations
 
 import queue
 import threading
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
-from pyharness.debugger.starting.attach import Attachment
 from pyharness.prompt.job.speaking import RankScreen
 from pyharness.prompt.lines.sources import Lines
-from pyharness.prompt.plan import Plan
 from pyharness.prompt.session import Session
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
     from pyharness.prompt.job.speaking import Speaking
+    from pyharness.prompt.plan import Plan
     from pyharness.protocol.channel import Child
 
 _END = None
@@ -44,9 +43,7 @@ class Rank:
     """What is to follow an error is the job's to say."""
     prompt = ""
 
-    def __init__(
-        self, child: Child, speaking: Speaking, options: dict[str, Any], tell: Callable[[str, Rank], None]
-    ) -> None:
+    def __init__(self, child: Child, plan: Plan, speaking: Speaking, tell: Callable[[str, Rank], None]) -> None:
         self.number = child.rank or 0
         self.pid = child.pid
         self.state = "starts"
@@ -58,7 +55,6 @@ class Rank:
         self._typed: queue.SimpleQueue[str | None] = queue.SimpleQueue()
         self._answers: queue.SimpleQueue[bool] = queue.SimpleQueue()
         self.screen = RankScreen(self.number, speaking)
-        plan = Plan(Attachment(child.handle), waits=True, **options)
         self.session = _RankSession(plan, self.screen, Lines(self, self.screen))
         self.screen.live = lambda: self.is_running
         self._thread = threading.Thread(target=self._run, name=f"pyharness-rank-{self.number}", daemon=True)

@@ -8,6 +8,7 @@ import time
 from contextlib import nullcontext, suppress
 from typing import TYPE_CHECKING, Any
 
+from pyharness.debugger.starting.attach import Attachment
 from pyharness.host.exit_status import ExitStatus, of_program
 from pyharness.model.errors import HarnessError, UsageError
 from pyharness.model.text.ranges import in_ranges
@@ -17,14 +18,15 @@ from pyharness.prompt.job.lines import Spoken, spoken
 from pyharness.prompt.job.listing import help_lines, rank_lines
 from pyharness.prompt.job.rank import Rank
 from pyharness.prompt.job.speaking import Speaking
-from pyharness.prompt.signals import HUNG_UP
+from pyharness.prompt.plan import Plan
+from pyharness.prompt.signals import HUNG_UP, handled
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
     from contextlib import AbstractContextManager
     from types import FrameType
 
-    from pyharness.debugger.starting.job import Job, JobCommand
+    from pyharness.debugger.starting.job import JobCommand, StartedJob
     from pyharness.prompt.lines.sources import Lines
     from pyharness.prompt.screen import Screen
     from pyharness.prompt.terminal.terminal import Terminal
@@ -41,18 +43,24 @@ _TOGETHER = 1.0
 
 
 class JobSession:
-    """``options`` are those of each rank's ``Plan``."""
+    """One prompt for the ranks of a job that ``command`` starts."""
 
     def __init__(
-        self, command: JobCommand, screen: Screen, lines: Lines, terminal: Terminal | None, options: dict[str, Any]
+        self,
+        command: JobCommand,
+        screen: Screen,
+        lines: Lines,
+        terminal: Terminal | None,
+        include: tuple[str, ...],
+        eval_timeout: float,
     ) -> None:
         self._command = command
         self._speaking = Speaking(screen)
         self._lines = lines
         self._terminal = terminal
-        self._options = options
+        self._include, self._eval_timeout = include, eval_timeout
         self._events: queue.SimpleQueue[tuple[str, Any]] = queue.SimpleQueue()
-        self._job: Job | None = None
+        self._job: StartedJob | None = None
         self.ranks: dict[int, Rank] = {}
         """The debugged ones, by number."""
         self.others: dict[int, int] = {}
@@ -164,8 +172,8 @@ class JobSession:
             self.others.setdefault(number, child.pid)
             return
         self.others.pop(number, None)
-        told = self._events.put
-        rank = Rank(child, self._speaking, self._options, lambda what, who: told((what, who)))
+        plan = Plan(Attachment(child.handle), self._include, self._eval_timeout, waits=True)
+        rank = Rank(child, plan, self._speaking, lambda what, who: self._events.put((what, who)))
         rank.begin([*self._places, *self._first], quiet=bool(self.ranks))
         self.ranks[number] = rank
 
@@ -336,7 +344,8 @@ class JobSession:
         self._events.put(("gone", None))
 
     def _signals_heard(self) -> AbstractContextManager[None]:
-        return _Signals(self._heard_interrupt, self._heard_hangup) if self._lines.is_typed else nullcontext()
+        handlers = {signal.SIGINT: self._heard_interrupt, signal.SIGHUP: self._heard_hangup}
+        return handled(handlers) if self._lines.is_typed else nullcontext()
 
     def _heard_interrupt(self, _number: int, _frame: FrameType | None) -> None:
         if not self._waits:
@@ -378,18 +387,3 @@ class JobSession:
             self._speaking.screen.write_lines([Line(f"The job runs on without a debugger (process {job.pid}).")])
         if self._terminal:
             self._terminal.close()
-
-
-class _Signals:
-    """Ctrl-C and a terminal's end, as a job hears them."""
-
-    def __init__(self, interrupt: Any, hangup: Any) -> None:
-        self._handlers = {signal.SIGINT: interrupt, signal.SIGHUP: hangup}
-        self._before: dict[Any, Any] = {}
-
-    def __enter__(self) -> None:
-        self._before = {number: signal.signal(number, handler) for number, handler in self._handlers.items()}
-
-    def __exit__(self, *_: object) -> None:
-        for number, handler in self._before.items():
-            signal.signal(number, handler)
