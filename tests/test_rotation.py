@@ -35,6 +35,25 @@ SHARES = {
     2: {"five[c]", "five[e]", "made[x-1]", "made[x-2]", "four[3]", "other"},
     3: {"five[d]", "five[e]", "made[y-1]", "made[y-2]", "four[4]", "other"},
 }
+FILE = """
+import pytest
+from kit import rotation
+
+pytestmark = pytest.mark.rotated_tests(turns=2)
+
+@rotation.always
+def test_always():
+    pass
+
+def test_one():
+    pass
+
+@pytest.mark.rotated
+@pytest.mark.parametrize("case", ["a", "b"])
+def test_two(case):
+    pass
+"""
+TURNS_OF_FILE = [{"always", "two[a]"}, {"always", "one"}, {"always", "two[b]"}, {"always", "one"}]
 ALL = set().union(*SHARES.values())
 
 
@@ -56,6 +75,12 @@ def run(pytester, monkeypatch):
 @pytest.mark.parametrize("turn", SHARES)
 def test_each_day_has_a_share(run, turn):
     assert run(turn=turn)[0] == SHARES[turn]
+
+
+@pytest.mark.parametrize("turn", range(4))
+def test_the_tests_of_a_file_take_turns_and_so_do_their_variants(run, pytester, turn):
+    pytester.makepyfile(test_it="", test_file=FILE)
+    assert run(turn=turn)[0] == TURNS_OF_FILE[turn]
 
 
 def test_all_of_them_run_in_test_all(run):
@@ -85,7 +110,7 @@ def test_the_summary_says_what_is_left(pytester, run, monkeypatch, processes):
     del run
     monkeypatch.setenv("PYHARNESS_TURN", "4")
     said = pytester.runpytest("-n", processes)
-    said.stdout.fnmatch_lines(["8 variants of 13 left to make test-all, *PYHARNESS_TURN=4 runs the same again*"])
+    said.stdout.fnmatch_lines(["8 tests of 13 left to make test-all, *PYHARNESS_TURN=4 runs the same again*"])
     monkeypatch.setenv("PYHARNESS_TURN", "all")
     pytester.runpytest("-n", processes).stdout.no_fnmatch_line("*left to make test-all*")
 

@@ -11,6 +11,8 @@ from kit import inductor, rotation
 from kit.command import Command, environment_of
 from kit.paths import TESTS
 
+pytestmark = pytest.mark.rotated_tests(turns=3)
+
 MODEL = """
 import torch
 
@@ -89,6 +91,7 @@ def line_of_model():
     return MODEL.split("\n").index("        return (self.linear(x).sin().exp() * 2).cos()  # @exp") + 1
 
 
+@pytest.mark.always
 def test_the_json_names_kernel_node_line_and_element(wrong, folder):
     first = wrong["first"]
     assert (first["node"], first["graph"], first["module"]) == ("exp", "forward", "")

@@ -14,6 +14,8 @@ from kit import marks
 from kit.command import Command, environment_of
 from kit.paths import PROGRAMS
 
+pytestmark = pytest.mark.rotated_tests(turns=2)
+
 PROGRAM = PROGRAMS / "compiled_crash.py"
 _GDB = ("gdb", "-nx", "-batch", "-iex", "set auto-solib-add off", "-iex", "set debuginfod enabled off")
 
@@ -86,6 +88,7 @@ def buffers(printed):
     return {name: text for name, text in printed.items() if name.startswith("in_ptr")}
 
 
+@pytest.mark.always
 def test_a_crash_is_at_the_line_that_loads_with_its_node_and_values(environment, folder):
     words = ("--debug-kernels", "--continue", *BUFFERS, "--print", "sigmoid", "--print", "sin", "--stack")
     stop, _ = crash_of({**environment, **environment_of(folder / "debugged")}, folder, *words)

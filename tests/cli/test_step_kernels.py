@@ -10,6 +10,8 @@ from two_blocks import MODEL
 from kit import inductor, marks
 from kit.command import Command, environment_of
 
+pytestmark = pytest.mark.rotated_tests(turns=3)
+
 PROGRAM = f"""{MODEL}
 def main():
     model, x = torch.compile(Model()), torch.randn(int(sys.argv[1]), 20)
@@ -67,6 +69,7 @@ COMPILES = ("--at", "{compiles}", "--into", "--into", "--out")
 """Passes by what compiles: into Dynamo's own code for the function first, then into inductor's wrapper."""
 
 
+@pytest.mark.always
 @pytest.mark.parametrize("cache", ["cold", "warm"])
 def test_into_goes_to_the_loop_of_the_kernel_and_out_to_the_wrappers_next_line(stops, folder, cache):
     calls = ("--at", "{forward}", "--into-native", "--out", "--at", "{backward}", "--into-native", "--out")

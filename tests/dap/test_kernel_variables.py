@@ -1,8 +1,11 @@
 """Variables in a kernel that torch.compile's default backend made, through a client."""
 
+import pytest
 from debugging import Debugging
 
 from kit import inductor
+
+pytestmark = pytest.mark.rotated_tests(turns=2)
 
 PROGRAM = "compiled_loop.py"
 

@@ -2,8 +2,9 @@
 
 ``@pytest.mark.rotated`` says that the cases of a parametrised test show one behaviour: today's share of them runs, and
 always one at least. ``rotated(by="python")`` chooses by that argument alone: a fixture that is made for it is made in
-its turn only. ``rotated(turns=6)`` gives each case every sixth day. A case marked ``always`` runs in every turn. A case
-runs, too, whenever the command line names it: by its node id, -k or --last-failed.
+its turn only. ``rotated(turns=6)`` gives each case every sixth day. ``rotated_tests(turns=3)`` is for a file whose
+tests take long: a third of them runs, and of these the cases whose turn it is. What is marked ``always`` runs in
+each turn. A test or a case runs, too, whenever the command line names it: by its node id, -k or --last-failed.
 """
 
 from __future__ import annotations
@@ -18,6 +19,7 @@ import pytest
 TURNS = 4
 """In so many days, each variant has had its turn."""
 SECONDS_OF_A_DAY = 86400
+_MARKS = ("rotated", "rotated_tests")
 always = pytest.mark.always
 
 
@@ -38,12 +40,13 @@ class Rotation:
     @pytest.hookimpl(trylast=True)  # of the tests that -k and --last-failed leave
     def pytest_collection_modifyitems(self, config: pytest.Config, items: list[pytest.Item]) -> None:
         """Leave out the variants of other turns."""
-        rotated = [item for item in items if isinstance(item, pytest.Function) and item.get_closest_marker("rotated")]
+        functions = [item for item in items if isinstance(item, pytest.Function)]
+        rotated = [item for item in functions if any(item.get_closest_marker(name) for name in _MARKS)]
         self.variants = len(rotated)
         if self.turn is None or config.option.keyword or config.getoption("lf", default=False):
             return
         named = [word for word in config.args if "::" in word]
-        left = {item for group in groups(rotated) for item in others(group, self.turn) if not is_named(item, named)}
+        left = {item for item in not_now(rotated, self.turn) if not is_named(item, named)}
         self.left = len(left)
         if left:
             config.hook.pytest_deselected(items=list(left))
@@ -70,33 +73,48 @@ class Rotation:
         if self.left:
             again = f"PYHARNESS_TURN={self.turn} runs the same again"
             terminalreporter.write_line(
-                f"{self.left} variants of {self.variants} left to make test-all, or to another day ({again})"
+                f"{self.left} tests of {self.variants} left to make test-all, or to another day ({again})"
             )
 
 
 def pytest_configure(config: pytest.Config) -> None:
     """Begin a turn, or take part in one."""
     config.addinivalue_line("markers", "rotated(by, turns): its cases run in turn (tests/kit/rotation.py)")
-    config.addinivalue_line("markers", "always: a case of a rotated test that runs in every turn")
+    config.addinivalue_line("markers", "rotated_tests(turns): the tests of a file run in turn")
+    config.addinivalue_line("markers", "always: what runs in every turn")
     told: dict[str, int | None] = getattr(config, "workerinput", {})
     turn = told["turn"] if told else turn_of(os.environ.get("PYHARNESS_TURN", ""), time.time())
     config.pluginmanager.register(Rotation(turn), "rotation")
 
 
-def groups(items: Iterable[pytest.Function]) -> Iterable[list[pytest.Function]]:
-    """The variants of each test."""
-    found: dict[str, list[pytest.Function]] = {}
+def not_now(items: Iterable[pytest.Function], turn: int) -> set[pytest.Function]:
+    """The tests and the variants whose turn this is not."""
+    found: set[pytest.Function] = set()
+    for tests in files(items):
+        for number, group in enumerate(tests):
+            mark = group[0].get_closest_marker("rotated_tests")
+            period = min(mark.kwargs.get("turns", TURNS), len(tests)) if mark else 1
+            others = group if number % period != turn % period else other_variants(group, turn // period)
+            found.update(item for item in others if item.get_closest_marker("always") is None)
+    return found
+
+
+def files(items: Iterable[pytest.Function]) -> Iterable[list[list[pytest.Function]]]:
+    """The tests of each file, each with its variants."""
+    found: dict[Path, dict[str, list[pytest.Function]]] = {}
     for item in items:
-        found.setdefault(item.nodeid.partition("[")[0], []).append(item)
-    return found.values()
+        found.setdefault(item.path, {}).setdefault(item.nodeid.partition("[")[0], []).append(item)
+    return [list(tests.values()) for tests in found.values()]
 
 
-def others(group: list[pytest.Function], turn: int) -> Iterable[pytest.Function]:
+def other_variants(group: list[pytest.Function], turn: int) -> Iterable[pytest.Function]:
     """Variants of a test whose turn this is not."""
     mark = group[0].get_closest_marker("rotated")
+    if mark is None:
+        return ()
     number = numbering(group, mark.kwargs.get("by"))
     period = min(mark.kwargs.get("turns", TURNS), len(set(number.values())))
-    return (item for item in group if number[item] % period != turn % period and not any(item.iter_markers("always")))
+    return (item for item in group if number[item] % period != turn % period)
 
 
 def numbering(group: list[pytest.Function], by: str | None) -> dict[pytest.Function, int]:

@@ -11,6 +11,8 @@ from torch import nn
 import pyharness
 from kit import marks, rotation
 
+pytestmark = pytest.mark.rotated_tests(turns=3)
+
 MASK = torch.ones(8, 8, dtype=torch.bool)
 
 

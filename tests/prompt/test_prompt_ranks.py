@@ -17,7 +17,7 @@ from pyharness.prompt.job.listing import completed
 
 SCRIPT = PROGRAMS / "ranks" / "trains.py"
 TORCHRUN = Path(sys.executable).with_name("torchrun")
-pytestmark = pytest.mark.timeout(150)
+pytestmark = [pytest.mark.timeout(150), pytest.mark.rotated_tests(turns=2)]
 
 
 def torchrun(*words, ranks=3):
@@ -40,6 +40,7 @@ def losses(output):
     return [line for line in output.splitlines() if line.startswith("step ") and " · " not in line]
 
 
+@pytest.mark.always
 def test_a_rank_that_is_held_for_twice_the_timeout_costs_nobody_anything(job):
     """The issue of every debugger: the others wait for the one that stands, and give up."""
     plain = subprocess.run(

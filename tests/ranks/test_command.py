@@ -17,7 +17,7 @@ from pyharness.ranks.processes import Table
 
 FAULTS = PROGRAMS / "ranks" / "faults.py"
 SPAWNS = PROGRAMS / "ranks" / "spawns.py"
-pytestmark = pytest.mark.timeout(200)
+pytestmark = [pytest.mark.timeout(200), pytest.mark.rotated_tests(turns=2)]
 
 
 @pytest.fixture
@@ -60,6 +60,7 @@ def launched():
         process.wait()
 
 
+@pytest.mark.always
 def test_the_tree_and_the_culprit(await_fault):
     with RankedJob(FAULTS, "sleeps", size=4) as job:
         shown = await_fault(str(job.ranks[2].pid))
