@@ -3,6 +3,7 @@
 import re
 import subprocess
 import sys
+from fnmatch import fnmatch
 
 import pytest
 
@@ -52,3 +53,10 @@ def test_a_mark_is_the_first_of_its_name_in_either_language(tmp_path):
     assert marks.marks(file) == {"cpp": 1, "python": 2}
     with pytest.raises(AssertionError, match="has no mark @other, only cpp, python"):
         marks.line_of("other", file)
+
+
+def test_no_folder_of_tests_is_passed_by(request):
+    """What pytest leaves out by itself, such as ``build``, is said nowhere."""
+    left_out = request.config.getini("norecursedirs")
+    folders = {part for path in TESTS.rglob("test_*.py") for part in path.relative_to(ROOT).parts[:-1]}
+    assert not [folder for folder in folders if any(fnmatch(folder, pattern) for pattern in left_out)]

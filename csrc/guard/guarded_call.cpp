@@ -309,7 +309,11 @@ void make_room_below_gates() {
   auto gate = reinterpret_cast<uint64_t>(pyharness_gates);
   for (int i = 0; i < PYHARNESS_CALLS; ++i, gate += kGateStride) {
     auto* room = reinterpret_cast<void*>(gate - PYHARNESS_GATE_ROOM);
-    mprotect(room, PYHARNESS_GATE_ROOM, PROT_READ | PROT_WRITE);
+    pyharness::inspect::system_call(
+        SYS_mprotect,
+        reinterpret_cast<long>(room),
+        PYHARNESS_GATE_ROOM,
+        PROT_READ | PROT_WRITE);
   }
 }
 

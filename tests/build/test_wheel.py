@@ -70,7 +70,8 @@ def test_it_is_for_every_python_on_every_linux(made):
 def test_it_asks_for_no_torch_and_is_not_the_foreign_package(made):
     told = metadata(made)
     needs = [text for text in told.get_all("Requires-Dist") if "extra ==" not in text]
-    assert sorted(re.match(r"[\w-]+", text)[0] for text in needs) == ["click", "debugpy", "rich", "tomli"]
+    names = sorted(re.match(r"[\w-]+", text)[0] for text in needs)
+    assert names == ["click", "debugpy", "prompt_toolkit", "pygments", "rich", "tomli"]
     assert told["Name"] == "pyharness-debugger"
     assert tuple(map(int, told["Version"].split("."))) > (0, 1, 2)  # the last of the foreign `pyharness`
 
