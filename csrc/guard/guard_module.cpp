@@ -1,10 +1,32 @@
-// The Python module pyharness._guard: the trap guard without torch, so that it
-// protects a program from its first line on.
+// The Python module pyharness._guard: the trap guard and the crash watch
+// without torch, so that they are there from a program's first line on.
 #include <Python.h>
 
+#include <csrc/guard/crash_watch.h>
 #include <csrc/guard/trap_guard.h>
 
+#include <cerrno>
+#include <cstddef>
+
 namespace {
+
+using pyharness::inspect::Words;
+
+// A converter of PyArg_ParseTuple: bytes that end with a 0.
+int to_words(PyObject* given, void* result) {
+  auto* words = static_cast<Words*>(result);
+  char* text = nullptr;
+  Py_ssize_t size = 0;
+  if (PyBytes_AsStringAndSize(given, &text, &size) != 0) {
+    return 0;
+  }
+  if (size == 0 || text[size - 1] != '\0') {
+    PyErr_SetString(PyExc_ValueError, "no words with a 0 behind each");
+    return 0;
+  }
+  *words = {text, static_cast<size_t>(size)};
+  return 1;
+}
 
 PyObject* install_trap_guard(PyObject* /*module*/, PyObject* /*unused*/) {
   if (!pyharness::inspect::install_trap_guard()) {
@@ -17,7 +39,89 @@ PyObject* healed_traps(PyObject* /*module*/, PyObject* /*unused*/) {
   return PyLong_FromUnsignedLong(pyharness::inspect::healed_traps());
 }
 
+PyObject* watch_crashes(PyObject* /*module*/, PyObject* arguments) {
+  Words command{};
+  Words environment{};
+  int reader = 0;
+  if (PyArg_ParseTuple(
+          arguments,
+          "O&O&i",
+          to_words,
+          &command,
+          to_words,
+          &environment,
+          &reader) == 0) {
+    return nullptr;
+  }
+  if (!pyharness::inspect::watch_crashes(command, environment, reader)) {
+    return PyErr_SetFromErrno(PyExc_OSError);
+  }
+  Py_RETURN_NONE;
+}
+
+PyObject* renew_crash_watch(PyObject* /*module*/, PyObject* /*unused*/) {
+  if (!pyharness::inspect::renew_crash_watch()) {
+    return PyErr_SetFromErrno(PyExc_OSError);
+  }
+  Py_RETURN_NONE;
+}
+
+PyObject* end_crash_watch(PyObject* /*module*/, PyObject* /*unused*/) {
+  pyharness::inspect::end_crash_watch();
+  Py_RETURN_NONE;
+}
+
+PyObject* start_unseen(PyObject* /*module*/, PyObject* arguments) {
+  Words command{};
+  Words environment{};
+  if (PyArg_ParseTuple(
+          arguments, "O&O&", to_words, &command, to_words, &environment) == 0) {
+    return nullptr;
+  }
+  const pid_t child = pyharness::inspect::start_unseen(command, environment);
+  if (child < 0) {
+    errno = -child;
+    return PyErr_SetFromErrno(PyExc_OSError);
+  }
+  return PyLong_FromLong(child);
+}
+
+PyObject* wait_for_unseen(PyObject* /*module*/, PyObject* arguments) {
+  int child = 0;
+  if (PyArg_ParseTuple(arguments, "i", &child) == 0) {
+    return nullptr;
+  }
+  PyThreadState* state = PyEval_SaveThread();
+  const int status = pyharness::inspect::wait_for_unseen(child);
+  PyEval_RestoreThread(state);
+  if (status < 0) {
+    errno = -status;
+    return PyErr_SetFromErrno(PyExc_OSError);
+  }
+  return PyLong_FromLong(status);
+}
+
 PyMethodDef methods[] = {
+    {"watch_crashes",
+     watch_crashes,
+     METH_VARARGS,
+     "Start a command, in an environment, at each crash: words, each ended by 0."},
+    {"renew_crash_watch",
+     renew_crash_watch,
+     METH_NOARGS,
+     "Put the handlers back that others have replaced."},
+    {"end_crash_watch",
+     end_crash_watch,
+     METH_NOARGS,
+     "Start nothing at a crash any more."},
+    {"start_unseen",
+     start_unseen,
+     METH_VARARGS,
+     "Start a process that no wait() of this one sees; its process id."},
+    {"wait_for_unseen",
+     wait_for_unseen,
+     METH_VARARGS,
+     "Wait for a process of start_unseen; its status, as of waitpid()."},
     {"install_trap_guard",
      install_trap_guard,
      METH_NOARGS,

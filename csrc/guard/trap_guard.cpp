@@ -4,6 +4,7 @@
 
 #include <csrc/guard/guarded_call.h>
 #include <csrc/guard/mapping.h>
+#include <csrc/guard/previous_action.h>
 #include <csrc/guard/system_call.h>
 
 #include <pthread.h>
@@ -133,23 +134,10 @@ bool survive(const siginfo_t& info, ucontext_t* context) {
   }
 }
 
-// The default is to die of SIGTRAP, here and now, with a core that shows where.
-void pass_on(int signal, siginfo_t* info, void* context) {
-  if ((previous_action.sa_flags & SA_SIGINFO) != 0) {
-    previous_action.sa_sigaction(signal, info, context);
-  } else if (previous_action.sa_handler == SIG_DFL) {
-    sigaction(signal, &previous_action, nullptr);
-    // Blocked while this handler runs: delivered when it returns.
-    syscall(SYS_tgkill, getpid(), syscall(SYS_gettid), signal);
-  } else if (previous_action.sa_handler != SIG_IGN) {
-    previous_action.sa_handler(signal);
-  }
-}
-
 // No errno to keep: what runs up to here makes system calls without libc.
 void on_trap(int signal, siginfo_t* info, void* context) {
   if (!survive(*info, static_cast<ucontext_t*>(context))) {
-    pass_on(signal, info, context);
+    pass_on(previous_action, signal, info, context, true);
   }
 }
 

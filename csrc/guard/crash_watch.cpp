@@ -1,0 +1,321 @@
+// What the handlers do is async-signal-safe: memory is had before the crash.
+#include <csrc/guard/crash_watch.h>
+
+#include <csrc/guard/previous_action.h>
+
+#include <sched.h>
+#include <signal.h>
+#include <sys/mman.h>
+#include <sys/prctl.h>
+#include <sys/syscall.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <array>
+#include <atomic>
+#include <cerrno>
+#include <cstddef>
+#include <cstdint>
+#include <new>
+
+namespace pyharness::inspect {
+namespace {
+
+constexpr std::array<int, 5> kSignals{SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGABRT};
+constexpr size_t kNumbers = 5;
+constexpr size_t kDigits = 21; // of 64 bits, with the 0 behind them
+constexpr size_t kStackSize = 64 << 10;
+constexpr size_t kOtherStackSize = 128 << 10;
+constexpr long kPoll = 20'000'000; // nanoseconds
+
+size_t count_of(const Words& words) {
+  return static_cast<size_t>(
+      std::count(words.text, words.text + words.size, '\0'));
+}
+
+// Memory of this module's own: malloc() may be what is broken.
+void* pages(size_t size) {
+  void* memory = mmap(
+      nullptr,
+      size,
+      PROT_READ | PROT_WRITE,
+      MAP_PRIVATE | MAP_ANONYMOUS,
+      -1,
+      0);
+  return memory == MAP_FAILED ? nullptr : memory;
+}
+
+// A command line as execve() wants it, with room for numbers at its end.
+class Command {
+ public:
+  // Null, with errno, where there is no memory.
+  static Command* made(const Words& words, const Words& environment) {
+    const size_t pointers = count_of(words) + kNumbers + 1;
+    const size_t variables = count_of(environment) + 1;
+    const size_t size = sizeof(Command) +
+        (pointers + variables) * sizeof(char*) + words.size + environment.size;
+    auto* memory = static_cast<std::byte*>(pages(size));
+    if (memory == nullptr) {
+      return nullptr;
+    }
+    auto* command = new (memory) Command;
+    command->size_ = size;
+    command->arguments_ = reinterpret_cast<char**>(memory + sizeof(Command));
+    command->variables_ = command->arguments_ + pointers;
+    auto* text = reinterpret_cast<char*>(command->variables_ + variables);
+    command->numbers_ = copied(words, command->arguments_, text);
+    copied(environment, command->variables_, text + words.size);
+    return command;
+  }
+
+  void append(const std::array<uint64_t, kNumbers>& numbers) {
+    for (size_t i = 0; i < kNumbers; ++i) {
+      numbers_[i] = written(numbers[i], texts_[i]);
+    }
+  }
+
+  void become() const {
+    execve(arguments_[0], arguments_, variables_);
+  }
+
+  void free() {
+    munmap(this, size_);
+  }
+
+ private:
+  // The pointer behind the last one that was written. Without memcpy() and
+  // strlen(): this module needs none (csrc/guard/system_call.h).
+  static char** copied(const Words& words, char** pointers, char* text) {
+    bool begins = true;
+    for (size_t i = 0; i < words.size; ++i) {
+      if (begins) {
+        *pointers++ = text + i;
+      }
+      text[i] = words.text[i];
+      begins = text[i] == '\0';
+    }
+    return pointers;
+  }
+
+  static char* written(uint64_t number, std::array<char, kDigits>& text) {
+    char* at = text.data() + kDigits - 1;
+    *at = '\0';
+    do {
+      *--at = static_cast<char>('0' + number % 10);
+      number /= 10;
+    } while (number != 0);
+    return at;
+  }
+
+  char** arguments_ = nullptr;
+  char** numbers_ = nullptr; // behind the last of the arguments
+  char** variables_ = nullptr;
+  std::array<std::array<char, kDigits>, kNumbers> texts_{};
+  size_t size_ = 0;
+};
+
+std::atomic<Command*> wanted{nullptr};
+// Who may read this process; 0 for the one that is started.
+std::atomic<pid_t> reader_process{0};
+// The thread whose crash is told of, 0 for none.
+std::atomic<pid_t> crashed{0};
+// Handed on to someone who hands it back, as faulthandler does to whoever was
+// there before it.
+std::atomic<pid_t> handing_on{0};
+// Whom a signal is handed on to: whoever was there before, and for one that
+// comes back, whoever was there before all of them.
+std::array<struct sigaction, kSignals.size()> previous_actions;
+std::array<struct sigaction, kSignals.size()> first_actions;
+std::array<bool, kSignals.size()> has_first{};
+alignas(16) std::array<std::byte, kStackSize> child_stack;
+
+pid_t this_thread() {
+  return static_cast<pid_t>(syscall(SYS_gettid));
+}
+
+void sleep_shortly() {
+  const timespec time{0, kPoll};
+  nanosleep(&time, nullptr);
+}
+
+// In the child, which shares this process's memory until it is another program.
+int become(void* command) {
+  sigset_t none;
+  sigemptyset(&none);
+  sigprocmask(SIG_SETMASK, &none, nullptr);
+  static_cast<const Command*>(command)->become();
+  _exit(127);
+}
+
+// A child that ends without a SIGCHLD; its memory is ours only up to execve().
+pid_t started(Command* command, std::byte* stack, size_t size) {
+  const int before = errno;
+  const pid_t child =
+      clone(&become, stack + size, CLONE_VM | CLONE_VFORK, command);
+  const pid_t answer = child == -1 ? -errno : child;
+  errno = before;
+  return answer;
+}
+
+int waited(pid_t child) {
+  int status = 0;
+  while (waitpid(child, &status, __WALL) == -1) {
+    if (errno != EINTR) {
+      return -errno;
+    }
+  }
+  return status;
+}
+
+uint64_t as_number(const void* address) {
+  return reinterpret_cast<uintptr_t>(address);
+}
+
+void tell(Command* command, int signal, const siginfo_t& info) {
+  command->append(
+      {static_cast<uint64_t>(getpid()),
+       static_cast<uint64_t>(this_thread()),
+       static_cast<uint64_t>(signal),
+       static_cast<uint64_t>(static_cast<uint32_t>(info.si_code)),
+       as_number(info.si_addr)});
+  const pid_t child = started(command, child_stack.data(), child_stack.size());
+  if (child > 0) {
+    const pid_t allowed = reader_process.load();
+    prctl(PR_SET_PTRACER, allowed != 0 ? allowed : child, 0, 0, 0);
+    waited(child);
+  }
+}
+
+size_t index_of(int signal) {
+  size_t index = 0;
+  while (kSignals[index] != signal) {
+    ++index;
+  }
+  return index;
+}
+
+// Of several threads that crash, the first is told of.
+void tell_once(Command* command, int signal, const siginfo_t& info) {
+  pid_t teller = 0;
+  if (crashed.compare_exchange_strong(teller, this_thread())) {
+    tell(command, signal, info);
+    crashed.store(0);
+  } else if (teller != this_thread()) { // else: it crashed as it told
+    while (crashed.load() != 0) {
+      sleep_shortly();
+    }
+  }
+}
+
+void on_crash(int signal, siginfo_t* info, void* context) {
+  const int before = errno;
+  const size_t index = index_of(signal);
+  const bool was_sent = info->si_code <= 0;
+  if (handing_on.load() == this_thread()) {
+    pass_on(first_actions[index], signal, info, context, was_sent);
+    return;
+  }
+  Command* command = wanted.load(std::memory_order_acquire);
+  if (command != nullptr) {
+    tell_once(command, signal, *info);
+  }
+  errno = before;
+  handing_on.store(this_thread());
+  pass_on(previous_actions[index], signal, info, context, was_sent);
+  handing_on.store(0);
+}
+
+bool is_ours(const struct sigaction& action) {
+  return (action.sa_flags & SA_SIGINFO) != 0 &&
+      action.sa_sigaction == &on_crash;
+}
+
+bool install(int signal) {
+  struct sigaction before{};
+  if (sigaction(signal, nullptr, &before) != 0) {
+    return false;
+  }
+  if (is_ours(before)) {
+    return true;
+  }
+  const size_t index = index_of(signal);
+  previous_actions[index] = before;
+  if (!has_first[index]) {
+    first_actions[index] = before;
+    has_first[index] = true;
+  }
+  struct sigaction action{};
+  action.sa_sigaction = &on_crash;
+  // What is handed back comes while it is handed on, and not behind it.
+  action.sa_flags = SA_SIGINFO | SA_ONSTACK | SA_NODEFER;
+  sigemptyset(&action.sa_mask);
+  return sigaction(signal, &action, nullptr) == 0;
+}
+
+// Where a stack has run over, a handler needs another one.
+void have_other_stack() {
+  stack_t now{};
+  if (sigaltstack(nullptr, &now) != 0 || (now.ss_flags & SS_DISABLE) == 0) {
+    return;
+  }
+  void* memory = pages(kOtherStackSize);
+  if (memory != nullptr) {
+    stack_t other{};
+    other.ss_sp = memory;
+    other.ss_size = kOtherStackSize;
+    sigaltstack(&other, nullptr);
+  }
+}
+
+} // namespace
+
+bool watch_crashes(
+    const Words& command,
+    const Words& environment,
+    pid_t reader) {
+  Command* made = Command::made(command, environment);
+  if (made == nullptr) {
+    return false;
+  }
+  reader_process.store(reader);
+  // The one before stays: a thread may be about to run it.
+  wanted.store(made, std::memory_order_release);
+  have_other_stack();
+  return renew_crash_watch();
+}
+
+void end_crash_watch() {
+  wanted.store(nullptr, std::memory_order_release);
+}
+
+bool renew_crash_watch() {
+  bool whole = true;
+  for (const int signal : kSignals) {
+    whole = install(signal) && whole;
+  }
+  return whole;
+}
+
+pid_t start_unseen(const Words& command, const Words& environment) {
+  Command* words = Command::made(command, environment);
+  auto* stack = static_cast<std::byte*>(pages(kStackSize));
+  pid_t child = -ENOMEM;
+  if (words != nullptr && stack != nullptr) {
+    child = started(words, stack, kStackSize);
+  }
+  if (words != nullptr) {
+    words->free();
+  }
+  if (stack != nullptr) {
+    munmap(stack, kStackSize);
+  }
+  return child;
+}
+
+int wait_for_unseen(pid_t process) {
+  return waited(process);
+}
+
+} // namespace pyharness::inspect

@@ -1,0 +1,41 @@
+// Lets a process of ours read this program before it dies of a crash; Linux.
+#pragma once
+
+#include <sys/types.h>
+
+#include <cstddef>
+
+namespace pyharness::inspect {
+
+// Words one behind the other, each with a 0 at its end.
+struct Words {
+  const char* text;
+  size_t size;
+};
+
+// Starts `command` (an absolute path and its arguments) whenever a thread of
+// this process comes to a SIGSEGV, SIGBUS, SIGFPE, SIGILL or SIGABRT that
+// nobody else handles, and in children that it forks. Appended are five
+// numbers: process, thread, signal, si_code and the address. The thread waits
+// until that process has ended; then the program dies as it would have. Said
+// again, the command is replaced. Where Yama asks who may trace this process,
+// it is `reader` with what descends from it; 0 for the process that is started.
+// False, with errno, where the kernel refuses.
+bool watch_crashes(
+    const Words& command,
+    const Words& environment,
+    pid_t reader);
+
+// From now on a crash is nobody's to tell of.
+void end_crash_watch();
+
+// Puts the handlers back where others have taken their place.
+bool renew_crash_watch();
+
+// Starts a process that no wait() of the program sees; -errno where it fails.
+pid_t start_unseen(const Words& command, const Words& environment);
+
+// Waits for one of `start_unseen`; its status as waitpid() has it, or -errno.
+int wait_for_unseen(pid_t process);
+
+} // namespace pyharness::inspect

@@ -1,0 +1,43 @@
+"""Has a process of ours read this program before it dies of a crash: see csrc/guard/crash_watch.h. Needs no torch."""
+
+from __future__ import annotations
+
+import os
+from typing import TYPE_CHECKING
+
+from pyharness.native.load import load
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+
+def watch_crashes(command: Sequence[str], environment: Mapping[str, str], *, reader: int = 0) -> None:
+    """Start ``command``, an absolute path and arguments, at each crash; the program dies when it has ended.
+
+    ``reader``: the process whose descendants may trace this one, where the kernel asks; 0 for the one that is started.
+    ``OSError`` where the kernel refuses, ``HarnessError`` where the module is not built.
+    """
+    load("_guard").watch_crashes(_words(command), _variables(environment), reader)
+
+
+def renew_crash_watch() -> None:
+    """Be told of crashes first again, where others have taken the handlers; they are told afterwards."""
+    load("_guard").renew_crash_watch()
+
+
+def wait_for_unseen(process: int) -> int:
+    """Wait for a process of ``start_unseen``; its exit code, or minus the signal that ended it."""
+    return os.waitstatus_to_exitcode(load("_guard").wait_for_unseen(process))
+
+
+def start_unseen(command: Sequence[str], environment: Mapping[str, str]) -> int:
+    """Start a command of which no ``wait()`` of the program hears; its process id."""
+    return int(load("_guard").start_unseen(_words(command), _variables(environment)))
+
+
+def _variables(environment: Mapping[str, str]) -> bytes:
+    return _words([f"{name}={value}" for name, value in environment.items()] or ["="])
+
+
+def _words(words: Sequence[str]) -> bytes:
+    return b"".join(os.fsencode(word) + b"\0" for word in words)
