@@ -9,6 +9,8 @@ from pyharness.model.glue import glue_family, is_written_by_swig
 from pyharness.model.user_code import is_user_binary, is_user_source
 
 DEBUGGER = "the debugger"
+SIGNAL_HANDLER = "<signal handler called>"
+"""The name of the frame that the kernel makes for a handler, as gdb has it: its caller was interrupted there."""
 _WHOLE = (
     (re.compile(r"/(libpython\d[^/]*|(lib64/)?python[\d.]*[a-z]*)$"), "interpreter"),
     (re.compile(r"/_cffi_backend\."), "cffi"),

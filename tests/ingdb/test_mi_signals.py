@@ -7,7 +7,7 @@ from mi_session import Attached, capable, line_of
 
 from pyharness.debugger.native.signals import NativeSignals
 from pyharness.gdbmi.client import GdbError
-from pyharness.ingdb.stops.fault_address import Area, areas, described
+from pyharness.reading.process.fault_address import Area, areas, described
 
 
 @pytest.fixture

@@ -10,6 +10,7 @@ import gdb
 
 from pyharness.ingdb.process import libraries
 from pyharness.model.glue import cython_name
+from pyharness.model.plumbing import SIGNAL_HANDLER
 from pyharness.reading.functions.function_name import bare_name, matches, without_template_arguments
 from pyharness.reading.functions.symbol_names import demangled, function_at
 
@@ -29,6 +30,8 @@ def name_of(frame: gdb.Frame) -> tuple[str, str | None]:
     library = libraries.library_at(pc)
     path = library.path if library else gdb.solib_name(pc)
     name = frame.name()
+    if frame.type() == gdb.SIGTRAMP_FRAME:
+        return SIGNAL_HANDLER, path
     if name:
         return (cython_name(name) if frame.function() else bare_name(name)), path
     if library is None:

@@ -13,9 +13,9 @@ from pyharness.ingdb.opening import attach
 from pyharness.ingdb.opening.names_of_files import without_own
 from pyharness.ingdb.process import libraries
 from pyharness.ingdb.settings import temporarily
-from pyharness.ingdb.stops.fault_address import Area
 from pyharness.model.errors import HarnessError, UsageError
 from pyharness.reading.binaries.elf import PT_LOAD, open_elf
+from pyharness.reading.process.fault_address import Area
 from pyharness.reading.process.mapped_files import without_lines
 
 _ENTRY = re.compile(r"AT_ENTRY\s.*?(0x[0-9a-f]+)")

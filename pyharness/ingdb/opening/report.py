@@ -7,7 +7,7 @@ import json
 import os
 import signal
 from contextlib import suppress
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import gdb
 
@@ -18,10 +18,17 @@ from pyharness.ingdb.opening.core_file import open_core
 from pyharness.ingdb.printers import known
 from pyharness.ingdb.process.libraries import find_library
 from pyharness.ingdb.stack import backtrace
+from pyharness.ingdb.stops.fatal_signal import Sent, explained
 from pyharness.model.errors import HarnessError
+from pyharness.model.plumbing import SIGNAL_HANDLER
+from pyharness.protocol.codec import encode
 from pyharness.reading.collectives import layout as layouts
 from pyharness.reading.collectives.record import hold, record_of
 from pyharness.reading.process.memory import Memory
+from pyharness.reading.stack.interrupted import of_handlers
+
+if TYPE_CHECKING:
+    from pyharness.model.threads import ThreadStack
 
 _PR_SET_PDEATHSIG = 1
 
@@ -29,7 +36,9 @@ _PR_SET_PDEATHSIG = 1
 def report(request: dict[str, Any], descriptor: int) -> None:
     """Open ``request["pid"]`` or ``request["core"]`` and write the answer; an error is an answer too.
 
-    With ``request["code"]`` it is brought into the program (``inject``), else the stacks are the answer.
+    With ``request["crash"]``, a signal whose handler runs on ``request["thread"]``, that thread comes first, with its
+    variables, and what the signal means. With ``request["code"]`` it is brought into the program (``inject``), else the
+    stacks are the answer.
     """
     stopped_before = is_stopped(request["pid"])
     try:
@@ -56,11 +65,28 @@ def _answer(request: dict[str, Any]) -> dict[str, Any]:
     else:
         attach.attach(request["pid"], non_stop=False)
     stacks = backtrace.all_threads(request["limit"], variables=request["variables"], only=request["thread"])
+    crash = request.get("crash")
+    if crash:
+        stacks += [one for one in backtrace.all_threads(request["limit"]) if one.lwp != request["thread"]]
     return {
+        "signal": _signal(stacks[0], Sent(**crash)) if crash else None,
         "rank": _rank() if request.get("rank") else None,
         "threads": [stack.to_json() for stack in stacks],
         "known": [thread.ptid[1] for thread in gdb.selected_inferior().threads()],
     }
+
+
+def _signal(stack: ThreadStack, sent: Sent) -> dict[str, Any]:
+    """What a signal means whose handler runs on a thread."""
+    inside = of_handlers(stack.frames)
+    handlers = sum(frame.function == SIGNAL_HANDLER for frame in stack.frames[:inside])
+    next(each for each in gdb.selected_inferior().threads() if each.ptid[1] == stack.lwp).switch()
+    frame = gdb.newest_frame()
+    while handlers and (older := frame.older()) is not None:
+        handlers -= frame.type() == gdb.SIGTRAMP_FRAME
+        frame = older
+    found: dict[str, Any] = encode(explained(sent, frame, inside=inside))
+    return found
 
 
 def _rank() -> dict[str, Any]:

@@ -20,17 +20,20 @@ _NEAR = 16
 """Frames between ``abort`` and what called for the end."""
 
 
-def last_words() -> str:
-    """What the selected thread, which has aborted, said last; empty where it said nothing."""
+def last_words(inside: int = 0) -> str:
+    """What the selected thread, which has aborted, said last; empty where it said nothing.
+
+    ``inside``: how many frames a handler of the signal has put on the stack since.
+    """
     memory = Memory(read)
     try:
-        return _uncaught(memory) or _abort_message(memory)
+        return _uncaught(memory, inside) or _abort_message(memory)
     except UnreadableError:
         return ""
 
 
-def _uncaught(memory: Memory) -> str:
-    if not _terminates():
+def _uncaught(memory: Memory, inside: int) -> str:
+    if not _terminates(inside):
         return ""
     header = _latest_exception(memory)
     if not header:
@@ -39,9 +42,9 @@ def _uncaught(memory: Memory) -> str:
     return f"nothing caught {found.type}{f': {found.what}' if found.what else ''}"
 
 
-def _terminates() -> bool:
+def _terminates(inside: int) -> bool:
     """Whether the C++ runtime has called ``abort``, or a handler that did: its own functions have no names."""
-    stack = backtrace.thread_stack(limit=_NEAR).frames
+    stack = backtrace.thread_stack(limit=inside + _NEAR).frames[inside:]
     paths = [libraries.path_at(frame.address) for frame in stack if frame.address]
     callers = [path for path in paths if "/libc.so" not in path]
     return f"/{_RUNTIME}" in "".join(callers[:1]) or any(frame.function.startswith("std::terminate") for frame in stack)

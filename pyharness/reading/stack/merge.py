@@ -54,7 +54,7 @@ def merge(
     waits = _of_the_debugger(frames)
     shown = [
         _with_variables(
-            _native(frame, nodes) if isinstance(frame, NativeFrame) else _python(frame, machinery=index in waits),
+            _native(frame, nodes) if isinstance(frame, NativeFrame) else python_frame(frame, machinery=index in waits),
             frame,
             variables,
         )
@@ -130,7 +130,8 @@ def _native(frame: NativeFrame, nodes: Callable[[NativeFrame], AutogradNode | No
     )
 
 
-def _python(frame: PythonFrame, *, machinery: bool) -> Frame:
+def python_frame(frame: PythonFrame, *, machinery: bool = False) -> Frame:
+    """A Python frame as it is shown: what torch.fx knows of its line, and whether somebody's machinery runs there."""
     place = place_of(frame.file, frame.line)
     machinery = machinery or (place is None and bool(python_family(frame.function, frame.file)))
     return Frame("python", frame.function, frame.file, frame.line, fx=place, plumbing=machinery)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from pyharness.model.plumbing import SIGNAL_HANDLER
 from pyharness.model.user_code import is_user_binary
 from pyharness.reading.functions.kept_places import KeptPlaces
 from pyharness.reading.functions.place import CodePlace
@@ -40,6 +41,8 @@ class Naming:
 
     def _frames(self, call: NativeCall) -> list[NativeFrame]:
         library = call.library
+        if call.of_signal:
+            return [NativeFrame(call.pc, call.sp, call.cfa, SIGNAL_HANDLER, library=library.path if library else None)]
         if library is None:
             return [NativeFrame(call.pc, call.sp, call.cfa, UNKNOWN)]
         find = _with_lines if is_user_binary(library.path) else _by_symbol

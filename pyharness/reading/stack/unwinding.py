@@ -33,6 +33,8 @@ class NativeCall(NamedTuple):
     """The address in its file that lies in the function: of a frame that has called, the last byte of the call."""
     registers: Mapping[int, int]
     """What is known of them, by their numbers in DWARF."""
+    of_signal: bool = False
+    """Whether the kernel made it: the caller was interrupted by a signal, and called nothing."""
 
 
 def unwind(
@@ -48,7 +50,7 @@ def unwind(
         own += signal_frame and not exact  # the kernel made it: nothing was called there
         sp = known[RSP]
         grows = caller is not None and caller.cfa > sp
-        yield NativeCall(pc, sp, caller.cfa if caller and grows else None, library, own, known)
+        yield NativeCall(pc, sp, caller.cfa if caller and grows else None, library, own, known, signal_frame)
         if caller is None or not caller.pc or not (grows or signal_frame):
             return
         pc, known, exact, innermost = caller.pc, caller.registers, signal_frame, False
