@@ -29,7 +29,7 @@ ALWAYS = (*AT_RUN_TIME, "types")
 SHARED = {"host", "model", "protocol"}
 """What every process reads; ``protocol`` stands on ``model``, which asks ``host`` for files and folders."""
 ANYTHING = {"native", "fx", "inspect", "debuggee", "gdbmi", "debugger", "dap", "session", "report", "cli"}
-ANYTHING |= {"doctor", "project", "dapwire", "engine", "reading", "prompt", "ranks"}
+ANYTHING |= {"doctor", "project", "dapwire", "engine", "reading", "prompt", "ranks", "aftermath"}
 ALLOWED = {
     "host": set(),
     "model": set(),
@@ -50,6 +50,7 @@ ALLOWED = {
     "prompt": {"debugger", "session"},
     "ranks": {"reading", "debugger", "report"},
     "report": set(),
+    "aftermath": {"debugger", "ranks", "reading", "report"},
     "doctor": {"gdbmi", "debugger", "reading", "engine"},
     "project": set(),
     "cli": ANYTHING,
@@ -65,6 +66,7 @@ LAZY_TORCH = {
     "debugger",
     "session",
     "ranks",
+    "aftermath",
     "prompt",
     "dap",
     "doctor",

@@ -6,13 +6,14 @@ import os
 import shutil
 import sys
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import click
 
 from pyharness.cli.grammar import completers
 from pyharness.cli.grammar.verb import Verb
 from pyharness.cli.kit import output
+from pyharness.cli.kit.files import check_name, check_new_folder
 from pyharness.cli.kit.interpreter import python_of
 from pyharness.cli.kit.options import python_option
 from pyharness.debugger.starting.interpreter import check_version
@@ -28,7 +29,7 @@ if TYPE_CHECKING:
 START = Path(__file__).resolve().parent.parent / "debuggee" / "start.py"
 HARNESS_PYTHON = "PYHARNESS_PROMPT"
 """Tells the program whose Python has the debugger: `breakpoint()` in it starts one, and takes this away."""
-_WITH_VALUE = {"--name", "--python"}
+_WITH_VALUE = {"--name", "--python", "--report", "--hang"}
 
 
 class _ProgramCommand(Verb):
@@ -56,6 +57,10 @@ _EXAMPLES = (
     ),
     ("who can be attached to?", "pyharness run --list"),
     ("where does the first NaN come from?", "pyharness run --nan train.py"),
+    (
+        "a report of its crash, its exception, or of a hang of ten minutes",
+        "pyharness run --report out --hang 600 train.py",
+    ),
 )
 _STATUSES = (
     ("the program's", "it is this very process"),
@@ -70,6 +75,18 @@ _STATUSES = (
 )
 @python_option
 @click.option("--nan", is_flag=True, help="End it at the first NaN or Inf, and say where that comes from.")
+@click.option(
+    "--report",
+    "folder",
+    metavar="DIR",
+    help="Where it crashes or raises, write both languages' stacks with values into files of this folder.",
+)
+@click.option(
+    "--hang",
+    type=click.FloatRange(min=1, max=10_000_000),
+    metavar="SECONDS",
+    help="With --report: write one, too, when the main thread has stood at one place for so long. It runs on.",
+)
 @click.option("--list", "listing", is_flag=True, help="Show the handles of running programs, and nothing else.")
 @click.option("--json", "as_json", is_flag=True, help="With --list: print one JSON object instead of text.")
 @click.argument(
@@ -79,7 +96,16 @@ _STATUSES = (
     type=click.UNPROCESSED,
     shell_complete=completers.files,
 )
-def command(*, name: str, python: str, nan: bool, listing: bool, as_json: bool, words: tuple[str, ...]) -> None:
+def command(
+    *,
+    name: str,
+    python: str,
+    nan: bool,
+    listing: bool,
+    as_json: bool,
+    words: tuple[str, ...],
+    **report: Any,
+) -> None:
     """Run a program that can be debugged later: it runs as without us, and a debugger attaches by its handle.
 
     The program is this very process: its exit status, signals, input and output are its own. What follows SCRIPT
@@ -90,6 +116,7 @@ def command(*, name: str, python: str, nan: bool, listing: bool, as_json: bool, 
         _print(handles.live(), as_json=as_json)
         return
     _check(words)
+    before = _report_words(**report, nan=nan)
     name = _free(name or handles.default_name(words[1] if words[0] == "-m" else words[0], os.getpid()))
     python = python_of(python, None, "" if words[0] == "-m" else words[0])
     interpreter = shutil.which(python or sys.executable)
@@ -103,7 +130,8 @@ def command(*, name: str, python: str, nan: bool, listing: bool, as_json: bool, 
         have_engine(interpreter)
     sys.stdout.flush()
     os.environ[HARNESS_PYTHON] = sys.executable
-    os.execv(interpreter, [interpreter, str(START), "nan" if nan else "run", name, *words])  # noqa: S606  (a list of arguments, no shell)
+    entry = "nan" if nan else "report" if before else "run"
+    os.execv(interpreter, [interpreter, str(START), entry, name, *before, *words])  # noqa: S606  (a list of arguments, no shell)
 
 
 def _check(words: tuple[str, ...]) -> None:
@@ -113,6 +141,19 @@ def _check(words: tuple[str, ...]) -> None:
         check_module(words[1])
     else:
         check_script(words[0], once=True)
+
+
+def _report_words(folder: str | None, hang: float | None, *, nan: bool) -> tuple[str, ...]:
+    """What the program is told of a report: folder and seconds; nothing where none is wanted."""
+    if folder is None:
+        if hang is not None:
+            raise UsageError("--hang writes a report, and no folder is named for it.", "--report DIR names one.")
+        return ()
+    if nan:
+        raise UsageError("--nan has a report of its own.", "Leave out --nan or --report.")
+    check_name("--report", folder)
+    check_new_folder(folder)
+    return os.path.realpath(folder), str(hang or 0)
 
 
 def _free(name: str) -> str:

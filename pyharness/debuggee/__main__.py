@@ -28,7 +28,7 @@ from pyharness.model.application import main_of
 from pyharness.model.text.python_code import as_from_the_bottom, compiled
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Callable, Iterator
     from importlib.machinery import ModuleSpec
     from types import CodeType
 
@@ -147,8 +147,13 @@ def _has_compiled() -> bool:
     return bool(getattr(utils, "counters", {}).get("frames"))
 
 
-def run(options: argparse.Namespace, *, stop: bool) -> int:
-    """Execute the script as ``__main__``; its traceback shows its frames only. Its exit code."""
+def run(
+    options: argparse.Namespace, *, stop: bool, on_uncaught: Callable[[BaseException], None] = lambda _error: None
+) -> int:
+    """Execute the script as ``__main__``; its traceback shows its frames only. Its exit code.
+
+    ``on_uncaught`` hears what nobody has caught, before it is printed.
+    """
     # Before the script's folder is looked in, and before it may empty sys.modules.
     from pyharness.debuggee.pydevd import tracing
     from pyharness.debuggee.pydevd.emptied_modules import KEPT_MODULES
@@ -175,6 +180,7 @@ def run(options: argparse.Namespace, *, stop: bool) -> int:
     except BaseException as error:  # noqa: BLE001  (printed as Python prints it, without our frames)
         error.__traceback__ = _their_part(error.__traceback__)
         uncaught.stop_at(error)
+        on_uncaught(error)
         _hand_to_hook(error)
         return INTERRUPTED if isinstance(error, KeyboardInterrupt) else 1
     finally:

@@ -16,10 +16,13 @@ PROGRAMS = {
     "debug": "debuggee.__main__",
     "run": "debuggee.entries.entry",
     "nan": "debuggee.entries.nan_entry",
+    "report": "debuggee.entries.reported",
     "trace": "debuggee.entries.recorded",
     "graphs": "debuggee.entries.graphs",
     "compiled": "debuggee.entries.compiled",
     "hashseeds": "fx.hashseeds.child",
+    "aftermath": "aftermath.reporter",
+    "hangs": "aftermath.watching",
     "verb": "cli.went_over",
 }
 """What the controller calls each program → its module in ``pyharness``."""

@@ -18,6 +18,8 @@ from pyharness.host.process_state import is_stopped, let_go_on
 from pyharness.model.errors import HarnessError
 from pyharness.model.frozen import frozen
 from pyharness.model.threads import ThreadStack, thread_from_json
+from pyharness.protocol.codec import decode
+from pyharness.protocol.mi import SignalStop
 from pyharness.reading.collectives.record import Record, record_from_json
 from pyharness.reading.live.stacks import MAX_FRAMES
 
@@ -50,6 +52,37 @@ def dump_by_gdb(
     }
     answer = _answer(request, target)
     return tuple(thread_from_json(one) for one in answer["threads"]), tuple(answer["known"])
+
+
+@frozen
+class Fault:
+    """A signal whose handler runs on a thread (sigaction(2))."""
+
+    thread: int
+    """The kernel's id."""
+    number: int
+    code: int
+    value: int
+    """The address of a fault; of a signal that was sent, the sender's process id in the lower half."""
+
+
+@frozen
+class Death:
+    """What gdb reads of a process that a signal is about to end."""
+
+    threads: tuple[ThreadStack, ...]
+    """The one of the signal comes first, with its variables."""
+    signal: SignalStop
+
+
+def death_by_gdb(pid: int, fault: Fault) -> Death:
+    """The stacks of a process that waits in its own handler of a signal, and what the signal means."""
+    sender = fault.value & 0xFFFFFFFF
+    crash = {"number": fault.number, "code": fault.code, "sender": sender, "address": fault.value}
+    settings = {"thread": fault.thread, "limit": MAX_FRAMES, "variables": True, "crash": crash}
+    answer = ask_gdb({"pid": pid, "core": None, **settings, "parent": os.getpid()}, pid)
+    threads = tuple(thread_from_json(one) for one in answer["threads"])
+    return Death(threads, decode(SignalStop, answer["signal"], "signal"))
 
 
 @frozen

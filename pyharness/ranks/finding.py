@@ -54,7 +54,7 @@ class FoundJob:
 def find(target: str | None) -> FoundJob:
     """The job of a process, of a part of a command line, or the only one; `UsageError` where that is not one."""
     table = Table()
-    jobs = _jobs(table)
+    jobs = _jobs(table, _own(table))
     if target is None:
         return _only(jobs, "", "There is no distributed job of yours on this host.")
     if target.isascii() and target.isdecimal():
@@ -66,6 +66,11 @@ def find(target: str | None) -> FoundJob:
         near = nearest(target, sorted(words))
         raise UsageError(f"No distributed job of yours has {target!r} in a command line.", near or _HOW)
     return _only(named, f" with {target!r} in a command line", "")
+
+
+def find_from_within(pid: int) -> FoundJob | None:
+    """The job of a process that has started this one; ``None`` where it is no rank."""
+    return next((job for job in _jobs(Table(), {os.getpid()}) if pid in job.pids), None)
 
 
 def _only(jobs: list[FoundJob], which: str, nothing: str) -> FoundJob:
@@ -89,8 +94,8 @@ def _of_process(table: Table, jobs: list[FoundJob], pid: int) -> FoundJob:
     return FoundJob(members, table.processes[pid] if started else None, frozenset({pid}))
 
 
-def _jobs(table: Table) -> list[FoundJob]:
-    told = {pid: found for pid in table.processes if (found := given(pid)) and pid not in _own(table)}
+def _jobs(table: Table, own: set[int]) -> list[FoundJob]:
+    told = {pid: found for pid in table.processes if (found := given(pid)) and pid not in own}
     found_ranks = [pid for pid in told if _is_rank(table, told, pid)]
     launchers = {one.pid for pid in found_ranks for one in table.ancestors(pid)}  # one of srun's may be torchrun
     ranks = [Member(table.processes[pid], told[pid]) for pid in found_ranks if pid not in launchers]

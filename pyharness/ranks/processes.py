@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from itertools import pairwise
 from pathlib import Path
 
 from pyharness.host.loader import words_of
@@ -18,6 +19,8 @@ SPAWNED = "python -c"
 """What a process of ``multiprocessing`` is called by its command line."""
 _OURS = "/pyharness/debuggee/start.py"
 """What runs a program under pyharness: the script comes behind words of ours."""
+_REPORTERS = {"aftermath", "hangs"}
+"""The words behind that for what writes of the end of a program."""
 
 
 @frozen
@@ -39,7 +42,9 @@ class Process:
 
     @property
     def is_helper(self) -> bool:
-        """Whether Python or torch started it for themselves."""
+        """Whether Python, torch or pyharness started it for themselves."""
+        if any(one.endswith(_OURS) and two in _REPORTERS for one, two in pairwise(self.words[:4])):
+            return True
         return any(name in word for word in self.words for name in _NOT_WORKERS)
 
     @property

@@ -10,11 +10,13 @@ import sys
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from pyharness.debuggee.link.served import Served
 
 
-def main() -> int:
-    """Listen, then become the script."""
+def main(on_uncaught: Callable[[BaseException], None] = lambda _error: None) -> int:
+    """Listen, then become the script; ``on_uncaught`` hears what nobody has caught, before it is printed."""
     from pyharness.debuggee.__main__ import INTERRUPTED, parse, run
     from pyharness.debuggee.in_place import hook
     from pyharness.debuggee.link.served import Served  # now: a program may empty sys.modules
@@ -24,7 +26,7 @@ def main() -> int:
     _listen(name, arguments)
     hook.install()
     try:
-        status = run(options, stop=False)
+        status = run(options, stop=False, on_uncaught=on_uncaught)
     except SystemExit as ended:
         _exits(Served.current, _code_of(ended))
         raise

@@ -9,8 +9,8 @@ from pyharness.model.ranks.asked import Asked
 from pyharness.model.ranks.collective import Group, group_from_json
 from pyharness.model.threads import ThreadStack, thread_from_json
 
-State = Literal["running", "stopped", "traced", "ended", "unreadable"]
-"""``stopped`` by a signal, ``traced`` held by a debugger."""
+State = Literal["running", "stopped", "traced", "ended", "unreadable", "raised"]
+"""``stopped`` by a signal, ``traced`` held by a debugger, ``raised`` an exception that nobody has caught."""
 
 
 @frozen

@@ -87,13 +87,20 @@ def _width(texts: Iterable[str], limit: int) -> int:
 
 
 def _title(alike: Sequence[ThreadStack]) -> str:
-    first = alike[0]
-    name = f' "{first.name}"' if first.name else ""
-    if len(alike) > 1:
-        numbers = ", ".join(str(thread.lwp) for thread in alike[:4]) + (", …" if len(alike) > 4 else "")
-        return f"{len(alike)} threads with the same stack{name}: {numbers}"
-    gil = "  holds the GIL" if first.holds_gil else ""
-    return f"Thread {first.lwp}{name}{f'  {first.signal}' if first.signal else ''}{gil}"
+    if len(alike) == 1:
+        return thread_title(alike[0])
+    numbers = ", ".join(str(thread.lwp) for thread in alike[:4]) + (", …" if len(alike) > 4 else "")
+    return f"{len(alike)} threads with the same stack{_name(alike[0])}: {numbers}"
+
+
+def thread_title(thread: ThreadStack) -> str:
+    """The thread's number and name, its signal, and whether it holds the GIL."""
+    gil = "  holds the GIL" if thread.holds_gil else ""
+    return f"Thread {thread.lwp}{_name(thread)}{f'  {thread.signal}' if thread.signal else ''}{gil}"
+
+
+def _name(thread: ThreadStack) -> str:
+    return f' "{thread.name}"' if thread.name else ""
 
 
 def _folded(frames: Sequence[Frame]) -> str:
@@ -108,7 +115,7 @@ def _family(frame: Frame) -> str:
 
 
 def _frame_lines(frame: Frame, widths: tuple[int, int], style: Style) -> Iterator[Line]:
-    language, notes = frame.language, _notes(frame)
+    language, notes = frame.language, notes_of(frame)
     head = f"  {language}  {function_text(frame):<{widths[0]}}"
     place = f"  {place_text(frame):<{widths[1]}}"
     room = None if style.width is None else style.width - len(head) - len(place) - 2
@@ -157,7 +164,7 @@ def place_text(frame: Frame) -> str:
     return f"in {frame.library.rsplit('/', 1)[-1]}" if frame.library else ""
 
 
-def _notes(frame: Frame) -> str:
+def notes_of(frame: Frame) -> str:
     """What torch.fx and autograd know of the frame."""
     notes = []
     if frame.fx:

@@ -24,7 +24,9 @@ class Activity:
     """What a thread does, and where."""
 
     kind: str
-    """A word of `RULES`, or ``stopped``, ``traced``, ``ended``, ``unreadable``, ``computes``, ``stands``."""
+    """A word of `RULES`, or ``crashed``, ``raised``, ``stopped``, ``traced``, ``ended``, ``unreadable``, ``computes``,
+    ``stands``.
+    """
     text: str
     """A predicate, as ``waits for a mutex``."""
     place: str = ""
@@ -53,6 +55,8 @@ def of_rank(rank: Rank) -> Activity:
     """What the main thread of a rank does; what the process as a whole is comes first."""
     if crashed := next((one for one in rank.threads if one.signal), None):
         return Activity("crashed", f"has crashed: {crashed.signal},", _place(crashed.frames))
+    if rank.state == "raised":
+        return Activity("raised", f"has raised {rank.raised},", _place(rank.main.frames) if rank.main else "")
     if rank.state in _STATES:
         seen = of_thread(rank, rank.main) if rank.main else None
         return Activity(rank.state, _STATES[rank.state], seen.place if seen else "")

@@ -29,7 +29,7 @@ _TIMES = 3.0
 """How many times the longest gap between two calls so far it may be late."""
 _AT_MOST = 3
 """Ranks of which it is told what each does."""
-_FOR_GOOD = {"crashed", "stopped", "traced", "ended", "gone", "prints an exception", "ends"}
+_FOR_GOOD = {"crashed", "raised", "stopped", "traced", "ended", "gone", "prints an exception", "ends"}
 """What a rank does that no waiting helps against."""
 _OF_DDP = "/torch/nn/parallel/distributed.py"
 

@@ -1,0 +1,133 @@
+"""Reads a program that is about to end, or that hangs: with gdb where there is one, else by the kernel alone."""
+
+from __future__ import annotations
+
+import os
+import socket
+import time
+from dataclasses import replace
+from datetime import datetime
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from pyharness.debugger.gdb_reading import death_by_gdb, dump_by_gdb
+from pyharness.host import process_state
+from pyharness.model.errors import HarnessError
+from pyharness.model.ranks.launchers import told_rank
+from pyharness.model.ranks.rank import Rank
+from pyharness.model.results.aftermath import Aftermath
+from pyharness.model.threads import ThreadStack
+from pyharness.model.transcript import signal_name
+from pyharness.ranks.blame.activity import of_rank
+from pyharness.reading.live.stacks import MAX_FRAMES, read_stacks
+from pyharness.reading.process import fault_address
+from pyharness.reading.python.frames import PythonFrame
+from pyharness.reading.stack.interrupted import of_handlers
+from pyharness.reading.stack.merge import python_frame
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from pyharness.debugger.gdb_reading import Fault
+    from pyharness.model.frames import Frame
+    from pyharness.protocol.aftermath import Raised, RaisedFrame, Reported
+
+
+_A_WHILE = 0.3
+"""Seconds in which a thread that computes is told from one that waits."""
+
+
+def of_crash(wanted: Reported, process: int, fault: Fault) -> Aftermath:
+    """A process of which a thread waits in our handler of a signal."""
+    try:
+        death = death_by_gdb(process, fault)
+        what, threads, note = death.signal.text, death.threads, ""
+    except HarnessError as error:
+        what, note = _by_the_kernel(process, fault), _without_gdb(error)
+        threads = _first(read_stacks(process).threads, fault.thread)
+    below = replace(threads[0], frames=_interrupted(threads[0].frames), signal="") if threads else None
+    whole = (below, *threads[1:]) if below else ()
+    return Aftermath("crash", wanted.name, wanted.command, *_circumstances(process), what, whole, note=note)
+
+
+def of_exception(wanted: Reported, raised: Raised) -> Aftermath:
+    """A process whose main thread waits with an exception that nobody has caught."""
+    frames = tuple(map(_raised_through, raised.frames))
+    threads, note = read_stacks(raised.process).threads, ""
+    known = next((one for one in threads if one.lwp == raised.thread), None)
+    where = ThreadStack(raised.thread, known.name if known else "", frames)
+    others = (one for one in threads if one.lwp != raised.thread)
+    circumstances = _circumstances(raised.process)
+    return Aftermath(
+        "exception",
+        wanted.name,
+        wanted.command,
+        *circumstances,
+        raised.what,
+        (where, *others),
+        traceback=raised.traceback,
+        note=note,
+    )
+
+
+def _raised_through(frame: RaisedFrame) -> Frame:
+    shown = python_frame(PythonFrame(frame.function, frame.file, frame.line))
+    return replace(shown, variables=() if shown.plumbing else frame.variables)
+
+
+def of_hang(wanted: Reported, process: int, what: str) -> Aftermath:
+    """A process that does not go on; it runs on afterwards."""
+    before = process_state.processor_times(process)
+    time.sleep(_A_WHILE)
+    after = process_state.processor_times(process)
+    busy = tuple((lwp, 1.0) for lwp, spent in after.items() if spent - before.get(lwp, spent) > _A_WHILE / 2)
+    try:
+        threads, _ = dump_by_gdb(process, thread=None, limit=MAX_FRAMES, variables=True)
+        note = ""
+    except HarnessError as error:
+        threads, note = read_stacks(process).threads, _without_gdb(error)
+    circumstances = _circumstances(process)
+    doing = of_rank(Rank(None, circumstances[1], process, 0, wanted.name, threads=threads, busy=busy)).sentence
+    return Aftermath("hang", wanted.name, wanted.command, *circumstances, f"{what}: it {doing}", threads, note=note)
+
+
+def _without_gdb(error: HarnessError) -> str:
+    return f"without variables: {error.message}"
+
+
+def _circumstances(process: int) -> tuple[int, str, str, int | None]:
+    """Process, host, time and rank."""
+    told = told_rank(_environment(process))
+    now = datetime.now().astimezone().isoformat(timespec="seconds")
+    return process, socket.gethostname(), now, told[0] if told else None
+
+
+def _environment(process: int) -> dict[str, str]:
+    """What it was started with; nothing where that cannot be read."""
+    try:
+        words = Path(f"/proc/{process}/environ").read_bytes().split(b"\0")
+    except OSError:
+        return {}
+    return dict(os.fsdecode(word).split("=", 1) for word in words if b"=" in word)
+
+
+def _first(threads: Sequence[ThreadStack], lwp: int) -> tuple[ThreadStack, ...]:
+    """The threads, that one before the others."""
+    return tuple(sorted(threads, key=lambda one: one.lwp != lwp))
+
+
+def _interrupted(frames: tuple[Frame, ...]) -> tuple[Frame, ...]:
+    """Frames below those of a signal's handler."""
+    return frames[of_handlers(frames) :] or frames
+
+
+def _by_the_kernel(process: int, fault: Fault) -> str:
+    """The signal, and what lies at its address; what the program said last takes a gdb."""
+    name = signal_name(fault.number)
+    if fault.code <= 0 or name.startswith(("SIGFPE", "SIGILL", "SIGABRT")):
+        return name
+    try:
+        maps = Path(f"/proc/{process}/maps").read_text(encoding="utf-8", errors="replace")
+    except OSError:
+        return f"{name} at {fault.value:#x}"
+    return f"{name} at {fault.value:#x}: {fault_address.described(fault.value, fault_address.areas(maps), 0)}"

@@ -1,0 +1,49 @@
+"""What a program starts when it is about to end: it reads the program, writes the report and says where that is.
+
+python START.py aftermath REPORTED [PROCESS THREAD SIGNAL CODE VALUE]
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import sys
+from typing import TYPE_CHECKING
+
+from pyharness.aftermath import gathering, job, writing
+from pyharness.debugger.gdb_reading import Fault
+from pyharness.model.errors import HarnessError
+from pyharness.model.text.visible import say
+from pyharness.protocol.aftermath import Raised, Reported
+from pyharness.protocol.codec import decode
+
+if TYPE_CHECKING:
+    from pyharness.model.results.aftermath import Aftermath
+
+
+def main() -> int:
+    """Write the report; 1 where it cannot be written."""
+    wanted = decode(Reported, json.loads(sys.argv[1]), "the report")
+    numbers = [int(word) for word in sys.argv[2:]]
+    try:
+        found = _found(wanted, numbers)
+        writing.tell(found, writing.write(found, wanted.folder))
+        job.report(wanted.folder, found)
+    except HarnessError as error:
+        say(str(error))
+        return 1
+    return 0
+
+
+def _found(wanted: Reported, numbers: list[int]) -> Aftermath:
+    if wanted.raised is None:
+        process, thread, signal, code, value = numbers
+        return gathering.of_crash(wanted, process, Fault(thread, signal, _signed(code), value))
+    with os.fdopen(wanted.raised, encoding="utf-8") as stream:
+        stream.seek(0)
+        return gathering.of_exception(wanted, decode(Raised, json.load(stream), "the exception"))
+
+
+def _signed(number: int) -> int:
+    """An ``int`` that was written as 32 bits."""
+    return number - (1 << 32) if number >> 31 else number

@@ -1,0 +1,103 @@
+"""Looks from beside a program whether its main thread goes on, and writes a report when it has stood for too long.
+
+python START.py hangs REPORTED PROCESS SECONDS
+
+The program is not held for it: its memory is read as it runs. It stands where each function of the main thread is at
+the same line, with the same objects in its local variables, at each look. What has changed in between is no hang.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import select
+import sys
+import time
+from contextlib import suppress
+from typing import TYPE_CHECKING
+
+from pyharness.aftermath import gathering, job, writing
+from pyharness.model.errors import HarnessError
+from pyharness.model.text.visible import say
+from pyharness.protocol.aftermath import Reported
+from pyharness.protocol.codec import decode
+from pyharness.reading.live.process import LiveProcess
+from pyharness.reading.process.memory import UnreadableError
+
+if TYPE_CHECKING:
+    from pyharness.reading.python.threads import Python, PythonThread
+
+    Standing = tuple[tuple[int, int | None, tuple[int, ...]], ...]
+
+_LOOKS = 10
+"""In the time after which it hangs."""
+_SHORTEST, _LONGEST = 0.1, 5.0
+"""Seconds from one look to the next."""
+_INNERMOST = 60
+"""Frames that are compared: of a deep recursion the others stand, too, while these do."""
+
+
+def main() -> int:
+    """Watch until the program ends."""
+    _leave_streams()
+    wanted = decode(Reported, json.loads(sys.argv[1]), "the report")
+    process, seconds = int(sys.argv[2]), float(sys.argv[3])
+    with suppress(OSError):  # it has ended
+        _watch(wanted, process, seconds)
+    return 0
+
+
+def _leave_streams() -> None:
+    """Nobody shall wait for the end of the program's output because of this process."""
+    nothing = os.open(os.devnull, os.O_RDWR)
+    for stream in (0, 1):
+        os.dup2(nothing, stream)
+    os.closerange(3, os.sysconf("SC_OPEN_MAX"))
+
+
+def _watch(wanted: Reported, process: int, seconds: float) -> None:
+    end = os.pidfd_open(process)
+    wait = min(max(seconds / _LOOKS, _SHORTEST), _LONGEST)
+    before: Standing = ()
+    since, is_told = time.monotonic(), False
+    with LiveProcess(process) as looked:
+        while not select.select([end], [], [], wait)[0]:
+            now = _standing(looked)
+            if not now or now != before:
+                before, since, is_told = now, time.monotonic(), False
+            elif not is_told and time.monotonic() - since >= seconds:
+                is_told = True
+                _report(wanted, process, time.monotonic() - since)
+
+
+def _report(wanted: Reported, process: int, stood: float) -> None:
+    try:
+        found = gathering.of_hang(wanted, process, f"its main thread has stood at one place for {stood:.0f} s")
+        writing.tell(found, writing.write(found, wanted.folder))
+        job.report(wanted.folder, found)
+    except HarnessError as error:
+        say(str(error))
+
+
+def _standing(process: LiveProcess) -> Standing:
+    """Where the main thread is; nothing where that cannot be read, as while it changes."""
+    try:
+        process.look()
+        python, _ = process.python()
+        main = _main_thread(python, process.pid) if python else None
+        return _place(python, main) if python and main else ()
+    except (UnreadableError, OSError, ValueError):
+        return ()
+
+
+def _main_thread(python: Python, pid: int) -> PythonThread | None:
+    """The main one, which is the first that the main interpreter has made."""
+    threads = [one for one in python.threads() if one.interpreter == 0]
+    return next((one for one in threads if one.native_id == pid), threads[-1] if threads else None)
+
+
+def _place(python: Python, thread: PythonThread) -> Standing:
+    frames = [frame for loop in thread.loops for frame in loop.frames][:_INNERMOST]
+    return tuple(
+        (frame.code, frame.line, tuple(address for _name, address in python.local_addresses(frame))) for frame in frames
+    )

@@ -1,0 +1,122 @@
+"""What ``pyharness run --report`` becomes: the user's script under a handle, whose end is written down.
+
+python START.py report NAME FOLDER SECONDS [-m] SCRIPT [ARGS...]    0 seconds: hangs are nobody's concern
+"""
+
+from __future__ import annotations
+
+import faulthandler
+import functools
+import json
+import os
+import sys
+from typing import TYPE_CHECKING, Any
+
+from pyharness.debuggee.in_place.harness import Harness
+from pyharness.debuggee.link.ptracer import allow_ptrace
+from pyharness.model.errors import HarnessError
+from pyharness.model.ranks.launchers import told_rank
+from pyharness.model.text.visible import say
+from pyharness.protocol.aftermath import Reported
+from pyharness.protocol.codec import encode
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from types import ModuleType
+
+_START = os.path.realpath(os.path.join(__file__, "../../start.py"))  # noqa: PTH118  (as start.py has it)
+_NOT_THEIRS = ("LD_PRELOAD", "PYTHONINSPECT", "PYHARNESS_PROMPT")
+"""Variables that are meant for the program, and not for the process that reads it."""
+_WORKERS = "torch.utils.data._utils.signal_handling"
+
+
+def main() -> int:
+    """Become the script, with somebody to tell of its end."""
+    from pyharness.debuggee.entries import entry
+    from pyharness.debuggee.watched.imports import after_import
+
+    folder, seconds = sys.argv[2:4]
+    del sys.argv[2:4]
+    reporter = Reporter(folder, tuple(sys.argv[2:]))
+    try:
+        reporter.begin(float(seconds))
+    except (HarnessError, OSError) as error:
+        say(f"no report will be written: {error}")
+        return entry.main()
+    after_import(_WORKERS, _stay_first_in_workers)
+    return entry.main(reporter.raised)
+
+
+class Reporter:
+    """Has a process of ours read this one and write the report."""
+
+    def __init__(self, folder: str, command: tuple[str, ...]) -> None:
+        name = command[1] if command[0] == "-m" else command[0]
+        self._reported = Reported(folder, name, command)
+        self._is_rank = told_rank(os.environ) is not None
+        self._environment = {name: value for name, value in os.environ.items() if name not in _NOT_THEIRS}
+        self._owner = os.getpid()
+
+    def begin(self, seconds: float) -> None:
+        """Be told of crashes from now on, and of hangs of so many seconds, unless that is 0."""
+        from pyharness.native.crash_watch import start_unseen, watch_crashes
+
+        launcher = os.getppid() if self._is_rank else 0
+        allow_ptrace(launcher)  # each rank's reporter looks at all ranks
+        watch_crashes(_words("aftermath", self._reported), self._environment, reader=launcher)
+        faulthandler.enable = _first_again(faulthandler.enable)
+        if seconds:
+            words = [*_words("hangs", self._reported), str(self._owner), str(seconds)]
+            watcher = start_unseen(words, self._environment)
+            if not launcher:
+                allow_ptrace(watcher)
+
+    def raised(self, error: BaseException) -> None:
+        """Write of an exception that nobody has caught; not of Ctrl-C."""
+        if isinstance(error, KeyboardInterrupt) or os.getpid() != self._owner:
+            return
+        from dataclasses import replace
+
+        from pyharness.debuggee.shown.raised import described
+        from pyharness.native.crash_watch import start_unseen, wait_for_unseen
+
+        sys.last_value = error  # who looks at all ranks reads it there
+        descriptor = os.memfd_create("pyharness", 0)
+        try:
+            os.write(descriptor, json.dumps(encode(described(error))).encode("utf-8", "backslashreplace"))
+            words = _words("aftermath", replace(self._reported, raised=descriptor))
+            process = start_unseen(words, self._environment)
+            if not self._is_rank:
+                allow_ptrace(process)
+            wait_for_unseen(process)
+        except (HarnessError, OSError) as failed:
+            say(f"no report: {failed}")
+        finally:
+            os.close(descriptor)
+
+
+def _words(program: str, reported: Reported) -> list[str]:
+    python = Harness.python or sys.executable
+    return [python, "-I", _START, program, json.dumps(encode(reported))]
+
+
+def _first_again(enable: Callable[..., Any]) -> Callable[..., Any]:
+    """Whoever takes the handlers of crashes is told of one behind us: while the stack is as it was."""
+
+    @functools.wraps(enable)
+    def enables(*arguments: Any, **named: Any) -> Any:
+        from pyharness.native.crash_watch import renew_crash_watch
+
+        try:
+            return enable(*arguments, **named)
+        finally:
+            renew_crash_watch()
+
+    return enables
+
+
+def _stay_first_in_workers(module: ModuleType) -> None:
+    """A data loader's worker handles crashes itself, and says a line of them."""
+    theirs = getattr(module, "_set_worker_signal_handlers", None)
+    if theirs is not None:
+        module.__dict__["_set_worker_signal_handlers"] = _first_again(theirs)

@@ -1,0 +1,88 @@
+"""An exception that nobody has caught, as data: its frames with their variables. No code of the program's runs."""
+
+from __future__ import annotations
+
+import os
+import reprlib
+import sys
+import traceback
+from typing import TYPE_CHECKING, Any
+
+from pyharness.debuggee.unpatched import threading
+from pyharness.protocol.aftermath import Raised, RaisedFrame
+
+if TYPE_CHECKING:
+    from types import FrameType, TracebackType
+
+_OUTER, _INNER = 20, 40
+"""Frames that are told of a recursion that has run away."""
+_VARIABLES = 60
+_LONGEST = 200
+_PLAIN = (bool, int, float, complex, str, bytes, type(None), range, tuple, list, dict, set, frozenset)
+
+
+def described(error: BaseException) -> Raised:
+    """The exception, where it was raised, and how it came there."""
+    frames = [_frame(frame, line) for frame, line in _through(error.__traceback__)]
+    return Raised(
+        os.getpid(),
+        threading.get_native_id(),
+        traceback.format_exception_only(type(error), error)[-1].strip(),
+        "".join(traceback.format_exception(type(error), error, error.__traceback__)),
+        tuple(reversed(frames)),
+    )
+
+
+def _through(trace: TracebackType | None) -> list[tuple[FrameType, int]]:
+    """Frames from the outermost on, each with its line."""
+    found = []
+    while trace is not None:
+        found.append((trace.tb_frame, trace.tb_lineno))
+        trace = trace.tb_next
+    return [*found[:_OUTER], *found[-_INNER:]] if len(found) > _OUTER + _INNER else found
+
+
+def _frame(frame: FrameType, line: int) -> RaisedFrame:
+    code = frame.f_code
+    variables = [
+        (name, value)
+        for name, value in frame.f_locals.items()
+        if not (name.startswith("__") and name.endswith("__")) and not _is_definition(value)
+    ]
+    shown = tuple((name, text_of(value)) for name, value in variables[:_VARIABLES])
+    return RaisedFrame(getattr(code, "co_qualname", code.co_name), code.co_filename, line or 0, shown)
+
+
+def _is_definition(value: object) -> bool:
+    """What a module has beside its values."""
+    return isinstance(value, (type, type(sys), type(_is_definition), type(len)))
+
+
+def text_of(value: Any) -> str:
+    """A value as short text: a tensor with what it has, what Python itself can say, else its class alone."""
+    kind = type(value)
+    try:
+        torch = sys.modules.get("torch")
+        if torch is not None and isinstance(value, torch.Tensor):
+            from pyharness.debuggee.shown import tensor
+
+            return tensor.text(value)
+        return _REPR.repr(value) if kind in _PLAIN else _class(kind)
+    except Exception as error:  # noqa: BLE001  (whatever a tensor's class does)
+        return f"<{kind.__name__}: {type(error).__name__}>"
+
+
+def _class(kind: type) -> str:
+    return f"<{kind.__module__}.{kind.__qualname__} object>"
+
+
+class _OnlyPlain(reprlib.Repr):
+    """Elements that are not Python's own are told by their class: their ``__repr__`` is the program's code."""
+
+    def repr1(self, x: Any, level: int) -> str:
+        """Text of a value within others."""
+        return super().repr1(x, level) if type(x) in _PLAIN else text_of(x)
+
+
+_REPR = _OnlyPlain()
+_REPR.maxstring = _REPR.maxother = _LONGEST

@@ -1,0 +1,72 @@
+"""What a program was at when it crashed, raised or hung: one report, as text, as JSON and as a page."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, Literal
+
+from pyharness.model.frozen import frozen
+from pyharness.model.threads import ThreadStack, thread_from_json
+
+if TYPE_CHECKING:
+    from pyharness.model.frames import Frame
+
+Kind = Literal["crash", "exception", "hang"]
+VERSION = 1
+"""The version of the JSON."""
+
+
+@frozen
+class Aftermath:
+    """A process at its end, or as it stands and does not go on."""
+
+    kind: Kind
+    name: str
+    """The program's, for people."""
+    command: tuple[str, ...]
+    """From its script on."""
+    pid: int
+    host: str
+    time: str
+    """When it was looked at, ISO 8601 with the offset from UTC."""
+    rank: int | None
+    """The number that a launcher has given it; ``None`` for no rank."""
+    what: str
+    """The signal and what lies at its address; the exception; for how long it has stood."""
+    threads: tuple[ThreadStack, ...]
+    """The one that it is about comes first, with variables."""
+    traceback: str = ""
+    """What Python prints of an exception; empty for none."""
+    note: str = ""
+    """What could not be read, and why; empty where all was."""
+
+    @property
+    def frame(self) -> Frame | None:
+        """Where it happened: the innermost frame of the user's code."""
+        frames = self.threads[0].frames if self.threads else ()
+        return next((frame for frame in frames if not frame.plumbing), frames[0] if frames else None)
+
+    def to_json(self) -> dict[str, Any]:
+        """The object that is written."""
+        frame = self.frame
+        return {
+            "version": VERSION,
+            "kind": self.kind,
+            "name": self.name,
+            "command": list(self.command),
+            "pid": self.pid,
+            "host": self.host,
+            "time": self.time,
+            "rank": self.rank,
+            "what": self.what,
+            "frame": frame.to_json() if frame else None,
+            "traceback": self.traceback,
+            "note": self.note,
+            "threads": [thread.to_json() for thread in self.threads],
+        }
+
+
+def aftermath_from_json(data: dict[str, Any]) -> Aftermath:
+    """The report that ``Aftermath.to_json`` wrote."""
+    threads = tuple(thread_from_json(one) for one in data["threads"])
+    kept = {key: data[key] for key in ("kind", "name", "pid", "host", "time", "rank", "what", "traceback", "note")}
+    return Aftermath(**kept, command=tuple(data["command"]), threads=threads)

@@ -1,0 +1,71 @@
+"""A report of a program's end as lines: what happened, where, the stack of both languages, the other threads."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from pyharness.model.text.stack_format import Style, format_stack, format_threads, function_text, place_text
+from pyharness.model.text.styled_line import Line, in_parts
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from pyharness.model.frames import Frame
+    from pyharness.model.results.aftermath import Aftermath
+    from pyharness.model.threads import ThreadStack
+
+_VERBS = {"crash": "crashed", "exception": "raised an exception that nobody caught", "hang": "hangs"}
+PLAIN = Style()
+
+
+def title(found: Aftermath) -> str:
+    """Which program, and what became of it."""
+    rank = f", rank {found.rank}" if found.rank is not None else ""
+    return f"{found.name} (process {found.pid}{rank}) {_VERBS[found.kind]}"
+
+
+def place(frame: Frame) -> str:
+    """The function and the line of a frame."""
+    where = place_text(frame)
+    return f"{function_text(frame)}{f'  {where}' if where else ''}"
+
+
+def head_lines(found: Aftermath) -> Iterator[Line]:
+    """What happened, and where, in a few lines."""
+    yield Line(title(found), "title")
+    yield Line(found.what, "bad")
+    if found.frame:
+        yield in_parts(("in ", ""), (place(found.frame), found.frame.language))
+    if found.note:
+        yield Line(f"({found.note})", "dim")
+
+
+def short_lines(found: Aftermath, width: int | None = None) -> Iterator[Line]:
+    """What happened, and the stack of the thread that it happened to, without variables."""
+    yield from head_lines(found)
+    if found.threads:
+        yield from format_stack(_without_variables(found.threads[0]), Style(width=width))
+
+
+def report_lines(found: Aftermath) -> Iterator[Line]:
+    """All of it."""
+    yield from head_lines(found)
+    yield Line(f"at {found.time} on {found.host}, as: {' '.join(found.command)}", "dim")
+    if found.traceback:
+        yield Line("")
+        yield from (Line(text) for text in found.traceback.rstrip("\n").split("\n"))
+    for thread in found.threads[:1]:
+        yield Line("")
+        yield from format_threads([thread], PLAIN)
+    others = found.threads[1:]
+    if others:
+        yield Line("")
+        yield Line("The other threads", "heading")
+        yield Line("")
+        yield from format_threads(others, PLAIN)
+
+
+def _without_variables(thread: ThreadStack) -> list[Frame]:
+    from dataclasses import replace
+
+    return [replace(frame, variables=()) for frame in thread.frames]

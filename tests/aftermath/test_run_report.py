@@ -1,0 +1,153 @@
+"""``pyharness run --report``: a crash, an exception, a hang are written into files, and the program ends as ever."""
+
+import json
+import os
+import re
+import shutil
+import subprocess
+import sys
+
+import pytest
+
+from kit.command import PYHARNESS
+from kit.marks import line_of
+from kit.paths import PROGRAMS
+from kit.rotation import always
+
+SCRIPT = PROGRAMS / "ends.py"
+CRASHES = {
+    "null": ("SIGSEGV (Segmentation fault) at 0x0: a null pointer", "null"),
+    "in_thread": ("SIGSEGV (Segmentation fault) at 0x0: a null pointer", "null"),
+    "backward": ("SIGSEGV (Segmentation fault) at 0x10: a null pointer and 16 bytes", "Faulty.backward"),
+    "aborts": ("SIGABRT (Aborted)", "aborts"),
+    "sent": ("SIGFPE (Floating point exception)", "sent"),
+    "overflow": ("just beyond this thread's stack: it has overflowed", "overflow.<locals>.<lambda>"),
+}
+MARKS = {"in_thread": "null"}
+
+
+@pytest.fixture
+def run(tmp_path, monkeypatch):
+    monkeypatch.setenv("PYHARNESS_HOME", str(tmp_path / "state"))
+    monkeypatch.setenv("OMP_NUM_THREADS", "1")
+
+    def finish(*words, options=(), **variables):
+        command = [*PYHARNESS, "run", "--report", str(tmp_path / "out"), *options, str(SCRIPT), *words]
+        environment = {**os.environ, **variables}
+        return subprocess.run(command, capture_output=True, text=True, check=False, timeout=120, env=environment)
+
+    return finish
+
+
+@pytest.fixture
+def reports(tmp_path):
+    def read(kind):
+        files = sorted((tmp_path / "out").glob(f"{kind}-*.json"))
+        return [json.loads(file.read_text()) for file in files]
+
+    return read
+
+
+def plain(*words):
+    return subprocess.run([sys.executable, str(SCRIPT), *words], capture_output=True, check=False, timeout=60)
+
+
+def users_frame(report):
+    """The innermost frame of the program's own file."""
+    return next(frame for frame in report["threads"][0]["stack"] if frame["file"] == str(SCRIPT))
+
+
+@pytest.mark.rotated(turns=3)
+@pytest.mark.parametrize("way", [pytest.param("backward", marks=always), *sorted({*CRASHES} - {"backward"})])
+def test_a_crash_is_written_down_and_ends_as_without_us(run, reports, way):
+    what, function = CRASHES[way]
+    ended = run(way)
+    assert ended.returncode == plain(way).returncode < 0
+    (report,) = reports("crash")
+    assert what in report["what"]
+    frame = users_frame(report)
+    assert (frame["function"], frame["line"]) == (function, line_of(MARKS.get(way, way), SCRIPT))
+    assert not any("on_crash" in each["function"] for each in report["threads"][0]["stack"])
+    assert f"crash-ends.py-{report['pid']}.txt" in ended.stderr
+    assert what in ended.stderr
+
+
+def test_values_are_in_it(run, reports, tmp_path):
+    run("backward")
+    (report,) = reports("crash")
+    assert dict(users_frame(report)["variables"])["scale"] == "Tensor float32 [3] cpu [3.0, 3.0, 3.0]"
+    text = next((tmp_path / "out").glob("*.txt")).read_text()
+    assert "scale = Tensor float32 [3] cpu [3.0, 3.0, 3.0]" in text
+    assert "[autograd: " in text
+
+
+def test_faulthandler_says_its_own_once(run, reports):
+    for variables in ({"PYTHONFAULTHANDLER": "1"}, {}):
+        ended = run("null", **variables)
+        assert ended.stderr.count("Fatal Python error: Segmentation fault") == len(variables)
+    assert len(reports("crash")) == 2
+
+
+def test_a_worker_of_a_data_loader(run, reports):
+    """torch's own handler in it is told behind us; the main process raises."""
+    ended = run("worker")
+    assert ended.returncode == 1
+    (report,) = reports("crash")
+    assert users_frame(report)["line"] == line_of("worker", SCRIPT)
+    assert "Unexpected segmentation fault encountered in worker" in ended.stderr
+    (raised,) = reports("exception")
+    assert "DataLoader worker" in raised["what"]
+
+
+def test_an_exception_has_its_variables(run, reports):
+    ended = run("raises")
+    assert ended.returncode == 1
+    assert ended.stderr.endswith("ValueError: 2 names of 2\n")
+    (report,) = reports("exception")
+    assert report["what"] == "ValueError: 2 names of 2"
+    frame = users_frame(report)
+    assert (frame["function"], frame["line"]) == ("raises", line_of("raises", SCRIPT))
+    assert dict(frame["variables"]) == {
+        "weight": "Tensor float32 [2, 3] cpu [[1.0, 1.0, 1.0], [1.0, 1.0, 1.0]]",
+        "names": "['a', Tensor float32 [1] cpu [0.0]]",
+    }
+    assert report["traceback"].endswith("ValueError: 2 names of 2\n")
+
+
+def test_a_program_that_stands_is_a_hang_and_runs_on(run, reports):
+    ended = run("waits", "3", options=["--hang", "1"])
+    assert (ended.returncode, ended.stdout) == (0, "the end\n")
+    (report,) = reports("hang")
+    assert re.match(r"its main thread has stood at one place for \d s: it waits for an event", report["what"])
+    assert users_frame(report)["line"] == line_of("waits", SCRIPT)
+
+
+def test_one_that_goes_on_is_none_and_leaves_no_folder(run, tmp_path):
+    ended = run("works", options=["--hang", "1"])
+    assert (ended.returncode, ended.stdout) == (0, "the end\n")
+    assert not (tmp_path / "out").exists()
+
+
+def test_without_gdb_it_has_no_variables_and_says_so(run, reports, tmp_path):
+    (tmp_path / "bin").mkdir()
+    (tmp_path / "bin" / "python3").symlink_to(shutil.which("python3"))
+    run("null", PATH=str(tmp_path / "bin"), PYHARNESS_GDB="")
+    (report,) = reports("crash")
+    assert report["what"].startswith("SIGSEGV (Segmentation fault) at 0x0: a null pointer")
+    assert report["note"].startswith("without variables: ")
+    assert users_frame(report)["line"] == line_of("null", SCRIPT)
+
+
+@pytest.mark.parametrize(
+    ("words", "says"),
+    [
+        (["--hang", "5", str(SCRIPT)], "--hang writes a report, and no folder is named for it."),
+        (["--report", str(SCRIPT), str(SCRIPT)], "is a file."),
+        (["--report", "out", "--nan", str(SCRIPT)], "--nan has a report of its own."),
+        (["--report", "/nosuch/folder/out", str(SCRIPT)], "/nosuch/folder"),
+    ],
+)
+def test_what_cannot_be_written_is_said_before_it_runs(words, says):
+    ended = subprocess.run([*PYHARNESS, "run", *words], capture_output=True, text=True, check=False, timeout=60)
+    assert ended.returncode == 2
+    assert says in ended.stderr

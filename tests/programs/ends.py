@@ -1,0 +1,91 @@
+"""Ends in a way of its argument, in code that a report has to name."""
+
+import ctypes
+import os
+import signal
+import sys
+import threading
+import time
+
+import torch
+
+
+class Faulty(torch.autograd.Function):
+    """Its backward reads what is not there."""
+
+    @staticmethod
+    def forward(ctx, x):
+        return x * 2
+
+    @staticmethod
+    def backward(ctx, gradient):
+        scale = gradient * 3
+        ctypes.string_at(16)  # @backward
+        return scale
+
+
+class Rows(torch.utils.data.Dataset):
+    """Its items cannot be read in a worker."""
+
+    def __len__(self):
+        return 4
+
+    def __getitem__(self, index):
+        if torch.utils.data.get_worker_info() is not None:
+            ctypes.string_at(0)  # @worker
+        return torch.ones(2)
+
+
+def null():
+    values = torch.arange(3.0)
+    ctypes.string_at(0)  # @null
+    return values
+
+
+def aborts():
+    os.abort()  # @aborts
+
+
+def sent():
+    os.kill(os.getpid(), signal.SIGFPE)  # @sent
+
+
+def in_thread():
+    thread = threading.Thread(target=null)
+    thread.start()
+    thread.join()
+
+
+def backward():
+    Faulty.apply(torch.ones(3, requires_grad=True)).sum().backward()
+
+
+def overflow():
+    kind = ctypes.CFUNCTYPE(ctypes.c_int, ctypes.c_int)
+    again = kind(lambda depth: again(depth + 1))  # @overflow
+    sys.setrecursionlimit(10**8)
+    again(0)
+
+
+def worker():
+    for _ in torch.utils.data.DataLoader(Rows(), num_workers=1):
+        pass
+
+
+def raises():
+    weight, names = torch.ones(2, 3), ["a", torch.zeros(1)]
+    raise ValueError(f"{len(names)} names of {weight.dim()}")  # @raises
+
+
+def waits():
+    deadline = time.monotonic() + float(sys.argv[2])
+    threading.Event().wait(deadline - time.monotonic())  # @waits
+
+
+def works():
+    for _turn in range(30):
+        time.sleep(0.1)
+
+
+globals()[sys.argv[1]]()
+print("the end")
