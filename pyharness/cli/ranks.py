@@ -13,7 +13,7 @@ from pyharness.cli.grammar import completers
 from pyharness.cli.grammar.verb import Verb
 from pyharness.cli.kit import output
 from pyharness.cli.kit.files import check_outputs, write_file
-from pyharness.cli.kit.options import json_option
+from pyharness.cli.kit.options import Seconds, json_option
 from pyharness.host import process_state
 from pyharness.model.errors import HarnessError, UsageError
 from pyharness.model.text.styled_line import Line
@@ -49,7 +49,7 @@ _STATUSES = (
 )
 @click.option(
     "--watch",
-    type=click.FloatRange(min=0.5, max=86400),
+    type=Seconds(min=0.5, max=86400),
     metavar="SECONDS",
     help="Look again and again, so many seconds apart, and say which ranks have moved; until Ctrl-C or the job's end.",
 )

@@ -15,7 +15,7 @@ from pyharness.cli.grammar.verb import Verb
 from pyharness.cli.kit import output
 from pyharness.cli.kit.files import check_name, check_new_folder
 from pyharness.cli.kit.interpreter import python_of
-from pyharness.cli.kit.options import python_option
+from pyharness.cli.kit.options import Seconds, python_option
 from pyharness.debugger.starting.interpreter import check_version
 from pyharness.host import handles
 from pyharness.host.missing import check_module, check_script, no_interpreter
@@ -83,7 +83,7 @@ _STATUSES = (
 )
 @click.option(
     "--hang",
-    type=click.FloatRange(min=1, max=10_000_000),
+    type=Seconds(min=1, max=10_000_000),
     metavar="SECONDS",
     help="With --report: write one, too, when the main thread has stood at one place for so long. It runs on.",
 )

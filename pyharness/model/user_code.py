@@ -19,6 +19,8 @@ from pyharness.model.glue import is_written_by_swig
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
+    from pyharness.model.frames import Frame
+
 _VARIABLE = "PYHARNESS_INCLUDE"
 _FROM_OUTSIDE = os.environ.get(_VARIABLE, "")
 _LIBRARY_SOURCE = re.compile(
@@ -44,6 +46,8 @@ _PYTHONS_BINARY = re.compile(
 _LIBRARY_PYTHON = re.compile(
     r"/(site|dist)-packages/(torch|functorch|torchgen|debugpy|pyharness|_distutils_hack|cffi)/|^<|/pyharness/(debuggee|fx|model|native|protocol)/"
 )
+
+_STANDARD_LIBRARY = re.compile(r"/lib(64)?/python3\.\d+/(?!(site|dist)-packages/)")
 
 
 @frozen
@@ -134,3 +138,15 @@ def _here(text: str) -> UserCode:
 
 def _split(text: str) -> tuple[str, ...]:
     return tuple(pattern for pattern in text.split(os.pathsep) if pattern)
+
+
+def is_users_frame(frame: Frame) -> bool:
+    """Whether a frame runs a line of the user's, and none of the standard library of whichever Python that is."""
+    if frame.language == "python":
+        return _is_users_python(frame.file)
+    return not frame.plumbing and is_user_source(frame.file)
+
+
+@lru_cache(maxsize=4096)
+def _is_users_python(file: str | None) -> bool:
+    return is_user_python(file) and not _STANDARD_LIBRARY.search(file or "")

@@ -89,7 +89,13 @@ def _of_process(table: Table, jobs: list[FoundJob], pid: int) -> FoundJob:
         return found
     if pid not in table.processes:
         raise UsageError(f"There is no process {pid} of yours.", _HOW)
-    started = [one for one in table.descendants(pid) if _may_be_one(one)]
+    below = {one.pid for one in table.descendants(pid)}
+    if started_jobs := [job for job in jobs if below & job.pids]:
+        return _only(started_jobs, f" below process {pid}", "")
+    own = _own(table)
+    started = [one for one in table.descendants(pid) if _may_be_one(one) and one.pid not in own]
+    if not started and not _may_be_one(table.processes[pid]):
+        raise UsageError(f"Process {pid} is no rank, and has started none.", _HOW)
     members = tuple(Member(one, None) for one in started) or (Member(table.processes[pid], None),)
     return FoundJob(members, table.processes[pid] if started else None, frozenset({pid}))
 

@@ -183,6 +183,10 @@ def test_what_is_no_job(pyharness):
     assert "There is no process 4194304 of yours." in pyharness("ranks", "4194304").stderr
     assert "2 jobs are named, and one can be shown." in pyharness("ranks", "1", "2").stderr
     assert "--merge needs files." in pyharness("ranks", "--merge").stderr
+    assert "nan is no number of seconds." in pyharness("ranks", "--watch", "nan").stderr
+    with subprocess.Popen(["sleep", "60"]) as other:
+        assert f"Process {other.pid} is no rank, and has started none." in pyharness("ranks", str(other.pid)).stderr
+        other.kill()
 
 
 def test_a_process_that_is_no_rank_is_shown_alone(pyharness):

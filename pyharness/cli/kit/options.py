@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from typing import TYPE_CHECKING, Any
 
 import click
@@ -13,6 +14,18 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
     Decorator = Callable[[Any], Any]
+
+
+class Seconds(click.FloatRange):
+    """Seconds within bounds; what is no number is within none."""
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> float:
+        """Convert as click does, which takes ``nan``."""
+        seconds: float = super().convert(value, param, ctx)
+        if math.isnan(seconds):
+            self.fail(f"{value} is no number of seconds.", param, ctx)
+        return seconds
+
 
 json_option = click.option("--json", "as_json", is_flag=True, help="Print one JSON object instead of text.")
 program_json_option = click.option(

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any, Literal
 
 from pyharness.model.frozen import frozen
 from pyharness.model.threads import ThreadStack, thread_from_json
+from pyharness.model.user_code import is_users_frame
 
 if TYPE_CHECKING:
     from pyharness.model.frames import Frame
@@ -41,9 +42,11 @@ class Aftermath:
 
     @property
     def frame(self) -> Frame | None:
-        """Where it happened: the innermost frame of the user's code."""
+        """Where it happened: the innermost line of the user's, else the innermost frame that is no machinery."""
         frames = self.threads[0].frames if self.threads else ()
-        return next((frame for frame in frames if not frame.plumbing), frames[0] if frames else None)
+        theirs = (frame for frame in frames if is_users_frame(frame))
+        others = (frame for frame in frames if not frame.plumbing)
+        return next(theirs, next(others, frames[0] if frames else None))
 
     def to_json(self) -> dict[str, Any]:
         """The object that is written."""

@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 import re
-from functools import lru_cache
 from itertools import takewhile
 from typing import TYPE_CHECKING
 
 from pyharness.model.frozen import frozen
 from pyharness.model.text.source_line import short_path
 from pyharness.model.text.stack_format import function_text
-from pyharness.model.user_code import is_user_python, is_user_source
+from pyharness.model.user_code import is_users_frame
 from pyharness.ranks.blame.rules import COLLECTIVE_FILE, COMPILES, RULES
 
 if TYPE_CHECKING:
@@ -103,24 +102,12 @@ def _within(frames: tuple[Frame, ...], kind: str) -> str:
 
 def _inner(frames: tuple[Frame, ...]) -> list[Frame]:
     """The frames that the innermost line of the user's has called."""
-    return list(takewhile(lambda frame: not _is_users(frame), frames))
-
-
-def _is_users(frame: Frame) -> bool:
-    if frame.language == "python":
-        return _is_users_python(frame.file)
-    return not frame.plumbing and is_user_source(frame.file)
-
-
-@lru_cache(maxsize=4096)
-def _is_users_python(file: str | None) -> bool:
-    """Whether a file is the user's, and not the standard library's of whichever Python the program runs."""
-    return is_user_python(file) and not re.search(r"/lib(64)?/python3\.\d+/(?!(site|dist)-packages/)", file or "")
+    return list(takewhile(lambda frame: not is_users_frame(frame), frames))
 
 
 def users_frames(frames: tuple[Frame, ...]) -> list[Frame]:
     """The frames of the user's, innermost first."""
-    return [frame for frame in frames if _is_users(frame)]
+    return [frame for frame in frames if is_users_frame(frame)]
 
 
 def _place(frames: tuple[Frame, ...]) -> str:
