@@ -194,6 +194,8 @@ class Child(Message[None], name="child"):
     parent: int
     rank: Optional[int] = None  # noqa: UP045  (CPython 3.9 evaluates it)
     """The rank that it is, where ranks are debugged."""
+    world: Optional[int] = None  # noqa: UP045  (CPython 3.9 evaluates it)
+    """How many ranks there are, on all hosts; ``None`` where nothing says so."""
 
 
 @frozen

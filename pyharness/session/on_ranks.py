@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import threading
+import time
 from functools import partial
 from typing import TYPE_CHECKING
 
@@ -15,6 +16,9 @@ if TYPE_CHECKING:
     from pyharness.model.transcript import Transcript
     from pyharness.session.plan import Plan
     from pyharness.session.run import Entry
+
+_LATE = 10.0
+"""Seconds that a rank may come after the others are done, where nothing says how many there are."""
 
 
 def run_on_ranks(
@@ -30,11 +34,19 @@ def run_on_ranks(
     its transcript.
     """
     made: dict[int, Transcript] = {}
+    threads: dict[int, threading.Thread] = {}
+    done_at = [time.monotonic()]
 
     def play(rank: int) -> None:
         made[rank] = run_on(lambda: job.rank(rank), plan, partial(watch, rank), notes, closes=False)
+        done_at[0] = time.monotonic()
 
-    threads = {rank: _started(play, rank) for rank in job.coming()}
+    def enough() -> bool:
+        """Whether those that came are done and held, which a job that is to be killed would never end by."""
+        return plan.kill and 0 < len(threads) == len(made) and time.monotonic() > done_at[0] + _LATE
+
+    for rank in job.coming(enough):
+        threads[rank] = _started(play, rank)
     for thread in threads.values():
         thread.join()
     for rank in set(named) - set(threads):  # the job has ended

@@ -63,6 +63,14 @@ def test_a_rank_that_is_not_there_and_the_end_after_the_last_step(step, port):
     assert not list(carrying(f"MASTER_PORT={port}"))
 
 
+def test_all_ranks_have_come_where_there_are_as_many_as_the_launcher_said(step, port):
+    """The job is to be ended, so that its end tells nothing."""
+    done = step("--ranks", "all", "--at", place("loss", SCRIPT), "--kill")
+    assert done.returncode == 0, done.stderr
+    assert done.stdout.count("the session ended the program") == 2
+    assert not list(carrying(f"MASTER_PORT={port}"))
+
+
 SESSION = """
 [program]
 script = "{script}"

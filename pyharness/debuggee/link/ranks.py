@@ -43,22 +43,23 @@ class JobProcess:
             return
         after_import(_DISTRIBUTED, lambda module: self._timeouts.hold(module, self._arrive))
         if told := told_rank(os.environ):
-            self._call_in(told[0])
+            self._call_in(told[0], told[1])
 
     def _arrive(self, arguments: dict[str, Any]) -> None:
         """The process group is made, and names the rank of a process that was spawned."""
         rank = arguments.get("rank", -1)
         if not self._is_rank and isinstance(rank, int) and rank >= 0:
-            self._call_in(rank)
+            world = arguments.get("world_size", -1)
+            self._call_in(rank, world if isinstance(world, int) and world > 0 else None)
 
-    def _call_in(self, rank: int) -> None:
+    def _call_in(self, rank: int, world: int | None) -> None:
         self._is_rank = True
         take_from(os.environ)  # what a rank starts is no rank
         if (connection := self._connect()) is None:
             self._timeouts.put_back()
             return
         name = self._name if self._name.startswith("rank ") else f"rank {rank} ({self._name})"
-        told = Child(os.getpid(), "", name, os.getppid(), rank)
+        told = Child(os.getpid(), "", name, os.getppid(), rank, world)
         with suppress(OSError):
             connection.sendall(told.to_line())
         quiet_thread.start(self._wait_for_end, connection)

@@ -28,6 +28,8 @@ if TYPE_CHECKING:
     from pyharness.protocol.channel import Child
 
 Result = TypeVar("Result")
+_LOOKS = 0.5
+"""Seconds from one look at whether enough ranks have come to the next."""
 _COMES = 120.0
 """Seconds that a rank may take to come: torch is imported by all at once."""
 
@@ -154,19 +156,26 @@ class Job:
                 self._programs[number] = self._options.attach(child.handle)
             return self._programs[number]
 
-    def coming(self) -> Iterator[int]:
-        """Each debugged rank as it comes; ends when all that are named have come, and at the job's end."""
+    def coming(self, enough: Callable[[], bool] = lambda: False) -> Iterator[int]:
+        """Each debugged rank as it comes; ends when all have come, at the job's end, and where it is ``enough``.
+
+        All are those that are named; with ``ranks="all"`` as many as the launcher has said.
+        """
         given: set[int] = set()
-        while True:
+        while not self._are_all(given):
             with self._changed:
-                self._changed.wait_for(lambda: set(self.ranks) - given or self.exit_code is not None)
-                new = sorted(set(self.ranks) - given)
-            if not new:
+                self._changed.wait_for(lambda: set(self.ranks) - given or self.exit_code is not None, _LOOKS)
+                new, ended = sorted(set(self.ranks) - given), self.exit_code is not None
+            if not new and (ended or enough()):
                 return
             yield from new
             given.update(new)
-            if self._wanted and given >= set(self._wanted):
-                return
+
+    def _are_all(self, ranks: set[int]) -> bool:
+        if self._wanted:
+            return ranks >= set(self._wanted)
+        worlds = [child.world for child in list(self._came.values()) if child.world]
+        return bool(worlds) and len(ranks) >= max(worlds)
 
     def each(self, do: Callable[[Program], Result]) -> dict[int, Result]:
         """Do something in all debugged ranks at once, each on a thread of its own: they may wait for each other.
