@@ -101,7 +101,7 @@ def command(  # noqa: PLR0913, PLR0917  (one for each option)
     if ranks is not None:
         job = job_of(words, module, python, cwd, ranks, debug_kernels=debug_kernels)
         wanted = ["continue"] if post_mortem and not places else []
-        return _job_session(job, [*from_files, *commands], include, eval_timeout).run(places, wanted)
+        return _job_session(job, [*commands, *from_files], include, eval_timeout).run(places, wanted)
     plan = _plan(words, module, python, cwd, include, eval_timeout, debug_kernels=debug_kernels)
     runs = ["continue"] if places or post_mortem else []
     first = [*runs, *commands]

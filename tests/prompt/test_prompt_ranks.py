@@ -110,6 +110,19 @@ def test_an_exception_that_nobody_catches_is_a_stop(job):
     assert shown["bt"].split()[1:3] == ["python", "train"]
 
 
+def test_the_prompt_goes_back_to_a_rank_that_stands_where_the_other_one_has_ended(job, tmp_path):
+    """What -c says is done before what a file says, as without ranks."""
+    file, script = tmp_path / "commands", tmp_path / "alone.py"
+    file.write_text("rank 1\np rank + 40\nquit\n")
+    script.write_text("import os\nimport time\nrank = int(os.environ['RANK'])\ntime.sleep(4 * rank)\nlast = 1\n")
+    options = ["0,1", "--at", f"py:{script}:5 if rank == 0", "-c", "p rank + 20", "-x", str(file)]
+    done = job([], options, (TORCHRUN, "--nproc-per-node", 2, "--master-port", free_port(), script))
+    assert done.returncode == 0, done.stderr
+    shown = blocks(done.stdout.replace("(ph rank 0)", "(ph)"))
+    assert (shown["p rank + 20"].strip(), shown["p rank + 40"].strip()) == ("20", "40")
+    assert "the program ended with exit code 0" in shown["rank 1"]
+
+
 def test_detach_leaves_the_job_which_has_its_own_timeout_again(job, tmp_path):
     words = torchrun(33, ranks=2)
     script = tmp_path / "job.sh"

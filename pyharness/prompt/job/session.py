@@ -129,7 +129,15 @@ class JobSession:
             return True
         if self._news and (self.current is None or self.current.is_running or self.current.state == "over"):
             return True
+        if self._after_the_end() is not None:
+            return True
         return self._exit_code is not None and not self._alive()
+
+    def _after_the_end(self) -> Rank | None:
+        """A rank that stands, where the one that the prompt was of has ended."""
+        if self.current is None or self.current.state != "over":
+            return None
+        return next((rank for rank in self.ranks.values() if rank.state == "stands"), None)
 
     def _alive(self) -> list[Rank]:
         return [rank for rank in self.ranks.values() if rank.state != "over"]
@@ -203,7 +211,7 @@ class JobSession:
     def _finds_current(self) -> bool:
         """Whether a rank stands that a person can speak with: the one before, else the first that came."""
         if self.current is None or self.current.state != "stands":
-            self.current = self._news.pop(0) if self._news else None
+            self.current = self._news.pop(0) if self._news else self._after_the_end()
         if self.current is None:
             return False
         if self._terminal and self._terminal.midline:
