@@ -124,13 +124,16 @@ class Transcript:
     @property
     def status(self) -> int:
         """Exit status of the command: the error's, 1 for an expectation that failed, else the program's own."""
+        if self.failure or self.exit_code is None or self.exit_code_expected:
+            return self.failure
+        return of_program(self.exit_code)
+
+    @property
+    def failure(self) -> int:
+        """Exit status of the command for what is not the program's: an error, an expectation; 0 for none."""
         if self.error:
             return self.error.status
-        if any(not checked.holds for checked in self.expectations or ()):
-            return 1
-        if self.exit_code is None or self.exit_code_expected:
-            return 0
-        return of_program(self.exit_code)
+        return int(any(not checked.holds for checked in self.expectations or ()))
 
     def to_json(self, *, raw: bool = False) -> dict[str, Any]:
         """The object that ``--json`` prints; ``raw`` keeps what differs from run to run: addresses and thread ids."""

@@ -53,6 +53,20 @@ def test_for_a_script(step):
     assert told["ranks"]["1"]["stops"][0]["printed"] == {"(rank, step)": "(1, 1)"}
 
 
+def test_the_status_is_the_jobs_where_another_rank_has_failed(pyharness, environment, port, tmp_path):
+    """torchrun ends the rank that waits by SIGTERM."""
+    script = tmp_path / "fails.py"
+    script.write_text(
+        "import os, time\nif os.environ['RANK'] == '1':\n    time.sleep(3)\n    raise SystemExit(3)\ntime.sleep(90)\n"
+    )
+    words = (Path(sys.executable).with_name("torchrun"), "--nproc-per-node", "2", "--master-port", str(port), script)
+    done = pyharness(
+        "step", "--ranks", "0", "--at", "py:fails.py:2", "--continue", "--json", "--", *map(str, words), env=environment
+    )
+    told = json.loads(done.stdout)
+    assert (told["ranks"]["0"]["exit_code"], told["exit_code"], done.returncode) == (-15, 1, 1)
+
+
 def test_a_rank_that_is_not_there_and_the_end_after_the_last_step(step, port):
     done = step("--ranks", "5", "--at", place("loss", SCRIPT))
     assert done.returncode == 1

@@ -54,7 +54,8 @@ def play_on_ranks(command: JobCommand, plan: Plan, *, as_json: bool, raw: bool) 
         output.write_json({"ranks": ranks, "exit_code": None if plan.kill else code})
     elif not made:
         output.error("The job had no ranks.", "A rank has RANK in its environment, or calls init_process_group.")
-    failed = [transcript.status for transcript in made.values() if transcript.status]
+    # A rank that the launcher has ended has failed in nothing: the status is the job's.
+    failed = [transcript.failure for transcript in made.values() if transcript.failure]
     return next(iter(failed), 0 if plan.kill else of_program(code) or int(not made))
 
 
