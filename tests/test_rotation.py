@@ -52,8 +52,16 @@ def test_one():
 @pytest.mark.parametrize("case", ["a", "b"])
 def test_two(case):
     pass
+
+@pytest.mark.rotated_tests(turns=4, number=3)
+def test_together():
+    pass
+
+@pytest.mark.rotated_tests(turns=4, number=3)
+def test_too():
+    pass
 """
-TURNS_OF_FILE = [{"always", "two[a]"}, {"always", "one"}, {"always", "two[b]"}, {"always", "one"}]
+TURNS_OF_FILE = [{"always", "two[a]"}, {"always", "one"}, {"always", "two[b]"}, {"always", "one", "together", "too"}]
 ALL = set().union(*SHARES.values())
 
 

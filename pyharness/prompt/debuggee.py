@@ -119,7 +119,8 @@ class Debuggee(Listener):
             raise
         if self.shell.exit_code is not None:
             self.end()
-            raise missing_in(self.plan.target.python)
+            target = self.plan.target
+            raise missing_in(target.python, ran_before=isinstance(target, Attachment))
 
     # --- going on -----------------------------------------------------------------------------------------------------
 

@@ -41,7 +41,7 @@ PROGRAM = (
     Key(
         "exit_code",
         "whole number",
-        "what it is expected to end with; negative for a signal: `-11` is a segmentation fault",
+        "what it is expected to end with; negative for a signal: `-11` is a segmentation fault. With `ranks`, the job",
     ),
     Key("kill", _FLAG, "end the program after the last step instead of letting it run on"),
 )

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import re
 import signal
@@ -72,6 +73,8 @@ def _ranks(program: Table) -> tuple[tuple[str, ...], tuple[int, ...]] | None:
         if words:
             raise program.error("job", "job needs ranks: in which are the steps taken?", 'ranks = "all"')
         return None
+    if len(words) == 1 and len(one := words[0].split()) > 1:
+        raise program.error("job", "job is a list of words.", f"job = {json.dumps(one)}")
     for key in sorted({"python", "debug_kernels"}.intersection(program.keys())):
         raise program.error(key, f"ranks take no {key}.", "job names what starts them, with its interpreter.")
     try:

@@ -108,6 +108,11 @@ def built(package, tmp_path_factory):
 pytestmark = [pytest.mark.slow, pytest.mark.timeout(2400)]
 
 
+in_its_turn = pytest.mark.rotated_tests(turns=4, number=0)
+"""The engine is compiled for these in two minutes."""
+
+
+@in_its_turn
 @needs.a_plain_build
 def test_an_op_is_stopped_at(built):
     words = ("step", PROGRAM, "--at", "op:walk::weighted", "--json", "--", builds.op_kernel())
@@ -116,6 +121,7 @@ def test_an_op_is_stopped_at(built):
     assert stop["reason"] == "breakpoint"
 
 
+@in_its_turn
 def test_a_program_records_itself(built):
     stdout, stderr = built("-c", RECORDS)
     nodes, file = stdout.splitlines()
@@ -123,6 +129,7 @@ def test_a_program_records_itself(built):
     assert Path(file).is_relative_to(Path(built.environment["PYHARNESS_HOME"]) / "engine")
 
 
+@in_its_turn
 def test_it_is_listed_and_shown(built):
     (kept,) = [
         each for each in json.loads(built.pyharness("engine", "list", "--json")[0])["engines"] if each["current"]
@@ -137,6 +144,7 @@ def test_it_is_listed_and_shown(built):
     ]
 
 
+@in_its_turn
 def test_it_is_removed(built, tmp_path):
     shutil.copytree(built.environment["PYHARNESS_HOME"], tmp_path / "home", symlinks=True)  # it may have one to /root
     copy = Installed(built.folder, tmp_path / "home")

@@ -11,7 +11,7 @@ from kit import inductor, rotation
 from kit.command import Command, environment_of
 from kit.paths import TESTS
 
-pytestmark = pytest.mark.rotated_tests(turns=3)
+pytestmark = pytest.mark.rotated_tests(turns=4)
 
 MODEL = """
 import torch

@@ -10,7 +10,7 @@ from two_blocks import MODEL
 from kit import inductor, marks
 from kit.command import Command, environment_of
 
-pytestmark = pytest.mark.rotated_tests(turns=3)
+pytestmark = pytest.mark.rotated_tests(turns=4)
 
 PROGRAM = f"""{MODEL}
 def main():

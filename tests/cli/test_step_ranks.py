@@ -91,6 +91,7 @@ script = "{script}"
 args = "20"
 job = ["torchrun", "--nproc-per-node", "2", "--master-port", "{port}"]
 ranks = "all"
+exit_code = {code}
 
 [[step]]
 at = "{at}"
@@ -100,20 +101,23 @@ expect = {{ function = "train", printed = {{ rank = "{rank}" }} }}
 
 
 @pytest.mark.rotated(turns=2)
-@pytest.mark.parametrize(("rank", "status"), [("[01]", 0), ("1", 1)])
-def test_a_session_file_expects_the_same_of_each(pyharness, environment, port, tmp_path, rank, status):
+@pytest.mark.parametrize(("rank", "code", "status"), [("[01]", 0, 0), ("1", 0, 1), ("[01]", 3, 1)])
+def test_a_session_file_expects_the_same_of_each_and_an_end_of_the_job(
+    pyharness, environment, port, tmp_path, rank, code, status
+):
     file = tmp_path / "ranks.toml"
-    file.write_text(SESSION.format(script=SCRIPT, port=port, at=place("reduce", SCRIPT), rank=rank))
+    file.write_text(SESSION.format(script=SCRIPT, port=port, at=place("reduce", SCRIPT), rank=rank, code=code))
     done = pyharness("session", "run", file, env={**environment, "OMP_NUM_THREADS": "1"})
     assert done.returncode == status, done.stderr
-    assert done.stdout.count("✓ as expected") == 2 - status
-    assert done.stdout.count("✗ not as expected") == status
+    assert done.stdout.count("✗ not as expected") == (rank == "1")
+    assert ("The job ended with 0; line 7 of the file expects 3." in done.stderr) == (code == 3)
 
 
 @pytest.mark.parametrize(
     ("lines", "says"),
     [
         ('job = ["torchrun"]', "job needs ranks"),
+        ('job = "torchrun -n 2"\nranks = "0"', 'job is a list of words.\njob = ["torchrun", "-n", "2"]'),
         ('ranks = "some"', "'some' names no ranks."),
         ('python = "p"\nranks = "0"', "ranks take no python."),
     ],

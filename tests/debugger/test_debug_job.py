@@ -84,6 +84,8 @@ def test_ranks_that_are_none(ranks):
 def test_a_program_that_is_not_there():
     with pytest.raises(UsageError, match="There is no program 'nosuch'"):
         pyharness.debug_job("nosuch")
+    with pytest.raises(UsageError, match="/nosuch"):
+        pyharness.debug_job("true", cwd="/nosuch")
     with pyharness.debug_job("sh", "-c", "exit 3", stdout=subprocess.DEVNULL) as running:
         assert running.wait() == 3
 

@@ -14,7 +14,7 @@ from planted_kernels import PLANTS, SIZE, Backward
 from kit import inductor, rotation
 from pyharness.fx import verify_compiled
 
-pytestmark = pytest.mark.rotated_tests(turns=3)
+pytestmark = pytest.mark.rotated_tests(turns=4)
 
 ALWAYS = {("tail", "inference"), ("stale", "inference"), ("accumulation", "backward"), ("arguments", "backward")}
 

@@ -3,8 +3,9 @@
 ``@pytest.mark.rotated`` says that the cases of a parametrised test show one behaviour: today's share of them runs, and
 always one at least. ``rotated(by="python")`` chooses by that argument alone: a fixture that is made for it is made in
 its turn only. ``rotated(turns=6)`` gives each case every sixth day. ``rotated_tests(turns=3)`` is for a file whose
-tests take long: a third of them runs, and of these the cases whose turn it is. What is marked ``always`` runs in
-each turn. A test or a case runs, too, whenever the command line names it: by its node id, -k or --last-failed.
+tests take long: a third of them runs, and of these the cases whose turn it is; those with one ``number=`` run together.
+What is marked ``always`` runs in each turn. A test or a case runs, too, whenever the command line names it: by its node
+id, -k or --last-failed.
 """
 
 from __future__ import annotations
@@ -80,7 +81,7 @@ class Rotation:
 def pytest_configure(config: pytest.Config) -> None:
     """Begin a turn, or take part in one."""
     config.addinivalue_line("markers", "rotated(by, turns): its cases run in turn (tests/kit/rotation.py)")
-    config.addinivalue_line("markers", "rotated_tests(turns): the tests of a file run in turn")
+    config.addinivalue_line("markers", "rotated_tests(turns, number): the tests of a file run in turn")
     config.addinivalue_line("markers", "always: what runs in every turn")
     told: dict[str, int | None] = getattr(config, "workerinput", {})
     turn = told["turn"] if told else turn_of(os.environ.get("PYHARNESS_TURN", ""), time.time())
@@ -91,12 +92,18 @@ def not_now(items: Iterable[pytest.Function], turn: int) -> set[pytest.Function]
     """The tests and the variants whose turn this is not."""
     found: set[pytest.Function] = set()
     for tests in files(items):
-        for number, group in enumerate(tests):
+        for place, group in enumerate(tests):
             mark = group[0].get_closest_marker("rotated_tests")
-            period = min(mark.kwargs.get("turns", TURNS), len(tests)) if mark else 1
+            period, number = of_file(mark, place, len(tests)) if mark else (1, 0)
             others = group if number % period != turn % period else other_variants(group, turn // period)
             found.update(item for item in others if item.get_closest_marker("always") is None)
     return found
+
+
+def of_file(mark: pytest.Mark, number: int, count: int) -> tuple[int, int]:
+    """In how many turns a test of a file has one, and which; tests with a number of their own have theirs together."""
+    turns = mark.kwargs.get("turns", TURNS)
+    return (turns, mark.kwargs["number"]) if "number" in mark.kwargs else (min(turns, count), number)
 
 
 def files(items: Iterable[pytest.Function]) -> Iterable[list[list[pytest.Function]]]:

@@ -45,7 +45,8 @@ def play_on_ranks(command: JobCommand, plan: Plan, *, as_json: bool, raw: bool) 
     shown = _RanksShown(Manner(plan.full, raw, output.columns()), as_json=as_json)
     options = RankOptions(plan.include, notes=output.note, crashes=True, eval_timeout=plan.eval_timeout)
     with Job(replace(command, stdout=_STDERR if as_json else None), options) as job:
-        made = run_on_ranks(job, command.ranks, plan, shown.show, output.note)
+        of_each = replace(plan, exit_code=None)  # what a file says of the end it says of the job
+        made = run_on_ranks(job, command.ranks, of_each, shown.show, output.note)
         if plan.kill:
             job.kill()
         code = job.wait()
@@ -56,7 +57,13 @@ def play_on_ranks(command: JobCommand, plan: Plan, *, as_json: bool, raw: bool) 
         output.error("The job had no ranks.", "A rank has RANK in its environment, or calls init_process_group.")
     # A rank that the launcher has ended has failed in nothing: the status is the job's.
     failed = [transcript.failure for transcript in made.values() if transcript.failure]
-    return next(iter(failed), 0 if plan.kill else of_program(code) or int(not made))
+    if failed or plan.kill:
+        return next(iter(failed), 0)
+    if plan.exit_code is None or not made:
+        return of_program(code) or int(not made)
+    if code != plan.exit_code:
+        output.error(f"The job ended with {code}; line {plan.exit_code_line} of the file expects {plan.exit_code}.")
+    return int(code != plan.exit_code)
 
 
 class _RanksShown:

@@ -104,7 +104,8 @@ def release() -> None:
     """The debugger is gone: have ``connect`` return, suspended threads go on, and its expressions end."""
     for debugger in tuple(_Known.debuggers):
         debugger.ready_to_run = True
-        debugger.dispose_and_kill_all_pydevd_threads(wait=False)
+        with suppress(OSError):  # a program that closes every file has closed debugpy's socket
+            debugger.dispose_and_kill_all_pydevd_threads(wait=False)
         left_behind.clear(debugger)
     BOUNDS.cancel()
 

@@ -156,7 +156,7 @@ class Job:
                 self._programs[number] = self._options.attach(child.handle)
             return self._programs[number]
 
-    def coming(self, enough: Callable[[], bool] = lambda: False) -> Iterator[int]:
+    def coming(self, enough: Callable[[], bool] | None = None) -> Iterator[int]:
         """Each debugged rank as it comes; ends when all have come, at the job's end, and where it is ``enough``.
 
         All are those that are named; with ``ranks="all"`` as many as the launcher has said.
@@ -166,7 +166,7 @@ class Job:
             with self._changed:
                 self._changed.wait_for(lambda: set(self.ranks) - given or self.exit_code is not None, _LOOKS)
                 new, ended = sorted(set(self.ranks) - given), self.exit_code is not None
-            if not new and (ended or enough()):
+            if not new and (ended or (enough is not None and enough())):
                 return
             yield from new
             given.update(new)

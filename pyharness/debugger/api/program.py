@@ -19,6 +19,7 @@ from pyharness.debugger.interrupts import postponed
 from pyharness.debugger.live.shell import LiveShell
 from pyharness.debugger.merged_stack import merged_stack
 from pyharness.debugger.starting import words
+from pyharness.debugger.starting.attach import Attachment
 from pyharness.debugger.starting.launch import missing_in
 from pyharness.host.exit_status import ExitStatus
 from pyharness.model.conditions import log_message
@@ -101,7 +102,7 @@ class Program:
             raise
         if self.exit_code is not None:
             self.close()
-            raise missing_in(self._command.python)
+            raise missing_in(self._command.python, ran_before=isinstance(self._command, Attachment))
 
     def __enter__(self) -> Program:  # noqa: PYI034  (Self is not in 3.10's typing)
         """The program, of which ``close`` is called at the end of the block."""

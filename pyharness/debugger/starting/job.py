@@ -18,6 +18,7 @@ from typing import IO, TYPE_CHECKING, Any
 
 from pyharness.debugger.starting.child_processes import ChildProcesses
 from pyharness.debugger.starting.launch import Command
+from pyharness.host.missing import check_folder
 from pyharness.host.process_state import descendants
 from pyharness.model.errors import UsageError
 from pyharness.model.frozen import frozen
@@ -61,6 +62,8 @@ class JobCommand:
         """Raise what can be said before anything is started."""
         if not self.words:
             raise UsageError("Which job?", "pyharness debug --ranks 0 -- torchrun --nproc-per-node 4 train.py")
+        if self.cwd is not None:
+            check_folder(self.cwd)
         _line(self.words, self.cwd)
 
     def start(self, on_rank: Callable[[Child], None], on_exit: Callable[[int], None]) -> StartedJob:

@@ -265,8 +265,16 @@ def undebuggable(error: str) -> HarnessError:
     )
 
 
-def missing_in(python: str) -> HarnessError:
-    """The error of a program that ended before it said hello: its Python is too old, or something ended it."""
+def missing_in(python: str, *, ran_before: bool = False) -> HarnessError:
+    """The error of a program that ended before it said hello: its Python is too old, or something ended it.
+
+    ``ran_before``: it is one that was attached to.
+    """
+    if ran_before:
+        return HarnessError(
+            "The program ended while pyharness came to it.",
+            "What it said itself tells why; a launcher ends all ranks of a job as soon as one has failed.",
+        )
     python = python or sys.executable
     return HarnessError(
         "The program ended before pyharness could connect to it.",

@@ -6,7 +6,7 @@ import re
 from typing import TYPE_CHECKING
 
 from pyharness.model.text.ranges import in_ranges
-from pyharness.model.text.source_line import short_path
+from pyharness.model.text.stack_format import place_text
 from pyharness.model.text.styled_line import Line, in_parts
 from pyharness.prompt.completion import Candidate, candidates
 from pyharness.prompt.job.lines import OF_JOBS
@@ -52,6 +52,8 @@ def _state(rank: Rank) -> str:
     position = rank.session.position
     if rank.state == "stands" and position is not None:
         frame = position.top.frame
-        where = f"{short_path(frame.file)}:{frame.line}" if frame.file else "?"
+        where = place_text(frame)
         return f"stands in {frame.function}  {where}"
+    if rank.state == "starts" and rank.is_running:
+        return "runs to its first place"
     return {"over": "has ended", "starts": "starts", "stands": "stands"}.get(rank.state, "runs")

@@ -18,6 +18,7 @@ from pyharness.prompt.job.lines import Spoken, spoken
 from pyharness.prompt.job.listing import help_lines, rank_lines
 from pyharness.prompt.job.rank import Rank
 from pyharness.prompt.job.speaking import Speaking
+from pyharness.prompt.job.told import nobody_came, stopped_too, waits_for
 from pyharness.prompt.plan import Plan
 from pyharness.prompt.signals import HUNG_UP, handled
 
@@ -34,6 +35,8 @@ if TYPE_CHECKING:
 
 _LOOKS = 0.05
 """Seconds from one look at who runs to the next, where nothing is told."""
+_STARTS = 15.0
+"""Seconds in which a rank comes to its first place by itself, until `rank N` pauses it on the way."""
 _LONG = 3.0
 """Seconds after which a person is told what a rank may wait for."""
 _PATIENCE = 10.0
@@ -179,8 +182,8 @@ class JobSession:
         if not child.handle:
             self.others.setdefault(number, child.pid)
             return
-        self.others.pop(number, None)
         plan = Plan(Attachment(child.handle), self._include, self._eval_timeout, waits=True)
+        self.others.pop(number, None)
         rank = Rank(child, plan, self._speaking, lambda what, who: self._events.put((what, who)))
         rank.begin([*self._places, *self._first], quiet=bool(self.ranks))
         self.ranks[number] = rank
@@ -200,11 +203,7 @@ class JobSession:
     def _tell_who_stands(self) -> None:
         standing = [rank.number for rank in self.ranks.values() if rank.state == "stands"]
         if self.current and self.current.is_running and standing:
-            many = len(standing) > 1
-            self._speaking.screen.note(
-                f"rank {self.current.number} runs; rank{'s' * many} {in_ranges(standing)} stand{'s' * (not many)}, and"
-                " it may wait for that. Ctrl-C pauses it; `all: continue` lets all of them go on."
-            )
+            self._speaking.screen.note(waits_for(self.current.number, standing))
 
     # --- speaking -----------------------------------------------------------------------------------------------------
 
@@ -252,9 +251,7 @@ class JobSession:
         for rank in self._news:
             rank.noticed = True
         if new:
-            many = len(new) > 1
-            words = f"rank{'s' * many} {in_ranges(new)} {'have' if many else 'has'} come to a stop, too"
-            self._speaking.screen.note(f"{words}: `rank {new[0]}` goes there.")
+            self._speaking.screen.note(stopped_too(new))
 
     def _do(self, said: Spoken, rank: Rank) -> None:
         if said.word == "quit":
@@ -303,11 +300,17 @@ class JobSession:
         self.current = rank
 
     def _wait_for(self, rank: Rank) -> None:
-        """Pause a rank that runs, and wait until it stands; one that starts comes to a stop by itself."""
+        """Pause a rank that runs, and wait until it stands; one that starts may come to its first place by itself."""
+
+        def comes() -> bool:
+            return rank.state in {"stands", "over"} or bool(self._asking)
+
         self.current = rank
-        if rank.is_running and rank.state != "starts":
+        if rank.state == "starts":
+            self._wait(comes, _STARTS)
+        if rank.is_running and not comes():
             rank.interrupt()
-        self._wait(lambda: rank.state in {"stands", "over"} or bool(self._asking))
+        self._wait(comes)
 
     def _do_in_all(self, line: str, current: Rank) -> None:
         """Do a command in each rank that stands; the answers come one after the other."""
@@ -337,8 +340,11 @@ class JobSession:
             rank.noticed = True
 
     def _answer(self, rank: Rank) -> None:
+        """Ask a person who pressed Ctrl-C twice: without one of its ranks a job is none."""
         rank.screen.flush()
-        rank.answer(yes=self._lines.asks(f"rank {rank.number}: {rank.question}"))
+        yes = self._lines.asks(f"rank {rank.number} has not come to a stop yet. End the job?")
+        self._over = self._over or yes
+        rank.answer(yes=yes)
 
     # --- signals and the end ------------------------------------------------------------------------------------------
 
@@ -370,11 +376,8 @@ class JobSession:
         if self.ranks:
             screen.write_lines([Line(f"The job ended with {code}.", "bad" if code else "faint")])
             return
-        there = f" Ranks {in_ranges(self.others)} were there." if self.others else " None called in."
-        screen.error(
-            f"The job ended with {code}, and no rank that is to be debugged came.{there}",
-            "A rank is a Python with RANK in its environment, or one that calls init_process_group.",
-        )
+        error = nobody_came(code, self.others)
+        screen.error(error.message, error.remedy)
         self._failed = True
 
     def _close(self) -> None:
