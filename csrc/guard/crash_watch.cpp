@@ -217,10 +217,7 @@ void on_crash(int signal, siginfo_t* info, void* context) {
     pass_on(first_actions[index], signal, info, context, was_sent);
     return;
   }
-  Command* command = wanted.load(std::memory_order_acquire);
-  if (command != nullptr) {
-    tell_once(command, signal, *info);
-  }
+  tell_once(wanted.load(std::memory_order_acquire), signal, *info);
   errno = before;
   handing_on.store(this_thread());
   pass_on(previous_actions[index], signal, info, context, was_sent);
@@ -232,17 +229,22 @@ bool is_ours(const struct sigaction& action) {
       action.sa_sigaction == &on_crash;
 }
 
-bool install(int signal) {
+// Whoever handles the signal now is told behind us. `alone`: whoever came since
+// the first has left, and is to be told nothing.
+bool install(int signal, bool alone) {
   struct sigaction before{};
   if (sigaction(signal, nullptr, &before) != 0) {
     return false;
   }
+  const size_t index = index_of(signal);
   if (is_ours(before)) {
+    if (alone) {
+      previous_actions[index] = first_actions[index];
+    }
     return true;
   }
-  const size_t index = index_of(signal);
   previous_actions[index] = before;
-  if (!has_first[index]) {
+  if (alone || !has_first[index]) {
     first_actions[index] = before;
     has_first[index] = true;
   }
@@ -254,7 +256,7 @@ bool install(int signal) {
   return sigaction(signal, &action, nullptr) == 0;
 }
 
-// Where a stack has run over, a handler needs another one.
+// After a stack overflow a handler needs another stack.
 void have_other_stack() {
   stack_t now{};
   if (sigaltstack(nullptr, &now) != 0 || (now.ss_flags & SS_DISABLE) == 0) {
@@ -283,17 +285,13 @@ bool watch_crashes(
   // The one before stays: a thread may be about to run it.
   wanted.store(made, std::memory_order_release);
   have_other_stack();
-  return renew_crash_watch();
+  return renew_crash_watch(false);
 }
 
-void end_crash_watch() {
-  wanted.store(nullptr, std::memory_order_release);
-}
-
-bool renew_crash_watch() {
+bool renew_crash_watch(bool alone) {
   bool whole = true;
   for (const int signal : kSignals) {
-    whole = install(signal) && whole;
+    whole = install(signal, alone) && whole;
   }
   return whole;
 }

@@ -26,11 +26,9 @@ bool watch_crashes(
     const Words& environment,
     pid_t reader);
 
-// From now on a crash is nobody's to tell of.
-void end_crash_watch();
-
-// Puts the handlers back where others have taken their place.
-bool renew_crash_watch();
+// Puts the handlers back where others have taken their place: they are told
+// behind us. `alone`: those have left, and what was there before all has it.
+bool renew_crash_watch(bool alone);
 
 // Starts a process that no wait() of the program sees; -errno where it fails.
 pid_t start_unseen(const Words& command, const Words& environment);

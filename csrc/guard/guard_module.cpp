@@ -59,15 +59,14 @@ PyObject* watch_crashes(PyObject* /*module*/, PyObject* arguments) {
   Py_RETURN_NONE;
 }
 
-PyObject* renew_crash_watch(PyObject* /*module*/, PyObject* /*unused*/) {
-  if (!pyharness::inspect::renew_crash_watch()) {
+PyObject* renew_crash_watch(PyObject* /*module*/, PyObject* arguments) {
+  int alone = 0;
+  if (PyArg_ParseTuple(arguments, "p", &alone) == 0) {
+    return nullptr;
+  }
+  if (!pyharness::inspect::renew_crash_watch(alone != 0)) {
     return PyErr_SetFromErrno(PyExc_OSError);
   }
-  Py_RETURN_NONE;
-}
-
-PyObject* end_crash_watch(PyObject* /*module*/, PyObject* /*unused*/) {
-  pyharness::inspect::end_crash_watch();
   Py_RETURN_NONE;
 }
 
@@ -108,12 +107,8 @@ PyMethodDef methods[] = {
      "Start a command, in an environment, at each crash: words, each ended by 0."},
     {"renew_crash_watch",
      renew_crash_watch,
-     METH_NOARGS,
-     "Put the handlers back that others have replaced."},
-    {"end_crash_watch",
-     end_crash_watch,
-     METH_NOARGS,
-     "Start nothing at a crash any more."},
+     METH_VARARGS,
+     "Put the handlers back: before others, or alone where those have left."},
     {"start_unseen",
      start_unseen,
      METH_VARARGS,

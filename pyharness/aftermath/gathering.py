@@ -4,14 +4,12 @@ from __future__ import annotations
 
 import os
 import socket
-import time
 from dataclasses import replace
 from datetime import datetime
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from pyharness.debugger.gdb_reading import death_by_gdb, dump_by_gdb
-from pyharness.host import process_state
 from pyharness.model.errors import HarnessError
 from pyharness.model.ranks.launchers import told_rank
 from pyharness.model.ranks.rank import Rank
@@ -31,10 +29,7 @@ if TYPE_CHECKING:
     from pyharness.debugger.gdb_reading import Fault
     from pyharness.model.frames import Frame
     from pyharness.protocol.aftermath import Raised, RaisedFrame, Reported
-
-
-_A_WHILE = 0.3
-"""Seconds in which a thread that computes is told from one that waits."""
+    from pyharness.ranks.looking import Busy
 
 
 def of_crash(wanted: Reported, process: int, fault: Fault) -> Aftermath:
@@ -43,26 +38,25 @@ def of_crash(wanted: Reported, process: int, fault: Fault) -> Aftermath:
         death = death_by_gdb(process, fault)
         what, threads, note = death.signal.text, death.threads, ""
     except HarnessError as error:
-        what, note = _by_the_kernel(process, fault), _without_gdb(error)
-        threads = _first(read_stacks(process).threads, fault.thread)
+        threads, unread = _threads(process)
+        what, note = _by_the_kernel(process, fault), unread or _without_gdb(error)
+        threads = _first(threads, fault.thread)
     below = replace(threads[0], frames=_interrupted(threads[0].frames), signal="") if threads else None
     whole = (below, *threads[1:]) if below else ()
     return Aftermath("crash", wanted.name, wanted.command, *_circumstances(process), what, whole, note=note)
 
 
 def of_exception(wanted: Reported, raised: Raised) -> Aftermath:
-    """A process whose main thread waits with an exception that nobody has caught."""
-    frames = tuple(map(_raised_through, raised.frames))
-    threads, note = read_stacks(raised.process).threads, ""
+    """A process whose thread waits with an exception that nobody has caught."""
+    threads, note = _threads(raised.process)
     known = next((one for one in threads if one.lwp == raised.thread), None)
-    where = ThreadStack(raised.thread, known.name if known else "", frames)
+    where = ThreadStack(raised.thread, known.name if known else "", tuple(map(_raised_through, raised.frames)))
     others = (one for one in threads if one.lwp != raised.thread)
-    circumstances = _circumstances(raised.process)
     return Aftermath(
         "exception",
         wanted.name,
         wanted.command,
-        *circumstances,
+        *_circumstances(raised.process),
         raised.what,
         (where, *others),
         traceback=raised.traceback,
@@ -75,20 +69,25 @@ def _raised_through(frame: RaisedFrame) -> Frame:
     return replace(shown, variables=() if shown.plumbing else frame.variables)
 
 
-def of_hang(wanted: Reported, process: int, what: str) -> Aftermath:
-    """A process that does not go on; it runs on afterwards."""
-    before = process_state.processor_times(process)
-    time.sleep(_A_WHILE)
-    after = process_state.processor_times(process)
-    busy = tuple((lwp, 1.0) for lwp, spent in after.items() if spent - before.get(lwp, spent) > _A_WHILE / 2)
+def of_hang(wanted: Reported, process: int, what: str, busy: Busy) -> Aftermath:
+    """A process that does not go on; it runs on afterwards. ``busy``: its threads that compute."""
     try:
         threads, _ = dump_by_gdb(process, thread=None, limit=MAX_FRAMES, variables=True)
         note = ""
     except HarnessError as error:
-        threads, note = read_stacks(process).threads, _without_gdb(error)
+        threads, unread = _threads(process)
+        note = unread or _without_gdb(error)
     circumstances = _circumstances(process)
     doing = of_rank(Rank(None, circumstances[1], process, 0, wanted.name, threads=threads, busy=busy)).sentence
     return Aftermath("hang", wanted.name, wanted.command, *circumstances, f"{what}: it {doing}", threads, note=note)
+
+
+def _threads(process: int) -> tuple[tuple[ThreadStack, ...], str]:
+    """The stacks as the kernel alone shows them, or none and why."""
+    try:
+        return read_stacks(process).threads, ""
+    except HarnessError as error:
+        return (), f"without stacks: {error.message}"
 
 
 def _without_gdb(error: HarnessError) -> str:

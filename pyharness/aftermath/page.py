@@ -18,6 +18,7 @@ if TYPE_CHECKING:
 _SCRIPTS = (
     "page/units.js",
     "page/theme.js",
+    "page/hits.js",
     *(f"aftermath_page/{name}.js" for name in ("threads", "search", "keys")),
     "page/keyboard.js",
     "aftermath_page/main.js",

@@ -17,14 +17,17 @@ from contextlib import suppress
 from typing import TYPE_CHECKING
 
 from pyharness.aftermath import gathering, job, writing
+from pyharness.host.process_state import processor_times
 from pyharness.model.errors import HarnessError
 from pyharness.model.text.visible import say
 from pyharness.protocol.aftermath import Reported
 from pyharness.protocol.codec import decode
+from pyharness.ranks.looking import busy_threads
 from pyharness.reading.live.process import LiveProcess
 from pyharness.reading.process.memory import UnreadableError
 
 if TYPE_CHECKING:
+    from pyharness.ranks.looking import Busy
     from pyharness.reading.python.threads import Python, PythonThread
 
     Standing = tuple[tuple[int, int | None, tuple[int, ...]], ...]
@@ -33,6 +36,8 @@ _LOOKS = 10
 """In the time after which it hangs."""
 _SHORTEST, _LONGEST = 0.1, 5.0
 """Seconds from one look to the next."""
+_ERRORS = 2
+"""The descriptor that reports are announced on."""
 _INNERMOST = 60
 """Frames that are compared: of a deep recursion the others stand, too, while these do."""
 
@@ -52,27 +57,31 @@ def _leave_streams() -> None:
     nothing = os.open(os.devnull, os.O_RDWR)
     for stream in (0, 1):
         os.dup2(nothing, stream)
-    os.closerange(3, os.sysconf("SC_OPEN_MAX"))
+    for name in os.listdir("/proc/self/fd"):  # noqa: PTH208  (a number each; the limit may be a billion)
+        if int(name) > _ERRORS:
+            with suppress(OSError):  # the folder itself is closed by now
+                os.close(int(name))
 
 
 def _watch(wanted: Reported, process: int, seconds: float) -> None:
     end = os.pidfd_open(process)
     wait = min(max(seconds / _LOOKS, _SHORTEST), _LONGEST)
     before: Standing = ()
-    since, is_told = time.monotonic(), False
+    since, is_told, spent = time.monotonic(), False, processor_times(process)
     with LiveProcess(process) as looked:
         while not select.select([end], [], [], wait)[0]:
             now = _standing(looked)
             if not now or now != before:
-                before, since, is_told = now, time.monotonic(), False
-            elif not is_told and time.monotonic() - since >= seconds:
+                before, since, is_told, spent = now, time.monotonic(), False, processor_times(process)
+            elif not is_told and (stood := time.monotonic() - since) >= seconds:
                 is_told = True
-                _report(wanted, process, time.monotonic() - since)
+                _report(wanted, process, stood, busy_threads(spent, processor_times(process), stood))
 
 
-def _report(wanted: Reported, process: int, stood: float) -> None:
+def _report(wanted: Reported, process: int, stood: float, busy: Busy) -> None:
+    what = f"its main thread has stood at one place for {stood:.0f} s"
     try:
-        found = gathering.of_hang(wanted, process, f"its main thread has stood at one place for {stood:.0f} s")
+        found = gathering.of_hang(wanted, process, what, busy)
         writing.tell(found, writing.write(found, wanted.folder))
         job.report(wanted.folder, found)
     except HarnessError as error:

@@ -20,9 +20,12 @@ def watch_crashes(command: Sequence[str], environment: Mapping[str, str], *, rea
     load("_guard").watch_crashes(_words(command), _variables(environment), reader)
 
 
-def renew_crash_watch() -> None:
-    """Be told of crashes first again, where others have taken the handlers; they are told afterwards."""
-    load("_guard").renew_crash_watch()
+def renew_crash_watch(*, alone: bool = False) -> None:
+    """Be told of crashes first again, where others have taken the handlers; they are told afterwards.
+
+    ``alone``: they have left the handlers, and are told nothing.
+    """
+    load("_guard").renew_crash_watch(alone)
 
 
 def wait_for_unseen(process: int) -> int:

@@ -22,11 +22,13 @@ from pyharness.model.ranks.rank import Rank
 from pyharness.reading.live.rank import read_rank, recorded
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Mapping
 
     from pyharness.model.ranks.rank import State
     from pyharness.ranks.finding import FoundJob, Member
     from pyharness.ranks.processes import Process
+
+    Busy = tuple[tuple[int, float], ...]
 
 SHORTEST = 0.5
 """Seconds from the first look to the last: what moves is seen to move."""
@@ -66,14 +68,15 @@ def _motion(pid: int) -> _Motion:
 
 
 def _with_motion(seconds: float, rank: Rank, before: _Motion, after: _Motion) -> Rank:
-    shares = {
-        lwp: round((spent - before.seconds[lwp]) / seconds, 2)
-        for lwp, spent in after.seconds.items()
-        if lwp in before.seconds
-    }
-    busy = tuple((lwp, share) for lwp, share in shares.items() if share >= _A_TENTH)
+    busy = busy_threads(before.seconds, after.seconds, seconds)
     moved = before.calls is not None and after.calls is not None and before.calls != after.calls
     return replace(rank, busy=busy, moved=moved)
+
+
+def busy_threads(before: Mapping[int, float], after: Mapping[int, float], seconds: float) -> Busy:
+    """Threads that compute, each with its share of a core, by their processor times at two looks."""
+    shares = {lwp: round((spent - before[lwp]) / seconds, 2) for lwp, spent in after.items() if lwp in before}
+    return tuple((lwp, share) for lwp, share in shares.items() if share >= _A_TENTH)
 
 
 def _order(rank: Rank) -> tuple[bool, int, int]:

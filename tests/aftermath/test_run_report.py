@@ -4,6 +4,7 @@ import json
 import os
 import re
 import shutil
+import signal
 import subprocess
 import sys
 
@@ -88,6 +89,14 @@ def test_faulthandler_says_its_own_once(run, reports):
     assert len(reports("crash")) == 2
 
 
+def test_a_faulthandler_that_was_disabled_says_nothing_and_the_program_still_dies(run, reports):
+    """One from the start, and one that came behind us: there is nobody left whom the signal could be handed back to."""
+    for variables in ({"PYTHONFAULTHANDLER": "1"}, {}):
+        ended = run("disabled", **variables)
+        assert (ended.returncode, ended.stderr.count("Fatal Python error")) == (-signal.SIGSEGV, 0)
+    assert len(reports("crash")) == 2
+
+
 def test_a_worker_of_a_data_loader(run, reports):
     """torch's own handler in it is told behind us; the main process raises."""
     ended = run("worker")
@@ -102,16 +111,17 @@ def test_a_worker_of_a_data_loader(run, reports):
 def test_an_exception_has_its_variables(run, reports):
     ended = run("raises")
     assert ended.returncode == 1
-    assert ended.stderr.endswith("ValueError: 2 names of 2\n")
+    assert ended.stderr.endswith("ValueError: 2 names of 2, 1\n")
     (report,) = reports("exception")
-    assert report["what"] == "ValueError: 2 names of 2"
+    assert report["what"] == "ValueError: 2 names of 2, 1"
     frame = users_frame(report)
     assert (frame["function"], frame["line"]) == ("raises", line_of("raises", SCRIPT))
     assert dict(frame["variables"]) == {
         "weight": "Tensor float32 [2, 3] cpu [[1.0, 1.0, 1.0], [1.0, 1.0, 1.0]]",
         "names": "['a', Tensor float32 [1] cpu [0.0]]",
+        "kinds": "{<__main__.Rows object>: {1}}",
     }
-    assert report["traceback"].endswith("ValueError: 2 names of 2\n")
+    assert report["traceback"].endswith("ValueError: 2 names of 2, 1\n")
 
 
 def test_a_program_that_stands_is_a_hang_and_runs_on(run, reports):

@@ -1,6 +1,7 @@
 """Ends in a way of its argument, in code that a report has to name."""
 
 import ctypes
+import faulthandler
 import os
 import signal
 import sys
@@ -11,7 +12,7 @@ import torch
 
 
 class Faulty(torch.autograd.Function):
-    """Its backward reads what is not there."""
+    """A function whose backward reads what is not there."""
 
     @staticmethod
     def forward(ctx, x):
@@ -25,7 +26,10 @@ class Faulty(torch.autograd.Function):
 
 
 class Rows(torch.utils.data.Dataset):
-    """Its items cannot be read in a worker."""
+    """Items that cannot be read in a worker."""
+
+    def __repr__(self):
+        os._exit(7)  # a report runs no code of ours
 
     def __len__(self):
         return 4
@@ -48,6 +52,13 @@ def aborts():
 
 def sent():
     os.kill(os.getpid(), signal.SIGFPE)  # @sent
+
+
+def disabled():
+    if not faulthandler.is_enabled():
+        faulthandler.enable()
+    faulthandler.disable()
+    null()
 
 
 def in_thread():
@@ -74,7 +85,8 @@ def worker():
 
 def raises():
     weight, names = torch.ones(2, 3), ["a", torch.zeros(1)]
-    raise ValueError(f"{len(names)} names of {weight.dim()}")  # @raises
+    kinds = {Rows(): {1}}
+    raise ValueError(f"{len(names)} names of {weight.dim()}, {len(kinds)}")  # @raises
 
 
 def waits():

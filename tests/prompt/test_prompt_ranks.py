@@ -1,5 +1,6 @@
 """Ranks of a job at one prompt: some are debugged, the others take part, and no timeout ends a rank that waits."""
 
+import re
 import subprocess
 import sys
 from pathlib import Path
@@ -8,10 +9,12 @@ from types import SimpleNamespace
 import pytest
 from prompt_text import blocks
 
+from kit.command import PYHARNESS
 from kit.marks import place
 from kit.paths import PROGRAMS
 from kit.processes import carrying, ends_within
 from kit.ranked_job import free_port
+from kit.terminal import Terminal
 from pyharness.prompt.commands import all as _commands  # noqa: F401  (registers them)
 from pyharness.prompt.job.listing import completed
 
@@ -121,6 +124,25 @@ def test_the_prompt_goes_back_to_a_rank_that_stands_where_the_other_one_has_ende
     shown = blocks(done.stdout.replace("(ph rank 0)", "(ph)"))
     assert (shown["p rank + 20"].strip(), shown["p rank + 40"].strip()) == ("20", "40")
     assert "the program ended with exit code 0" in shown["rank 1"]
+
+
+def test_ctrl_c_twice_and_a_yes_end_the_job(environment, tmp_path):
+    script = tmp_path / "sleeps.py"
+    script.write_text("import os, time\nprint('process', os.getpid(), flush=True)\ntime.sleep(120)\n")
+    at = Terminal(
+        [*PYHARNESS, "debug", "--ranks", "0", "--", sys.executable, str(script)], {**environment, "RANK": "0"}
+    )
+    try:
+        at.wait_for("(ph rank 0)")
+        at.type("c\n")
+        at.wait_for("process ")
+        at.type("\x03\x03")
+        at.wait_for("rank 0 has not come to a stop yet. End the job?")
+        at.type("y\n")
+        assert at.ends() == 0
+        assert ends_within(int(re.search(r"process (\d+)", at.text)[1]), 5)
+    finally:
+        at.end()
 
 
 def test_detach_leaves_the_job_which_has_its_own_timeout_again(job, tmp_path):

@@ -6,7 +6,6 @@ from test_page import Parts
 
 from pyharness.aftermath.page import page
 from pyharness.aftermath.writing import name_of
-from pyharness.model.results.aftermath import aftermath_from_json
 
 
 def test_threads_frames_and_variables():
@@ -30,8 +29,3 @@ def test_a_name_of_the_programs_is_no_path():
     report = a_report("../../etc/passwd <b>")
     assert "/" not in name_of(report)
     assert " " not in name_of(report)
-
-
-def test_it_is_read_back():
-    report = a_report()
-    assert aftermath_from_json(report.to_json()) == report

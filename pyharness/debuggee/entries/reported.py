@@ -65,6 +65,7 @@ class Reporter:
         allow_ptrace(launcher)  # each rank's reporter looks at all ranks
         watch_crashes(_words("aftermath", self._reported), self._environment, reader=launcher)
         faulthandler.enable = _first_again(faulthandler.enable)
+        faulthandler.disable = _first_again(faulthandler.disable, leaves=True)
         if seconds:
             words = [*_words("hangs", self._reported), str(self._owner), str(seconds)]
             watcher = start_unseen(words, self._environment)
@@ -89,8 +90,8 @@ class Reporter:
             if not self._is_rank:
                 allow_ptrace(process)
             wait_for_unseen(process)
-        except (HarnessError, OSError) as failed:
-            say(f"no report: {failed}")
+        except Exception as failed:  # noqa: BLE001  (no memory, say: the program's own exception is what counts)
+            say(f"no report: {failed or type(failed).__name__}")
         finally:
             os.close(descriptor)
 
@@ -100,19 +101,19 @@ def _words(program: str, reported: Reported) -> list[str]:
     return [python, "-I", _START, program, json.dumps(encode(reported))]
 
 
-def _first_again(enable: Callable[..., Any]) -> Callable[..., Any]:
-    """Whoever takes the handlers of crashes is told of one behind us: while the stack is as it was."""
+def _first_again(function: Callable[..., Any], *, leaves: bool = False) -> Callable[..., Any]:
+    """A function that takes the handlers of crashes, or ``leaves`` them: we are told first, while the stack stands."""
 
-    @functools.wraps(enable)
-    def enables(*arguments: Any, **named: Any) -> Any:
+    @functools.wraps(function)
+    def calls(*arguments: Any, **named: Any) -> Any:
         from pyharness.native.crash_watch import renew_crash_watch
 
         try:
-            return enable(*arguments, **named)
+            return function(*arguments, **named)
         finally:
-            renew_crash_watch()
+            renew_crash_watch(alone=leaves)
 
-    return enables
+    return calls
 
 
 def _stay_first_in_workers(module: ModuleType) -> None:

@@ -6,12 +6,14 @@ import os
 import reprlib
 import sys
 import traceback
+from itertools import islice
 from typing import TYPE_CHECKING, Any
 
 from pyharness.debuggee.unpatched import threading
 from pyharness.protocol.aftermath import Raised, RaisedFrame
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
     from types import FrameType, TracebackType
 
 _OUTER, _INNER = 20, 40
@@ -77,11 +79,31 @@ def _class(kind: type) -> str:
 
 
 class _OnlyPlain(reprlib.Repr):
-    """Elements that are not Python's own are told by their class: their ``__repr__`` is the program's code."""
+    """Elements that are not Python's own are told by their class: their ``__repr__`` and ``__lt__`` are not called."""
 
     def repr1(self, x: Any, level: int) -> str:
         """Text of a value within others."""
         return super().repr1(x, level) if type(x) in _PLAIN else text_of(x)
+
+    def repr_set(self, x: Any, level: int) -> str:
+        """A set in its own order: ``reprlib`` sorts it."""
+        return f"{{{self._some(x, level, self.maxset)}}}" if x else "set()"
+
+    def repr_frozenset(self, x: Any, level: int) -> str:
+        """A frozenset likewise."""
+        return f"frozenset({{{self._some(x, level, self.maxfrozenset)}}})"
+
+    def repr_dict(self, x: Any, level: int) -> str:
+        """A dictionary in its own order."""
+        pairs = (f"{self.repr1(key, level - 1)}: {self.repr1(value, level - 1)}" for key, value in x.items())
+        return f"{{{_joined(pairs, len(x), self.maxdict) if level > 0 else '...'}}}"
+
+    def _some(self, values: Any, level: int, most: int) -> str:
+        return _joined((self.repr1(each, level - 1) for each in values), len(values), most) if level > 0 else "..."
+
+
+def _joined(texts: Iterator[str], count: int, most: int) -> str:
+    return ", ".join([*islice(texts, most), *(["..."] if count > most else [])])
 
 
 _REPR = _OnlyPlain()

@@ -5,11 +5,11 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any, Literal
 
 from pyharness.model.frozen import frozen
-from pyharness.model.threads import ThreadStack, thread_from_json
 from pyharness.model.user_code import is_users_frame
 
 if TYPE_CHECKING:
     from pyharness.model.frames import Frame
+    from pyharness.model.threads import ThreadStack
 
 Kind = Literal["crash", "exception", "hang"]
 VERSION = 1
@@ -66,10 +66,3 @@ class Aftermath:
             "note": self.note,
             "threads": [thread.to_json() for thread in self.threads],
         }
-
-
-def aftermath_from_json(data: dict[str, Any]) -> Aftermath:
-    """The report that ``Aftermath.to_json`` wrote."""
-    threads = tuple(thread_from_json(one) for one in data["threads"])
-    kept = {key: data[key] for key in ("kind", "name", "pid", "host", "time", "rank", "what", "traceback", "note")}
-    return Aftermath(**kept, command=tuple(data["command"]), threads=threads)

@@ -48,7 +48,6 @@ class Rank:
         self.pid = child.pid
         self.state = "starts"
         """``starts``, ``runs``, ``stands`` or ``over``."""
-        self.question = ""
         self.noticed = False
         """Whether a person was told of its stop."""
         self._tell = tell
@@ -137,8 +136,8 @@ class Rank:
         return line
 
     def asks(self, question: str) -> bool:
-        """Whether the person says yes."""
-        self.question = question
+        """Whether the person says yes; the job asks in words of its own."""
+        del question
         self._tell("asks", self)
         return self._answers.get()
 

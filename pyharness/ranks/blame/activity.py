@@ -18,6 +18,10 @@ if TYPE_CHECKING:
     from pyharness.model.threads import ThreadStack
 
 
+_AT_AN_END = {"crashed", "raised"}
+"""Kinds whose text ends with what somebody else has said."""
+
+
 @frozen
 class Activity:
     """What a thread does, and where."""
@@ -34,7 +38,8 @@ class Activity:
     @property
     def sentence(self) -> str:
         """The predicate with its place."""
-        return f"{self.text} in {self.place}" if self.place else self.text
+        joint = ", in" if self.kind in _AT_AN_END else " in"
+        return f"{self.text}{joint} {self.place}" if self.place else self.text
 
 
 _STATES = {
@@ -53,9 +58,9 @@ _ENDING = {"ends", "prints an exception"}
 def of_rank(rank: Rank) -> Activity:
     """What the main thread of a rank does; what the process as a whole is comes first."""
     if crashed := next((one for one in rank.threads if one.signal), None):
-        return Activity("crashed", f"has crashed: {crashed.signal},", _place(crashed.frames))
+        return Activity("crashed", f"has crashed: {crashed.signal}", _place(crashed.frames))
     if rank.state == "raised":
-        return Activity("raised", f"has raised {rank.raised},", _place(rank.main.frames) if rank.main else "")
+        return Activity("raised", f"has raised {rank.raised}", _place(rank.main.frames) if rank.main else "")
     if rank.state in _STATES:
         seen = of_thread(rank, rank.main) if rank.main else None
         return Activity(rank.state, _STATES[rank.state], seen.place if seen else "")

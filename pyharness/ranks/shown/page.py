@@ -23,6 +23,7 @@ if TYPE_CHECKING:
 _SCRIPTS = (
     "page/units.js",
     "page/theme.js",
+    "page/hits.js",
     *(f"ranks_page/{name}.js" for name in ("tree", "matrix", "details", "search", "keys")),
     "page/keyboard.js",
     "ranks_page/main.js",

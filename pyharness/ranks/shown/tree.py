@@ -88,7 +88,7 @@ def _last(rank: Rank, wait: Wait | None) -> Step:
     seen, note = of_rank(rank), _node(rank)
     if wait is None or seen.kind not in {"collective", "store"}:
         what = called(rank.main.frames) if rank.main and seen.kind == "collective" else ""
-        text = f"waits in {what}" if what else seen.text.rstrip(",")
+        text = f"waits in {what}" if what else seen.text
         return Step(f"{text}{f' ({rank.note})' if rank.note else ''}", note=note, style="warn")
     of = shapes_text(wait.collective) if wait.collective else ""
     return Step(f"waits in {wait.what}{f'  {of}' if of else ''}", note=note, style="heading")
