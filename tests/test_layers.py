@@ -29,7 +29,7 @@ ALWAYS = (*AT_RUN_TIME, "types")
 SHARED = {"host", "model", "protocol"}
 """What every process reads; ``protocol`` stands on ``model``, which asks ``host`` for files and folders."""
 ANYTHING = {"native", "fx", "inspect", "debuggee", "gdbmi", "debugger", "dap", "session", "report", "cli"}
-ANYTHING |= {"doctor", "project", "dapwire", "engine", "reading", "prompt", "ranks", "aftermath"}
+ANYTHING |= {"doctor", "project", "dapwire", "engine", "reading", "prompt", "ranks", "aftermath", "pytest_plugin"}
 ALLOWED = {
     "host": set(),
     "model": set(),
@@ -51,6 +51,7 @@ ALLOWED = {
     "ranks": {"reading", "debugger", "report"},
     "report": set(),
     "aftermath": {"debugger", "ranks", "reading", "report"},
+    "pytest_plugin": {"debuggee"},
     "doctor": {"gdbmi", "debugger", "reading", "engine"},
     "project": set(),
     "cli": ANYTHING,

@@ -28,6 +28,8 @@ constexpr size_t kNumbers = 5;
 constexpr size_t kDigits = 21; // of 64 bits, with the 0 behind them
 constexpr size_t kStackSize = 64 << 10;
 constexpr size_t kOtherStackSize = 128 << 10;
+// What the command exits with where nobody behind us shall be told.
+constexpr int kAllIsSaid = 3;
 constexpr long kPoll = 20'000'000; // nanoseconds
 
 size_t count_of(const Words& words) {
@@ -173,7 +175,8 @@ uint64_t as_number(const void* address) {
   return reinterpret_cast<uintptr_t>(address);
 }
 
-void tell(Command* command, int signal, const siginfo_t& info) {
+// Whether others shall hear of the signal, too.
+bool tell(Command* command, int signal, const siginfo_t& info) {
   command->append(
       {static_cast<uint64_t>(getpid()),
        static_cast<uint64_t>(this_thread()),
@@ -181,11 +184,13 @@ void tell(Command* command, int signal, const siginfo_t& info) {
        static_cast<uint64_t>(static_cast<uint32_t>(info.si_code)),
        as_number(info.si_addr)});
   const pid_t child = started(command, child_stack.data(), child_stack.size());
-  if (child > 0) {
-    const pid_t allowed = reader_process.load();
-    prctl(PR_SET_PTRACER, allowed != 0 ? allowed : child, 0, 0, 0);
-    waited(child);
+  if (child <= 0) {
+    return true;
   }
+  const pid_t allowed = reader_process.load();
+  prctl(PR_SET_PTRACER, allowed != 0 ? allowed : child, 0, 0, 0);
+  const int status = waited(child);
+  return !WIFEXITED(status) || WEXITSTATUS(status) != kAllIsSaid;
 }
 
 size_t index_of(int signal) {
@@ -196,17 +201,21 @@ size_t index_of(int signal) {
   return index;
 }
 
-// Of several threads that crash, the first is told of.
-void tell_once(Command* command, int signal, const siginfo_t& info) {
+// Of several threads that crash, the first is told of. Whether others shall
+// hear of the signal, too.
+bool tell_once(Command* command, int signal, const siginfo_t& info) {
   pid_t teller = 0;
   if (crashed.compare_exchange_strong(teller, this_thread())) {
-    tell(command, signal, info);
+    const bool is_for_others = tell(command, signal, info);
     crashed.store(0);
-  } else if (teller != this_thread()) { // else: it crashed as it told
+    return is_for_others;
+  }
+  if (teller != this_thread()) { // else: it crashed as it told
     while (crashed.load() != 0) {
       sleep_shortly();
     }
   }
+  return true;
 }
 
 void on_crash(int signal, siginfo_t* info, void* context) {
@@ -217,10 +226,16 @@ void on_crash(int signal, siginfo_t* info, void* context) {
     pass_on(first_actions[index], signal, info, context, was_sent);
     return;
   }
-  tell_once(wanted.load(std::memory_order_acquire), signal, *info);
+  const bool is_for_others =
+      tell_once(wanted.load(std::memory_order_acquire), signal, *info);
   errno = before;
   handing_on.store(this_thread());
-  pass_on(previous_actions[index], signal, info, context, was_sent);
+  pass_on(
+      is_for_others ? previous_actions[index] : first_actions[index],
+      signal,
+      info,
+      context,
+      was_sent);
   handing_on.store(0);
 }
 

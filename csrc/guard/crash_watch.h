@@ -17,7 +17,8 @@ struct Words {
 // this process comes to a SIGSEGV, SIGBUS, SIGFPE, SIGILL or SIGABRT that
 // nobody else handles, and in children that it forks. Appended are five
 // numbers: process, thread, signal, si_code and the address. The thread waits
-// until that process has ended; then the program dies as it would have. Said
+// until that process has ended; then the program dies as it would have; where
+// that has exited with 3, without a word of handlers that came since. Said
 // again, the command is replaced. Where Yama asks who may trace this process,
 // it is `reader` with what descends from it; 0 for the process that is started.
 // False, with errno, where the kernel refuses.

@@ -8,26 +8,37 @@ from __future__ import annotations
 import json
 import os
 import sys
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from pyharness.aftermath import gathering, job, writing
+from pyharness.aftermath.output import captured
 from pyharness.debugger.gdb_reading import Fault
 from pyharness.model.errors import HarnessError
 from pyharness.model.text.visible import say
-from pyharness.protocol.aftermath import Raised, Reported
+from pyharness.protocol.aftermath import NOTHING, Raised, Reported, read_now
 from pyharness.protocol.codec import decode
 
 if TYPE_CHECKING:
     from pyharness.model.results.aftermath import Aftermath
 
 
+_ALL_IS_SAID = 3
+"""Python's own handler need not say where it crashed: csrc/guard/crash_watch.h."""
+
+
 def main() -> int:
     """Write the report; 1 where it cannot be written."""
     wanted = decode(Reported, json.loads(sys.argv[1]), "the report")
     numbers = [int(word) for word in sys.argv[2:]]
+    now = read_now(wanted.test) if wanted.test else NOTHING
     try:
-        found = _found(wanted, numbers)
-        writing.tell(found, writing.write(found, wanted.folder))
+        found = _found(replace(wanted, name=now.name or wanted.name), numbers)
+        found = replace(found, output=captured(found.pid)) if now.doing else found
+        file = writing.write(found, wanted.folder)
+        if now.doing:  # pytest tells of its tests
+            return _ALL_IS_SAID
+        writing.tell(found, file)
         job.report(wanted.folder, found)
     except HarnessError as error:
         say(str(error))

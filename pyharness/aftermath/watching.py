@@ -17,6 +17,7 @@ from contextlib import suppress
 from typing import TYPE_CHECKING
 
 from pyharness.aftermath import gathering, job, writing
+from pyharness.aftermath.unseen import leave_streams
 from pyharness.host.process_state import processor_times
 from pyharness.model.errors import HarnessError
 from pyharness.model.text.visible import say
@@ -36,31 +37,18 @@ _LOOKS = 10
 """In the time after which it hangs."""
 _SHORTEST, _LONGEST = 0.1, 5.0
 """Seconds from one look to the next."""
-_ERRORS = 2
-"""The descriptor that reports are announced on."""
 _INNERMOST = 60
 """Frames that are compared: of a deep recursion the others stand, too, while these do."""
 
 
 def main() -> int:
     """Watch until the program ends."""
-    _leave_streams()
+    leave_streams()
     wanted = decode(Reported, json.loads(sys.argv[1]), "the report")
     process, seconds = int(sys.argv[2]), float(sys.argv[3])
     with suppress(OSError):  # it has ended
         _watch(wanted, process, seconds)
     return 0
-
-
-def _leave_streams() -> None:
-    """Nobody shall wait for the end of the program's output because of this process."""
-    nothing = os.open(os.devnull, os.O_RDWR)
-    for stream in (0, 1):
-        os.dup2(nothing, stream)
-    for name in os.listdir("/proc/self/fd"):  # noqa: PTH208  (a number each; the limit may be a billion)
-        if int(name) > _ERRORS:
-            with suppress(OSError):  # the folder itself is closed by now
-                os.close(int(name))
 
 
 def _watch(wanted: Reported, process: int, seconds: float) -> None:

@@ -43,7 +43,8 @@ def write_files(folder: Path, name: str, text: str, as_json: str, html: str) -> 
 def name_of(found: Aftermath) -> str:
     """A name for its files: what happened, the rank, the program, the process."""
     rank = f"-rank{found.rank}" if found.rank is not None else ""
-    program = _NO_NAME.sub("_", Path(found.name).name)[:_MAX_NAME].strip("._") or "program"
+    last = found.name.rpartition("::")[2] if "::" in found.name else Path(found.name).name
+    program = _NO_NAME.sub("_", last)[:_MAX_NAME].strip("._") or "program"
     return f"{found.kind}{rank}-{program}-{found.pid}"
 
 

@@ -23,6 +23,7 @@ PROGRAMS = {
     "hashseeds": "fx.hashseeds.child",
     "aftermath": "aftermath.reporter",
     "hangs": "aftermath.watching",
+    "deadlines": "aftermath.deadlines",
     "verb": "cli.went_over",
 }
 """What the controller calls each program → its module in ``pyharness``."""

@@ -2,7 +2,11 @@
 
 from __future__ import annotations
 
+import json
+from pathlib import Path
+
 from pyharness.model.frozen import frozen
+from pyharness.protocol.codec import decode
 
 
 @frozen
@@ -15,8 +19,34 @@ class Reported:
     """The program's, for people."""
     command: tuple[str, ...]
     """The program's command line, from its script on."""
+    test: str = ""
+    """The path of a file with a ``Now``, where it runs tests; empty for other programs."""
     raised: int | None = None
     """The descriptor of a file with a ``Raised``; ``None`` where a signal ends the program: numbers follow then."""
+
+
+@frozen
+class Now:
+    """What a process that runs tests is at."""
+
+    doing: str
+    """``"test"``, ``"collection"``, or empty for neither."""
+    name: str
+    """pytest's id of the test, or of the file that it collects from."""
+    until: float
+    """When that has taken too long, of ``time.monotonic``; 0 for never."""
+
+
+NOTHING = Now("", "", 0.0)
+
+
+def read_now(path: str) -> Now:
+    """What a process is at; nothing where it has not begun."""
+    try:
+        text = Path(path).read_text(encoding="utf-8", errors="replace")
+        return decode(Now, json.loads(text), "what the tests are at")
+    except (OSError, ValueError):
+        return NOTHING
 
 
 @frozen

@@ -93,6 +93,13 @@ def site_kernel(*flags: str) -> Path:
     return _with_our_headers("site_kernel.cpp", *flags)
 
 
+def faults() -> Path:
+    """A plain library whose functions crash and hang."""
+    source = PROGRAMS / "faults.cpp"
+    command = ["-std=c++17", "-O0", "-pthread", *_LIBRARY_FLAGS, str(source)]
+    return once(BUILT / f"faults-{_key(source.read_bytes())}.so", lambda made: _compile(made, command))
+
+
 # Nothing of torch is linked: what the headers would call is dropped with the functions that call it.
 _HEADERS_ALONE = (
     *("-fno-access-control", "-O1", "-ffunction-sections", "-fdata-sections"),

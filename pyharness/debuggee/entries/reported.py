@@ -33,44 +33,54 @@ _WORKERS = "torch.utils.data._utils.signal_handling"
 def main() -> int:
     """Become the script, with somebody to tell of its end."""
     from pyharness.debuggee.entries import entry
-    from pyharness.debuggee.watched.imports import after_import
 
     folder, seconds = sys.argv[2:4]
     del sys.argv[2:4]
-    reporter = Reporter(folder, tuple(sys.argv[2:]))
+    command = tuple(sys.argv[2:])
+    reporter = Reporter(Reported(folder, command[1] if command[0] == "-m" else command[0], command))
     try:
-        reporter.begin(float(seconds))
+        reporter.begin()
+        if float(seconds):
+            reporter.watch("hangs", seconds)
     except (HarnessError, OSError) as error:
         say(f"no report will be written: {error}")
         return entry.main()
-    after_import(_WORKERS, _stay_first_in_workers)
     return entry.main(reporter.raised)
 
 
 class Reporter:
     """Has a process of ours read this one and write the report."""
 
-    def __init__(self, folder: str, command: tuple[str, ...]) -> None:
-        name = command[1] if command[0] == "-m" else command[0]
-        self._reported = Reported(folder, name, command)
+    def __init__(self, reported: Reported) -> None:
+        self._reported = reported
         self._is_rank = told_rank(os.environ) is not None
         self._environment = {name: value for name, value in os.environ.items() if name not in _NOT_THEIRS}
         self._owner = os.getpid()
 
-    def begin(self, seconds: float) -> None:
-        """Be told of crashes from now on, and of hangs of so many seconds, unless that is 0."""
-        from pyharness.native.crash_watch import start_unseen, watch_crashes
+    @property
+    def folder(self) -> str:
+        """Where the reports are."""
+        return self._reported.folder
+
+    def begin(self) -> None:
+        """Be told of crashes from now on."""
+        from pyharness.debuggee.watched.imports import after_import
+        from pyharness.native.crash_watch import watch_crashes
 
         launcher = os.getppid() if self._is_rank else 0
         allow_ptrace(launcher)  # each rank's reporter looks at all ranks
         watch_crashes(_words("aftermath", self._reported), self._environment, reader=launcher)
         faulthandler.enable = _first_again(faulthandler.enable)
         faulthandler.disable = _first_again(faulthandler.disable, leaves=True)
-        if seconds:
-            words = [*_words("hangs", self._reported), str(self._owner), str(seconds)]
-            watcher = start_unseen(words, self._environment)
-            if not launcher:
-                allow_ptrace(watcher)
+        after_import(_WORKERS, _stay_first_in_workers)
+
+    def watch(self, program: str, *words: str) -> None:
+        """Have a program of ours look from beside whether this one goes on."""
+        from pyharness.native.crash_watch import start_unseen
+
+        watcher = start_unseen([*_words(program, self._reported), str(self._owner), *words], self._environment)
+        if not self._is_rank:
+            allow_ptrace(watcher)
 
     def raised(self, error: BaseException) -> None:
         """Write of an exception that nobody has caught; not of Ctrl-C."""

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any, Literal
 
 from pyharness.model.frozen import frozen
+from pyharness.model.threads import thread_from_json
 from pyharness.model.user_code import is_users_frame
 
 if TYPE_CHECKING:
@@ -37,6 +38,8 @@ class Aftermath:
     """The one that it is about comes first, with variables."""
     traceback: str = ""
     """What Python prints of an exception; empty for none."""
+    output: str = ""
+    """What a test had printed by then, where pytest has kept it."""
     note: str = ""
     """What could not be read, and why; empty where all was."""
 
@@ -63,6 +66,25 @@ class Aftermath:
             "what": self.what,
             "frame": frame.to_json() if frame else None,
             "traceback": self.traceback,
+            "output": self.output,
             "note": self.note,
             "threads": [thread.to_json() for thread in self.threads],
         }
+
+
+def aftermath_from_json(data: dict[str, Any]) -> Aftermath:
+    """The report that ``Aftermath.to_json`` wrote."""
+    return Aftermath(
+        data["kind"],
+        data["name"],
+        tuple(data["command"]),
+        data["pid"],
+        data["host"],
+        data["time"],
+        data["rank"],
+        data["what"],
+        tuple(thread_from_json(thread) for thread in data["threads"]),
+        traceback=data["traceback"],
+        output=data["output"],
+        note=data["note"],
+    )

@@ -57,12 +57,21 @@ def report_lines(found: Aftermath) -> Iterator[Line]:
     for thread in found.threads[:1]:
         yield Line("")
         yield from format_threads([thread], PLAIN)
+    yield from output_lines(found)
     others = found.threads[1:]
     if others:
         yield Line("")
         yield Line("The other threads", "heading")
         yield Line("")
         yield from format_threads(others, PLAIN)
+
+
+def output_lines(found: Aftermath) -> Iterator[Line]:
+    """What a test had printed."""
+    if found.output:
+        yield Line("")
+        yield Line("Captured output", "heading")
+        yield from (Line(text) for text in found.output.rstrip("\n").split("\n"))
 
 
 def _without_variables(thread: ThreadStack) -> list[Frame]:

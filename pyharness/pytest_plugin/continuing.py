@@ -1,0 +1,133 @@
+"""Goes on behind a process that a test has ended: what is done is told again, without a word, and the rest is run."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+from pyharness.pytest_plugin.reports import of_process
+from pyharness.pytest_plugin.shown import death_of, location_of
+from pyharness.pytest_plugin.supervisor import Ended
+
+if TYPE_CHECKING:
+    from pyharness.pytest_plugin.files import Journal
+    from pyharness.pytest_plugin.shown import Death
+
+TOLD_AGAIN = "is_told_again"
+"""Marks a report that another process has written down."""
+_PHASES = ("setup", "call", "teardown")
+
+
+class Continuing:
+    """Plugin of each process behind the first."""
+
+    def __init__(self, journal: Journal, folder: str) -> None:
+        self._entries = list(journal.read())
+        self._folder = folder
+        self._deaths = [data for kind, data in self._entries if kind == "death"]
+        self._is_told = False
+        self._is_silent = False
+
+    @pytest.hookimpl(tryfirst=True)
+    def pytest_configure(self, config: pytest.Config) -> None:
+        """Do not say again what the first process has said."""
+        config.option.no_header = True
+
+    @pytest.hookimpl(trylast=True)
+    def pytest_sessionstart(self, session: pytest.Session) -> None:
+        """Say why there is another beginning."""
+        terminal = session.config.pluginmanager.get_plugin("terminalreporter")
+        if terminal is not None:
+            last = self._deaths[-1]
+            what = "imported" if last["doing"] == "collection" else "ran"
+            terminal.write_line(
+                f"\npyharness: a fresh process goes on; the one before ended as it {what} {last['name']}"
+            )
+
+    @pytest.hookimpl(tryfirst=True)
+    def pytest_make_collect_report(self, collector: pytest.Collector) -> pytest.CollectReport | None:
+        """Do not import again what has ended a process."""
+        for death in self._deaths:
+            if death["doing"] == "collection" and death["name"] == collector.nodeid:
+                return pytest.CollectReport(collector.nodeid, "failed", self._shown(death), [])
+        return None
+
+    @pytest.hookimpl(tryfirst=True)
+    def pytest_runtestloop(self, session: pytest.Session) -> None:
+        """Leave what is done; one of these stays, in whose place it is told."""
+        done = {name for name in map(_name_of, self._entries) if name}
+        if not done:
+            return
+        told = [item for item in session.items if item.nodeid in done]
+        session.items[:] = [*told[-1:], *(item for item in session.items if item.nodeid not in done)]
+
+    @pytest.hookimpl(tryfirst=True)
+    def pytest_runtest_protocol(self, item: pytest.Item) -> bool | None:
+        """Tell what is done in place of the first test; and run that where it is none of these."""
+        if self._is_told:
+            return None
+        self._is_told = True
+        done = {name for name in map(_name_of, self._entries) if name}
+        self._tell(item)
+        return True if item.nodeid in done else None
+
+    @pytest.hookimpl(tryfirst=True)
+    def pytest_report_teststatus(self, report: pytest.TestReport, config: pytest.Config) -> Any:
+        """Count what is told again, and show nothing of it."""
+        if not self._is_silent:
+            return None
+        self._is_silent = False
+        category = config.hook.pytest_report_teststatus(report=report, config=config)[0]
+        self._is_silent = True
+        return category, "", ""
+
+    def _tell(self, item: pytest.Item) -> None:
+        """All reports, in their order; the last death is news, and shown."""
+        config, phases = item.config, dict[str, int]()
+        terminal = config.pluginmanager.get_plugin("terminalreporter")
+        shown: set[Any] = getattr(terminal, "_progress_nodeids_reported", set())  # else the percentage is of the rest
+        for kind, data in self._entries:
+            if kind == "report":
+                report = self._read(config, data)
+                phases[report.nodeid] = phases.get(report.nodeid, 0) + 1
+            elif data["doing"] == "test":
+                when = _PHASES[min(phases.get(data["name"], 0), 2)]
+                report = self._died(data, when, item if item.nodeid == data["name"] else None)
+            else:
+                continue
+            vars(report)[TOLD_AGAIN] = True
+            self._is_silent = data is not self._deaths[-1]
+            if not self._is_silent:
+                config.hook.pytest_runtest_logstart(nodeid=report.nodeid, location=report.location)
+            config.hook.pytest_runtest_logreport(report=report)
+            shown.add(getattr(report, "id", report.nodeid))
+        self._is_silent = False
+
+    def _read(self, config: pytest.Config, data: Any) -> pytest.TestReport:
+        if isinstance(data, dict):
+            return config.hook.pytest_report_from_serializable(config=config, data=data)  # type: ignore[no-any-return]
+        name, location, when, start, stop, duration = data
+        return pytest.TestReport(
+            name, tuple(location), {}, "passed", None, when, start=start, stop=stop, duration=duration
+        )
+
+    def _died(self, death: dict[str, Any], when: Any, item: pytest.Item | None) -> pytest.TestReport:
+        """A failed test, at the phase that it had come to."""
+        name = death["name"]
+        location = item.location if item else location_of(name)
+        return pytest.TestReport(
+            name, location, dict(item.keywords) if item else {}, "failed", self._shown(death), when
+        )
+
+    def _shown(self, death: dict[str, Any]) -> Death:
+        ended = Ended(death["pid"], death["code"])
+        return death_of(of_process(self._folder, death["name"], ended.pid), ended, death["name"])
+
+
+def _name_of(entry: tuple[str, Any]) -> str:
+    """The test that an entry of the journal is about; empty for none."""
+    kind, data = entry
+    if kind == "death":
+        return str(data["name"]) if data["doing"] == "test" else ""
+    return str(data["nodeid"] if isinstance(data, dict) else data[0])

@@ -1,0 +1,61 @@
+"""What processes of one run of tests know of each other: files of a private folder.
+
+``NAME.now``      what the process called NAME is at, and until when it may be
+``NAME.journal``  the reports of tests that are done, a line of JSON each
+"""
+
+from __future__ import annotations
+
+import json
+import os
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from pyharness.protocol.aftermath import NOTHING, Now
+from pyharness.protocol.codec import encode
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+MAIN = "main"
+"""The process that runs tests where there are no workers."""
+
+
+class NowFile:
+    """Says what this process is at; whoever reads it while it is written sees the whole of one or the other."""
+
+    def __init__(self, folder: str, name: str) -> None:
+        self.path = os.path.join(folder, f"{name}.now")  # noqa: PTH118  (before the user's own pathlib)
+        self._file = os.open(self.path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
+        self._length = 0
+
+    def say(self, now: Now = NOTHING) -> None:
+        """What it is at from now on."""
+        line = json.dumps(encode(now)).encode() + b"\n"
+        os.pwrite(self._file, line.ljust(self._length), 0)
+        self._length = max(self._length, len(line))
+
+
+class Journal:
+    """Writes and reads the reports of one process after the other."""
+
+    def __init__(self, folder: str, name: str = MAIN) -> None:
+        self.path = Path(folder) / f"{name}.journal"
+        self._file = -1
+
+    def write(self, kind: str, data: Any) -> None:
+        """One more; seen by others at once."""
+        if self._file < 0:
+            self._file = os.open(self.path, os.O_WRONLY | os.O_CREAT | os.O_APPEND | os.O_CLOEXEC, 0o600)
+        os.write(self._file, json.dumps([kind, data], default=str).encode("utf-8", "backslashreplace") + b"\n")
+
+    def read(self) -> Iterator[tuple[str, Any]]:
+        """All that were written; a line that was cut short is none."""
+        if not self.path.exists():
+            return
+        for line in self.path.read_text(encoding="utf-8", errors="replace").splitlines():
+            try:
+                kind, data = json.loads(line)
+            except ValueError:
+                continue
+            yield kind, data

@@ -1,0 +1,58 @@
+"""What pytest loads: the options; nothing else is imported before one of them asks for it."""
+
+from __future__ import annotations
+
+import os
+from typing import TYPE_CHECKING
+
+import pytest
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+_MARK = "pyharness(timeout=SECONDS): with --pyharness, how long this test may take; 0 for ever"
+_WORKER = "PYTEST_XDIST_WORKER"
+
+
+def pytest_addoption(parser: pytest.Parser) -> None:
+    """Options, and the same as keys of pytest's configuration file."""
+    group = parser.getgroup("pyharness", "native crashes and hangs as failed tests (pyharness)")
+    group.addoption(
+        "--pyharness",
+        action="store_true",
+        help="a native crash is a failed test with a report of both languages, and the tests behind it run",
+    )
+    group.addoption(
+        "--pyharness-timeout",
+        type=float,
+        metavar="SECONDS",
+        help="a test that takes longer has failed, also where native code hangs: all threads, and who waits for what",
+    )
+    group.addoption("--pyharness-report", metavar="DIR", help="keep the reports there, as text, JSON and a page")
+    parser.addini("pyharness", "as --pyharness", type="bool", default=False)
+    parser.addini("pyharness_timeout", "as --pyharness-timeout", default="0")
+
+
+@pytest.hookimpl(hookwrapper=True, tryfirst=True)
+def pytest_load_initial_conftests(early_config: pytest.Config) -> Iterator[None]:
+    """Begin before output is captured, and before the user's code is imported."""
+    if _is_wanted(early_config) and _WORKER not in os.environ:
+        from pyharness.pytest_plugin.beginning import begin
+
+        begin(early_config)
+    yield
+
+
+def pytest_configure(config: pytest.Config) -> None:
+    """Tell pytest of the marker; a worker of xdist begins here, where it has heard from its controller."""
+    config.addinivalue_line("markers", _MARK)
+    if _is_wanted(config) and hasattr(config, "workerinput"):
+        from pyharness.pytest_plugin.beginning import begin_worker
+
+        begin_worker(config)
+
+
+def _is_wanted(config: pytest.Config) -> bool:
+    options = config.known_args_namespace if not hasattr(config, "workerinput") else config.option
+    asks = options.pyharness or options.pyharness_timeout or options.pyharness_report
+    return bool(asks or config.getini("pyharness"))

@@ -1,0 +1,86 @@
+"""Waits for the process that runs the tests, and starts one behind it where a test has ended it.
+
+The first process of pytest forks before it has read any of the user's code: the child runs the tests, the parent
+waits. Each process that goes on is a fork of the same beginning: folder, environment, limits and descriptors are those
+that pytest was started with, whatever a test has made of them.
+"""
+
+from __future__ import annotations
+
+import ctypes
+import os
+import signal
+from typing import TYPE_CHECKING
+
+from pyharness.model.frozen import frozen
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from types import FrameType
+
+_PR_SET_PDEATHSIG = 1
+_ASKED = frozenset((signal.SIGINT, signal.SIGTERM, signal.SIGHUP, signal.SIGQUIT))
+"""Signals that somebody sends who wants the tests to end."""
+_HANDED_ON = (signal.SIGTERM, signal.SIGHUP, signal.SIGUSR1, signal.SIGUSR2)
+
+
+@frozen
+class Ended:
+    """How a process that ran tests has ended."""
+
+    pid: int
+    code: int
+    """The exit code, or minus the signal."""
+
+
+def supervise(goes_on: Callable[[Ended], bool], clear: Callable[[], None]) -> int:
+    """Fork: the child returns its number, from 0 on; the parent ends as the last child has ended.
+
+    ``goes_on``: whether tests are left to run behind a child. ``clear``: what is done before the end, but of a crash
+    behind all tests: its report stays.
+    """
+    number = 0
+    while True:
+        parent = os.getpid()
+        child = os.fork()
+        if not child:
+            _end_with(parent)
+            return number
+        ended = Ended(child, os.waitstatus_to_exitcode(_waited(child)))
+        if -ended.code in _ASKED or not goes_on(ended):
+            if ended.code >= 0:
+                clear()
+            _end_as(ended.code)
+        number += 1
+
+
+def _end_with(parent: int) -> None:
+    """No tests run on when pytest's own process is killed."""
+    ctypes.CDLL(None).prctl(_PR_SET_PDEATHSIG, signal.SIGKILL, 0, 0, 0)
+    if os.getppid() != parent:
+        os._exit(1)
+
+
+def _waited(child: int) -> int:
+    """The child's status; signals meanwhile are the child's."""
+
+    def hand_on(number: int, _frame: FrameType | None) -> None:
+        os.kill(child, number)
+
+    before = {number: signal.signal(number, hand_on) for number in _HANDED_ON}
+    for number in (signal.SIGINT, signal.SIGQUIT):  # a terminal sends them to the child, too
+        before[number] = signal.signal(number, lambda *_: None)
+    try:
+        return os.waitpid(child, 0)[1]
+    finally:
+        for number, handler in before.items():
+            signal.signal(number, handler)
+
+
+def _end_as(code: int) -> None:
+    """End as the child did, without pytest's own ways to end, which the child has gone."""
+    if code < 0:
+        if code != -signal.SIGKILL:
+            signal.signal(-code, signal.SIG_DFL)
+        os.kill(os.getpid(), -code)
+    os._exit(code & 0xFF)

@@ -1,0 +1,42 @@
+"""The controller of pytest-xdist: tells its workers where to write, and finds what one wrote before it died."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from pyharness.pytest_plugin.reports import Reports
+from pyharness.pytest_plugin.shown import death_of, location_of
+from pyharness.pytest_plugin.supervisor import Ended
+
+_ALL = 1_000_000
+INPUT = "pyharness"
+"""The key of what a worker is told."""
+
+
+class Workers:
+    """Plugin of the process that has workers, or has none."""
+
+    def __init__(self, folder: str, reports: str, seconds: float) -> None:
+        self._told = {"folder": folder, "reports": reports, "seconds": seconds}
+        self._reports = Reports(reports)
+
+    @pytest.hookimpl(tryfirst=True)
+    def pytest_configure(self, config: pytest.Config) -> None:
+        """Have each worker replaced that dies: xdist itself gives up at four times their number."""
+        if getattr(config.option, "maxworkerrestart", "") is None:
+            config.option.maxworkerrestart = str(_ALL)
+
+    @pytest.hookimpl(optionalhook=True)
+    def pytest_configure_node(self, node: Any) -> None:
+        """Tell a worker."""
+        node.workerinput[INPUT] = self._told
+
+    @pytest.hookimpl(optionalhook=True, tryfirst=True)
+    def pytest_handlecrashitem(self, crashitem: str, report: pytest.TestReport) -> None:
+        """Put what the worker wrote into the report of its crash, which is the test's own."""
+        report.when = "call"
+        report.location = location_of(crashitem)
+        for found in self._reports.new(crashitem):
+            report.longrepr = death_of(found, Ended(found.pid, -1), crashitem)

@@ -1,0 +1,52 @@
+"""A suite of tests of an extension, in which each fault is followed by a test that passes."""
+
+import ctypes
+import os
+import threading
+
+import pytest
+
+library, holding = (kind(os.environ["FAULTS"]) for kind in (ctypes.CDLL, ctypes.PyDLL))
+FAULTS = ("null_pointer", "wild_pointer", "divides", "traps", "aborts", "double_free", "terminates", "overflow")
+HANGS = {"locks_twice": holding, "spins": library}
+
+
+def harmless():
+    assert library.harmless(1) == 2
+
+
+@pytest.mark.parametrize("name", [*FAULTS, "in_native_thread"])
+def test_fault(name):
+    print(f"calls {name}")
+    getattr(library, name)(None, 0)  # @fault
+
+
+def test_behind_faults():
+    harmless()
+
+
+def test_in_thread():
+    thread = threading.Thread(target=library.wild_pointer)
+    thread.start()
+    thread.join()  # @in_thread
+
+
+def test_behind_thread():
+    harmless()
+
+
+@pytest.mark.pyharness(timeout=1)
+@pytest.mark.parametrize("name", HANGS)
+def test_hang(name):
+    getattr(HANGS[name], name)()  # @hang
+
+
+@pytest.mark.pyharness(timeout=1)
+def test_python_lock():
+    mine = threading.Lock()
+    mine.acquire()
+    mine.acquire()  # @python_lock
+
+
+def test_behind_hangs():
+    harmless()
