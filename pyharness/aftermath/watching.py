@@ -28,7 +28,10 @@ from pyharness.reading.live.process import LiveProcess
 from pyharness.reading.process.memory import UnreadableError
 
 if TYPE_CHECKING:
+    from collections.abc import Iterable
+
     from pyharness.ranks.looking import Busy
+    from pyharness.reading.python.frames import PythonFrame
     from pyharness.reading.python.threads import Python, PythonThread
 
     Standing = tuple[tuple[int, int | None, tuple[int, ...]], ...]
@@ -95,6 +98,11 @@ def _main_thread(python: Python, pid: int) -> PythonThread | None:
 
 def _place(python: Python, thread: PythonThread) -> Standing:
     frames = [frame for loop in thread.loops for frame in loop.frames][:_INNERMOST]
-    return tuple(
-        (frame.code, frame.line, tuple(address for _name, address in python.local_addresses(frame))) for frame in frames
-    )
+    return tuple((frame.code, frame.line, tuple(_variables(python, frame))) for frame in frames)
+
+
+def _variables(python: Python, frame: PythonFrame) -> Iterable[int]:
+    """The objects of a frame's variables; those of the script itself are in its module."""
+    if frame.function == "<module>":
+        return python.module_globals("__main__").values()
+    return (address for _name, address in python.local_addresses(frame))

@@ -16,7 +16,6 @@ import pytest
 from pyharness.debuggee.entries.reported import Reporter
 from pyharness.model.errors import HarnessError
 from pyharness.protocol.aftermath import Reported, read_now
-from pyharness.pytest_plugin.continuing import Continuing
 from pyharness.pytest_plugin.files import MAIN, Journal, NowFile
 from pyharness.pytest_plugin.supervisor import supervise
 from pyharness.pytest_plugin.watching import Watching
@@ -48,6 +47,8 @@ def begin(config: pytest.Config) -> None:
     _watch(config, folder, reports, MAIN, seconds, alone=alone)
     config.pluginmanager.register(Workers(folder, reports, seconds), "pyharness-workers")
     if number:
+        from pyharness.pytest_plugin.continuing import Continuing
+
         config.pluginmanager.register(Continuing(Journal(folder), reports), "pyharness-continuing")
 
 

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
+from pyharness.pytest_plugin.files import TOLD_AGAIN
 from pyharness.pytest_plugin.reports import of_process
 from pyharness.pytest_plugin.shown import death_of, location_of
 from pyharness.pytest_plugin.supervisor import Ended
@@ -14,8 +15,6 @@ if TYPE_CHECKING:
     from pyharness.pytest_plugin.files import Journal
     from pyharness.pytest_plugin.shown import Death
 
-TOLD_AGAIN = "is_told_again"
-"""Marks a report that another process has written down."""
 _PHASES = ("setup", "call", "teardown")
 
 

@@ -12,11 +12,12 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from pyharness.protocol.aftermath import NOTHING, Now
-from pyharness.protocol.codec import encode
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
+TOLD_AGAIN = "is_told_again"
+"""Marks a report that another process has written down."""
 MAIN = "main"
 """The process that runs tests where there are no workers."""
 
@@ -31,7 +32,7 @@ class NowFile:
 
     def say(self, now: Now = NOTHING) -> None:
         """What it is at from now on."""
-        line = json.dumps(encode(now)).encode() + b"\n"
+        line = json.dumps(vars(now)).encode() + b"\n"
         os.pwrite(self._file, line.ljust(self._length), 0)
         self._length = max(self._length, len(line))
 

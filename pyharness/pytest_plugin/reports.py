@@ -6,10 +6,11 @@ import json
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from pyharness.model.results.aftermath import Aftermath, aftermath_from_json
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
+
+    from pyharness.model.results.aftermath import Aftermath
 
 _FIRST = ("crash", "hang")
 
@@ -40,6 +41,8 @@ def of_process(folder: str, name: str, pid: int) -> Aftermath | None:
 
 def _read(file: Path) -> Aftermath | None:
     """A report; none where the file is another's, or is being written."""
+    from pyharness.model.results.aftermath import aftermath_from_json  # no test has crashed without
+
     try:
         data = json.loads(file.read_text(encoding="utf-8", errors="replace"))
         return aftermath_from_json(data) if data["kind"] in _FIRST else None

@@ -9,9 +9,8 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from pyharness.protocol.aftermath import NOTHING, Now
-from pyharness.pytest_plugin.continuing import TOLD_AGAIN
+from pyharness.pytest_plugin.files import TOLD_AGAIN
 from pyharness.pytest_plugin.reports import Reports
-from pyharness.pytest_plugin.shown import section_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -70,6 +69,8 @@ class Watching:
         if not is_theirs or hasattr(report, TOLD_AGAIN):
             return
         if report.failed:
+            from pyharness.pytest_plugin.shown import section_of
+
             report.sections += map(section_of, self._reports.new(report.nodeid, but=self._owner))
         self._journal.write("report", self._serialized(report))
 

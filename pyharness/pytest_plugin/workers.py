@@ -7,8 +7,6 @@ from typing import Any
 import pytest
 
 from pyharness.pytest_plugin.reports import Reports
-from pyharness.pytest_plugin.shown import death_of, location_of
-from pyharness.pytest_plugin.supervisor import Ended
 
 _ALL = 1_000_000
 INPUT = "pyharness"
@@ -36,6 +34,9 @@ class Workers:
     @pytest.hookimpl(optionalhook=True, tryfirst=True)
     def pytest_handlecrashitem(self, crashitem: str, report: pytest.TestReport) -> None:
         """Put what the worker wrote into the report of its crash, which is the test's own."""
+        from pyharness.pytest_plugin.shown import death_of, location_of
+        from pyharness.pytest_plugin.supervisor import Ended
+
         report.when = "call"
         report.location = location_of(crashitem)
         for found in self._reports.new(crashitem):

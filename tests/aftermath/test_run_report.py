@@ -124,6 +124,15 @@ def test_an_exception_has_its_variables(run, reports):
     assert report["traceback"].endswith("ValueError: 2 names of 2, 1\n")
 
 
+@pytest.mark.skipif(sys.version_info < (3, 11), reason="exceptions have notes since Python 3.11")
+def test_the_headline_is_no_note_and_no_book(run, reports):
+    run("noted")
+    (report,) = reports("exception")
+    assert report["what"].startswith("ValueError: yyyy")
+    assert "… 8012 more characters …" in report["what"]
+    assert report["traceback"].endswith("see the docs\n")
+
+
 def test_a_program_that_stands_is_a_hang_and_runs_on(run, reports):
     ended = run("waits", "3", options=["--hang", "1"])
     assert (ended.returncode, ended.stdout) == (0, "the end\n")
@@ -132,8 +141,9 @@ def test_a_program_that_stands_is_a_hang_and_runs_on(run, reports):
     assert users_frame(report)["line"] == line_of("waits", SCRIPT)
 
 
-def test_one_that_goes_on_is_none_and_leaves_no_folder(run, tmp_path):
-    ended = run("works", options=["--hang", "1"])
+@pytest.mark.parametrize("way", ["works", "module"])
+def test_one_that_goes_on_is_none_and_leaves_no_folder(run, tmp_path, way):
+    ended = run(way, options=["--hang", "1"])
     assert (ended.returncode, ended.stdout) == (0, "the end\n")
     assert not (tmp_path / "out").exists()
 

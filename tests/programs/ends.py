@@ -99,5 +99,15 @@ def works():
         time.sleep(0.1)
 
 
-globals()[sys.argv[1]]()
+def noted():
+    error = ValueError("y" * 10_000)
+    error.add_note("see the docs")
+    raise error
+
+
+if sys.argv[1] == "module":
+    for turn in range(30):
+        time.sleep(0.1)
+else:
+    globals()[sys.argv[1]]()
 print("the end")

@@ -20,6 +20,7 @@ _OUTER, _INNER = 20, 40
 """Frames that are told of a recursion that has run away."""
 _VARIABLES = 60
 _LONGEST = 200
+_HEADLINE, _TRACEBACK = 2000, 200_000
 _PLAIN = (bool, int, float, complex, str, bytes, type(None), range, tuple, list, dict, set, frozenset)
 
 
@@ -29,10 +30,25 @@ def described(error: BaseException) -> Raised:
     return Raised(
         os.getpid(),
         threading.get_native_id(),
-        traceback.format_exception_only(type(error), error)[-1].strip(),
-        "".join(traceback.format_exception(type(error), error, error.__traceback__)),
+        _headline(error),
+        _cut("".join(traceback.format_exception(type(error), error, error.__traceback__)), _TRACEBACK),
         tuple(reversed(frames)),
     )
+
+
+def _headline(error: BaseException) -> str:
+    """Type and message; Python tells of a syntax error's place first, and of notes last."""
+    told = traceback.TracebackException(type(error), error, None)
+    if hasattr(told, "__notes__"):
+        told.__notes__ = None
+    return _cut(list(told.format_exception_only())[-1].strip(), _HEADLINE)
+
+
+def _cut(text: str, most: int) -> str:
+    """Both ends of a text that nobody reads whole."""
+    if len(text) <= most:
+        return text
+    return f"{text[: most // 2]}… {len(text) - most} more characters …{text[-(most // 2) :]}"
 
 
 def _through(trace: TracebackType | None) -> list[tuple[FrameType, int]]:
