@@ -33,11 +33,13 @@ class Now:
     """``"test"``, ``"collection"``, or empty for neither."""
     name: str
     """pytest's id of the test, or of the file that it collects from."""
-    until: float
+    phase: str = ""
+    """``"setup"``, ``"call"`` or ``"teardown"`` of a test."""
+    until: float = 0.0
     """When that has taken too long, of ``time.monotonic``; 0 for never."""
 
 
-NOTHING = Now("", "", 0.0)
+NOTHING = Now("", "")
 
 
 def read_now(path: str) -> Now:

@@ -94,7 +94,7 @@ def _goes_on(folder: str, ended: Ended) -> bool:
     now = read_now(os.path.join(folder, f"{MAIN}.now"))  # noqa: PTH118  (before the user's own pathlib)
     if not now.doing:
         return False
-    Journal(folder).write("death", {**vars(ended), "doing": now.doing, "name": now.name})
+    Journal(folder).write("death", {**vars(ended), "doing": now.doing, "name": now.name, "phase": now.phase})
     NowFile(folder, MAIN).say()
     return True
 

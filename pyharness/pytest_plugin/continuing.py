@@ -15,8 +15,6 @@ if TYPE_CHECKING:
     from pyharness.pytest_plugin.files import Journal
     from pyharness.pytest_plugin.shown import Death
 
-_PHASES = ("setup", "call", "teardown")
-
 
 class Continuing:
     """Plugin of each process behind the first."""
@@ -83,16 +81,14 @@ class Continuing:
 
     def _tell(self, item: pytest.Item) -> None:
         """All reports, in their order; the last death is news, and shown."""
-        config, phases = item.config, dict[str, int]()
+        config = item.config
         terminal = config.pluginmanager.get_plugin("terminalreporter")
         shown: set[Any] = getattr(terminal, "_progress_nodeids_reported", set())  # else the percentage is of the rest
         for kind, data in self._entries:
             if kind == "report":
                 report = self._read(config, data)
-                phases[report.nodeid] = phases.get(report.nodeid, 0) + 1
             elif data["doing"] == "test":
-                when = _PHASES[min(phases.get(data["name"], 0), 2)]
-                report = self._died(data, when, item if item.nodeid == data["name"] else None)
+                report = self._died(data, item if item.nodeid == data["name"] else None)
             else:
                 continue
             vars(report)[TOLD_AGAIN] = True
@@ -111,12 +107,12 @@ class Continuing:
             name, tuple(location), {}, "passed", None, when, start=start, stop=stop, duration=duration
         )
 
-    def _died(self, death: dict[str, Any], when: Any, item: pytest.Item | None) -> pytest.TestReport:
+    def _died(self, death: dict[str, Any], item: pytest.Item | None) -> pytest.TestReport:
         """A failed test, at the phase that it had come to."""
         name = death["name"]
         location = item.location if item else location_of(name)
         return pytest.TestReport(
-            name, location, dict(item.keywords) if item else {}, "failed", self._shown(death), when
+            name, location, dict(item.keywords) if item else {}, "failed", self._shown(death), death["phase"]
         )
 
     def _shown(self, death: dict[str, Any]) -> Death:

@@ -27,7 +27,7 @@ class NowFile:
 
     def __init__(self, folder: str, name: str) -> None:
         self.path = os.path.join(folder, f"{name}.now")  # noqa: PTH118  (before the user's own pathlib)
-        self._file = os.open(self.path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
+        self._file = os.open(self.path, os.O_RDWR | os.O_CREAT | os.O_TRUNC | os.O_CLOEXEC, 0o600)
         self._length = 0
 
     def say(self, now: Now = NOTHING) -> None:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Generator
 
 _MARK = "pyharness(timeout=SECONDS): with --pyharness, how long this test may take; 0 for ever"
 _WORKER = "PYTEST_XDIST_WORKER"
@@ -33,14 +33,14 @@ def pytest_addoption(parser: pytest.Parser) -> None:
     parser.addini("pyharness_timeout", "as --pyharness-timeout", default="0")
 
 
-@pytest.hookimpl(hookwrapper=True, tryfirst=True)
-def pytest_load_initial_conftests(early_config: pytest.Config) -> Iterator[None]:
+@pytest.hookimpl(wrapper=True, tryfirst=True)
+def pytest_load_initial_conftests(early_config: pytest.Config) -> Generator[None, object, object]:
     """Begin before output is captured, and before the user's code is imported."""
     if _is_wanted(early_config) and _WORKER not in os.environ:
         from pyharness.pytest_plugin.beginning import begin
 
         begin(early_config)
-    yield
+    return (yield)
 
 
 def pytest_configure(config: pytest.Config) -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import time
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 import pytest
@@ -13,7 +14,7 @@ from pyharness.pytest_plugin.files import TOLD_AGAIN
 from pyharness.pytest_plugin.reports import Reports
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Generator
 
     from pyharness.debuggee.entries.reported import Reporter
     from pyharness.pytest_plugin.files import Journal, NowFile
@@ -35,8 +36,15 @@ class Watching:
         self._seconds = seconds
         self._alone = alone
         self._current = NOTHING
+        self._limit = 0.0
         self._looks = False
         self._reports = Reports(reporter.folder)
+
+    @pytest.hookimpl(tryfirst=True)
+    def pytest_configure(self, config: pytest.Config) -> None:
+        """Have ``--pdb`` and ``breakpoint()`` open the prompt of both languages, unless another one is named."""
+        if hasattr(config.option, "usepdb_cls") and not config.option.usepdb_cls:
+            config.option.usepdb_cls = ("pyharness", "Pdb")
 
     def pytest_report_header(self) -> str:
         """Say what is on, and what is not."""
@@ -45,22 +53,36 @@ class Watching:
             return f"pyharness: crashes are reported and end the tests: {self._alone}{limit}"
         return f"pyharness: crashes and hangs are failed tests{limit}"
 
-    @pytest.hookimpl(hookwrapper=True, tryfirst=True)
-    def pytest_runtest_protocol(self, item: pytest.Item) -> Iterator[None]:
+    @pytest.hookimpl(wrapper=True, tryfirst=True)
+    def pytest_runtest_protocol(self, item: pytest.Item) -> Generator[None, object, object]:
         """Be at the test while it is set up, called and torn down."""
-        self._is_at(Now("test", item.nodeid, self._until(_seconds_of(item, self._seconds))))
-        yield
-        self._is_at(NOTHING)
+        self._limit = _seconds_of(item, self._seconds)
+        self._is_at(Now("test", item.nodeid, "setup", self._until(self._limit)))
+        try:
+            return (yield)
+        finally:
+            self._is_at(NOTHING)
 
-    @pytest.hookimpl(hookwrapper=True, tryfirst=True)
-    def pytest_make_collect_report(self, collector: pytest.Collector) -> Iterator[None]:
+    @pytest.hookimpl(tryfirst=True)
+    def pytest_runtest_call(self) -> None:
+        """Be at the test itself."""
+        self._is_at(replace(self._current, phase="call"))
+
+    @pytest.hookimpl(tryfirst=True)
+    def pytest_runtest_teardown(self) -> None:
+        """Be at what is behind it."""
+        self._is_at(replace(self._current, phase="teardown"))
+
+    @pytest.hookimpl(wrapper=True, tryfirst=True)
+    def pytest_make_collect_report(self, collector: pytest.Collector) -> Generator[None, object, object]:
         """Be at the file that is imported."""
         if not isinstance(collector, pytest.File):
-            yield
-            return
-        self._is_at(Now("collection", collector.nodeid, 0.0))
-        yield
-        self._is_at(NOTHING)
+            return (yield)
+        self._is_at(Now("collection", collector.nodeid))
+        try:
+            return (yield)
+        finally:
+            self._is_at(NOTHING)
 
     @pytest.hookimpl(tryfirst=True)
     def pytest_runtest_logreport(self, report: pytest.TestReport) -> None:
@@ -76,12 +98,11 @@ class Watching:
 
     def pytest_enter_pdb(self) -> None:
         """A person looks: that takes as long as it takes."""
-        self._now.say(Now(self._current.doing, self._current.name, 0.0))
+        self._now.say(replace(self._current, until=0.0))
 
     def pytest_leave_pdb(self) -> None:
         """The test goes on, with all of its time."""
-        limited = self._current.until
-        self._is_at(Now(self._current.doing, self._current.name, self._until(self._seconds) if limited else 0.0))
+        self._is_at(replace(self._current, until=self._until(self._limit)))
 
     def _is_at(self, now: Now) -> None:
         self._current = now

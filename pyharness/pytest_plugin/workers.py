@@ -1,7 +1,8 @@
-"""The controller of pytest-xdist: tells its workers where to write, and finds what one wrote before it died."""
+"""The process that tells of tests: of pytest-xdist's workers, too, whom it tells where to write before they die."""
 
 from __future__ import annotations
 
+import os
 from typing import Any
 
 import pytest
@@ -25,6 +26,15 @@ class Workers:
         """Have each worker replaced that dies: xdist itself gives up at four times their number."""
         if getattr(config.option, "maxworkerrestart", "") is None:
             config.option.maxworkerrestart = str(_ALL)
+
+    @staticmethod
+    def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
+        """Annotate the lines where tests ended their processes, on GitHub."""
+        if os.environ.get("GITHUB_ACTIONS") == "true":
+            from pyharness.pytest_plugin.github import annotation_lines
+
+            for line in annotation_lines(terminalreporter):
+                terminalreporter.write_line(line)
 
     @pytest.hookimpl(optionalhook=True)
     def pytest_configure_node(self, node: Any) -> None:

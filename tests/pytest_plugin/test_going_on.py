@@ -47,6 +47,12 @@ def written(*bodies):
     return CRASH + "".join(f"def test_{name}():\n    {body}\n\n" for name, body in bodies)
 
 
+def test_names_of_all_lengths(suite):
+    names = ["a_test_with_a_name_that_is_longer_than_others", "short", "one_that_is_between", "b"]
+    ran = suite(written(*((name, "crash()") for name in names)))
+    assert ran.outcomes == {f"test_{name}": "failed" for name in names}
+
+
 def test_ways_to_end_without_a_crash(suite):
     ran = suite(
         written(
@@ -97,6 +103,14 @@ def test_a_file_that_crashes_when_it_is_imported(suite, tmp_path):
     assert ran.code == 1
     assert ran.outcomes["test_other"] == "passed"
     assert "ERROR test_theirs.py - crashed: SIGSEGV (Segmentation fault) at 0x0: a null pointer" in ran.output
+
+
+def test_annotations_of_github(suite, tmp_path, monkeypatch):
+    monkeypatch.setenv("GITHUB_ACTIONS", "true")
+    monkeypatch.setenv("GITHUB_WORKSPACE", str(tmp_path))
+    ran = suite(written(("a", "assert False"), ("b", "crash()")), "--tb=no")
+    (line,) = re.findall("^::error.*", ran.output, re.MULTILINE)
+    assert line.startswith("::error file=test_theirs.py,line=5,title=test_theirs.py%3A%3Atest_b::crashed: SIGSEGV")
 
 
 def test_without_an_option_nothing_is_different(suite):
