@@ -48,7 +48,7 @@ def supervise(goes_on: Callable[[Ended], bool], clear: Callable[[], None]) -> in
             return number
         ended = Ended(child, os.waitstatus_to_exitcode(_waited(child)))
         if -ended.code in _ASKED or not goes_on(ended):
-            if ended.code >= 0:
+            if ended.code >= 0 or -ended.code in _ASKED:
                 clear()
             _end_as(ended.code)
         number += 1

@@ -101,7 +101,8 @@ def works():
 
 def noted():
     error = ValueError("y" * 10_000)
-    error.add_note("see the docs")
+    if sys.version_info >= (3, 11):
+        error.add_note("see the docs")
     raise error
 
 

@@ -105,7 +105,7 @@ class Python:
             value = self.frames.reference(slots + 8 * index)
             if value and in_cell and self.values.type_of(value)[1][0] == "cell":
                 value = self.memory.pointer(value + self.layout["cell.ob_ref"])
-            if value and not name.startswith("."):
+            if value and not name.startswith((".", "@")):  # an iterator of Python's; what pytest adds to an assert
                 yield name, value
 
     def locals(self, frame: PythonFrame) -> list[tuple[str, str]]:
