@@ -144,6 +144,7 @@ void sleep_shortly() {
 
 // In the child, which shares this process's memory until it is another program.
 int become(void* command) {
+  setsid(); // what a terminal sends, Ctrl-C say, is for the program alone
   sigset_t none;
   sigemptyset(&none);
   sigprocmask(SIG_SETMASK, &none, nullptr);
@@ -151,7 +152,8 @@ int become(void* command) {
   _exit(127);
 }
 
-// A child that ends without a SIGCHLD; its memory is ours only up to execve().
+// A child without a SIGCHLD up to execve(); its memory is ours only up to
+// execve().
 pid_t started(Command* command, std::byte* stack, size_t size) {
   const int before = errno;
   const pid_t child =
@@ -169,6 +171,37 @@ int waited(pid_t child) {
     }
   }
   return status;
+}
+
+struct Apart {
+  Command* command;
+  std::byte* stack; // of two times kStackSize
+  pid_t process;
+};
+
+// In the child, which has this process's memory until it ends.
+int start_and_end(void* told) {
+  auto* apart = static_cast<Apart*>(told);
+  apart->process = started(apart->command, apart->stack, kStackSize);
+  _exit(0);
+}
+
+// A process that is no child of this one. A program's wait() sees a child that
+// has become another program, however it was made; the one between ends before.
+pid_t started_apart(Apart apart) {
+  const int before = errno;
+  const pid_t between = clone(
+      &start_and_end,
+      apart.stack + 2 * kStackSize,
+      CLONE_VM | CLONE_VFORK,
+      &apart);
+  if (between == -1) {
+    apart.process = -errno;
+  } else {
+    waited(between);
+  }
+  errno = before;
+  return apart.process;
 }
 
 uint64_t as_number(const void* address) {
@@ -313,22 +346,18 @@ bool renew_crash_watch(bool alone) {
 
 pid_t start_unseen(const Words& command, const Words& environment) {
   Command* words = Command::made(command, environment);
-  auto* stack = static_cast<std::byte*>(pages(kStackSize));
+  auto* stack = static_cast<std::byte*>(pages(2 * kStackSize));
   pid_t child = -ENOMEM;
   if (words != nullptr && stack != nullptr) {
-    child = started(words, stack, kStackSize);
+    child = started_apart({words, stack, -EAGAIN});
   }
   if (words != nullptr) {
     words->free();
   }
   if (stack != nullptr) {
-    munmap(stack, kStackSize);
+    munmap(stack, 2 * kStackSize);
   }
   return child;
-}
-
-int wait_for_unseen(pid_t process) {
-  return waited(process);
 }
 
 } // namespace pyharness::inspect

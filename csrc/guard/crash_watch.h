@@ -31,10 +31,7 @@ bool watch_crashes(
 // behind us. `alone`: those have left, and what was there before all has it.
 bool renew_crash_watch(bool alone);
 
-// Starts a process that no wait() of the program sees; -errno where it fails.
+// Starts a process that is no child of this one; -errno where it fails.
 pid_t start_unseen(const Words& command, const Words& environment);
-
-// Waits for one of `start_unseen`; its status as waitpid() has it, or -errno.
-int wait_for_unseen(pid_t process);
 
 } // namespace pyharness::inspect

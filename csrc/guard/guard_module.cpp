@@ -85,21 +85,6 @@ PyObject* start_unseen(PyObject* /*module*/, PyObject* arguments) {
   return PyLong_FromLong(child);
 }
 
-PyObject* wait_for_unseen(PyObject* /*module*/, PyObject* arguments) {
-  int child = 0;
-  if (PyArg_ParseTuple(arguments, "i", &child) == 0) {
-    return nullptr;
-  }
-  PyThreadState* state = PyEval_SaveThread();
-  const int status = pyharness::inspect::wait_for_unseen(child);
-  PyEval_RestoreThread(state);
-  if (status < 0) {
-    errno = -status;
-    return PyErr_SetFromErrno(PyExc_OSError);
-  }
-  return PyLong_FromLong(status);
-}
-
 PyMethodDef methods[] = {
     {"watch_crashes",
      watch_crashes,
@@ -113,10 +98,6 @@ PyMethodDef methods[] = {
      start_unseen,
      METH_VARARGS,
      "Start a process that no wait() of this one sees; its process id."},
-    {"wait_for_unseen",
-     wait_for_unseen,
-     METH_VARARGS,
-     "Wait for a process of start_unseen; its status, as of waitpid()."},
     {"install_trap_guard",
      install_trap_guard,
      METH_NOARGS,

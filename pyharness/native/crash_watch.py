@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import os
+import select
+from contextlib import suppress
 from typing import TYPE_CHECKING
 
 from pyharness.native.load import load
@@ -28,13 +30,20 @@ def renew_crash_watch(*, alone: bool = False) -> None:
     load("_guard").renew_crash_watch(alone)
 
 
-def wait_for_unseen(process: int) -> int:
-    """Wait for a process of ``start_unseen``; its exit code, or minus the signal that ended it."""
-    return os.waitstatus_to_exitcode(load("_guard").wait_for_unseen(process))
+def wait_for_unseen(process: int) -> None:
+    """Wait until a process of ``start_unseen`` has ended; nobody but the system hears how."""
+    with suppress(ProcessLookupError):
+        descriptor = os.pidfd_open(process)
+        try:
+            poll = select.poll()
+            poll.register(descriptor)
+            poll.poll()
+        finally:
+            os.close(descriptor)
 
 
 def start_unseen(command: Sequence[str], environment: Mapping[str, str]) -> int:
-    """Start a command of which no ``wait()`` of the program hears; its process id."""
+    """Start a command that is no child of this process; its process id."""
     return int(load("_guard").start_unseen(_words(command), _variables(environment)))
 
 

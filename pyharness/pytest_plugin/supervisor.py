@@ -10,6 +10,7 @@ from __future__ import annotations
 import ctypes
 import os
 import signal
+from contextlib import suppress
 from typing import TYPE_CHECKING
 
 from pyharness.model.frozen import frozen
@@ -65,7 +66,8 @@ def _waited(child: int) -> int:
     """The child's status; signals meanwhile are the child's."""
 
     def hand_on(number: int, _frame: FrameType | None) -> None:
-        os.kill(child, number)
+        with suppress(ProcessLookupError):  # it has ended at this moment
+            os.kill(child, number)
 
     before = {number: signal.signal(number, hand_on) for number in _HANDED_ON}
     for number in (signal.SIGINT, signal.SIGQUIT):  # a terminal sends them to the child, too

@@ -146,6 +146,14 @@ def test_one_that_goes_on_is_none_and_leaves_no_folder(run, tmp_path, way):
     assert not (tmp_path / "out").exists()
 
 
+def test_nobody_of_ours_is_a_child(run):
+    ended = run("waits_for_all", options=["--hang", "60"])
+    assert (ended.returncode, ended.stdout) == (0, "no child is left\nthe end\n")
+    ended = run("closes_all", options=["--hang", "60"])
+    assert (ended.returncode, ended.stdout) == (0, "the end\n")
+    assert "Traceback" not in ended.stderr
+
+
 def test_without_gdb_it_has_no_variables_and_says_so(run, reports, tmp_path):
     (tmp_path / "bin").mkdir()
     (tmp_path / "bin" / "python3").symlink_to(shutil.which("python3"))

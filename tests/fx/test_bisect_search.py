@@ -186,6 +186,8 @@ def test_what_is_no_list_of_passes(net, passes, message):
 
 
 def test_what_is_no_result_and_no_answer(net):
+    with pytest.raises(BisectError, match="got a Graph, for the name or the type of its parameter"):
+        search(net, [lambda g: g.graph])
     with pytest.raises(BisectError, match="returned a str"):
         search(net, [lambda _: "done"])
     with pytest.raises(BisectError, match="neither true nor false"):

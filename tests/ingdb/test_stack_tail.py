@@ -63,6 +63,16 @@ def check(tails, process, unwound):
     assert process.unwound == unwound
 
 
+def test_frames_of_a_recursion_that_is_inlined_stay_apart():
+    """They have one program counter, one stack pointer and one function."""
+    process = Process(("depth", "depth", "depth", "run", "call", "eval", "main", "start"))
+    for level in (1, 2):
+        process.frames[level] = replace(process.frames[0])
+    tails = StackTails(process.registers_of, process.read, lambda _function: False)
+    assert tails.complete(KEY, process.unwind()) == process.frames
+    assert tails.complete(KEY, process.unwind()) == process.frames
+
+
 def test_only_the_inner_frames_are_unwound_again(tails, process):
     process.frames[0] = replace(process.frames[0], pc=0x105)
     check(tails, process, 2)

@@ -4,6 +4,7 @@ import ctypes
 import faulthandler
 import os
 import signal
+import subprocess
 import sys
 import threading
 import time
@@ -97,6 +98,21 @@ def waits():
 def works():
     for _turn in range(30):
         time.sleep(0.1)
+
+
+def waits_for_all():
+    subprocess.run(["true"], check=True)
+    while True:
+        try:
+            os.wait()
+        except ChildProcessError:
+            break
+    print("no child is left")
+
+
+def closes_all():
+    os.closerange(3, 4096)
+    time.sleep(1)
 
 
 def noted():

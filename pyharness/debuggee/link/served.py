@@ -82,9 +82,10 @@ class Served:
             self.on_ready = _nothing
 
     def _accept(self, listener: socket.socket) -> None:
-        listener.settimeout(_LOOKS)
-        while self._let_in(listener):
-            pass
+        with suppress(OSError):  # the program has closed it, with all that it has
+            listener.settimeout(_LOOKS)
+            while self._let_in(listener):
+                pass
 
     def _let_in(self, listener: socket.socket) -> bool:
         """Let the next one in, if one comes soon; whether another may come."""

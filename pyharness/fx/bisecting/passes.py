@@ -50,8 +50,16 @@ class Pass:
         A GraphModule pass that forgets to ``recompile()`` is helped: what it did to the graph would otherwise be seen
         only after the next pass that does, which would be blamed for it.
         """
-        with running(f"The pass {self.name}"):
-            result = self.call(module.graph if self.takes == "graph" else module)
+        try:
+            with running(f"The pass {self.name}"):
+                result = self.call(module.graph if self.takes == "graph" else module)
+        except AttributeError as error:
+            if self.takes != "graph" or error.obj is not module.graph:
+                raise
+            raise BisectError(
+                f"The pass {self.name} got a Graph, for the name or the type of its parameter: {error}.",
+                "Say in its signature that it takes a GraphModule: def a_pass(module: torch.fx.GraphModule).",
+            ) from error
         return self._module(module, result)
 
     def _module(self, module: GraphModule, result: Any) -> GraphModule:

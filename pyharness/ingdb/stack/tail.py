@@ -6,6 +6,7 @@ callee-saved registers and, from there outwards, every byte of the stack that it
 
 from __future__ import annotations
 
+from collections import Counter
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
@@ -88,10 +89,12 @@ class StackTails:
         if first >= len(frames) - 1 or not 0 < top - frames[first].sp <= _MAX_BYTES:
             return None
         base = frames[first].sp
+        times = Counter(map(_place, frames))  # a recursion that is inlined has frames of one place
         joints = {
-            _place(frame): _Joint(level, registers)
+            place: _Joint(level, registers)
             for level, frame in enumerate(frames[:-1])
-            if level >= first and frame.sp >= base and (registers := self._at_joint(frame, level - first, before))
+            if level >= first and frame.sp >= base and times[place := _place(frame)] == 1
+            if (registers := self._at_joint(frame, level - first, before))
         }
         try:
             return _Known(tuple(_kept(frames)), base, self._memory(base, top - base), joints)
