@@ -51,7 +51,7 @@ ALLOWED = {
     "ranks": {"reading", "debugger", "report"},
     "report": set(),
     "aftermath": {"debugger", "ranks", "reading", "report"},
-    "pytest_plugin": {"debuggee"},
+    "pytest_plugin": {"debuggee", "fx"},
     "doctor": {"gdbmi", "debugger", "reading", "engine"},
     "project": set(),
     "cli": ANYTHING,

@@ -8,9 +8,15 @@ from typing import TYPE_CHECKING
 import pytest
 
 if TYPE_CHECKING:
-    from collections.abc import Generator
+    from collections.abc import Callable, Generator, Iterator
 
-_MARK = "pyharness(timeout=SECONDS): with --pyharness, how long this test may take; 0 for ever"
+    from pyharness.model.results.trace import Trace
+    from pyharness.model.results.verdict import Verdict
+
+_MARK = (
+    'pyharness(timeout=SECONDS, nan="fail"): with --pyharness, how long this test may take, 0 for ever;'
+    " and that it fails where the first NaN or infinity is made"
+)
 _WORKER = "PYTEST_XDIST_WORKER"
 
 
@@ -50,6 +56,31 @@ def pytest_configure(config: pytest.Config) -> None:
         from pyharness.pytest_plugin.beginning import begin_worker
 
         begin_worker(config)
+
+
+@pytest.fixture
+def ph_nan() -> Iterator[None]:
+    """The test fails where the first NaN or infinity is made, with its line, module and node."""
+    import pyharness
+
+    with pyharness.find_nan():
+        yield
+
+
+@pytest.fixture
+def ph_record() -> Callable[[Callable[[], object]], Trace]:
+    """A function of (function) to the trace of what that runs: its ops and autograd nodes."""
+    from pyharness.pytest_plugin.checks import record
+
+    return record
+
+
+@pytest.fixture
+def ph_verify() -> Callable[..., Verdict]:
+    """A function of (original, transform, inputs): the test fails where the transform changes what is computed."""
+    from pyharness.pytest_plugin.checks import verify
+
+    return verify
 
 
 def _is_wanted(config: pytest.Config) -> bool:

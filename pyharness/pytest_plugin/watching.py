@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from pyharness.protocol.aftermath import NOTHING, Now
+from pyharness.pytest_plugin.checks import checked, seconds_of
 from pyharness.pytest_plugin.files import TOLD_AGAIN
 from pyharness.pytest_plugin.reports import Reports
 
@@ -18,8 +19,6 @@ if TYPE_CHECKING:
 
     from pyharness.debuggee.entries.reported import Reporter
     from pyharness.pytest_plugin.files import Journal, NowFile
-
-MARK = "pyharness"
 
 
 class Watching:
@@ -56,17 +55,18 @@ class Watching:
     @pytest.hookimpl(wrapper=True, tryfirst=True)
     def pytest_runtest_protocol(self, item: pytest.Item) -> Generator[None, object, object]:
         """Be at the test while it is set up, called and torn down."""
-        self._limit = _seconds_of(item, self._seconds)
+        self._limit = seconds_of(item, self._seconds)
         self._is_at(Now("test", item.nodeid, "setup", self._until(self._limit)))
         try:
             return (yield)
         finally:
             self._is_at(NOTHING)
 
-    @pytest.hookimpl(tryfirst=True)
-    def pytest_runtest_call(self) -> None:
-        """Be at the test itself."""
+    @pytest.hookimpl(wrapper=True, tryfirst=True)
+    def pytest_runtest_call(self, item: pytest.Item) -> Generator[None, object, object]:
+        """Be at the test itself, and look for what it asks."""
         self._is_at(replace(self._current, phase="call"))
+        return (yield from checked(item))
 
     @pytest.hookimpl(tryfirst=True)
     def pytest_runtest_teardown(self) -> None:
@@ -120,8 +120,3 @@ class Watching:
         if report.passed and not (report.sections or report.user_properties or hasattr(report, "wasxfail")):
             return [report.nodeid, list(report.location), report.when, report.start, report.stop, report.duration]
         return self._config.hook.pytest_report_to_serializable(config=self._config, report=report)
-
-
-def _seconds_of(item: pytest.Item, otherwise: float) -> float:
-    marker = item.get_closest_marker(MARK)
-    return float(marker.kwargs.get("timeout", otherwise)) if marker else otherwise

@@ -44,6 +44,19 @@ def test_each_fault_is_a_failed_test(suite, options):
     assert "Fatal Python error" not in ran.output
 
 
+def test_what_tests_ask_for(suite):
+    ran = suite("suite_of_checks.py")
+    assert {name for name, outcome in ran.outcomes.items() if outcome == "passed"} == {"test_records", "test_verifies"}
+    for name in ("test_marked", "test_with_fixture"):
+        message, text = ran.case(name)
+        assert "aten::log" in message
+        assert f"test_theirs.py:{line_of('makes', PROGRAMS / 'suite_of_checks.py')}" in text
+    assert "mul" in ran.case("test_finds_the_wrong_pass")[0]
+    message = ran.case("test_asks_for_what_is_not_there")[0]
+    assert "has no 'nann'" in message
+    assert "Did you mean nan?" in message
+
+
 @pytest.mark.rotated
 @pytest.mark.parametrize("options", [(), pytest.param(("-n", "1"), marks=always)], ids=["one process", "workers"])
 def test_backward_and_a_worker_of_a_data_loader(suite, options, tmp_path):
