@@ -14,15 +14,16 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from pyharness.debuggee.entries.reported import Reporter
+from pyharness.host.process_state import has_ended
 from pyharness.model.errors import HarnessError
 from pyharness.protocol.aftermath import Reported, read_now
 from pyharness.pytest_plugin.files import MAIN, Journal, NowFile
-from pyharness.pytest_plugin.supervisor import supervise
+from pyharness.pytest_plugin.supervisor import Ended, supervise
 from pyharness.pytest_plugin.watching import Watching
 from pyharness.pytest_plugin.workers import INPUT, Workers
 
 if TYPE_CHECKING:
-    from pyharness.pytest_plugin.supervisor import Ended
+    from collections.abc import Iterator
 
 
 class _Begun:
@@ -47,9 +48,12 @@ def begin(config: pytest.Config) -> None:
     _watch(config, folder, reports, MAIN, seconds, alone=alone)
     config.pluginmanager.register(Workers(folder, reports, seconds), "pyharness-workers")
     if number:
+        from pyharness.pytest_plugin.collecting import NotAgain
         from pyharness.pytest_plugin.continuing import Continuing
 
-        config.pluginmanager.register(Continuing(Journal(folder), reports), "pyharness-continuing")
+        continuing = Continuing(Journal(folder), reports)
+        config.pluginmanager.register(continuing, "pyharness-continuing")
+        config.pluginmanager.register(NotAgain(continuing.at_import, reports), "pyharness-not-again")
 
 
 def begin_worker(config: Any) -> None:
@@ -57,6 +61,10 @@ def begin_worker(config: Any) -> None:
     told = config.workerinput.get(INPUT)
     if told is None or not Path(told["folder"]).is_dir():  # a controller without us, or on another host
         return
+    if ended := dict(_ended_workers(told["folder"])):
+        from pyharness.pytest_plugin.collecting import NotAgain
+
+        config.pluginmanager.register(NotAgain(ended, told["reports"]), "pyharness-not-again")
     name = config.workerinput["workerid"]
     _watch(config, told["folder"], told["reports"], f"{name}-{os.getpid()}", told["seconds"])
 
@@ -101,3 +109,12 @@ def _goes_on(folder: str, ended: Ended) -> bool:
 
 def _clear(folder: str) -> None:
     shutil.rmtree(folder, ignore_errors=True)
+
+
+def _ended_workers(folder: str) -> Iterator[tuple[str, Ended]]:
+    """Workers of xdist that ended as they imported a file, by that: they leave what they said last."""
+    for file in Path(folder).glob("*-*.now"):
+        process = file.stem.rpartition("-")[2]
+        now = read_now(str(file))
+        if now.doing == "collection" and has_ended(int(process)):
+            yield now.name, Ended(int(process), None)

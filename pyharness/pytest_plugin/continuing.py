@@ -42,13 +42,10 @@ class Continuing:
                 f"\npyharness: a fresh process goes on; the one before ended as it {what} {last['name']}"
             )
 
-    @pytest.hookimpl(tryfirst=True)
-    def pytest_make_collect_report(self, collector: pytest.Collector) -> pytest.CollectReport | None:
-        """Do not import again what has ended a process."""
-        for death in self._deaths:
-            if death["doing"] == "collection" and death["name"] == collector.nodeid:
-                return pytest.CollectReport(collector.nodeid, "failed", self._shown(death), [])
-        return None
+    @property
+    def at_import(self) -> dict[str, Ended]:
+        """The processes that ended as they imported a file of tests, by that."""
+        return {death["name"]: _ended(death) for death in self._deaths if death["doing"] == "collection"}
 
     @pytest.hookimpl(tryfirst=True)
     def pytest_runtestloop(self, session: pytest.Session) -> None:
@@ -116,8 +113,12 @@ class Continuing:
         )
 
     def _shown(self, death: dict[str, Any]) -> Death:
-        ended = Ended(death["pid"], death["code"])
+        ended = _ended(death)
         return death_of(of_process(self._folder, death["name"], ended.pid), ended, death["name"])
+
+
+def _ended(death: dict[str, Any]) -> Ended:
+    return Ended(death["pid"], death["code"])
 
 
 def _name_of(entry: tuple[str, Any]) -> str:

@@ -76,6 +76,8 @@ def _lines(found: Aftermath) -> list[Line]:
 
 def _unseen(ended: Ended) -> str:
     """The end of a process that nobody could look at."""
+    if ended.code is None:
+        return "ended a worker of pytest-xdist"
     if ended.code >= 0:
         return f"ended pytest's process with exit code {ended.code}, by os._exit or from native code"
     if ended.code == -signal.SIGKILL:

@@ -30,8 +30,8 @@ class Ended:
     """How a process that ran tests has ended."""
 
     pid: int
-    code: int
-    """The exit code, or minus the signal."""
+    code: int | None
+    """The exit code, or minus the signal; ``None`` where nobody has heard it."""
 
 
 def supervise(goes_on: Callable[[Ended], bool], clear: Callable[[], None]) -> int:
@@ -47,11 +47,11 @@ def supervise(goes_on: Callable[[Ended], bool], clear: Callable[[], None]) -> in
         if not child:
             _end_with(parent)
             return number
-        ended = Ended(child, os.waitstatus_to_exitcode(_waited(child)))
-        if -ended.code in _ASKED or not goes_on(ended):
-            if ended.code >= 0 or -ended.code in _ASKED:
+        code = os.waitstatus_to_exitcode(_waited(child))
+        if -code in _ASKED or not goes_on(Ended(child, code)):
+            if code >= 0 or -code in _ASKED:
                 clear()
-            _end_as(ended.code)
+            _end_as(code)
         number += 1
 
 

@@ -9,7 +9,7 @@ import pytest
 
 from pyharness.pytest_plugin.reports import Reports
 
-_ALL = 1_000_000
+_MANY = 1_000
 INPUT = "pyharness"
 """The key of what a worker is told."""
 
@@ -25,7 +25,7 @@ class Workers:
     def pytest_configure(self, config: pytest.Config) -> None:
         """Have each worker replaced that dies: xdist itself gives up at four times their number."""
         if getattr(config.option, "maxworkerrestart", "") is None:
-            config.option.maxworkerrestart = str(_ALL)
+            config.option.maxworkerrestart = str(_MANY)
 
     @staticmethod
     def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
@@ -50,4 +50,4 @@ class Workers:
         report.when = "call"
         report.location = location_of(crashitem)
         for found in self._reports.new(crashitem):
-            report.longrepr = death_of(found, Ended(found.pid, -1), crashitem)
+            report.longrepr = death_of(found, Ended(found.pid, None), crashitem)

@@ -97,12 +97,20 @@ def test_stops_at_the_first_and_runs_the_last_failed(suite):
     assert suite(source, "-k", "b or c").outcomes == {"test_b": "failed", "test_c": "passed"}
 
 
-def test_a_file_that_crashes_when_it_is_imported(suite, tmp_path):
+@pytest.mark.parametrize("options", [(), ("-n", "1")], ids=["one process", "workers"])
+def test_a_file_that_crashes_when_it_is_imported(suite, tmp_path, options):
     (tmp_path / "test_other.py").write_text("def test_other(): pass\n")
-    ran = suite(CRASH + "crash()\n", "test_other.py", "--continue-on-collection-errors")
+    ran = suite(CRASH + "crash()\n", "test_other.py", "--continue-on-collection-errors", *options)
     assert ran.code == 1
     assert ran.outcomes["test_other"] == "passed"
-    assert "ERROR test_theirs.py - crashed: SIGSEGV (Segmentation fault) at 0x0: a null pointer" in ran.output
+    assert "SIGSEGV (Segmentation fault) at 0x0: a null pointer" in ran.output
+    assert "1 passed, 1 error" in ran.output
+
+
+def test_a_file_whose_import_ends_the_process_does_not_go_round_for_ever(suite):
+    ran = suite("import os\nos._exit(0)\n", "-n", "1")
+    assert ran.code != 0
+    assert "ended a worker of pytest-xdist" in ran.output
 
 
 def test_annotations_of_github(suite, tmp_path, monkeypatch):
