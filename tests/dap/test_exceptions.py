@@ -121,7 +121,7 @@ def test_a_crash_is_a_stop_unless_it_is_not_wanted(dap, crashes):
         refused = program.client.refused("evaluate", expression="caught.__name__.upper()", frameId=python)
         assert "cannot be evaluated" in refused
         refused = program.client.refused("evaluate", expression="py:1 + 1", frameId=stood.frame)
-        assert "Select a frame of Python code" in refused
+        assert "the native stop holds the GIL, and no Python code can run" in refused
         program.client.request("continue", threadId=stood.thread)
     assert program.run_out() == -11
     program.leave()
