@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from pathlib import Path
+from typing import Literal
 
 from pyharness.model.frozen import frozen
 from pyharness.protocol.codec import decode
@@ -33,8 +34,8 @@ class Now:
     """``"test"``, ``"collection"``, or empty for neither."""
     name: str
     """pytest's id of the test, or of the file that it collects from."""
-    phase: str = ""
-    """``"setup"``, ``"call"`` or ``"teardown"`` of a test."""
+    phase: Literal["", "setup", "call", "teardown"] = ""
+    """What of a test; empty for a collection."""
     until: float = 0.0
     """When that has taken too long, of ``time.monotonic``; 0 for never."""
 

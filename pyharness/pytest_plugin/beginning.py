@@ -17,7 +17,8 @@ from pyharness.debuggee.entries.reported import Reporter
 from pyharness.host.process_state import has_ended
 from pyharness.model.errors import HarnessError
 from pyharness.protocol.aftermath import Reported, read_now
-from pyharness.pytest_plugin.files import MAIN, Journal, NowFile
+from pyharness.protocol.codec import encode
+from pyharness.pytest_plugin.files import MAIN, Died, Journal, NowFile
 from pyharness.pytest_plugin.supervisor import Ended, supervise
 from pyharness.pytest_plugin.watching import Watching
 from pyharness.pytest_plugin.workers import INPUT, Workers
@@ -97,12 +98,12 @@ def _why_alone() -> str:
     return ""
 
 
-def _goes_on(folder: str, ended: Ended) -> bool:
+def _goes_on(folder: str, pid: int, code: int) -> bool:
     """Whether a test, or the import of a file of tests, has ended the process; then write that down."""
     now = read_now(os.path.join(folder, f"{MAIN}.now"))  # noqa: PTH118  (before the user's own pathlib)
     if not now.doing:
         return False
-    Journal(folder).write("death", {**vars(ended), "doing": now.doing, "name": now.name, "phase": now.phase})
+    Journal(folder).write("death", encode(Died(pid, code, now)))
     NowFile(folder, MAIN).say()
     return True
 

@@ -6,7 +6,8 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from pyharness.pytest_plugin.files import TOLD_AGAIN
+from pyharness.protocol.codec import decode
+from pyharness.pytest_plugin.files import TOLD_AGAIN, Died
 from pyharness.pytest_plugin.reports import of_process
 from pyharness.pytest_plugin.shown import death_of, location_of
 from pyharness.pytest_plugin.supervisor import Ended
@@ -20,9 +21,10 @@ class Continuing:
     """Plugin of each process behind the first."""
 
     def __init__(self, journal: Journal, folder: str) -> None:
-        self._entries = list(journal.read())
+        self._entries = [decode(Died, data, "a death") if kind == "death" else data for kind, data in journal.read()]
         self._folder = folder
-        self._deaths = [data for kind, data in self._entries if kind == "death"]
+        self._deaths = [entry for entry in self._entries if isinstance(entry, Died)]
+        self._done = {name for name in map(_name_of, self._entries) if name}
         self._is_told = False
         self._is_silent = False
 
@@ -36,21 +38,19 @@ class Continuing:
         """Say why there is another beginning."""
         terminal = session.config.pluginmanager.get_plugin("terminalreporter")
         if terminal is not None:
-            last = self._deaths[-1]
-            what = "imported" if last["doing"] == "collection" else "ran"
-            terminal.write_line(
-                f"\npyharness: a fresh process goes on; the one before ended as it {what} {last['name']}"
-            )
+            last = self._deaths[-1].now
+            what = "imported" if last.doing == "collection" else "ran"
+            terminal.write_line(f"\npyharness: a fresh process goes on; the one before ended as it {what} {last.name}")
 
     @property
     def at_import(self) -> dict[str, Ended]:
         """The processes that ended as they imported a file of tests, by that."""
-        return {death["name"]: _ended(death) for death in self._deaths if death["doing"] == "collection"}
+        return {died.now.name: _ended(died) for died in self._deaths if died.now.doing == "collection"}
 
     @pytest.hookimpl(tryfirst=True)
     def pytest_runtestloop(self, session: pytest.Session) -> None:
         """Leave what is done; one of these stays, in whose place it is told."""
-        done = {name for name in map(_name_of, self._entries) if name}
+        done = self._done
         if not done:
             return
         told = [item for item in session.items if item.nodeid in done]
@@ -62,9 +62,8 @@ class Continuing:
         if self._is_told:
             return None
         self._is_told = True
-        done = {name for name in map(_name_of, self._entries) if name}
         self._tell(item)
-        return True if item.nodeid in done else None
+        return True if item.nodeid in self._done else None
 
     @pytest.hookimpl(tryfirst=True)
     def pytest_report_teststatus(self, report: pytest.TestReport, config: pytest.Config) -> Any:
@@ -81,15 +80,15 @@ class Continuing:
         config = item.config
         terminal = config.pluginmanager.get_plugin("terminalreporter")
         shown: set[Any] = getattr(terminal, "_progress_nodeids_reported", set())  # else the percentage is of the rest
-        for kind, data in self._entries:
-            if kind == "report":
-                report = self._read(config, data)
-            elif data["doing"] == "test":
-                report = self._died(data, item if item.nodeid == data["name"] else None)
+        for entry in self._entries:
+            if not isinstance(entry, Died):
+                report = self._read(config, entry)
+            elif entry.now.doing == "test":
+                report = self._died(entry, item if item.nodeid == entry.now.name else None)
             else:
                 continue
             vars(report)[TOLD_AGAIN] = True
-            self._is_silent = data is not self._deaths[-1]
+            self._is_silent = entry is not self._deaths[-1]
             if not self._is_silent:
                 config.hook.pytest_runtest_logstart(nodeid=report.nodeid, location=report.location)
             config.hook.pytest_runtest_logreport(report=report)
@@ -104,26 +103,24 @@ class Continuing:
             name, tuple(location), {}, "passed", None, when, start=start, stop=stop, duration=duration
         )
 
-    def _died(self, death: dict[str, Any], item: pytest.Item | None) -> pytest.TestReport:
+    def _died(self, died: Died, item: pytest.Item | None) -> pytest.TestReport:
         """A failed test, at the phase that it had come to."""
-        name = death["name"]
+        name = died.now.name
         location = item.location if item else location_of(name)
         return pytest.TestReport(
-            name, location, dict(item.keywords) if item else {}, "failed", self._shown(death), death["phase"]
+            name, location, dict(item.keywords) if item else {}, "failed", self._shown(died), died.now.phase or "call"
         )
 
-    def _shown(self, death: dict[str, Any]) -> Death:
-        ended = _ended(death)
-        return death_of(of_process(self._folder, death["name"], ended.pid), ended, death["name"])
+    def _shown(self, died: Died) -> Death:
+        return death_of(of_process(self._folder, died.now.name, died.pid), _ended(died), died.now.name)
 
 
-def _ended(death: dict[str, Any]) -> Ended:
-    return Ended(death["pid"], death["code"])
+def _ended(died: Died) -> Ended:
+    return Ended(died.pid, died.code)
 
 
-def _name_of(entry: tuple[str, Any]) -> str:
-    """The test that an entry of the journal is about; empty for none."""
-    kind, data = entry
-    if kind == "death":
-        return str(data["name"]) if data["doing"] == "test" else ""
-    return str(data["nodeid"] if isinstance(data, dict) else data[0])
+def _name_of(entry: Any) -> str:
+    """The test that an entry of the journal is about, a death or a report; empty for none."""
+    if isinstance(entry, Died):
+        return entry.now.name if entry.now.doing == "test" else ""
+    return str(entry["nodeid"] if isinstance(entry, dict) else entry[0])

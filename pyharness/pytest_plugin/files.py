@@ -11,6 +11,7 @@ import os
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from pyharness.model.frozen import frozen
 from pyharness.protocol.aftermath import NOTHING, Now
 
 if TYPE_CHECKING:
@@ -20,6 +21,17 @@ TOLD_AGAIN = "is_told_again"
 """Marks a report that another process has written down."""
 MAIN = "main"
 """The process that runs tests where there are no workers."""
+
+
+@frozen
+class Died:
+    """A process that a test, or the import of a file of tests, has ended; an entry of the journal."""
+
+    pid: int
+    code: int
+    """The exit code, or minus the signal."""
+    now: Now
+    """What it was at."""
 
 
 class NowFile:

@@ -34,11 +34,11 @@ class Ended:
     """The exit code, or minus the signal; ``None`` where nobody has heard it."""
 
 
-def supervise(goes_on: Callable[[Ended], bool], clear: Callable[[], None]) -> int:
+def supervise(goes_on: Callable[[int, int], bool], clear: Callable[[], None]) -> int:
     """Fork: the child returns its number, from 0 on; the parent ends as the last child has ended.
 
-    ``goes_on``: whether tests are left to run behind a child. ``clear``: what is done before the end, but of a crash
-    behind all tests: its report stays.
+    ``goes_on``: whether tests are left to run behind a child, of its id and its exit code, or minus the signal.
+    ``clear``: what is done before the end, but of a crash behind all tests: its report stays.
     """
     number = 0
     while True:
@@ -48,7 +48,7 @@ def supervise(goes_on: Callable[[Ended], bool], clear: Callable[[], None]) -> in
             _end_with(parent)
             return number
         code = os.waitstatus_to_exitcode(_waited(child))
-        if -code in _ASKED or not goes_on(Ended(child, code)):
+        if -code in _ASKED or not goes_on(child, code):
             if code >= 0 or -code in _ASKED:
                 clear()
             _end_as(code)

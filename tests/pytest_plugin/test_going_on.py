@@ -47,6 +47,13 @@ def written(*bodies):
     return CRASH + "".join(f"def test_{name}():\n    {body}\n\n" for name, body in bodies)
 
 
+def test_the_next_process_begins_as_the_first(suite):
+    spoils = "import resource; os.chdir('/'); os.environ['SPOILT'] = '1'; resource.setrlimit(7, (100, 100)); crash()"
+    checks = "import resource; assert Path('test_theirs.py').exists() and 'SPOILT' not in os.environ"
+    ran = suite(written(("spoils", spoils), ("finds_it_whole", f"{checks}; assert resource.getrlimit(7)[1] != 100")))
+    assert ran.outcomes == {"test_spoils": "failed", "test_finds_it_whole": "passed"}
+
+
 def test_names_of_all_lengths(suite):
     names = ["a_test_with_a_name_that_is_longer_than_others", "short", "one_that_is_between", "b"]
     ran = suite(written(*((name, "crash()") for name in names)))

@@ -23,7 +23,7 @@ FAULTS = {
     "test_hang[locks_twice]": ("locks_twice", "it has taken too long"),
     "test_hang[spins]": ("spins", "it has taken too long"),
 }
-"""Of each test that fails: the mark of its C++ line, and what is said."""
+"""The mark of the C++ line, and what is said, for each test that fails."""
 PYTHON = {"test_python_lock": "it waits for a Python lock in test_python_lock"}
 BEHIND = ("test_behind_faults", "test_behind_thread", "test_behind_hangs")
 
