@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import sys
 from typing import TYPE_CHECKING
 
 import pytest
@@ -42,7 +43,7 @@ def pytest_addoption(parser: pytest.Parser) -> None:
 @pytest.hookimpl(wrapper=True, tryfirst=True)
 def pytest_load_initial_conftests(early_config: pytest.Config) -> Generator[None, object, object]:
     """Begin before output is captured, and before the user's code is imported."""
-    if _is_wanted(early_config) and _WORKER not in os.environ:
+    if _is_wanted(early_config) and not _is_worker():
         from pyharness.pytest_plugin.beginning import begin
 
         begin(early_config)
@@ -81,6 +82,11 @@ def ph_verify() -> Callable[..., Verdict]:
     from pyharness.pytest_plugin.checks import verify
 
     return verify
+
+
+def _is_worker() -> bool:
+    """A worker of xdist: the variable alone is also seen by a pytest that a test in a worker starts."""
+    return _WORKER in os.environ and sys.argv[:1] == ["-c"]
 
 
 def _is_wanted(config: pytest.Config) -> bool:

@@ -128,6 +128,15 @@ def test_annotations_of_github(suite, tmp_path, monkeypatch):
     assert line.startswith("::error file=test_theirs.py,line=5,title=test_theirs.py%3A%3Atest_b::crashed: SIGSEGV")
 
 
+def test_a_pytest_that_a_test_in_a_worker_starts(suite, tmp_path):
+    (tmp_path / "test_inner.py").write_text(written(("in", "crash()"), ("behind", "pass")))
+    words = "[sys.executable, '-m', 'pytest', '--pyharness', 'test_inner.py']"
+    starts = f"import subprocess, sys; ended = subprocess.run({words})"
+    assert suite(written(("it", f"{starts}; assert ended.returncode == 1")), "-n", "1").outcomes == {
+        "test_it": "passed"
+    }
+
+
 def test_without_an_option_nothing_is_different(suite):
     ran = suite(written(("a", "pass"), ("b", "crash()"), ("c", "pass")), plugin=("-p", "no:faulthandler"))
     assert ran.code == -signal.SIGSEGV
