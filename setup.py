@@ -1,4 +1,4 @@
-"""Lets pip build what needs no torch: the modules ``_trap`` and ``_guard``, one file each for all versions of Python.
+"""Lets pip build what needs no torch: ``_trap``, ``_guard`` and ``_xstate``, one file each for all versions of Python.
 
 They take a C++ compiler and two seconds. The engine, which fits one torch, is built where it is first needed
 (``pyharness/engine``): its sources go with the package.
@@ -21,7 +21,7 @@ from setuptools.command.build_py import build_py
 ROOT = Path(__file__).resolve().parent
 # Fresh: what an earlier run left there would end up in the wheel.
 STAGING = ROOT / "build" / "setuptools"
-MODULES = ("trap", "guard")
+MODULES = ("trap", "guard", "xstate")
 SOURCES = ("csrc/engine", "csrc/breakpoints", "csrc/torch_headers.h")
 # As csrc/CMakeLists.txt has them, and says why.
 FLAGS = "-std=c++20 -O2 -g0 -fPIC -fvisibility=hidden -fno-omit-frame-pointer -fno-builtin -fno-stack-protector"

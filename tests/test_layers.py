@@ -29,7 +29,7 @@ ALWAYS = (*AT_RUN_TIME, "types")
 SHARED = {"host", "model", "protocol"}
 """What every process reads; ``protocol`` stands on ``model``, which asks ``host`` for files and folders."""
 ANYTHING = {"native", "fx", "inspect", "debuggee", "gdbmi", "debugger", "dap", "session", "report", "cli"}
-ANYTHING |= {"doctor", "project", "dapwire", "engine", "reading", "prompt", "ranks", "aftermath", "pytest_plugin"}
+ANYTHING |= {"doctor", "project", "dapwire", "engine", "reading", "prompt", "ranks", "aftermath", "pytest_plugin", "mcp"}
 ALLOWED = {
     "host": set(),
     "model": set(),
@@ -48,6 +48,7 @@ ALLOWED = {
     "dap": {"debugger", "dapwire"},
     "session": {"debugger"},
     "prompt": {"debugger", "session"},
+    "mcp": {"prompt", "session", "debugger", "project"},
     "ranks": {"reading", "debugger", "report"},
     "report": set(),
     "aftermath": {"debugger", "ranks", "reading", "report"},
@@ -69,6 +70,7 @@ LAZY_TORCH = {
     "ranks",
     "aftermath",
     "prompt",
+    "mcp",
     "dap",
     "doctor",
     "project",
@@ -126,6 +128,7 @@ INCLUDES = {
     "breakpoints/conditions": set(),
     "trap": set(),
     "guard": set(),
+    "xstate": set(),
     "ops": set(),
 }
 """Folder of csrc → the other folders whose headers it may include; all may include csrc's own and the installed one."""
@@ -133,8 +136,8 @@ PATCHED = {"_thread", "queue", "select", "socket", "threading"}
 """Modules whose locks, sockets and threads gevent replaces in a program."""
 OF_PROGRAMS = {"apart", "entries.recorded", "link.thread_names", "pydevd.saved_modules", "pydevd.frames.traced_frames"}
 """What in ``debuggee`` imports the program's own of them: to know its threads, or (``apart``) before ours can come."""
-WITHOUT_TORCH = ("csrc/trap/", "csrc/guard/")
-"""What the modules ``_trap`` and ``_guard`` are made of: they load into programs that have no torch."""
+WITHOUT_TORCH = ("csrc/trap/", "csrc/guard/", "csrc/xstate/")
+"""What loads where there is no torch: into any program, and into gdb."""
 
 
 def test_imports_follow_the_layer_table():
@@ -248,7 +251,7 @@ def test_what_loads_into_programs_without_torch_includes_none():
     texts = {path.relative_to(ROOT).as_posix(): path.read_text(encoding="utf-8") for path in sources()}
     used = {path: texts.get(name, "") for name, path in reached(torchless, includes()).items()}
     assert not [path for path, text in used.items() if re.search(r"#include <(torch|ATen|c10)/", text)]
-    assert {name.split("/")[1] for name in torchless} == {"trap", "guard"}
+    assert {name.split("/")[1] for name in torchless} == {"trap", "guard", "xstate"}
 
 
 def test_the_first_line_says_the_job():

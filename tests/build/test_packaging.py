@@ -48,6 +48,7 @@ def test_the_wheel_is_for_this_platform_and_complete(root, wheel):
     assert sorted(name for name in names if name.endswith(".so")) == [
         "pyharness/_guard.abi3.so",
         "pyharness/_trap.abi3.so",
+        "pyharness/_xstate.abi3.so",
     ]
     headers = {
         path.relative_to(root) for part in ("engine", "breakpoints") for path in (root / "csrc" / part).rglob("*.h")
