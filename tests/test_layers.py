@@ -29,7 +29,18 @@ ALWAYS = (*AT_RUN_TIME, "types")
 SHARED = {"host", "model", "protocol"}
 """What every process reads; ``protocol`` stands on ``model``, which asks ``host`` for files and folders."""
 ANYTHING = {"native", "fx", "inspect", "debuggee", "gdbmi", "debugger", "dap", "session", "report", "cli"}
-ANYTHING |= {"doctor", "project", "dapwire", "engine", "reading", "prompt", "ranks", "aftermath", "pytest_plugin", "mcp"}
+ANYTHING |= {
+    "doctor",
+    "project",
+    "dapwire",
+    "engine",
+    "reading",
+    "prompt",
+    "ranks",
+    "aftermath",
+    "pytest_plugin",
+    "mcp",
+}
 ALLOWED = {
     "host": set(),
     "model": set(),

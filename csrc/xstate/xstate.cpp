@@ -22,7 +22,7 @@
 
 namespace {
 
-constexpr std::size_t kMostBytes = 64 * 1024;
+constexpr std::size_t kMostBytes = 65536;
 
 using Ptrace = long (*)(int, pid_t, void*, void*);
 Ptrace gdbs_ptrace = nullptr;

@@ -32,6 +32,7 @@ VERBS = {
     "stack": "print the merged stack of a running process or a core file",
     "attach": "open gdb here on a running process, with our commands loaded",
     "dap": "serve the Debug Adapter Protocol, for VS Code and other editors",
+    "mcp": "serve the debugger to an agent, by the Model Context Protocol",
     "engine": "keep the native part that watches torch: list, build or remove it",
     "doctor": "look at what debugging needs, here or in a process, and say what is missing",
     "vscode": "write a launch.json: debugpy and gdb side by side in VS Code",

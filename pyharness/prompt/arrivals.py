@@ -26,6 +26,7 @@ if TYPE_CHECKING:
     from pyharness.prompt.debuggee import Debuggee
     from pyharness.prompt.points import Point
     from pyharness.prompt.session import Session
+    from pyharness.prompt.shown.variables import Named
 
 
 class Arrivals:
@@ -37,6 +38,8 @@ class Arrivals:
         self._changes = Changes()
         self.point: Point | None = None
         """What the program stands at, where it is a place that was named."""
+        self.changed: list[Named] = []
+        """The variables that the last stop has shown."""
 
     def begin(self) -> None:
         """Another program begins: nothing of it was seen yet."""
@@ -83,9 +86,9 @@ class Arrivals:
         variables = variables_of(shell, position.shown)
         changed = self._changes.since(position.shown.frame, variables, stepped=stop.reason == "step")
         computed = [each for each in variables if each.name == _node_passed(origin, position.shown.frame)]
-        changed = [*computed, *(each for each in changed if each not in computed)]
+        self.changed = [*computed, *(each for each in changed if each not in computed)]
         size = session.screen.columns(), session.screen.rows()
-        if shown := [*variable_lines(changed, *size), *session.displays.lines(session)]:
+        if shown := [*variable_lines(self.changed, *size), *session.displays.lines(session)]:
             session.screen.write_lines(shown)
 
     def _count_hits(self, shell: Shell, stopped: Stopped, frame: Frame) -> None:
@@ -114,7 +117,7 @@ class Arrivals:
                 session.screen.note(str(program.shell.breakpoints.not_reached(point.breakpoint)))
         session.record.ended(code)
         session.drop()
-        session.status = of_program(code or 0)
+        session.status, session.exit_code = of_program(code or 0), code
 
 
 def _node_passed(origin: Frame | None, now: Frame) -> str:

@@ -79,6 +79,10 @@ class Position:
         self._selected = self.stack[checked_level(number, len(self.stack))]
         return self._selected
 
+    def unselect(self) -> None:
+        """Look at the innermost frame again."""
+        self._selected = None
+
     def move(self, count: int) -> StackFrame:
         """Look at a frame further out, or in: those of plumbing do not count."""
         numbers = [number for number, _ in self.rows]

@@ -49,6 +49,8 @@ class Session:
         self.interruptible = False
         """Whether Ctrl-C ends something: a line that is typed, or a command."""
         self.status = int(ExitStatus.OK)
+        self.exit_code: int | None = None
+        """That of the last program that ended, negative for a signal."""
         self._began = False
         """Whether a program was started: a failure is none of the command line's then."""
         self.listed = 0
@@ -56,7 +58,7 @@ class Session:
         self.record = Record()
         self.catches: dict[str, str] = {}
         """Filters of exceptions and signals that stop the program → their conditions."""
-        self._arrivals = Arrivals(self)
+        self.arrivals = Arrivals(self)
         self._given_up = False
         """Ctrl-C ended what was done."""
         self._again = ""
@@ -72,7 +74,7 @@ class Session:
         signals = Signals(self)
         try:
             with signals.heard():
-                if self._tried(lambda: self._begin(first, places)) or (self.debuggee and self.lines.is_typed):
+                if self._tried(lambda: self.begin(first, places)) or (self.debuggee and self.lines.is_typed):
                     self._read_on()
                 else:
                     self.status = self.status or (ExitStatus.INTERRUPTED if self._given_up else ExitStatus.FAILED)
@@ -82,7 +84,8 @@ class Session:
             self._close(leaves=self.status == HUNG_UP)
         return self.status
 
-    def _begin(self, first: Sequence[str], places: Sequence[str]) -> None:
+    def begin(self, first: Sequence[str], places: Sequence[str]) -> None:
+        """Start the program, or come to it, set these places, and do the commands that come first."""
         breaks = [f"break {where}" for where in places]
         if self.plan.starts:
             for line in breaks:
@@ -131,7 +134,7 @@ class Session:
             with self._interruptible():
                 do()
         except DebuggerLostError as error:
-            self._lost(error)
+            self.lost(error)
         except HarnessError as error:
             self.screen.error(error.message, error.remedy)
             self._failed(error)
@@ -208,7 +211,7 @@ class Session:
     def start(self) -> None:
         """Start the program, which stands before its first line, with all places set."""
         self.debuggee = Debuggee(self.plan, self.screen, self.terminal, self.points)
-        self._began = True
+        self._began, self.exit_code = True, None
         if self.terminal:
             self.terminal.on_interrupt, self.terminal.on_gone = self.debuggee.interrupt, self.debuggee.gone
             self.terminal.on_quit = self.debuggee.quit
@@ -219,7 +222,7 @@ class Session:
         if self.catches:
             self.debuggee.catch(self.catches)
         self.record.begin()
-        self._arrivals.begin()
+        self.arrivals.begin()
 
     def go(self, request: Request, begun: Callable[[], None] = lambda: None) -> Stop | None:
         """Run on to the next stop, and show it; ``None`` at the program's end. ``begun`` is for `Debuggee.go`."""
@@ -239,14 +242,14 @@ class Session:
             raise
         if self.debuggee is None:  # it was left meanwhile
             return None
-        stop = self._arrivals.tell(stopped, before.top.frame if before else None, request)
-        self.record.moved(request, stop, self._arrivals.point)
+        stop = self.arrivals.tell(stopped, before.top.frame if before else None, request)
+        self.record.moved(request, stop, self.arrivals.point)
         return stop
 
     def stay(self, stopped: Stopped) -> None:
         """Show the stop again: the thread goes on elsewhere than it stood."""
         self._forget()
-        self._arrivals.tell(stopped, None)
+        self.arrivals.tell(stopped, None)
 
     def _waited(self, wait: Callable[[], Stopped | None]) -> Stopped | None:
         """The next stop; who presses Ctrl-C twice is asked."""
@@ -274,8 +277,8 @@ class Session:
         if program:
             program.end()
 
-    def _lost(self, error: DebuggerLostError) -> None:
-        """A debugger has died: the program, which is none of its business, is let go."""
+    def lost(self, error: DebuggerLostError) -> None:
+        """Let the program go, of which a debugger has died; ``error`` then says what became of it."""
         program, self.debuggee, self.position = self.debuggee, None, None
         if program:
             with suppress(HarnessError):

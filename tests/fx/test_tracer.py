@@ -137,3 +137,20 @@ def test_dynamos_paths(expression, path):
     from pyharness.fx.provenance import plain_path
 
     assert plain_path(expression) == path
+
+
+@fx.wrap
+def halved(x):
+    return x / 2
+
+
+def test_a_wrapped_function_that_a_pass_has_replaced_is_in_the_way_of_no_later_trace():
+    def forward(x):
+        return halved(x) + 1
+
+    module = fx.GraphModule(nn.Module(), Tracer().trace(forward))
+    for node in module.graph.find_nodes(op="call_function", target=halved):
+        node.target, node.args = torch.mul, (node.args[0], 0.5)
+    module.recompile()
+    assert "wrap('torch.mul')" in module.code
+    assert Tracer().trace(forward).find_nodes(op="call_function", target=halved)

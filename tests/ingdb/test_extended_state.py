@@ -1,4 +1,4 @@
-"""gdb calls functions, and the vector registers are then as before, whatever registers the processor has beside them."""
+"""gdb calls functions and puts vector registers back, whatever registers the processor has beside them."""
 
 import ctypes
 import subprocess

@@ -116,6 +116,7 @@ class _Report:
             calls=len(Case(before, {}).work),
             change=change(before, after, outcome.node) if after else (),
             verdict=outcome.verdict,
+            origin=self._pass.origin,
             hidden_by=search.passes[found.hidden_by].name if found.hidden_by is not None else None,
             failures=found.failures,
             samples=found.samples,

@@ -44,6 +44,18 @@ class Pass:
     call: Callable[..., Any]
     takes: Takes
 
+    @property
+    def origin(self) -> str | None:
+        """``FILE:LINE`` where the function, or the class of the object, is defined."""
+        call: Any = self.call
+        while isinstance(call, functools.partial):
+            call = call.func
+        call = inspect.unwrap(getattr(call, "__func__", call))
+        if not hasattr(call, "__code__"):
+            call = getattr(type(call), "call", None) or type(call).__call__
+        code = getattr(inspect.unwrap(call), "__code__", None)
+        return f"{code.co_filename}:{code.co_firstlineno}" if code else None
+
     def __call__(self, module: GraphModule) -> GraphModule:
         """The module after the pass: changed in place or made anew, its code that of its graph.
 

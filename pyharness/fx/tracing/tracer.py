@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import builtins
 import os
 import sys
 import traceback
@@ -73,6 +74,7 @@ class Tracer(torch.fx.Tracer):
         Raises ``UsageError`` for a path of ``leaves`` or ``inline`` that is not there, ``CannotTraceError`` with the
         module and the line where a ``forward`` cannot be traced.
         """
+        _forget_stale_wraps()
         self.provenance, self._failed_in = {}, None
         self._types = _types(getattr(type(root), self.traced_func_name, root))
         if isinstance(root, torch.nn.Module):
@@ -143,6 +145,17 @@ class Tracer(torch.fx.Tracer):
         mine = {__file__, provenance.__file__}
         kept = [frame for frame in user_stack_summary if frame.filename not in mine]
         return super()._filter_traceback_frames(traceback.StackSummary.from_list(kept))
+
+
+def _forget_stale_wraps() -> None:
+    """Take back what generated code has wrapped and does not have, which torch would stumble over in each later trace.
+
+    A node keeps that its function was one of ``torch.fx.wrap``'s (``meta["is_wrapped"]``) when a pass gives it another.
+    """
+    wrapped = getattr(torch.fx._symbolic_trace, "_wrapped_fns_to_patch", {})  # noqa: SLF001
+    for key, names in list(wrapped.items()):
+        if key[1] not in names and not hasattr(builtins, key[1]):
+            del wrapped[key]
 
 
 def _types(function: Any) -> dict[str, type]:

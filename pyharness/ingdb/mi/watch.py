@@ -73,7 +73,9 @@ def _watch_hits(request: mi.WatchHits) -> tuple[mi.WatchHit, ...]:
     thread = select(request.thread)
     hits = watchpoints.hits_of(thread.ptid[1])
     frames = backtrace.merged_stack(thread, _FRAMES)
-    by = replace(frames[0], line=_line_of_access() or frames[0].line) if frames else None
+    if frames:
+        frames = [replace(frames[0], line=_line_of_access() or frames[0].line), *frames[1:]]
+    by = frames[0] if frames else None
     own = next((frame for frame in frames if _is_own(frame)), None)
     return tuple(_told(hit, by, own) for hit in hits if hit.watchpoint.is_valid())
 

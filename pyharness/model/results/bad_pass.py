@@ -63,6 +63,8 @@ class BadPass:
     change: tuple[str, ...]
     """What it makes of the generated code, around the first bad node: lines of a unified diff."""
     verdict: Verdict | None = None
+    origin: str | None = None
+    """``FILE:LINE`` of the pass's function or class, where it is one of Python's."""
     hidden_by: str | None = None
     """A later pass after which the module is good again."""
     failures: int = 1

@@ -20,6 +20,8 @@ _TITLE = 9
 def bad_pass_lines(bad: BadPass) -> Iterator[Line]:
     """Which pass and why, how sure that is, what it changes, the shrunk graph, the script."""
     yield Line(f"The first bad pass is {bad.name}, {bad.index + 1} of {bad.total}: {bad.reason}", "bad")
+    if bad.origin:
+        yield _titled("pass", short_path(bad.origin))
     yield _titled("found", f"good after {bad.index}, bad after {bad.index + 1}; {bad.runs} runs", "faint")
     if bad.failures < bad.samples:
         often = f"{bad.failures} of {bad.samples} runs fail: the pass makes another graph of the same one each time"

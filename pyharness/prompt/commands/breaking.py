@@ -57,7 +57,7 @@ def log(session: Session, rest: str) -> None:
         raise UsageError("A log point has a place and a message in quotes.", _NO_MESSAGE)
     where = place(session, found[1])
     message = log_message.required(found[2] if found[2] is not None else found[3], python=where.is_python)
-    _set(session, Breakpoint(where, message))
+    set_point(session, Breakpoint(where, message))
     session.record.logged(where, message)
 
 
@@ -97,10 +97,11 @@ def _script(session: Session) -> str:
 
 
 def _add(session: Session, text: str, *, temporary: bool = False) -> None:
-    _set(session, Breakpoint(place(session, text)), temporary=temporary)
+    set_point(session, Breakpoint(place(session, text)), temporary=temporary)
 
 
-def _set(session: Session, new: Breakpoint, *, temporary: bool = False) -> None:
+def set_point(session: Session, new: Breakpoint, *, temporary: bool = False) -> None:
+    """Set a place from now on, in this program and in the next, and show it."""
     if session.debuggee and session.shell.immobile:
         raise UsageError(session.shell.immobile)
     point = session.points.add(new, temporary=temporary)

@@ -1,0 +1,1 @@
+"""Programs with planted bugs."""

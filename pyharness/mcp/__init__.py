@@ -1,0 +1,1 @@
+"""A front door for agents: the Model Context Protocol on standard input and output, over the prompt's session."""

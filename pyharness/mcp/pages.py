@@ -1,0 +1,58 @@
+"""Long texts, a page at a time: what an agent reads costs it, so it gets the first page and asks for the others."""
+
+from __future__ import annotations
+
+from pyharness.model.errors import UsageError
+
+LIMIT = 3600
+"""Characters of a page: 1,200 tokens, at three characters each. Code and paths have more to a token than prose."""
+_KEPT = 40
+"""Texts of which the rest can be asked for."""
+
+
+class Pages:
+    """The texts that were not read to their end, by cursor; the oldest are forgotten."""
+
+    def __init__(self) -> None:
+        self._rest: dict[str, str] = {}
+        self._count = 0
+
+    def first(self, text: str, *, tail: bool = False) -> tuple[str, str]:
+        """The page to show and the cursor of the rest, which is empty where there is none.
+
+        With ``tail`` that page is the text's last one, and the rest is what comes before.
+        """
+        if len(text) <= LIMIT:
+            return text, ""
+        if tail:
+            shown, rest = _last_lines(text), ""
+            rest = text[: len(text) - len(shown)]
+        else:
+            shown = _first_lines(text)
+            rest = text[len(shown) :]
+        self._count += 1
+        cursor = f"c{self._count}"
+        self._rest[cursor] = rest.strip("\n")
+        while len(self._rest) > _KEPT:
+            del self._rest[next(iter(self._rest))]
+        return shown.strip("\n"), cursor
+
+    def next(self, cursor: str) -> tuple[str, str]:
+        """The next page of a text, and the cursor of what is left then."""
+        if cursor not in self._rest:
+            known = ", ".join(list(self._rest)[-5:])
+            raise UsageError(
+                f"There is no cursor {cursor!r}.", f"The last ones are {known}." if known else "Every answer was whole."
+            )
+        return self.first(self._rest[cursor])
+
+
+def _first_lines(text: str) -> str:
+    """As many whole lines as fit; a part of the first one where that is too long."""
+    end = text.rfind("\n", 0, LIMIT)
+    return text[: end + 1] if end > 0 else text[:LIMIT]
+
+
+def _last_lines(text: str) -> str:
+    begin = text.find("\n", len(text) - LIMIT)
+    return text[begin + 1 :] if 0 <= begin < len(text) - 1 else text[-LIMIT:]

@@ -1,0 +1,103 @@
+"""Verbs of the command line, run as processes of their own: what an agent asks of a whole program."""
+
+from __future__ import annotations
+
+import asyncio
+import ctypes
+import re
+import signal
+import sys
+from typing import TYPE_CHECKING
+
+from pydantic import Field
+
+from pyharness.mcp.registry import Answer, Told
+from pyharness.model.errors import HarnessError
+from pyharness.model.text.visible import visible
+from pyharness.project.own_command import own_command
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from pyharness.mcp.service import Service
+
+_PR_SET_PDEATHSIG = 1
+_LIBC = ctypes.CDLL(None)
+_GRACE = 5.0
+"""Seconds that a verb has to end its program, once it was told to."""
+_MOST = 1 << 20
+"""Characters of each stream that are kept: the last ones."""
+_PRINTED = 800
+_HANDLE = re.compile(r"^pyharness: handle .*\n?", re.MULTILINE)
+"""What `run` says of how to attach."""
+
+
+class VerbTold(Told):
+    """How a command line ended."""
+
+    command: str = Field(description="The command line that says the same at a terminal.")
+    status: int = Field(description="Its exit status; `meaning` says what that is.")
+    meaning: str
+    text: str = Field(default="", description="What it said: the first page.")
+
+
+def _dies_with_us() -> None:
+    _LIBC.prctl(_PR_SET_PDEATHSIG, signal.SIGTERM, 0, 0, 0)
+
+
+async def run(
+    service: Service, words: Sequence[str], folder: str, meanings: dict[int, str], seconds: float, *, runs: bool = False
+) -> Answer:
+    """Run ``pyharness WORDS`` in ``folder``; ``meanings``: what its exit statuses say.
+
+    ``runs``: what is said on stderr comes first, and of stdout, which is the program's, the end.
+    """
+    process = await asyncio.create_subprocess_exec(
+        *own_command(sys.executable, *words),
+        cwd=folder,
+        stdin=asyncio.subprocess.DEVNULL,
+        stdout=asyncio.subprocess.PIPE,
+        stderr=asyncio.subprocess.PIPE,
+        preexec_fn=_dies_with_us,
+        start_new_session=True,
+    )
+    typed = f"pyharness {' '.join(words)}"
+    service.progress(typed)
+    try:
+        out, err = await asyncio.wait_for(process.communicate(), seconds)
+    except asyncio.TimeoutError:
+        await _end(process)
+        raise HarnessError(
+            f"`{typed}` took longer than {seconds:g} s, and was ended with its program.", "Give timeout_s more."
+        ) from None
+    except asyncio.CancelledError:
+        await _end(process)
+        raise
+    printed, said = (visible(each.decode(errors="replace")[-_MOST:]).strip("\n") for each in (out, err))
+    status = process.returncode or 0
+    if status == 2:
+        message, _, remedy = said.removeprefix("pyharness: ").partition("\n")
+        raise HarnessError(message, remedy)
+    text = _with_program(said, printed) if runs else "\n".join(filter(None, (printed, said)))
+    meaning = meanings.get(status, f"it ended with {status}")
+    told = VerbTold(command=typed, status=status, meaning=meaning, text="")
+    return Answer(f"{meaning}\n{text}".rstrip(), told)
+
+
+def _with_program(said: str, printed: str) -> str:
+    """What we say, and the end of what the program printed."""
+    said = _HANDLE.sub("", said)
+    if len(printed) > _PRINTED:
+        printed = f"… {printed[-_PRINTED:]}"
+    return "\n".join(filter(None, (said, f"the program printed:\n{printed}" if printed else "")))
+
+
+async def _end(process: asyncio.subprocess.Process) -> None:
+    """Tell it to end, as a terminal would: it ends its program, too."""
+    for number in (signal.SIGTERM, signal.SIGKILL):
+        if process.returncode is None:
+            process.send_signal(number)
+            try:
+                await asyncio.wait_for(process.wait(), _GRACE)
+            except asyncio.TimeoutError:
+                continue
