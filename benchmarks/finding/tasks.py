@@ -20,7 +20,7 @@ SCRIPT = PROGRAMS / "bugs.py"
 LIBRARY = "BUGS_LIBRARY"
 MOST_CALLS, MOST_TOKENS = 6, 6000
 _CHARACTERS = 3
-"""Of a token: code and paths have fewer than prose."""
+"""Characters of a token: code and paths have fewer than prose."""
 _RANKS = 3
 _HANGS = 1.0
 """Seconds after which a program that has said that it is about to hang does."""

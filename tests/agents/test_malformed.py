@@ -79,7 +79,7 @@ def request(chance, number):
 
 
 def test_malformed_requests_leave_the_server_as_it_was():
-    chance = random.Random(20)
+    chance = random.Random(20)  # noqa: S311  (not for secrets)
     hello = {"protocolVersion": "2025-06-18", "capabilities": {}, "clientInfo": {"name": "fuzz", "version": "0"}}
     lines = [
         json.dumps({"jsonrpc": "2.0", "id": 0, "method": "initialize", "params": hello}),

@@ -14,7 +14,7 @@ C.column_sum.restype = ctypes.c_float
 
 
 def pointer(tensor: Tensor) -> ctypes.c_void_p:
-    """Its first element."""
+    """The address of its first element."""
     return ctypes.c_void_p(tensor.data_ptr())
 
 
@@ -75,7 +75,7 @@ class Doubles(nn.Module):
 
 
 def in_torch(graph: fx.Graph) -> None:
-    """The same, without C."""
+    """Replace what is in C by plain torch."""
     for node in graph.nodes:
         if node.op == "call_function" and node.target is cube:
             node.target, node.args = torch.pow, (node.args[0], 3)
