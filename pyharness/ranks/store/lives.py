@@ -1,0 +1,46 @@
+"""How long the ranks of this host live: of the rank that has started us, and then of those that it leaves behind."""
+
+from __future__ import annotations
+
+import os
+import select
+from contextlib import suppress
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable
+
+
+class Lives:
+    """Processes of which at least one lives; ``others`` is asked once for those beside the first."""
+
+    def __init__(self, first: int, others: Callable[[], Iterable[int]]) -> None:
+        self.ends: list[int] = []
+        """Descriptors, each of which can be read when its process has ended."""
+        self._others = others
+        self._is_asked = False
+        self._take([first])
+
+    def remain(self) -> bool:
+        """Whether one lives."""
+        self._drop_ended()
+        if not self.ends and not self._is_asked:
+            # What the launcher starts anew comes later, and has somebody of its own to answer.
+            self._is_asked = True
+            self._take(self._others())
+            self._drop_ended()
+        return bool(self.ends)
+
+    def wait(self, seconds: float) -> None:
+        """Wait for so long, or until one ends."""
+        select.select(self.ends, [], [], seconds)
+
+    def _take(self, pids: Iterable[int]) -> None:
+        for pid in pids:
+            with suppress(OSError):  # it has ended
+                self.ends.append(os.pidfd_open(pid))
+
+    def _drop_ended(self) -> None:
+        for ended in select.select(self.ends, [], [], 0)[0]:
+            self.ends.remove(ended)
+            os.close(ended)

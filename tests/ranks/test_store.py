@@ -1,0 +1,95 @@
+"""``pyharness ranks --store``: the ranks of several hosts, asked through the store that their launcher has."""
+
+import json
+import os
+import re
+import select
+import signal
+import subprocess
+import sys
+import time
+from contextlib import contextmanager
+
+import pytest
+
+from kit.command import PYHARNESS
+from kit.hosts import CARD, Hosts
+from kit.paths import PROGRAMS
+
+FAULTS = PROGRAMS / "ranks" / "faults.py"
+PORT = 29500
+TIMES = re.compile(r"(at most|for|thread) \d+( ms| s)?")
+
+
+@contextmanager
+def closing_descriptor(descriptor):
+    try:
+        yield descriptor
+    finally:
+        os.close(descriptor)
+
+
+@pytest.fixture
+def hosts():
+    with Hosts("alpha", "beta") as made:
+        yield made
+
+
+@pytest.fixture
+def job(hosts, environment, tmp_path):
+    """Two ranks on each host, which torchrun has started; rank 1 keeps the GIL, all others wait for it."""
+    env = {**environment, "OMP_NUM_THREADS": "1", "GLOO_SOCKET_IFNAME": CARD, "PYHARNESS_STORE": "1"}
+    where = ("--nnodes", "2", "--nproc-per-node", "2", "--master-addr", hosts.address(0), "--master-port", str(PORT))
+    started = []
+    for index, name in enumerate(hosts.names):
+        launcher = [sys.executable, "-m", "torch.distributed.run", *where, "--node-rank", str(index), "--no-python"]
+        command = [*hosts.words(index), *launcher, *PYHARNESS, "run", str(FAULTS), "gil_kept"]
+        own = {**env, "PYHARNESS_HOME": str(tmp_path / name)}  # processes have the same numbers on both
+        quiet = {"stdout": subprocess.DEVNULL, "stderr": subprocess.DEVNULL}
+        started.append(subprocess.Popen(command, env=own, **quiet))
+    yield
+    for process in started:
+        process.kill()
+        process.wait()
+
+
+@pytest.mark.timeout(200)
+@pytest.mark.rotated(turns=2)
+@pytest.mark.parametrize(("end", "patience"), [(signal.SIGKILL, 2), (signal.SIGSTOP, 9)], ids=["ends", "hangs"])
+def test_two_hosts(hosts, job, pyharness, tmp_path, end, patience):
+    """Where one of the two that answer for alpha is taken away the other one does; beta has none then."""
+
+    def asked(*words):
+        """A person who is on neither host."""
+        command = [*hosts.words_beside(1), *PYHARNESS]
+        return pyharness("ranks", "--store", f"{hosts.address(0)}:{PORT}", *words, command=command)
+
+    until = time.monotonic() + 90
+    while "Ranks 0,2-3 wait for it" not in (both := asked()).stdout:
+        assert time.monotonic() < until, both.stdout + both.stderr
+        time.sleep(0.5)
+    assert (both.returncode, both.stderr) == (1, "")
+    assert both.stdout.startswith("4 ranks of faults.py (world 4) on 2 hosts; each stood for at most ")
+
+    files = [tmp_path / "alpha.json", tmp_path / "beta.json"]
+    for index, file in enumerate(files):
+        file.write_text(pyharness("ranks", "--json", command=[*hosts.words(index), *PYHARNESS]).stdout)
+    merged = pyharness("ranks", "--merge", *files)
+    assert TIMES.sub("", merged.stdout) == TIMES.sub("", both.stdout)
+
+    found = json.loads(asked("--json").stdout)
+    assert [rank["host"] for rank in found["ranks"]] == ["alpha", "alpha", "beta", "beta"]
+
+    first, second = hosts.running(0, "answers")
+    for process in (first, *hosts.running(1, "answers")):
+        os.kill(process, end)
+    one = asked("--timeout", patience)
+    assert one.returncode == 1
+    assert f"beta (rank 2 and those beside): no answer within {patience} s, so its ranks are not shown." in one.stderr
+    assert "[2-3] not found here" in one.stdout
+    assert "sleeps in gil_kept" in one.stdout
+
+    with closing_descriptor(os.pidfd_open(second)) as its_end:
+        for rank in hosts.running(0, "gil_kept"):
+            os.kill(rank, signal.SIGKILL)
+        assert select.select([its_end], [], [], 30)[0]
