@@ -17,6 +17,7 @@ from pathlib import Path
 MODULES = (
     "charset",
     "process.libraries",
+    "process.extended_state",
     "process.own_environment",
     "stack.unwinder",
     "stack.frame_names",

@@ -1,6 +1,5 @@
 """Hosts that a test makes of namespaces, on one network: names, processes and addresses of their own, and our files."""
 
-import os
 import subprocess
 import sys
 from pathlib import Path
@@ -68,7 +67,7 @@ class Hosts:
 
 
 def _place(pid: int) -> str:
-    return os.readlink(f"/proc/{pid}/ns/pid")
+    return str(Path(f"/proc/{pid}/ns/pid").readlink())
 
 
 def _started(name: str) -> subprocess.Popen[str]:

@@ -11,10 +11,15 @@ import time
 from contextlib import contextmanager
 
 import pytest
+from torch.distributed import TCPStore
 
 from kit.command import PYHARNESS
 from kit.hosts import CARD, Hosts
 from kit.paths import PROGRAMS
+from kit.ranked_job import free_port
+from pyharness.protocol import store as keys
+from pyharness.ranks.processes import Table
+from pyharness.ranks.store.wire import TcpStore
 
 FAULTS = PROGRAMS / "ranks" / "faults.py"
 PORT = 29500
@@ -54,9 +59,10 @@ def job(hosts, environment, tmp_path):
 
 
 @pytest.mark.timeout(200)
+@pytest.mark.usefixtures("job")
 @pytest.mark.rotated(turns=2)
 @pytest.mark.parametrize(("end", "patience"), [(signal.SIGKILL, 2), (signal.SIGSTOP, 9)], ids=["ends", "hangs"])
-def test_two_hosts(hosts, job, pyharness, tmp_path, end, patience):
+def test_two_hosts(hosts, pyharness, tmp_path, end, patience):
     """Where one of the two that answer for alpha is taken away the other one does; beta has none then."""
 
     def asked(*words):
@@ -93,3 +99,38 @@ def test_two_hosts(hosts, job, pyharness, tmp_path, end, patience):
         for rank in hosts.running(0, "gil_kept"):
             os.kill(rank, signal.SIGKILL)
         assert select.select([its_end], [], [], 30)[0]
+
+
+LIVES = "import os, sys; print(os.environ.get('PYHARNESS_STORE'), flush=True); input()"
+
+
+def test_a_store_may_come_late_and_come_back(pyharness, tmp_path):
+    """A rank of no launcher's, without torch; the store is its first rank's in other jobs."""
+    (tmp_path / "lives.py").write_text(LIVES)
+    port = free_port()
+    told = {"RANK": "0", "WORLD_SIZE": "1", "LOCAL_RANK": "0", "MASTER_ADDR": "localhost", "MASTER_PORT": str(port)}
+    rank = pyharness.start("run", "--store", "lives.py", env={**pyharness.environment, **told})
+    assert rank.stdout.readline() == "None\n"
+    for _ in range(2):
+        server = TCPStore("localhost", port, is_master=True, wait_for_workers=False)
+        with TcpStore("localhost", port) as store:
+            assert store.wait(keys.HOSTS, 60)
+        shown = pyharness("ranks", "--store", f"localhost:{port}")
+        assert shown.stdout.splitlines()[1:3] == ["[0]  <module>  lives.py:1  " + LIVES, "[0]  waits for input"]
+        assert (shown.returncode, shown.stderr) == (0, "")
+        del server
+    (beside,) = [one.pid for one in Table().processes.values() if one.words[-2:] == ("answers", str(rank.pid))]
+    with closing_descriptor(os.pidfd_open(beside)) as its_end:
+        assert rank.communicate("\n", timeout=60)[1].endswith(f"all ranks: pyharness ranks --store localhost:{port}\n")
+        assert select.select([its_end], [], [], 30)[0]
+
+
+def test_programs_that_nobody_can_ask(pyharness, tmp_path):
+    (tmp_path / "ends.py").write_text("print('ran')")
+    alone = pyharness("run", "--store", "ends.py")
+    assert "no rank answers through a store: no launcher has told this program its rank." in alone.stderr
+    nowhere = pyharness("run", "--store", "ends.py", env={**pyharness.environment, "RANK": "0"})
+    assert "no rank of this host answers through a store: MASTER_ADDR and MASTER_PORT do not say" in nowhere.stderr
+    off = pyharness("run", "ends.py", env={**pyharness.environment, "PYHARNESS_STORE": "0"})
+    assert "store" not in off.stderr
+    assert {shown.stdout for shown in (alone, nowhere, off)} == {"ran\n"}

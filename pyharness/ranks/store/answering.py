@@ -18,10 +18,10 @@ import sys
 import time
 from contextlib import suppress
 from dataclasses import replace
-from pathlib import Path
 from typing import TYPE_CHECKING
 
-from pyharness.aftermath.unseen import leave_streams
+from pyharness.host.handles import place
+from pyharness.host.unseen import leave_streams
 from pyharness.model.errors import HarnessError
 from pyharness.protocol import store as keys
 from pyharness.protocol.codec import encode
@@ -37,7 +37,6 @@ if TYPE_CHECKING:
 
     Address = tuple[str, int]
 
-_ERRORS = 2
 _RETRY = 1.0
 """Seconds until a store is tried again that is not there yet, or has gone."""
 _TAKES_OVER = 6.0
@@ -50,8 +49,7 @@ _KEPT = 300.0
 
 def main() -> int:
     """Answer until the ranks have ended."""
-    leave_streams()
-    os.dup2(0, _ERRORS)
+    leave_streams(errors=True)
     with suppress(OSError):
         os.setsid()  # no key that is typed for the program is for us
     address = os.environ["MASTER_ADDR"], int(os.environ["MASTER_PORT"])
@@ -63,11 +61,7 @@ def main() -> int:
 
 def _host() -> keys.Host:
     """Who we are, and the place that we speak for: where processes have other numbers is another one."""
-    try:
-        boot = Path("/proc/sys/kernel/random/boot_id").read_text(encoding="ascii").strip()
-    except OSError:
-        boot = socket.gethostname()
-    here = f"{boot}-{os.stat('/proc/self/ns/pid').st_ino}"  # noqa: PTH116  (of what the link leads to)
+    here = place()
     mine = given(os.getpid())
     return keys.Host(here, socket.gethostname(), f"{here}-{os.getpid()}", mine.rank if mine else 0)
 

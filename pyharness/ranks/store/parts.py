@@ -8,7 +8,7 @@ PART = 1 << 20
 """Bytes of a value: torch's store refuses one of more than eight times as much."""
 MOST = 64
 """Parts of an answer."""
-_LONGEST = 512 << 20
+LONGEST = 512 << 20
 """Bytes of the JSON of one host."""
 
 
@@ -25,7 +25,7 @@ def unpacked(parts: list[bytes]) -> str:
     """The text; ``ValueError`` for what is none, or is too long."""
     reader = zlib.decompressobj()
     try:
-        whole = reader.decompress(b"".join(parts), _LONGEST)
+        whole = reader.decompress(b"".join(parts), LONGEST)
     except zlib.error as error:
         raise ValueError(str(error)) from error
     if not reader.eof:
