@@ -26,6 +26,11 @@ PORT = 29500
 TIMES = re.compile(r"(at most|for|thread) \d+( ms| s)?")
 
 
+def answering(hosts, index):
+    """The processes of a host that answer, without those that look for them."""
+    return [process for process in hosts.running(index, "answers") if os.getsid(process) == process]
+
+
 @contextmanager
 def closing_descriptor(descriptor):
     try:
@@ -86,8 +91,8 @@ def test_two_hosts(hosts, pyharness, tmp_path, end, patience):
     found = json.loads(asked("--json").stdout)
     assert [rank["host"] for rank in found["ranks"]] == ["alpha", "alpha", "beta", "beta"]
 
-    first, second = hosts.running(0, "answers")
-    for process in (first, *hosts.running(1, "answers")):
+    first, second = answering(hosts, 0)
+    for process in (first, *answering(hosts, 1)):
         os.kill(process, end)
     one = asked("--timeout", patience)
     assert one.returncode == 1

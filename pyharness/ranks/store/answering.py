@@ -18,6 +18,7 @@ import sys
 import time
 from contextlib import suppress
 from dataclasses import replace
+from itertools import takewhile
 from typing import TYPE_CHECKING
 
 from pyharness.host.handles import place
@@ -115,14 +116,13 @@ class Answering:
         os.waitpid(child, 0)
 
     def _forget(self, store: TcpStore) -> None:
-        """Take away what we have answered to somebody who has gone."""
+        """Take away what is old: who has asked has gone, or has taken the parts."""
         old = [number for when, number in self._given if time.monotonic() - when > _KEPT]
         self._given = self._given[len(old) :]
         for number in old:
-            for index in range(MOST):
-                key = keys.part(number, self._host.by, index)
-                if not store.has(key):
-                    break
+            parts = [keys.part(number, self._host.by, index) for index in range(MOST)]
+            left = takewhile(store.has, parts)
+            for key in (*left, keys.answer(number, self._host.host), keys.claim(number, self._host.host)):
                 store.delete(key)
 
 

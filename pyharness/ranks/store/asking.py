@@ -93,16 +93,15 @@ def _read(kind: type[T], text: bytes, where: str) -> T:
 
 
 def _answer(store: TcpStore, number: int, host: str) -> Job:
-    """The ranks of a host; what it has said is taken out of the store."""
-    whole = keys.answer(number, host)
-    said = _read(keys.Answer, store.get(whole), "an answer")
+    """The ranks of a host. The large parts are taken out of the store; that it has answered, others of the host see."""
+    said = _read(keys.Answer, store.get(keys.answer(number, host)), "an answer")
     if said.error:
         raise HarnessError(said.error)
     if not 0 < said.parts <= MOST:
         raise HarnessError(f"Its answer has {said.parts} parts, and 1 to {MOST} are read.")
     places = [keys.part(number, said.by, index) for index in range(said.parts)]
     parts = [store.get(place) for place in places]
-    for place in (*places, whole, keys.claim(number, host)):
+    for place in places:
         store.delete(place)
     try:
         return job_from_text(unpacked(parts))
