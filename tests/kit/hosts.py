@@ -11,25 +11,27 @@ from kit import needs
 from pyharness.ranks.processes import Table
 
 _APART = ("unshare", "--fork", "--kill-child", "--pid", "--mount-proc", "--net", "--uts")
-_BEGINS = 'hostname "$1" && ip link set lo up && echo up && exec cat'
-CARD = "v0"
+_BEGINS = 'hostname "$1" && mount --bind "$2" /etc/hosts && ip link set lo up && echo up && exec cat'
+_CARD = "v0"
 """The network interface of each."""
 
 
 class Hosts:
-    """Two of them; all that runs there ends with the ``with`` block."""
+    """Two of them, which know each other by name; all that runs there ends with the ``with`` block."""
 
-    def __init__(self, first: str, second: str) -> None:
+    def __init__(self, folder: Path, first: str, second: str) -> None:
         needs.a_program("ip", "iproute2 makes networks")
         needs.surroundings(
             [*_APART, "sh", "-c", 'ip link add v0 type veth && hostname x && exec "$@"', "sh"], "networks"
         )
         self.names = (first, second)
-        self._holders = [_started(name) for name in self.names]
+        known = folder / "hosts"
+        known.write_text("127.0.0.1 localhost\n" + "".join(f"{self.address(at)} {self.names[at]}\n" for at in range(2)))
+        self._holders = [_started(name, known) for name in self.names]
         pids = [str(self._pid(index)) for index in range(2)]
-        _run("ip", "link", "add", CARD, "netns", pids[0], "type", "veth", "peer", "name", CARD, "netns", pids[1])
+        _run("ip", "link", "add", _CARD, "netns", pids[0], "type", "veth", "peer", "name", _CARD, "netns", pids[1])
         for index in range(2):
-            for words in (["addr", "add", f"{self.address(index)}/24", "dev", CARD], ["link", "set", CARD, "up"]):
+            for words in (["addr", "add", f"{self.address(index)}/24", "dev", _CARD], ["link", "set", _CARD, "up"]):
                 _run(*self.words(index), "ip", *words)
 
     def __enter__(self) -> Self:
@@ -70,9 +72,9 @@ def _place(pid: int) -> str:
     return str(Path(f"/proc/{pid}/ns/pid").readlink())
 
 
-def _started(name: str) -> subprocess.Popen[str]:
+def _started(name: str, known: Path) -> subprocess.Popen[str]:
     pipes = {"stdin": subprocess.PIPE, "stdout": subprocess.PIPE}
-    holder = subprocess.Popen([*_APART, "sh", "-c", _BEGINS, "sh", name], text=True, **pipes)  # type: ignore[call-overload]
+    holder = subprocess.Popen([*_APART, "sh", "-c", _BEGINS, "sh", name, str(known)], text=True, **pipes)  # type: ignore[call-overload]
     assert holder.stdout.readline() == "up\n"
     return holder  # type: ignore[no-any-return]
 

@@ -14,7 +14,7 @@ import pytest
 from torch.distributed import TCPStore
 
 from kit.command import PYHARNESS
-from kit.hosts import CARD, Hosts
+from kit.hosts import Hosts
 from kit.paths import PROGRAMS
 from kit.ranked_job import free_port
 from pyharness.protocol import store as keys
@@ -40,16 +40,16 @@ def closing_descriptor(descriptor):
 
 
 @pytest.fixture
-def hosts():
-    with Hosts("alpha", "beta") as made:
+def hosts(tmp_path):
+    with Hosts(tmp_path, "alpha", "beta") as made:
         yield made
 
 
 @pytest.fixture
 def job(hosts, environment, tmp_path):
     """Two ranks on each host, which torchrun has started; rank 1 keeps the GIL, all others wait for it."""
-    env = {**environment, "OMP_NUM_THREADS": "1", "GLOO_SOCKET_IFNAME": CARD, "PYHARNESS_STORE": "1"}
-    where = ("--nnodes", "2", "--nproc-per-node", "2", "--master-addr", hosts.address(0), "--master-port", str(PORT))
+    env = {**environment, "OMP_NUM_THREADS": "1", "PYHARNESS_STORE": "1"}
+    where = ("--nnodes", "2", "--nproc-per-node", "2", "--master-addr", "alpha", "--master-port", str(PORT))
     started = []
     for index, name in enumerate(hosts.names):
         launcher = [sys.executable, "-m", "torch.distributed.run", *where, "--node-rank", str(index), "--no-python"]

@@ -144,13 +144,17 @@ def test_nobody_who_answers(store, ask):
 
 
 @pytest.mark.parametrize("port", [True], indirect=True)
-def test_the_rendezvous_says_where_the_store_is(store, ask, port):
+@pytest.mark.parametrize("name", ["localhost", "no.such.host.invalid"])
+def test_the_rendezvous_says_where_the_store_is(store, ask, port, name):
     comes(store, "alpha", 0, ranks(*range(8)))
     meeting = TCPStore("127.0.0.1", 0, is_master=True, wait_for_workers=False)
     for number, where in ((9, free_port()), (10, port)):
-        meeting.set(f"torch.rendezvous.a.job.{number}/MASTER_ADDR", "localhost")
+        meeting.set(f"torch.rendezvous.a.job.{number}/MASTER_ADDR", name)
         meeting.set(f"torch.rendezvous.a.job.{number}/MASTER_PORT", str(where))
     assert "culprit: rank 5" in ask(address=f"127.0.0.1:{meeting.port}").stdout
+    meeting.set("torch.rendezvous.a.job.11/MASTER_ADDR", name)
+    meeting.set("torch.rendezvous.a.job.11/MASTER_PORT", str(free_port()))
+    assert "The rendezvous sends us on. " in ask(address=f"127.0.0.1:{meeting.port}").stderr
     meeting.set("torch.rendezvous.other.0/MASTER_PORT", "1")
     assert "Jobs of several launchers meet there: a.job, other." in ask(address=f"127.0.0.1:{meeting.port}").stderr
 

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import re
 import socket
+from contextlib import suppress
 from typing import TYPE_CHECKING
 
 from pyharness.model.errors import HarnessError, UsageError
@@ -38,12 +39,16 @@ def connected(host: str, port: int) -> TcpStore:
     try:
         if store.has(keys.HOSTS) or not (last := _last_round(store.keys())):
             return store
-        host, port = _said(store, last, host)
+        there = _said(store, last, host)
     except OSError:  # an old store, which names no keys
-        store.close()
-        return _connected(host, port)
+        there = host, port
     store.close()
-    return _connected(host, port)
+    try:
+        return _connected(*there)
+    except HarnessError as error:
+        with suppress(HarnessError):  # a name of the job's own network means nothing here; often both are of one host
+            return _connected(host, there[1])
+        raise HarnessError(f"The rendezvous sends us on. {error.message}", error.remedy) from error
 
 
 def _connected(host: str, port: int) -> TcpStore:
