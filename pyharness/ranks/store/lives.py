@@ -4,8 +4,11 @@ from __future__ import annotations
 
 import os
 import select
+import time
 from contextlib import suppress
 from typing import TYPE_CHECKING
+
+from pyharness.host.process_state import started_at
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
@@ -25,9 +28,9 @@ class Lives:
         """Whether one lives."""
         self._drop_ended()
         if not self.ends and not self._is_asked:
-            # What the launcher starts anew comes later, and has somebody of its own to answer.
-            self._is_asked = True
-            self._take(self._others())
+            # What the launcher starts anew begins later, and has somebody of its own to answer.
+            now, self._is_asked = time.time(), True
+            self._take(pid for pid in self._others() if started_at(pid) < now)
             self._drop_ended()
         return bool(self.ends)
 
