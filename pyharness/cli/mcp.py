@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-import importlib.util
+import sys
 
 import click
 
 from pyharness.cli.grammar import completers
 from pyharness.cli.grammar.verb import Verb
+from pyharness.cli.kit import output
 from pyharness.host.missing import check_named_from
 from pyharness.model.errors import HarnessError, UsageError
 
@@ -39,9 +40,14 @@ def command(roots: tuple[str, ...]) -> int:
         check_named_from(Path(root))
         if not Path(root).is_dir():
             raise UsageError(f"--root {root} is no folder.", "Name the project's folder.")
-    if importlib.util.find_spec("mcp") is None:
-        raise HarnessError("The package mcp is not installed.", "pip install 'pyharness-debugger[mcp]'")
-    from pyharness.mcp.serve import run
-
+    try:
+        from pyharness.mcp.serve import run
+    except ImportError as error:
+        raise HarnessError(
+            f"The SDK of the protocol, mcp 2 or newer, is not installed ({error}).",
+            "pip install 'pyharness-debugger[mcp]'",
+        ) from error
+    if sys.stdin is not None and sys.stdin.isatty():
+        output.note("this speaks MCP with an agent, not with a person; Ctrl-C ends it, docs/agents.md has more.")
     run(roots)
     return 0

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Literal
 
-from pydantic import Field
+from pydantic import BaseModel, Field
 
 from pyharness.mcp.registry import Answer, Told
 from pyharness.model.text.stack_format import Style, format_stack
@@ -26,10 +26,9 @@ _PRINTED = 500
 """Characters of what the program printed."""
 
 
-class Place(Told):
+class Place(BaseModel):
     """A frame, and what torch.fx knows of its line."""
 
-    cursor: str = Field(default="", exclude=True)
     language: Literal["python", "native"]
     function: str
     file: str | None = None

@@ -42,7 +42,7 @@ class Host:
     """A process that answers for the ranks beside it."""
 
     host: str
-    """The same for all processes that see the same processes."""
+    """A name that all processes have in common that see the same processes."""
     name: str
     """What people call it."""
     by: str

@@ -26,6 +26,7 @@ set auto-solib-add off
 python import sys; sys.path.insert(0, {str(ROOT)!r})
 python from pyharness.ingdb.opening import attach
 python from pyharness.ingdb.calls import expressions, guarded_call
+python from pyharness.ingdb.process import extended_state; extended_state.register()
 python attach.attach(PID, non_stop=False, symbols=False)
 sharedlibrary guarded_registers
 """

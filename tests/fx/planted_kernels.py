@@ -152,7 +152,7 @@ PLANTS = {
     "operands": (operands, lambda x, y: (x.sin() - y) * y, "sub"),
     "mask": (mask, lambda x, y: (x.sin() + torch.where(x > y, x, y * 2)).cos(), "where"),
     "tail": (tail, lambda x, y: (x.sin() * y).cos(), "cos"),
-    "stale": (stale, _stale, "mm"),
+    "stale": (stale, _stale, "mm|mul"),  # the first mm is right where the library reads all before it writes
     "index": (index, lambda x, y: (x[:1] + 1).cos() + y, "add"),
     "accumulation": (accumulation, lambda x, y: (x * y).sum(-1, keepdim=True) + y.sin(), "sum"),
     "init": (init, lambda x, y: (x * y).sum(-1, keepdim=True) + y.sin(), "sum"),

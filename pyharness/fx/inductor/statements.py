@@ -50,6 +50,17 @@ def last_uses(wrapper: str) -> dict[str, int]:
     return found
 
 
+def reuses(wrapper: str) -> dict[str, str]:
+    """By each variable of a wrapper that takes over another one's memory, as ``buf4 = buf2`` says: that one."""
+    names = [node for node in ast.walk(ast.parse(wrapper)) if isinstance(node, ast.Assign)]
+    return {
+        target.id: node.value.id
+        for node in names
+        for target in node.targets
+        if isinstance(target, ast.Name) and isinstance(node.value, ast.Name)
+    }
+
+
 def _statement(node: ast.stmt, kernels: set[str]) -> Statement | None:
     value = getattr(node, "value", None)
     if not isinstance(node, (ast.Expr, ast.Assign)) or value is None:

@@ -145,7 +145,7 @@ class TcpStore:
         return self._read(size)
 
     def _read(self, size: int) -> bytes:
-        """So many bytes, within the patience for all of them."""
+        """The next ``size`` bytes, within the patience for all of them."""
         until, parts, left = time.monotonic() + self._patience, [], size
         while left:
             self._socket.settimeout(max(until - time.monotonic(), 0.001))

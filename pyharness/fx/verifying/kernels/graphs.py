@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import torch
 
-from pyharness.fx.inductor.statements import Statement, last_uses, run, statements_of
+from pyharness.fx.inductor.statements import Statement, last_uses, reuses, run, statements_of
 from pyharness.fx.verifying.differences import is_same
 from pyharness.fx.verifying.kernels.faults import Place, fault
 from pyharness.fx.verifying.kernels.inside import Called, Inside, Wrong, line_of
@@ -65,9 +65,10 @@ class GraphRun:
         kernels = {name for name, _ in kernels_of(lowered.text)}
         self._statements = statements_of(lowered.text, kernels)
         self._used = last_uses(lowered.text)
+        self._reused = reuses(lowered.text)
         self._before: dict[str, Any] = {}
         self._stale: dict[str, str] = {}
-        """By a variable that the statement reads: what is wrong with its memory."""
+        """By a node that the statement reads: what is wrong with its memory."""
         self._failing: list[Node] = []
 
     def run(self, call: Callable[[Any], Any], args: Any) -> Any:
@@ -91,16 +92,20 @@ class GraphRun:
     def _remember(self, statement: Statement, variables: Mapping[str, Any]) -> None:
         self._before = copied({name: variables[name] for name in statement.names if name in variables})
         self._stale = {}
-        for name, value in self._before.items():
-            node = self._node_of(name)
+        for variable, value in self._before.items():
+            name, node = variable, self._node_of(variable)
+            if node is not None and node not in self._known and name in self._reused:  # it computes in place
+                name = self._reused[name]
+                node = self._node_of(name)
             if node is None or node in self._written or not isinstance(value, torch.Tensor):
                 continue
             if node in self._known and isinstance(self._known[node], torch.Tensor):
                 known = self._known[node]
                 if known.shape == value.shape and not is_same(known, value):
-                    self._stale[name] = f"it reads {name}, which no longer holds {node.name}: it was overwritten before"
-                elif other := self._over(name, value):
-                    self._stale[name] = f"it writes {other} where {name} is, which it reads"
+                    why = f"it reads {name}, which no longer holds {node.name}: it was overwritten before"
+                    self._stale[node.name] = why
+                elif name in self._before and (other := self._over(name, value)):
+                    self._stale[node.name] = f"it writes {other} where {name} is, which it reads"
 
     def _over(self, name: str, value: torch.Tensor) -> str | None:
         """A variable of the statement that gets its value now, and lies where ``name`` does."""
@@ -166,9 +171,8 @@ class GraphRun:
                     wrong = found
                 place = Place(self._lowered, statement, kernel, use)
         names = {name: node.name for name in self._before if (node := self._node_of(name)) is not None}
-        stale = {names[name]: reason for name, reason in self._stale.items()}
         for each in wrong[:1] if statement.kernel else wrong:
-            self._findings.faults.append(fault(place, each, self._tolerance, stale, names))
+            self._findings.faults.append(fault(place, each, self._tolerance, self._stale, names))
 
     def _inside(
         self, statement: Statement, kernel: Kernel, use: KernelUse, made: Mapping[Node, torch.Tensor]
