@@ -20,7 +20,7 @@ SCRIPT = PROGRAMS / "bugs.py"
 LIBRARY = "BUGS_LIBRARY"
 MOST_CALLS, MOST_TOKENS = 6, 6000
 _CHARACTERS = 3
-"""Of a token: code and paths have fewer than prose."""
+"""Characters of a token: code and paths have fewer than prose."""
 _RANKS = 3
 _HANGS = 1.0
 """Seconds after which a program that has said that it is about to hang does."""
@@ -33,7 +33,7 @@ class Task:
     name: str
     calls: tuple[tuple[str, dict[str, Any]], ...]
     peer: tuple[tuple[str, ...], ...]
-    """Command lines of gdb and of pdb; ``SCRIPT`` stands for the program and its argument, ``PIDS`` for a running one's."""
+    """Command lines of gdb and of pdb; ``SCRIPT`` is the program and its argument, ``PIDS`` a running one's id."""
     starts: str = ""
     """What runs already: ``one`` process, or a ``job``."""
 
@@ -176,7 +176,8 @@ def running(task: Task, library: Path) -> Iterator[list[str]]:
             more = {"RANK": str(rank), "LOCAL_RANK": str(rank)} if task.starts == "job" else {}
             started.append(subprocess.Popen(command, env=environment | more, stdout=subprocess.PIPE, text=True))
         for each in started:
-            assert each.stdout and each.stdout.readline(), "it says that it is about to hang"
+            if not (each.stdout and each.stdout.readline()):
+                raise RuntimeError("It ended before it hung.")
         time.sleep(_HANGS if started else 0)
         yield [str(each.pid) for each in started]
     finally:

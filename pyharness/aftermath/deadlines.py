@@ -16,8 +16,8 @@ from dataclasses import replace
 
 from pyharness.aftermath import gathering, writing
 from pyharness.aftermath.output import captured
-from pyharness.aftermath.unseen import leave_streams
 from pyharness.host.process_state import processor_times
+from pyharness.host.unseen import leave_streams
 from pyharness.model.errors import HarnessError
 from pyharness.model.text.visible import say
 from pyharness.protocol.aftermath import Now, Reported, read_now

@@ -17,8 +17,8 @@ from contextlib import suppress
 from typing import TYPE_CHECKING
 
 from pyharness.aftermath import gathering, job, writing
-from pyharness.aftermath.unseen import leave_streams
 from pyharness.host.process_state import processor_times
+from pyharness.host.unseen import leave_streams
 from pyharness.model.errors import HarnessError
 from pyharness.model.text.visible import say
 from pyharness.protocol.aftermath import Reported

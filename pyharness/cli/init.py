@@ -13,10 +13,11 @@ from pyharness.cli.grammar.verb import Verb
 from pyharness.cli.kit import launch_json, output
 from pyharness.cli.kit.options import json_option
 from pyharness.model.text.styled_line import Line
+from pyharness.project import own_command
 from pyharness.project.kinds import KINDS
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterator, Sequence
 
     from pyharness.model.text.styled_line import Style
     from pyharness.project.changes import Change, State
@@ -28,6 +29,7 @@ _STYLES: dict[State, Style] = {"written": "good", "merged": "good", "unchanged":
 _MOST_OPS = 4
 _EXAMPLES = (
     ("what would it add to the project in this folder?", "pyharness init --dry-run"),
+    ("add what an agent needs, too: `pyharness mcp` and a skill", "pyharness init --agent"),
     ("add it, and stop in this op", "pyharness init --op my_ops::rms_norm"),
 )
 _STATUSES = (("0", "written, or there already"), ("1", "a file cannot be read or written: nothing was changed"))
@@ -43,6 +45,7 @@ _KIND = f"How to build it, where it is several: {', '.join(KINDS)}."
 @click.option("--dry-run", is_flag=True, help="Show what would change, as a unified diff; write nothing.")
 @click.option("--vscode/--no-vscode", default=True, help="Whether to add to .vscode; the default is yes.")
 @click.option("--stock", is_flag=True, help="Add what Microsoft's extensions need too, as `pyharness vscode` does.")
+@click.option("--agent", is_flag=True, help="Add `pyharness mcp` to .mcp.json, and a skill for the agent.")
 @click.option("--overwrite", is_flag=True, help="Replace files in debugging/ that differ from what init writes.")
 @json_option
 def command(  # noqa: PLR0913  (one for each option)
@@ -53,6 +56,7 @@ def command(  # noqa: PLR0913  (one for each option)
     dry_run: bool,
     vscode: bool,
     stock: bool,
+    agent: bool,
     overwrite: bool,
     as_json: bool,
 ) -> None:
@@ -67,7 +71,8 @@ def command(  # noqa: PLR0913  (one for each option)
     kinds.check_folder(folder)
     more = launch_json.lists(launch_json.Project(_in_vscode(folder), build=plan.TASK)) if stock else {}
     python = _interpreter(folder)
-    choices = plan.Choices(kind or "", op, vscode, overwrite, python, _in_vscode(folder), _named(python), more)
+    serves = _server(folder) if agent else ()
+    choices = plan.Choices(kind or "", op, vscode, overwrite, python, _in_vscode(folder), _named(python), serves, more)
     made = plan.plan(folder, choices)
     difference = [line for change in made.changes for line in changes.diff(change)]
     if not dry_run:
@@ -91,6 +96,14 @@ def _named(python: str) -> str:
     found = shutil.which("python3")
     here = Path(sys.executable)
     return "" if "/" in python or (found and Path(found).parent == here.parent) else str(here)
+
+
+def _server(folder: Path) -> Sequence[str]:
+    """The command of the server for agents: the project's own, else as a shell finds it, else by our interpreter."""
+    own = next((f"{name}/bin/pyharness" for name in _VENVS if (folder / name / "bin/pyharness").exists()), "")
+    if own or shutil.which("pyharness"):
+        return own or "pyharness", "mcp"
+    return own_command.own_command(sys.executable, "mcp")
 
 
 def _in_vscode(folder: Path) -> str:

@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-import json
 import time
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import click
 
@@ -29,11 +28,15 @@ _EXAMPLES = (
     ("again and again, every ten seconds", "pyharness ranks --watch 10"),
     ("on several hosts: on each", "pyharness ranks --json > $(hostname).json"),
     ("and then together", "pyharness ranks --merge *.json"),
+    ("of all hosts at once, where `pyharness run --store` runs the ranks", "pyharness ranks --store node0:29500"),
     ("where all ranks left core files", "pyharness ranks --core core.*"),
 )
+_OPTIONS = {"are_files": "--merge", "are_cores": "--core"}
+_PATIENCE = 20.0
+"""Seconds for the answers of all hosts."""
 _STATUSES = (
     ("0", "the ranks are shown, and none is to blame"),
-    ("1", "a rank is to blame, or the ranks cannot be shown"),
+    ("1", "a rank is to blame, or ranks cannot be shown"),
 )
 
 
@@ -53,6 +56,18 @@ _STATUSES = (
     metavar="SECONDS",
     help="Look again and again, so many seconds apart, and say which ranks have moved; until Ctrl-C or the job's end.",
 )
+@click.option(
+    "--store",
+    metavar="HOST:PORT",
+    help="Ask all hosts of a job whose ranks run under `pyharness run --store`: MASTER_ADDR:MASTER_PORT of the ranks,"
+    " or torchrun's --rdzv-endpoint.",
+)
+@click.option(
+    "--timeout",
+    type=Seconds(min=0.1, max=280),
+    metavar="SECONDS",
+    help=f"With --store: wait for so long for the hosts' answers, not for {_PATIENCE:g} s.",
+)
 @click.option("--html", "html_file", metavar="FILE", help="Write a page to look at in a browser.")
 @click.option("--core", "are_cores", is_flag=True, help="The arguments are core files of ranks.")
 def command(
@@ -60,48 +75,77 @@ def command(
     *,
     as_json: bool,
     threads: bool,
-    are_files: bool,
-    are_cores: bool,
     watch: float | None,
     html_file: str | None,
+    **source: Any,
 ) -> None:
     """Show all ranks of a distributed job in one tree, with the collective each waits in, and name who is to blame.
 
     Name a rank, its launcher (torchrun, mpirun, or a script that spawns), or a part of a command line; nothing where
     there is one job. Each rank stands for some milliseconds; nothing is left attached, and the program needs no
-    preparation: torch's flight recorder is read from its memory.
+    preparation: torch's flight recorder is read from its memory. With --store, those of all hosts are asked.
     """
     from pyharness.ranks.shown.page import page
-    from pyharness.ranks.shown.text import job_lines
-    from pyharness.ranks.shown.threads import thread_lines
 
-    check_outputs({"--html": html_file}, targets if are_files or are_cores else ())
+    check_outputs({"--html": html_file}, targets if source["are_files"] or source["are_cores"] else ())
     if watch:
-        given = {"--json": as_json, "--threads": threads, "--merge": are_files, "--core": are_cores}
-        _refuse_with_watch({**given, "--html": html_file is not None})
+        given = {_OPTIONS.get(name, f"--{name}"): value for name, value in source.items()}
+        _refuse_with("--watch shows the tree", {"--json": as_json, "--threads": threads, **given, "--html": html_file})
         _watch(targets, watch)
         return
-    if are_files or are_cores:
-        job, verdict = _read([Path(target) for target in targets], are_cores=are_cores)
-    else:
-        job, verdict = _seen(targets)
+    job, verdict, notes = _looked_at(targets, **source)
     if as_json:
         output.write_json({**job.to_json(), "verdict": verdict.to_json()})
     else:
-        output.write_lines(job_lines(job, verdict, output.columns()))
-        if threads:
-            output.write_lines(thread_lines(job, output.columns()))
+        _show(job, verdict, threads=threads)
     if html_file is not None:
         written = write_file(html_file, page(job, verdict), "open it in a browser")
         if not as_json:
             output.write_lines([Line(""), written])
-    if verdict.is_fault:
+    for note in notes:
+        output.note(note)
+    if verdict.is_fault or notes:
         raise SystemExit(1)
 
 
-def _refuse_with_watch(given: dict[str, bool]) -> None:
-    if wrong := next((name for name, is_given in given.items() if is_given), ""):
-        raise UsageError(f"--watch shows the tree, and takes no {wrong}.", "Leave one of them out.")
+def _show(job: Job, verdict: Verdict, *, threads: bool) -> None:
+    from pyharness.ranks.shown.text import job_lines
+    from pyharness.ranks.shown.threads import thread_lines
+
+    output.write_lines(job_lines(job, verdict, output.columns()))
+    if threads:
+        output.write_lines(thread_lines(job, output.columns()))
+
+
+def _looked_at(
+    targets: tuple[str, ...], *, are_files: bool, are_cores: bool, store: str | None, timeout: float | None
+) -> tuple[Job, Verdict, tuple[str, ...]]:
+    """The job, who is to blame, and why something of it is not there: a sentence each."""
+    if store is not None:
+        given = {"--merge": are_files, "--core": are_cores, targets[0] if targets else "": targets}
+        _refuse_with("--store shows the job of that store", given)
+        return _asked(store, timeout or _PATIENCE)
+    if timeout is not None:
+        raise UsageError("--timeout is for hosts that are asked, and none is.", "--store HOST:PORT asks them.")
+    return *(_read(targets, are_cores=are_cores) if are_files or are_cores else _seen(targets)), ()
+
+
+def _refuse_with(what: str, given: dict[str, object]) -> None:
+    if wrong := next((name for name, value in given.items() if value), ""):
+        raise UsageError(f"{what}, and takes no {wrong}.", "Leave one of them out.")
+
+
+def _asked(store: str, patience: float) -> tuple[Job, Verdict, tuple[str, ...]]:
+    from pyharness.ranks.blame.judging import judge
+    from pyharness.ranks.store.asking import ask
+    from pyharness.ranks.store.rendezvous import address_of
+
+    answered = ask(*address_of(store), patience, _tell_of_hosts)
+    return answered.job, judge(answered.job), answered.notes
+
+
+def _tell_of_hosts(done: int, count: int) -> None:
+    output.progress(f"{done} of {count} hosts have answered")
 
 
 def _watch(targets: tuple[str, ...], seconds: float) -> None:
@@ -137,11 +181,12 @@ def _seen(targets: tuple[str, ...]) -> tuple[Job, Verdict]:
     return see(found, lambda done: output.progress(f"looking at ranks of {found.name}: {done} of {count}"))
 
 
-def _read(paths: list[Path], *, are_cores: bool) -> tuple[Job, Verdict]:
+def _read(targets: tuple[str, ...], *, are_cores: bool) -> tuple[Job, Verdict]:
     from pyharness.model.ranks.job import merged
     from pyharness.ranks.blame.judging import judge
     from pyharness.ranks.cores import look_at_cores
 
+    paths = [Path(target) for target in targets]
     if not paths:
         option, example = ("--core", "core.*") if are_cores else ("--merge", "HOST1.json HOST2.json")
         raise UsageError(f"{option} needs files.", f"pyharness ranks {option} {example}")
@@ -152,13 +197,13 @@ def _read(paths: list[Path], *, are_cores: bool) -> tuple[Job, Verdict]:
 
 
 def _job_of(path: Path) -> Job:
-    from pyharness.model.ranks.job import job_from_json
+    from pyharness.model.ranks.job import job_from_text
 
     try:
-        return job_from_json(json.loads(path.read_text(encoding="utf-8")))
+        return job_from_text(path.read_text(encoding="utf-8"))
     except OSError as error:
         raise UsageError(f"{path} cannot be read: {error.strerror or error}.", "Name files with JSON.") from error
-    except (ValueError, RecursionError) as error:
+    except ValueError as error:
         raise HarnessError(f"{path} holds no JSON.", "pyharness ranks --json > FILE writes one.") from error
     except HarnessError as error:
         raise HarnessError(f"{path}: {error.message}", error.remedy) from error

@@ -22,6 +22,7 @@ from pyharness.host.missing import check_module, check_script, no_interpreter
 from pyharness.host.state import state_dir
 from pyharness.model.errors import UsageError
 from pyharness.model.text.visible import in_one_line
+from pyharness.protocol.store import VARIABLE
 
 if TYPE_CHECKING:
     from pyharness.host.handles import Handle
@@ -87,6 +88,9 @@ _STATUSES = (
     metavar="SECONDS",
     help="With --report: write one, too, when the main thread has stood at one place for so long. It runs on.",
 )
+@click.option(
+    "--store", is_flag=True, help="A rank of a job: `pyharness ranks --store` may ask it through the job's own store."
+)
 @click.option("--list", "listing", is_flag=True, help="Show the handles of running programs, and nothing else.")
 @click.option("--json", "as_json", is_flag=True, help="With --list: print one JSON object instead of text.")
 @click.argument(
@@ -101,6 +105,7 @@ def command(
     name: str,
     python: str,
     nan: bool,
+    store: bool,
     listing: bool,
     as_json: bool,
     words: tuple[str, ...],
@@ -130,6 +135,8 @@ def command(
         have_engine(interpreter)
     sys.stdout.flush()
     os.environ[HARNESS_PYTHON] = sys.executable
+    if store:
+        os.environ[VARIABLE] = "1"
     entry = "nan" if nan else "report" if before else "run"
     os.execv(interpreter, [interpreter, str(START), entry, name, *before, *words])  # noqa: S606  (a list of arguments, no shell)
 

@@ -24,6 +24,7 @@ PROGRAMS = {
     "aftermath": "aftermath.reporter",
     "hangs": "aftermath.watching",
     "deadlines": "aftermath.deadlines",
+    "answers": "ranks.store.answering",
     "verb": "cli.went_over",
 }
 """What the controller calls each program → its module in ``pyharness``."""

@@ -137,7 +137,9 @@ class Debugged:
             work()
 
     def _fulfil(self, future: Future[T], work: Callable[[], T]) -> None:
-        """Do it on this thread; what goes wrong is the future's."""
+        """Do it on this thread, unless it was cancelled before; what goes wrong is the future's."""
+        if not future.set_running_or_notify_cancel():
+            return
         try:
             future.set_result(work())
         except DebuggerLostError as error:

@@ -48,7 +48,7 @@ class Pages:
 
 
 def _first_lines(text: str) -> str:
-    """As many whole lines as fit; a part of the first one where that is too long."""
+    """The whole lines that fit; a part of the first one where that is too long."""
     end = text.rfind("\n", 0, LIMIT)
     return text[: end + 1] if end > 0 else text[:LIMIT]
 

@@ -93,7 +93,8 @@ class Service:
         try:
             return await asyncio.wrap_future(future)
         except asyncio.CancelledError:
-            debugged.cancel()
+            if future.running():  # else another call's expression runs
+                debugged.cancel()
             raise
 
     @staticmethod

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 from pyharness.model.errors import UsageError, nearest
-from pyharness.project import build_script, call_script, kinds, session_files, vscode_files
+from pyharness.project import agent_files, build_script, call_script, kinds, session_files, vscode_files
 from pyharness.project.changes import Change, State, current, own_file
 from pyharness.project.jsonc_merge import Wanted, merged
 from pyharness.project.ops import Op, Source, ops_of, read_sources
@@ -45,6 +45,8 @@ class Choices:
     """The interpreter as VS Code's variables name it."""
     named_python: str = ""
     """What ``PYHARNESS_PYTHON`` is to be where a shell finds another interpreter than the one that runs pyharness."""
+    agent: Sequence[str] = ()
+    """The command that starts a server for agents, where there is to be one."""
     more: Mapping[str, Wanted] = field(default_factory=dict)
     """Further lists for launch.json."""
 
@@ -92,12 +94,13 @@ def plan(root: Path, choices: Choices) -> Plan:
     script = f"{FOLDER}/call_{session_files.file_name(op)}.py" if op else ""
     ours = _own_files(project, op, script, choices)
     vscode, added = _vscode(project, op, script, choices) if choices.vscode else ([], {})
+    agents = agent_files.changes(project.root, choices.agent, replace=choices.replace) if choices.agent else []
     return Plan(
         project=project,
         sources=len(sources),
         ops=ops,
         op=op,
-        changes=[*ours, *vscode],
+        changes=[*ours, *vscode, *agents],
         added=added,
         notes=_notes(project, op, script, ours),
         next=_next(op, script, choices.named_python),

@@ -50,7 +50,7 @@ class Session:
         """Whether Ctrl-C ends something: a line that is typed, or a command."""
         self.status = int(ExitStatus.OK)
         self.exit_code: int | None = None
-        """That of the last program that ended, negative for a signal."""
+        """The exit code of the last program that ended, negative for a signal."""
         self._began = False
         """Whether a program was started: a failure is none of the command line's then."""
         self.listed = 0

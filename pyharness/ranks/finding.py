@@ -73,6 +73,14 @@ def find_from_within(pid: int) -> FoundJob | None:
     return next((job for job in _jobs(Table(), {os.getpid()}) if pid in job.pids), None)
 
 
+def find_alike(job: tuple[str, ...]) -> FoundJob:
+    """The job whose ranks have these variables in common (``Given.job``); `UsageError` where none is left."""
+    for found in _jobs(Table(), {os.getpid()}):
+        if any(member.given and member.given.job == job for member in found.members):
+            return found
+    raise UsageError("Its ranks have ended.")
+
+
 def _only(jobs: list[FoundJob], which: str, nothing: str) -> FoundJob:
     if not jobs:
         raise UsageError(nothing, f"{_HOW} Jobs of other users are seen by root alone.")

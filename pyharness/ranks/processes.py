@@ -19,8 +19,8 @@ SPAWNED = "python -c"
 """What a process of ``multiprocessing`` is called by its command line."""
 _OURS = "/pyharness/debuggee/start.py"
 """What runs a program under pyharness: the script comes behind words of ours."""
-_REPORTERS = {"aftermath", "hangs"}
-"""The words behind that for what writes of the end of a program."""
+_REPORTERS = {"aftermath", "hangs", "answers"}
+"""The words behind that for what looks at a program from beside."""
 
 
 @frozen

@@ -152,5 +152,5 @@ def test_a_wrapped_function_that_a_pass_has_replaced_is_in_the_way_of_no_later_t
     for node in module.graph.find_nodes(op="call_function", target=halved):
         node.target, node.args = torch.mul, (node.args[0], 0.5)
     module.recompile()
-    assert "wrap('torch.mul')" in module.code
+    assert 'wrap("torch.mul")' in module.code
     assert Tracer().trace(forward).find_nodes(op="call_function", target=halved)

@@ -13,10 +13,10 @@ from pathlib import Path
 from typing import Any
 
 import mcp_types as types
-from kit.paths import ROOT
 from mcp import ClientSession, StdioServerParameters
 from mcp.client.stdio import stdio_client
 
+from kit.paths import ROOT
 from pyharness.project.own_command import own_command
 
 SECONDS = 120
@@ -33,7 +33,7 @@ class Answer:
 
 
 class McpClient:
-    """One server with its client, until ``close``; ``roots``: what the client says that they are, ``None`` for nothing."""
+    """One server with its client, until ``close``; ``roots``: what the client says that they are."""
 
     def __init__(self, folder: Path, *options: str, roots: list[Path] | None = None, environment=None) -> None:
         self._folder, self._options, self._roots = folder, options, roots

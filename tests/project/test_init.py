@@ -207,3 +207,22 @@ def test_a_folder_that_is_not_for_everybody(pyharness, mode, message):
         root.chmod(0o755)
         assert set(contents(root)) == set(FILES["cmake"])
     assert (result.returncode, message in result.stderr) == (1, True), result.stderr
+
+
+def test_what_an_agent_needs_is_added_and_other_servers_stay(project, typed):
+    root = project("setuptools")
+    (root / ".mcp.json").write_text('{"mcpServers": {"theirs": {"command": "x"}}}')
+    assert typed("init", root, "--agent", "--no-vscode").returncode == 0
+    servers = json.loads((root / ".mcp.json").read_text())["mcpServers"]
+    assert servers["theirs"] == {"command": "x"}
+    assert servers["pyharness"]["args"][-1] == "mcp"
+    skill = (root / ".claude/skills/pyharness/SKILL.md").read_text()
+    assert skill.startswith("---\nname: pyharness\n")
+    assert len(skill.splitlines()) <= 50, "it is one page"
+    before = contents(root)
+    assert typed("init", root, "--agent", "--no-vscode").returncode == 0
+    assert contents(root) == before
+    (root / ".mcp.json").write_text("{")
+    result = typed("init", root, "--agent")
+    assert result.returncode == 1
+    assert ".mcp.json is no JSON" in result.stderr

@@ -3,6 +3,7 @@
 import ctypes
 import os
 import sys
+from typing import Any
 
 import torch
 from torch import Tensor, fx, nn
@@ -14,7 +15,7 @@ C.column_sum.restype = ctypes.c_float
 
 
 def pointer(tensor: Tensor) -> ctypes.c_void_p:
-    """Its first element."""
+    """The address of its first element."""
     return ctypes.c_void_p(tensor.data_ptr())
 
 
@@ -22,13 +23,13 @@ class Cube(torch.autograd.Function):
     """The third power, with a backward of C."""
 
     @staticmethod
-    def forward(ctx, x):  # noqa: ANN001, ANN205
+    def forward(ctx: Any, x: Tensor) -> Tensor:
         """(n) float64."""
         ctx.save_for_backward(x)
         return x**3
 
     @staticmethod
-    def backward(ctx, gradient):  # noqa: ANN001, ANN205
+    def backward(ctx: Any, gradient: Tensor) -> Tensor:
         """The gradient of x."""
         (x,) = ctx.saved_tensors
         out = torch.empty_like(x)
@@ -39,7 +40,8 @@ class Cube(torch.autograd.Function):
 @fx.wrap
 def cube(x: Tensor) -> Tensor:
     """By ``Cube``."""
-    return Cube.apply(x)
+    found: Tensor = Cube.apply(x)  # type: ignore[no-untyped-call]
+    return found
 
 
 @fx.wrap
@@ -75,7 +77,7 @@ class Doubles(nn.Module):
 
 
 def in_torch(graph: fx.Graph) -> None:
-    """The same, without C."""
+    """Replace what is in C by plain torch."""
     for node in graph.nodes:
         if node.op == "call_function" and node.target is cube:
             node.target, node.args = torch.pow, (node.args[0], 3)
@@ -114,7 +116,7 @@ class Difference(nn.Module):
         return torch.sub(x, x.mean())
 
 
-class Items(torch.utils.data.Dataset):
+class Items(torch.utils.data.Dataset[int]):
     """The third has no parts."""
 
     def __len__(self) -> int:
@@ -123,7 +125,7 @@ class Items(torch.utils.data.Dataset):
 
     def __getitem__(self, index: int) -> int:
         """A share."""
-        return FREE.share(100, 2 - index)
+        return int(FREE.share(100, 2 - index))
 
 
 def null() -> None:

@@ -18,6 +18,7 @@ if TYPE_CHECKING:
 def main(on_uncaught: Callable[[BaseException], None] = lambda _error: None) -> int:
     """Listen, then become the script; ``on_uncaught`` hears what nobody has caught, before it is printed."""
     from pyharness.debuggee.__main__ import INTERRUPTED, parse, run
+    from pyharness.debuggee.entries import answers
     from pyharness.debuggee.in_place import hook
     from pyharness.debuggee.link.served import Served  # now: a program may empty sys.modules
 
@@ -25,6 +26,7 @@ def main(on_uncaught: Callable[[BaseException], None] = lambda _error: None) -> 
     options = parse(arguments)
     _listen(name, arguments)
     hook.install()
+    answers.begin()
     try:
         status = run(options, stop=False, on_uncaught=on_uncaught)
     except SystemExit as ended:

@@ -68,8 +68,9 @@ def program_words(service: Service, asked: Program, folder: str, *, dashes: bool
     """The program of a command line: its interpreter, itself, and what belongs to it."""
     if bool(asked.script) == bool(asked.module):
         raise UsageError("Which program?", "Name one of script, module.")
-    script = str(service.roots.inside(asked.script, folder)) if asked.script else ""
+    if asked.script:
+        service.roots.inside(asked.script, folder)
     python = service.roots.python(asked.python, folder, asked.script)
     words = ["--python", python] if python else []
-    words += ["-m", asked.module] if asked.module else [script]
+    words += ["-m", asked.module] if asked.module else [asked.script]
     return [*words, *(["--", *asked.args] if dashes and asked.args else asked.args)]

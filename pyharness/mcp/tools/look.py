@@ -86,7 +86,7 @@ def _look(asked: Look, session: Session) -> tuple[dict[str, str], str]:
 
 
 def _value(session: Session, expression: str) -> str:
-    """Its text; what is wrong with one does not keep the others from being shown."""
+    """The text of an expression; what is wrong with one does not keep the others from being shown."""
     try:
         return visible(text_of(session, expression))
     except DebuggerLostError:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import subprocess
-from pathlib import Path
 from typing import TYPE_CHECKING
 
 from pydantic import Field
@@ -85,12 +84,13 @@ def _plan(service: Service, asked: Start) -> tuple[Plan, Printed | None]:
 
 def _command(service: Service, asked: Start, printed: Printed) -> Command:
     folder = service.roots.folder(asked.cwd)
-    script = str(service.roots.inside(asked.script, folder)) if asked.script else asked.module
+    if asked.script:
+        service.roots.inside(asked.script, folder)
     return Command(
-        script,
+        asked.script or asked.module,
         tuple(asked.args),
         module=bool(asked.module),
-        python=service.roots.python(asked.python, folder, "" if asked.module else Path(script).name),
+        python=service.roots.python(asked.python, folder, asked.script),
         cwd=folder,
         env=_unbuffered(asked.env),
         stdin=subprocess.DEVNULL,

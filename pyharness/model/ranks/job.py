@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from typing import Any
 
 from pyharness.model.errors import HarnessError
@@ -41,6 +42,15 @@ class Job:
             "launcher": self.launcher,
             "ranks": [rank.to_json() for rank in self.ranks],
         }
+
+
+def job_from_text(text: str) -> Job:
+    """The job in JSON of `pyharness ranks --json`; ``ValueError`` for what is no JSON, `HarnessError` as below."""
+    try:
+        data = json.loads(text)
+    except RecursionError as error:
+        raise ValueError("it is nested too deep") from error
+    return job_from_json(data)
 
 
 def job_from_json(data: object) -> Job:

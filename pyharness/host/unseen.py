@@ -9,10 +9,10 @@ _ERRORS = 2
 """The descriptor that reports are announced on."""
 
 
-def leave_streams() -> None:
-    """Nobody shall wait for the end of the program's output because of this process."""
+def leave_streams(*, errors: bool = False) -> None:
+    """Nobody shall wait for the end of the program's output because of this process; ``errors``: nor of stderr."""
     nothing = os.open(os.devnull, os.O_RDWR)
-    for stream in (0, 1):
+    for stream in (0, 1, _ERRORS) if errors else (0, 1):
         os.dup2(nothing, stream)
     for name in os.listdir("/proc/self/fd"):  # noqa: PTH208  (a number each; the limit may be a billion)
         if int(name) > _ERRORS:

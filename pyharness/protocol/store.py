@@ -1,0 +1,65 @@
+"""What a job's store holds of ours: who can be asked, questions, answers. A question is a number, and nothing else.
+
+No key of a program's begins so: torch's ``TCPStore`` puts a ``/`` in front of each of theirs.
+"""
+
+from __future__ import annotations
+
+from pyharness.model.frozen import frozen
+
+_OURS = "pyharness/1/"
+"""The number is this protocol's version: who speaks another one is not heard of."""
+HOSTS = f"{_OURS}hosts"
+"""A line of JSON for each process that answers, a ``Host``, and another one when it goes."""
+ASKED = f"{_OURS}asked"
+"""How many questions there were so far."""
+VARIABLE = "PYHARNESS_STORE"
+"""In the environment of `pyharness run`: ``1`` where the program's ranks shall answer."""
+
+
+def question(number: int) -> str:
+    """The key that is set once a question is asked."""
+    return f"{_OURS}question/{number}"
+
+
+def claim(number: int, host: str) -> str:
+    """The key that counts who has begun to answer for a host."""
+    return f"{_OURS}claim/{number}/{host}"
+
+
+def answer(number: int, host: str) -> str:
+    """The key of a host's ``Answer``."""
+    return f"{_OURS}answer/{number}/{host}"
+
+
+def part(number: int, by: str, index: int) -> str:
+    """The key of a part of an answer: compressed JSON, as `pyharness ranks --json` prints it."""
+    return f"{_OURS}part/{number}/{by}/{index}"
+
+
+@frozen
+class Host:
+    """A process that answers for the ranks beside it."""
+
+    host: str
+    """The same for all processes that see the same processes."""
+    name: str
+    """What people call it."""
+    by: str
+    """The process, unlike any other of the job."""
+    rank: int
+    """The rank that has started it."""
+    is_gone: bool = False
+    """Whether this is its last line."""
+
+
+@frozen
+class Answer:
+    """What one host says to one question."""
+
+    by: str
+    """Whose parts to read."""
+    parts: int
+    """How many; none where the ranks could not be looked at."""
+    error: str = ""
+    """Why not."""

@@ -1,0 +1,219 @@
+"""What an agent has of ``pyharness mcp``: sessions that stop, run, pause, end; roots; pages; errors with a remedy."""
+
+import os
+import signal
+import time
+
+import pytest
+
+from kit.marks import line_of
+from kit.mcp_client import served
+from kit.paths import PROGRAMS
+from kit.processes import ends_within
+
+PROGRAM = PROGRAMS / "served.py"
+SHOWN = f"py:{PROGRAM.name}:{line_of('shown', PROGRAM)}"
+LONGEST = 3700
+
+
+@pytest.fixture(scope="module")
+def server():
+    with served(PROGRAMS) as client:
+        yield client
+
+
+@pytest.fixture
+def start(server):
+    """``start(...)``: a session that ends with the test."""
+    begun = []
+
+    def run(**arguments):
+        answer = server.call("start", script=PROGRAM.name, **arguments)
+        assert not answer.is_error, answer.text
+        begun.append(answer.told["session"])
+        return answer
+
+    yield run
+    for session in begun:
+        server.call("end", session=session)
+
+
+def runs(pid):
+    try:
+        os.kill(pid, 0)
+    except ProcessLookupError:
+        return False
+    return True
+
+
+def test_at_most_nine_tools_each_with_schemas_and_what_it_may_do(server):
+    tools = {each.name: each for each in server.begin(server.session.list_tools()).result(30).tools}
+    assert len(tools) <= 9
+    assert {name for name, each in tools.items() if each.annotations.read_only_hint} == {"stack", "doctor"}
+    assert {name for name, each in tools.items() if each.annotations.destructive_hint} == {"end"}
+    assert all(each.input_schema["additionalProperties"] is False and each.output_schema for each in tools.values())
+    assert all(each.description for each in tools.values())
+
+
+def test_a_stop_is_whole_and_short(start, server):
+    answer = start(breakpoints=[SHOWN])
+    told = answer.told
+    assert (told["state"], told["reason"]) == ("stopped", "breakpoint")
+    assert told["at"]["function"] == "shown"
+    assert told["at"]["line"] == line_of("shown", PROGRAM)
+    assert told["changed"]["number"] == "0"
+    assert told["output"] == "begins\n"
+    assert [line.split()[1] for line in told["stack"]] == ["shown", "main", "<module>"]
+    assert len(answer.text) <= LONGEST
+    again = server.call("go", session=told["session"])
+    assert again.told["changed"] == {"number": "1"}
+    assert again.told["output"] == "sum 9000\n"
+
+
+def test_values_and_the_rest_of_a_long_one_by_cursor(start, server):
+    session = start(breakpoints=[SHOWN]).told["session"]
+    answer = server.call("look", session=session, expressions=["text", "number + 1", "nosuch"])
+    assert answer.told["values"]["number + 1"] == "1"
+    assert "NameError" in answer.told["values"]["nosuch"]
+    texts, cursor = [answer.text], answer.told["cursor"]
+    while cursor:
+        page = server.call("look", cursor=cursor)
+        texts.append(page.text)
+        cursor = page.told["cursor"]
+    assert "x" * 9000 in "".join(text.partition("\n… more")[0] for text in texts)
+    assert all(len(text) <= LONGEST for text in texts)
+    assert "The last ones are" in server.error("look", cursor="c999").text
+
+
+def test_what_runs_is_waited_for_paused_and_given_breakpoints(start, server, tmp_path):
+    answer = start(args=[str(tmp_path / "go")], run=True, timeout_s=0.5)
+    session = answer.told["session"]
+    assert answer.told["state"] == "running"
+    assert server.call("go", session=session, how="wait", timeout_s=0.1).told["state"] == "running"
+    assert 'how="pause"' in server.error("look", session=session, show=["locals"]).text
+    placed = server.call("breakpoints", session=session, set=[{"where": SHOWN, "once": True}])
+    assert placed.told["breakpoints"][0]["where"].endswith(SHOWN.removeprefix("py:"))
+    paused = server.call("go", session=session, how="pause")
+    assert (paused.told["state"], paused.told["reason"]) == ("stopped", "pause")
+    (tmp_path / "go").touch()
+    assert server.call("go", session=session).told["at"]["function"] == "shown"
+    over = server.call("go", session=session)
+    assert (over.told["state"], over.told["exit_code"]) == ("ended", 0)
+    assert over.told["output"].endswith("ends\n")
+    assert "has ended" in server.error("go", session=session).text
+
+
+def test_sessions_are_apart(start, server):
+    one, other = start(breakpoints=[SHOWN]).told, start(breakpoints=[SHOWN]).told
+    server.call("go", session=one["session"])
+    values = [server.call("look", session=each["session"], expressions=["number"]) for each in (one, other)]
+    assert [each.told["values"]["number"] for each in values] == ["1", "0"]
+    assert one["session"] in server.error("look", session=one["session"] + "x").told["remedy"]
+
+
+def test_a_call_that_is_cancelled_ends_the_expression_and_nothing_else(start, server):
+    session = start(breakpoints=[SHOWN]).told["session"]
+    waits = {"session": session, "expressions": ["[0 for _ in iter(int, 1)]"]}
+    calling = server.begin(server.calling("look", waits))
+    time.sleep(0.5)
+    begun = time.monotonic()
+    calling.cancel()
+    assert server.call("look", session=session, expressions=["number"]).told["values"]["number"] == "0"
+    assert time.monotonic() - begun < 3
+    assert server.call("go", session=session).told["state"] == "stopped"
+
+
+def test_detached_a_program_runs_on(server, tmp_path):
+    told = server.call("start", script=PROGRAM.name, args=[str(tmp_path / "go")], run=True, timeout_s=0.3).told
+    ended = server.call("end", session=told["session"], how="detach").told
+    assert ended["runs_on"]
+    assert runs(told["pid"])
+    (tmp_path / "go").touch()
+
+
+def test_all_programs_end_with_the_client(tmp_path):
+    with served(PROGRAMS) as client:
+        wait = {"script": PROGRAM.name, "args": [str(tmp_path / "never")]}
+        pids = [
+            client.call("start", **wait).told["pid"],
+            client.call("start", **wait, run=True, timeout_s=0.3).told["pid"],
+        ]
+        assert all(map(runs, pids))
+    assert all(ends_within(pid, 5) for pid in pids)
+
+
+def test_paths_outside_of_the_roots_are_refused(tmp_path):
+    (tmp_path / "in").mkdir()
+    (tmp_path / "out.py").write_text("print(1)")
+    (tmp_path / "in" / "link.py").symlink_to(tmp_path / "out.py")
+    with served(tmp_path / "in") as client:
+        for script in ("../out.py", str(tmp_path / "out.py"), "link.py"):
+            error = client.error("start", script=script)
+            assert error.told["code"] == "outside_roots"
+            assert "--root" in error.told["remedy"]
+        assert client.error("check", what="verify", names=["../out.py:f"]).told["code"] == "outside_roots"
+        assert client.error("start", core="/etc/passwd").told["code"] == "outside_roots"
+        assert client.error("start", script="x.py", cwd="/").told["code"] == "outside_roots"
+    with served(tmp_path / "in", roots=[tmp_path]) as client:
+        assert client.call("start", script="out.py").told["state"] == "stopped"
+    with served(tmp_path / "in", "--root", str(tmp_path)) as client:
+        assert client.call("start", script="out.py").told["state"] == "stopped"
+
+
+@pytest.mark.parametrize(
+    ("tool", "arguments", "message", "remedy"),
+    [
+        ("stat", {}, "There is no tool 'stat'.", "start"),
+        ("start", {}, "one program", "script, module, process, core"),
+        ("start", {"script": "servd.py"}, "There is no script", "served.py"),
+        ("start", {"scrip": "served.py"}, "start takes no 'scrip'.", "Did you mean script?"),
+        ("start", {"script": "served.py", "breakpoints": ["pyt:served.py:3"]}, "pyt:served.py:3", "py:"),
+        ("start", {"script": "served.py", "breakpoints": ["py:served.py:9999"]}, "after the last line", ""),
+        ("start", {"process": "99999999"}, "99999999", ""),
+        ("start", {"core": "served.py"}, "is not a core file", ""),
+        ("go", {"how": "ino"}, "how: ", "into"),
+        ("go", {"timeout_s": -1}, "timeout_s", ""),
+        ("go", {}, "Which session?", "start begins one."),
+        ("check", {"what": "verify"}, "verify takes the model", "names"),
+        ("check", {"what": "nan", "names": ["a:b"]}, "nan takes no names", ""),
+        ("graph", {}, "Which program?", "script"),
+        ("stack", {"process": "1", "ranks": "all"}, "one of", ""),
+        ("stack", {"process": "nosuchprocess"}, "nosuchprocess", ""),
+        ("doctor", {"process": "nosuchprocess"}, "nosuchprocess", ""),
+    ],
+    ids=str,
+)
+def test_errors_name_the_remedy(tool, arguments, message, remedy, server):
+    error = server.error(tool, **arguments)
+    assert message in error.told["message"]
+    assert remedy in error.text
+    assert "bug" not in error.told["code"]
+    assert "Traceback" not in error.text
+
+
+def test_output_reports_and_generated_code_are_resources(start, server):
+    session = start(breakpoints=[SHOWN]).told["session"]
+    listed = server.begin(server.session.list_resources()).result(30).resources
+    uri = f"pyharness://{session}/output.txt"
+    assert uri in {str(each.uri) for each in listed}
+    (content,) = server.begin(server.session.read_resource(uri)).result(30).contents
+    assert content.text == "begins\n"
+    with pytest.raises(Exception, match="no resource"):
+        server.begin(server.session.read_resource("pyharness://s1/../../etc/passwd")).result(30)
+
+
+def test_a_long_start_tells_its_progress(start):
+    assert start(breakpoints=[SHOWN]).progress
+
+
+def test_a_server_that_is_told_to_end_takes_its_programs_along(tmp_path):
+    with served(PROGRAMS) as client:
+        told = client.call("start", script=PROGRAM.name, args=[str(tmp_path / "never")]).told
+        parent = int(next(line for line in _status(told["pid"]) if line.startswith("PPid")).split()[1])
+        os.kill(parent, signal.SIGTERM)
+        assert ends_within(told["pid"], 5)
+
+
+def _status(pid):
+    with open(f"/proc/{pid}/status", encoding="utf-8") as status:  # noqa: PTH123
+        return status.readlines()

@@ -1,0 +1,213 @@
+"""What ``pyharness ranks --store`` says of stores and answers that are not as they should be; all else is shown."""
+
+import json
+import socket
+import subprocess
+import threading
+from dataclasses import replace
+
+import pytest
+from torch.distributed import TCPStore
+
+from kit import command
+from kit.made_job import a_job
+from kit.ranked_job import free_port
+from pyharness.protocol import store as keys
+from pyharness.protocol.codec import encode
+from pyharness.ranks.store import parts
+from pyharness.ranks.store.parts import MOST, packed, unpacked
+from pyharness.ranks.store.wire import NoStoreError, TcpStore
+
+JOB = a_job(8, culprit=5)
+
+
+@pytest.fixture(params=[True, False], ids=["libuv", "sockets"])
+def port(request):
+    """The port of a store of torch's own."""
+    server = TCPStore("127.0.0.1", 0, is_master=True, wait_for_workers=False, use_libuv=request.param)
+    yield server.port
+    del server
+
+
+@pytest.fixture
+def store(port):
+    with TcpStore("127.0.0.1", port) as client:
+        yield client
+
+
+@pytest.fixture
+def ask(capsys, port):
+    """Ask, as the first one who does; in this process."""
+
+    def asked(*words, address=None):
+        return typed(capsys, "ranks", "--store", address or f"127.0.0.1:{port}", "--timeout", "0.2", *words)
+
+    return asked
+
+
+def typed(capsys, *words):
+    try:
+        return command.typed(capsys, *words)
+    except SystemExit as ended:
+        return subprocess.CompletedProcess(words, ended.code, *capsys.readouterr())
+
+
+def line(message):
+    return json.dumps(encode(message)).encode() + b"\n"
+
+
+def host_of(name, rank):
+    return keys.Host(f"host-{name}", name, f"{name}-1", rank)
+
+
+def comes(store, name, rank, text=None, **otherwise):
+    """A host answers the first question with this text, before it is asked."""
+    host = host_of(name, rank)
+    store.append(keys.HOSTS, line(host))
+    if text is None and not otherwise:
+        return
+    sent = packed(text or "")
+    for index, part in enumerate(sent):
+        store.set(keys.part(1, host.by, index), part)
+    answer = keys.Answer(host.by, len(sent))
+    store.set(keys.answer(1, host.host), line(replace(answer, **otherwise)))
+
+
+def ranks(*numbers):
+    return json.dumps(replace(JOB, ranks=tuple(JOB.ranks[number] for number in numbers)).to_json())
+
+
+def test_torch_and_we_read_the_same(port, store):
+    theirs = TCPStore("127.0.0.1", port)
+    theirs.set("a key", "a value")
+    assert store.get("/a key") == b"a value"
+    store.set("/mine", b"\0of any bytes\xff")
+    assert theirs.get("mine") == b"\0of any bytes\xff"
+    store.append("/mine", b"!")
+    assert theirs.get("mine").endswith(b"!")
+    assert (store.add("/count", 2), theirs.add("count", 3)) == (2, 5)
+    assert (store.has("/mine"), store.has("/none")) == (True, False)
+    store.delete("/mine")
+    assert not theirs.check(["mine"])
+    assert not store.wait("/late", 0.01)
+    threading.Timer(0.1, theirs.set, ("late", "now")).start()
+    assert store.wait("/late", 30)
+
+
+@pytest.mark.parametrize(
+    ("answer", "said"),
+    [
+        ({"text": None}, "no answer within 0.2 s, so its ranks are not shown."),
+        ({"text": '{"format": "pyharness ranks 99"}'}, "is a file of another version: 'pyharness ranks 99'"),
+        ({"text": "["}, "Its answer cannot be read: "),
+        ({"text": "[" * 100_000}, "Its answer cannot be read: it is nested too deep."),
+        ({"text": ranks(1), "parts": 0}, f"Its answer has 0 parts, and 1 to {MOST} are read."),
+        ({"text": ranks(1), "parts": 10**9}, "Its answer has 1000000000 parts"),
+        ({"text": ranks(1), "by": "nobody"}, "Its answer cannot be read: it is cut off."),
+        ({"error": "no \x1b[31mpermission"}, "beta (rank 4 and those beside): no \\x1b[31mpermission"),
+    ],
+    ids=["none", "other version", "no JSON", "deep", "no parts", "many parts", "lost parts", "error"],
+)
+@pytest.mark.parametrize("port", [True], indirect=True)
+def test_one_of_two_hosts(store, ask, answer, said):
+    comes(store, "alpha", 0, ranks(0, 1, 2, 3))
+    comes(store, "beta", 4, **answer)
+    comes(store, "gone", 9)
+    store.append(keys.HOSTS, line(replace(host_of("gone", 9), is_gone=True)))
+    shown = ask()
+    assert shown.returncode == 1
+    assert said in shown.stderr
+    assert "gone" not in shown.stderr
+    assert "[0-3]" in shown.stdout
+    assert "[4-7] not found here" in shown.stdout
+
+
+def test_answers_of_all_hosts_are_one_job_and_leave_nothing_large(store, ask):
+    comes(store, "beta", 4, ranks(4, 5, 6, 7))
+    comes(store, "alpha", 0, ranks(0, 1, 2, 3))
+    shown = ask("--threads")
+    assert shown.stdout.splitlines()[0] == "8 ranks of train.py (world 8)"
+    assert "culprit: rank 5 never came to all_reduce #2 of default_pg. It sleeps in layer5" in shown.stdout
+    assert (shown.returncode, shown.stderr) == (1, "")
+    assert not store.has(keys.part(1, "beta-1", 0))
+
+
+@pytest.mark.parametrize("port", [True], indirect=True)
+def test_nobody_who_answers(store, ask):
+    nobody = ask()
+    assert nobody.returncode == 1
+    assert "The store answers, and no program of its job does.\nStart the ranks by `pyharness run" in nobody.stderr
+    comes(store, "alpha", 0)
+    assert "No host has shown its ranks.\nalpha (rank 0 and those beside): no answer within 0.2 s" in ask().stderr
+    store.append(keys.HOSTS, b'{"host": 3}\n')
+    assert "What the store has under our name is not ours: who answers lacks by, name, rank." in ask().stderr
+
+
+@pytest.mark.parametrize("port", [True], indirect=True)
+@pytest.mark.parametrize("name", ["localhost", "no.such.host.invalid"])
+def test_the_rendezvous_says_where_the_store_is(store, ask, port, name):
+    comes(store, "alpha", 0, ranks(*range(8)))
+    meeting = TCPStore("127.0.0.1", 0, is_master=True, wait_for_workers=False)
+    for number, where in ((9, free_port()), (10, port)):
+        meeting.set(f"torch.rendezvous.a.job.{number}/MASTER_ADDR", name)
+        meeting.set(f"torch.rendezvous.a.job.{number}/MASTER_PORT", str(where))
+    assert "culprit: rank 5" in ask(address=f"127.0.0.1:{meeting.port}").stdout
+    meeting.set("torch.rendezvous.a.job.11/MASTER_ADDR", name)
+    meeting.set("torch.rendezvous.a.job.11/MASTER_PORT", str(free_port()))
+    assert "The rendezvous sends us on. " in ask(address=f"127.0.0.1:{meeting.port}").stderr
+    meeting.set("torch.rendezvous.other.0/MASTER_PORT", "1")
+    assert "Jobs of several launchers meet there: a.job, other." in ask(address=f"127.0.0.1:{meeting.port}").stderr
+
+
+def test_no_store_at_all(capsys):
+    def said(*words):
+        shown = typed(capsys, "ranks", "--store", *words)
+        assert shown.returncode
+        assert "Traceback" not in shown.stderr
+        return shown.stderr
+
+    port = free_port()
+    assert f"There is no store at 127.0.0.1:{port}: Connection refused." in said(f"127.0.0.1:{port}")
+    assert "No host is called no.such.host.invalid: " in said("no.such.host.invalid:1")
+    for wrong in ("host", "host:", ":1", "host:0", "host:65536", "a b:1", "::1:5", "host:1:2"):
+        assert f"{wrong!r} is no address of a store.\nWrite HOST:PORT." in said(wrong)
+    assert "--store shows the job of that store, and takes no --merge." in said("a:1", "--merge", "x.json")
+    assert "--store shows the job of that store, and takes no train.py." in said("a:1", "train.py")
+    assert "--watch shows the tree, and takes no --store." in said("a:1", "--watch", "1")
+    alone = typed(capsys, "ranks", "--timeout", "1")
+    assert "--timeout is for hosts that are asked, and none is." in alone.stderr
+
+
+@pytest.mark.parametrize("greeting", [b"SSH-2.0-OpenSSH_9.2\r\n", b""], ids=["says", "closes"])
+def test_another_server(capsys, greeting):
+    with socket.create_server(("127.0.0.1", 0)) as server:
+
+        def serve():
+            connection, _ = server.accept()
+            connection.sendall(greeting)
+            connection.close()
+
+        other = threading.Thread(target=serve)
+        other.start()
+        port = server.getsockname()[1]
+        shown = typed(capsys, "ranks", "--store", f"127.0.0.1:{port}")
+        other.join()
+    assert f"What listens at 127.0.0.1:{port} is no store of torch.distributed's" in shown.stderr
+
+
+def test_a_silent_server():
+    with socket.create_server(("127.0.0.1", 0)) as server, pytest.raises(TimeoutError):
+        TcpStore("127.0.0.1", server.getsockname()[1], 0.1)
+
+
+def test_sizes_have_limits(store, monkeypatch):
+    store.set("/large", b" " * (5 << 20))
+    with pytest.raises(NoStoreError, match="a value has 5242880 bytes"):
+        store.get("/large")
+    sent = packed(" " * 5000)
+    monkeypatch.setattr(parts, "LONGEST", 4999)
+    with pytest.raises(ValueError, match="it is too long"):
+        unpacked(sent)
+    monkeypatch.setattr(parts, "MOST", 0)
+    with pytest.raises(ValueError, match="its ranks are 0 MiB of JSON, compressed, and 0 are sent"):
+        packed(" ")
