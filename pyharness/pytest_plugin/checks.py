@@ -34,7 +34,7 @@ def wrongly_asked(item: pytest.Item) -> str:
     if marker is None:
         return ""
     if marker.args:
-        return f"@pytest.mark.{MARK}({marker.args[0]!r}) says not what that is.\nIt has timeout=SECONDS and nan=\"fail\"."
+        return f'@pytest.mark.{MARK}({marker.args[0]!r}) says not what that is.\nIt has timeout=SECONDS and nan="fail".'
     for key, value in marker.kwargs.items():
         if key not in _KEYS:
             return str(
@@ -43,7 +43,7 @@ def wrongly_asked(item: pytest.Item) -> str:
         if key == "timeout" and not _is_seconds(value):
             return f"@pytest.mark.{MARK}(timeout={value!r}) is no number of seconds.\nIt is 0 for any time, or more."
         if key == "nan" and value != "fail":
-            return f"@pytest.mark.{MARK}(nan={value!r}) is unknown.\nIt is nan=\"fail\"."
+            return f'@pytest.mark.{MARK}(nan={value!r}) is unknown.\nIt is nan="fail".'
     return ""
 
 

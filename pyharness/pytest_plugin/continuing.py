@@ -92,8 +92,8 @@ class Continuing:
         terminal = session.config.pluginmanager.get_plugin("terminalreporter")
         if terminal is not None:
             terminal.write_line(
-                f"pyharness: no more tests are run: {_LOST} of them have ended a process, and none of these is among the"
-                " tests of the next.\nGive each the same id in every process: no process id, time or folder's name."
+                f"pyharness: no more tests are run: {_LOST} of them have ended a process, and none of these is among"
+                " the tests of the next.\nGive each the same id in every process: no process id, time or folder's name."
             )
         session.items[:] = []
 

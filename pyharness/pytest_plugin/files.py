@@ -7,6 +7,7 @@
 from __future__ import annotations
 
 import os
+from contextlib import suppress
 from json import dumps, loads
 from os import fstat, write
 from os import open as open_
@@ -95,10 +96,8 @@ class Journal:
         if not path.exists():
             return
         for line in path.read_text(encoding="utf-8", errors="replace").split("\n"):
-            try:
+            with suppress(ValueError):
                 yield loads(line)
-            except ValueError:
-                continue
 
 
 def _identity(found: os.stat_result) -> tuple[int, int]:

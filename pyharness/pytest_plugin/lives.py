@@ -17,7 +17,7 @@ _MANY_IMPORTS = 100
 
 
 class Lives:
-    """Kept in memory, which each process inherits that goes on: no disk, and nothing that a test does, is in between."""
+    """Kept in memory, which each process inherits that goes on: no disk is in between, and nothing that a test does."""
 
     def __init__(self, journal: Journal, now: NowFile, reports: Reports) -> None:
         self.journal = journal
