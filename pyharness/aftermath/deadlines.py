@@ -37,9 +37,12 @@ def main() -> int:
     process = int(sys.argv[2])
     with suppress(OSError):  # it has ended
         end = os.pidfd_open(process)
+        number, since = 0, 0.0
         while not select.select([end], [], [], _MEANWHILE)[0]:
             now = read_now(wanted.test)
-            if now.until and time.monotonic() >= now.until:
+            if now.limit and now.number != number:
+                number, since = now.number, time.monotonic()
+            elif now.limit and time.monotonic() - since >= now.limit:
                 _end(wanted, process, end, now)
     return 0
 

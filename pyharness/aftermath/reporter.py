@@ -44,7 +44,7 @@ def main() -> int:
         say(str(error))
         return 1
     except (MemoryError, OSError, ValueError) as error:  # the program has limits, which are ours, too
-        say(f"no report: {error or type(error).__name__}. Does the program limit its memory or its files?")
+        say(f"no report: {str(error) or type(error).__name__}. Does the program limit its memory or its files?")
         return 1
     return 0
 

@@ -36,8 +36,10 @@ class Now:
     """pytest's id of the test, or of the file that it collects from."""
     phase: Literal["", "setup", "call", "teardown"] = ""
     """What of a test; empty for a collection."""
-    until: float = 0.0
-    """When that has taken too long, of ``time.monotonic``; 0 for never."""
+    limit: float = 0.0
+    """Seconds that it may take; 0 for any. Whoever looks measures them: a test may have stopped its own clock."""
+    number: int = 0
+    """Which span of time that is: it begins anew where this is another one."""
 
 
 NOTHING = Now("", "")
@@ -46,9 +48,16 @@ NOTHING = Now("", "")
 def read_now(path: str) -> Now:
     """What a process is at; nothing where it has not begun."""
     try:
-        text = Path(path).read_text(encoding="utf-8", errors="replace")
-        return decode(Now, json.loads(text), "what the tests are at")
-    except (OSError, ValueError):
+        return now_of(Path(path).read_bytes())
+    except OSError:
+        return NOTHING
+
+
+def now_of(data: bytes) -> Now:
+    """What such a file says, which is longer than that; nothing where it is being written."""
+    try:
+        return decode(Now, json.loads(data.partition(b"\0")[0]), "what the tests are at")
+    except ValueError:
         return NOTHING
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import os
 import shutil
 import sys
@@ -17,8 +18,9 @@ from pyharness.debuggee.entries.reported import Reporter
 from pyharness.host.process_state import has_ended
 from pyharness.model.errors import HarnessError
 from pyharness.protocol.aftermath import Reported, read_now
-from pyharness.protocol.codec import encode
-from pyharness.pytest_plugin.files import MAIN, Died, Journal, NowFile
+from pyharness.pytest_plugin.files import MAIN, Journal, NowFile
+from pyharness.pytest_plugin.lives import Lives
+from pyharness.pytest_plugin.reports import Reports
 from pyharness.pytest_plugin.supervisor import Ended, supervise
 from pyharness.pytest_plugin.watching import Watching
 from pyharness.pytest_plugin.workers import INPUT, Workers
@@ -36,25 +38,31 @@ class _Begun:
 def begin(config: pytest.Config) -> None:
     """Supervise this process, and watch it; before the user's code is imported."""
     if _Begun.pid == os.getpid():
+        config.pluginmanager.register(_Again(), "pyharness-again")
         return
     options = config.known_args_namespace
-    folder = tempfile.mkdtemp(prefix=f"pyharness-{os.getpid()}-")  # mode 0700
-    reports = str(Path(options.pyharness_report or Path(folder) / "reports").absolute())
-    number, alone = 0, _why_alone()
-    if not alone:
-        number = supervise(partial(_goes_on, folder), partial(_clear, folder))
     seconds = options.pyharness_timeout
     if seconds is None:
-        seconds = _seconds(config.getini("pyharness_timeout"))
-    _watch(config, folder, reports, MAIN, seconds, alone=alone)
+        seconds = config.getini("pyharness_timeout")
+    seconds = _seconds(seconds)
+    kept = options.pyharness_report and _writable(options.pyharness_report)
+    folder = tempfile.mkdtemp(prefix=f"pyharness-{os.getpid()}-")  # mode 0700
+    reports = Reports(kept or str(Path(folder) / "reports"))
+    now, alone = _now_file(folder, MAIN), _why_alone()
+    lives = Lives(Journal(folder), now, reports)
+    if alone:
+        config.add_cleanup(partial(_clear, folder))
+    else:
+        supervise(lives.goes_on, partial(_clear, folder))
+    _watch(config, reports, now, Journal(folder), seconds, alone=alone)
     config.pluginmanager.register(Workers(folder, reports, seconds), "pyharness-workers")
-    if number:
+    if lives.deaths:
         from pyharness.pytest_plugin.collecting import NotAgain
         from pyharness.pytest_plugin.continuing import Continuing
 
-        continuing = Continuing(Journal(folder), reports)
-        config.pluginmanager.register(continuing, "pyharness-continuing")
-        config.pluginmanager.register(NotAgain(continuing.at_import, reports), "pyharness-not-again")
+        not_again = NotAgain(lives.at_import, reports)
+        config.pluginmanager.register(Continuing(lives, not_again), "pyharness-continuing")
+        config.pluginmanager.register(not_again, "pyharness-not-again")
 
 
 def begin_worker(config: Any) -> None:
@@ -62,60 +70,85 @@ def begin_worker(config: Any) -> None:
     told = config.workerinput.get(INPUT)
     if told is None or not Path(told["folder"]).is_dir():  # a controller without us, or on another host
         return
-    if ended := dict(_ended_workers(told["folder"])):
+    reports = Reports(told["reports"], told["before"])
+    ended = dict(_ended_workers(told["folder"], "collection"))
+    tests = dict(_ended_workers(told["folder"], "test")) if told["again"] else {}
+    if ended or tests:
         from pyharness.pytest_plugin.collecting import NotAgain
 
-        config.pluginmanager.register(NotAgain(ended, told["reports"]), "pyharness-not-again")
-    name = config.workerinput["workerid"]
-    _watch(config, told["folder"], told["reports"], f"{name}-{os.getpid()}", told["seconds"])
+        config.pluginmanager.register(NotAgain(ended, reports, tests), "pyharness-not-again")
+    name = f"{config.workerinput['workerid']}-{os.getpid()}"
+    _watch(config, reports, _now_file(told["folder"], name), None, told["seconds"])
 
 
-def _watch(config: pytest.Config, folder: str, reports: str, name: str, seconds: float, alone: str = "") -> None:
+def _watch(
+    config: pytest.Config, reports: Reports, now: NowFile, journal: Journal | None, seconds: float, alone: str = ""
+) -> None:
     _Begun.pid = os.getpid()
-    now = NowFile(folder, name)
-    reporter = Reporter(Reported(reports, "pytest", tuple(sys.argv), test="" if alone else now.path))
+    reporter = Reporter(Reported(reports.folder, "pytest", tuple(sys.argv), test="" if alone else now.path))
     try:
         reporter.begin()
     except (HarnessError, OSError) as error:
         raise pytest.UsageError(f"--pyharness: {error}") from None
-    watching = Watching(config, reporter, now, Journal(folder, name), seconds, alone)
+    watching = Watching(config, reporter, now, journal, seconds, alone, reports)
     config.pluginmanager.register(watching, "pyharness-watching")
 
 
-def _seconds(text: str) -> float:
+class _Again:
+    """Plugin of a second pytest in the process."""
+
+    @staticmethod
+    def pytest_report_header() -> str:
+        """Say what is not on."""
+        return "pyharness: another pytest of this process is watched; a crash ends this one"
+
+
+def _now_file(folder: str, name: str) -> NowFile:
     try:
-        return float(text)
+        return NowFile(folder, name)
+    except OSError as error:
+        _clear(folder)
+        raise pytest.UsageError(f"--pyharness: {folder}: {error.strerror}. Set TMPDIR to another folder.") from None
+
+
+def _writable(folder: str) -> str:
+    """The folder of the reports; found out now, and not when a test has crashed."""
+    path = Path(folder).absolute()
+    try:
+        path.mkdir(parents=True, exist_ok=True)
+        tempfile.TemporaryFile(dir=path).close()
+    except OSError as error:
+        raise pytest.UsageError(f"--pyharness-report {folder}: {error.strerror}. Name another folder.") from None
+    return str(path)
+
+
+def _seconds(told: float | str) -> float:
+    try:
+        seconds = float(told)
     except ValueError:
-        raise pytest.UsageError(f"pyharness_timeout is no number of seconds: {text!r}") from None
+        seconds = math.nan
+    if seconds >= 0:
+        return seconds
+    raise pytest.UsageError(f"pyharness_timeout is no number of seconds: {told!r}. It is 0 for any time, or more.")
 
 
 def _why_alone() -> str:
     """Why this process cannot be forked; empty where it can."""
     if len(os.listdir("/proc/self/task")) > 1:  # noqa: PTH208  (names, not paths)
-        return "pytest was started in a program that has threads"
+        return "this process had threads before pytest began, of the program or of a plugin"
     if threading.current_thread() is not threading.main_thread():
         return "pytest was started beside the main thread"
     return ""
-
-
-def _goes_on(folder: str, pid: int, code: int) -> bool:
-    """Whether a test, or the import of a file of tests, has ended the process; then write that down."""
-    now = read_now(os.path.join(folder, f"{MAIN}.now"))  # noqa: PTH118  (before the user's own pathlib)
-    if not now.doing:
-        return False
-    Journal(folder).write("death", encode(Died(pid, code, now)))
-    NowFile(folder, MAIN).say()
-    return True
 
 
 def _clear(folder: str) -> None:
     shutil.rmtree(folder, ignore_errors=True)
 
 
-def _ended_workers(folder: str) -> Iterator[tuple[str, Ended]]:
-    """Workers of xdist that ended as they imported a file, by that: they leave what they said last."""
+def _ended_workers(folder: str, doing: str) -> Iterator[tuple[str, Ended]]:
+    """Workers of xdist that ended as they imported a file, or ran a test, by that: they leave what they said last."""
     for file in Path(folder).glob("*-*.now"):
         process = file.stem.rpartition("-")[2]
         now = read_now(str(file))
-        if now.doing == "collection" and has_ended(int(process)):
+        if now.doing == doing and has_ended(int(process)):
             yield now.name, Ended(int(process), None)

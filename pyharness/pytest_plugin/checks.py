@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from typing import TYPE_CHECKING, Any
 
 import pytest
@@ -22,24 +23,39 @@ _KEYS = ("timeout", "nan")
 
 def seconds_of(item: pytest.Item, otherwise: float) -> float:
     """How long a test may take, in seconds."""
-    return float(_asked(item).get("timeout", otherwise))
-
-
-def _asked(item: pytest.Item) -> dict[str, Any]:
     marker = item.get_closest_marker(MARK)
-    return dict(marker.kwargs) if marker else {}
+    told = marker.kwargs.get("timeout") if marker else None
+    return otherwise if told is None or not _is_seconds(told) else float(told)
+
+
+def wrongly_asked(item: pytest.Item) -> str:
+    """What is wrong with the marker of a test, with the remedy; empty for nothing."""
+    marker = item.get_closest_marker(MARK)
+    if marker is None:
+        return ""
+    if marker.args:
+        return f'@pytest.mark.{MARK}({marker.args[0]!r}) says not what that is.\nIt has timeout=SECONDS and nan="fail".'
+    for key, value in marker.kwargs.items():
+        if key not in _KEYS:
+            return str(
+                UsageError(f"@pytest.mark.{MARK} has no {key!r}.", nearest(key, _KEYS) or "It has timeout and nan.")
+            )
+        if key == "timeout" and not _is_seconds(value):
+            return f"@pytest.mark.{MARK}(timeout={value!r}) is no number of seconds.\nIt is 0 for any time, or more."
+        if key == "nan" and value != "fail":
+            return f'@pytest.mark.{MARK}(nan={value!r}) is unknown.\nIt is nan="fail".'
+    return ""
+
+
+def _is_seconds(value: Any) -> bool:
+    return isinstance(value, (int, float)) and not math.isnan(value) and value >= 0
 
 
 def checked(item: pytest.Item) -> Generator[None, object, object]:
     """The call of a test, as a hook's wrapper: a bad value fails it where ``nan="fail"`` says so."""
-    asked = _asked(item)
-    for key in asked:
-        if key not in _KEYS:
-            raise UsageError(f"@pytest.mark.{MARK} has no {key!r}.", nearest(key, _KEYS) or "It has timeout and nan.")
-    if "nan" not in asked:
+    marker = item.get_closest_marker(MARK)
+    if marker is None or "nan" not in marker.kwargs:
         return (yield)
-    if asked["nan"] != "fail":
-        raise UsageError(f"@pytest.mark.{MARK}(nan={asked['nan']!r}) is unknown.", 'It is nan="fail".')
     import pyharness
 
     with pyharness.find_nan():

@@ -6,24 +6,31 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from pyharness.protocol.codec import decode
+from pyharness.model.text.visible import visible
 from pyharness.pytest_plugin.files import TOLD_AGAIN, Died
-from pyharness.pytest_plugin.reports import of_process
+from pyharness.pytest_plugin.guard import Guard
 from pyharness.pytest_plugin.shown import death_of, location_of
 from pyharness.pytest_plugin.supervisor import Ended
 
 if TYPE_CHECKING:
-    from pyharness.pytest_plugin.files import Journal
+    from pyharness.pytest_plugin.collecting import NotAgain
+    from pyharness.pytest_plugin.lives import Lives
     from pyharness.pytest_plugin.shown import Death
+
+_LOST = 3
+"""Tests that have ended a process and are not there in the next: their names are others in each, and that for ever."""
 
 
 class Continuing:
     """Plugin of each process behind the first."""
 
-    def __init__(self, journal: Journal, folder: str) -> None:
-        self._entries = [decode(Died, data, "a death") if kind == "death" else data for kind, data in journal.read()]
-        self._folder = folder
-        self._deaths = [entry for entry in self._entries if isinstance(entry, Died)]
+    def __init__(self, lives: Lives, not_again: NotAgain) -> None:
+        self._deaths = tuple(lives.deaths)
+        self._entries: list[Any] = lives.journal.read()
+        for died in reversed(self._deaths):
+            self._entries.insert(died.behind, died)
+        self._reports = lives.reports
+        self._not_again = not_again
         self._done = {name for name in map(_name_of, self._entries) if name}
         self._is_told = False
         self._is_silent = False
@@ -40,18 +47,19 @@ class Continuing:
         if terminal is not None:
             last = self._deaths[-1].now
             what = "imported" if last.doing == "collection" else "ran"
-            terminal.write_line(f"\npyharness: a fresh process goes on; the one before ended as it {what} {last.name}")
-
-    @property
-    def at_import(self) -> dict[str, Ended]:
-        """The processes that ended as they imported a file of tests, by that."""
-        return {died.now.name: _ended(died) for died in self._deaths if died.now.doing == "collection"}
+            name = visible(last.name).replace("\n", " ")
+            terminal.write_line(f"\npyharness: a fresh process goes on; the one before ended as it {what} {name}")
 
     @pytest.hookimpl(tryfirst=True)
     def pytest_runtestloop(self, session: pytest.Session) -> None:
         """Leave what is done; one of these stays, in whose place it is told."""
         done = self._done
         if not done:
+            return
+        there = {item.nodeid for item in session.items}
+        lost = [died for died in self._deaths if died.now.doing == "test" and died.now.name not in there]
+        if len(lost) >= _LOST:
+            self._give_up(session)
             return
         told = [item for item in session.items if item.nodeid in done]
         session.items[:] = [*told[-1:], *(item for item in session.items if item.nodeid not in done)]
@@ -62,8 +70,32 @@ class Continuing:
         if self._is_told:
             return None
         self._is_told = True
-        self._tell(item)
+        self._tell(item.config, item)
         return True if item.nodeid in self._done else None
+
+    @pytest.hookimpl(tryfirst=True)
+    def pytest_sessionfinish(self, session: pytest.Session) -> None:
+        """Tell what is done where nothing could be told before: no test is left, or they are not collected now."""
+        with Guard("tell what was done in processes before"):
+            untold = self._not_again.untold()
+            for report in untold:
+                session.config.hook.pytest_collectreport(report=report)
+            tells = bool(self._done) and not self._is_told
+            if tells:
+                self._is_told = True
+                self._tell(session.config, None)
+            if (tells or untold) and session.exitstatus in {pytest.ExitCode.OK, pytest.ExitCode.NO_TESTS_COLLECTED}:
+                session.exitstatus = pytest.ExitCode.TESTS_FAILED
+
+    @staticmethod
+    def _give_up(session: pytest.Session) -> None:
+        terminal = session.config.pluginmanager.get_plugin("terminalreporter")
+        if terminal is not None:
+            terminal.write_line(
+                f"pyharness: no more tests are run: {_LOST} of them have ended a process, and none of these is among"
+                " the tests of the next.\nGive each the same id in every process: no process id, time or folder's name."
+            )
+        session.items[:] = []
 
     @pytest.hookimpl(tryfirst=True)
     def pytest_report_teststatus(self, report: pytest.TestReport, config: pytest.Config) -> Any:
@@ -75,16 +107,15 @@ class Continuing:
         self._is_silent = True
         return category, "", ""
 
-    def _tell(self, item: pytest.Item) -> None:
+    def _tell(self, config: pytest.Config, item: pytest.Item | None) -> None:
         """All reports, in their order; the last death is news, and shown."""
-        config = item.config
         terminal = config.pluginmanager.get_plugin("terminalreporter")
         shown: set[Any] = getattr(terminal, "_progress_nodeids_reported", set())  # else the percentage is of the rest
         for entry in self._entries:
             if not isinstance(entry, Died):
                 report = self._read(config, entry)
             elif entry.now.doing == "test":
-                report = self._died(entry, item if item.nodeid == entry.now.name else None)
+                report = self._died(entry, item if item and item.nodeid == entry.now.name else None)
             else:
                 continue
             vars(report)[TOLD_AGAIN] = True
@@ -97,7 +128,11 @@ class Continuing:
 
     def _read(self, config: pytest.Config, data: Any) -> pytest.TestReport:
         if isinstance(data, dict):
-            return config.hook.pytest_report_from_serializable(config=config, data=data)  # type: ignore[no-any-return]
+            report = config.hook.pytest_report_from_serializable(config=config, data=data)
+            report.location = tuple(report.location)  # JSON has lists
+            if isinstance(report.longrepr, list):  # of a skipped test
+                report.longrepr = tuple(report.longrepr)
+            return report  # type: ignore[no-any-return]
         name, location, when, start, stop, duration = data
         return pytest.TestReport(
             name, tuple(location), {}, "passed", None, when, start=start, stop=stop, duration=duration
@@ -112,11 +147,8 @@ class Continuing:
         )
 
     def _shown(self, died: Died) -> Death:
-        return death_of(of_process(self._folder, died.now.name, died.pid), _ended(died), died.now.name)
-
-
-def _ended(died: Died) -> Ended:
-    return Ended(died.pid, died.code)
+        found = self._reports.of_process(died.now.name, died.pid)
+        return death_of(found, Ended(died.pid, died.code), died.now.name)
 
 
 def _name_of(entry: Any) -> str:

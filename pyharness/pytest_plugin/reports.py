@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import json
+from json import loads
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterator, Mapping
 
     from pyharness.model.results.aftermath import Aftermath
 
@@ -15,27 +15,41 @@ _FIRST = ("crash", "hang")
 
 
 class Reports:
-    """The reports of a folder, but those that were there before: of another run."""
+    """The reports of a folder, but those of another run: these were there before, or process ids repeat."""
 
-    def __init__(self, folder: str) -> None:
-        self._folder = Path(folder)
-        self._seen = set(self._folder.glob("*.json"))
+    def __init__(self, folder: str, before: Mapping[str, int] | None = None) -> None:
+        self.folder = folder
+        self.before = dict(_written(Path(folder))) if before is None else dict(before)
+        """When each was written that was there before, in ns."""
+        self._seen: set[str] = set()
 
     def new(self, name: str, but: int = 0) -> Iterator[Aftermath]:
         """What was written at the test of that name, by other processes than ``but``; each once."""
-        for file in sorted(set(self._folder.glob("*.json")) - self._seen):
-            found = _read(file)
+        for file in self._files("*.json"):
+            found = _read(file) if file.name not in self._seen else None
             if found is None or found.name != name or found.pid == but:
                 continue
-            self._seen.add(file)
+            self._seen.add(file.name)
             yield found
 
+    def of_process(self, name: str, pid: int) -> Aftermath | None:
+        """What was written when a process ended at the test, or the file, of that name."""
+        reports = filter(None, map(_read, self._files(f"*-{pid}.json")))
+        found = (one for one in reports if (one.name, one.pid) == (name, pid))
+        return min(found, key=lambda one: _FIRST.index(one.kind), default=None)
 
-def of_process(folder: str, name: str, pid: int) -> Aftermath | None:
-    """What was written when a process ended at the test, or the file, of that name."""
-    reports = filter(None, map(_read, sorted(Path(folder).glob(f"*-{pid}.json"))))
-    found = (one for one in reports if (one.name, one.pid) == (name, pid))
-    return min(found, key=lambda one: _FIRST.index(one.kind), default=None)
+    def _files(self, names: str) -> list[Path]:
+        folder = Path(self.folder)
+        return [folder / name for name, time in sorted(_written(folder, names)) if self.before.get(name) != time]
+
+
+def _written(folder: Path, names: str = "*.json") -> Iterator[tuple[str, int]]:
+    """The files of a folder, and when each was written."""
+    try:
+        for file in folder.glob(names):
+            yield file.name, file.stat().st_mtime_ns
+    except OSError:  # a test may have given up the right to read it
+        return
 
 
 def _read(file: Path) -> Aftermath | None:
@@ -43,7 +57,7 @@ def _read(file: Path) -> Aftermath | None:
     from pyharness.model.results.aftermath import aftermath_from_json  # no test has crashed without
 
     try:
-        data = json.loads(file.read_text(encoding="utf-8", errors="replace"))
+        data = loads(file.read_text(encoding="utf-8", errors="replace"))
         return aftermath_from_json(data) if data["kind"] in _FIRST else None
     except (OSError, ValueError, KeyError, TypeError):
         return None

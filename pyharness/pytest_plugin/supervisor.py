@@ -7,22 +7,21 @@ that pytest was started with, whatever a test has made of them.
 
 from __future__ import annotations
 
-import ctypes
 import os
 import signal
 from contextlib import suppress
 from typing import TYPE_CHECKING
 
 from pyharness.model.frozen import frozen
+from pyharness.pytest_plugin.group import Group, end_with
 
 if TYPE_CHECKING:
     from collections.abc import Callable
     from types import FrameType
 
-_PR_SET_PDEATHSIG = 1
 _ASKED = frozenset((signal.SIGINT, signal.SIGTERM, signal.SIGHUP, signal.SIGQUIT))
 """Signals that somebody sends who wants the tests to end."""
-_HANDED_ON = (signal.SIGTERM, signal.SIGHUP, signal.SIGUSR1, signal.SIGUSR2)
+_HANDED_ON = (*_ASKED, signal.SIGUSR1, signal.SIGUSR2)
 
 
 @frozen
@@ -34,49 +33,41 @@ class Ended:
     """The exit code, or minus the signal; ``None`` where nobody has heard it."""
 
 
-def supervise(goes_on: Callable[[int, int], bool], clear: Callable[[], None]) -> int:
-    """Fork: the child returns its number, from 0 on; the parent ends as the last child has ended.
+def supervise(goes_on: Callable[[int, int], bool], clear: Callable[[], None]) -> None:
+    """Fork: each child returns; the parent ends as the last child has ended.
 
     ``goes_on``: whether tests are left to run behind a child, of its id and its exit code, or minus the signal.
     ``clear``: what is done before the end, but of a crash behind all tests: its report stays.
     """
-    number = 0
     while True:
         parent = os.getpid()
         child = os.fork()
         if not child:
-            _end_with(parent)
-            return number
+            end_with(parent)
+            return
         code = os.waitstatus_to_exitcode(_waited(child))
         if -code in _ASKED or not goes_on(child, code):
             if code >= 0 or -code in _ASKED:
                 clear()
             _end_as(code)
-        number += 1
-
-
-def _end_with(parent: int) -> None:
-    """No tests run on when pytest's own process is killed."""
-    ctypes.CDLL(None).prctl(_PR_SET_PDEATHSIG, signal.SIGKILL, 0, 0, 0)
-    if os.getppid() != parent:
-        os._exit(1)
 
 
 def _waited(child: int) -> int:
     """The child's status; signals meanwhile are the child's."""
+    group = Group(_HANDED_ON)
 
     def hand_on(number: int, _frame: FrameType | None) -> None:
-        with suppress(ProcessLookupError):  # it has ended at this moment
-            os.kill(child, number)
+        if not group.has_got(number):  # else the child has it, too: of a terminal, say
+            with suppress(ProcessLookupError):  # it has ended at this moment
+                os.kill(child, number)
 
     before = {number: signal.signal(number, hand_on) for number in _HANDED_ON}
-    for number in (signal.SIGINT, signal.SIGQUIT):  # a terminal sends them to the child, too
-        before[number] = signal.signal(number, lambda *_: None)
     try:
         return os.waitpid(child, 0)[1]
     finally:
         for number, handler in before.items():
             signal.signal(number, handler)
+        group.leave()
 
 
 def _end_as(code: int) -> None:

@@ -101,7 +101,7 @@ class Reporter:
                 allow_ptrace(process)
             wait_for_unseen(process)
         except Exception as failed:  # noqa: BLE001  (no memory, say: the program's own exception is what counts)
-            say(f"no report: {failed or type(failed).__name__}")
+            say(f"no report: {str(failed) or type(failed).__name__}")
         finally:
             os.close(descriptor)
 
