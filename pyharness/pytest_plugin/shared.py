@@ -6,7 +6,7 @@ import ctypes
 import os
 
 _READ_WRITE, _SHARED = 3, 1
-"""Of ``mmap``, protection and kind."""
+"""Protection and kind, of ``mmap``."""
 _move, _string_at = ctypes.memmove, ctypes.string_at
 
 

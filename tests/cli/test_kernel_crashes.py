@@ -14,7 +14,7 @@ from kit import marks
 from kit.command import Command, environment_of
 from kit.paths import PROGRAMS
 
-pytestmark = pytest.mark.rotated_tests(turns=2)
+pytestmark = pytest.mark.rotated_tests(turns=4)
 
 PROGRAM = PROGRAMS / "compiled_crash.py"
 _GDB = ("gdb", "-nx", "-batch", "-iex", "set auto-solib-add off", "-iex", "set debuginfod enabled off")

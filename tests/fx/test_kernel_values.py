@@ -13,7 +13,7 @@ from kernel_ops import FLOATS, OPS, tensors
 from kit import inductor, rotation
 from pyharness.model.kernel_map import KernelLine, KernelMap, KernelUse
 
-pytestmark = pytest.mark.rotated_tests(turns=3)
+pytestmark = pytest.mark.rotated_tests(turns=4)
 
 COVERED = 0.95
 """The share of lines that compute, load, store or reduce which has to be mapped."""

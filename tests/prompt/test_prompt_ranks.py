@@ -20,7 +20,7 @@ from pyharness.prompt.job.listing import completed
 
 SCRIPT = PROGRAMS / "ranks" / "trains.py"
 TORCHRUN = Path(sys.executable).with_name("torchrun")
-pytestmark = [pytest.mark.timeout(150), pytest.mark.rotated_tests(turns=2)]
+pytestmark = [pytest.mark.timeout(150), pytest.mark.rotated_tests(turns=4)]
 
 
 def torchrun(*words, ranks=3):
