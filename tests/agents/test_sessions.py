@@ -153,6 +153,10 @@ def test_paths_outside_of_the_roots_are_refused(tmp_path):
             assert "--root" in error.told["remedy"]
         assert client.error("check", what="verify", names=["../out.py:f"]).told["code"] == "outside_roots"
         assert client.error("start", core="/etc/passwd").told["code"] == "outside_roots"
+        for what in ("crash", "trace"):
+            answer = client.call("check", what=what, script="--cwd=..", args=["out.py"])
+            assert "./--cwd=.." in answer.text, "a script's name is no option"
+            assert "1\n" not in answer.text
         assert client.error("start", script="x.py", cwd="/").told["code"] == "outside_roots"
     with served(tmp_path / "in", roots=[tmp_path]) as client:
         assert client.call("start", script="out.py").told["state"] == "stopped"

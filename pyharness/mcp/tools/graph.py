@@ -72,5 +72,6 @@ def program_words(service: Service, asked: Program, folder: str, *, dashes: bool
         service.roots.inside(asked.script, folder)
     python = service.roots.python(asked.python, folder, asked.script)
     words = ["--python", python] if python else []
-    words += ["-m", asked.module] if asked.module else [asked.script]
+    script = f"./{asked.script}" if asked.script.startswith("-") else asked.script  # a file, and no option of ours
+    words += ["-m", asked.module] if asked.module else [script]
     return [*words, *(["--", *asked.args] if dashes and asked.args else asked.args)]
