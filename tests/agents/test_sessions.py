@@ -46,6 +46,14 @@ def runs(pid):
     return True
 
 
+def running(client, file):
+    """A session whose program waits for that file."""
+    told = client.call("start", script=PROGRAM.name, args=[str(file)], run=True, timeout_s=0.3).told
+    while not told["output"] and told["state"] == "running":  # it is still being started
+        told = client.call("go", session=told["session"], how="wait", timeout_s=0.3).told
+    return told
+
+
 def test_at_most_nine_tools_each_with_schemas_and_what_it_may_do(server):
     tools = {each.name: each for each in server.begin(server.session.list_tools()).result(30).tools}
     assert len(tools) <= 9
@@ -124,7 +132,7 @@ def test_a_call_that_is_cancelled_ends_the_expression_and_nothing_else(start, se
 
 
 def test_detached_a_program_runs_on(server, tmp_path):
-    told = server.call("start", script=PROGRAM.name, args=[str(tmp_path / "go")], run=True, timeout_s=0.3).told
+    told = running(server, tmp_path / "go")
     ended = server.call("end", session=told["session"], how="detach").told
     assert ended["runs_on"]
     assert runs(told["pid"])
@@ -134,10 +142,7 @@ def test_detached_a_program_runs_on(server, tmp_path):
 def test_all_programs_end_with_the_client(tmp_path):
     with served(PROGRAMS) as client:
         wait = {"script": PROGRAM.name, "args": [str(tmp_path / "never")]}
-        pids = [
-            client.call("start", **wait).told["pid"],
-            client.call("start", **wait, run=True, timeout_s=0.3).told["pid"],
-        ]
+        pids = [client.call("start", **wait).told["pid"], running(client, tmp_path / "never")["pid"]]
         assert all(map(runs, pids))
     assert all(ends_within(pid, 5) for pid in pids)
 

@@ -21,10 +21,10 @@ from pyharness.ranks.store.wire import NoStoreError, TcpStore
 JOB = a_job(8, culprit=5)
 
 
-@pytest.fixture(params=[True, False], ids=["libuv", "sockets"])
-def port(request):
+@pytest.fixture
+def port():
     """The port of a store of torch's own."""
-    server = TCPStore("127.0.0.1", 0, is_master=True, wait_for_workers=False, use_libuv=request.param)
+    server = TCPStore("127.0.0.1", 0, is_master=True, wait_for_workers=False)
     yield server.port
     del server
 
