@@ -1,7 +1,8 @@
 """A client of torch's ``TCPStore``, without torch: the one place that knows what goes over its connection.
 
 The messages are those of ``torch/csrc/distributed/c10d/TCPStoreBackend.hpp``: one byte says what is asked, lengths have
-eight bytes, numbers are little-endian. Both of torch's servers (libuv, and the one before) are to speak so; the tests ask the first.
+eight bytes, numbers are little-endian. Both of torch's servers (libuv, and the one before) are to speak so; the tests
+ask the first.
 """
 
 from __future__ import annotations
