@@ -17,19 +17,12 @@ class Pages:
         self._rest: dict[str, str] = {}
         self._count = 0
 
-    def first(self, text: str, *, tail: bool = False) -> tuple[str, str]:
-        """The page to show and the cursor of the rest, which is empty where there is none.
-
-        With ``tail`` that page is the text's last one, and the rest is what comes before.
-        """
+    def first(self, text: str) -> tuple[str, str]:
+        """The page to show and the cursor of the rest, which is empty where there is none."""
         if len(text) <= LIMIT:
             return text, ""
-        if tail:
-            shown, rest = _last_lines(text), ""
-            rest = text[: len(text) - len(shown)]
-        else:
-            shown = _first_lines(text)
-            rest = text[len(shown) :]
+        shown = _first_lines(text)
+        rest = text[len(shown) :]
         self._count += 1
         cursor = f"c{self._count}"
         self._rest[cursor] = rest.strip("\n")
@@ -51,8 +44,3 @@ def _first_lines(text: str) -> str:
     """The whole lines that fit; a part of the first one where that is too long."""
     end = text.rfind("\n", 0, LIMIT)
     return text[: end + 1] if end > 0 else text[:LIMIT]
-
-
-def _last_lines(text: str) -> str:
-    begin = text.find("\n", len(text) - LIMIT)
-    return text[begin + 1 :] if 0 <= begin < len(text) - 1 else text[-LIMIT:]

@@ -39,8 +39,6 @@ class Answer:
 
     text: str
     told: Told
-    tail: bool = False
-    """Whether the end of the text is what matters most: that is shown first."""
 
 
 @frozen

@@ -101,7 +101,7 @@ def _result(service: Service, answer: Answer) -> types.CallToolResult:
     """The first page of its text, and its data, which has the cursor of the next."""
     text, told = answer.text, answer.told
     if not told.cursor:
-        text, cursor = service.pages.first(text, tail=answer.tail)
+        text, cursor = service.pages.first(text)
         told = told.model_copy(update={"cursor": cursor})
     if isinstance(told, VerbTold):
         told = told.model_copy(update={"text": text})

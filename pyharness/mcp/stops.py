@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 from typing import TYPE_CHECKING, Literal
 
 from pydantic import BaseModel, Field
@@ -42,7 +43,7 @@ class StopTold(Told):
     """Where the program of a session is."""
 
     session: str
-    state: Literal["stopped", "running", "ended", "left"]
+    state: Literal["stopped", "running", "ended"]
     reason: str = Field(default="", description="Why it stopped: breakpoint, step, signal, exception, pause, ...")
     note: str = Field(
         default="", description="What there is to say of the stop: the signal, the exception, the address."
@@ -59,8 +60,6 @@ class StopTold(Told):
 
 async def answer(debugged: Debugged) -> Answer:
     """Where the program is now, with all that its session has shown since the last answer."""
-    import asyncio
-
     if debugged.is_moving:
         return _running(debugged)
     stack, shown = await asyncio.wrap_future(debugged.ask(_stack))
@@ -93,10 +92,8 @@ def _running(debugged: Debugged) -> Answer:
 
 
 def _over(debugged: Debugged, shown: str, printed: str) -> Answer:
-    code, left = debugged.session.exit_code, debugged.session.debuggee is not None
-    told = StopTold(
-        session=debugged.name, state="left" if left else "ended", output=printed, exit_code=code, pid=debugged.pid
-    )
+    code = debugged.session.exit_code
+    told = StopTold(session=debugged.name, state="ended", output=printed, exit_code=code)
     return Answer("\n".join(filter(None, [shown or str(Ended(code)), *_printed_lines(printed)])), told)
 
 

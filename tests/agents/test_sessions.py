@@ -119,11 +119,13 @@ def test_sessions_are_apart(start, server):
     assert one["session"] in server.error("look", session=one["session"] + "x").told["remedy"]
 
 
-def test_a_call_that_is_cancelled_ends_the_expression_and_nothing_else(start, server):
+def test_a_call_that_is_cancelled_ends_the_expression_and_nothing_else(start, server, tmp_path):
     session = start(breakpoints=[SHOWN]).told["session"]
-    waits = {"session": session, "expressions": ["[0 for _ in iter(int, 1)]"]}
+    begins = tmp_path / "begun"
+    waits = {"session": session, "expressions": [f"(open({str(begins)!r}, 'w').close(), [0 for _ in iter(int, 1)])"]}
     calling = server.begin(server.calling("look", waits))
-    time.sleep(0.5)
+    while not begins.exists():
+        time.sleep(0.01)
     begun = time.monotonic()
     calling.cancel()
     assert server.call("look", session=session, expressions=["number"]).told["values"]["number"] == "0"
