@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from json import loads
+from os import scandir
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -19,13 +20,13 @@ class Reports:
 
     def __init__(self, folder: str, before: Mapping[str, int] | None = None) -> None:
         self.folder = folder
-        self.before = dict(_written(Path(folder))) if before is None else dict(before)
+        self.before = dict(_written(folder)) if before is None else dict(before)
         """When each was written that was there before, in ns."""
         self._seen: set[str] = set()
 
     def new(self, name: str, but: int = 0) -> Iterator[Aftermath]:
         """What was written at the test of that name, by other processes than ``but``; each once."""
-        for file in self._files("*.json"):
+        for file in self._files(".json"):
             found = _read(file) if file.name not in self._seen else None
             if found is None or found.name != name or found.pid == but:
                 continue
@@ -34,21 +35,23 @@ class Reports:
 
     def of_process(self, name: str, pid: int) -> Aftermath | None:
         """What was written when a process ended at the test, or the file, of that name."""
-        reports = filter(None, map(_read, self._files(f"*-{pid}.json")))
+        reports = filter(None, map(_read, self._files(f"-{pid}.json")))
         found = (one for one in reports if (one.name, one.pid) == (name, pid))
         return min(found, key=lambda one: _FIRST.index(one.kind), default=None)
 
-    def _files(self, names: str) -> list[Path]:
-        folder = Path(self.folder)
-        return [folder / name for name, time in sorted(_written(folder, names)) if self.before.get(name) != time]
+    def _files(self, ends: str) -> list[Path]:
+        written = sorted(_written(self.folder, ends))
+        return [Path(self.folder, name) for name, time in written if self.before.get(name) != time]
 
 
-def _written(folder: Path, names: str = "*.json") -> Iterator[tuple[str, int]]:
-    """The files of a folder, and when each was written."""
+def _written(folder: str, ends: str = ".json") -> Iterator[tuple[str, int]]:
+    """The files of a folder, and when each was written; this is asked for each report of each test."""
     try:
-        for file in folder.glob(names):
-            yield file.name, file.stat().st_mtime_ns
-    except OSError:  # a test may have given up the right to read it
+        with scandir(folder) as entries:
+            for entry in entries:
+                if entry.name.endswith(ends):
+                    yield entry.name, entry.stat().st_mtime_ns
+    except OSError:  # nothing was written yet, or a test has given up the right to read it
         return
 
 
