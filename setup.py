@@ -1,4 +1,4 @@
-"""Lets pip build what needs no torch: ``_trap``, ``_guard`` and ``_xstate``, one file each for all versions of Python.
+"""Lets pip build what needs no torch: ``_trap``, ``_guard``, ``_xstate``, ``_sanitized``; each a file for all Pythons.
 
 They take a C++ compiler and two seconds. The engine, which fits one torch, is built where it is first needed
 (``pyharness/engine``): its sources go with the package.
@@ -21,7 +21,7 @@ from setuptools.command.build_py import build_py
 ROOT = Path(__file__).resolve().parent
 # Fresh: what an earlier run left there would end up in the wheel.
 STAGING = ROOT / "build" / "setuptools"
-MODULES = ("trap", "guard", "xstate")
+MODULES = ("trap", "guard", "xstate", "sanitized")
 SOURCES = ("csrc/engine", "csrc/breakpoints", "csrc/torch_headers.h")
 # As csrc/CMakeLists.txt has them, and says why.
 FLAGS = "-std=c++20 -O2 -g0 -fPIC -fvisibility=hidden -fno-omit-frame-pointer -fno-builtin -fno-stack-protector"
@@ -58,7 +58,7 @@ class PlainModules(build_ext):
         target.parent.mkdir(parents=True, exist_ok=True)
         sources = sorted(map(str, (ROOT / "csrc" / ext.name.rpartition("_")[2]).glob("*.cpp")))
         folders = [f"-I{ROOT}", f"-I{sysconfig.get_paths()['include']}", f"-ffile-prefix-map={ROOT}/="]
-        done = subprocess.run([*compiler(), *FLAGS.split(), *folders, *sources, "-o", str(target)], check=False)
+        done = subprocess.run([*compiler(), *FLAGS.split(), *folders, *sources, "-ldl", "-o", str(target)], check=False)
         if done.returncode:
             sys.exit(f"pyharness: {ext.name} does not compile: see the lines above.")
 

@@ -22,7 +22,8 @@ if TYPE_CHECKING:
 ROOT = Path(__file__).resolve().parent.parent
 PRESETS = ("debug", "release", "asan", "tsan")
 SUFFIX = str(sysconfig.get_config_var("EXT_SUFFIX"))
-FILES = (f"_C{SUFFIX}", f"_engine{SUFFIX}", "_guard.abi3.so", "_trap.abi3.so", "_xstate.abi3.so")
+PLAIN = tuple(f"_{name}.abi3.so" for name in ("guard", "trap", "xstate", "sanitized"))
+FILES = (f"_C{SUFFIX}", f"_engine{SUFFIX}", *PLAIN)
 """The extension modules of a build, by file name."""
 OBSOLETE = (f"_guard{SUFFIX}", f"_trap{SUFFIX}")
 """What builds had before: Python would load it rather than today's."""

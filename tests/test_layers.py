@@ -50,7 +50,7 @@ ALLOWED = {
     "ops": {"native"},
     "fx": {"native"},
     "inspect": {"native", "fx"},
-    "debuggee": {"native", "fx", "inspect"},
+    "debuggee": {"native", "fx", "inspect", "reading"},
     "reading": set(),
     "ingdb": {"reading"},
     "gdbmi": set(),
@@ -94,7 +94,7 @@ STOREYS = {
         {"process"},
         {"functions", "tensors"},
         {"python", "autograd"},
-        {"collectives"},
+        {"collectives", "sanitized"},
         {"stack"},
         {"live"},
     ),
@@ -140,6 +140,7 @@ INCLUDES = {
     "trap": set(),
     "guard": set(),
     "xstate": set(),
+    "sanitized": set(),
     "ops": set(),
 }
 """Folder of csrc → the other folders whose headers it may include; all may include csrc's own and the installed one."""
@@ -147,7 +148,7 @@ PATCHED = {"_thread", "queue", "select", "socket", "threading"}
 """Modules whose locks, sockets and threads gevent replaces in a program."""
 OF_PROGRAMS = {"apart", "entries.recorded", "link.thread_names", "pydevd.saved_modules", "pydevd.frames.traced_frames"}
 """What in ``debuggee`` imports the program's own of them: to know its threads, or (``apart``) before ours can come."""
-WITHOUT_TORCH = ("csrc/trap/", "csrc/guard/", "csrc/xstate/")
+WITHOUT_TORCH = ("csrc/trap/", "csrc/guard/", "csrc/xstate/", "csrc/sanitized/")
 """What loads where there is no torch: into any program, and into gdb."""
 
 
@@ -262,7 +263,7 @@ def test_what_loads_into_programs_without_torch_includes_none():
     texts = {path.relative_to(ROOT).as_posix(): path.read_text(encoding="utf-8") for path in sources()}
     used = {path: texts.get(name, "") for name, path in reached(torchless, includes()).items()}
     assert not [path for path, text in used.items() if re.search(r"#include <(torch|ATen|c10)/", text)]
-    assert {name.split("/")[1] for name in torchless} == {"trap", "guard", "xstate"}
+    assert {name.split("/")[1] for name in torchless} == {"trap", "guard", "xstate", "sanitized"}
 
 
 def test_the_first_line_says_the_job():

@@ -1,8 +1,12 @@
 // What the handlers do is async-signal-safe: memory is had before the crash.
+// And it asks the kernel itself, or libc: a sanitizer's functions of the same
+// names would wait for its own locks, where it is its report that is told.
 #include <csrc/guard/crash_watch.h>
 
 #include <csrc/guard/previous_action.h>
+#include <csrc/guard/system_call.h>
 
+#include <dlfcn.h>
 #include <sched.h>
 #include <signal.h>
 #include <sys/mman.h>
@@ -79,7 +83,11 @@ class Command {
   }
 
   void become() const {
-    execve(arguments_[0], arguments_, variables_);
+    system_call(
+        SYS_execve,
+        reinterpret_cast<long>(arguments_[0]),
+        reinterpret_cast<long>(arguments_),
+        reinterpret_cast<long>(variables_));
   }
 
   void free() {
@@ -144,12 +152,30 @@ void sleep_shortly() {
 
 // In the child, which shares this process's memory until it is another program.
 int become(void* command) {
-  setsid(); // what a terminal sends, Ctrl-C say, is for the program alone
-  sigset_t none;
-  sigemptyset(&none);
-  sigprocmask(SIG_SETMASK, &none, nullptr);
+  // What a terminal sends, Ctrl-C say, is for the program alone.
+  system_call(SYS_setsid, 0, 0, 0);
+  const uint64_t none = 0;
+  system_call(
+      SYS_rt_sigprocmask,
+      SIG_SETMASK,
+      reinterpret_cast<long>(&none),
+      0,
+      sizeof none);
   static_cast<const Command*>(command)->become();
-  _exit(127);
+  system_call(SYS_exit, 127, 0, 0);
+  return 127;
+}
+
+using Clone = int (*)(int (*)(void*), void*, int, void*, ...);
+Clone clone_of_libc = &clone;
+
+// Before any crash: the loader is not to be asked in a handler.
+void find_clone() {
+  void* libc = dlopen("libc.so.6", RTLD_LAZY | RTLD_NOLOAD);
+  void* found = libc == nullptr ? nullptr : dlsym(libc, "clone");
+  if (found != nullptr) {
+    clone_of_libc = reinterpret_cast<Clone>(found);
+  }
 }
 
 // A child without a SIGCHLD up to execve(); its memory is ours only up to
@@ -157,7 +183,7 @@ int become(void* command) {
 pid_t started(Command* command, std::byte* stack, size_t size) {
   const int before = errno;
   const pid_t child =
-      clone(&become, stack + size, CLONE_VM | CLONE_VFORK, command);
+      clone_of_libc(&become, stack + size, CLONE_VM | CLONE_VFORK, command);
   const pid_t answer = child == -1 ? -errno : child;
   errno = before;
   return answer;
@@ -165,12 +191,12 @@ pid_t started(Command* command, std::byte* stack, size_t size) {
 
 int waited(pid_t child) {
   int status = 0;
-  while (waitpid(child, &status, __WALL) == -1) {
-    if (errno != EINTR) {
-      return -errno;
-    }
+  long answer = -EINTR;
+  while (answer == -EINTR) {
+    answer =
+        system_call(SYS_wait4, child, reinterpret_cast<long>(&status), __WALL);
   }
-  return status;
+  return answer < 0 ? static_cast<int>(answer) : status;
 }
 
 struct Apart {
@@ -208,22 +234,22 @@ uint64_t as_number(const void* address) {
   return reinterpret_cast<uintptr_t>(address);
 }
 
-// Whether others shall hear of the signal, too.
-bool tell(Command* command, int signal, const siginfo_t& info) {
+// What the process that read this one exited with; -1 where there was none.
+int told(Command* command, int signal, int code, const void* value) {
   command->append(
       {static_cast<uint64_t>(getpid()),
        static_cast<uint64_t>(this_thread()),
        static_cast<uint64_t>(signal),
-       static_cast<uint64_t>(static_cast<uint32_t>(info.si_code)),
-       as_number(info.si_addr)});
+       static_cast<uint64_t>(static_cast<uint32_t>(code)),
+       as_number(value)});
   const pid_t child = started(command, child_stack.data(), child_stack.size());
   if (child <= 0) {
-    return true;
+    return -1;
   }
   const pid_t allowed = reader_process.load();
   prctl(PR_SET_PTRACER, allowed != 0 ? allowed : child, 0, 0, 0);
   const int status = waited(child);
-  return !WIFEXITED(status) || WEXITSTATUS(status) != kAllIsSaid;
+  return WIFEXITED(status) ? WEXITSTATUS(status) : -1;
 }
 
 size_t index_of(int signal) {
@@ -234,21 +260,21 @@ size_t index_of(int signal) {
   return index;
 }
 
-// Of several threads that crash, the first is told of. Whether others shall
-// hear of the signal, too.
-bool tell_once(Command* command, int signal, const siginfo_t& info) {
+// Of several threads that crash, the first is told of; the others wait. As
+// above, -1 also for a thread that crashes as it tells.
+int told_once(Command* command, int signal, int code, const void* value) {
   pid_t teller = 0;
   if (crashed.compare_exchange_strong(teller, this_thread())) {
-    const bool is_for_others = tell(command, signal, info);
+    const int status = told(command, signal, code, value);
     crashed.store(0);
-    return is_for_others;
+    return status;
   }
-  if (teller != this_thread()) { // else: it crashed as it told
+  if (teller != this_thread()) {
     while (crashed.load() != 0) {
       sleep_shortly();
     }
   }
-  return true;
+  return -1;
 }
 
 void on_crash(int signal, siginfo_t* info, void* context) {
@@ -259,8 +285,11 @@ void on_crash(int signal, siginfo_t* info, void* context) {
     pass_on(first_actions[index], signal, info, context, was_sent);
     return;
   }
-  const bool is_for_others =
-      tell_once(wanted.load(std::memory_order_acquire), signal, *info);
+  const bool is_for_others = told_once(
+                                 wanted.load(std::memory_order_acquire),
+                                 signal,
+                                 info->si_code,
+                                 info->si_addr) != kAllIsSaid;
   errno = before;
   handing_on.store(this_thread());
   pass_on(
@@ -329,6 +358,7 @@ bool watch_crashes(
   if (made == nullptr) {
     return false;
   }
+  find_clone();
   reader_process.store(reader);
   // The one before stays: a thread may be about to run it.
   wanted.store(made, std::memory_order_release);
@@ -342,6 +372,11 @@ bool renew_crash_watch(bool alone) {
     whole = install(signal, alone) && whole;
   }
   return whole;
+}
+
+int tell_of(const void* report) {
+  Command* command = wanted.load(std::memory_order_acquire);
+  return command == nullptr ? -1 : told_once(command, 0, 0, report);
 }
 
 pid_t start_unseen(const Words& command, const Words& environment) {

@@ -31,6 +31,11 @@ bool watch_crashes(
 // behind us. `alone`: those have left, and what was there before all has it.
 bool renew_crash_watch(bool alone);
 
+// Starts the command of `watch_crashes` for what a sanitizer has found, with
+// signal 0 and the report's address, and waits until that has read this
+// process; what it exited with, -1 where it could not.
+int tell_of(const void* report);
+
 // Starts a process that is no child of this one; -errno where it fails.
 pid_t start_unseen(const Words& command, const Words& environment);
 

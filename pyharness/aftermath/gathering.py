@@ -9,6 +9,7 @@ from datetime import datetime
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from pyharness.aftermath.sanitized import found_by_sanitizer, without_runtime
 from pyharness.debugger.gdb_reading import death_by_gdb, dump_by_gdb
 from pyharness.model.errors import HarnessError
 from pyharness.model.ranks.launchers import told_rank
@@ -44,6 +45,30 @@ def of_crash(wanted: Reported, process: int, fault: Fault) -> Aftermath:
     below = replace(threads[0], frames=_interrupted(threads[0].frames), signal="") if threads else None
     whole = (below, *threads[1:]) if below else ()
     return Aftermath("crash", wanted.name, wanted.command, *_circumstances(process), what, whole, note=note)
+
+
+def of_sanitizer(wanted: Reported, process: int, thread: int, report: int) -> Aftermath:
+    """A process of which a thread stands at an error; ``report``: the address of what a sanitizer knows of it."""
+    what, printed, histories = found_by_sanitizer(process, thread, report)
+    try:
+        threads, _ = dump_by_gdb(process, thread=None, limit=MAX_FRAMES, variables=True)
+        note = ""
+    except HarnessError as error:
+        threads, unread = _threads(process)
+        note = unread or _without_gdb(error)
+    threads = _first(threads, thread)
+    about = tuple(replace(one, frames=without_runtime(one.frames)) for one in threads[:1])
+    return Aftermath(
+        "sanitizer",
+        wanted.name,
+        wanted.command,
+        *_circumstances(process),
+        what,
+        (*about, *threads[1:]),
+        traceback=printed,
+        note=note,
+        histories=histories,
+    )
 
 
 def of_exception(wanted: Reported, raised: Raised) -> Aftermath:

@@ -35,11 +35,12 @@ def main() -> int:
     try:
         found = _found(replace(wanted, name=now.name or wanted.name), numbers)
         found = replace(found, output=captured(found.pid)) if now.doing else found
-        file = writing.write(found, wanted.folder)
+        file = writing.write(found, wanted.folder) if wanted.folder else None
         if now.doing:  # pytest tells of its tests
             return _ALL_IS_SAID
         writing.tell(found, file)
-        job.report(wanted.folder, found)
+        if wanted.folder:
+            job.report(wanted.folder, found)
     except HarnessError as error:
         say(str(error))
         return 1
@@ -52,6 +53,8 @@ def main() -> int:
 def _found(wanted: Reported, numbers: list[int]) -> Aftermath:
     if wanted.raised is None:
         process, thread, signal, code, value = numbers
+        if not signal:
+            return gathering.of_sanitizer(wanted, process, thread, value)
         return gathering.of_crash(wanted, process, Fault(thread, signal, _signed(code), value))
     with os.fdopen(wanted.raised, encoding="utf-8") as stream:
         stream.seek(0)

@@ -48,7 +48,7 @@ def name_of(found: Aftermath) -> str:
     return f"{found.kind}{rank}-{program}-{found.pid}"
 
 
-def tell(found: Aftermath, file: Path) -> None:
-    """Say what happened and where the report is."""
+def tell(found: Aftermath, file: Path | None) -> None:
+    """Say what happened and where the report is, if there is one."""
     lines = [painted(line, colour=False) for line in short_lines(found)]
-    say("\n".join([*lines, f"report: {short_path(str(file))}"]))
+    say("\n".join([*lines, *([f"report: {short_path(str(file))}"] if file else [])]))

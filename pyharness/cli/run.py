@@ -16,6 +16,7 @@ from pyharness.cli.kit import output
 from pyharness.cli.kit.files import check_name, check_new_folder
 from pyharness.cli.kit.interpreter import python_of
 from pyharness.cli.kit.options import Seconds, python_option
+from pyharness.cli.kit.sanitizers import SANITIZERS, environment_for, keep_addresses, python_path_of
 from pyharness.debugger.starting.interpreter import check_version
 from pyharness.host import handles
 from pyharness.host.missing import check_module, check_script, no_interpreter
@@ -30,7 +31,7 @@ if TYPE_CHECKING:
 START = Path(__file__).resolve().parent.parent / "debuggee" / "start.py"
 HARNESS_PYTHON = "PYHARNESS_PROMPT"
 """Tells the program whose Python has the debugger: `breakpoint()` in it starts one, and takes this away."""
-_WITH_VALUE = {"--name", "--python", "--report", "--hang"}
+_WITH_VALUE = {"--name", "--python", "--report", "--hang", "--runtime"}
 
 
 class _ProgramCommand(Verb):
@@ -62,6 +63,7 @@ _EXAMPLES = (
         "a report of its crash, its exception, or of a hang of ten minutes",
         "pyharness run --report out --hang 600 train.py",
     ),
+    ("who writes behind a tensor? (the extension is built with -fsanitize=address)", "pyharness run --asan train.py"),
 )
 _STATUSES = (
     ("the program's", "it is this very process"),
@@ -87,6 +89,16 @@ _STATUSES = (
     type=Seconds(min=1, max=10_000_000),
     metavar="SECONDS",
     help="With --report: write one, too, when the main thread has stood at one place for so long. It runs on.",
+)
+@click.option(
+    "--asan", is_flag=True, help="Under AddressSanitizer: tell an error of memory with both languages and its tensor."
+)
+@click.option("--ubsan", is_flag=True, help="Under UndefinedBehaviorSanitizer.")
+@click.option("--tsan", is_flag=True, help="Under ThreadSanitizer: races in the user's extension.")
+@click.option(
+    "--runtime",
+    metavar="FILE",
+    help="With a sanitizer: its runtime, such as libasan.so.8, where none is found that an extension was built for.",
 )
 @click.option(
     "--store", is_flag=True, help="A rank of a job: `pyharness ranks --store` may ask it through the job's own store."
@@ -121,7 +133,11 @@ def command(
         _print(handles.live(), as_json=as_json)
         return
     _check(words)
-    before = _report_words(**report, nan=nan)
+    sanitizer = _sanitizer(nan=nan, **{name: report.pop(name) for name in SANITIZERS})
+    runtime = report.pop("runtime")
+    if runtime and not sanitizer:
+        raise UsageError("--runtime is for a sanitizer, and none is named.", "--asan, --ubsan or --tsan.")
+    before = _report_words(**report, nan=nan, sanitized=bool(sanitizer))
     name = _free(name or handles.default_name(words[1] if words[0] == "-m" else words[0], os.getpid()))
     python = python_of(python, None, "" if words[0] == "-m" else words[0])
     interpreter = shutil.which(python or sys.executable)
@@ -133,6 +149,10 @@ def command(
         from pyharness.cli.kit.engine_progress import have_engine
 
         have_engine(interpreter)
+    if sanitizer:
+        script = "." if words[0] == "-m" else words[0]
+        os.environ |= environment_for(sanitizer, runtime, script, python_path_of(interpreter), os.environ)
+        keep_addresses(sanitizer)
     sys.stdout.flush()
     os.environ[HARNESS_PYTHON] = sys.executable
     if store:
@@ -150,17 +170,27 @@ def _check(words: tuple[str, ...]) -> None:
         check_script(words[0], once=True)
 
 
-def _report_words(folder: str | None, hang: float | None, *, nan: bool) -> tuple[str, ...]:
-    """What the program is told of a report: folder and seconds; nothing where none is wanted."""
+def _sanitizer(*, nan: bool, **named: bool) -> str:
+    """The one that is wanted; empty for none."""
+    wanted = [name for name, wants in named.items() if wants]
+    if len(wanted) > 1:
+        raise UsageError(f"--{wanted[0]} and --{wanted[1]}: a program runs under one sanitizer.", "Leave out one.")
+    if wanted and nan:
+        raise UsageError(f"--nan and --{wanted[0]} both report the program's end.", "Leave out one.")
+    return wanted[0] if wanted else ""
+
+
+def _report_words(folder: str | None, hang: float | None, *, nan: bool, sanitized: bool) -> tuple[str, ...]:
+    """What the program is told of a report: folder, seconds, whether a sanitizer tells, too; nothing for no report."""
     if folder is None:
         if hang is not None:
             raise UsageError("--hang writes a report, and no folder is named for it.", "--report DIR names one.")
-        return ()
+        return ("", "0", "1") if sanitized else ()
     if nan:
         raise UsageError("--nan has a report of its own.", "Leave out --nan or --report.")
     check_name("--report", folder)
     check_new_folder(folder)
-    return os.path.realpath(folder), str(hang or 0)
+    return os.path.realpath(folder), str(hang or 0), str(int(sanitized))
 
 
 def _free(name: str) -> str:

@@ -47,6 +47,7 @@ def test_the_wheel_is_for_this_platform_and_complete(root, wheel):
     assert "pyharness = pyharness.fx.backend:compile_captured" in archive.read(entry_points).decode()
     assert sorted(name for name in names if name.endswith(".so")) == [
         "pyharness/_guard.abi3.so",
+        "pyharness/_sanitized.abi3.so",
         "pyharness/_trap.abi3.so",
         "pyharness/_xstate.abi3.so",
     ]

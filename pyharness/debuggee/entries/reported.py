@@ -1,6 +1,8 @@
 """What ``pyharness run --report`` becomes: the user's script under a handle, whose end is written down.
 
-python START.py report NAME FOLDER SECONDS [-m] SCRIPT [ARGS...]    0 seconds: hangs are nobody's concern
+python START.py report NAME FOLDER SECONDS SANITIZED [-m] SCRIPT [ARGS...]
+
+Without a FOLDER it is told on stderr alone; 0 SECONDS: hangs are nobody's concern; SANITIZED: 1 or 0.
 """
 
 from __future__ import annotations
@@ -34,18 +36,22 @@ def main() -> int:
     """Become the script, with somebody to tell of its end."""
     from pyharness.debuggee.entries import entry
 
-    folder, seconds = sys.argv[2:4]
-    del sys.argv[2:4]
+    folder, seconds, sanitized = sys.argv[2:5]
+    del sys.argv[2:5]
     command = tuple(sys.argv[2:])
     reporter = Reporter(Reported(folder, command[1] if command[0] == "-m" else command[0], command))
     try:
         reporter.begin()
         if float(seconds):
             reporter.watch("hangs", seconds)
+        if sanitized == "1":
+            from pyharness.debuggee.entries.sanitized import begin
+
+            begin()
     except (HarnessError, OSError) as error:
         say(f"no report will be written: {error}")
         return entry.main()
-    return entry.main(reporter.raised)
+    return entry.main(reporter.raised) if folder else entry.main()
 
 
 class Reporter:

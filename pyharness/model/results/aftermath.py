@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, Literal
 
+from pyharness.model.frames import from_json
 from pyharness.model.frozen import frozen
 from pyharness.model.threads import thread_from_json
 from pyharness.model.user_code import is_users_frame
@@ -12,14 +13,27 @@ if TYPE_CHECKING:
     from pyharness.model.frames import Frame
     from pyharness.model.threads import ThreadStack
 
-Kind = Literal["crash", "exception", "hang"]
+Kind = Literal["crash", "exception", "hang", "sanitizer"]
 VERSION = 1
 """The version of the JSON."""
 
 
 @frozen
+class History:
+    """A stack of before: where memory was allocated or freed, or of a race the other access."""
+
+    title: str
+    frames: tuple[Frame, ...]
+    """Innermost first."""
+
+    def to_json(self) -> dict[str, Any]:
+        """The object that is written."""
+        return {"title": self.title, "stack": [frame.to_json() for frame in self.frames]}
+
+
+@frozen
 class Aftermath:
-    """A process at its end, or as it stands and does not go on."""
+    """A process at its end, at an error that a sanitizer has found, or as it stands and does not go on."""
 
     kind: Kind
     name: str
@@ -37,11 +51,14 @@ class Aftermath:
     threads: tuple[ThreadStack, ...]
     """The one that it is about comes first, with variables."""
     traceback: str = ""
-    """What Python prints of an exception; empty for none."""
+    """What Python prints of an exception, or a sanitizer of an error; empty for none."""
     output: str = ""
     """What a test had printed by then, where pytest has kept it."""
     note: str = ""
     """What could not be read, and why; empty where all was."""
+
+    histories: tuple[History, ...] = ()
+    """Stacks of before, where a sanitizer knows them."""
 
     @property
     def frame(self) -> Frame | None:
@@ -68,6 +85,7 @@ class Aftermath:
             "traceback": self.traceback,
             "output": self.output,
             "note": self.note,
+            "histories": [history.to_json() for history in self.histories],
             "threads": [thread.to_json() for thread in self.threads],
         }
 
@@ -87,4 +105,7 @@ def aftermath_from_json(data: dict[str, Any]) -> Aftermath:
         traceback=data["traceback"],
         output=data["output"],
         note=data["note"],
+        histories=tuple(
+            History(one["title"], tuple(map(from_json, one["stack"]))) for one in data.get("histories", ())
+        ),
     )

@@ -14,7 +14,12 @@ if TYPE_CHECKING:
     from pyharness.model.results.aftermath import Aftermath
     from pyharness.model.threads import ThreadStack
 
-_VERBS = {"crash": "crashed", "exception": "raised an exception that nobody caught", "hang": "hangs"}
+_VERBS = {
+    "crash": "crashed",
+    "exception": "raised an exception that nobody caught",
+    "hang": "hangs",
+    "sanitizer": "has an error",
+}
 PLAIN = Style()
 
 
@@ -45,6 +50,7 @@ def short_lines(found: Aftermath, width: int | None = None) -> Iterator[Line]:
     yield from head_lines(found)
     if found.threads:
         yield from format_stack(_without_variables(found.threads[0]), Style(width=width))
+    yield from history_lines(found, Style(width=width))
 
 
 def report_lines(found: Aftermath) -> Iterator[Line]:
@@ -57,6 +63,7 @@ def report_lines(found: Aftermath) -> Iterator[Line]:
     for thread in found.threads[:1]:
         yield Line("")
         yield from format_threads([thread], PLAIN)
+    yield from history_lines(found, PLAIN)
     yield from output_lines(found)
     others = found.threads[1:]
     if others:
@@ -64,6 +71,14 @@ def report_lines(found: Aftermath) -> Iterator[Line]:
         yield Line("The other threads", "heading")
         yield Line("")
         yield from format_threads(others, PLAIN)
+
+
+def history_lines(found: Aftermath, style: Style) -> Iterator[Line]:
+    """The stacks of before."""
+    for history in found.histories:
+        yield Line("")
+        yield Line(history.title, "heading")
+        yield from format_stack(list(history.frames), style)
 
 
 def output_lines(found: Aftermath) -> Iterator[Line]:

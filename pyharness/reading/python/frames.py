@@ -149,6 +149,22 @@ class Frames:
         line = self.codes.line(address, offset)
         return PythonFrame(code.name, code.file, line, code.first_line, node, address), entry
 
+    def at_instruction(self, address: int, instruction: int) -> PythonFrame | None:
+        """A frame that was noted, by its code object; ``None`` for the interpreter's own, and for what has gone."""
+        try:
+            if self.values.type_of(address)[1][0] != "code":
+                return None
+            code = self.codes.at(address)
+            if not code.table:
+                return None
+            offset = instruction - (address + self.layout["code.code"]) if "code.code" in self.layout else instruction
+            if self.layout.version == (3, 9):
+                offset = instruction
+            line = self.codes.line(address, offset)
+        except UnreadableError:
+            return None
+        return PythonFrame(code.name, code.file, line, code.first_line, 0, address)
+
     def _frame_object(self, node: int) -> PythonFrame:
         """Up to 3.10 the frame is an object, which has a line of its own while it is traced.
 

@@ -1,0 +1,398 @@
+// Hears of each report of AddressSanitizer, UndefinedBehaviorSanitizer and
+// ThreadSanitizer while the program stands at the error, writes down what the
+// runtime says of it, and has a process of ours read the program.
+//
+// The runtimes' interfaces: sanitizer/asan_interface.h,
+// sanitizer/common_interface_defs.h; ubsan_monitor.h and tsan_debugging.cpp of
+// LLVM's compiler-rt, which GCC's libsanitizer is a copy of. What a runtime
+// lacks is null.
+#include <csrc/sanitized/blocks.h>
+#include <csrc/sanitized/report.h>
+#include <csrc/sanitized/threads.h>
+
+#include <dlfcn.h>
+#include <fcntl.h>
+#include <sys/mman.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <atomic>
+#include <cstring>
+#include <iterator>
+
+namespace pyharness::sanitized {
+namespace {
+
+// Told a report, it returns when that was read: 0 where somebody has heard.
+using Tell = int (*)(const Report*);
+
+constexpr size_t kText = 256 << 10;
+constexpr int kHighDescriptor = 900; // beyond those that programs close
+constexpr int kStderr = 2;
+
+std::atomic<Tell> tell{nullptr};
+Report report;
+char text[kText];
+int output = -1; // what the runtime prints goes there
+off_t output_read = 0;
+
+template <typename Function>
+Function runtime(const char* name) {
+  return reinterpret_cast<Function>(dlsym(RTLD_DEFAULT, name));
+}
+
+// UBSan begins with its first error, and would print on stderr from then on.
+void take_descriptor() {
+  const auto set = runtime<void (*)(void*)>("__sanitizer_set_report_fd");
+  if (set != nullptr) {
+    set(reinterpret_cast<void*>(static_cast<intptr_t>(output)));
+  }
+}
+
+Report& begun(Sanitizer sanitizer) {
+  report = Report{};
+  report.sanitizer = sanitizer;
+  report.text = text;
+  return report;
+}
+
+void copy(char* target, size_t size, const char* source) {
+  size_t i = 0;
+  for (; source[i] != '\0' && i + 1 < size; ++i) {
+    target[i] = source[i];
+  }
+  target[i] = '\0';
+}
+
+// What the runtime has printed since the last time.
+void take_output() {
+  const ssize_t size = pread(output, text, kText, output_read);
+  report.text_size = size > 0 ? static_cast<uint64_t>(size) : 0;
+  output_read += static_cast<off_t>(report.text_size);
+}
+
+void take_text(const char* given) {
+  report.text_size = std::min(std::strlen(given), kText);
+  std::memcpy(text, given, report.text_size);
+}
+
+Trace& add_trace(Role role) {
+  Trace& trace =
+      report.traces[std::min<size_t>(report.trace_count, kTraces - 1)];
+  report.trace_count = std::min<uint32_t>(report.trace_count + 1, kTraces);
+  trace = Trace{};
+  trace.role = role;
+  return trace;
+}
+
+// A runtime fills what it has, and 0 behind.
+void count_native(CallStack& stack) {
+  stack.native_count = 0;
+  while (stack.native_count < kNativeFrames &&
+         stack.native[stack.native_count] != 0) {
+    ++stack.native_count;
+  }
+}
+
+void** native_of(CallStack& stack) {
+  return reinterpret_cast<void**>(stack.native);
+}
+
+// Ours, with the Python half; the native half is the runtime's where ours has
+// none.
+void take_stack(CallStack& stack, uint32_t number) {
+  const CallStack* ours = stack_of(number);
+  if (ours == nullptr) {
+    return;
+  }
+  stack.python_count = ours->python_count;
+  std::copy(std::begin(ours->python), std::end(ours->python), stack.python);
+  if (ours->native_count != 0) {
+    stack.native_count = ours->native_count;
+    std::copy(std::begin(ours->native), std::end(ours->native), stack.native);
+  }
+}
+
+void take_block(const Block& block) {
+  report.size_asked_for = block.size;
+  for (uint32_t i = 0; i < report.trace_count; ++i) {
+    Trace& trace = report.traces[i];
+    if (trace.role == kMade) {
+      take_stack(trace.stack, block.made);
+    } else if (trace.role == kFreed) {
+      take_stack(trace.stack, block.freed);
+    }
+  }
+}
+
+void add_asan_stack(Role role, const char* function) {
+  using Get = size_t (*)(void*, void**, size_t, int*);
+  const auto get = runtime<Get>(function);
+  if (get == nullptr) {
+    return;
+  }
+  CallStack stack;
+  int thread = 0;
+  get(reinterpret_cast<void*>(report.address),
+      native_of(stack),
+      kNativeFrames,
+      &thread);
+  count_native(stack);
+  if (stack.native_count != 0) {
+    add_trace(role).stack = stack;
+  }
+}
+
+void locate() {
+  using Locate = const char* (*)(void*, char*, size_t, void**, size_t*);
+  const auto find = runtime<Locate>("__asan_locate_address");
+  if (find == nullptr || report.address == 0) {
+    return;
+  }
+  void* region = nullptr;
+  size_t size = 0;
+  const char* kind = find(
+      reinterpret_cast<void*>(report.address),
+      report.region_name,
+      kName,
+      &region,
+      &size);
+  copy(report.region_kind, sizeof report.region_kind, kind);
+  report.region = reinterpret_cast<uint64_t>(region);
+  report.region_size = size;
+}
+
+// Where the thread was started that stands at the error.
+void add_own_start() {
+  const auto thread = static_cast<uint64_t>(syscall(SYS_gettid));
+  const uint32_t stack = start_of(thread);
+  if (stack != 0) {
+    Trace& trace = add_trace(kStarted);
+    trace.thread = thread;
+    take_stack(trace.stack, stack);
+  }
+}
+
+// Somebody reads the report; where nobody can, it is printed as ever.
+void say() {
+  const Tell heard = tell.load(std::memory_order_acquire);
+  if (heard != nullptr && heard(&report) != 0) {
+    const ssize_t ignored = write(kStderr, text, report.text_size);
+    static_cast<void>(ignored);
+  }
+}
+
+void on_address_error(const char* said) {
+  begun(kAddress);
+  take_text(said);
+  report.what = runtime<const char* (*)()>("__asan_get_report_description")();
+  report.address = reinterpret_cast<uint64_t>(
+      runtime<void* (*)()>("__asan_get_report_address")());
+  report.size = runtime<size_t (*)()>("__asan_get_report_access_size")();
+  report.is_write =
+      runtime<int (*)()>("__asan_get_report_access_type")() != 0 ? 1 : 0;
+  locate();
+  add_asan_stack(kMade, "__asan_get_alloc_stack");
+  add_asan_stack(kFreed, "__asan_get_free_stack");
+  if (report.region != 0) {
+    take_block(block_at(report.region));
+  }
+  add_own_start();
+  say();
+}
+
+void take_race(void* found, int accesses, int places, int threads) {
+  using Access =
+      int (*)(void*, size_t, int*, void**, int*, int*, int*, void**, size_t);
+  using Place = int (*)(
+      void*,
+      size_t,
+      const char**,
+      void**,
+      size_t*,
+      size_t*,
+      int*,
+      int*,
+      int*,
+      void**,
+      size_t);
+  using Thread = int (*)(
+      void*, size_t, int*, int*, int*, const char**, int*, void**, size_t);
+  int thread = 0;
+  int ignored = 0;
+  for (int i = 0; i < accesses; ++i) {
+    CallStack stack;
+    void* address = nullptr;
+    int size = 0;
+    int is_write = 0;
+    runtime<Access>("__tsan_get_report_mop")(
+        found,
+        static_cast<size_t>(i),
+        &thread,
+        &address,
+        &size,
+        &is_write,
+        &ignored,
+        native_of(stack),
+        kNativeFrames);
+    if (i == 0) { // where this thread stands
+      report.address = reinterpret_cast<uint64_t>(address);
+      report.size = static_cast<uint64_t>(size);
+      report.is_write = is_write != 0 ? 1 : 0;
+      continue;
+    }
+    count_native(stack);
+    Trace& trace = add_trace(kOtherAccess);
+    trace.is_write = is_write != 0 ? 1 : 0;
+    trace.stack = stack;
+  }
+  for (int i = 0; i < places && report.region == 0; ++i) {
+    CallStack stack;
+    const char* kind = "";
+    void* address = nullptr;
+    size_t start = 0;
+    size_t size = 0;
+    runtime<Place>("__tsan_get_report_loc")(
+        found,
+        static_cast<size_t>(i),
+        &kind,
+        &address,
+        &start,
+        &size,
+        &thread,
+        &ignored,
+        &ignored,
+        native_of(stack),
+        kNativeFrames);
+    copy(report.region_kind, sizeof report.region_kind, kind);
+    report.region = start;
+    report.region_size = size;
+    count_native(stack);
+    if (stack.native_count != 0) {
+      add_trace(kMade).stack = stack;
+    }
+  }
+  for (int i = 0; i < threads; ++i) {
+    CallStack stack;
+    int kernels = 0;
+    const char* name = nullptr;
+    runtime<Thread>("__tsan_get_report_thread")(
+        found,
+        static_cast<size_t>(i),
+        &thread,
+        &kernels,
+        &ignored,
+        &name,
+        &ignored,
+        native_of(stack),
+        kNativeFrames);
+    count_native(stack);
+    if (stack.native_count != 0) {
+      Trace& trace = add_trace(kStarted);
+      trace.thread = static_cast<uint64_t>(kernels);
+      trace.stack = stack;
+      take_stack(trace.stack, start_of(trace.thread));
+    }
+  }
+}
+
+} // namespace
+} // namespace pyharness::sanitized
+
+// What the runtimes call where somebody defines it, and what our Python calls.
+extern "C" {
+
+__attribute__((visibility("default"))) void __ubsan_on_report() {
+  namespace ours = pyharness::sanitized;
+  using Data = void (*)(
+      const char**, const char**, const char**, unsigned*, unsigned*, char**);
+  const auto get = ours::runtime<Data>("__ubsan_get_current_report_data");
+  if (ours::tell.load() == nullptr || get == nullptr) {
+    return;
+  }
+  const char* file = nullptr;
+  unsigned line = 0;
+  unsigned column = 0;
+  char* address = nullptr;
+  ours::Report& report = ours::begun(ours::kUndefined);
+  ours::take_descriptor();
+  get(&report.what, &report.message, &file, &line, &column, &address);
+  report.address = reinterpret_cast<uint64_t>(address);
+  ours::take_text(report.message);
+  ours::add_own_start();
+  ours::say();
+}
+
+__attribute__((visibility("default"))) void __tsan_on_report(void* found) {
+  namespace ours = pyharness::sanitized;
+  using Data = int (*)(
+      void*,
+      const char**,
+      int*,
+      int*,
+      int*,
+      int*,
+      int*,
+      int*,
+      int*,
+      void**,
+      size_t);
+  const auto get = ours::runtime<Data>("__tsan_get_report_data");
+  if (ours::tell.load() == nullptr || get == nullptr) {
+    return;
+  }
+  int count = 0;
+  int stacks = 0;
+  int accesses = 0;
+  int places = 0;
+  int mutexes = 0;
+  int threads = 0;
+  int unique = 0;
+  void* slept = nullptr;
+  ours::Report& report = ours::begun(ours::kThread);
+  get(found,
+      &report.what,
+      &count,
+      &stacks,
+      &accesses,
+      &places,
+      &mutexes,
+      &threads,
+      &unique,
+      &slept,
+      1);
+  ours::take_output();
+  ours::take_race(found, accesses, places, threads);
+  if (report.region != 0) {
+    ours::take_block(ours::block_at(report.region));
+  }
+  ours::say();
+}
+
+// Once: `told` hears of reports from now on. False where no runtime is here.
+__attribute__((visibility("default"))) bool pyharness_sanitized_begin(
+    const pyharness::sanitized::PythonLayout* layout,
+    void* (*this_state)(),
+    int (*told)(const pyharness::sanitized::Report*)) {
+  namespace ours = pyharness::sanitized;
+  using Callback = void (*)(void (*)(const char*));
+  const auto set_callback =
+      ours::runtime<Callback>("__asan_set_error_report_callback");
+  ours::watch_python(*layout, this_state);
+  ours::watch_blocks();
+  const int low = memfd_create("pyharness-sanitizer", MFD_CLOEXEC);
+  ours::output = fcntl(low, F_DUPFD_CLOEXEC, ours::kHighDescriptor);
+  if (ours::output == -1) { // a limit
+    ours::output = low;
+  } else {
+    close(low);
+  }
+  ours::take_descriptor();
+  if (set_callback != nullptr) {
+    set_callback(&ours::on_address_error);
+  }
+  ours::tell.store(told, std::memory_order_release);
+  return ours::runtime<void*>("__sanitizer_set_report_fd") != nullptr;
+}
+}

@@ -1,0 +1,220 @@
+"""What a program needs to run under a sanitizer: the runtime that its extension was built for, preloaded, and options.
+
+AddressSanitizer and ThreadSanitizer must be there before anything allocates or starts a thread, and Python is built
+without them; so their runtimes are preloaded. Which one: a library names the version that it was compiled for.
+"""
+
+from __future__ import annotations
+
+import ctypes
+import os
+import re
+import shutil
+import subprocess
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from pyharness.doctor.binaries.dynamic_section import dynamic
+from pyharness.model.errors import HarnessError, UsageError
+from pyharness.model.frozen import frozen
+from pyharness.model.text.source_line import short_path
+from pyharness.reading.binaries.elf import Elf, ElfError
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator, Mapping
+
+_OURS = Path(__file__).resolve().parent.parent.parent / "_sanitized.abi3.so"
+_MOST_FILES = 50_000
+_DEEPEST = 8
+_WITHOUT = frozenset(
+    {"torch", "nvidia", "numpy", "scipy", "triton", "sklearn", "pandas", "node_modules", "__pycache__"}
+)
+"""Folders that hold hundreds of libraries, none of them the user's."""
+_ADDR_NO_RANDOMIZE = 0x0040000
+_TIMEOUT = 10
+
+
+@frozen
+class Sanitizer:
+    """One of the three."""
+
+    option: str
+    """The name that ``-fsanitize=`` has for it."""
+    short: str
+    """The name in its runtimes' files."""
+    variable: str
+    """The environment variable with its options."""
+    defaults: tuple[str, ...]
+    """What Python and torch need, each with its reason beside it."""
+
+    @property
+    def marks(self) -> tuple[bytes, ...]:
+        """How the names begin of functions that instrumented code calls."""
+        return (b"__ubsan_handle_",) if self.short == "ubsan" else (f"__{self.short}_".encode(),)
+
+
+SANITIZERS = {
+    "asan": Sanitizer(
+        "address",
+        "asan",
+        "ASAN_OPTIONS",
+        (
+            "detect_leaks=0",  # Python and torch keep memory until the process ends
+            "verify_asan_link_order=0",  # a library of ours comes first, to hear of tensors' memory
+            "detect_odr_violation=0",  # each extension has its own copies of what pybind11 defines
+            "detect_container_overflow=0",  # torch changes containers without telling the runtime
+            "alloc_dealloc_mismatch=0",  # torch, not instrumented, inlines one half of what libstdc++ has whole
+            *(f"handle_{signal}=0" for signal in ("segv", "sigbus", "sigfpe", "sigill", "abort")),  # the report is ours
+        ),
+    ),
+    "ubsan": Sanitizer("undefined", "ubsan", "UBSAN_OPTIONS", ("print_stacktrace=0",)),
+    "tsan": Sanitizer(
+        "thread",
+        "tsan",
+        "TSAN_OPTIONS",
+        (
+            "detect_deadlocks=0",  # of locks in torch and Python, whose code it does not see
+            "report_signal_unsafe=0",  # Python's own handlers allocate
+            "report_thread_leaks=0",  # torch's thread pools live as long as the process
+            "report_destroy_locked=0",
+            "die_after_fork=0",  # workers of a data loader are forked and start threads
+            "handle_segv=0",
+        ),
+    ),
+}
+
+
+def environment_for(
+    name: str, runtime: str | None, script: str, python_path: Iterable[str], before: Mapping[str, str]
+) -> dict[str, str]:
+    """The variables with which a program runs under a sanitizer; ``HarnessError`` says how to build for it."""
+    sanitizer = SANITIZERS[name]
+    if not _OURS.exists():
+        raise HarnessError("pyharness/_sanitized is not built.", "In a clone: `make debug-build`.")
+    if runtime is not None and not Path(runtime).is_file():
+        raise UsageError(f"There is no file {runtime}.", "--runtime takes a library such as libasan.so.8.")
+    found = [os.path.realpath(runtime)] if runtime else [_runtime(sanitizer, script, python_path)]
+    preloaded = [str(_OURS), *found, *_standard_library(), *filter(None, [before.get("LD_PRELOAD")])]
+    options = [*sanitizer.defaults, *filter(None, [before.get(sanitizer.variable)])]
+    return {"LD_PRELOAD": ":".join(preloaded), sanitizer.variable: ":".join(options)}
+
+
+def python_path_of(interpreter: str) -> tuple[str, ...]:
+    """Where an interpreter looks for modules; nothing where it does not say."""
+    asked = [interpreter, "-c", "import sys; print(*sys.path, sep='\\n')"]
+    try:
+        told = subprocess.run(asked, capture_output=True, text=True, check=False, timeout=_TIMEOUT, cwd="/").stdout
+    except (OSError, subprocess.TimeoutExpired):
+        return ()
+    return tuple(line for line in told.splitlines() if Path(line).is_dir())
+
+
+def keep_addresses(name: str) -> None:
+    """Let the program that this process becomes have its libraries where ThreadSanitizer's shadow is not."""
+    if name == "tsan":
+        library = ctypes.CDLL(None, use_errno=True)
+        library.personality(library.personality(0xFFFFFFFF) | _ADDR_NO_RANDOMIZE)  # refused in some containers
+
+
+def _runtime(sanitizer: Sanitizer, script: str, python_path: Iterable[str]) -> str:
+    folders = [Path(script).resolve().parent, Path.cwd(), *map(Path, python_path), _jit_folder()]
+    users = [found for path in _libraries(folders) if (found := _use_of(path, sanitizer))]
+    runtimes = {runtime for _path, needed in users if (runtime := _resolved(needed, sanitizer))}
+    if len(runtimes) == 1:
+        return runtimes.pop()
+    flag = f"-fsanitize={sanitizer.option}"
+    if len(runtimes) > 1:
+        which = ", ".join(f"{short_path(str(path))} ({needed})" for path, needed in users)
+        raise HarnessError(
+            f"The extensions here were built for several runtimes: {which}.",
+            "Build all of them with one compiler, or name the runtime: --runtime /usr/lib/.../libasan.so.8",
+        )
+    if users:
+        path, needed = users[0]
+        raise HarnessError(
+            f"{short_path(str(path))} was built with {flag}, and its runtime {needed} is not on this machine.",
+            "Install it (Debian and Ubuntu: it comes with g++ or clang), or name it with --runtime.",
+        )
+    raise HarnessError(
+        f"No extension of this program was built with {flag}: none below {short_path(str(folders[0]))}, the current"
+        " folder, or where this Python looks for modules.",
+        f'Build yours with it: CFLAGS="{flag} -fno-omit-frame-pointer -g -O1" pip install --no-build-isolation -e . ;'
+        f" or in CMake: target_compile_options(TARGET PRIVATE {flag} -fno-omit-frame-pointer) and"
+        f" target_link_options(TARGET PRIVATE {flag}). --runtime NAMES one where the program builds it as it runs.",
+    )
+
+
+def _jit_folder() -> Path:
+    """Where ``torch.utils.cpp_extension.load`` keeps what it builds."""
+    return Path(os.environ.get("TORCH_EXTENSIONS_DIR") or Path.home() / ".cache" / "torch_extensions")
+
+
+def _libraries(folders: Iterable[Path]) -> Iterator[Path]:
+    """The libraries below some folders, each once."""
+    seen: set[str] = set()
+    left = _MOST_FILES
+    for folder in dict.fromkeys(folders):
+        for place, inner, files in os.walk(folder):
+            inner[:] = [name for name in inner if name not in _WITHOUT and not name.startswith(".")]
+            if len(Path(place).parts) - len(folder.parts) >= _DEEPEST:
+                inner.clear()
+            left -= len(files)
+            for name in files:
+                path = os.path.realpath(os.path.join(place, name)) if ".so" in name else ""  # noqa: PTH118
+                if path and path not in seen:
+                    seen.add(path)
+                    yield Path(path)
+            if left < 0:
+                break
+
+
+def _use_of(path: Path, sanitizer: Sanitizer) -> tuple[Path, str] | None:
+    """The library and the runtime that it needs; empty for one that leaves the choice to whoever preloads."""
+    try:
+        elf = Elf(str(path))
+        needed = next((name for name in dynamic(elf).needed if _is_runtime(name, sanitizer)), None)
+        if needed is None and not any(name.startswith(sanitizer.marks) for name in elf.wanted()):
+            return None
+    except (ElfError, OSError):
+        return None
+    return path, needed or f"of clang (libclang_rt.{sanitizer.short}*.so)"
+
+
+def _is_runtime(name: str, sanitizer: Sanitizer) -> bool:
+    return re.match(rf"lib({sanitizer.short}|clang_rt\.{sanitizer.short})\b", name) is not None
+
+
+def _resolved(needed: str, sanitizer: Sanitizer) -> str | None:
+    """The path of a runtime by its name; ``None`` where it is not here."""
+    asked = (
+        ("c++", needed),
+        ("clang++", f"libclang_rt.{sanitizer.short}-x86_64.so"),
+        ("clang++", f"libclang_rt.{sanitizer.short}_standalone-x86_64.so"),
+    )
+    for compiler, name in asked if "clang" in needed else asked[:1]:
+        found = _of_compiler(compiler, name)
+        if found:
+            return found
+    for folder in ("/usr/lib/x86_64-linux-gnu", "/usr/lib64", "/lib/x86_64-linux-gnu", "/usr/local/lib64"):
+        if (path := Path(folder) / needed).exists():
+            return str(path.resolve())
+    return None
+
+
+def _of_compiler(compiler: str, name: str) -> str | None:
+    program = shutil.which((os.environ.get("CXX", "").split() or [compiler])[0] if compiler == "c++" else compiler)
+    if program is None:
+        return None
+    asked = [program, f"-print-file-name={name}"]
+    try:
+        told = subprocess.run(asked, capture_output=True, text=True, check=False, timeout=_TIMEOUT).stdout.strip()
+    except (OSError, subprocess.TimeoutExpired):
+        return None
+    return os.path.realpath(told) if told.startswith("/") and Path(told).exists() else None
+
+
+def _standard_library() -> Iterator[str]:
+    """The runtimes look for the function that throws as they start, and Python does not link to libstdc++."""
+    found = _of_compiler("c++", "libstdc++.so.6") or "/usr/lib/x86_64-linux-gnu/libstdc++.so.6"
+    if Path(found).exists():
+        yield found
