@@ -104,8 +104,7 @@ uint64_t number_of(const volatile void* address) {
   return reinterpret_cast<uint64_t>(address);
 }
 
-void note_made(const volatile void* memory, size_t size, bool native) {
-  const uint32_t stack = this_stack(native);
+void note_made(const volatile void* memory, size_t size, uint32_t stack) {
   if (stack != 0) {
     Held(number_of(memory)).put({number_of(memory), size, stack, 0});
   }
@@ -113,13 +112,8 @@ void note_made(const volatile void* memory, size_t size, bool native) {
 
 void on_malloc(const volatile void* memory, size_t size) {
   if (memory != nullptr) {
-    note_made(memory, size, false);
+    note_made(memory, size, this_short_stack());
   }
-}
-
-bool is_of_tensor(const Block& block) {
-  const CallStack* made = stack_of(block.made);
-  return made != nullptr && made->native_count != 0;
 }
 
 void on_free(const volatile void* memory) {
@@ -130,10 +124,11 @@ void on_free(const volatile void* memory) {
     const Held held(address);
     const Block* block = held.at(address);
     known = block != nullptr;
-    native = known && is_of_tensor(*block);
+    native = known && !is_short(block->made);
   }
   if (known) {
-    const uint32_t stack = this_stack(native); // unwinds: without the set
+    // Without the set: unwinding may allocate.
+    const uint32_t stack = native ? this_stack() : this_short_stack();
     const Held held(address);
     Block* block = held.at(address);
     if (block != nullptr) {
@@ -176,7 +171,8 @@ posix_memalign(void** memptr, size_t alignment, size_t size) noexcept {
   const int status = call(memptr, alignment, size);
   if (status == 0 &&
       pyharness::sanitized::table.load(std::memory_order_acquire) != nullptr) {
-    pyharness::sanitized::note_made(*memptr, size, true);
+    pyharness::sanitized::note_made(
+        *memptr, size, pyharness::sanitized::this_stack());
   }
   return status;
 }

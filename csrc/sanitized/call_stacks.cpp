@@ -5,21 +5,17 @@
 #include <sys/mman.h>
 #include <unwind.h>
 
+#include <algorithm>
 #include <atomic>
 
 namespace pyharness::sanitized {
 namespace {
 
-constexpr uint32_t kSlots = 1 << 16;
 constexpr uint32_t kProbes = 16;
 constexpr uint32_t kEmpty = 0;
 constexpr uint32_t kWriting = 1;
+constexpr uint32_t kShort = 1u << 31; // in the numbers of short stacks
 constexpr uint64_t kTags = 3; // 3.14 keeps some in a reference
-
-struct Slot {
-  std::atomic<uint32_t> hash; // or kEmpty, kWriting
-  CallStack stack;
-};
 
 struct Python {
   PythonLayout layout;
@@ -29,31 +25,79 @@ struct Python {
 Python python;
 std::atomic<bool> watches_python{false};
 
-// Pages that are touched when they are used.
-Slot* make_slots() {
-  void* memory = mmap(
-      nullptr,
-      sizeof(Slot) * kSlots,
-      PROT_READ | PROT_WRITE,
-      MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE,
-      -1,
-      0);
-  return memory == MAP_FAILED ? nullptr : static_cast<Slot*>(memory);
-}
+// What malloc() notes: there are many, of which Python's own are most.
+constexpr uint32_t kShortFrames = 4;
+struct ShortStack {
+  uint32_t count = 0;
+  PythonFrame python[kShortFrames] = {};
 
-Slot* slots() {
-  static std::atomic<Slot*> made{nullptr};
-  Slot* now = made.load(std::memory_order_acquire);
-  if (now != nullptr) {
+  bool operator==(const ShortStack&) const = default;
+};
+
+// Stacks by what they hold. None is ever dropped: a number stays what it is.
+template <typename Stack, uint32_t kSlots>
+class Depot {
+ public:
+  // 1 and more; 0 where there is no room.
+  uint32_t kept(const Stack& stack, uint32_t hash) {
+    Slot* all = slots();
+    for (uint32_t i = 0; all != nullptr && i < kProbes; ++i) {
+      const uint32_t index = (hash + i) % kSlots;
+      Slot& slot = all[index];
+      uint32_t state = slot.hash.load(std::memory_order_acquire);
+      if (state == kEmpty &&
+          slot.hash.compare_exchange_strong(state, kWriting)) {
+        slot.stack = stack;
+        slot.hash.store(hash, std::memory_order_release);
+        return index + 1;
+      }
+      if (state == hash && slot.stack == stack) {
+        return index + 1;
+      }
+    }
+    return 0;
+  }
+
+  const Stack& at(uint32_t number) {
+    return slots()[number - 1].stack;
+  }
+
+ private:
+  struct Slot {
+    std::atomic<uint32_t> hash; // or kEmpty, kWriting
+    Stack stack;
+  };
+
+  // Pages that are touched when they are used.
+  static Slot* made() {
+    void* memory = mmap(
+        nullptr,
+        sizeof(Slot) * kSlots,
+        PROT_READ | PROT_WRITE,
+        MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE,
+        -1,
+        0);
+    return memory == MAP_FAILED ? nullptr : static_cast<Slot*>(memory);
+  }
+
+  Slot* slots() {
+    Slot* now = slots_.load(std::memory_order_acquire);
+    if (now != nullptr) {
+      return now;
+    }
+    Slot* mine = made();
+    if (mine == nullptr || slots_.compare_exchange_strong(now, mine)) {
+      return mine;
+    }
+    munmap(mine, sizeof(Slot) * kSlots);
     return now;
   }
-  Slot* mine = make_slots();
-  if (mine == nullptr || made.compare_exchange_strong(now, mine)) {
-    return mine;
-  }
-  munmap(mine, sizeof(Slot) * kSlots);
-  return now;
-}
+
+  std::atomic<Slot*> slots_{nullptr};
+};
+
+Depot<CallStack, 1 << 17> whole_stacks;
+Depot<ShortStack, 1 << 20> short_stacks;
 
 uint64_t word(uint64_t address, int64_t offset) {
   return *reinterpret_cast<const uint64_t*>(
@@ -68,18 +112,24 @@ uint64_t instruction_of(const PythonLayout& layout, uint64_t frame) {
       frame + static_cast<uint64_t>(layout.last_instruction));
 }
 
-void add_python(CallStack& stack) {
+// Frames of this thread's Python, innermost first; how many.
+uint32_t python_frames(PythonFrame* frames, uint32_t most) {
   const PythonLayout& layout = python.layout;
+  if (!watches_python.load(std::memory_order_acquire)) {
+    return 0;
+  }
   auto holder = reinterpret_cast<uint64_t>(python.this_state());
   if (holder != 0 && layout.loop >= 0) {
     holder = word(holder, layout.loop);
   }
   uint64_t frame = holder == 0 ? 0 : word(holder, layout.frame);
-  while (frame != 0 && stack.python_count < kPythonFrames) {
-    stack.python[stack.python_count++] = {
+  uint32_t count = 0;
+  while (frame != 0 && count < most) {
+    frames[count++] = {
         word(frame, layout.code) & ~kTags, instruction_of(layout, frame)};
     frame = word(frame, layout.previous);
   }
+  return count;
 }
 
 _Unwind_Reason_Code add_native(_Unwind_Context* context, void* data) {
@@ -89,44 +139,27 @@ _Unwind_Reason_Code add_native(_Unwind_Context* context, void* data) {
                                              : _URC_END_OF_STACK;
 }
 
-uint32_t hash_of(const CallStack& stack) {
-  uint64_t hash = 1469598103934665603u; // FNV-1a, by words
-  const auto add = [&](uint64_t value) {
-    hash = (hash ^ value) * 1099511628211u;
-    hash ^= hash >> 29;
-  };
-  for (uint32_t i = 0; i < stack.python_count; ++i) {
-    add(stack.python[i].code);
-    add(stack.python[i].instruction);
+// FNV-1a, by words, folded to what is no state of a slot.
+class Hash {
+ public:
+  void add(const PythonFrame* frames, uint32_t count) {
+    for (uint32_t i = 0; i < count; ++i) {
+      add(frames[i].code);
+      add(frames[i].instruction);
+    }
   }
-  for (uint32_t i = 0; i < stack.native_count; ++i) {
-    add(stack.native[i]);
+  void add(uint64_t value) {
+    value_ = (value_ ^ value) * 1099511628211u;
+    value_ ^= value_ >> 29;
   }
-  const auto folded = static_cast<uint32_t>(hash ^ hash >> 32);
-  return folded > kWriting ? folded : folded + 2;
-}
+  uint32_t folded() const {
+    const auto folded = static_cast<uint32_t>(value_ ^ value_ >> 32);
+    return folded > kWriting ? folded : folded + 2;
+  }
 
-uint32_t kept(const CallStack& stack) {
-  Slot* all = slots();
-  if (all == nullptr) {
-    return 0;
-  }
-  const uint32_t hash = hash_of(stack);
-  for (uint32_t i = 0; i < kProbes; ++i) {
-    const uint32_t number = (hash + i) % kSlots;
-    Slot& slot = all[number];
-    uint32_t state = slot.hash.load(std::memory_order_acquire);
-    if (state == kEmpty && slot.hash.compare_exchange_strong(state, kWriting)) {
-      slot.stack = stack;
-      slot.hash.store(hash, std::memory_order_release);
-      return number + 1;
-    }
-    if (state == hash && slot.stack == stack) {
-      return number + 1;
-    }
-  }
-  return 0;
-}
+ private:
+  uint64_t value_ = 1469598103934665603u;
+};
 
 } // namespace
 
@@ -153,20 +186,46 @@ void watch_python(const PythonLayout& layout, void* (*this_state)()) {
   watches_python.store(true, std::memory_order_release);
 }
 
-uint32_t this_stack(bool native) {
+uint32_t this_stack() {
   CallStack stack;
-  if (watches_python.load(std::memory_order_acquire)) {
-    add_python(stack);
+  stack.python_count = python_frames(stack.python, kPythonFrames);
+  _Unwind_Backtrace(&add_native, &stack);
+  Hash hash;
+  hash.add(stack.python, stack.python_count);
+  for (uint32_t i = 0; i < stack.native_count; ++i) {
+    hash.add(stack.native[i]);
   }
-  if (native) {
-    _Unwind_Backtrace(&add_native, &stack);
-  }
-  return stack.python_count + stack.native_count == 0 ? 0 : kept(stack);
+  return whole_stacks.kept(stack, hash.folded());
 }
 
-const CallStack* stack_of(uint32_t number) {
-  Slot* all = number == 0 ? nullptr : slots();
-  return all == nullptr ? nullptr : &all[number - 1].stack;
+uint32_t this_short_stack() {
+  ShortStack stack;
+  stack.count = python_frames(stack.python, kShortFrames);
+  if (stack.count == 0) {
+    return 0;
+  }
+  Hash hash;
+  hash.add(stack.python, stack.count);
+  const uint32_t number = short_stacks.kept(stack, hash.folded());
+  return number == 0 ? 0 : number | kShort;
+}
+
+bool is_short(uint32_t number) {
+  return (number & kShort) != 0;
+}
+
+CallStack stack_of(uint32_t number) {
+  if (number == 0) {
+    return {};
+  }
+  if (!is_short(number)) {
+    return whole_stacks.at(number);
+  }
+  const ShortStack& known = short_stacks.at(number & ~kShort);
+  CallStack stack;
+  stack.python_count = known.count;
+  std::copy(known.python, known.python + known.count, stack.python);
+  return stack;
 }
 
 } // namespace pyharness::sanitized

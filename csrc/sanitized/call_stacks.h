@@ -42,12 +42,17 @@ struct CallStack {
 // the calling thread, or null.
 void watch_python(const PythonLayout& layout, void* (*this_state)());
 
-// The number of this thread's stack; 0 where there is nothing to tell, or no
-// room for another one. With `native`, return addresses, too: that takes some
-// microseconds.
-uint32_t this_stack(bool native);
+// The number of this thread's stack, which takes some microseconds; 0 where
+// there is no room for another one.
+uint32_t this_stack();
 
-// Null for 0.
-const CallStack* stack_of(uint32_t number);
+// The number of its innermost Python frames; 0 also where there are none.
+uint32_t this_short_stack();
+
+// Whether a number is of the second kind.
+bool is_short(uint32_t number);
+
+// An empty one for 0.
+CallStack stack_of(uint32_t number);
 
 } // namespace pyharness::sanitized

@@ -30,8 +30,10 @@ using Tell = int (*)(const Report*);
 constexpr size_t kText = 256 << 10;
 constexpr int kHighDescriptor = 900; // beyond those that programs close
 constexpr int kStderr = 2;
+constexpr int kSaidElsewhere = 3; // by pytest, of its tests
 
 std::atomic<Tell> tell{nullptr};
+std::atomic<uint64_t> count{0};
 Report report;
 char text[kText];
 int output = -1; // what the runtime prints goes there
@@ -72,6 +74,14 @@ void take_output() {
   output_read += static_cast<off_t>(report.text_size);
 }
 
+// The runtime gives up: "dup thread with used id" in a fork of a process with
+// threads, "failed to allocate". What it has printed of that is for people.
+void on_death() {
+  take_output();
+  const ssize_t ignored = write(kStderr, text, report.text_size);
+  static_cast<void>(ignored);
+}
+
 void take_text(const char* given) {
   report.text_size = std::min(std::strlen(given), kText);
   std::memcpy(text, given, report.text_size);
@@ -102,15 +112,12 @@ void** native_of(CallStack& stack) {
 // Ours, with the Python half; the native half is the runtime's where ours has
 // none.
 void take_stack(CallStack& stack, uint32_t number) {
-  const CallStack* ours = stack_of(number);
-  if (ours == nullptr) {
-    return;
-  }
-  stack.python_count = ours->python_count;
-  std::copy(std::begin(ours->python), std::end(ours->python), stack.python);
-  if (ours->native_count != 0) {
-    stack.native_count = ours->native_count;
-    std::copy(std::begin(ours->native), std::end(ours->native), stack.native);
+  const CallStack ours = stack_of(number);
+  stack.python_count = ours.python_count;
+  std::copy(std::begin(ours.python), std::end(ours.python), stack.python);
+  if (ours.native_count != 0) {
+    stack.native_count = ours.native_count;
+    std::copy(std::begin(ours.native), std::end(ours.native), stack.native);
   }
 }
 
@@ -176,8 +183,10 @@ void add_own_start() {
 
 // Somebody reads the report; where nobody can, it is printed as ever.
 void say() {
-  const Tell heard = tell.load(std::memory_order_acquire);
-  if (heard != nullptr && heard(&report) != 0) {
+  const Tell reader = tell.load(std::memory_order_acquire);
+  count.fetch_add(1);
+  const int status = reader == nullptr ? 0 : reader(&report);
+  if (status != 0 && status != kSaidElsewhere) {
     const ssize_t ignored = write(kStderr, text, report.text_size);
     static_cast<void>(ignored);
   }
@@ -200,6 +209,7 @@ void on_address_error(const char* said) {
   }
   add_own_start();
   say();
+  output_read = lseek(output, 0, SEEK_END); // it is said
 }
 
 void take_race(void* found, int accesses, int places, int threads) {
@@ -370,6 +380,11 @@ __attribute__((visibility("default"))) void __tsan_on_report(void* found) {
   ours::say();
 }
 
+// How many errors have been told.
+__attribute__((visibility("default"))) uint64_t pyharness_sanitized_count() {
+  return pyharness::sanitized::count.load();
+}
+
 // Once: `told` hears of reports from now on. False where no runtime is here.
 __attribute__((visibility("default"))) bool pyharness_sanitized_begin(
     const pyharness::sanitized::PythonLayout* layout,
@@ -377,6 +392,8 @@ __attribute__((visibility("default"))) bool pyharness_sanitized_begin(
     int (*told)(const pyharness::sanitized::Report*)) {
   namespace ours = pyharness::sanitized;
   using Callback = void (*)(void (*)(const char*));
+  using Death = void (*)(void (*)());
+  const auto set_death = ours::runtime<Death>("__sanitizer_set_death_callback");
   const auto set_callback =
       ours::runtime<Callback>("__asan_set_error_report_callback");
   ours::watch_python(*layout, this_state);
@@ -389,6 +406,9 @@ __attribute__((visibility("default"))) bool pyharness_sanitized_begin(
     close(low);
   }
   ours::take_descriptor();
+  if (set_death != nullptr) {
+    set_death(&ours::on_death);
+  }
   if (set_callback != nullptr) {
     set_callback(&ours::on_address_error);
   }

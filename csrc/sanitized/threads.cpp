@@ -71,7 +71,7 @@ extern "C" __attribute__((visibility("default"))) int pthread_create(
       int (*)(pthread_t*, const pthread_attr_t*, void* (*)(void*), void*);
   static const auto next =
       reinterpret_cast<Create>(dlsym(RTLD_NEXT, "pthread_create"));
-  const uint32_t stack = ours::this_stack(true);
+  const uint32_t stack = ours::this_stack();
   auto* start = static_cast<ours::Start*>(
       stack == 0 ? nullptr : malloc(sizeof(ours::Start)));
   if (start == nullptr) {

@@ -31,6 +31,11 @@ _RUNTIME = re.compile(r"/(lib(a|t|ub)san[^/]*|libclang_rt\.[^/]*|_sanitized\.abi
 """A library whose functions are no part of what the program did."""
 _EVALUATES = "_PyEval_EvalFrameDefault"
 _CALL = re.compile(r"^at::_ops::(\w+)::call\b")
+_LOCAL = re.compile(r"\[(?P<start>\d+), (?P<end>\d+)\) '(?P<name>[^']+)'.* <== Memory access at offset (?P<at>\d+) ")
+_GLOBAL = re.compile(
+    r"is located (?P<count>\d+) bytes (?:to the )?(?P<side>right|left|inside|after|before)"
+    r"(?: of)? global variable '(?P<name>[^']+)'"
+)
 _ADDRESS = re.compile(r"\b0x([0-9a-f]+)\b")
 _OF_TORCH = re.compile(r"^c10::alloc_cpu\b|^c10::.*Allocator::allocate\b")
 _TITLES = {
@@ -48,9 +53,11 @@ def found_by_sanitizer(process: int, thread: int, address: int) -> tuple[str, st
         naming = _Stacks(live, python)
         histories = tuple(dict.fromkeys(naming.history(trace) for trace in report.traces))
         kept = naming.frames_of(report.trace("made")), naming.frames_of(report.trace("freed"))
-        sentence = " ".join(_sentence(report, _tensor(live, python, thread, report), *kept))
+        sentence = " ".join(_sentence(report, _tensor(live, python, thread, report), kept[0]))
+        origins = " and ".join(filter(None, map(_origin, ("made", "freed"), kept)))
         naming.keep()
-    return f"{report.sanitizer}: {sentence}", report.text, tuple(one for one in histories if one.frames)
+    what = f"{report.sanitizer}: {sentence}{', ' if origins else ''}{origins}"
+    return what, report.text, tuple(one for one in histories if one.frames)
 
 
 def without_runtime(frames: tuple[Frame, ...]) -> tuple[Frame, ...]:
@@ -102,7 +109,9 @@ class _Stacks:
     def _calls(self, trace: Trace) -> Iterator[NativeCall]:
         for index, (pc, _) in enumerate(groupby(trace.native)):  # TSan has it again for each inlined function
             library = self._process.library_at(pc)
-            yield NativeCall(pc, index, index + 1, library, pc - (library.bias if library else 0) - 1, {})
+            if library is None:  # guessed by frame pointers, where code has none
+                return
+            yield NativeCall(pc, index, index + 1, library, pc - library.bias - 1, {})
 
     def _functions(self, trace: Trace) -> Iterator[PythonFrame]:
         if self._python is not None:
@@ -126,23 +135,20 @@ def _tensor(process: LiveProcess, python: Python | None, thread: int, report: Re
         return None
 
 
-def _sentence(
-    report: Report, tensor: NamedTensor | None, made: Sequence[Frame], freed: Sequence[Frame]
-) -> Iterator[str]:
+def _sentence(report: Report, tensor: NamedTensor | None, made: Sequence[Frame]) -> Iterator[str]:
     yield report.message or f"{report.what}{':' if report.size or report.address else ''}"
     if report.message and report.what:
         yield f"({report.what})"
     if report.size:
         yield f"{'writes' if report.is_write else 'reads'} {_bytes(report.size)}"
-    if tensor or report.region:
+    variable = _variable(report)
+    if variable:
+        yield variable
+    elif tensor or report.region:
         start, size = (tensor.stored.data, tensor.stored.size) if tensor else (report.region, report.region_size)
         yield f"{_where(report.address - start, size)} {_what_lies_there(report, tensor, made)}"
     elif report.address and not report.message:
         yield f"at {report.address:#x}"
-    if made:
-        yield from _origin("made", made)
-    if freed:
-        yield from _origin("and freed", freed)
 
 
 def _where(offset: int, size: int) -> str:
@@ -157,23 +163,33 @@ def _where(offset: int, size: int) -> str:
 
 def _what_lies_there(report: Report, tensor: NamedTensor | None, made: Sequence[Frame]) -> str:
     if tensor:
-        return f"the storage of {tensor.name} {tensor.stored},"
+        return f"the storage of {tensor.name} {tensor.stored}"
     if any(_OF_TORCH.search(frame.function) for frame in made):
-        return f"a tensor's storage of {_bytes(report.region_size)},"
-    if report.region_kind in {"stack", "global"}:
-        name = f" {report.region_name}" if report.region_name else ""
-        return f"the {'local' if report.region_kind == 'stack' else 'global'} variable{name}"
-    return f"a block of {_bytes(report.region_size)},"
+        return f"a tensor's storage of {_bytes(report.region_size)}"
+    return f"a block of {_bytes(report.region_size)}"
 
 
-def _origin(verb: str, frames: Sequence[Frame]) -> Iterator[str]:
-    """Where in the user's program, and by which op of torch."""
+def _variable(report: Report) -> str:
+    """A variable in or beside which the address lies, as AddressSanitizer prints it; empty for none."""
+    local = _LOCAL.search(report.text)
+    if local:
+        start, end, at = int(local["start"]), int(local["end"]), int(local["at"])
+        return f"{_where(at - start, end - start)} the local variable {local['name']}"
+    beside = _GLOBAL.search(report.text)
+    if beside:
+        side = {"right": "behind", "after": "behind", "left": "before", "before": "before"}.get(beside["side"], "into")
+        return f"{_bytes(int(beside['count']))} {side} the global variable {beside['name']}"
+    return ""
+
+
+def _origin(verb: str, frames: Sequence[Frame]) -> str:
+    """Where in the user's program, and by which op of torch; empty where that is not known."""
     theirs = next((frame for frame in frames if is_users_frame(frame) and frame.file), None)
-    if theirs is not None and theirs.file:
-        yield f"{verb} at {Path(theirs.file).name}:{theirs.line}"
-        calls = [match[1] for frame in frames if (match := _CALL.match(frame.function))]
-        if calls and theirs.language == "python":
-            yield f"by aten::{calls[-1]}"
+    if theirs is None or not theirs.file:
+        return ""
+    calls = [match[1] for frame in frames if (match := _CALL.match(frame.function))]
+    by = f" by aten::{calls[-1]}" if calls and theirs.language == "python" else ""
+    return f"{verb} at {Path(theirs.file).name}:{theirs.line}{by}"
 
 
 def _bytes(count: int) -> str:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import json
 import re
 from pathlib import Path
@@ -26,7 +27,15 @@ def write(found: Aftermath, folder: str) -> Path:
     """The files of a report; the one for people."""
     text = "".join(f"{painted(line, colour=False)}\n" for line in report_lines(found))
     whole = json.dumps(found.to_json(), indent=1)
-    return write_files(Path(folder), name_of(found), text, whole, page(found))
+    return write_files(Path(folder), _free_name(folder, found), text, whole, page(found))
+
+
+def _free_name(folder: str, found: Aftermath) -> str:
+    """A name that no other error of the process has: a sanitizer may find several, and the program runs on."""
+    names = (name_of(found, number) for number in itertools.count(1))
+    if found.kind != "sanitizer":
+        return next(names)
+    return next(name for name in names if not (Path(folder) / f"{name}.json").exists())
 
 
 def write_files(folder: Path, name: str, text: str, as_json: str, html: str) -> Path:
@@ -40,12 +49,12 @@ def write_files(folder: Path, name: str, text: str, as_json: str, html: str) -> 
     return folder / f"{name}.txt"
 
 
-def name_of(found: Aftermath) -> str:
-    """A name for its files: what happened, the rank, the program, the process."""
+def name_of(found: Aftermath, number: int = 1) -> str:
+    """A name for its files: what happened, the how manieth, the rank, the program, the process."""
     rank = f"-rank{found.rank}" if found.rank is not None else ""
     last = found.name.rpartition("::")[2] if "::" in found.name else Path(found.name).name
     program = _NO_NAME.sub("_", last)[:_MAX_NAME].strip("._") or "program"
-    return f"{found.kind}{rank}-{program}-{found.pid}"
+    return f"{found.kind}{f'-{number}' if number > 1 else ''}{rank}-{program}-{found.pid}"
 
 
 def tell(found: Aftermath, file: Path | None) -> None:

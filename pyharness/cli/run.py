@@ -16,7 +16,6 @@ from pyharness.cli.kit import output
 from pyharness.cli.kit.files import check_name, check_new_folder
 from pyharness.cli.kit.interpreter import python_of
 from pyharness.cli.kit.options import Seconds, python_option
-from pyharness.cli.kit.sanitizers import SANITIZERS, environment_for, keep_addresses, python_path_of
 from pyharness.debugger.starting.interpreter import check_version
 from pyharness.host import handles
 from pyharness.host.missing import check_module, check_script, no_interpreter
@@ -24,6 +23,7 @@ from pyharness.host.state import state_dir
 from pyharness.model.errors import UsageError
 from pyharness.model.text.visible import in_one_line
 from pyharness.protocol.store import VARIABLE
+from pyharness.reading.sanitized.runtimes import SANITIZERS, environment_for, keep_addresses, python_path_of
 
 if TYPE_CHECKING:
     from pyharness.host.handles import Handle

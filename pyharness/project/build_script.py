@@ -1,4 +1,7 @@
-"""``debugging/build.sh``: a build without optimization beside the release one, whatever flags the project asks for."""
+"""``debugging/build.sh``: a build without optimization beside the release one, whatever flags the project asks for.
+
+With a word behind it, it builds for a sanitizer: ``pyharness run --asan`` finds that build.
+"""
 
 from __future__ import annotations
 
@@ -9,18 +12,28 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from pyharness.project.kinds import Kind, Project
 
-FOLDER = "build/pyharness-debug"
+_FOLDERS = "build/pyharness-"
+FOLDER = f"{_FOLDERS}debug"
 _HEAD = """#!/bin/sh
 # Builds {name} for debugging into {folder}; your other builds stay as they are.
+# `build.sh asan|ubsan|tsan` builds for a sanitizer, into {folders}asan: `pyharness run --asan` runs that build.
 # Made by `pyharness init`, yours to change. PYHARNESS_PYTHON, CC and CXX choose what it builds with.
 set -eu
+kind=${{1:-debug}}
+case $kind in
+  debug) flags='-O0 -g' ;;
+  asan) flags='-O1 -g -fno-omit-frame-pointer -fsanitize=address' ;;
+  ubsan) flags='-O1 -g -fno-omit-frame-pointer -fsanitize=undefined -fno-sanitize=vptr' ;;
+  tsan) flags='-O1 -g -fno-omit-frame-pointer -fsanitize=thread' ;;
+  *) echo "usage: $0 [asan|ubsan|tsan]" >&2; exit 2 ;;
+esac
 cd "$(dirname "$0")/.."
 named=${{PYHARNESS_PYTHON:-{python}}}
 python=$(command -v "$named") || {{ echo "There is no $named: set PYHARNESS_PYTHON." >&2; exit 1; }}
 case $python in /*) ;; *) python=$PWD/$python ;; esac
 "$python" -c 'import torch' 2>/dev/null ||
   {{ echo "$python cannot import torch: activate your environment, or set PYHARNESS_PYTHON." >&2; exit 1; }}
-debug=$PWD/{folder}
+debug=$PWD/{folders}$kind
 PATH=$(dirname "$python"):$PATH  # cmake and ninja of its environment
 mkdir -p "$debug/bin"
 echo '*' > "$debug/.gitignore"
@@ -37,7 +50,7 @@ for word do
     *) set -- "\\$@" "\\$word" ;;
   esac
 done
-exec $2 "\\$@" -O0 -g -UNDEBUG -U_FORTIFY_SOURCE
+exec $2 "\\$@" $flags -UNDEBUG -U_FORTIFY_SOURCE
 END
   chmod +x "$debug/bin/$1"
 }}
@@ -79,6 +92,11 @@ _JIT = """
 # torch.utils.cpp_extension builds when the program calls it: there, with these compilers, once these are exported.
 export TORCH_EXTENSIONS_DIR="$debug/torch_extensions"
 mkdir -p "$TORCH_EXTENSIONS_DIR"
+if [ "$kind" != debug ]; then  # nothing that needs a sanitizer's runtime loads without it
+  echo "CC='$CC' CXX='$CXX' TORCH_EXTENSIONS_DIR='$TORCH_EXTENSIONS_DIR' \\\\"
+  echo "  pyharness run --$kind --runtime '$(c++ -print-file-name="lib$kind.so")' {script}"
+  exit
+fi
 "$python" -c 'import runpy, sys; runpy.run_path(sys.argv[1])' {script}
 """
 
@@ -89,7 +107,7 @@ def text(project: Project, python: str, script: str) -> str:
     ``script`` is the one that calls the op: where torch builds at run time, running it is the build.
     """
     name = re.sub(r"[^\w.-]", "_", project.name)
-    head = _HEAD.format(name=name, folder=FOLDER, python=shlex.quote(python))
+    head = _HEAD.format(name=name, folder=FOLDER, folders=_FOLDERS, python=shlex.quote(python))
     return head + _body(project, script)
 
 

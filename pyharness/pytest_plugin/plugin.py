@@ -36,6 +36,12 @@ def pytest_addoption(parser: pytest.Parser) -> None:
         help="a test that takes longer has failed, also where native code hangs: all threads, and who waits for what",
     )
     group.addoption("--pyharness-report", metavar="DIR", help="keep the reports there, as text, JSON and a page")
+    group.addoption(
+        "--pyharness-sanitizer",
+        choices=("asan", "ubsan", "tsan"),
+        help="run the tests under the sanitizer that the extension was built for: what it finds is a failed test",
+    )
+    group.addoption("--pyharness-runtime", metavar="FILE", help="the sanitizer's runtime, such as libasan.so.8")
     parser.addini("pyharness", "as --pyharness", type="bool", default=False)
     parser.addini("pyharness_timeout", "as --pyharness-timeout", default="0")
 
@@ -45,7 +51,11 @@ def pytest_load_initial_conftests(early_config: pytest.Config) -> Generator[None
     """Begin before output is captured, and before the user's code is imported."""
     if _is_wanted(early_config) and not _is_worker():
         from pyharness.pytest_plugin.beginning import begin
+        from pyharness.pytest_plugin.sanitizing import begin_sanitized
 
+        options = early_config.known_args_namespace
+        if options.pyharness_sanitizer:
+            begin_sanitized(options.pyharness_sanitizer, options.pyharness_runtime, early_config.rootpath)
         begin(early_config)
     return (yield)
 
@@ -91,5 +101,5 @@ def _is_worker() -> bool:
 
 def _is_wanted(config: pytest.Config) -> bool:
     options = config.known_args_namespace if not hasattr(config, "workerinput") else config.option
-    asks = options.pyharness or options.pyharness_timeout or options.pyharness_report
+    asks = options.pyharness or options.pyharness_timeout or options.pyharness_report or options.pyharness_sanitizer
     return bool(asks or config.getini("pyharness"))

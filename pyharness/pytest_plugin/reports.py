@@ -12,7 +12,7 @@ if TYPE_CHECKING:
 
     from pyharness.model.results.aftermath import Aftermath
 
-_FIRST = ("crash", "hang")
+_FIRST = ("sanitizer", "crash", "hang")
 
 
 class Reports:
@@ -32,6 +32,14 @@ class Reports:
                 continue
             self._seen.add(file.name)
             yield found
+
+    def errors(self, name: str, pid: int) -> Iterator[Aftermath]:
+        """What a sanitizer has found in this process at the test of that name; each once."""
+        for file in self._files(f"-{pid}.json"):
+            found = _read(file) if file.name not in self._seen else None
+            if found is not None and found.kind == "sanitizer" and found.name == name:
+                self._seen.add(file.name)
+                yield found
 
     def of_process(self, name: str, pid: int) -> Aftermath | None:
         """What was written when a process ended at the test, or the file, of that name."""

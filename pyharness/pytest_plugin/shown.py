@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from _pytest._code.code import ReprFileLocation, TerminalRepr
 
-from pyharness.model.results.aftermath_text import head_lines, output_lines, report_lines
+from pyharness.model.results.aftermath_text import head_lines, history_lines, output_lines, report_lines
 from pyharness.model.text.source_line import short_path
 from pyharness.model.text.stack_format import format_threads
 from pyharness.model.text.styled_line import Line, painted
@@ -37,10 +37,10 @@ class Death(TerminalRepr):
         return "\n".join(painted(line, colour=False) for line in self._lines)
 
 
-def death_of(found: Aftermath | None, ended: Ended, name: str) -> Death:
+def death_of(found: Aftermath | None, ended: Ended | None, name: str) -> Death:
     """What is known of a process that ended at the test, or the file, of that name."""
     if found is None:
-        message = _unseen(ended)
+        message = _unseen(ended) if ended else "nothing is known of it"
         return Death([Line(message, "bad")], ReprFileLocation(name.partition("::")[0], 0, message))
     frame = found.frame
     where = f" at {short_path(frame.file)}:{frame.line}" if frame and frame.file else ""
@@ -49,7 +49,7 @@ def death_of(found: Aftermath | None, ended: Ended, name: str) -> Death:
     return Death(_lines(found), ReprFileLocation(path or name.partition("::")[0], line, message))
 
 
-_VERBS = {"crash": "crashed", "hang": "hangs", "exception": "raised"}
+_VERBS = {"crash": "crashed", "hang": "hangs", "exception": "raised", "sanitizer": "failed"}
 
 
 def location_of(name: str) -> tuple[str, None, str]:
@@ -68,7 +68,8 @@ def _lines(found: Aftermath) -> list[Line]:
     if found.kind == "hang":
         return list(report_lines(found))
     others = len(found.threads) - 1
-    lines = [*head_lines(found), Line(""), *format_threads(found.threads[:1]), *output_lines(found)]
+    about = [*head_lines(found), Line(""), *format_threads(found.threads[:1])]
+    lines = [*about, *history_lines(found), *output_lines(found)]
     if others > 0:
         lines.append(Line(f"({others} other thread{'s' * (others > 1)}: see --pyharness-report)", "dim"))
     return lines

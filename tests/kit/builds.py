@@ -95,9 +95,14 @@ def site_kernel(*flags: str) -> Path:
 
 def faults() -> Path:
     """A plain library whose functions crash and hang."""
-    source = PROGRAMS / "faults.cpp"
-    command = ["-std=c++17", "-O0", "-pthread", *_LIBRARY_FLAGS, str(source)]
-    return once(BUILT / f"faults-{_key(source.read_bytes())}.so", lambda made: _compile(made, command))
+    return library(PROGRAMS / "faults.cpp", "-O0")
+
+
+def library(source: Path, *flags: str) -> Path:
+    """A library of C functions, which needs nothing."""
+    command = ["-std=c++17", "-pthread", *_LIBRARY_FLAGS, *flags, str(source)]
+    name = f"{source.stem}-{_key(source.read_bytes(), str(flags))}.so"
+    return once(BUILT / name, lambda made: _compile(made, command))
 
 
 # Nothing of torch is linked: what the headers would call is dropped with the functions that call it.

@@ -17,6 +17,14 @@ from pyharness.reading.binaries.elf import open_elf
 FIRST = next(number for number, line in enumerate(OP.splitlines(), 1) if "@first" in line)
 BEGINS = {FIRST - 1, FIRST}
 """Where gdb has a function begin: with a stack protector, which Debian's Python asks for, at the line that names it."""
+CALLS = """
+import pathlib, shears, torch
+
+(library,) = pathlib.Path(shears.__file__).parent.glob("_C*.so")
+torch.ops.load_library(library)
+assert "libasan" in pathlib.Path("/proc/self/maps").read_text()
+print(list(torch.ops.shears.shear(torch.rand(2, 3), 0.5).shape))
+"""
 LIBRARIES = {"setuptools": "lib/shears/_C*.so", "jit": "torch_extensions/*/*.so"}
 
 
@@ -24,14 +32,14 @@ LIBRARIES = {"setuptools": "lib/shears/_C*.so", "jit": "torch_extensions/*/*.so"
 def build(tmp_path):
     """Make the debug build of a project; its library."""
 
-    def make(root, kind):
+    def make(root, kind, sanitizer=None):
         environment = {**os.environ, "PYHARNESS_PYTHON": sys.executable, "PYTHONPATH": str(ROOT)}
         for name in ("TORCH_EXTENSIONS_DIR", "CFLAGS", "CXXFLAGS", "CXX", "CC"):
             environment.pop(name, None)
-        command = ["sh", root / "debugging/build.sh"]
+        command = ["sh", root / "debugging/build.sh", *filter(None, [sanitizer])]
         done = subprocess.run(command, cwd=tmp_path, env=environment, capture_output=True, text=True, check=False)
         assert done.returncode == 0, done.stdout + done.stderr
-        (made,) = (root / "build/pyharness-debug").glob(LIBRARIES[kind])
+        (made,) = (root / f"build/pyharness-{sanitizer or 'debug'}").glob(LIBRARIES[kind])
         return made
 
     return make
@@ -55,6 +63,18 @@ def test_the_debug_build_stops_in_their_kernel(project, pyharness, build, kind):
         assert_a_session_stops(root, pyharness)
     else:
         assert_plain_gdb_stops(root)
+
+
+@pytest.mark.rotated_tests(turns=8, number=5)
+def test_a_build_for_a_sanitizer(project, pyharness, build, tmp_path):
+    root = project("setuptools")
+    assert pyharness("init", root).returncode == 0
+    made = build(root, "setuptools", "asan")
+    (tmp_path / "calls.py").write_text(CALLS)
+    search = os.pathsep.join([str(made.parents[1]), str(ROOT)])
+    environment = {**pyharness.environment, "PYTHONPATH": search}
+    done = pyharness("run", "--asan", tmp_path / "calls.py", env=environment)
+    assert (done.returncode, done.stdout) == (0, "[2, 3]\n"), done.stdout + done.stderr
 
 
 def assert_a_session_stops(root, pyharness):

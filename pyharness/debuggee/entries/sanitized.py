@@ -27,15 +27,31 @@ class _PythonLayout(ctypes.Structure):
 
 def begin() -> None:
     """Have reports told to whom ``watch_crashes`` tells of crashes; ``HarnessError`` where no runtime is loaded."""
-    guard = load("_guard").__file__
-    if guard is None:
-        raise HarnessError("The module _guard has no file.")
-    library = ctypes.CDLL(str(Path(guard).with_name(LIBRARY)))
+    guard = _guard()
+    library = _library(guard)
     this_state = ctypes.cast(ctypes.pythonapi.PyGILState_GetThisThreadState, ctypes.c_void_p)
     tell = ctypes.cast(ctypes.CDLL(guard).pyharness_tell_of, ctypes.c_void_p)
     library.pyharness_sanitized_begin.restype = ctypes.c_bool
     if not library.pyharness_sanitized_begin(ctypes.byref(_python_layout(_layout())), this_state, tell):
         raise HarnessError("No sanitizer's runtime is in this program.", "`pyharness run --asan SCRIPT` preloads it.")
+
+
+def count() -> int:
+    """How many errors have been found in this process."""
+    library = _library(_guard())
+    library.pyharness_sanitized_count.restype = ctypes.c_uint64
+    return int(library.pyharness_sanitized_count())
+
+
+def _guard() -> str:
+    file = load("_guard").__file__
+    if file is None:
+        raise HarnessError("The module _guard has no file.")
+    return file
+
+
+def _library(guard: str) -> ctypes.CDLL:
+    return ctypes.CDLL(str(Path(guard).with_name(LIBRARY)))
 
 
 def _layout() -> Layout:

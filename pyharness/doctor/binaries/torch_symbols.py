@@ -6,7 +6,7 @@ import ctypes
 import re
 from typing import TYPE_CHECKING
 
-from pyharness.doctor.binaries.dynamic_section import dynamic
+from pyharness.reading.binaries.dynamic_section import dynamic
 from pyharness.reading.binaries.elf import Elf, ElfError, open_elf
 
 if TYPE_CHECKING:

@@ -63,7 +63,7 @@ def report_lines(found: Aftermath) -> Iterator[Line]:
     for thread in found.threads[:1]:
         yield Line("")
         yield from format_threads([thread], PLAIN)
-    yield from history_lines(found, PLAIN)
+    yield from history_lines(found)
     yield from output_lines(found)
     others = found.threads[1:]
     if others:
@@ -73,7 +73,7 @@ def report_lines(found: Aftermath) -> Iterator[Line]:
         yield from format_threads(others, PLAIN)
 
 
-def history_lines(found: Aftermath, style: Style) -> Iterator[Line]:
+def history_lines(found: Aftermath, style: Style = PLAIN) -> Iterator[Line]:
     """The stacks of before."""
     for history in found.histories:
         yield Line("")

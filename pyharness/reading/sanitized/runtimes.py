@@ -11,13 +11,14 @@ import os
 import re
 import shutil
 import subprocess
+from itertools import chain
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from pyharness.doctor.binaries.dynamic_section import dynamic
 from pyharness.model.errors import HarnessError, UsageError
 from pyharness.model.frozen import frozen
 from pyharness.model.text.source_line import short_path
+from pyharness.reading.binaries.dynamic_section import dynamic
 from pyharness.reading.binaries.elf import Elf, ElfError
 
 if TYPE_CHECKING:
@@ -85,15 +86,20 @@ SANITIZERS = {
 
 
 def environment_for(
-    name: str, runtime: str | None, script: str, python_path: Iterable[str], before: Mapping[str, str]
+    name: str,
+    runtime: str | None,
+    script: str,
+    python_path: Iterable[str],
+    before: Mapping[str, str],
+    option: str = "--runtime",
 ) -> dict[str, str]:
     """The variables with which a program runs under a sanitizer; ``HarnessError`` says how to build for it."""
     sanitizer = SANITIZERS[name]
     if not _OURS.exists():
         raise HarnessError("pyharness/_sanitized is not built.", "In a clone: `make debug-build`.")
     if runtime is not None and not Path(runtime).is_file():
-        raise UsageError(f"There is no file {runtime}.", "--runtime takes a library such as libasan.so.8.")
-    found = [os.path.realpath(runtime)] if runtime else [_runtime(sanitizer, script, python_path)]
+        raise UsageError(f"There is no file {runtime}.", f"{option} takes a library such as libasan.so.8.")
+    found = [os.path.realpath(runtime)] if runtime else [_runtime(sanitizer, script, python_path, option)]
     preloaded = [str(_OURS), *found, *_standard_library(), *filter(None, [before.get("LD_PRELOAD")])]
     options = [*sanitizer.defaults, *filter(None, [before.get(sanitizer.variable)])]
     return {"LD_PRELOAD": ":".join(preloaded), sanitizer.variable: ":".join(options)}
@@ -103,7 +109,7 @@ def python_path_of(interpreter: str) -> tuple[str, ...]:
     """Where an interpreter looks for modules; nothing where it does not say."""
     asked = [interpreter, "-c", "import sys; print(*sys.path, sep='\\n')"]
     try:
-        told = subprocess.run(asked, capture_output=True, text=True, check=False, timeout=_TIMEOUT, cwd="/").stdout
+        told = subprocess.run(asked, capture_output=True, text=True, check=False, timeout=_TIMEOUT).stdout
     except (OSError, subprocess.TimeoutExpired):
         return ()
     return tuple(line for line in told.splitlines() if Path(line).is_dir())
@@ -116,31 +122,33 @@ def keep_addresses(name: str) -> None:
         library.personality(library.personality(0xFFFFFFFF) | _ADDR_NO_RANDOMIZE)  # refused in some containers
 
 
-def _runtime(sanitizer: Sanitizer, script: str, python_path: Iterable[str]) -> str:
-    folders = [Path(script).resolve().parent, Path.cwd(), *map(Path, python_path), _jit_folder()]
-    users = [found for path in _libraries(folders) if (found := _use_of(path, sanitizer))]
+def _runtime(sanitizer: Sanitizer, script: str, python_path: Iterable[str], option: str) -> str:
+    own = [Path(script).resolve().parent, Path.cwd(), _jit_folder()]
+    others = [Path(folder) for folder in python_path if Path(folder) not in own]
+    libraries = chain(_libraries(own, _WITHOUT), _libraries(others, _WITHOUT | {"build"}))
+    users = [found for path in libraries if (found := _use_of(path, sanitizer))]
     runtimes = {runtime for _path, needed in users if (runtime := _resolved(needed, sanitizer))}
     if len(runtimes) == 1:
         return runtimes.pop()
     flag = f"-fsanitize={sanitizer.option}"
     if len(runtimes) > 1:
         which = ", ".join(f"{short_path(str(path))} ({needed})" for path, needed in users)
-        raise HarnessError(
+        raise UsageError(
             f"The extensions here were built for several runtimes: {which}.",
-            "Build all of them with one compiler, or name the runtime: --runtime /usr/lib/.../libasan.so.8",
+            f"Build all of them with one compiler, or name the runtime: {option} /usr/lib/.../libasan.so.8",
         )
     if users:
         path, needed = users[0]
-        raise HarnessError(
+        raise UsageError(
             f"{short_path(str(path))} was built with {flag}, and its runtime {needed} is not on this machine.",
-            "Install it (Debian and Ubuntu: it comes with g++ or clang), or name it with --runtime.",
+            f"Install it (Debian and Ubuntu: it comes with g++ or clang), or name it with {option}.",
         )
-    raise HarnessError(
-        f"No extension of this program was built with {flag}: none below {short_path(str(folders[0]))}, the current"
+    raise UsageError(
+        f"No extension of this program was built with {flag}: none below {short_path(str(own[0]))}, the current"
         " folder, or where this Python looks for modules.",
-        f'Build yours with it: CFLAGS="{flag} -fno-omit-frame-pointer -g -O1" pip install --no-build-isolation -e . ;'
-        f" or in CMake: target_compile_options(TARGET PRIVATE {flag} -fno-omit-frame-pointer) and"
-        f" target_link_options(TARGET PRIVATE {flag}). --runtime NAMES one where the program builds it as it runs.",
+        f"Compile and link yours with {flag} -fno-omit-frame-pointer -g -O1: `pyharness init` writes a script for that"
+        f" (`sh debugging/build.sh {sanitizer.short}`). Where the program builds it as it runs, name the runtime:"
+        f" {option} $(c++ -print-file-name=lib{sanitizer.short}.so)",
     )
 
 
@@ -149,13 +157,13 @@ def _jit_folder() -> Path:
     return Path(os.environ.get("TORCH_EXTENSIONS_DIR") or Path.home() / ".cache" / "torch_extensions")
 
 
-def _libraries(folders: Iterable[Path]) -> Iterator[Path]:
-    """The libraries below some folders, each once."""
+def _libraries(folders: Iterable[Path], without: frozenset[str]) -> Iterator[Path]:
+    """The libraries below some folders, each once; ``without``: names of folders that are left out."""
     seen: set[str] = set()
     left = _MOST_FILES
     for folder in dict.fromkeys(folders):
         for place, inner, files in os.walk(folder):
-            inner[:] = [name for name in inner if name not in _WITHOUT and not name.startswith(".")]
+            inner[:] = [name for name in inner if name not in without and not name.startswith(".")]
             if len(Path(place).parts) - len(folder.parts) >= _DEEPEST:
                 inner.clear()
             left -= len(files)

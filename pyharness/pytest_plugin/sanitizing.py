@@ -1,0 +1,78 @@
+"""Runs pytest under a sanitizer: it begins once more with the runtime preloaded, and hears of what that finds."""
+
+from __future__ import annotations
+
+import os
+import sys
+from typing import TYPE_CHECKING, NoReturn
+
+import pytest
+
+from pyharness.model.errors import HarnessError
+from pyharness.pytest_plugin.guard import Guard
+from pyharness.pytest_plugin.shown import death_of, section_of
+
+if TYPE_CHECKING:
+    from collections.abc import Generator
+    from pathlib import Path
+
+    from pyharness.model.results.aftermath import Aftermath
+    from pyharness.pytest_plugin.reports import Reports
+
+_VARIABLE = "PYHARNESS_SANITIZER"
+"""Which one this process, and what it starts, has preloaded."""
+
+
+def begin_sanitized(name: str, runtime: str | None, root: Path) -> None:
+    """Become the same pytest with a runtime, unless it is here; before the user's code is imported."""
+    if os.environ.get(_VARIABLE) != name:
+        try:
+            _begin_again(name, runtime, root)
+        except HarnessError as error:
+            raise pytest.UsageError(f"--pyharness-sanitizer: {error}") from None
+
+
+def _begin_again(name: str, runtime: str | None, root: Path) -> NoReturn:
+    from pyharness.reading.sanitized.runtimes import environment_for, keep_addresses
+
+    found = environment_for(name, runtime, str(root / "tests"), sys.path, os.environ, "--pyharness-runtime")
+    keep_addresses(name)
+    if name == "tsan":
+        found["TSAN_OPTIONS"] += ":exitcode=0"  # pytest's own says that tests have failed
+    sys.stdout.flush()
+    command = [sys.executable, *sys.orig_argv[1:]]
+    os.execve(sys.executable, command, {**os.environ, **found, _VARIABLE: name})  # noqa: S606  (a list of arguments)
+
+
+class Sanitized:
+    """Plugin: a test fails where the runtime in this process has found an error, though it ran on."""
+
+    def __init__(self, reports: Reports) -> None:
+        from pyharness.debuggee.entries import sanitized
+
+        sanitized.begin()
+        self._count = sanitized.count
+        self._before = 0
+        self._reports = reports
+
+    @classmethod
+    def here(cls, reports: Reports) -> Sanitized | None:
+        """The plugin of this process; ``None`` where no runtime is preloaded."""
+        return cls(reports) if _VARIABLE in os.environ else None
+
+    @pytest.hookimpl(wrapper=True)
+    def pytest_runtest_makereport(self, item: pytest.Item) -> Generator[None, pytest.TestReport, pytest.TestReport]:
+        """Look for errors of the phase that has ended."""
+        report = yield
+        with Guard("look for what a sanitizer has found"):
+            before, self._before = self._before, self._count()
+            if self._before > before:
+                self._tell(report, list(self._reports.errors(item.nodeid, os.getpid())))
+        return report
+
+    @staticmethod
+    def _tell(report: pytest.TestReport, errors: list[Aftermath]) -> None:
+        if errors and report.outcome != "failed":
+            report.longrepr = death_of(errors.pop(0), None, report.nodeid)
+            report.outcome = "failed"
+        report.sections += map(section_of, errors)

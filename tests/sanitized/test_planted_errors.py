@@ -1,0 +1,200 @@
+"""``pyharness run --asan|--ubsan|--tsan``: each planted error with its line, its tensor, and the stacks of before.
+
+The library is one of C functions, which the program calls by ctypes: any extension, built as its user would.
+"""
+
+import json
+import re
+import subprocess
+from pathlib import Path
+
+import pytest
+
+from kit.builds import library
+from kit.command import PYHARNESS, Command, environment_of
+from kit.paths import PROGRAMS
+from kit.rotation import always
+
+SOURCE, SCRIPT = PROGRAMS / "planted_errors.cpp", PROGRAMS / "planted_errors.py"
+KINDS = {"asan": "address", "ubsan": "undefined", "tsan": "thread"}
+RUNS_ON = ("ubsan", "tsan")
+ERRORS = {
+    "read_behind": (
+        "asan",
+        (
+            "heap-buffer-overflow: reads 4 bytes right behind the storage of layer.weight float32 [4, 16],"
+            " made at planted_errors.py:{weight} by aten::ones"
+        ),
+        "one too far",
+    ),
+    "write_before": (
+        "asan",
+        (
+            "heap-buffer-overflow: writes 8 bytes 16 bytes before the storage of layer.table float64 [3],"
+            " made at planted_errors.py:{table} by aten::zeros"
+        ),
+        "values[-2]",
+    ),
+    "use_kept": (
+        "asan",
+        (
+            "heap-use-after-free: reads 4 bytes 12 bytes into a tensor's storage of 28 bytes,"
+            " made at planted_errors.py:{kept} by aten::full and freed at planted_errors.py:{kept}"
+        ),
+        "the tensor has gone",
+    ),
+    "free_twice": (
+        "asan",
+        (
+            "double-free: at the start of a tensor's storage of 36 bytes,"
+            " made at planted_errors.py:{twice} by aten::zeros and freed at planted_errors.cpp:{free}"
+        ),
+        "its tensor will",
+    ),
+    "past_an_array": (
+        "asan",
+        "stack-buffer-overflow: reads 4 bytes 4 bytes behind the local variable counts",
+        "return all[index]",
+    ),
+    "past_the_largest": (
+        "ubsan",
+        "Signed integer overflow: 2147483647 + 1 cannot be represented in type 'int' (signed-integer-overflow)",
+        "value + 1",
+    ),
+    "misaligned": (
+        "ubsan",
+        (
+            "Load of misaligned address [...] for type 'const int', which requires 4 byte alignment"
+            " (misaligned-pointer-use) 1 byte into the storage of layer.weight float32 [4, 16]"
+        ),
+        "const int*>(bytes",
+    ),
+    "race": (
+        "tsan",
+        (
+            "data-race: {} 4 bytes 8 bytes into the storage of layer.weight float32 [4, 16],"
+            " made at planted_errors.py:{weight} by aten::ones"
+        ),
+        "values[2] +=",
+    ),
+}
+MARKS = {"weight": "torch.ones", "table": "torch.zeros(3", "kept": "torch.full", "twice": "torch.zeros(9"}
+HISTORIES = {
+    "use_kept": ["The memory was allocated here", "It was freed here"],
+    "race": ["The other access, which writes", "The memory was allocated here", *["The thread was started here"] * 2],
+}
+
+
+def built(name):
+    return library(SOURCE, "-O1", "-fno-omit-frame-pointer", f"-fsanitize={KINDS[name]}")
+
+
+def line_with(file, text):
+    return next(number for number, line in enumerate(file.read_text().splitlines(), 1) if text in line)
+
+
+def expected(text):
+    lines = {name: line_with(SCRIPT, mark) for name, mark in MARKS.items()}
+    escaped = re.escape(text.format("{}", **lines, free=line_with(SOURCE, "free(values)")))
+    return escaped.replace(r"\{\}", "(reads|writes)").replace(re.escape("[...]"), "0x[0-9a-f]+")
+
+
+@pytest.fixture
+def run(tmp_path):
+    command = Command(environment_of(tmp_path / "state"), tmp_path)
+
+    def finish(name, *words):
+        (tmp_path / "native.so").write_bytes(built(name).read_bytes())
+        (tmp_path / SCRIPT.name).write_text(SCRIPT.read_text())
+        (tmp_path / SOURCE.name).write_text(SOURCE.read_text())
+        return command("run", f"--{name}", "--report", "out", SCRIPT.name, "./native.so", *words)
+
+    return finish
+
+
+@pytest.mark.rotated(turns=8)
+@pytest.mark.parametrize("error", ERRORS)
+def test_an_error_is_told_with_its_line_and_its_tensor(run, tmp_path, error):
+    name, sentence, mark = ERRORS[error]
+    done = run(name, error)
+    (file,) = (tmp_path / "out").glob("*.json")
+    report = json.loads(file.read_text())
+    assert re.fullmatch(f"[A-Z]\\w+Sanitizer: {expected(sentence)}", report["what"]), report["what"]
+    frame = report["frame"]
+    assert Path(frame["file"]).name == SOURCE.name
+    line = frame["line"]
+    assert mark in SOURCE.read_text().splitlines()[line - 1]
+    assert report["what"] in done.stderr
+    assert f"{SOURCE.name}:{line}" in done.stderr
+    assert (done.stdout == "began\nwent on\n") == (name in RUNS_ON), done.stderr
+    assert done.returncode == {"asan": 1, "ubsan": 0, "tsan": 66}[name]
+    titles = [history["title"] for history in report["histories"]]
+    assert sorted(titles) == sorted(HISTORIES.get(error, titles))
+    for history in report["histories"]:
+        languages = {each["language"] for each in history["stack"]}
+        assert languages == {"native", "python"} or history["title"].startswith("The other"), history
+
+
+@pytest.mark.rotated(turns=8)
+@pytest.mark.parametrize("name", KINDS)
+def test_a_training_step_has_no_errors(tmp_path, name):
+    """With what trains models: an optimizer, workers of a data loader, threads of OpenMP and of the autograd engine."""
+    script = tmp_path / "training.py"
+    script.write_text((PROGRAMS / "sanitized_training.py").read_text())
+    (tmp_path / "native.so").write_bytes(built(name).read_bytes())
+    done = Command(environment_of(tmp_path / "state"), tmp_path)("run", f"--{name}", script.name)
+    assert (done.returncode, done.stdout) == (0, "trained\n"), done.stderr
+    assert re.fullmatch(r"pyharness: handle \S+ \(pid \d+\)\n", done.stderr), done.stderr
+
+
+TESTS_OF_A_USER = """
+import ctypes
+import torch
+
+native = ctypes.CDLL("./native.so")
+
+def test_before():
+    pass
+
+def test_error():
+    weight = torch.ones(4, 16)
+    native.{}(ctypes.c_void_p(weight.data_ptr()), ctypes.c_int64(64))
+
+def test_behind():
+    pass
+"""
+
+
+@pytest.mark.rotated(turns=6)
+@pytest.mark.parametrize(("name", "error"), [("asan", "read_behind"), ("ubsan", "misaligned"), ("tsan", "race")])
+def test_an_error_is_a_failed_test(tmp_path, name, error):
+    (tmp_path / "native.so").write_bytes(built(name).read_bytes())
+    (tmp_path / "test_native.py").write_text(TESTS_OF_A_USER.format(error))
+    environment = environment_of(tmp_path / "state")
+    command = [PYHARNESS[0], "-m", "pytest", "-p", "no:cacheprovider", "--pyharness-sanitizer", name, "test_native.py"]
+    done = subprocess.run(command, cwd=tmp_path, env=environment, capture_output=True, text=True, check=False)
+    assert done.returncode == 1, done.stdout + done.stderr
+    assert "1 failed, 2 passed" in done.stdout
+    assert "FAILED test_native.py::test_error - failed: " in done.stdout
+    assert re.search(r"the storage of weight float32 \[4, 16\]", done.stdout), done.stdout
+
+
+@always
+@pytest.mark.parametrize(
+    ("words", "message"),
+    [
+        (["--asan", "--tsan", "a.py"], "--asan and --tsan: a program runs under one sanitizer."),
+        (["--asan", "--nan", "a.py"], "--nan and --asan both report the program's end."),
+        (["--runtime", "x.so", "a.py"], "--runtime is for a sanitizer, and none is named."),
+        (["--asan", "--runtime", "x.so", "a.py"], "There is no file x.so."),
+        (["--tsan", "a.py"], "No extension of this program was built with -fsanitize=thread"),
+    ],
+)
+def test_what_cannot_be(tmp_path, words, message):
+    (tmp_path / "a.py").write_text("print('ran')\n")
+    (tmp_path / "native.so").write_bytes(built("asan").read_bytes())
+    done = Command(environment_of(tmp_path / "state"), tmp_path)("run", *words)
+    assert done.returncode == 2, done.stderr
+    assert message in done.stderr
+    assert not done.stdout
+    assert "Traceback" not in done.stderr
