@@ -38,6 +38,7 @@ Report report;
 char text[kText];
 int output = -1; // what the runtime prints goes there
 off_t output_read = 0;
+bool ends_by_error = false;
 
 template <typename Function>
 Function runtime(const char* name) {
@@ -77,6 +78,9 @@ void take_output() {
 // The runtime gives up: "dup thread with used id" in a fork of a process with
 // threads, "failed to allocate". What it has printed of that is for people.
 void on_death() {
+  if (ends_by_error) { // all is said
+    return;
+  }
   take_output();
   const ssize_t ignored = write(kStderr, text, report.text_size);
   static_cast<void>(ignored);
@@ -209,7 +213,7 @@ void on_address_error(const char* said) {
   }
   add_own_start();
   say();
-  output_read = lseek(output, 0, SEEK_END); // it is said
+  ends_by_error = true;
 }
 
 void take_race(void* found, int accesses, int places, int threads) {

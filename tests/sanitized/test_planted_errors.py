@@ -125,6 +125,7 @@ def test_an_error_is_told_with_its_line_and_its_tensor(run, tmp_path, error):
     line = frame["line"]
     assert mark in SOURCE.read_text().splitlines()[line - 1]
     assert report["what"] in done.stderr
+    assert "==" not in done.stderr, "what the runtime itself prints is in the report"
     assert f"{SOURCE.name}:{line}" in done.stderr
     assert (done.stdout == "began\nwent on\n") == (name in RUNS_ON), done.stderr
     assert done.returncode == {"asan": 1, "ubsan": 0, "tsan": 66}[name]
