@@ -4,7 +4,7 @@ import json
 from functools import partial
 
 from kit import gdb as plain_gdb
-from kit import needs
+from kit import inductor, needs
 from kit.marks import line_of
 from kit.paths import PROGRAMS
 
@@ -71,7 +71,7 @@ with torch.no_grad(), pyharness.find_nan(action="stop"):
 
 
 def test_at_a_kernel_that_torch_compiled(pyharness, tmp_path, monkeypatch):
-    monkeypatch.setenv("TORCHINDUCTOR_CACHE_DIR", str(tmp_path / "torch"))
+    monkeypatch.setenv("TORCHINDUCTOR_CACHE_DIR", inductor.cache(tmp_path / "torch"))
     program = tmp_path / "compiled.py"
     program.write_text(COMPILED)
     result = pyharness("step", program, "--continue", "--stack", "--out", "--json")

@@ -13,7 +13,7 @@ from pyharness.model.results.compiled import CompileReport
 from pyharness.model.results.kernels_text import wrapper_lines
 from pyharness.protocol.codec import decode
 
-pytestmark = pytest.mark.rotated_tests(turns=4)
+pytestmark = pytest.mark.rotated_tests(turns=7)
 
 PROGRAM = f"""{MODEL}
 if "lacking" in sys.argv:

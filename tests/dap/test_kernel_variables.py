@@ -5,7 +5,7 @@ from debugging import Debugging
 
 from kit import inductor
 
-pytestmark = pytest.mark.rotated_tests(turns=2)
+pytestmark = pytest.mark.rotated_tests(turns=4)
 
 PROGRAM = "compiled_loop.py"
 
@@ -28,7 +28,7 @@ def test_a_kernels_nodes_and_buffers_are_scopes_and_expressions(dap, tmp_path, m
 
 
 def test_a_crash_in_a_kernel_stops_at_its_line_with_its_buffers(dap, tmp_path, monkeypatch):
-    monkeypatch.setenv("TORCHINDUCTOR_CACHE_DIR", str(tmp_path / "torch"))
+    monkeypatch.setenv("TORCHINDUCTOR_CACHE_DIR", inductor.cache(tmp_path / "torch"))
     program = Debugging(dap.stdio(), "compiled_crash.py").launch(debugKernels=True)
     crash = program.stood()
     assert crash.reason == "exception"
