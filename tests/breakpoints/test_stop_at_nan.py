@@ -3,12 +3,14 @@
 import json
 from functools import partial
 
+import pytest
+
 from kit import gdb as plain_gdb
 from kit import inductor, needs
 from kit.marks import line_of
 from kit.paths import PROGRAMS
 
-pytestmark = needs.a_plain_build
+pytestmark = [needs.a_plain_build, pytest.mark.rotated_tests(turns=4)]
 SURVEYED = PROGRAMS / "surveyed.py"
 marked = partial(line_of, file=SURVEYED)
 NODE = "torch::autograd::CppNode<survey::Distance>"

@@ -5,11 +5,10 @@ from debugging import Debugging
 
 from kit import inductor
 
-pytestmark = pytest.mark.rotated_tests(turns=4)
-
 PROGRAM = "compiled_loop.py"
 
 
+@pytest.mark.rotated_tests(turns=4, number=0)
 def test_a_kernels_nodes_and_buffers_are_scopes_and_expressions(dap, tmp_path, monkeypatch):
     monkeypatch.setenv("TORCHINDUCTOR_CACHE_DIR", inductor.cache(tmp_path / "torch"))
     program = Debugging(dap.stdio(), PROGRAM).launch(functions=["fx:gelu"], debugKernels=True, crashes=False)
@@ -27,6 +26,7 @@ def test_a_kernels_nodes_and_buffers_are_scopes_and_expressions(dap, tmp_path, m
     program.leave()
 
 
+@pytest.mark.rotated_tests(turns=4, number=2)
 def test_a_crash_in_a_kernel_stops_at_its_line_with_its_buffers(dap, tmp_path, monkeypatch):
     monkeypatch.setenv("TORCHINDUCTOR_CACHE_DIR", inductor.cache(tmp_path / "torch"))
     program = Debugging(dap.stdio(), "compiled_crash.py").launch(debugKernels=True)

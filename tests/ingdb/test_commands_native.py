@@ -11,6 +11,9 @@ from kit.gdb import Gdb, at
 from kit.marks import line_of
 from kit.paths import ROOT
 
+pytestmark = pytest.mark.rotated_tests(turns=4)
+
+
 CROSSING = ROOT / "tests/programs/plain_crossing.py"
 FOREVER = ROOT / "tests/programs/plain_forever.py"
 KERNELS = "csrc/ops/rms_norm.cpp:"

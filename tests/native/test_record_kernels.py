@@ -11,6 +11,8 @@ from pyharness.model.results import trace_file
 from pyharness.report import perfetto, tables
 from pyharness.report.page_data import page_data
 
+pytestmark = pytest.mark.rotated_tests(turns=2, number=0)
+
 
 class Gate(nn.Module):
     def __init__(self):
