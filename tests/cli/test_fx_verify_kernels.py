@@ -91,7 +91,7 @@ def line_of_model():
     return MODEL.split("\n").index("        return (self.linear(x).sin().exp() * 2).cos()  # @exp") + 1
 
 
-@pytest.mark.always
+@pytest.mark.rotated_tests(turns=2, number=0)
 def test_the_json_names_kernel_node_line_and_element(wrong, folder):
     first = wrong["first"]
     assert (first["node"], first["graph"], first["module"]) == ("exp", "forward", "")
@@ -125,7 +125,6 @@ def test_the_step_that_is_told_stops_at_the_line_with_its_node(command, wrong):
     assert (frame["fx"]["node"], frame["line"]) == ("exp", wrong["first"]["line"]), frame
 
 
-@pytest.mark.rotated_tests(turns=3, number=0)
 @pytest.mark.rotated
 @pytest.mark.parametrize(
     "environment",

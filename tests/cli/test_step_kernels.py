@@ -69,7 +69,8 @@ COMPILES = ("--at", "{compiles}", "--into", "--into", "--out")
 """Passes by what compiles: into Dynamo's own code for the function first, then into inductor's wrapper."""
 
 
-@pytest.mark.parametrize("cache", [pytest.param("cold", marks=pytest.mark.always), "warm"])
+@pytest.mark.rotated_tests(turns=2, number=0)
+@pytest.mark.parametrize("cache", ["cold", "warm"])
 def test_into_goes_to_the_loop_of_the_kernel_and_out_to_the_wrappers_next_line(stops, folder, cache):
     calls = ("--at", "{forward}", "--into-native", "--out", "--at", "{backward}", "--into-native", "--out")
     _, function, call, back, _, kernel, wrapper, _, backward, after = stops(*COMPILES, *calls)

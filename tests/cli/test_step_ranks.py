@@ -101,7 +101,7 @@ expect = {{ function = "train", printed = {{ rank = "{rank}" }} }}
 """
 
 
-@pytest.mark.rotated(turns=2)
+@pytest.mark.rotated
 @pytest.mark.parametrize(("rank", "code", "status"), [("[01]", 0, 0), ("1", 0, 1), ("[01]", 3, 1)])
 def test_a_session_file_expects_the_same_of_each_and_an_end_of_the_job(
     pyharness, environment, port, tmp_path, rank, code, status

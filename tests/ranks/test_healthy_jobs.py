@@ -15,6 +15,7 @@ JOBS = (
 )
 
 
+@pytest.mark.rotated_tests(turns=2, number=0)
 @pytest.mark.rotated(turns=24)
 @pytest.mark.parametrize("recorder", ["2000", "0"])
 @pytest.mark.parametrize("job", JOBS)
