@@ -1,6 +1,10 @@
 """Variants run in turn: each of them within so many days, one at least each day, and whatever is named."""
 
+from pathlib import Path
+
 import pytest
+
+from kit.rotation import phase_of, turn_of
 
 pytest_plugins = ["pytester"]
 ROTATED = """
@@ -67,12 +71,13 @@ ALL = set().union(*SHARES.values())
 
 @pytest.fixture
 def run(pytester, monkeypatch):
-    """Which tests ran in a turn, and what is said at the end."""
+    """Which tests ran in a turn of the file's own, and what is said at the end."""
     pytester.makeconftest('pytest_plugins = ["kit.rotation"]')
     pytester.makepyfile(test_it=ROTATED)
 
     def run(*words, turn=0):
-        monkeypatch.setenv("PYHARNESS_TURN", str(turn))
+        day = turn if turn == "all" else turn - phase_of(Path("test_it.py"))
+        monkeypatch.setenv("PYHARNESS_TURN", str(day))
         said = pytester.inline_run(*words)
         ran = {each.nodeid.partition("::test_")[2] for each in said.getreports("pytest_runtest_logreport")}
         return ran, said
@@ -87,8 +92,14 @@ def test_each_day_has_a_share(run, turn):
 
 @pytest.mark.parametrize("turn", range(4))
 def test_the_tests_of_a_file_take_turns_and_so_do_their_variants(run, pytester, turn):
-    pytester.makepyfile(test_it="", test_file=FILE)
+    pytester.makepyfile(test_it=FILE)
     assert run(turn=turn)[0] == TURNS_OF_FILE[turn]
+
+
+def test_files_begin_at_days_of_their_own():
+    """The same in each process, whatever the seed of its hashes."""
+    assert len({phase_of(Path(f"test_{name}.py")) % 7 for name in range(20)}) > 4
+    assert phase_of(Path("a/test_it.py")) == 2310449253
 
 
 def test_all_of_them_run_in_test_all(run):
@@ -124,8 +135,6 @@ def test_the_summary_says_what_is_left(pytester, run, monkeypatch, processes):
 
 
 def test_the_turn_is_the_day():
-    from kit.rotation import turn_of
-
     assert turn_of("", 86400 * 7 + 5) == 7
     assert turn_of("12", 0) == 12
     assert turn_of("all", 0) is None

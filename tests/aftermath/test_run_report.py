@@ -15,6 +15,9 @@ from kit.marks import line_of
 from kit.paths import PROGRAMS
 from kit.rotation import always
 
+pytestmark = pytest.mark.rotated_tests(turns=4)
+
+
 SCRIPT = PROGRAMS / "ends.py"
 CRASHES = {
     "null": ("SIGSEGV (Segmentation fault) at 0x0: a null pointer", "null"),
@@ -58,7 +61,8 @@ def users_frame(report):
     return next(frame for frame in report["threads"][0]["stack"] if frame["file"] == str(SCRIPT))
 
 
-@pytest.mark.rotated(turns=3)
+@pytest.mark.rotated_tests(turns=1, number=0)
+@pytest.mark.rotated
 @pytest.mark.parametrize("way", [pytest.param("backward", marks=always), *sorted({*CRASHES} - {"backward"})])
 def test_a_crash_is_written_down_and_ends_as_without_us(run, reports, way):
     what, function = CRASHES[way]
@@ -73,6 +77,7 @@ def test_a_crash_is_written_down_and_ends_as_without_us(run, reports, way):
     assert what in ended.stderr
 
 
+@pytest.mark.always
 def test_values_are_in_it(run, reports, tmp_path):
     run("backward")
     (report,) = reports("crash")

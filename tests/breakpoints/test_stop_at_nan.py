@@ -3,12 +3,14 @@
 import json
 from functools import partial
 
+import pytest
+
 from kit import gdb as plain_gdb
-from kit import needs
+from kit import inductor, needs
 from kit.marks import line_of
 from kit.paths import PROGRAMS
 
-pytestmark = needs.a_plain_build
+pytestmark = [needs.a_plain_build, pytest.mark.rotated_tests(turns=4)]
 SURVEYED = PROGRAMS / "surveyed.py"
 marked = partial(line_of, file=SURVEYED)
 NODE = "torch::autograd::CppNode<survey::Distance>"
@@ -71,7 +73,7 @@ with torch.no_grad(), pyharness.find_nan(action="stop"):
 
 
 def test_at_a_kernel_that_torch_compiled(pyharness, tmp_path, monkeypatch):
-    monkeypatch.setenv("TORCHINDUCTOR_CACHE_DIR", str(tmp_path / "torch"))
+    monkeypatch.setenv("TORCHINDUCTOR_CACHE_DIR", inductor.cache(tmp_path / "torch"))
     program = tmp_path / "compiled.py"
     program.write_text(COMPILED)
     result = pyharness("step", program, "--continue", "--stack", "--out", "--json")

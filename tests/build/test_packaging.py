@@ -14,7 +14,10 @@ import pytest
 from kit import needs
 from kit import wheel as wheels
 
-pytestmark = pytest.mark.timeout(1200)  # the wheel is built, where there is none yet
+pytestmark = [
+    pytest.mark.timeout(1200),
+    pytest.mark.rotated_tests(turns=2),
+]  # the wheel is built, where there is none yet
 
 SOURCES = ("benchmarks/", "cmake/", "csrc/", "docs/", "examples/", "pyharness/", "scripts/", "tests/")
 ASK = "from pyharness.native.load import load; print(load('_trap').__file__)"

@@ -11,6 +11,9 @@ import pytest
 
 from kit.paths import PROGRAMS
 
+pytestmark = pytest.mark.rotated_tests(turns=3)
+
+
 PROGRAM = PROGRAMS / "hot_loop.py"
 ROUNDS = 5
 

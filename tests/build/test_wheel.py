@@ -16,7 +16,11 @@ from kit import wheel as wheels
 from kit.interpreters import interpreters
 from kit.paths import ROOT
 
-pytestmark = [pytest.mark.slow, pytest.mark.timeout(1200)]  # pip fetches what the package needs
+pytestmark = [
+    pytest.mark.slow,
+    pytest.mark.timeout(1200),  # pip fetches what the package needs
+    pytest.mark.rotated_tests(turns=3),
+]
 
 LOADED = """
 import sys
@@ -61,6 +65,7 @@ def metadata(made):
     return Parser().parsestr(archive.read(name).decode())
 
 
+@pytest.mark.always
 def test_it_is_for_every_python_on_every_linux(made):
     assert re.fullmatch(
         r"pyharness_debugger-[\d.]+-cp310-abi3-manylinux2014_x86_64\.manylinux_2_17_x86_64\.whl", made.name

@@ -15,6 +15,9 @@ import pytest
 from kit import builds, needs
 from kit.paths import PROGRAMS
 
+pytestmark = pytest.mark.rotated_tests(turns=3)
+
+
 PROGRAM = PROGRAMS / "op_eager.py"
 LINE = next(number for number, line in enumerate(PROGRAM.read_text("utf-8").splitlines(), 1) if "# @weighted" in line)
 WATCH = """

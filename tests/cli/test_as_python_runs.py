@@ -11,6 +11,9 @@ import pytest
 
 from kit.command import PYHARNESS
 
+pytestmark = pytest.mark.rotated_tests(turns=4)
+
+
 _MAIN = """\
 import os, sys
 if sys.argv[1:] == ["/"]:

@@ -5,6 +5,9 @@ import sys
 
 import pytest
 
+pytestmark = pytest.mark.rotated_tests(turns=3)
+
+
 PROGRAM = """
 def f(x):
     return x + 1

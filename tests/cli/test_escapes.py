@@ -12,6 +12,9 @@ from kit import needs
 from kit.command import Command, environment_of
 from kit.paths import PROGRAMS
 
+pytestmark = pytest.mark.rotated_tests(turns=3)
+
+
 EVIL = "\x1b]0;owned\x07\x9b31m\u202e"
 OBEYED = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069]")
 OURS = re.compile("\x1b\\[(?:0|1|2|3[1-6]|1;36)?m|\x1b\\[K|\x1b7|\x1b8|\x1b\\[\\d+G|\r")

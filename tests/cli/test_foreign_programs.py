@@ -9,6 +9,9 @@ from kit import builds
 from kit.marks import line_of
 from kit.paths import PROGRAMS
 
+pytestmark = pytest.mark.rotated_tests(turns=2)
+
+
 SURVEYED = PROGRAMS / "surveyed.py"
 line = partial(line_of, file=SURVEYED)
 NODE = "torch::autograd::CppNode<survey::Distance>"

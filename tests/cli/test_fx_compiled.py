@@ -4,6 +4,9 @@ import json
 
 import pytest
 
+pytestmark = pytest.mark.rotated_tests(turns=3)
+
+
 PROGRAM = """
 import sys, torch
 

@@ -10,6 +10,9 @@ import pytest
 from kit.command import Command, environment_of
 from kit.processes import ends_within
 
+pytestmark = pytest.mark.rotated_tests(turns=3)
+
+
 NET = """
 import torch
 

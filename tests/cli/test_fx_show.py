@@ -14,6 +14,9 @@ from kit.paths import ROOT
 from pyharness import cli
 from pyharness.cli.fx import VERBS
 
+pytestmark = pytest.mark.rotated_tests(turns=4)
+
+
 PROGRAM = ROOT / "tests" / "programs" / "fx_graphs.py"
 KEYS = ["name", "op", "target", "module", "line", "origin"]
 

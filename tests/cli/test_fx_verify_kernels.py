@@ -7,11 +7,11 @@ from pathlib import Path
 
 import pytest
 
-from kit import inductor, rotation
+from kit import inductor
 from kit.command import Command, environment_of
 from kit.paths import TESTS
 
-pytestmark = pytest.mark.rotated_tests(turns=4)
+pytestmark = pytest.mark.rotated_tests(turns=7)
 
 MODEL = """
 import torch
@@ -91,7 +91,7 @@ def line_of_model():
     return MODEL.split("\n").index("        return (self.linear(x).sin().exp() * 2).cos()  # @exp") + 1
 
 
-@pytest.mark.always
+@pytest.mark.rotated_tests(turns=2, number=0)
 def test_the_json_names_kernel_node_line_and_element(wrong, folder):
     first = wrong["first"]
     assert (first["node"], first["graph"], first["module"]) == ("exp", "forward", "")
@@ -125,11 +125,11 @@ def test_the_step_that_is_told_stops_at_the_line_with_its_node(command, wrong):
     assert (frame["fx"]["node"], frame["line"]) == ("exp", wrong["first"]["line"]), frame
 
 
-@pytest.mark.rotated(turns=3)
+@pytest.mark.rotated
 @pytest.mark.parametrize(
     "environment",
     [
-        pytest.param({}, marks=rotation.always),
+        {},
         {"TORCHINDUCTOR_FORCE_DISABLE_CACHES": "1"},
         {"TORCHINDUCTOR_FX_GRAPH_CACHE": "0"},
         {"TORCHINDUCTOR_COMPILE_THREADS": "2", "TORCHINDUCTOR_WORKER_START": "subprocess"},

@@ -12,6 +12,9 @@ import pytest
 from kit.paths import ROOT
 from pyharness import cli
 
+pytestmark = pytest.mark.rotated_tests(turns=2)
+
+
 PROGRAM = str(ROOT / "tests" / "programs" / "fx_graphs.py")
 
 

@@ -10,11 +10,11 @@ from pathlib import Path
 
 import pytest
 
-from kit import marks
+from kit import inductor, marks
 from kit.command import Command, environment_of
 from kit.paths import PROGRAMS
 
-pytestmark = pytest.mark.rotated_tests(turns=4)
+pytestmark = pytest.mark.rotated_tests(turns=7)
 
 PROGRAM = PROGRAMS / "compiled_crash.py"
 _GDB = ("gdb", "-nx", "-batch", "-iex", "set auto-solib-add off", "-iex", "set debuginfod enabled off")
@@ -29,7 +29,8 @@ def folder(tmp_path_factory):
 
 @pytest.fixture(scope="module")
 def environment(folder):
-    return {**environment_of(folder / "home"), "TORCHINDUCTOR_CACHE_DIR": str(folder / "torch"), "OMP_NUM_THREADS": "1"}
+    cache = inductor.cache(folder / "torch")
+    return {**environment_of(folder / "home"), "TORCHINDUCTOR_CACHE_DIR": cache, "OMP_NUM_THREADS": "1"}
 
 
 @pytest.fixture(scope="module")
@@ -88,9 +89,11 @@ def buffers(printed):
     return {name: text for name, text in printed.items() if name.startswith("in_ptr")}
 
 
-@pytest.mark.always
+@pytest.mark.rotated_tests(turns=2, number=0)
 def test_a_crash_is_at_the_line_that_loads_with_its_node_and_values(environment, folder):
     words = ("--debug-kernels", "--continue", *BUFFERS, "--print", "sigmoid", "--print", "sin", "--stack")
+    (folder / "debugged").mkdir(mode=0o700)
+    inductor.cache(folder / "debugged" / "debug-kernels")
     stop, _ = crash_of({**environment, **environment_of(folder / "debugged")}, folder, *words)
     assert stop["function"].startswith("cpp_fused_"), stop
     assert stop["fx"]["node"] == "index"

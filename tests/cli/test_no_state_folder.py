@@ -10,6 +10,9 @@ from kit import needs
 from kit.command import PYHARNESS
 from kit.paths import PROGRAMS
 
+pytestmark = pytest.mark.rotated_tests(turns=4)
+
+
 TRACED = PROGRAMS / "fx_plain.py"
 COMPILED = PROGRAMS / "compiled_plain.py"
 PLAIN = "import os, sys\nprint(sys.argv[1:], os.environ.get('HOME'))\nsys.exit(7)\n"
@@ -105,6 +108,7 @@ def plain(tmp_path):
     return script
 
 
+@pytest.mark.always
 def test_run_runs_the_program(folderless, plain):
     done = folderless("run", plain, "an argument")
     assert (done.returncode, done.stdout.split("]")[0]) == (7, "['an argument'")

@@ -11,6 +11,9 @@ from pyharness.model.conditions.native import check_native
 from pyharness.model.errors import UsageError
 from pyharness.model.where import Where, parse
 
+pytestmark = pytest.mark.rotated_tests(turns=3)
+
+
 WRAPPED = (1 << 32) + 2
 BEFORE = {
     "py:ran.py:9999": "after the last line of code (4)",

@@ -5,7 +5,11 @@ import sys
 
 import pytest
 
+from kit import inductor
 from kit.command import PYHARNESS
+
+pytestmark = pytest.mark.rotated_tests(turns=3)
+
 
 BAD = """import torch
 
@@ -34,6 +38,7 @@ def run(tmp_path, monkeypatch):
     return finish
 
 
+@pytest.mark.always
 def test_a_bad_value_ends_it_and_is_reported(run):
     done = run(BAD)
     assert done.returncode == 1
@@ -68,7 +73,7 @@ print("went on")
 @pytest.mark.rotated(turns=2)
 @pytest.mark.parametrize("cache", ["cold", "warm"])
 def test_of_a_compiled_program_the_node_in_the_kernel_is_named(run, tmp_path, monkeypatch, cache):
-    monkeypatch.setenv("TORCHINDUCTOR_CACHE_DIR", str(tmp_path / "torch"))
+    monkeypatch.setenv("TORCHINDUCTOR_CACHE_DIR", inductor.cache(tmp_path / "torch"))
     if cache == "warm":  # by a run without us
         (tmp_path / "program.py").write_text(COMPILED)
         subprocess.run([sys.executable, str(tmp_path / "program.py")], capture_output=True, check=True, timeout=120)

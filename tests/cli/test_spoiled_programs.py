@@ -9,6 +9,9 @@ import pytest
 from kit.command import PYHARNESS
 from kit.terminal import Terminal
 
+pytestmark = pytest.mark.rotated_tests(turns=2)
+
+
 _BODY = """
 def f(i):
     a = i * 2

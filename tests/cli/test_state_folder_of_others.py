@@ -8,6 +8,9 @@ import pytest
 
 from kit import needs
 
+pytestmark = pytest.mark.rotated_tests(turns=3)
+
+
 PIPES = {"stdin": subprocess.PIPE, "stdout": subprocess.PIPE, "text": True}
 NOBODY = 65534
 

@@ -9,6 +9,8 @@ from pathlib import Path
 import pytest
 from words_program import WORDS, at, marked
 
+pytestmark = pytest.mark.rotated_tests(turns=3)
+
 
 def stops_of(result):
     return json.loads(result.stdout)["stops"]

@@ -10,7 +10,7 @@ from kit import inductor, marks
 from kit.command import Command, environment_of
 from pyharness.model.tensors.text import number
 
-pytestmark = pytest.mark.rotated_tests(turns=4)
+pytestmark = pytest.mark.rotated_tests(turns=7)
 
 PROGRAM = """
 import json, sys, torch

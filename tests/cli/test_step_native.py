@@ -13,9 +13,10 @@ SESSIONS = sorted((ROOT / "examples" / "sessions").glob("*.toml"))
 NEEDS = {"aten": needs.aten}
 
 
-pytestmark = needs.debug_information()
+pytestmark = [needs.debug_information(), pytest.mark.rotated_tests(turns=3)]
 
 
+@pytest.mark.always
 def test_from_a_generated_line_into_cpp_and_out_on_the_next_line(pyharness):
     words = (
         "step",

@@ -12,7 +12,7 @@ from kit.processes import carrying
 from kit.ranked_job import free_port
 
 SCRIPT = PROGRAMS / "ranks" / "trains.py"
-pytestmark = pytest.mark.timeout(150)
+pytestmark = [pytest.mark.timeout(150), pytest.mark.rotated_tests(turns=4)]
 
 
 @pytest.fixture
@@ -33,6 +33,7 @@ def step(pyharness, environment, port):
     return run
 
 
+@pytest.mark.always
 def test_each_rank_takes_the_steps_and_what_it_shows_is_in_one_piece(step):
     done = step("--ranks", "all", "--at", place("reduce", SCRIPT), "--print", "rank", "--over", "--stack")
     assert done.returncode == 0, done.stderr
@@ -100,7 +101,7 @@ expect = {{ function = "train", printed = {{ rank = "{rank}" }} }}
 """
 
 
-@pytest.mark.rotated(turns=2)
+@pytest.mark.rotated
 @pytest.mark.parametrize(("rank", "code", "status"), [("[01]", 0, 0), ("1", 0, 1), ("[01]", 3, 1)])
 def test_a_session_file_expects_the_same_of_each_and_an_end_of_the_job(
     pyharness, environment, port, tmp_path, rank, code, status

@@ -12,6 +12,9 @@ from kit.command import PYHARNESS
 from kit.paths import PROGRAMS
 from pyharness.host.process_state import is_kernel_thread, lives_on
 
+pytestmark = pytest.mark.rotated_tests(turns=4)
+
+
 NET = """
 import torch
 class Net(torch.nn.Module):

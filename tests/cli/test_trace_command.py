@@ -14,6 +14,9 @@ import pytest
 from kit.command import PYHARNESS
 from kit.paths import ROOT
 
+pytestmark = pytest.mark.rotated_tests(turns=3)
+
+
 PROGRAM = ROOT / "tests/programs/traced_training.py"
 PATIENCE = 90
 A_MUL = "import torch\ntorch.ones(3) * 2\n"
@@ -44,6 +47,7 @@ def looked_at(tmp_path_factory):
     return done, folder
 
 
+@pytest.mark.always
 def test_the_tables_say_what_took_the_time(looked_at):
     output = looked_at[0].stdout
     assert "arguments one --two\n" in output

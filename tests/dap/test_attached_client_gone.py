@@ -6,6 +6,9 @@ from debugging import Debugging
 
 from kit.running_program import Running
 
+pytestmark = pytest.mark.rotated_tests(turns=2)
+
+
 SCRIPT = "attach_loop.py"
 
 

@@ -1,6 +1,9 @@
 """Breakpoints and steps across the boundary of the languages, on an extension that is not ours."""
 
+import pytest
 from debugging import EXTENSION, Debugging
+
+pytestmark = pytest.mark.rotated_tests(turns=3)
 
 
 def test_into_over_and_out_of_native_code(dap):

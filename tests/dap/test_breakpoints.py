@@ -3,9 +3,13 @@
 import subprocess
 import sys
 
+import pytest
 from debugging import EXTENSION, Debugging
 
 from kit.builds import tensor_kernel
+
+pytestmark = pytest.mark.rotated_tests(turns=3)
+
 
 LOOKS = ["x[0, 0].item()", "mul[0, 0].item()", "gradients.size()", "number", "number"]
 CROSSING, MODEL = "core_crossing.py", "dap_model.py"
@@ -47,6 +51,7 @@ def met(program, expressions):
     return found
 
 
+@pytest.mark.always
 def test_lines_of_both_languages(dap):
     program = begun(dap, CROSSING)
     line, native = program.line, program.native_line

@@ -8,6 +8,9 @@ from debugging import EXTENSION, Debugging
 
 from kit.ranked_job import free_port
 
+pytestmark = pytest.mark.rotated_tests(turns=4)
+
+
 PATIENCE = 60
 
 

@@ -10,6 +10,9 @@ import states
 
 from kit.paths import TESTS, search_path
 
+pytestmark = pytest.mark.rotated_tests(turns=2)
+
+
 LONELY = Path(__file__).with_name("lonely.py")
 
 at_any_state = pytest.mark.parametrize("state", states.STATES, ids=lambda state: state.__name__)

@@ -9,6 +9,9 @@ import core_files
 import pytest
 from debugging import Debugging
 
+pytestmark = pytest.mark.rotated_tests(turns=3)
+
+
 _SEGMENT = struct.Struct("<IIQQQQQQ")
 NOTES = 4
 

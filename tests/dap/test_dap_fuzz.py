@@ -10,6 +10,9 @@ from kit import dap_protocol as protocol
 from kit.dap_client import PATIENCE
 from pyharness.dapwire.wire import Decoder, Malformed
 
+pytestmark = pytest.mark.rotated_tests(turns=4)
+
+
 PURE, IDLE, RAW, STANDING = 30_000, 50_000, 18_000, 1_000
 """For the decoder alone, for an adapter without a program, as broken bytes, and at each of two stops: 100,000."""
 FILLER = 1000

@@ -5,6 +5,9 @@ from debugging import Debugging
 
 from kit.builds import tensor_kernel
 
+pytestmark = pytest.mark.rotated_tests(turns=4)
+
+
 X = "Tensor float32 [2, 3] cpu [[0.0, 1.0, 2.0], [3.0, 4.0, 5.0]]"
 PRODUCT = "Tensor float32 [2, 3] cpu grad_fn=<MulBackward0> [[0.0, 2.0, 4.0], [6.0, 8.0, 10.0]]"
 

@@ -6,6 +6,8 @@ from debugging import EXTENSION, Debugging
 from kit import builds
 from kit.paths import PROGRAMS
 
+pytestmark = pytest.mark.rotated_tests(turns=3)
+
 
 def info(program, name, **where):
     return program.client.request("dataBreakpointInfo", name=name, **where)

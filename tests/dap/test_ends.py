@@ -4,6 +4,9 @@ import pytest
 from debugging import Debugging
 from states import says
 
+pytestmark = pytest.mark.rotated_tests(turns=3)
+
+
 PLACES = [
     pytest.param({}, id="running"),
     pytest.param({"marks": ("works",)}, id="standing in Python"),

@@ -3,6 +3,9 @@
 import pytest
 from debugging import Debugging
 
+pytestmark = pytest.mark.rotated_tests(turns=2)
+
+
 PROGRAM = "dap_exceptions.py"
 
 

@@ -5,13 +5,21 @@ from debugging import Debugging
 
 from kit import inductor
 
-pytestmark = pytest.mark.rotated_tests(turns=2)
-
 PROGRAM = "compiled_loop.py"
 
 
-def test_a_kernels_nodes_and_buffers_are_scopes_and_expressions(dap, tmp_path, monkeypatch):
+@pytest.fixture(autouse=True)
+def folders(tmp_path, monkeypatch):
+    """torch's cache folder and ours, which know what the C++ compiler can."""
+    home = tmp_path / "home"
+    home.mkdir(mode=0o700)
+    inductor.cache(home / "debug-kernels")
+    monkeypatch.setenv("PYHARNESS_HOME", str(home))
     monkeypatch.setenv("TORCHINDUCTOR_CACHE_DIR", inductor.cache(tmp_path / "torch"))
+
+
+@pytest.mark.rotated_tests(turns=4, number=0)
+def test_a_kernels_nodes_and_buffers_are_scopes_and_expressions(dap):
     program = Debugging(dap.stdio(), PROGRAM).launch(functions=["fx:gelu"], debugKernels=True, crashes=False)
     wrapper = program.stood()
     kernel = program.into(wrapper)
@@ -27,8 +35,8 @@ def test_a_kernels_nodes_and_buffers_are_scopes_and_expressions(dap, tmp_path, m
     program.leave()
 
 
-def test_a_crash_in_a_kernel_stops_at_its_line_with_its_buffers(dap, tmp_path, monkeypatch):
-    monkeypatch.setenv("TORCHINDUCTOR_CACHE_DIR", str(tmp_path / "torch"))
+@pytest.mark.rotated_tests(turns=4, number=2)
+def test_a_crash_in_a_kernel_stops_at_its_line_with_its_buffers(dap):
     program = Debugging(dap.stdio(), "compiled_crash.py").launch(debugKernels=True)
     crash = program.stood()
     assert crash.reason == "exception"

@@ -2,7 +2,11 @@
 
 import base64
 
+import pytest
 from debugging import EXTENSION, Debugging
+
+pytestmark = pytest.mark.rotated_tests(turns=3)
+
 
 INT = 4
 

@@ -1,8 +1,11 @@
 """Stops that the program's own C++ tests for, through a client: the first NaN, native breakpoints, and no others."""
 
+import pytest
 from debugging import Debugging
 
 from kit import builds
+
+pytestmark = pytest.mark.rotated_tests(turns=3)
 
 
 def test_at_the_first_nan_with_its_tensors_and_the_merged_stack(dap):

@@ -1,9 +1,12 @@
 """Function breakpoints on ops that eager Python calls and on autograd nodes, through a client."""
 
+import pytest
 from debugging import Debugging, line_of
 
 from kit import builds
 from kit.paths import PROGRAMS
+
+pytestmark = pytest.mark.rotated_tests(turns=3)
 
 
 def test_at_an_op_into_its_kernel_and_at_a_node(dap):

@@ -6,6 +6,9 @@ import pytest
 from debugging import Debugging
 from states import says
 
+pytestmark = pytest.mark.rotated_tests(turns=3)
+
+
 # Where it stays → the innermost frame that is somebody's own, and a local variable of the Python function.
 PLACES = {
     "loop": ("loop", "number", None),

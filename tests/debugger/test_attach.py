@@ -15,6 +15,9 @@ from kit import needs
 from pyharness.host import handles
 from pyharness.model.errors import HarnessError, UsageError
 
+pytestmark = pytest.mark.rotated_tests(turns=3)
+
+
 HOW = [pytest.param({"handle": "walker"}, id="by handle"), pytest.param({}, id="by pid")]
 
 
@@ -22,6 +25,7 @@ def name_of(program, how):
     return how.get("handle") or program.pid
 
 
+@pytest.mark.rotated_tests(turns=1, number=0)
 @pytest.mark.rotated
 @pytest.mark.parametrize("how", HOW)
 @pytest.mark.parametrize(("way", "mark"), [("calls", "work"), ("nothing", "nothing"), ("threads", "work")])

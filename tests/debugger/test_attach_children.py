@@ -18,6 +18,9 @@ from pyharness.debugger.api.program import Program
 from pyharness.debugger.starting.launch import Command
 from pyharness.model.errors import DebuggerLostError
 
+pytestmark = pytest.mark.rotated_tests(turns=3)
+
+
 LOOP = str(PROGRAMS / "attach_loop.py")
 RANKS = str(PROGRAMS / "attach_ranks.py")
 PATIENCE = 60

@@ -14,6 +14,9 @@ from kit.marks import line_of
 from kit.paths import PROGRAMS
 from pyharness.model.errors import HarnessError, UsageError
 
+pytestmark = pytest.mark.rotated_tests(turns=3)
+
+
 PROGRAM, SOURCE = PROGRAMS / "ledger.py", PROGRAMS / "tally.c"
 USER = ("--user", "--map-root-user")
 KINDS = [(), ("--net",), USER, ("--net", "--ipc", "--uts", *USER)]
@@ -45,6 +48,7 @@ def come_to(program, where, container, text):
         program.clear_breakpoint(there)
 
 
+@pytest.mark.rotated_tests(turns=1, number=0)
 @pytest.mark.rotated
 @pytest.mark.parametrize("options", KINDS, ids=lambda options: " ".join(options) or "other files and processes")
 def test_both_halves_from_outside(contained, options):

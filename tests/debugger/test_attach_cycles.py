@@ -15,6 +15,9 @@ import pytest
 import pyharness
 from pyharness.host.loader import words_of
 
+pytestmark = pytest.mark.rotated_tests(turns=3, number=0)
+
+
 RUNS = int(os.environ.get("PYHARNESS_RUNS", "11"))
 CONTROLLER = Path(__file__).with_name("attach_controller.py")
 PHASES = {

@@ -9,6 +9,9 @@ import pytest
 import pyharness
 from kit.command import PYHARNESS
 
+pytestmark = pytest.mark.rotated_tests(turns=4)
+
+
 PROGRAM = """\
 from gevent import monkey; monkey.patch_all()
 import gevent, sys, threading, time

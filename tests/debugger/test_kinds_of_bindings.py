@@ -7,6 +7,9 @@ from kit import kinds, needs
 from kit.marks import line_of
 from kit.paths import search_path
 
+pytestmark = pytest.mark.rotated_tests(turns=3)
+
+
 RUST = needs.program("rustc", "apt-get install rustc")
 KINDS = ["cffi", "cffi-abi", "ctypes", "cython", "nanobind", "swig", pytest.param("rust", marks=RUST)]
 CALL_BACK = [kind for kind in KINDS if kind != "swig"]

@@ -34,6 +34,7 @@ def program(tmp_path):
     return str(tmp_path / "loads.py"), str(tmp_path / "doubled.so")
 
 
+@pytest.mark.rotated
 @pytest.mark.parametrize("name", ["/proc/self/fd/{}", "/proc/thread-self/fd/{}", "/dev/fd/{}"])
 def test_gdb_does_not_wait_at_a_file_of_its_own(program, name):
     for number in GDB_HAS_PIPES_AT:

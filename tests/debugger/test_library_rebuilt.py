@@ -13,6 +13,9 @@ from kit.interpreters import waiting
 from pyharness.debugger.stack_dump import dump_stacks
 from pyharness.model.errors import UsageError
 
+pytestmark = pytest.mark.rotated_tests(turns=3)
+
+
 SOURCE = """#include <unistd.h>
 int wait_for_a_byte(void) {
   char byte = 0;

@@ -9,6 +9,8 @@ from kit.marks import line_of
 from pyharness.debugger.api.debug import debug
 from pyharness.model.errors import HarnessError, UsageError
 
+pytestmark = pytest.mark.rotated_tests(turns=4)
+
 
 def native(mark):
     return f"native:{CROSSING}:{line_of(mark, Path(CROSSING))}"

@@ -8,6 +8,9 @@ import pyharness
 from pyharness.model.errors import HarnessError
 from pyharness.model.text.stack_format import function_text
 
+pytestmark = pytest.mark.rotated_tests(turns=3)
+
+
 SOURCE = """static inline int squared(int value) {
   return value * value;
 }

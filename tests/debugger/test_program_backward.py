@@ -1,8 +1,10 @@
 """Stepping into what ``loss.backward()`` runs, and out again on the next line."""
 
+import pytest
+
 from kit import needs
 
-pytestmark = needs.debug_information()
+pytestmark = [needs.debug_information(), pytest.mark.rotated_tests(turns=3)]
 
 
 def at(stop):

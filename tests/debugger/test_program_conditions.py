@@ -4,6 +4,8 @@ import pytest
 
 from pyharness.model.errors import HarnessError
 
+pytestmark = pytest.mark.rotated_tests(turns=4)
+
 
 def test_a_python_condition(debugged):
     crossing = debugged("core_crossing.py")

@@ -8,6 +8,8 @@ import pytest
 
 import pyharness
 
+pytestmark = pytest.mark.rotated_tests(turns=3)
+
 
 def tracer_of(pid):
     """Who traces the process; nobody (0) where it has already run to its end."""

@@ -11,6 +11,9 @@ import pyharness
 from pyharness.debugger.python.asking import StuckError
 from pyharness.model.errors import HarnessError, UsageError
 
+pytestmark = pytest.mark.rotated_tests(turns=3)
+
+
 BLOCKING = ["blocks", "taken.acquire()", "waits.forever", "time.sleep(600)", "[1 for _ in iter(int, 1)]"]
 ENDING = [
     "exit(3)",

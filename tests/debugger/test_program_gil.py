@@ -7,6 +7,8 @@ from pyharness.debugger.native.in_program.asking import NativeAsking
 from pyharness.debugger.python.dap_client import RequestError
 from pyharness.model.errors import HarnessError, UsageError
 
+pytestmark = pytest.mark.rotated_tests(turns=3)
+
 
 def at(stop):
     return stop.frame.language, stop.frame.function, stop.frame.line

@@ -1,5 +1,9 @@
 """What *into* lands in: the user's own code in either language, or the next line with the reason."""
 
+import pytest
+
+pytestmark = pytest.mark.rotated_tests(turns=3)
+
 
 def test_a_line_that_runs_nothing_of_the_users_says_so(debugged):
     crossing = debugged("core_crossing.py")

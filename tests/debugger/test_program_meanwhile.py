@@ -11,6 +11,9 @@ import pytest
 from kit.debugged_program import source_line
 from pyharness.model.errors import HarnessError
 
+pytestmark = pytest.mark.rotated_tests(turns=3)
+
+
 IN_THE_CALL, AFTERWARDS = 0.4, 0.8
 """Seconds until the other thread is told to stop, and until the GIL is free: the call waits for it all that time."""
 

@@ -6,6 +6,9 @@ import pyharness
 from pyharness.debugger import shell
 from pyharness.model.errors import HarnessError
 
+pytestmark = pytest.mark.rotated_tests(turns=3)
+
+
 PLAIN = """
 import sys, time
 from pathlib import Path

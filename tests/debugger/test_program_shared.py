@@ -7,6 +7,9 @@ import pytest
 import pyharness
 from pyharness.model.errors import HarnessError
 
+pytestmark = pytest.mark.rotated_tests(turns=2)
+
+
 PATIENCE = 60
 RUNS = "another thread waits for its next stop"
 

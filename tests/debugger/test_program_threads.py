@@ -1,5 +1,9 @@
 """Threads: every one that comes to a place is told, a step is one thread's, the others run."""
 
+import pytest
+
+pytestmark = pytest.mark.rotated_tests(turns=3)
+
 
 def test_four_python_threads_at_one_native_breakpoint(debugged):
     threads = debugged("fault_threads.py")

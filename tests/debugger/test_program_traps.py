@@ -4,6 +4,8 @@ import signal
 
 import pytest
 
+pytestmark = pytest.mark.rotated_tests(turns=2)
+
 
 @pytest.fixture
 def traps(debugged):

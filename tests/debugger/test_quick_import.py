@@ -3,7 +3,12 @@
 from importlib.util import find_spec
 from pathlib import Path
 
+import pytest
+
 import pyharness
+
+pytestmark = pytest.mark.rotated_tests(turns=3)
+
 
 BACKEND = """\
 def begin():

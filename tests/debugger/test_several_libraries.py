@@ -7,6 +7,9 @@ import pytest
 
 import pyharness
 
+pytestmark = pytest.mark.rotated_tests(turns=3)
+
+
 SOURCE = """int doubled(int value) {
   int result = value * 2;
   return result;

@@ -10,6 +10,9 @@ from kit.command import PYHARNESS
 from kit.marks import line_of
 from kit.paths import PROGRAMS, ROOT
 
+pytestmark = pytest.mark.rotated_tests(turns=3)
+
+
 PROGRAM, SOURCE = PROGRAMS / "ledger.py", PROGRAMS / "tally.c"
 USER = ("--user", "--map-root-user")
 KINDS = [(), ("--net",), USER, ("--net", "--ipc", "--uts", *USER)]

@@ -8,6 +8,9 @@ from kit.builds import crossing as built
 from kit.marks import line_of
 from kit.paths import PROGRAMS, search_path
 
+pytestmark = pytest.mark.rotated_tests(turns=4)
+
+
 SOURCE = PROGRAMS / "throwing.cpp"
 THROWER = "native:throwing::thrower"
 OUTPUT = ["-1", "-2", "caught negative", "-1", "end"]

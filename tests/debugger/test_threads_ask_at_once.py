@@ -5,6 +5,9 @@ import pytest
 import pyharness
 from kit.paths import PROGRAMS
 
+pytestmark = pytest.mark.rotated_tests(turns=3)
+
+
 SCRIPT = "ops_at_once.py"
 LAST = "op:aten::sin hits 400"
 """The last call of the last of its threads: none of them may wait for ever, and no call may be missed."""

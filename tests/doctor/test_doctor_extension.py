@@ -13,6 +13,9 @@ from pyharness.doctor.binaries import extension, library, torch_symbols
 from pyharness.reading.binaries import compile_units
 from pyharness.reading.binaries.elf import Elf
 
+pytestmark = pytest.mark.rotated_tests(turns=4)
+
+
 TAG = "cpython-311-x86_64-linux-gnu"
 PYTHON, TORCH = {"installed": [], "version": "3.11.7"}, {"cuda": None}
 

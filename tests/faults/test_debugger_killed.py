@@ -7,6 +7,9 @@ from processes import wait_for_read
 from kit.paths import PROGRAMS
 from kit.slow_gdb import SlowGdb
 
+pytestmark = pytest.mark.rotated_tests(turns=4)
+
+
 LINES = PROGRAMS / "plain_lines.py"
 LOST = "pyharness: gdb ended unexpectedly.\n"
 EXPRESSIONS = pytest.mark.parametrize(

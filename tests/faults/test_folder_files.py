@@ -12,6 +12,9 @@ import pytest
 
 import pyharness
 
+pytestmark = pytest.mark.rotated_tests(turns=3)
+
+
 TRAPS = "argparse code debugpy gdb inspect json numpy pydevd pyharness queue random select socket tempfile torch types"
 RAN = "a file of the folder was run:"
 SCRIPT = """import os

@@ -7,6 +7,8 @@ from phases import ASKING, PHASES, attached, named, running_without_gdb, standin
 
 from kit.paths import PROGRAMS
 
+pytestmark = pytest.mark.rotated_tests(turns=3)
+
 
 def assert_all_ended(harness, expected=128 + signal.SIGINT):
     """The program may show where Ctrl-C hit it, as it would without us; nothing of the harness or debugpy is shown."""

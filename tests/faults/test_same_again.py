@@ -10,6 +10,9 @@ from harness_process import at
 
 from kit.paths import PROGRAMS
 
+pytestmark = pytest.mark.rotated_tests(turns=4, number=0)
+
+
 RUNS = int(os.environ.get("PYHARNESS_RUNS", "10"))
 CROSSING = PROGRAMS / "core_crossing.py"
 SESSION = (

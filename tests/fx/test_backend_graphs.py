@@ -19,6 +19,8 @@ from pyharness.fx.code import files
 from pyharness.model.places import OPS, find
 from pyharness.model.source_map import map_of
 
+pytestmark = pytest.mark.rotated_tests(turns=4)
+
 
 @pytest.fixture(autouse=True)
 def afresh():

@@ -12,6 +12,9 @@ from kit.command import PYHARNESS
 from kit.marks import line_of
 from kit.paths import ROOT, search_path
 
+pytestmark = pytest.mark.rotated_tests(turns=4)
+
+
 PROGRAM = ROOT / "tests" / "programs" / "compiled_training.py"
 TRANSFORMER = PROGRAM.with_name("compiled_transformer.py")
 

@@ -19,6 +19,9 @@ from pyharness import ops
 from pyharness.fx import bisect
 from pyharness.fx.bisecting.names import Names
 
+pytestmark = pytest.mark.rotated_tests(turns=3)
+
+
 X = torch.linspace(-1, 1, 12).reshape(3, 4)
 
 

@@ -17,6 +17,9 @@ from pyharness.fx.hashseeds import child, uses
 from pyharness.fx.hashseeds.references import resolve
 from pyharness.model.errors import HarnessError, UsageError
 
+pytestmark = pytest.mark.rotated_tests(turns=3)
+
+
 FILE = PROGRAMS / "passes_of_sets.py"
 
 

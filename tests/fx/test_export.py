@@ -17,6 +17,9 @@ from kit.paths import ROOT, search_path
 from pyharness.fx import ExportError, Tracer, export
 from pyharness.model.errors import UsageError
 
+pytestmark = pytest.mark.rotated_tests(turns=3)
+
+
 IMPORTED = """
 import importlib, json, sys
 import torch

@@ -3,6 +3,8 @@
 import pytest
 from tensor_session import looked_at
 
+pytestmark = pytest.mark.rotated_tests(turns=2, number=1)
+
 
 @pytest.fixture(params=["live", "core"])
 def threads(tmp_path_factory, request):

@@ -18,6 +18,7 @@ for number in range(3):
 """
 
 
+@pytest.mark.rotated
 @pytest.mark.parametrize(
     ("place", "said"),
     [

@@ -12,6 +12,8 @@ from pyharness.debugger.native.edit import NativeEdit
 from pyharness.gdbmi.client import GdbError
 from pyharness.protocol.mi import Break
 
+pytestmark = pytest.mark.rotated_tests(turns=3)
+
 
 @pytest.fixture
 def program():

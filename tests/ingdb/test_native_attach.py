@@ -13,6 +13,9 @@ import pytest
 from kit import needs
 from kit.paths import ROOT
 
+pytestmark = pytest.mark.rotated_tests(turns=2)
+
+
 LOOP = "import ctypes, sys, time\nown = ctypes.CDLL(sys.argv[1])\nprint('ready', flush=True)\n"
 LOOP += "while True:\n    own.plain_entry(3)\n    time.sleep(0.001)\n"
 

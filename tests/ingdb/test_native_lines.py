@@ -11,6 +11,9 @@ import pytest
 from pyharness.reading.binaries.elf import open_elf
 from pyharness.reading.binaries.line_table import line_table
 
+pytestmark = pytest.mark.rotated_tests(turns=3)
+
+
 HERE = Path(__file__).parent
 ROW = re.compile(r"^(\S+)\s+(\d+|-)\s+0x([0-9a-f]+)(.*)$")
 FLAGS = [(), ("-gdwarf-4",), ("-gdwarf-3",), ("-gz=zlib",), ("-O2",), ("-gdwarf-5", "-O1")]

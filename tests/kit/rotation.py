@@ -4,21 +4,22 @@
 always one at least. ``rotated(by="python")`` chooses by that argument alone: a fixture that is made for it is made in
 its turn only. ``rotated(turns=6)`` gives each case every sixth day. ``rotated_tests(turns=3)`` is for a file whose
 tests take long: a third of them runs, and of these the cases whose turn it is; those with one ``number=`` run together.
-What is marked ``always`` runs in each turn. A test or a case runs, too, whenever the command line names it: by its node
-id, -k or --last-failed.
+What is marked ``always`` runs in each turn. Each file begins at a day of its own: else one day had the first cases of
+all. A test or a case runs, too, whenever the command line names it: by its node id, -k or --last-failed.
 """
 
 from __future__ import annotations
 
 import os
 import time
+import zlib
 from collections.abc import Iterable
 from pathlib import Path
 
 import pytest
 
-TURNS = 4
-"""In so many days, each variant has had its turn."""
+TURNS = 7
+"""In so many days, each variant has had its turn: in each week."""
 SECONDS_OF_A_DAY = 86400
 _MARKS = ("rotated", "rotated_tests")
 always = pytest.mark.always
@@ -29,6 +30,11 @@ def turn_of(asked: str, now: float) -> int | None:
     if asked == "all":
         return None
     return int(asked) if asked else int(now // SECONDS_OF_A_DAY)
+
+
+def phase_of(file: Path) -> int:
+    """How many turns a file is ahead of the number of the day; the same on every machine."""
+    return zlib.crc32(file.name.encode())
 
 
 class Rotation:
@@ -91,11 +97,12 @@ def pytest_configure(config: pytest.Config) -> None:
 def not_now(items: Iterable[pytest.Function], turn: int) -> set[pytest.Function]:
     """The tests and the variants whose turn this is not."""
     found: set[pytest.Function] = set()
-    for tests in files(items):
+    for file, tests in files(items).items():
+        now = turn + phase_of(file)
         for place, group in enumerate(tests):
             mark = group[0].get_closest_marker("rotated_tests")
             period, number = of_file(mark, place, len(tests)) if mark else (1, 0)
-            others = group if number % period != turn % period else other_variants(group, turn // period)
+            others = group if number % period != now % period else other_variants(group, now // period)
             found.update(item for item in others if item.get_closest_marker("always") is None)
     return found
 
@@ -106,12 +113,12 @@ def of_file(mark: pytest.Mark, number: int, count: int) -> tuple[int, int]:
     return (turns, mark.kwargs["number"]) if "number" in mark.kwargs else (min(turns, count), number)
 
 
-def files(items: Iterable[pytest.Function]) -> Iterable[list[list[pytest.Function]]]:
+def files(items: Iterable[pytest.Function]) -> dict[Path, list[list[pytest.Function]]]:
     """The tests of each file, each with its variants."""
     found: dict[Path, dict[str, list[pytest.Function]]] = {}
     for item in items:
         found.setdefault(item.path, {}).setdefault(item.nodeid.partition("[")[0], []).append(item)
-    return [list(tests.values()) for tests in found.values()]
+    return {file: list(tests.values()) for file, tests in found.items()}
 
 
 def other_variants(group: list[pytest.Function], turn: int) -> Iterable[pytest.Function]:

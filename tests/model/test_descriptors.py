@@ -48,6 +48,7 @@ def seen(environment, tmp_path):
     return run
 
 
+@pytest.mark.rotated
 @pytest.mark.parametrize("closed", CLOSED)
 @pytest.mark.parametrize("verb", VERBS)
 def test_a_program_has_its_streams_as_without_us(seen, verb, closed):

@@ -6,9 +6,12 @@ import torch._dynamo  # a program that compiles has imported it
 from torch import nn
 
 import pyharness
+from kit import inductor
 from pyharness.model.results import trace_file
 from pyharness.report import perfetto, tables
 from pyharness.report.page_data import page_data
+
+pytestmark = pytest.mark.rotated_tests(turns=2, number=0)
 
 
 class Gate(nn.Module):
@@ -35,7 +38,7 @@ class Net(nn.Module):
 def trace(tmp_path_factory):
     folder = tmp_path_factory.mktemp("recorded")
     with pytest.MonkeyPatch.context() as patch:
-        patch.setenv("TORCHINDUCTOR_CACHE_DIR", str(folder / "torch"))
+        patch.setenv("TORCHINDUCTOR_CACHE_DIR", inductor.cache(folder / "torch"))
         patch.setenv("PYHARNESS_HOME", str(folder / "home"))
         torch._dynamo.reset()
         compiled, x = torch.compile(Net()), torch.randn(4, 8)

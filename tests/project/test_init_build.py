@@ -45,6 +45,7 @@ def build(tmp_path):
     return make
 
 
+@pytest.mark.rotated_tests(turns=3, number=1)
 @pytest.mark.rotated
 @pytest.mark.parametrize("kind", LIBRARIES)
 def test_the_debug_build_stops_in_their_kernel(project, pyharness, build, kind):

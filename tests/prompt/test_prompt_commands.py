@@ -12,7 +12,10 @@ from kit.paths import PROGRAMS
 from pyharness.prompt.commands.all import MODULES
 from pyharness.prompt.registry import COMMANDS, found
 
+pytestmark = pytest.mark.rotated_tests(turns=4)
 
+
+@pytest.mark.always
 def test_places_steps_and_values(piped, line):
     done = piped([f"b py:prompted.py:{line['add']}", "c", "p result", "n", "p result", "p value * 10", "until", "out"])
     assert done.returncode == 0, done.stderr

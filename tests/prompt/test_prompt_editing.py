@@ -6,6 +6,9 @@ from pathlib import Path
 
 import pytest
 
+pytestmark = pytest.mark.rotated_tests(turns=3)
+
+
 TAB = "\t"
 UP = "\x1b[A"
 CTRL_C = "\x03"

@@ -14,6 +14,9 @@ from kit.marks import marks
 from kit.paths import PROGRAMS, ROOT
 from kit.terminal import Terminal, children
 
+pytestmark = pytest.mark.rotated_tests(turns=3)
+
+
 PROGRAM = PROGRAMS / "in_place.py"
 MARKS = marks(PROGRAM)
 TESTED = """
@@ -52,6 +55,7 @@ def tested(in_place, tmp_path):
     return begin
 
 
+@pytest.mark.always
 def test_breakpoint_opens_it_and_the_next_one_stops_in_it(in_place):
     at = in_place("looped")
     assert "1  breakpoint · python · total · " in at.text

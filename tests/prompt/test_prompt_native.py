@@ -13,6 +13,9 @@ from kit.command import PYHARNESS
 from kit.marks import marks, place
 from kit.paths import PROGRAMS
 
+pytestmark = pytest.mark.rotated_tests(turns=4)
+
+
 CROSSING = PROGRAMS / "core_crossing.py"
 GRAPH = PROGRAMS / "fx_plain.py"
 CXX = marks(builds.CROSSING)
@@ -29,6 +32,7 @@ def crossing(piped, environment):
     return run
 
 
+@pytest.mark.always
 def test_into_cpp_and_back(crossing):
     steps = ["b scaled", "c", "p value", "set value = 21", "p (&value)[0:1]", "watch value", "info locals", "bt", "up"]
     done = crossing([*steps, "gdb info line", "watch", "finish", "watch", "gdb continue"])

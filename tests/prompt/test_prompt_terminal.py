@@ -14,6 +14,8 @@ from kit.command import PYHARNESS
 from kit.paths import PROGRAMS
 from kit.processes import ends_within
 
+pytestmark = pytest.mark.rotated_tests(turns=4)
+
 
 def test_the_program_reads_what_is_typed_while_it_runs(dialogue):
     at = dialogue("ask")

@@ -11,6 +11,9 @@ from kit.command import PYHARNESS
 from kit.paths import PROGRAMS
 from kit.processes import ends_within
 
+pytestmark = pytest.mark.rotated_tests(turns=4)
+
+
 PROGRAM = PROGRAMS / "prompted.py"
 
 

@@ -9,6 +9,9 @@ import time
 
 import pytest
 
+pytestmark = pytest.mark.rotated_tests(turns=4)
+
+
 CRASH = "import ctypes, os\nfrom pathlib import Path\n\ndef crash():\n    ctypes.string_at(0)\n\n"
 CLASSES = """
 import unittest
@@ -47,6 +50,7 @@ def written(*bodies):
     return CRASH + "".join(f"def test_{name}():\n    {body}\n\n" for name, body in bodies)
 
 
+@pytest.mark.always
 def test_the_next_process_begins_as_the_first(suite):
     spoils = "import resource; os.chdir('/'); os.environ['SPOILT'] = '1'; resource.setrlimit(7, (100, 100)); crash()"
     checks = "import resource; assert Path('test_theirs.py').exists() and 'SPOILT' not in os.environ"

@@ -8,6 +8,9 @@ import time
 
 import pytest
 
+pytestmark = pytest.mark.rotated_tests(turns=3)
+
+
 HOSTILE = """
 import ctypes, io, json, os, resource, time
 from unittest import mock

@@ -6,7 +6,6 @@ import pytest
 
 from kit.marks import line_of
 from kit.paths import PROGRAMS
-from kit.rotation import always
 
 SUITE, TORCH, SOURCE = "suite_of_faults.py", "suite_with_torch.py", PROGRAMS / "faults.cpp"
 FAULTS = {
@@ -28,8 +27,9 @@ PYTHON = {"test_python_lock": "it waits for a Python lock in test_python_lock"}
 BEHIND = ("test_behind_faults", "test_behind_thread", "test_behind_hangs")
 
 
+@pytest.mark.rotated_tests(turns=2, number=0)
 @pytest.mark.rotated
-@pytest.mark.parametrize("options", [pytest.param((), marks=always), ("-n", "2")], ids=["one process", "workers"])
+@pytest.mark.parametrize("options", [(), ("-n", "2")], ids=["one process", "workers"])
 def test_each_fault_is_a_failed_test(suite, options):
     ran = suite(SUITE, *options)
     assert ran.code == 1
@@ -57,8 +57,9 @@ def test_what_tests_ask_for(suite):
     assert "Did you mean nan?" in message
 
 
+@pytest.mark.rotated_tests(turns=2, number=1)
 @pytest.mark.rotated
-@pytest.mark.parametrize("options", [(), pytest.param(("-n", "1"), marks=always)], ids=["one process", "workers"])
+@pytest.mark.parametrize("options", [(), ("-n", "1")], ids=["one process", "workers"])
 def test_backward_and_a_worker_of_a_data_loader(suite, options, tmp_path):
     ran = suite(TORCH, *options, f"--pyharness-report={tmp_path / 'out'}")
     assert ran.outcomes == {"test_backward": "failed", "test_worker": "failed", "test_behind": "passed"}

@@ -9,7 +9,7 @@ from kit.paths import PROGRAMS
 from kit.ranked_job import RankedJob
 
 SCRIPT = PROGRAMS / "ranks" / "faults.py"
-pytestmark = pytest.mark.timeout(200)
+pytestmark = [pytest.mark.timeout(200), pytest.mark.rotated_tests(turns=6)]
 LACKS, CAME = "Rank 1 never came to all_reduce #4 of default_pg. It ", "Rank 1 came to #4 of default_pg with "
 HANGS = {
     "sleeps": "sleeps in sleeps (",
@@ -42,7 +42,8 @@ def verdict():
     return found
 
 
-@pytest.mark.rotated(turns=4)
+@pytest.mark.rotated_tests(turns=1, number=0)  # one of them each day
+@pytest.mark.rotated(turns=11)
 @pytest.mark.parametrize("fault", HANGS)
 def test_a_rank_that_never_came(verdict, fault):
     said = verdict(fault)

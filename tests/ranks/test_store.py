@@ -63,6 +63,7 @@ def job(hosts, environment, tmp_path):
         process.wait()
 
 
+@pytest.mark.rotated_tests(turns=2, number=1)
 @pytest.mark.timeout(200)
 @pytest.mark.usefixtures("job")
 @pytest.mark.rotated(turns=2)

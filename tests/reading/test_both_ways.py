@@ -15,6 +15,9 @@ from pyharness.debugger.gdb_reading import dump_by_gdb
 from pyharness.host.process_state import is_stopped
 from pyharness.reading.live.stacks import read_stacks
 
+pytestmark = pytest.mark.rotated_tests(turns=3)
+
+
 FRAMES, GIL = "py_frames.py", "py_holds_gil.py"
 
 

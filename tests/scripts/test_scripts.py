@@ -11,6 +11,9 @@ import pytest
 
 from kit.paths import ROOT
 
+pytestmark = pytest.mark.rotated_tests(turns=3)
+
+
 SCRIPTS = sorted((ROOT / "scripts").glob("*.gdb"))
 
 PRINTED = {

@@ -2,7 +2,12 @@
 
 import json
 
+import pytest
+
 from kit.paths import PROGRAMS
+
+pytestmark = pytest.mark.rotated_tests(turns=4)
+
 
 WORDS = str(PROGRAMS / "session_words.py")
 FILE = """[program]

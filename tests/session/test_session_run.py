@@ -5,6 +5,9 @@ from concurrent.futures import ThreadPoolExecutor
 
 import pytest
 
+pytestmark = pytest.mark.rotated_tests(turns=3)
+
+
 GOOD = """[program]
 script = "{WORDS}"
 args = ["5"]

@@ -17,6 +17,9 @@ from kit.marks import line_of
 from kit.paths import ROOT, search_path
 from pyharness.gdbmi.client import GdbError
 
+pytestmark = pytest.mark.rotated_tests(turns=4)
+
+
 SOURCE = builds.CROSSING
 PROGRAM = ROOT / "tests/programs/core_crossing.py"
 
