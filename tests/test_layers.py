@@ -63,7 +63,7 @@ ALLOWED = {
     "ranks": {"reading", "debugger", "report"},
     "report": set(),
     "aftermath": {"debugger", "ranks", "reading", "report"},
-    "pytest_plugin": {"debuggee", "fx", "reading"},
+    "pytest_plugin": {"debuggee", "fx", "native", "reading"},
     "doctor": {"gdbmi", "debugger", "reading", "engine"},
     "project": set(),
     "cli": ANYTHING,

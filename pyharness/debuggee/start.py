@@ -24,6 +24,7 @@ PROGRAMS = {
     "aftermath": "aftermath.reporter",
     "hangs": "aftermath.watching",
     "deadlines": "aftermath.deadlines",
+    "observes": "debugger.observing",
     "answers": "ranks.store.answering",
     "verb": "cli.went_over",
 }

@@ -6,6 +6,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from pyharness.debugger.described_stop import explained
+from pyharness.debugger.frame_variables import variables_of
 from pyharness.debugger.native.exceptions import NativeExceptions
 from pyharness.debugger.python.exceptions import exception_of
 from pyharness.host.exit_status import of_program
@@ -16,17 +17,16 @@ from pyharness.model.text.styled_line import Line
 from pyharness.prompt.position import Position
 from pyharness.prompt.shown.returned import returned
 from pyharness.prompt.shown.stop_text import Changes, fitted, frame_lines, variable_lines
-from pyharness.prompt.shown.variables import variables_of
 from pyharness.session.transcript_text import stop_lines
 
 if TYPE_CHECKING:
+    from pyharness.debugger.frame_variables import Named
     from pyharness.debugger.machine import Request, Stopped
     from pyharness.debugger.shell import Shell
     from pyharness.model.frames import Frame
     from pyharness.prompt.debuggee import Debuggee
     from pyharness.prompt.points import Point
     from pyharness.prompt.session import Session
-    from pyharness.prompt.shown.variables import Named
 
 
 class Arrivals:

@@ -13,6 +13,7 @@ if TYPE_CHECKING:
 
     from pyharness.model.results.trace import Trace
     from pyharness.model.results.verdict import Verdict
+    from pyharness.pytest_plugin.stepping import TestStop
 
 _MARK = (
     'pyharness(timeout=SECONDS, nan="fail"): with --pyharness, how long this test may take, 0 for ever;'
@@ -92,6 +93,14 @@ def ph_verify() -> Callable[..., Verdict]:
     from pyharness.pytest_plugin.checks import verify
 
     return verify
+
+
+@pytest.fixture
+def ph_step() -> Callable[..., TestStop]:
+    """A function of (place, function, steps): the stop that a debugger has seen there, in this very process."""
+    from pyharness.pytest_plugin.stepping import stop_at
+
+    return stop_at
 
 
 def _is_worker() -> bool:

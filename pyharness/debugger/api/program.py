@@ -15,6 +15,7 @@ from pyharness.debugger.api.hold import Hold
 from pyharness.debugger.api.waiting import Heard, Missing
 from pyharness.debugger.breakpoint import Breakpoint
 from pyharness.debugger.described_stop import described
+from pyharness.debugger.frame_variables import variables_of
 from pyharness.debugger.interrupts import postponed
 from pyharness.debugger.live.shell import LiveShell
 from pyharness.debugger.merged_stack import merged_stack
@@ -328,6 +329,14 @@ class Program:
     def stack(self) -> list[Frame]:
         """The stack of the thread that stopped, both languages merged, innermost first."""
         return self._ask(self._stack)
+
+    def variables(self) -> dict[str, str]:
+        """Arguments and local variables where the program stands, as text: of the stop's own frame."""
+        return self._ask(self._variables)
+
+    def _variables(self, stop: Stop) -> dict[str, str]:
+        here = next((each for each in merged_stack(self._shell, stop.thread) if not each.frame.plumbing), None)
+        return {each.name: each.value for each in variables_of(self._shell, here)} if here else {}
 
     def _stack(self, stop: Stop) -> list[Frame]:
         return [each.frame for each in merged_stack(self._shell, stop.thread)]

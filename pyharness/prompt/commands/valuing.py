@@ -6,6 +6,7 @@ import ast
 from contextlib import suppress
 from typing import TYPE_CHECKING
 
+from pyharness.debugger.frame_variables import variables_of
 from pyharness.debugger.python.dap_client import RequestError
 from pyharness.model.errors import HarnessError, UsageError
 from pyharness.model.text.styled_line import Line
@@ -14,7 +15,6 @@ from pyharness.prompt.shown.expanding import parts, whole
 from pyharness.prompt.shown.returned import returned
 from pyharness.prompt.shown.stop_text import value_line
 from pyharness.prompt.shown.values import literal, text_of
-from pyharness.prompt.shown.variables import variables_of
 from pyharness.protocol.pydevd import ARGUMENTS
 
 if TYPE_CHECKING:

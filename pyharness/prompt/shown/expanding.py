@@ -5,11 +5,11 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from pyharness.debugger.expressions import value_of
+from pyharness.debugger.frame_variables import GROUPS
 from pyharness.debugger.native.variables import NativeVariables
 from pyharness.debugger.python.dap_client import RequestError
 from pyharness.model.frozen import frozen
 from pyharness.prompt.shown.values import expression_of, raised
-from pyharness.prompt.shown.variables import GROUPS
 
 if TYPE_CHECKING:
     from pyharness.prompt.session import Session

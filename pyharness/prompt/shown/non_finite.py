@@ -5,9 +5,9 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING
 
+from pyharness.debugger.frame_variables import variables_of
 from pyharness.model.frozen import frozen
 from pyharness.prompt.shown.expanding import parts, whole
-from pyharness.prompt.shown.variables import variables_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

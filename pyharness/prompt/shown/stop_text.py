@@ -12,9 +12,9 @@ from pyharness.session.transcript_text import fx_text, source_lines
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
 
+    from pyharness.debugger.frame_variables import Named
     from pyharness.model.frames import Frame, Language
     from pyharness.prompt.screen import Screen
-    from pyharness.prompt.shown.variables import Named
 
 _INDENT = "   "
 _LEAST = 3

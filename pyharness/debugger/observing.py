@@ -1,0 +1,91 @@
+"""A debugger beside a test: it stops the test's process at one place, reads the stop, and lets it go.
+
+python START.py observes DESCRIPTOR    a socket; protocol/observed.py
+"""
+
+from __future__ import annotations
+
+import json
+import socket
+import sys
+import threading
+from contextlib import suppress
+from typing import TYPE_CHECKING
+
+from pyharness.debugger.api.attach import attach
+from pyharness.model.errors import HarnessError, UsageError
+from pyharness.model.text.stack_format import function_text, place_text
+from pyharness.protocol.codec import decode, encode
+from pyharness.protocol.observed import Observed, Refused, StopOfTest, Wanted
+
+if TYPE_CHECKING:
+    from io import TextIOWrapper
+
+    from pyharness.debugger.api.program import Program
+    from pyharness.debugger.breakpoint import Breakpoint
+    from pyharness.model.stops import Stop
+
+
+def main() -> int:
+    """Serve one stop."""
+    connection = socket.socket(fileno=int(sys.argv[1]))
+    with connection, connection.makefile("rw", encoding="utf-8") as stream, suppress(OSError):  # the test has gone
+        wanted = decode(Wanted, json.loads(stream.readline()), "what a test wants")
+        try:
+            found = Observed(stop=_stop(wanted, stream))
+        except HarnessError as error:
+            found = Observed(Refused(error.message, error.remedy))
+        _say(stream, found)
+    return 0
+
+
+def _stop(wanted: Wanted, stream: TextIOWrapper) -> StopOfTest:
+    with attach(wanted.pid) as program:
+        place = program.set_breakpoint(wanted.where)
+        _say(stream, Observed())
+        returned = threading.Event()
+        threading.Thread(target=_leave, args=(program, stream, returned), daemon=True).start()
+        try:
+            stop = _gone(program, wanted)
+        except HarnessError:
+            if returned.is_set():
+                raise _missed(program, place) from None
+            raise
+        if stop is None:
+            raise _missed(program, place)
+        return _told(program, stop)
+
+
+def _missed(program: Program, place: Breakpoint) -> HarnessError:
+    why = program.missed(place)
+    if isinstance(why, UsageError):  # nothing has such a place: it names the nearest
+        return why
+    return HarnessError(f"What was run has returned, and did not come to {place}.", why.remedy)
+
+
+def _gone(program: Program, wanted: Wanted) -> Stop | None:
+    stop = program.resume()
+    for step in wanted.steps:
+        stop = {"into": program.into, "over": program.over, "out": program.out}[step]()
+    return stop
+
+
+def _leave(program: Program, stream: TextIOWrapper, returned: threading.Event) -> None:
+    """What leads there has returned, or the test's process has ended: there will be no stop."""
+    with suppress(OSError):
+        stream.readline()
+    returned.set()
+    with suppress(HarnessError):
+        program.detach()
+
+
+def _told(program: Program, stop: Stop) -> StopOfTest:
+    shown = [frame for frame in program.stack() if not frame.plumbing]
+    stack = tuple((function_text(frame), place_text(frame)) for frame in shown)
+    frame = stop.frame
+    return StopOfTest(frame.language, frame.function, frame.file, frame.line, program.variables(), stack, stop.note)
+
+
+def _say(stream: TextIOWrapper, answer: Observed) -> None:
+    stream.write(json.dumps(encode(answer)) + "\n")
+    stream.flush()

@@ -1,0 +1,104 @@
+"""A stop of the test's own process, to assert on: a debugger beside it runs to a place, steps, reads and leaves."""
+
+from __future__ import annotations
+
+import json
+import os
+import socket
+import sys
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+from pyharness.debuggee.link.ptracer import allow_ptrace
+from pyharness.model.errors import HarnessError, UsageError, nearest
+from pyharness.model.frozen import frozen
+from pyharness.native.crash_watch import start_unseen
+from pyharness.protocol.codec import decode, encode
+from pyharness.protocol.observed import STEPS, Observed, Step, Wanted
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+    from io import TextIOWrapper
+
+_START = os.path.realpath(os.path.join(__file__, "../../debuggee/start.py"))  # noqa: PTH118
+_NOT_THEIRS = ("LD_PRELOAD", "PYTHONINSPECT")
+"""Variables that are meant for the program, and not for the process beside it."""
+
+
+@frozen
+class TestStop:
+    """Where the test's process stood. It has run on since."""
+
+    __test__ = False
+
+    language: str
+    """``"python"`` or ``"native"``."""
+    function: str
+    file: str | None
+    line: int | None
+    values: dict[str, str]
+    """Arguments and local variables, as the debugger shows them."""
+    stack: tuple[tuple[str, str], ...]
+    """Functions and places of the thread, innermost first."""
+    note: str
+    """Why a step ended elsewhere; empty where it ended as it was sent."""
+    result: Any
+    """What the function has returned."""
+
+
+def stop_at(where: str, function: Callable[[], Any], then: Sequence[str] = ()) -> TestStop:
+    """Run a function to a place, then step; what the debugger saw there. The test fails where it is not reached.
+
+    Args:
+        where: A place, as ``pyharness step --at`` takes it: ``native:rms_norm_cpu``, ``py:FILE:LINE``, ``fx:NODE``.
+        function: What leads there. It runs in this thread, to its end.
+        then: Steps from there: ``"into"``, ``"over"``, ``"out"``.
+
+    """
+    try:
+        return _stop_at(where, function, tuple(map(_step, then)))
+    except HarnessError as error:
+        said = str(error)
+    pytest.fail(said, pytrace=False)
+
+
+def _step(name: str) -> Step:
+    found = next((step for step in STEPS if step == name), None)
+    if found is None:
+        raise UsageError(f"There is no step {name!r}.", nearest(name, STEPS) or f"It is one of {', '.join(STEPS)}.")
+    return found
+
+
+def _stop_at(where: str, function: Callable[[], Any], steps: tuple[Step, ...]) -> TestStop:
+    ours, theirs = socket.socketpair()
+    with ours:
+        with theirs:
+            theirs.set_inheritable(True)
+            environment = {name: value for name, value in os.environ.items() if name not in _NOT_THEIRS}
+            words = [sys.executable, "-I", _START, "observes", str(theirs.fileno())]
+            allow_ptrace(start_unseen(words, environment))
+        with ours.makefile("rw", encoding="utf-8") as stream:
+            _say(stream, json.dumps(encode(Wanted(os.getpid(), where, steps))))
+            _heard(stream)
+            result = function()
+            _say(stream, "")
+            stop = _heard(stream).stop
+    if stop is None:
+        raise HarnessError(f"The debugger has left before it came to {where}.")
+    return TestStop(**vars(stop), result=result)
+
+
+def _say(stream: TextIOWrapper, line: str) -> None:
+    stream.write(f"{line}\n")
+    stream.flush()
+
+
+def _heard(stream: TextIOWrapper) -> Observed:
+    line = stream.readline()
+    if not line:
+        raise HarnessError("The debugger has ended.", "`pyharness doctor` says what debugging needs.")
+    answer = decode(Observed, json.loads(line), "what a debugger has seen")
+    if answer.refused:
+        raise HarnessError(answer.refused.message, answer.refused.remedy)
+    return answer

@@ -1,0 +1,46 @@
+"""Tests whose own process is stopped: the library of C functions lies beside them."""
+
+import ctypes
+from pathlib import Path
+
+library = ctypes.CDLL(str(Path(__file__).with_name("native.so")))
+
+
+def calls(count):
+    result = library.scaled(count, ctypes.c_double(2.5))
+    return result  # noqa: RET504  (a line to come back to)
+
+
+def test_the_values_of_a_kernel(ph_step):
+    stop = ph_step("native:scaled", lambda: calls(3))
+    assert (stop.language, stop.function, stop.line) == ("native", "scaled", 2)
+    assert (stop.values["count"], stop.values["by"]) == ("3", "2.5")
+    assert [function for function, _place in stop.stack][:2] == ["scaled", "calls"]
+    assert stop.result == 7
+
+
+def test_steps(ph_step):
+    stop = ph_step("native:scaled", lambda: calls(4), ["over"])
+    assert (stop.line, stop.values["product"]) == (3, "10")
+    stop = ph_step("native:scaled", lambda: calls(4), ["out"])
+    assert (stop.language, stop.function, stop.line) == ("python", "calls", 11)
+
+
+def test_a_line_of_python(ph_step):
+    assert ph_step(f"py:{__file__}:10", lambda: calls(5)).values["count"] == "5"
+
+
+def test_an_unknown_place(ph_step):
+    ph_step("native:scalde", lambda: calls(5))
+
+
+def test_a_place_that_is_not_reached(ph_step):
+    ph_step("native:scaled", lambda: 5)
+
+
+def test_an_unknown_step(ph_step):
+    ph_step("native:scaled", lambda: calls(5), ["ovr"])
+
+
+def test_what_raises(ph_step):
+    ph_step("native:scaled", lambda: 1 / 0)

@@ -1,0 +1,36 @@
+"""``ph_step``: a stop of the test's own process, which a debugger beside it has seen."""
+
+import re
+import subprocess
+import sys
+import time
+
+from kit.builds import library
+from kit.command import environment_of
+from kit.paths import PROGRAMS
+from kit.processes import carrying
+
+SUITE = PROGRAMS / "suite_of_stops.py"
+
+
+def test_a_test_looks_at_its_own_kernel(tmp_path):
+    (tmp_path / "test_stops.py").write_text(SUITE.read_text())
+    (tmp_path / "native.so").write_bytes(library(PROGRAMS / "scaled.cpp", "-O0").read_bytes())
+    command = [sys.executable, "-m", "pytest", "-p", "no:cacheprovider", "--pyharness", "test_stops.py"]
+    environment = {**environment_of(tmp_path / "state"), "COLUMNS": "200"}
+    done = subprocess.run(
+        command, cwd=tmp_path, env=environment, capture_output=True, text=True, check=False, timeout=120
+    )
+    failed = dict(re.findall(r"FAILED test_stops.py::(\w+) - (?:Failed: )?(.*)", done.stdout))
+    assert failed == {
+        "test_an_unknown_place": "No loaded native code has native:scalde.",
+        "test_a_place_that_is_not_reached": "What was run has returned, and did not come to native:scaled.",
+        "test_an_unknown_step": "There is no step 'ovr'.",
+        "test_what_raises": "ZeroDivisionError: division by zero",
+    }, done.stdout
+    assert "Did you mean scaled?" in done.stdout
+    assert "3 passed" in done.stdout
+    end = time.monotonic() + 5
+    home = f"PYHARNESS_HOME={environment['PYHARNESS_HOME']}"
+    while left := list(carrying(home)):
+        assert time.monotonic() < end, left
