@@ -12,9 +12,11 @@ import pytest
 
 from kit.builds import library
 from kit.command import PYHARNESS, Command, environment_of
+from kit.interpreters import interpreters
 from kit.paths import PROGRAMS
 from kit.rotation import always
 
+BLOCKS = PROGRAMS / "blocks.cpp"
 SOURCE, SCRIPT = PROGRAMS / "planted_errors.cpp", PROGRAMS / "planted_errors.py"
 KINDS = {"asan": "address", "ubsan": "undefined", "tsan": "thread"}
 RUNS_ON = ("ubsan", "tsan")
@@ -178,6 +180,43 @@ def test_an_error_is_a_failed_test(tmp_path, name, error):
     assert "1 failed, 2 passed" in done.stdout
     assert "FAILED test_native.py::test_error - failed: " in done.stdout
     assert re.search(r"the storage of weight float32 \[4, 16\]", done.stdout), done.stdout
+
+
+LEAVES_NO_TENSOR = """import ctypes
+
+native = ctypes.CDLL("./native.so")
+native.made.restype = ctypes.c_void_p
+
+
+def make(size):
+    return native.made(size)  # @make
+
+
+def main():
+    block = make(5)
+    native.added(ctypes.c_void_p(block), 5)
+
+
+main()
+"""
+
+
+@pytest.mark.rotated(turns=6)
+@pytest.mark.parametrize("version", interpreters())
+def test_a_block_was_made_by_a_function_of_any_python(tmp_path, version):
+    script = tmp_path / "plain.py"
+    script.write_text(LEAVES_NO_TENSOR)
+    (tmp_path / "native.so").write_bytes(library(BLOCKS, "-O0", "-fsanitize=address").read_bytes())
+    command = Command(environment_of(tmp_path / "state"), tmp_path)
+    done = command("run", "--python", interpreters()[version], "--asan", "--report", "out", script.name)
+    assert done.returncode == 1, done.stderr
+    report = json.loads(next((tmp_path / "out").glob("*.json")).read_text())
+    assert report["what"].startswith(
+        "AddressSanitizer: heap-buffer-overflow: reads 4 bytes right behind a block of 20 bytes"
+    )
+    (history,) = report["histories"]
+    python = [(frame["function"], frame["line"]) for frame in history["stack"] if frame["language"] == "python"]
+    assert python[:3] == [("make", 8), ("main", 12), ("<module>", 16)]
 
 
 @always

@@ -14,6 +14,8 @@ if TYPE_CHECKING:
     from pyharness.reading.python.values import Values
 
 MAX_FRAMES = 20_000
+_SHIM = "<shim>"
+"""The file of the code that 3.12 and newer run where C calls Python."""
 _OWNED_BY_GENERATOR, _OWNED_BY_INTERPRETER = 1, 3
 
 
@@ -155,15 +157,18 @@ class Frames:
             if self.values.type_of(address)[1][0] != "code":
                 return None
             code = self.codes.at(address)
-            if not code.table:
+            if not code.table or code.file == _SHIM:
                 return None
-            offset = instruction - (address + self.layout["code.code"]) if "code.code" in self.layout else instruction
-            if self.layout.version == (3, 9):
-                offset = instruction
-            line = self.codes.line(address, offset)
+            line = self.codes.line(address, self._offset(address, instruction))
         except UnreadableError:
             return None
         return PythonFrame(code.name, code.file, line, code.first_line, 0, address)
+
+    def _offset(self, code: int, instruction: int) -> int:
+        """A place in a code object in bytes: 3.9 counts these, 3.10 instructions; since then it is an address."""
+        if self.layout.version <= (3, 10):
+            return instruction * (2 if self.layout.version == (3, 10) else 1)
+        return instruction - (code + self.layout["code.code"])
 
     def _frame_object(self, node: int) -> PythonFrame:
         """Up to 3.10 the frame is an object, which has a line of its own while it is traced.
