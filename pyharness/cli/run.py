@@ -23,7 +23,13 @@ from pyharness.host.state import state_dir
 from pyharness.model.errors import UsageError
 from pyharness.model.text.visible import in_one_line
 from pyharness.protocol.store import VARIABLE
-from pyharness.reading.sanitized.runtimes import SANITIZERS, environment_for, keep_addresses, python_path_of
+from pyharness.reading.sanitized.runtimes import (
+    SANITIZERS,
+    check_start,
+    environment_for,
+    keep_addresses,
+    python_path_of,
+)
 
 if TYPE_CHECKING:
     from pyharness.host.handles import Handle
@@ -153,6 +159,7 @@ def command(
         script = "." if words[0] == "-m" else words[0]
         os.environ |= environment_for(sanitizer, runtime, script, python_path_of(interpreter), os.environ)
         keep_addresses(sanitizer)
+        check_start(interpreter, os.environ)
     sys.stdout.flush()
     os.environ[HARNESS_PYTHON] = sys.executable
     if store:

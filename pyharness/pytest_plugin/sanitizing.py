@@ -33,10 +33,11 @@ def begin_sanitized(name: str, runtime: str | None, root: Path) -> None:
 
 
 def _begin_again(name: str, runtime: str | None, root: Path) -> NoReturn:
-    from pyharness.reading.sanitized.runtimes import environment_for, keep_addresses
+    from pyharness.reading.sanitized.runtimes import check_start, environment_for, keep_addresses
 
     found = environment_for(name, runtime, str(root / "tests"), sys.path, os.environ, "--pyharness-runtime")
     keep_addresses(name)
+    check_start(sys.executable, {**os.environ, **found})
     if name == "tsan":
         found["TSAN_OPTIONS"] += ":exitcode=0"  # pytest's own says that tests have failed
     sys.stdout.flush()

@@ -227,12 +227,14 @@ def test_a_block_was_made_by_a_function_of_any_python(tmp_path, version):
         (["--asan", "--nan", "a.py"], "--nan and --asan both report the program's end."),
         (["--runtime", "x.so", "a.py"], "--runtime is for a sanitizer, and none is named."),
         (["--asan", "--runtime", "x.so", "a.py"], "There is no file x.so."),
+        (["--asan", "--runtime", "ends.so", "a.py"], "ends.so this Python ends before its first line, with 7."),
         (["--tsan", "a.py"], "No extension of this program was built with -fsanitize=thread"),
     ],
 )
 def test_what_cannot_be(tmp_path, words, message):
     (tmp_path / "a.py").write_text("print('ran')\n")
     (tmp_path / "native.so").write_bytes(built("asan").read_bytes())
+    (tmp_path / "ends.so").write_bytes(library(PROGRAMS / "ends_at_once.cpp").read_bytes())
     done = Command(environment_of(tmp_path / "state"), tmp_path)("run", *words)
     assert done.returncode == 2, done.stderr
     assert message in done.stderr

@@ -122,6 +122,23 @@ def keep_addresses(name: str) -> None:
         library.personality(library.personality(0xFFFFFFFF) | _ADDR_NO_RANDOMIZE)  # refused in some containers
 
 
+def check_start(interpreter: str, environment: Mapping[str, str]) -> None:
+    """``HarnessError`` where a Python with a runtime ends before its first line."""
+    asked = [interpreter, "-I", "-S", "-c", ""]
+    try:
+        done = subprocess.run(asked, capture_output=True, check=False, timeout=_TIMEOUT, env=dict(environment))
+    except (OSError, subprocess.TimeoutExpired):
+        return  # the program itself will say
+    if done.returncode:
+        runtime = environment["LD_PRELOAD"].split(":")[1]
+        said = done.stderr.decode(errors="replace").strip().splitlines()[:1]
+        ends = f"by signal {-done.returncode}" if done.returncode < 0 else f"with {done.returncode}"
+        raise UsageError(
+            f"With {runtime} this Python ends before its first line, {ends}{': ' if said else '.'}{' '.join(said)}",
+            "Another compiler's runtime may do: those of GCC 12 were tried, and Clang 14's for addresses.",
+        )
+
+
 def _runtime(sanitizer: Sanitizer, script: str, python_path: Iterable[str], option: str) -> str:
     own = [Path(script).resolve().parent, Path.cwd(), _jit_folder()]
     others = [Path(folder) for folder in python_path if Path(folder) not in own]
