@@ -10,6 +10,7 @@ import sys
 
 import pytest
 
+from kit import needs
 from kit.command import PYHARNESS
 from kit.marks import line_of
 from kit.paths import PROGRAMS
@@ -35,8 +36,8 @@ def run(tmp_path, monkeypatch):
     monkeypatch.setenv("PYHARNESS_HOME", str(tmp_path / "state"))
     monkeypatch.setenv("OMP_NUM_THREADS", "1")
 
-    def finish(*words, options=(), **variables):
-        command = [*PYHARNESS, "run", "--report", str(tmp_path / "out"), *options, str(SCRIPT), *words]
+    def finish(*words, options=(), before=(), **variables):
+        command = [*before, *PYHARNESS, "run", "--report", str(tmp_path / "out"), *options, str(SCRIPT), *words]
         environment = {**os.environ, **variables}
         return subprocess.run(command, capture_output=True, text=True, check=False, timeout=120, env=environment)
 
@@ -85,6 +86,14 @@ def test_values_are_in_it(run, reports, tmp_path):
     text = next((tmp_path / "out").glob("*.txt")).read_text()
     assert "scale = Tensor float32 [3] cpu [3.0, 3.0, 3.0]" in text
     assert "[autograd: " in text
+
+
+def test_a_container_without_the_right_to_trace_others(run, reports):
+    """As Docker starts one: a process may let another one of its user read it all the same."""
+    before = needs.surroundings(["setpriv", "--bounding-set=-sys_ptrace", "--inh-caps=-sys_ptrace"], "no setpriv here")
+    run("backward", before=before)
+    (report,) = reports("crash")
+    assert dict(users_frame(report)["variables"])["scale"] == "Tensor float32 [3] cpu [3.0, 3.0, 3.0]"
 
 
 def test_faulthandler_says_its_own_once(run, reports):
