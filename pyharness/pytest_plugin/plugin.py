@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Generator, Iterator
+    from collections.abc import Callable, Generator
 
     from pyharness.model.results.trace import Trace
     from pyharness.model.results.verdict import Verdict
@@ -70,13 +70,20 @@ def pytest_configure(config: pytest.Config) -> None:
         begin_worker(config)
 
 
-@pytest.fixture
-def ph_nan() -> Iterator[None]:
-    """The test fails where the first NaN or infinity is made, with its line, module and node."""
+@pytest.hookimpl(wrapper=True)
+def pytest_pyfunc_call(pyfuncitem: pytest.Function) -> Generator[None, object, object]:
+    """Look for bad values where a test asks by ``ph_nan``: around its call, so that it fails once."""
+    if "ph_nan" not in pyfuncitem.fixturenames:
+        return (yield)
     import pyharness
 
     with pyharness.find_nan():
-        yield
+        return (yield)
+
+
+@pytest.fixture
+def ph_nan() -> None:
+    """The test fails where the first NaN or infinity is made, with its line, module and node."""
 
 
 @pytest.fixture
