@@ -117,7 +117,7 @@ def test_a_test_that_gives_up_root():
     with tempfile.TemporaryDirectory() as folder:  # all may look into it
         Path(folder).chmod(0o755)
         done = without_junit(Path(folder), gives_up + "def test_fails(): assert 0\n")
-    assert "1 failed, 1 passed" in done.stdout, done.stdout + done.stderr
+    assert "FAILED test_theirs.py::test_fails - assert 0" in done.stdout, done.stdout + done.stderr
     assert "INTERNALERROR" not in done.stdout + done.stderr
 
 
