@@ -140,7 +140,7 @@ INCLUDES = {
     "trap": set(),
     "guard": set(),
     "xstate": set(),
-    "sanitized": set(),
+    "sanitized": {"guard"},
     "ops": set(),
 }
 """Folder of csrc → the other folders whose headers it may include; all may include csrc's own and the installed one."""

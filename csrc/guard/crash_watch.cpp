@@ -3,10 +3,10 @@
 // names would wait for its own locks, where it is its report that is told.
 #include <csrc/guard/crash_watch.h>
 
+#include <csrc/guard/dynamic_loader.h>
 #include <csrc/guard/previous_action.h>
 #include <csrc/guard/system_call.h>
 
-#include <dlfcn.h>
 #include <sched.h>
 #include <signal.h>
 #include <sys/mman.h>

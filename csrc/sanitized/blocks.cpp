@@ -7,7 +7,8 @@
 // pointers, and the sanitizer's own stack of a block ends there.
 #include <csrc/sanitized/blocks.h>
 
-#include <dlfcn.h>
+#include <csrc/guard/dynamic_loader.h>
+
 #include <sys/mman.h>
 
 #include <atomic>

@@ -5,7 +5,9 @@
 //
 // By the order of LD_PRELOAD these come before libgomp's own. Where there is no
 // ThreadSanitizer they only pass on.
-#include <dlfcn.h>
+
+#include <csrc/guard/dynamic_loader.h>
+
 #include <link.h>
 
 #include <atomic>

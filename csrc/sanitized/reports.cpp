@@ -6,11 +6,11 @@
 // sanitizer/common_interface_defs.h; ubsan_monitor.h and tsan_debugging.cpp of
 // LLVM's compiler-rt, which GCC's libsanitizer is a copy of. What a runtime
 // lacks is null.
+#include <csrc/guard/dynamic_loader.h>
 #include <csrc/sanitized/blocks.h>
 #include <csrc/sanitized/report.h>
 #include <csrc/sanitized/threads.h>
 
-#include <dlfcn.h>
 #include <fcntl.h>
 #include <sys/mman.h>
 #include <sys/syscall.h>
@@ -402,7 +402,8 @@ __attribute__((visibility("default"))) bool pyharness_sanitized_begin(
       ours::runtime<Callback>("__asan_set_error_report_callback");
   ours::watch_python(*layout, this_state);
   ours::watch_blocks();
-  const int low = memfd_create("pyharness-sanitizer", MFD_CLOEXEC);
+  const int low = static_cast<int>(
+      syscall(SYS_memfd_create, "pyharness-sanitizer", MFD_CLOEXEC));
   ours::output = fcntl(low, F_DUPFD_CLOEXEC, ours::kHighDescriptor);
   if (ours::output == -1) { // a limit
     ours::output = low;

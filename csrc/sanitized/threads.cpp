@@ -3,9 +3,9 @@
 // has.
 #include <csrc/sanitized/threads.h>
 
+#include <csrc/guard/dynamic_loader.h>
 #include <csrc/sanitized/call_stacks.h>
 
-#include <dlfcn.h>
 #include <pthread.h>
 #include <sys/syscall.h>
 #include <unistd.h>

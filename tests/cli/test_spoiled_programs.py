@@ -58,7 +58,7 @@ def spoiled(request, tmp_path):
     return path
 
 
-@pytest.mark.rotated
+@pytest.mark.always
 def test_it_stops(pyharness, spoiled):
     done = pyharness("step", spoiled, "--at", f"py:{spoiled}:{_LINE} if i == 2", "--print", "a", "--print", "i")
     assert (done.returncode, done.stderr) == (0, ""), done.stderr

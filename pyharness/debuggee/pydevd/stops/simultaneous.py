@@ -73,10 +73,10 @@ class Stops:
 
         Another may have stopped meanwhile: then pydevd holds this one right behind, which is not to be asked again.
         """
+        line = frame.f_code, frame.f_lineno
+        holds = bool(self._condition(info, breakpoint_, frame))  # which puts back modules that the program threw out
         from _pydevd_bundle.pydevd_constants import STATE_SUSPEND
 
-        line = frame.f_code, frame.f_lineno
-        holds = bool(self._condition(info, breakpoint_, frame))
         if not holds and info.pydev_state == STATE_SUSPEND:
             self._asked[info] = line
         return holds  # nothing on the way from here to where pydevd looks has another thread run
