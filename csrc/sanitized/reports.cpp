@@ -216,41 +216,51 @@ void on_address_error(const char* said) {
   ends_by_error = true;
 }
 
-void take_race(void* found, int accesses, int places, int threads) {
-  using Access =
-      int (*)(void*, size_t, int*, void**, int*, int*, int*, void**, size_t);
-  using Place = int (*)(
-      void*,
-      size_t,
-      const char**,
-      void**,
-      size_t*,
-      size_t*,
-      int*,
-      int*,
-      int*,
-      void**,
-      size_t);
-  using Thread = int (*)(
-      void*, size_t, int*, int*, int*, const char**, int*, void**, size_t);
-  int thread = 0;
-  int ignored = 0;
-  for (int i = 0; i < accesses; ++i) {
+using Access =
+    int (*)(void*, size_t, int*, void**, int*, int*, int*, void**, size_t);
+using Place = int (*)(
+    void*,
+    size_t,
+    const char**,
+    void**,
+    size_t*,
+    size_t*,
+    int*,
+    int*,
+    int*,
+    void**,
+    size_t);
+using Thread = int (*)(
+    void*,
+    size_t,
+    int*,
+    int*,
+    int*,
+    const char**,
+    int*,
+    void**,
+    size_t);
+
+// The first access is that of this thread, which stands at it.
+void take_accesses(void* found, int count) {
+  const auto get = runtime<Access>("__tsan_get_report_mop");
+  for (int i = 0; i < count; ++i) {
     CallStack stack;
     void* address = nullptr;
+    int thread = 0;
     int size = 0;
     int is_write = 0;
-    runtime<Access>("__tsan_get_report_mop")(
-        found,
+    int is_atomic = 0;
+    get(found,
         static_cast<size_t>(i),
         &thread,
         &address,
         &size,
         &is_write,
-        &ignored,
+        &is_atomic,
         native_of(stack),
         kNativeFrames);
-    if (i == 0) { // where this thread stands
+    if (i == 0) {
       report.address = reinterpret_cast<uint64_t>(address);
       report.size = static_cast<uint64_t>(size);
       report.is_write = is_write != 0 ? 1 : 0;
@@ -261,48 +271,62 @@ void take_race(void* found, int accesses, int places, int threads) {
     trace.is_write = is_write != 0 ? 1 : 0;
     trace.stack = stack;
   }
-  for (int i = 0; i < places && report.region == 0; ++i) {
-    CallStack stack;
-    const char* kind = "";
-    void* address = nullptr;
-    size_t start = 0;
-    size_t size = 0;
-    runtime<Place>("__tsan_get_report_loc")(
-        found,
-        static_cast<size_t>(i),
-        &kind,
-        &address,
-        &start,
-        &size,
-        &thread,
-        &ignored,
-        &ignored,
-        native_of(stack),
-        kNativeFrames);
-    copy(report.region_kind, sizeof report.region_kind, kind);
-    report.region = start;
-    report.region_size = size;
-    count_native(stack);
-    if (stack.native_count != 0) {
-      add_trace(kMade).stack = stack;
-    }
+}
+
+// The block that was accessed, with the stack that allocated it.
+void take_place(void* found) {
+  CallStack stack;
+  const char* kind = "";
+  void* address = nullptr;
+  size_t start = 0;
+  size_t size = 0;
+  int thread = 0;
+  int descriptor = 0;
+  int suppressable = 0;
+  runtime<Place>("__tsan_get_report_loc")(
+      found,
+      0,
+      &kind,
+      &address,
+      &start,
+      &size,
+      &thread,
+      &descriptor,
+      &suppressable,
+      native_of(stack),
+      kNativeFrames);
+  copy(report.region_kind, sizeof report.region_kind, kind);
+  report.region = start;
+  report.region_size = size;
+  count_native(stack);
+  if (stack.native_count != 0) {
+    add_trace(kMade).stack = stack;
   }
-  for (int i = 0; i < threads; ++i) {
+  if (start != 0) {
+    take_block(block_at(start));
+  }
+}
+
+void take_threads(void* found, int count) {
+  const auto get = runtime<Thread>("__tsan_get_report_thread");
+  for (int i = 0; i < count; ++i) {
     CallStack stack;
-    int kernels = 0;
     const char* name = nullptr;
-    runtime<Thread>("__tsan_get_report_thread")(
-        found,
+    int thread = 0;
+    int kernels = 0;
+    int is_running = 0;
+    int parent = 0;
+    get(found,
         static_cast<size_t>(i),
         &thread,
         &kernels,
-        &ignored,
+        &is_running,
         &name,
-        &ignored,
+        &parent,
         native_of(stack),
         kNativeFrames);
     count_native(stack);
-    if (stack.native_count != 0) {
+    if (stack.native_count != 0) { // the main thread was started by nobody
       Trace& trace = add_trace(kStarted);
       trace.thread = static_cast<uint64_t>(kernels);
       trace.stack = stack;
@@ -377,10 +401,11 @@ __attribute__((visibility("default"))) void __tsan_on_report(void* found) {
       &slept,
       1);
   ours::take_output();
-  ours::take_race(found, accesses, places, threads);
-  if (report.region != 0) {
-    ours::take_block(ours::block_at(report.region));
+  ours::take_accesses(found, accesses);
+  if (places > 0) {
+    ours::take_place(found);
   }
+  ours::take_threads(found, threads);
   ours::say();
 }
 
