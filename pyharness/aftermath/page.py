@@ -12,7 +12,7 @@ from pyharness.report.single_page import single_page
 
 if TYPE_CHECKING:
     from pyharness.model.frames import Frame
-    from pyharness.model.results.aftermath import Aftermath
+    from pyharness.model.results.aftermath import Aftermath, History
     from pyharness.model.threads import ThreadStack
 
 _SCRIPTS = (
@@ -41,6 +41,7 @@ def page(found: Aftermath) -> str:
 
 
 def _data(found: Aftermath) -> dict[str, Any]:
+    about, others = found.threads[:1], found.threads[1:]
     facts = (f"at {found.time} on {found.host}", f"as: {' '.join(found.command)}", found.note)
     return {
         "program": found.name,
@@ -48,7 +49,7 @@ def _data(found: Aftermath) -> dict[str, Any]:
         "what": found.what,
         "traceback": found.traceback,
         "facts": [fact for fact in facts if fact],
-        "threads": [_thread(thread) for thread in found.threads],
+        "threads": [*map(_thread, about), *map(_history, found.histories), *map(_thread, others)],
     }
 
 
@@ -58,6 +59,11 @@ def _thread(thread: ThreadStack) -> dict[str, Any]:
         "note": thread.note,
         "frames": [_frame(frame) for frame in thread.frames],
     }
+
+
+def _history(history: History) -> dict[str, Any]:
+    """A stack of before, shown as a thread's."""
+    return {"title": history.title, "note": "", "frames": [_frame(frame) for frame in history.frames]}
 
 
 def _frame(frame: Frame) -> dict[str, Any]:

@@ -131,6 +131,8 @@ def test_an_error_is_told_with_its_line_and_its_tensor(run, tmp_path, error):
     assert f"{SOURCE.name}:{line}" in done.stderr
     assert (done.stdout == "began\nwent on\n") == (name in RUNS_ON), done.stderr
     assert done.returncode == {"asan": 1, "ubsan": 0, "tsan": 66}[name]
+    page = file.with_suffix(".html").read_text()
+    assert all(history["title"] in page for history in report["histories"])
     titles = [history["title"] for history in report["histories"]]
     assert sorted(titles) == sorted(HISTORIES.get(error, titles))
     for history in report["histories"]:
