@@ -47,7 +47,7 @@ def _data(found: Aftermath) -> dict[str, Any]:
         "program": found.name,
         "summary": title(found),
         "what": found.what,
-        "traceback": found.traceback,
+        "traceback": "" if found.kind == "sanitizer" else found.traceback,  # a page of addresses: it is in the text
         "facts": [fact for fact in facts if fact],
         "threads": [*map(_thread, about), *map(_history, found.histories), *map(_thread, others)],
     }
