@@ -13,11 +13,13 @@
 
 #include <fcntl.h>
 #include <sys/mman.h>
+#include <sys/resource.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
 #include <algorithm>
 #include <atomic>
+#include <cstdlib>
 #include <cstring>
 #include <iterator>
 
@@ -28,7 +30,8 @@ namespace {
 using Tell = int (*)(const Report*);
 
 constexpr size_t kText = 256 << 10;
-constexpr int kHighDescriptor = 900; // beyond those that programs close
+constexpr rlim_t kHighDescriptor = 900; // beyond those that programs close
+constexpr rlim_t kLast = 8; // those below a limit
 constexpr int kStderr = 2;
 constexpr int kSaidElsewhere = 3; // by pytest, of its tests
 
@@ -45,10 +48,33 @@ Function runtime(const char* name) {
   return reinterpret_cast<Function>(dlsym(RTLD_DEFAULT, name));
 }
 
+// The file that takes what the runtime prints, where programs close nothing and
+// have nothing; none where the user names one.
+void open_output() {
+  for (const char* name : {"ASAN_OPTIONS", "UBSAN_OPTIONS", "TSAN_OPTIONS"}) {
+    const char* options = getenv(name);
+    if (options != nullptr && std::strstr(options, "log_path") != nullptr) {
+      return;
+    }
+  }
+  rlimit limit{};
+  getrlimit(RLIMIT_NOFILE, &limit);
+  const rlim_t wanted = std::min(
+      kHighDescriptor, limit.rlim_cur > kLast ? limit.rlim_cur - kLast : 0);
+  const int low = static_cast<int>(
+      syscall(SYS_memfd_create, "pyharness-sanitizer", MFD_CLOEXEC));
+  output = fcntl(low, F_DUPFD_CLOEXEC, static_cast<int>(wanted));
+  if (output == -1) { // those few are taken
+    output = low;
+  } else {
+    close(low);
+  }
+}
+
 // UBSan begins with its first error, and would print on stderr from then on.
 void take_descriptor() {
   const auto set = runtime<void (*)(void*)>("__sanitizer_set_report_fd");
-  if (set != nullptr) {
+  if (set != nullptr && output != -1) {
     set(reinterpret_cast<void*>(static_cast<intptr_t>(output)));
   }
 }
@@ -425,15 +451,10 @@ __attribute__((visibility("default"))) bool pyharness_sanitized_begin(
   const auto set_death = ours::runtime<Death>("__sanitizer_set_death_callback");
   const auto set_callback =
       ours::runtime<Callback>("__asan_set_error_report_callback");
-  ours::watch_python(*layout, this_state);
-  ours::watch_blocks();
-  const int low = static_cast<int>(
-      syscall(SYS_memfd_create, "pyharness-sanitizer", MFD_CLOEXEC));
-  ours::output = fcntl(low, F_DUPFD_CLOEXEC, ours::kHighDescriptor);
-  if (ours::output == -1) { // a limit
-    ours::output = low;
-  } else {
-    close(low);
+  if (ours::tell.load() == nullptr) { // else it has begun
+    ours::watch_python(*layout, this_state);
+    ours::watch_blocks();
+    ours::open_output();
   }
   ours::take_descriptor();
   if (set_death != nullptr) {

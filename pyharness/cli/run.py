@@ -159,7 +159,7 @@ def command(
         script = "." if words[0] == "-m" else words[0]
         os.environ |= environment_for(sanitizer, runtime, script, python_path_of(interpreter), os.environ)
         keep_addresses(sanitizer)
-        check_start(interpreter, os.environ)
+        check_start(sanitizer, interpreter, os.environ)
     sys.stdout.flush()
     os.environ[HARNESS_PYTHON] = sys.executable
     if store:

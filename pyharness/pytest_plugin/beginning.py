@@ -18,7 +18,6 @@ from pyharness.debuggee.entries.reported import Reporter
 from pyharness.host.process_state import has_ended
 from pyharness.model.errors import HarnessError
 from pyharness.protocol.aftermath import Reported, read_now
-from pyharness.pytest_plugin import sanitizing
 from pyharness.pytest_plugin.files import MAIN, Journal, NowFile
 from pyharness.pytest_plugin.lives import Lives
 from pyharness.pytest_plugin.reports import Reports
@@ -89,13 +88,22 @@ def _watch(
     reporter = Reporter(Reported(reports.folder, "pytest", tuple(sys.argv), test="" if alone else now.path))
     try:
         reporter.begin()
-        sanitized = sanitizing.Sanitized.here(reports)
+        sanitized = _sanitized(reports)
     except (HarnessError, OSError) as error:
         raise pytest.UsageError(f"--pyharness: {error}") from None
     watching = Watching(config, reporter, now, journal, seconds, alone, reports)
     config.pluginmanager.register(watching, "pyharness-watching")
     if sanitized is not None:
         config.pluginmanager.register(sanitized, "pyharness-sanitized")
+
+
+def _sanitized(reports: Reports) -> object | None:
+    """The plugin that fails tests for what a sanitizer finds; ``None`` where none is preloaded."""
+    if "LD_PRELOAD" not in os.environ:
+        return None
+    from pyharness.pytest_plugin.sanitizing import Sanitized
+
+    return Sanitized.here(reports)
 
 
 class _Again:

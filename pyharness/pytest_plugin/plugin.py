@@ -52,10 +52,11 @@ def pytest_load_initial_conftests(early_config: pytest.Config) -> Generator[None
     """Begin before output is captured, and before the user's code is imported."""
     if _is_wanted(early_config) and not _is_worker():
         from pyharness.pytest_plugin.beginning import begin
-        from pyharness.pytest_plugin.sanitizing import begin_sanitized
 
         options = early_config.known_args_namespace
         if options.pyharness_sanitizer:
+            from pyharness.pytest_plugin.sanitizing import begin_sanitized
+
             begin_sanitized(options.pyharness_sanitizer, options.pyharness_runtime, early_config.rootpath)
         begin(early_config)
     return (yield)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 import sys
 from typing import TYPE_CHECKING, NoReturn
 
@@ -11,6 +12,7 @@ import pytest
 from pyharness.model.errors import HarnessError
 from pyharness.pytest_plugin.guard import Guard
 from pyharness.pytest_plugin.shown import death_of, section_of
+from pyharness.reading.sanitized.runtimes import SANITIZERS, check_start, environment_for, is_loaded, keep_addresses
 
 if TYPE_CHECKING:
     from collections.abc import Generator
@@ -19,13 +21,13 @@ if TYPE_CHECKING:
     from pyharness.model.results.aftermath import Aftermath
     from pyharness.pytest_plugin.reports import Reports
 
-_VARIABLE = "PYHARNESS_SANITIZER"
-"""Which one this process, and what it starts, has preloaded."""
+_OF_PYTEST = re.compile(r"(^|/)(pytest|py\.test|pytest/__main__\.py)$")
+"""How ``sys.argv`` begins where Python runs pytest, and no program that calls it."""
 
 
 def begin_sanitized(name: str, runtime: str | None, root: Path) -> None:
     """Become the same pytest with a runtime, unless it is here; before the user's code is imported."""
-    if os.environ.get(_VARIABLE) != name:
+    if not is_loaded(name):
         try:
             _begin_again(name, runtime, root)
         except HarnessError as error:
@@ -33,16 +35,19 @@ def begin_sanitized(name: str, runtime: str | None, root: Path) -> None:
 
 
 def _begin_again(name: str, runtime: str | None, root: Path) -> NoReturn:
-    from pyharness.reading.sanitized.runtimes import check_start, environment_for, keep_addresses
-
+    if not _OF_PYTEST.search(sys.argv[0]):
+        raise HarnessError(
+            "A program has called pytest, and all that it did so far would be done twice.",
+            f"Run `python -m pytest --pyharness-sanitizer {name}`, or your program by `pyharness run --{name}`.",
+        )
     found = environment_for(name, runtime, str(root / "tests"), sys.path, os.environ, "--pyharness-runtime")
     keep_addresses(name)
-    check_start(sys.executable, {**os.environ, **found})
+    check_start(name, sys.executable, {**os.environ, **found})
     if name == "tsan":
         found["TSAN_OPTIONS"] += ":exitcode=0"  # pytest's own says that tests have failed
     sys.stdout.flush()
     command = [sys.executable, *sys.orig_argv[1:]]
-    os.execve(sys.executable, command, {**os.environ, **found, _VARIABLE: name})  # noqa: S606  (a list of arguments)
+    os.execve(sys.executable, command, {**os.environ, **found})  # noqa: S606  (a list of arguments)
 
 
 class Sanitized:
@@ -59,7 +64,7 @@ class Sanitized:
     @classmethod
     def here(cls, reports: Reports) -> Sanitized | None:
         """The plugin of this process; ``None`` where no runtime is preloaded."""
-        return cls(reports) if _VARIABLE in os.environ else None
+        return cls(reports) if any(map(is_loaded, SANITIZERS)) else None
 
     @pytest.hookimpl(wrapper=True)
     def pytest_runtest_makereport(self, item: pytest.Item) -> Generator[None, pytest.TestReport, pytest.TestReport]:

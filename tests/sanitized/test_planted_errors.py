@@ -230,15 +230,45 @@ def test_a_block_was_made_by_a_function_of_any_python(tmp_path, version):
         (["--runtime", "x.so", "a.py"], "--runtime is for a sanitizer, and none is named."),
         (["--asan", "--runtime", "x.so", "a.py"], "There is no file x.so."),
         (["--asan", "--runtime", "ends.so", "a.py"], "ends.so this Python ends before its first line, with 7."),
+        (["--asan", "--runtime", "other.so", "a.py"], "other.so is no runtime of -fsanitize=address."),
         (["--tsan", "a.py"], "No extension of this program was built with -fsanitize=thread"),
     ],
 )
 def test_what_cannot_be(tmp_path, words, message):
     (tmp_path / "a.py").write_text("print('ran')\n")
     (tmp_path / "native.so").write_bytes(built("asan").read_bytes())
-    (tmp_path / "ends.so").write_bytes(library(PROGRAMS / "ends_at_once.cpp").read_bytes())
+    for name, source in (("ends", "ends_at_once"), ("other", "scaled")):
+        (tmp_path / f"{name}.so").write_bytes(library(PROGRAMS / f"{source}.cpp").read_bytes())
     done = Command(environment_of(tmp_path / "state"), tmp_path)("run", *words)
     assert done.returncode == 2, done.stderr
     assert message in done.stderr
     assert not done.stdout
     assert "Traceback" not in done.stderr
+
+
+@pytest.mark.rotated_tests(turns=6, number=4)
+def test_a_program_that_calls_pytest_is_not_begun_again(tmp_path):
+    (tmp_path / "native.so").write_bytes(built("asan").read_bytes())
+    (tmp_path / "calls.py").write_text(
+        "import pytest, sys\nprint('begun')\nsys.exit(pytest.main(['--pyharness-sanitizer', 'asan']))\n"
+    )
+    environment = environment_of(tmp_path / "state")
+    command = [PYHARNESS[0], "calls.py"]
+    done = subprocess.run(command, cwd=tmp_path, env=environment, capture_output=True, text=True, check=False)
+    assert done.returncode == pytest.ExitCode.USAGE_ERROR
+    assert done.stdout == "begun\n"
+    assert "A program has called pytest, and all that it did so far would be done twice." in done.stderr
+
+
+@pytest.mark.rotated_tests(turns=6, number=5)
+def test_a_runtime_in_a_folder_with_a_space(tmp_path):
+    """The loader takes a space for the end of a name."""
+    (tmp_path / "my runtimes").mkdir()
+    found = subprocess.check_output(["c++", "-print-file-name=libasan.so"], text=True).strip()
+    copy = tmp_path / "my runtimes" / "copy.so"
+    copy.write_bytes(Path(found).read_bytes())
+    (tmp_path / "native.so").write_bytes(library(BLOCKS, "-O0", "-fsanitize=address").read_bytes())
+    (tmp_path / "plain.py").write_text(LEAVES_NO_TENSOR)
+    done = Command(environment_of(tmp_path / "state"), tmp_path)("run", "--asan", "--runtime", copy, "plain.py")
+    assert done.returncode == 1
+    assert "reads 4 bytes right behind a block of 20 bytes" in done.stderr, done.stderr

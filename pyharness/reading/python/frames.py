@@ -157,7 +157,7 @@ class Frames:
             if self.values.type_of(address)[1][0] != "code":
                 return None
             code = self.codes.at(address)
-            if not code.table or code.file == _SHIM:
+            if code.file == _SHIM or (not code.table and self.layout.version > (3, 10)):
                 return None
             line = self.codes.line(address, self._offset(address, instruction))
         except UnreadableError:

@@ -7,14 +7,17 @@ without them; so their runtimes are preloaded. Which one: a library names the ve
 from __future__ import annotations
 
 import ctypes
+import hashlib
 import os
 import re
 import shutil
 import subprocess
+from contextlib import suppress
 from itertools import chain
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from pyharness.host.state import state_dir
 from pyharness.model.errors import HarnessError, UsageError
 from pyharness.model.frozen import frozen
 from pyharness.model.text.source_line import short_path
@@ -33,6 +36,10 @@ _WITHOUT = frozenset(
 """Folders that hold hundreds of libraries, none of them the user's."""
 _ADDR_NO_RANDOMIZE = 0x0040000
 _TIMEOUT = 10
+_ENDS = re.compile(r"[\s:]")
+_ANOTHER = 91
+_ASKS = f"import ctypes, os; hasattr(ctypes.CDLL(None), '{{}}') or os._exit({_ANOTHER})"
+"""Python's code that asks whether a runtime is loaded."""
 
 
 @frozen
@@ -47,6 +54,11 @@ class Sanitizer:
     """The environment variable with its options."""
     defaults: tuple[str, ...]
     """What Python and torch need, each with its reason beside it."""
+
+    @property
+    def mark(self) -> str:
+        """A function that its runtime has, and no other."""
+        return "__ubsan_handle_add_overflow" if self.short == "ubsan" else f"__{self.short}_init"
 
     @property
     def marks(self) -> tuple[bytes, ...]:
@@ -100,9 +112,26 @@ def environment_for(
     if runtime is not None and not Path(runtime).is_file():
         raise UsageError(f"There is no file {runtime}.", f"{option} takes a library such as libasan.so.8.")
     found = [os.path.realpath(runtime)] if runtime else [_runtime(sanitizer, script, python_path, option)]
-    preloaded = [str(_OURS), *found, *_standard_library(), *filter(None, [before.get("LD_PRELOAD")])]
+    ours = [_preloadable(path) for path in (str(_OURS), *found, *_standard_library())]
+    preloaded = [*ours, *filter(None, [before.get("LD_PRELOAD")])]
     options = [*sanitizer.defaults, *filter(None, [before.get(sanitizer.variable)])]
     return {"LD_PRELOAD": ":".join(preloaded), sanitizer.variable: ":".join(options)}
+
+
+def _preloadable(path: str) -> str:
+    """The path, or that of a link to it: the loader takes spaces and colons for the ends of names."""
+    if not _ENDS.search(path):
+        return path
+    folder = state_dir("preloaded")
+    if _ENDS.search(str(folder)):
+        raise UsageError(
+            f"{path} cannot be preloaded: the loader takes its spaces and colons for the ends of names.",
+            "Move it, or set PYHARNESS_HOME to a folder whose path has neither: a link is made there.",
+        )
+    link = folder / f"{hashlib.sha256(path.encode()).hexdigest()[:16]}.so"
+    with suppress(FileExistsError):
+        link.symlink_to(path)
+    return str(link)
 
 
 def python_path_of(interpreter: str) -> tuple[str, ...]:
@@ -115,6 +144,11 @@ def python_path_of(interpreter: str) -> tuple[str, ...]:
     return tuple(line for line in told.splitlines() if Path(line).is_dir())
 
 
+def is_loaded(name: str) -> bool:
+    """Whether the runtime of a sanitizer is in this process."""
+    return hasattr(ctypes.CDLL(None), SANITIZERS[name].mark)
+
+
 def keep_addresses(name: str) -> None:
     """Let the program that this process becomes have its libraries where ThreadSanitizer's shadow is not."""
     if name == "tsan":
@@ -122,15 +156,20 @@ def keep_addresses(name: str) -> None:
         library.personality(library.personality(0xFFFFFFFF) | _ADDR_NO_RANDOMIZE)  # refused in some containers
 
 
-def check_start(interpreter: str, environment: Mapping[str, str]) -> None:
-    """``HarnessError`` where a Python with a runtime ends before its first line."""
-    asked = [interpreter, "-I", "-S", "-c", ""]
+def check_start(name: str, interpreter: str, environment: Mapping[str, str]) -> None:
+    """``HarnessError`` where a Python with a runtime ends before its first line, or the runtime is another one."""
+    asked = [interpreter, "-I", "-S", "-c", _ASKS.format(SANITIZERS[name].mark)]
     try:
         done = subprocess.run(asked, capture_output=True, check=False, timeout=_TIMEOUT, env=dict(environment))
     except (OSError, subprocess.TimeoutExpired):
         return  # the program itself will say
+    runtime = environment["LD_PRELOAD"].split(":")[1]
+    if done.returncode == _ANOTHER:
+        raise UsageError(
+            f"{runtime} is no runtime of -fsanitize={SANITIZERS[name].option}.",
+            f"$(c++ -print-file-name=lib{name}.so) is the one of your compiler.",
+        )
     if done.returncode:
-        runtime = environment["LD_PRELOAD"].split(":")[1]
         said = done.stderr.decode(errors="replace").strip().splitlines()[:1]
         ends = f"by signal {-done.returncode}" if done.returncode < 0 else f"with {done.returncode}"
         raise UsageError(
