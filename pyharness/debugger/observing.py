@@ -16,9 +16,10 @@ from pyharness.debugger.api.attach import attach
 from pyharness.model.errors import HarnessError, UsageError
 from pyharness.model.text.stack_format import function_text, place_text
 from pyharness.protocol.codec import decode, encode
-from pyharness.protocol.observed import Observed, Refused, StopOfTest, Wanted
+from pyharness.protocol.observed import Observed, Refused, Step, StopOfTest, Wanted
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
     from io import TextIOWrapper
 
     from pyharness.debugger.api.program import Program
@@ -29,7 +30,7 @@ if TYPE_CHECKING:
 def main() -> int:
     """Serve one stop."""
     connection = socket.socket(fileno=int(sys.argv[1]))
-    with connection, connection.makefile("rw", encoding="utf-8") as stream, suppress(OSError):  # the test has gone
+    with suppress(OSError), connection, connection.makefile("rw", encoding="utf-8") as stream:  # the test may have gone
         wanted = decode(Wanted, json.loads(stream.readline()), "what a test wants")
         try:
             found = Observed(stop=_stop(wanted, stream))
@@ -45,29 +46,43 @@ def _stop(wanted: Wanted, stream: TextIOWrapper) -> StopOfTest:
         _say(stream, Observed())
         returned = threading.Event()
         threading.Thread(target=_leave, args=(program, stream, returned), daemon=True).start()
-        try:
-            stop = _gone(program, wanted)
-        except HarnessError:
-            if returned.is_set():
-                raise _missed(program, place) from None
-            raise
+        return _told(program, _Way(program, place, returned).gone(wanted.steps))
+
+
+class _Way:
+    """From the place on, step by step; what was run may return meanwhile."""
+
+    def __init__(self, program: Program, place: Breakpoint, returned: threading.Event) -> None:
+        self._program, self._place, self._returned = program, place, returned
+        self._steps = {"into": program.into, "over": program.over, "out": program.out}
+
+    def gone(self, steps: tuple[Step, ...]) -> Stop:
+        """The last stop; ``HarnessError`` where there is none."""
+        stop = self._unless_returned(self._program.resume)
         if stop is None:
-            raise _missed(program, place)
-        return _told(program, stop)
+            raise self._missed()
+        for number, step in enumerate(steps, 1):
+            stop = self._unless_returned(self._steps[step])
+            if stop is None:
+                raise HarnessError(
+                    f"What was run had returned by step {number} of {len(steps)}, {step}.",
+                    f"It did come to {self._place}: take fewer steps from there.",
+                )
+        return stop
 
+    def _unless_returned(self, go: Callable[[], Stop | None]) -> Stop | None:
+        try:
+            return go()
+        except HarnessError:
+            if self._returned.is_set():
+                return None
+            raise
 
-def _missed(program: Program, place: Breakpoint) -> HarnessError:
-    why = program.missed(place)
-    if isinstance(why, UsageError):  # nothing has such a place: it names the nearest
-        return why
-    return HarnessError(f"What was run has returned, and did not come to {place}.", why.remedy)
-
-
-def _gone(program: Program, wanted: Wanted) -> Stop | None:
-    stop = program.resume()
-    for step in wanted.steps:
-        stop = {"into": program.into, "over": program.over, "out": program.out}[step]()
-    return stop
+    def _missed(self) -> HarnessError:
+        why = self._program.missed(self._place)
+        if isinstance(why, UsageError):  # nothing has such a place: it names the nearest
+            return why
+        return HarnessError(f"What was run has returned, and did not come to {self._place}.", why.remedy)
 
 
 def _leave(program: Program, stream: TextIOWrapper, returned: threading.Event) -> None:

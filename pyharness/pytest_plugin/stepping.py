@@ -57,6 +57,11 @@ def stop_at(where: str, function: Callable[[], Any], then: Sequence[str] = ()) -
 
     """
     try:
+        if not isinstance(where, str) or isinstance(then, str):
+            raise UsageError(
+                f"ph_step takes a place and a list of steps, not {where!r} and {then!r}.",
+                'For example: ph_step("native:f", lambda: g(x), ["over"])',
+            )
         return _stop_at(where, function, tuple(map(_step, then)))
     except HarnessError as error:
         said = str(error)
@@ -81,7 +86,11 @@ def _stop_at(where: str, function: Callable[[], Any], steps: tuple[Step, ...]) -
         with ours.makefile("rw", encoding="utf-8") as stream:
             _say(stream, json.dumps(encode(Wanted(os.getpid(), where, steps))))
             _heard(stream)
-            result = function()
+            try:
+                result = function()
+            except BaseException:
+                ours.shutdown(socket.SHUT_RDWR)  # a child that the function has forked may have a copy
+                raise
             _say(stream, "")
             stop = _heard(stream).stop
     if stop is None:

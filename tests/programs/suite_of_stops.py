@@ -1,6 +1,9 @@
 """Tests whose own process is stopped: the library of C functions lies beside them."""
 
+import contextlib
 import ctypes
+import os
+import time
 from pathlib import Path
 
 library = ctypes.CDLL(str(Path(__file__).with_name("native.so")))
@@ -23,11 +26,11 @@ def test_steps(ph_step):
     stop = ph_step("native:scaled", lambda: calls(4), ["over"])
     assert (stop.line, stop.values["product"]) == (3, "10")
     stop = ph_step("native:scaled", lambda: calls(4), ["out"])
-    assert (stop.language, stop.function, stop.line) == ("python", "calls", 11)
+    assert (stop.language, stop.function, stop.line) == ("python", "calls", 14)
 
 
 def test_a_line_of_python(ph_step):
-    assert ph_step(f"py:{__file__}:10", lambda: calls(5)).values["count"] == "5"
+    assert ph_step(f"py:{__file__}:13", lambda: calls(5)).values["count"] == "5"
 
 
 def test_an_unknown_place(ph_step):
@@ -42,5 +45,21 @@ def test_an_unknown_step(ph_step):
     ph_step("native:scaled", lambda: calls(5), ["ovr"])
 
 
-def test_what_raises(ph_step):
-    ph_step("native:scaled", lambda: 1 / 0)
+def test_more_steps_than_there_are(ph_step):
+    ph_step("native:scaled", lambda: calls(5), ["out"] * 9)
+
+
+def test_no_list_of_steps(ph_step):
+    ph_step("native:scaled", lambda: calls(5), "over")
+
+
+def test_what_raises_when_it_has_forked(ph_step):
+    def forks():
+        if not os.fork():
+            time.sleep(9)
+            os._exit(0)
+        raise ZeroDivisionError
+
+    with contextlib.suppress(ZeroDivisionError):
+        ph_step("native:scaled", forks)
+    assert ph_step("native:scaled", lambda: calls(3)).result == 7
