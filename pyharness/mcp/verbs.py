@@ -23,8 +23,6 @@ if TYPE_CHECKING:
 
 _PR_SET_PDEATHSIG = 1
 _LIBC = ctypes.CDLL(None)
-_GRACE = 5.0
-"""Seconds that a verb has to end its program, once it was told to."""
 _MOST = 1 << 20
 """Characters of each stream that are kept: the last ones."""
 _PRINTED = 800
@@ -62,17 +60,19 @@ async def run(
         start_new_session=True,
     )
     typed = f"pyharness {' '.join(words)}"
+    service.groups.add(process)
     service.progress(typed)
     try:
         out, err = await asyncio.wait_for(process.communicate(), seconds)
     except asyncio.TimeoutError:
-        await _end(process)
+        await asyncio.to_thread(service.groups.end(process.pid).join)
         raise HarnessError(
             f"`{typed}` took longer than {seconds:g} s, and was ended with its program.", "Give timeout_s more."
         ) from None
     except asyncio.CancelledError:
-        await _end(process)
+        service.groups.end(process.pid)  # and nothing is waited for: whoever cancels may cancel that, too
         raise
+    service.groups.forget(process.pid)
     printed, said = (visible(each.decode(errors="replace")[-_MOST:]).strip("\n") for each in (out, err))
     status = process.returncode or 0
     if status == 2:
@@ -90,14 +90,3 @@ def _with_program(said: str, printed: str) -> str:
     if len(printed) > _PRINTED:
         printed = f"… {printed[-_PRINTED:]}"
     return "\n".join(filter(None, (said, f"the program printed:\n{printed}" if printed else "")))
-
-
-async def _end(process: asyncio.subprocess.Process) -> None:
-    """Tell it to end, as a terminal would: it ends its program, too."""
-    for number in (signal.SIGTERM, signal.SIGKILL):
-        if process.returncode is None:
-            process.send_signal(number)
-            try:
-                await asyncio.wait_for(process.wait(), _GRACE)
-            except asyncio.TimeoutError:
-                continue

@@ -111,6 +111,20 @@ def test_what_runs_is_waited_for_paused_and_given_breakpoints(start, server, tmp
     assert "has ended" in server.error("go", session=session).text
 
 
+def test_a_pause_ends_counted_steps(start, server, tmp_path):
+    session = start(
+        args=[str(tmp_path / "never")], breakpoints=[f"py:{PROGRAM.name}:{line_of('waits', PROGRAM)}"]
+    ).told["session"]
+    server.call("breakpoints", session=session, remove=[1])
+    assert server.call("go", session=session, how="over", count=1000, timeout_s=0.3).told["state"] == "running"
+    assert server.call("breakpoints", session=session, set=[{"where": SHOWN}]).told["breakpoints"]
+    begun = time.monotonic()
+    paused = server.call("go", session=session, how="pause")
+    assert paused.told["state"] == "stopped"
+    assert time.monotonic() - begun < 1
+    assert len(paused.text) < 20000
+
+
 def test_sessions_are_apart(start, server):
     one, other = start(breakpoints=[SHOWN]).told, start(breakpoints=[SHOWN]).told
     server.call("go", session=one["session"])
