@@ -203,6 +203,7 @@ def test_paths_outside_of_the_roots_are_refused(tmp_path):
         ("check", {"what": "nan", "names": ["a:b"]}, "nan takes no names", ""),
         ("graph", {}, "Which program?", "script"),
         ("stack", {"process": "1", "ranks": "all"}, "one of", ""),
+        ("stack", {"core": "served.py"}, "is not a core file", ""),
         ("stack", {"process": "nosuchprocess"}, "nosuchprocess", ""),
         ("doctor", {"process": "nosuchprocess"}, "nosuchprocess", ""),
     ],
