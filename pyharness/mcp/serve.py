@@ -184,4 +184,5 @@ async def _ask_for_roots(context: Context, service: Service) -> None:
         warnings.simplefilter("ignore", MCPDeprecationWarning)
         found = await context.session.list_roots()
     uris = [urlsplit(str(each.uri)) for each in found.roots]
-    service.roots.of_client(unquote(uri.path) for uri in uris if uri.scheme == "file")
+    here = [unquote(uri.path) for uri in uris if uri.scheme == "file" and uri.netloc in {"", "localhost"}]
+    service.roots.of_client(path for path in here if "\0" not in path)

@@ -217,6 +217,27 @@ def test_errors_name_the_remedy(tool, arguments, message, remedy, server):
     assert "Traceback" not in error.text
 
 
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        ({"args": ["a", "\0"]}, "args: No file and no program can be given a NUL character."),
+        ({"cwd": "x\0"}, "cwd: No file"),
+        ({"args": ["x" * 200_000]}, "too long for the kernel"),
+    ],
+    ids=["NUL", "NUL in a folder", "too long"],
+)
+@pytest.mark.parametrize("tool", ["start", "check"])
+def test_what_no_program_can_be_given_is_refused(tool, arguments, message, server):
+    error = server.error(tool, script=PROGRAM.name, **arguments)
+    assert message in error.told["message"]
+
+
+def test_a_root_of_another_host_or_with_a_nul_is_none(tmp_path):
+    roots = ["file://elsewhere/tmp", f"file://{tmp_path}/%00", tmp_path.as_uri()]
+    with served(tmp_path, roots=roots) as client:
+        assert str(tmp_path) in client.error("start", script="/tmp/x.py").text  # noqa: S108
+
+
 def test_output_reports_and_generated_code_are_resources(start, server):
     session = start(breakpoints=[SHOWN]).told["session"]
     listed = server.begin(server.session.list_resources()).result(30).resources
