@@ -26,6 +26,8 @@ _LIBC = ctypes.CDLL(None)
 _MOST = 1 << 20
 """Characters of each stream that are kept: the last ones."""
 _PRINTED = 800
+_LOOKED_AT = 20.0
+"""Seconds that it may take to see where a program is."""
 _HANDLE = re.compile(r"^pyharness: handle .*\n?", re.MULTILINE)
 """What `run` says of how to attach."""
 
@@ -48,7 +50,8 @@ async def run(
 ) -> Answer:
     """Run ``pyharness WORDS`` in ``folder``; ``meanings``: what its exit statuses say.
 
-    ``runs``: what is said on stderr comes first, and of stdout, which is the program's, the end.
+    ``runs``: the process becomes the program. What is said on stderr comes first, and of stdout, which is the
+    program's, the end; where ``seconds`` are over, its stacks are the answer.
     """
     process = await asyncio.create_subprocess_exec(
         *own_command(sys.executable, *words),
@@ -65,9 +68,14 @@ async def run(
     try:
         out, err = await asyncio.wait_for(process.communicate(), seconds)
     except asyncio.TimeoutError:
+        stacks = await _stacks(process.pid) if runs else ""
         await asyncio.to_thread(service.groups.end(process.pid).join)
+        if stacks:
+            meaning = f"it still ran after {seconds:g} s, and was ended; where it was then:"
+            return Answer(f"{meaning}\n{stacks}", VerbTold(command=typed, status=1, meaning=meaning))
         raise HarnessError(
-            f"`{typed}` took longer than {seconds:g} s, and was ended with its program.", "Give timeout_s more."
+            f"`{typed}` took longer than {seconds:g} s, and was ended with its program.",
+            'Give timeout_s more; check with what="crash" says where a program is when that is over.',
         ) from None
     except asyncio.CancelledError:
         service.groups.end(process.pid)  # and nothing is waited for: whoever cancels may cancel that, too
@@ -82,6 +90,25 @@ async def run(
     meaning = meanings.get(status, f"it ended with {status}")
     told = VerbTold(command=typed, status=status, meaning=meaning, text="")
     return Answer(f"{meaning}\n{text}".rstrip(), told)
+
+
+async def _stacks(pid: int) -> str:
+    """Where a program is that has become the process of its verb; empty where that cannot be seen."""
+    process = await asyncio.create_subprocess_exec(
+        *own_command(sys.executable, "stack", "--", str(pid)),
+        stdin=asyncio.subprocess.DEVNULL,
+        stdout=asyncio.subprocess.PIPE,
+        stderr=asyncio.subprocess.DEVNULL,
+        preexec_fn=_dies_with_us,
+    )
+    try:
+        out, _ = await asyncio.wait_for(process.communicate(), _LOOKED_AT)
+    except asyncio.TimeoutError:
+        return ""
+    finally:
+        if process.returncode is None:
+            process.kill()
+    return visible(out.decode(errors="replace")).strip("\n") if process.returncode == 0 else ""
 
 
 def _with_program(said: str, printed: str) -> str:

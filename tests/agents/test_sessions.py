@@ -238,6 +238,13 @@ def test_a_root_of_another_host_or_with_a_nul_is_none(tmp_path):
         assert str(tmp_path) in client.error("start", script="/tmp/x.py").text  # noqa: S108
 
 
+def test_a_check_that_takes_too_long_says_where_the_program_was(server, tmp_path):
+    arguments = {"script": PROGRAM.name, "args": [str(tmp_path / "never")], "timeout_s": 1.2}
+    answer = server.call("check", what="crash", **arguments)
+    assert answer.told["meaning"].startswith("it still ran after 1.2 s, and was ended")
+    assert f"served.py:{line_of('waits', PROGRAM)}" in answer.text
+
+
 def test_output_reports_and_generated_code_are_resources(start, server):
     session = start(breakpoints=[SHOWN]).told["session"]
     listed = server.begin(server.session.list_resources()).result(30).resources
