@@ -29,13 +29,13 @@ def ph_program(argument: str) -> None:
         return
     if not argument:
         raise UsageError("Which script?", "Write ph-program SCRIPT [ARGS].")
-    _check(argument.split()[0])
+    _check(argument.split(maxsplit=1)[0])
     console.run(f"file {interpreter()}")
     gdb.execute(f"set args {argument}")
 
 
 def _check(script: str) -> None:
-    """``UsageError`` where there is no such script; what the shell that runs it makes another word of is the shell's."""
+    """``UsageError`` where there is no such script; a word that a shell makes another one of is the shell's."""
     if script[0] != "-" and not set(script) & _SHELLS:
         check_script(script)
 
