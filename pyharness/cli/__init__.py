@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import errno
 import os
 import signal
 import sys
@@ -14,7 +13,7 @@ from pyharness.cli.grammar.lazy_group import LazyGroup
 from pyharness.cli.grammar.wrong_words import usage_error
 from pyharness.cli.kit.exits import ToldToEnd
 from pyharness.host.exit_status import ExitStatus
-from pyharness.model.errors import HarnessError, UsageError
+from pyharness.model.errors import HarnessError
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -82,20 +81,6 @@ def command() -> None:
     """Debug PyTorch programs that are half Python and half C++."""
 
 
-_NO_MORE_FILES = {
-    errno.EMFILE: "This process may not open as many files as it needs",
-    errno.ENFILE: "The machine opens no more files",
-}
-_MORE_FILES = "`ulimit -n` shows the limit, and `ulimit -n 1024` sets it for this shell."
-
-_MORE_THREADS = "`ulimit -u` shows the limit of threads, `ulimit -v` and `ulimit -d` those of memory."
-_SHORTER = "`getconf ARG_MAX` shows how long they may be together; one argument has at most 131,072 bytes. Pass a file."
-_SHOWN = 60
-"""Characters."""
-_SHORTER_NAME = "A name has at most 255 bytes, a path 4,095."
-_MORE_MEMORY = "`ulimit -v` shows the limit, and `ulimit -v unlimited` lifts it for this shell, where it may be lifted."
-
-
 def main(*, went_over: bool = False) -> None:
     """Entry point of ``pyharness``; ``went_over`` where another environment's handed its command line over."""
     from pyharness.cli.kit import streams
@@ -145,17 +130,9 @@ def _run(arguments: list[str], *, went_over: bool) -> int:
 
 
 def _unforeseen(error: Exception) -> HarnessError:
-    if isinstance(error, OSError) and error.errno in _NO_MORE_FILES:
-        return HarnessError(f"{_NO_MORE_FILES[error.errno]}: {error.strerror}.", _MORE_FILES)
-    if isinstance(error, OSError) and error.errno == errno.ENAMETOOLONG:
-        return UsageError(f"'{str(error.filename)[:_SHOWN]}…' is no file: the name is too long.", _SHORTER_NAME)
-    if isinstance(error, OSError) and error.errno == errno.E2BIG:
-        return HarnessError("The program's arguments or its environment are too long for the kernel.", _SHORTER)
-    if isinstance(error, RuntimeError) and str(error).startswith("can't start new thread"):
-        return HarnessError("This process may not have as many threads, or as much memory, as it needs.", _MORE_THREADS)
-    if isinstance(error, MemoryError) or (isinstance(error, OSError) and error.errno == errno.ENOMEM):
-        return HarnessError("This process may not have as much memory as it needs.", _MORE_MEMORY)
-    return HarnessError(f"{type(error).__name__}: {error}", _BUG)
+    from pyharness.model.system_errors import of_the_system
+
+    return of_the_system(error) or HarnessError(f"{type(error).__name__}: {error}", _BUG)
 
 
 def _failed(error: click.UsageError | HarnessError) -> int:

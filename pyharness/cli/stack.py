@@ -11,6 +11,7 @@ from pyharness.cli.grammar import completers
 from pyharness.cli.grammar.verb import Verb
 from pyharness.cli.kit import output
 from pyharness.cli.kit.options import full_option, json_option
+from pyharness.model.errors import UsageError
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -88,7 +89,12 @@ def _resolve(target: str) -> int | Path:
         return path
     from pyharness.debugger.starting import processes
 
-    pid = processes.find(target)
+    try:
+        pid = processes.find(target)
+    except UsageError as error:
+        if path.suffix == ".py" and path.is_file():
+            error.message = f"{target} is not a core file. {error.message}"
+        raise
     processes.check(pid)
     return pid
 

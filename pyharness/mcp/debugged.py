@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import queue
 import threading
+import time
 from concurrent.futures import Future
 from typing import TYPE_CHECKING, TypeVar
 
@@ -25,6 +26,8 @@ if TYPE_CHECKING:
 T = TypeVar("T")
 _PATIENCE = 10.0
 """Seconds that a session may take to end."""
+_LOOKS = 0.02
+"""Seconds between two looks at how far it is."""
 
 
 class _Nobody:
@@ -47,9 +50,21 @@ class _Session(Session):
     """A session that keeps its last stop."""
 
     stop: Stop | None = None
+    pauses = False
+    """Whether what has the program go on is to end: a step of several ends at its stop, and the next is none."""
+    ends = False
+    """Whether the session is to end: nothing is started any more."""
+
+    def start(self) -> None:
+        """Start the program."""
+        if self.ends:
+            raise HarnessError("The session has ended.")
+        super().start()
 
     def go_by(self, way: Callable[[Debuggee], Stopped | None], request: Request) -> Stop | None:
-        """Go on in some ``way`` to the next stop."""
+        """Go on in some ``way`` to the next stop; ``None`` and no step further where a pause was asked for."""
+        if self.pauses:
+            return None
         self.stop = None
         self.stop = super().go_by(way, request)
         return self.stop
@@ -66,7 +81,6 @@ class Debugged:
         self.session = _Session(plan, self.screen, Lines(_Nobody(), self.screen))
         self.moving: Future[None] | None = None
         """What has the program run, until it has come to its next stop."""
-        self._pauses = False
         self._work: queue.SimpleQueue[Callable[[], None] | None] = queue.SimpleQueue()
         self._thread = threading.Thread(target=self._run, name=f"pyharness-{name}", daemon=True)
         self._thread.start()
@@ -101,13 +115,17 @@ class Debugged:
 
     def ask_anytime(self, work: Callable[[Session], T]) -> Future[tuple[T, str]]:
         """Do something that needs no stop: while the program runs, between two events."""
-        debuggee = self.session.debuggee
         if not self.is_moving:
             return self.ask(work)
-        if debuggee is None or not debuggee.runs:
-            raise HarnessError("The program is starting.", 'Wait for it: go with how="wait".')
+        debuggee = self._started()
         future: Future[tuple[T, str]] = Future()
-        debuggee.meanwhile(lambda: self._fulfil(future, lambda: (work(self.session), self.screen.take())))
+
+        def once() -> None:
+            if not (future.running() or future.done()):
+                self._fulfil(future, lambda: (work(self.session), self.screen.take()))
+
+        debuggee.meanwhile(once)
+        self._work.put(once)  # where it came to its stop before it heard of that
         return future
 
     def require_alive(self) -> None:
@@ -116,6 +134,13 @@ class Debugged:
         if code is not None and self.session.debuggee is None and not self.is_moving:
             raise UsageError(f"The program of {self.name} has ended (exit code {code}).", "start runs it again.")
 
+    def _started(self) -> Debuggee:
+        """The program, which has begun; between two steps of several it runs as little as when it starts."""
+        debuggee = self.session.debuggee
+        if debuggee is None or not debuggee.shell.machine.started:
+            raise HarnessError("The program is starting.", 'Wait for it: go with how="wait".')
+        return debuggee
+
     def _require_still(self) -> None:
         if self.is_moving:
             raise HarnessError(
@@ -123,7 +148,7 @@ class Debugged:
             )
 
     def _move(self, work: Callable[[], None]) -> Future[None]:
-        self._pauses = False
+        self.session.pauses = False
         self.moving = self._do(work)
         return self.moving
 
@@ -146,20 +171,20 @@ class Debugged:
             self.session.lost(error)
             self.screen.take()  # the error says it
             future.set_exception(error)
+        except KeyboardInterrupt:  # it was given up at its start
+            future.set_exception(HarnessError(f"{self.name} has ended."))
         except BaseException as error:  # noqa: BLE001  (whoever waits raises it)
             future.set_exception(error)
 
     # --- from any thread ----------------------------------------------------------------------------------------------
 
     def pause(self) -> None:
-        """Have the program come to a stop wherever it is; again, nothing more."""
-        debuggee = self.session.debuggee
+        """Have the program come to a stop wherever it is, and of several steps do no other; again, nothing more."""
         if not self.is_moving:
             raise UsageError("The program stands.", 'go with how="run" has it run on.')
-        if debuggee is None or not debuggee.runs:
-            raise HarnessError("The program is starting.", 'Wait for it: go with how="wait".')
-        if not self._pauses:
-            self._pauses = True
+        debuggee = self._started()
+        if not self.session.pauses:
+            self.session.pauses = True
             debuggee.interrupt()
 
     def cancel(self) -> None:
@@ -170,22 +195,33 @@ class Debugged:
 
     def end(self, *, detach: bool) -> None:
         """End the program, or leave it running: one that was attached to is left in any case. Waits for that."""
-        debuggee = self.session.debuggee
-        if debuggee is not None:
-            leaves = detach or not debuggee.ours
-            if self.is_moving and debuggee.runs:
-                debuggee.meanwhile(lambda: self._leave(debuggee) if leaves else debuggee.shell.kill())
-            else:
-                self.cancel()
-                self._do(lambda: self._end(leaves=leaves))
+        self.session.ends = self.session.pauses = True
+        self.cancel()
+        self._do(lambda: self._end(detach=detach))  # where it stands
         self._work.put(None)
-        self._thread.join(_PATIENCE)
+        told: set[Debuggee] = set()
+        over = time.monotonic() + _PATIENCE
+        while self._thread.is_alive() and time.monotonic() < over:
+            told |= self._told_to_end(told, detach=detach)
+            self._thread.join(_LOOKS)
         if self.printed:
             self.printed.close()
 
-    def _end(self, *, leaves: bool) -> None:
+    def _told_to_end(self, told: set[Debuggee], *, detach: bool) -> set[Debuggee]:
+        """Tell a program that starts or runs, once; it may be anywhere between its start and its next stop."""
+        starting, debuggee = self.session.starting, self.session.debuggee
+        if starting is not None and starting.runs and not detach and starting not in told:
+            starting.give_up()
+            return {starting}
+        if debuggee is not None and debuggee.runs and self.is_moving and debuggee not in told:
+            leaves = detach or not debuggee.ours
+            debuggee.meanwhile(lambda: self._leave(debuggee) if leaves else debuggee.shell.kill())
+            return {debuggee}
+        return set()
+
+    def _end(self, *, detach: bool) -> None:
         debuggee = self.session.debuggee
-        if leaves and debuggee is not None:
+        if debuggee is not None and (detach or not debuggee.ours):
             self._leave(debuggee)
         else:
             self.session.drop()

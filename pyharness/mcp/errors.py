@@ -11,6 +11,7 @@ from pydantic import ValidationError
 
 from pyharness.mcp.roots import OutsideError
 from pyharness.model.errors import DebuggerLostError, HarnessError, UsageError, nearest
+from pyharness.model.system_errors import of_the_system
 from pyharness.model.text.visible import visible
 
 if TYPE_CHECKING:
@@ -25,7 +26,9 @@ class BugError(HarnessError):
 
 
 def unforeseen(error: Exception) -> HarnessError:
-    """The error for one that nobody has foreseen."""
+    """The error for one that nobody has foreseen: the system's, or a mistake of ours."""
+    if found := of_the_system(error):
+        return found
     if os.environ.get("PYHARNESS_TRACEBACK"):
         traceback.print_exception(error)
     what = "".join(traceback.format_exception_only(error)).strip()
@@ -57,7 +60,7 @@ def _of_arguments(error: ValidationError) -> UsageError:
     if first["type"] == "extra_forbidden":
         tool, known = _taker(error)
         return UsageError(f"{tool} takes no {name!r}.{more}", nearest(name, known) or f"It takes {', '.join(known)}.")
-    return UsageError(f"{name}: {first['msg']}.{more}", _remedy(first))
+    return UsageError(f"{name}: {first['msg'].rstrip('.')}.{more}", _remedy(first))
 
 
 def _remedy(detail: ErrorDetails) -> str:

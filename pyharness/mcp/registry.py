@@ -5,12 +5,13 @@ from __future__ import annotations
 import inspect
 from typing import TYPE_CHECKING, Any, Literal, TypeVar
 
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import BaseModel, ConfigDict, Field, field_validator
+from pydantic_core import PydanticCustomError
 
 from pyharness.model.frozen import frozen
 
 if TYPE_CHECKING:
-    from collections.abc import Awaitable, Callable
+    from collections.abc import Awaitable, Callable, Iterator
 
     from pyharness.mcp.service import Service
 
@@ -18,10 +19,31 @@ Harm = Literal["none", "runs", "ends"]
 """What a call may do to a program: nothing; run it, or code in it; end it."""
 
 
+def _texts(value: object) -> Iterator[str]:
+    """All texts of an argument, however deep."""
+    if isinstance(value, str):
+        yield value
+    elif isinstance(value, dict):
+        for pair in value.items():
+            for each in pair:
+                yield from _texts(each)
+    elif isinstance(value, list):
+        for each in value:
+            yield from _texts(each)
+
+
 class Asked(BaseModel):
     """Arguments of a tool; one that it does not know is an error, and not passed over."""
 
     model_config = ConfigDict(extra="forbid", frozen=True)
+
+    @field_validator("*")
+    @classmethod
+    def _can_be_passed_on(cls, value: object) -> object:
+        """Refuse a text that no file, program or process can be given."""
+        if any("\0" in text for text in _texts(value)):
+            raise PydanticCustomError("nul", "No file and no program can be given a NUL character")
+        return value
 
 
 class Told(BaseModel):

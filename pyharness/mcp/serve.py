@@ -16,6 +16,7 @@ from pydantic import ValidationError
 
 from pyharness import __version__
 from pyharness.mcp import errors, resources
+from pyharness.mcp.ending import leave, told_to_end
 from pyharness.mcp.registry import TOOLS, Answer, Tool
 from pyharness.mcp.roots import Roots
 from pyharness.mcp.service import REPORTS, Service
@@ -36,15 +37,25 @@ hangs, and `start` to stop somewhere and look. Errors name the remedy. What was 
 
 
 def run(roots: Sequence[str]) -> None:
-    """Serve one client on standard input and output, until it leaves."""
-    service = Service(Roots(roots))
-    try:
-        asyncio.run(_serve(service))
-    finally:
-        service.close()
+    """Serve one client on standard input and output, until it leaves or a signal says that this is to end."""
+    asyncio.run(_serve(Service(Roots(roots))))
 
 
 async def _serve(service: Service) -> None:
+    with told_to_end() as told:
+        serving: asyncio.Future[None] = asyncio.ensure_future(_speak(service))
+        either: list[asyncio.Future[Any]] = [serving, told]
+        await asyncio.wait(either, return_when=asyncio.FIRST_COMPLETED)
+        if told.done():
+            serving.cancel()
+        await asyncio.to_thread(service.close)
+        if told.done():
+            leave(told.result())
+        await service.groups.reaped()
+        await serving
+
+
+async def _speak(service: Service) -> None:
     server = _server(service)
     async with stdio_server() as (read, write):
         await server.run(read, write, server.create_initialization_options())
@@ -173,4 +184,5 @@ async def _ask_for_roots(context: Context, service: Service) -> None:
         warnings.simplefilter("ignore", MCPDeprecationWarning)
         found = await context.session.list_roots()
     uris = [urlsplit(str(each.uri)) for each in found.roots]
-    service.roots.of_client(unquote(uri.path) for uri in uris if uri.scheme == "file")
+    here = [unquote(uri.path) for uri in uris if uri.scheme == "file" and uri.netloc in {"", "localhost"}]
+    service.roots.of_client(path for path in here if "\0" not in path)

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import asyncio
+import threading
 from contextlib import suppress
 from contextvars import ContextVar
 from typing import TYPE_CHECKING, TypeVar
 
 from pyharness.mcp import stops
 from pyharness.mcp.debugged import Debugged
+from pyharness.mcp.groups import Groups
 from pyharness.mcp.pages import Pages
 from pyharness.model.errors import UsageError, nearest
 
@@ -30,6 +32,12 @@ REPORTS: ContextVar[Callable[[str], None]] = ContextVar("REPORTS")
 """Who is told, in the call that is handled, what takes a second; from any thread."""
 
 
+def _seen(come: asyncio.Future[None]) -> None:
+    """Look at what has gone wrong where nobody waits any more: else asyncio prints it."""
+    if not come.cancelled():
+        come.exception()
+
+
 class Service:
     """All of it ends with ``close``."""
 
@@ -37,6 +45,7 @@ class Service:
         self.roots = roots
         self.pages = Pages()
         self.sessions: dict[str, Debugged] = {}
+        self.groups = Groups()
         self.reports: list[Path] = []
         """Folders of reports that were written for this client, in private folders of ours."""
         self._count = 0
@@ -70,17 +79,23 @@ class Service:
         self.sessions.pop(name).end(detach=detach)
 
     def close(self) -> None:
-        """End all sessions, and the programs that were started in them."""
-        for name in list(self.sessions):
-            self.end(name, detach=False)
+        """End all sessions and verbs with their programs, all at once: a client waits few seconds for its server."""
+        ending = [threading.Thread(target=self.end, args=(name,), kwargs={"detach": False}) for name in self.sessions]
+        ending.append(threading.Thread(target=self.groups.close))
+        for each in ending:
+            each.start()
+        for each in ending:
+            each.join()
 
     # --- waiting ------------------------------------------------------------------------------------------------------
 
     async def settled(self, debugged: Debugged, moving: Future[None], seconds: float) -> Answer:
         """Wait for the program's next stop, no longer than that, and say where it is; a call that ends ends no wait."""
         debugged.screen.on_progress = REPORTS.get()
+        come = asyncio.wrap_future(moving)
+        come.add_done_callback(_seen)
         with suppress(asyncio.TimeoutError):
-            await asyncio.wait_for(asyncio.shield(asyncio.wrap_future(moving)), seconds)
+            await asyncio.wait_for(asyncio.shield(come), seconds)
         return await stops.answer(debugged)
 
     async def asked(self, debugged: Debugged, work: Callable[[Session], T], *, anytime: bool = False) -> tuple[T, str]:

@@ -23,11 +23,11 @@ if TYPE_CHECKING:
 
 _PR_SET_PDEATHSIG = 1
 _LIBC = ctypes.CDLL(None)
-_GRACE = 5.0
-"""Seconds that a verb has to end its program, once it was told to."""
 _MOST = 1 << 20
 """Characters of each stream that are kept: the last ones."""
 _PRINTED = 800
+_LOOKED_AT = 20.0
+"""Seconds that it may take to see where a program is."""
 _HANDLE = re.compile(r"^pyharness: handle .*\n?", re.MULTILINE)
 """What `run` says of how to attach."""
 
@@ -50,7 +50,8 @@ async def run(
 ) -> Answer:
     """Run ``pyharness WORDS`` in ``folder``; ``meanings``: what its exit statuses say.
 
-    ``runs``: what is said on stderr comes first, and of stdout, which is the program's, the end.
+    ``runs``: the process becomes the program. What is said on stderr comes first, and of stdout, which is the
+    program's, the end; where ``seconds`` are over, its stacks are the answer.
     """
     process = await asyncio.create_subprocess_exec(
         *own_command(sys.executable, *words),
@@ -62,17 +63,24 @@ async def run(
         start_new_session=True,
     )
     typed = f"pyharness {' '.join(words)}"
+    service.groups.add(process)
     service.progress(typed)
     try:
         out, err = await asyncio.wait_for(process.communicate(), seconds)
     except asyncio.TimeoutError:
-        await _end(process)
+        stacks = await _stacks(process.pid) if runs else ""
+        await asyncio.to_thread(service.groups.end(process.pid).join)
+        if stacks:
+            meaning = f"it still ran after {seconds:g} s, and was ended; where it was then:"
+            return Answer(f"{meaning}\n{stacks}", VerbTold(command=typed, status=1, meaning=meaning))
         raise HarnessError(
-            f"`{typed}` took longer than {seconds:g} s, and was ended with its program.", "Give timeout_s more."
+            f"`{typed}` took longer than {seconds:g} s, and was ended with its program.",
+            'Give timeout_s more; check with what="crash" says where a program is when that is over.',
         ) from None
     except asyncio.CancelledError:
-        await _end(process)
+        service.groups.end(process.pid)  # and nothing is waited for: whoever cancels may cancel that, too
         raise
+    service.groups.forget(process.pid)
     printed, said = (visible(each.decode(errors="replace")[-_MOST:]).strip("\n") for each in (out, err))
     status = process.returncode or 0
     if status == 2:
@@ -84,20 +92,28 @@ async def run(
     return Answer(f"{meaning}\n{text}".rstrip(), told)
 
 
+async def _stacks(pid: int) -> str:
+    """Where a program is that has become the process of its verb; empty where that cannot be seen."""
+    process = await asyncio.create_subprocess_exec(
+        *own_command(sys.executable, "stack", "--", str(pid)),
+        stdin=asyncio.subprocess.DEVNULL,
+        stdout=asyncio.subprocess.PIPE,
+        stderr=asyncio.subprocess.DEVNULL,
+        preexec_fn=_dies_with_us,
+    )
+    try:
+        out, _ = await asyncio.wait_for(process.communicate(), _LOOKED_AT)
+    except asyncio.TimeoutError:
+        return ""
+    finally:
+        if process.returncode is None:
+            process.kill()
+    return visible(out.decode(errors="replace")).strip("\n") if process.returncode == 0 else ""
+
+
 def _with_program(said: str, printed: str) -> str:
     """What we say, and the end of what the program printed."""
     said = _HANDLE.sub("", said)
     if len(printed) > _PRINTED:
         printed = f"… {printed[-_PRINTED:]}"
     return "\n".join(filter(None, (said, f"the program printed:\n{printed}" if printed else "")))
-
-
-async def _end(process: asyncio.subprocess.Process) -> None:
-    """Tell it to end, as a terminal would: it ends its program, too."""
-    for number in (signal.SIGTERM, signal.SIGKILL):
-        if process.returncode is None:
-            process.send_signal(number)
-            try:
-                await asyncio.wait_for(process.wait(), _GRACE)
-            except asyncio.TimeoutError:
-                continue

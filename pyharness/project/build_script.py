@@ -28,7 +28,7 @@ case $kind in
   *) echo "usage: $0 [asan|ubsan|tsan]" >&2; exit 2 ;;
 esac
 cd "$(dirname "$0")/.."
-named=${{PYHARNESS_PYTHON:-{python}}}
+{room}named=${{PYHARNESS_PYTHON:-{python}}}
 python=$(command -v "$named") || {{ echo "There is no $named: set PYHARNESS_PYTHON." >&2; exit 1; }}
 case $python in /*) ;; *) python=$PWD/$python ;; esac
 "$python" -c 'import torch' 2>/dev/null ||
@@ -71,6 +71,11 @@ for copy in Path(sys.argv[1]).rglob("*.py"):
             copy.symlink_to(own)
 END
 """
+_ROOM = """case $PWD in *' '*|*"'"*|*'"'*)
+  echo "setuptools cannot build in $PWD: it splits names of compilers at spaces and quotes. Use a path without." >&2
+  exit 1 ;;
+esac
+"""
 _SETUPTOOLS = """
 "$python" setup.py -q egg_info --egg-base "$debug" \\
   build --build-base "$debug" --build-lib "$debug/lib" --build-temp "$debug/temp"
@@ -107,8 +112,19 @@ def text(project: Project, python: str, script: str) -> str:
     ``script`` is the one that calls the op: where torch builds at run time, running it is the build.
     """
     name = re.sub(r"[^\w.-]", "_", project.name)
-    head = _HEAD.format(name=name, folder=FOLDER, folders=_FOLDERS, python=shlex.quote(python))
+    room = _ROOM if project.kind == "setuptools" else ""
+    head = _HEAD.format(room=room, name=name, folder=FOLDER, folders=_FOLDERS, python=shlex.quote(python))
     return head + _body(project, script)
+
+
+def cannot_build(project: Project) -> str:
+    """Why this script cannot build the project where it is, as the script says it; empty where it can."""
+    if project.kind == "setuptools" and set(str(project.root)) & set(" '\""):
+        return (
+            f"setuptools cannot build in {project.root}: it splits names of compilers at spaces and quotes."
+            " Use a path without."
+        )
+    return ""
 
 
 def _body(project: Project, script: str) -> str:

@@ -184,6 +184,8 @@ def _notes(project: Project, op: Op | None, script: str, ours: list[Change]) -> 
     if project.also:
         others = " and ".join(project.also)
         notes.append(f"It is of kind {others} as well; --kind {project.also[0]} builds it that way.")
+    if cannot := build_script.cannot_build(project):
+        notes.append(cannot)
     kept = [one.name for one in ours if one.state == "kept"]
     if kept:
         notes.append(

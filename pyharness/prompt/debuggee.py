@@ -82,7 +82,6 @@ class Debuggee(Listener):
         self._filters = NativeFilters()
         self._watch: NativeWatch | None = None
         self.shell = self._start()
-        self._wait_until_ready()
 
     # --- the start ----------------------------------------------------------------------------------------------------
 
@@ -111,7 +110,8 @@ class Debuggee(Listener):
         stdin, stdout, stderr = map(terminal.stream, (sys.stdin, sys.stdout, sys.stderr))
         return replace(target, stdin=stdin, stdout=stdout, stderr=stderr)
 
-    def _wait_until_ready(self) -> None:
+    def wait_until_ready(self) -> None:
+        """Wait until it stands before its first line; one that does not come there is ended, or left."""
         try:
             self._pump(lambda: self.shell.ready, self.shell.tell_late)
         except BaseException:
@@ -184,6 +184,14 @@ class Debuggee(Listener):
     def meanwhile(self, do: Callable[[], None]) -> None:
         """Do something on the thread that waits for the program, between two events; likewise."""
         self._events.put((_DO, do))
+
+    def give_up(self) -> None:
+        """Have what is waited for end as by a Ctrl-C at the start; likewise."""
+
+        def interrupted() -> None:
+            raise KeyboardInterrupt
+
+        self.meanwhile(interrupted)
 
     # --- what is heard ------------------------------------------------------------------------------------------------
 

@@ -41,6 +41,8 @@ class Session:
         self.lines = lines
         self.terminal = terminal
         self.debuggee: Debuggee | None = None
+        self.starting: Debuggee | None = None
+        """A program on its way to where it stands before its first line."""
         self.points = Points()
         self.displays = Displays()
         self.position: Position | None = None
@@ -210,7 +212,7 @@ class Session:
 
     def start(self) -> None:
         """Start the program, which stands before its first line, with all places set."""
-        self.debuggee = Debuggee(self.plan, self.screen, self.terminal, self.points)
+        self.debuggee = self._started()
         self._began, self.exit_code = True, None
         if self.terminal:
             self.terminal.on_interrupt, self.terminal.on_gone = self.debuggee.interrupt, self.debuggee.gone
@@ -223,6 +225,14 @@ class Session:
             self.debuggee.catch(self.catches)
         self.record.begin()
         self.arrivals.begin()
+
+    def _started(self) -> Debuggee:
+        self.starting = program = Debuggee(self.plan, self.screen, self.terminal, self.points)
+        try:
+            program.wait_until_ready()
+        finally:
+            self.starting = None
+        return program
 
     def go(self, request: Request, begun: Callable[[], None] = lambda: None) -> Stop | None:
         """Run on to the next stop, and show it; ``None`` at the program's end. ``begun`` is for `Debuggee.go`."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from typing import TYPE_CHECKING, Any
 
 import pytest
@@ -13,6 +14,8 @@ from pyharness.pytest_plugin.shown import death_of, location_of
 from pyharness.pytest_plugin.supervisor import Ended
 
 if TYPE_CHECKING:
+    from collections.abc import Iterable
+
     from pyharness.pytest_plugin.collecting import NotAgain
     from pyharness.pytest_plugin.lives import Lives
     from pyharness.pytest_plugin.shown import Death
@@ -31,7 +34,9 @@ class Continuing:
             self._entries.insert(died.behind, died)
         self._reports = lives.reports
         self._not_again = not_again
-        self._done = {name for name in map(_name_of, self._entries) if name}
+        self._done = _done(self._entries)
+        self._stands_in: pytest.Item | None = None
+        """In whose place what is done is told."""
         self._is_told = False
         self._is_silent = False
 
@@ -61,8 +66,14 @@ class Continuing:
         if len(lost) >= _LOST:
             self._give_up(session)
             return
-        told = [item for item in session.items if item.nodeid in done]
-        session.items[:] = [*told[-1:], *(item for item in session.items if item.nodeid not in done)]
+        left, rest = Counter(done), []
+        for item in session.items:
+            if left[item.nodeid]:
+                left[item.nodeid] -= 1
+                self._stands_in = item
+            else:
+                rest.append(item)
+        session.items[:] = [*filter(None, [self._stands_in]), *rest]
 
     @pytest.hookimpl(tryfirst=True)
     def pytest_runtest_protocol(self, item: pytest.Item) -> bool | None:
@@ -71,7 +82,7 @@ class Continuing:
             return None
         self._is_told = True
         self._tell(item.config, item)
-        return True if item.nodeid in self._done else None
+        return True if item is self._stands_in else None
 
     @pytest.hookimpl(tryfirst=True)
     def pytest_sessionfinish(self, session: pytest.Session) -> None:
@@ -149,6 +160,20 @@ class Continuing:
     def _shown(self, died: Died) -> Death:
         found = self._reports.of_process(died.now.name, died.pid)
         return death_of(found, Ended(died.pid, died.code), died.now.name)
+
+
+def _done(entries: Iterable[Any]) -> Counter[str]:
+    """How often each test has come to its end, or has ended its process: one may be collected several times."""
+    ends, names = Counter[str](), set()
+    for entry in entries:
+        name = _name_of(entry)
+        names.add(name)
+        ends[name] += isinstance(entry, Died) or _when(entry) == "teardown"
+    return Counter({name: max(1, ends[name]) for name in names if name})
+
+
+def _when(report: Any) -> str:
+    return str(report["when"] if isinstance(report, dict) else report[2])
 
 
 def _name_of(entry: Any) -> str:

@@ -12,8 +12,8 @@ import signal
 from contextlib import suppress
 from typing import TYPE_CHECKING
 
+from pyharness.host.process_group import Group, end_with
 from pyharness.model.frozen import frozen
-from pyharness.pytest_plugin.group import Group, end_with
 
 if TYPE_CHECKING:
     from collections.abc import Callable

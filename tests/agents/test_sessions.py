@@ -111,6 +111,20 @@ def test_what_runs_is_waited_for_paused_and_given_breakpoints(start, server, tmp
     assert "has ended" in server.error("go", session=session).text
 
 
+def test_a_pause_ends_counted_steps(start, server, tmp_path):
+    session = start(
+        args=[str(tmp_path / "never")], breakpoints=[f"py:{PROGRAM.name}:{line_of('waits', PROGRAM)}"]
+    ).told["session"]
+    server.call("breakpoints", session=session, remove=[1])
+    assert server.call("go", session=session, how="over", count=1000, timeout_s=0.3).told["state"] == "running"
+    assert server.call("breakpoints", session=session, set=[{"where": SHOWN}]).told["breakpoints"]
+    begun = time.monotonic()
+    paused = server.call("go", session=session, how="pause")
+    assert paused.told["state"] == "stopped"
+    assert time.monotonic() - begun < 1
+    assert len(paused.text) < 20000
+
+
 def test_sessions_are_apart(start, server):
     one, other = start(breakpoints=[SHOWN]).told, start(breakpoints=[SHOWN]).told
     server.call("go", session=one["session"])
@@ -191,6 +205,7 @@ def test_paths_outside_of_the_roots_are_refused(tmp_path):
         ("check", {"what": "nan", "names": ["a:b"]}, "nan takes no names", ""),
         ("graph", {}, "Which program?", "script"),
         ("stack", {"process": "1", "ranks": "all"}, "one of", ""),
+        ("stack", {"core": "served.py"}, "is not a core file", ""),
         ("stack", {"process": "nosuchprocess"}, "nosuchprocess", ""),
         ("doctor", {"process": "nosuchprocess"}, "nosuchprocess", ""),
     ],
@@ -202,6 +217,34 @@ def test_errors_name_the_remedy(tool, arguments, message, remedy, server):
     assert remedy in error.text
     assert "bug" not in error.told["code"]
     assert "Traceback" not in error.text
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        ({"args": ["a", "\0"]}, "args: No file and no program can be given a NUL character."),
+        ({"cwd": "x\0"}, "cwd: No file"),
+        ({"args": ["x" * 200_000]}, "too long for the kernel"),
+    ],
+    ids=["NUL", "NUL in a folder", "too long"],
+)
+@pytest.mark.parametrize("tool", ["start", "check"])
+def test_what_no_program_can_be_given_is_refused(tool, arguments, message, server):
+    error = server.error(tool, script=PROGRAM.name, **arguments)
+    assert message in error.told["message"]
+
+
+def test_a_root_of_another_host_or_with_a_nul_is_none(tmp_path):
+    roots = ["file://elsewhere/tmp", f"file://{tmp_path}/%00", tmp_path.as_uri()]
+    with served(tmp_path, roots=roots) as client:
+        assert str(tmp_path) in client.error("start", script="/tmp/x.py").text  # noqa: S108
+
+
+def test_a_check_that_takes_too_long_says_where_the_program_was(server, tmp_path):
+    arguments = {"script": PROGRAM.name, "args": [str(tmp_path / "never")], "timeout_s": 1.2}
+    answer = server.call("check", what="crash", **arguments)
+    assert answer.told["meaning"].startswith("it still ran after 1.2 s, and was ended")
+    assert f"served.py:{line_of('waits', PROGRAM)}" in answer.text
 
 
 def test_output_reports_and_generated_code_are_resources(start, server):

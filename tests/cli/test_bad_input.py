@@ -41,6 +41,7 @@ CASES = {
     "run --python nix ok.py": "no Python interpreter",
     "run --name 7 ok.py": "cannot be a handle",
     "run --lst": "Did you mean --list",
+    "stack ok.py": "ok.py is not a core file. No process of yours has 'ok.py'",
     "trace": "Which script?",
     "trace okay.py": "Did you mean ok.py",
     "trace ok.py --html folder": "is a folder",

@@ -80,6 +80,19 @@ def test_a_pass_that_is_wrong(run):
     assert set(rows[original + 2].strip()) == {"^"}
 
 
+@pytest.mark.parametrize(("verb", "passes"), [("verify", "fails"), ("bisect", "FAIL")])
+@pytest.mark.usefixtures("run")
+def test_a_model_whose_forward_raises_is_told_with_its_line(typed, verb, passes, tmp_path):
+    (tmp_path / "raising.py").write_text(
+        f"{NET}\nclass Raising(Net):\n    def forward(self, x):\n        raise KeyError(7)\n"
+    )
+    (tmp_path / "passes.py").write_text(f"{PASSES}\nFAIL = [fails]\n")
+    done = typed("fx", verb, "raising.py:Raising", f"passes.py:{passes}")
+    line = len((tmp_path / "raising.py").read_text().splitlines())
+    assert done.returncode == 1
+    assert done.stderr.splitlines()[0].endswith(f"Raising raises KeyError: 7 ({tmp_path}/raising.py:{line})")
+
+
 def test_json(run):
     status, out, _ = run("net.py:Net", "passes.py:swapped", "--json")
     first = json.loads(out)["first"]

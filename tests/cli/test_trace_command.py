@@ -212,6 +212,12 @@ def test_a_module_in_another_folder(pyharness, tmp_path):
             1,
             "The folder for pyharness's files cannot be used: No such file or directory",
         ),
+        pytest.param(
+            "import os; os.setgid(65534); os.setuid(65534)",
+            1,
+            "The program ended with exit status 0 and left no trace: os._exit, perhaps, exec, another user",
+            marks=pytest.mark.skipif(os.geteuid() != 0, reason="only root becomes another user"),
+        ),
         ("import os; os._exit(0)", 1, "The program ended with exit status 0 and left no trace: os._exit, perhaps"),
     ],
 )

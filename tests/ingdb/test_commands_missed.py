@@ -44,3 +44,10 @@ def test_a_place_that_is_deleted_leaves_nothing(tmp_path):
     gdb = Gdb(tmp_path, "ph-break native:counted if number > 10", "delete 1", "ph-break", "maint info breakpoints")
     gdb.has("No places.")
     assert "counted" not in gdb.text.rpartition("No places.")[2]
+
+
+def test_a_script_that_is_not_there_is_said_before_gdb_has_a_program(tmp_path):
+    (tmp_path / "script.py").write_text(SCRIPT)
+    gdb = Gdb(tmp_path, "ph-run", program="scirpt.py")
+    gdb.has("There is no script 'scirpt.py'.", "Did you mean script.py?")
+    assert "Traceback" not in gdb.text

@@ -35,7 +35,7 @@ class Answer:
 class McpClient:
     """One server with its client, until ``close``; ``roots``: what the client says that they are."""
 
-    def __init__(self, folder: Path, *options: str, roots: list[Path] | None = None, environment=None) -> None:
+    def __init__(self, folder: Path, *options: str, roots: list[Path | str] | None = None, environment=None) -> None:
         self._folder, self._options, self._roots = folder, options, roots
         self._environment = {**os.environ, "NO_COLOR": "1", **(environment or {})}
         self._ready: Future[ClientSession] = Future()
@@ -60,7 +60,9 @@ class McpClient:
             raise
 
     async def _list_roots(self, _context: object) -> types.ListRootsResult:
-        return types.ListRootsResult(roots=[types.Root(uri=path.as_uri()) for path in self._roots or ()])
+        return types.ListRootsResult(
+            roots=[types.Root(uri=each if isinstance(each, str) else each.as_uri()) for each in self._roots or ()]
+        )
 
     def begin(self, coroutine: Any) -> Future[Any]:
         """Have the client do something meanwhile."""

@@ -120,3 +120,14 @@ def test_an_interpreter_without_torch_is_named(project, pyharness, tmp_path):
         ["sh", root / "debugging/build.sh"], env=environment, capture_output=True, text=True, check=False
     )
     assert (done.returncode, done.stderr) == (1, "There is no no-such-python: set PYHARNESS_PYTHON.\n")
+
+
+def test_a_path_that_setuptools_splits_is_said_by_init_and_by_the_script(project, pyharness, tmp_path):
+    root = project("setuptools").rename(tmp_path / "sp ace")
+    said = f"setuptools cannot build in {root}: it splits names of compilers at spaces and quotes."
+    assert said in " ".join(pyharness("init", root).stdout.split())
+    command = ["sh", root / "debugging/build.sh"]
+    done = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, check=False)
+    assert (done.returncode, done.stdout) == (1, "")
+    assert done.stderr.startswith(said)
+    assert not (root / "build").exists()

@@ -4,6 +4,7 @@ import os
 import signal
 import subprocess
 import sys
+import time
 
 import pytest
 from prompt_text import PROMPT
@@ -310,3 +311,29 @@ def test_in_a_function_of_atexit_it_says_why_it_does_not_open(in_place, tmp_path
     terminal = in_place(command=(sys.executable, script), first="cleared up")
     assert "Python is ending, and opens this prompt no more." in terminal.text
     assert terminal.ends() == 0
+
+
+FORKS = """
+import os
+child = os.fork()
+breakpoint()
+if child:
+    os.waitpid(child, 0)
+"""
+
+
+def test_of_two_processes_at_one_terminal_one_waits_for_the_other(environment, tmp_path):
+    (tmp_path / "forks.py").write_text(FORKS)
+    over = time.monotonic() + 60
+    at = Terminal([*PYHARNESS, "run", str(tmp_path / "forks.py")], {**environment, "TERM": "dumb"})
+    try:
+        for number in (1, 2):
+            while at.text.count("1  breakpoint") < number or at.text.count("(ph)") < number:
+                assert time.monotonic() < over, at.text
+                at._read_some()
+            at.type("c\r")
+        assert at.ends() == 0
+    finally:
+        at.end()
+    assert at.text.count("waits at its stop until the prompt of another one goes on") == 1
+    assert "bug" not in at.text

@@ -64,6 +64,12 @@ def test_names_of_all_lengths(suite):
     assert ran.outcomes == {f"test_{name}": "failed" for name in names}
 
 
+def test_tests_that_are_collected_several_times(suite, tmp_path):
+    (tmp_path / "conftest.py").write_text("def pytest_collection_modifyitems(items): items[:] = items * 2\n")
+    ran = suite(written(("a", "pass"), ("b", "crash()"), ("c", "pass")))
+    assert "2 failed, 4 passed" in ran.output
+
+
 def test_ways_to_end_without_a_crash(suite):
     ran = suite(
         written(

@@ -9,7 +9,8 @@ from pyharness.model.errors import UsageError
 
 def inputs_of(reference: str | None, model: str) -> tuple[tuple[Any, ...], dict[str, Any]]:
     """Arguments by position and by name: of ``reference``, else of ``inputs`` in the file of ``model``."""
-    from pyharness.fx.hashseeds.references import is_pass, resolve, theirs
+    from pyharness.fx.hashseeds.references import is_pass, resolve
+    from pyharness.fx.theirs import theirs
 
     try:
         value = resolve(reference or f"{model.rpartition(':')[0]}:inputs")

@@ -156,6 +156,7 @@ def _read(file: Path, code: int) -> tuple[MadeGraph, ...]:
     try:
         return decode(tuple[MadeGraph, ...], json.loads(file.read_bytes()), "the graphs")
     except FileNotFoundError:
-        how = f"signal {-code} killed it" if code < 0 else f"exit status {code}, os._exit perhaps, or exec"
+        ways = "os._exit perhaps, exec, or another user than at its start"
+        how = f"signal {-code} killed it" if code < 0 else f"exit status {code}, {ways}"
         usual = HarnessError(f"The program left no graphs: {how}.", "They are written when Python ends.")
         raise left_nothing(file.parent, code, usual) from None

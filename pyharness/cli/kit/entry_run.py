@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Any
 
 from pyharness.cli.kit import output
 from pyharness.host.exit_status import of_program
+from pyharness.host.process_group import Group
 from pyharness.host.state import StateError, check_room, state_dir, temporary_dir
 
 if TYPE_CHECKING:
@@ -28,6 +29,8 @@ _EVERY = 0.25
 """Seconds between two looks at how far it is."""
 _STDERR = 2
 _PATIENCE = 5.0
+_NOT_OURS = (signal.SIGINT, signal.SIGTERM, signal.SIGQUIT, signal.SIGHUP)
+"""Signals that the process which shows whose a SIGINT is does not handle."""
 
 
 @contextlib.contextmanager
@@ -52,7 +55,7 @@ def run_entry(
     """
     words = ["-m"] * command.module + [command.script, *command.arguments]
     python = shutil.which(command.python or sys.executable) or sys.executable
-    with _deaf_to_ctrl_c():
+    with _interrupts_left() as left_to:
         process = subprocess.Popen(
             [python, str(START), entry, str(folder), json.dumps(request), *words],
             cwd=command.cwd,
@@ -60,6 +63,7 @@ def run_entry(
             pass_fds=command.pass_fds,
         )
         try:
+            left_to(process)
             return _wait(process, so_far)
         finally:
             _end(process)
@@ -77,13 +81,34 @@ def left_nothing(folder: Path, code: int, usual: HarnessError) -> HarnessError:
 
 
 @contextlib.contextmanager
-def _deaf_to_ctrl_c() -> Iterator[None]:
-    """Ctrl-C is left to the program, whose end we wait for. A handler is not inherited; SIG_IGN would be."""
-    before = signal.signal(signal.SIGINT, lambda *_: None)
+def _interrupts_left() -> Iterator[Callable[[subprocess.Popen[bytes]], None]]:
+    """SIGINT is left to the program, whose end we wait for: one that was sent to us alone is handed on.
+
+    A handler is not inherited; SIG_IGN would be.
+    """
+    group = Group(_NOT_OURS)
+    programs: list[subprocess.Popen[bytes]] = []
+    early: list[int] = []
+
+    def hand_on(number: int, _frame: object) -> None:
+        if group.has_got(number):
+            return  # the program has it, too: of a terminal, say
+        for each in programs:
+            each.send_signal(number)
+        if not programs:
+            early.append(number)
+
+    def left_to(program: subprocess.Popen[bytes]) -> None:
+        programs.append(program)
+        for number in early:
+            program.send_signal(number)
+
+    before = signal.signal(signal.SIGINT, hand_on)
     try:
-        yield
+        yield left_to
     finally:
         signal.signal(signal.SIGINT, before)
+        group.leave()
 
 
 def _wait(process: subprocess.Popen[bytes], so_far: Callable[[], str]) -> int:

@@ -64,6 +64,7 @@ def _without_trace(code: int) -> HarnessError:
             "A trace is written at the end of a program; sys.exit and exceptions are fine.",
         )
     return HarnessError(
-        f"The program ended with exit status {code} and left no trace: os._exit, perhaps, exec, or no file to write.",
+        f"The program ended with exit status {code} and left no trace: os._exit, perhaps, exec, another user than at"
+        " its start, or no file to write.",
         "A trace is written when Python ends; sys.exit and exceptions are fine.",
     )

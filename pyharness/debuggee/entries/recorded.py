@@ -148,7 +148,7 @@ class Recorded:
         from pyharness.model.results import trace_file
         from pyharness.model.results.trace import Trace
 
-        if os.getpid() != self._owner or (self._folder / "error.json").exists():
+        if os.getpid() != self._owner or self._has_failed():
             return
         self._ended.set()
         signal.signal(
@@ -165,6 +165,12 @@ class Recorded:
 
     def _named(self, trace: Trace) -> Trace:
         return replace(trace, threads={tid: name or self._names.get(tid, "") for tid, name in trace.threads.items()})
+
+    def _has_failed(self) -> bool:
+        """Whether that was told already; a program that is another user's by now may not look."""
+        with suppress(OSError):
+            return (self._folder / "error.json").exists()
+        return False
 
     def _fail(self, message: str, remedy: str = "") -> None:
         from pyharness.host.state import write_private

@@ -6,11 +6,15 @@ import os
 import termios
 from contextlib import suppress
 
+from pyharness.debuggee.unpatched import select
 from pyharness.host.descriptors import above_streams
 from pyharness.host.process_state import has_ended
+from pyharness.host.terminal_turn import Turn, told
 from pyharness.model.errors import HarnessError
 
 _TERMINAL = "/dev/tty"
+_LOOKS = 0.1
+"""Seconds between two looks whether another prompt still stands here."""
 
 
 class OwnTerminal:
@@ -26,12 +30,23 @@ class OwnTerminal:
                 f"In a terminal of yours, `pyharness debug {os.getpid()}` opens one at it.",
             ) from None
         if os.tcgetpgrp(self.descriptor) != os.getpgrp():
+            self._wait_for_others()
+        if os.tcgetpgrp(self.descriptor) != os.getpgrp():
             self.close()
             raise HarnessError(
                 "This program does not have its terminal now: it runs in the background, or a prompt has it already.",
                 f"In another terminal, `pyharness debug {os.getpid()}` opens one at it.",
             )
         self._modes = termios.tcgetattr(self.descriptor)
+
+    def _wait_for_others(self) -> None:
+        """Wait where the prompt of another process stands here, until it does no more."""
+        turn = Turn()
+        if not turn.take():
+            os.write(self.descriptor, told(os.getpid()))
+        while not turn.take():
+            select.select([], [], [], _LOOKS)
+        turn.close()
 
     def take_back(self) -> None:
         """Be in front again, where whoever was has died there; on a thread of ours, which no signal stops."""

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any, Literal
 from torch.fx import Graph, GraphModule
 from torch.fx.passes.infra.pass_base import PassResult
 
+from pyharness.fx.theirs import theirs
 from pyharness.host.running_now import running
 from pyharness.model.errors import HarnessError, UsageError
 
@@ -158,13 +159,15 @@ def _takes(name: str, call: Any) -> Takes:
 
 def graph_module(module: torch.nn.Module) -> GraphModule:
     """A deep copy of ``module`` to work on, traced if it is not a GraphModule."""
-    module = copy.deepcopy(module)
+    with theirs(module):
+        module = copy.deepcopy(module)
     if isinstance(module, GraphModule):
         return module
     from pyharness.fx.tracing.tracer import CannotTraceError, Tracer
 
     try:
-        graph = Tracer().trace(module)
+        with theirs(module):
+            graph = Tracer().trace(module)
     except CannotTraceError as error:
         raise CannotTraceError(error.message, _TRACED) from error
     return GraphModule(module, graph, type(module).__name__)

@@ -11,8 +11,9 @@ from typing import TYPE_CHECKING, Any
 import torch
 from torch.fx import Graph, Node
 
-from pyharness.fx.hashseeds.references import applied, is_pass, made_by, resolve, theirs
+from pyharness.fx.hashseeds.references import applied, is_pass, made_by, resolve
 from pyharness.fx.hashseeds.uses import SetUses
+from pyharness.fx.theirs import theirs
 from pyharness.model.errors import HarnessError, UsageError
 
 if TYPE_CHECKING:

@@ -7,11 +7,10 @@ import importlib
 import importlib.util
 import inspect
 import sys
-import traceback
-from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from pyharness.fx.theirs import name_of, theirs
 from pyharness.host.missing import check_link
 from pyharness.host.running_now import running
 from pyharness.model.errors import HarnessError, UsageError, nearest
@@ -20,7 +19,6 @@ _FORM = "Write MODULE:NAME or FILE.py:NAME."
 _A_MODEL = "Name a module class, a module, or a function without arguments. Are the two names in the order of --help?"
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
     from types import ModuleType
 
     import torch
@@ -68,11 +66,11 @@ def made_by(maker: Any) -> torch.nn.Module:
         return maker
     torch.manual_seed(0)
     if callable(maker) and is_pass(maker):
-        raise UsageError(f"{_name(maker)} gives no module by itself: it must be given {_needed(maker)}.", _A_MODEL)
+        raise UsageError(f"{name_of(maker)} gives no module by itself: it must be given {_needed(maker)}.", _A_MODEL)
     with theirs(maker):
         made = maker() if callable(maker) else maker
     if not isinstance(made, torch.nn.Module):
-        raise UsageError(f"{_name(maker)} gives a {type(made).__name__}, no module.", _A_MODEL)
+        raise UsageError(f"{name_of(maker)} gives a {type(made).__name__}, no module.", _A_MODEL)
     return made
 
 
@@ -83,20 +81,6 @@ def applied(function: Any, module: torch.nn.Module) -> GraphModule:
     run, given = passes_of([function])[0], graph_module(module)
     with theirs(function):
         return run(given)
-
-
-@contextmanager
-def theirs(thing: Any) -> Iterator[None]:
-    """What the user's own code raises is theirs to mend: a ``HarnessError`` with its line."""
-    try:
-        with running(_name(thing)):
-            yield
-    except HarnessError:
-        raise
-    except Exception as error:
-        last = traceback.extract_tb(error.__traceback__)[-1]
-        message = f"{_name(thing)} raises {type(error).__name__}: {error} ({last.filename}:{last.lineno})"
-        raise HarnessError(message, "Mend it there: without pyharness it raises, too.") from error
 
 
 def is_pass(function: Any) -> bool:
@@ -117,10 +101,6 @@ def _needed(function: Any) -> str:
         return ", ".join(_required(function))
     except (TypeError, ValueError):
         return "something"
-
-
-def _name(thing: Any) -> str:
-    return getattr(thing, "__name__", None) or type(thing).__name__
 
 
 @functools.cache

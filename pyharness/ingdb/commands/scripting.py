@@ -8,9 +8,12 @@ from pathlib import Path
 
 import gdb
 
+from pyharness.host.missing import check_script
 from pyharness.ingdb import console
 from pyharness.ingdb.prompt.registry import command
 from pyharness.model.errors import UsageError
+
+_SHELLS = frozenset("~$*?[]{}`'\"\\;&|<>()")
 
 
 @command("ph-program", gdb.COMMAND_FILES)
@@ -26,8 +29,15 @@ def ph_program(argument: str) -> None:
         return
     if not argument:
         raise UsageError("Which script?", "Write ph-program SCRIPT [ARGS].")
+    _check(argument.split(maxsplit=1)[0])
     console.run(f"file {interpreter()}")
     gdb.execute(f"set args {argument}")
+
+
+def _check(script: str) -> None:
+    """``UsageError`` where there is no such script; a word that a shell makes another one of is the shell's."""
+    if script[0] != "-" and not set(script) & _SHELLS:
+        check_script(script)
 
 
 def interpreter() -> str:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from contextlib import contextmanager, suppress
+from contextlib import contextmanager, nullcontext, suppress
 from typing import TYPE_CHECKING
 
 import gdb
@@ -14,10 +14,12 @@ from pyharness.ingdb.functions.trap_line import PythonLine, current_line
 from pyharness.ingdb.process import libraries
 from pyharness.ingdb.prompt import stops, trap
 from pyharness.ingdb.prompt.registry import command
+from pyharness.ingdb.stack.backtrace import frames_in_order, handle_of
 from pyharness.ingdb.stops import every_function
 from pyharness.model.errors import HarnessError, UsageError, nearest
 from pyharness.protocol.agent import ArmStep, CancelStep
 from pyharness.reading.functions.function_name import matches
+from pyharness.reading.stack.merge import NativeFrame
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -62,10 +64,41 @@ def ph_out(argument: str) -> None:
     python = _stopped()
     with _python_step("out" if python else "over"):
         if python:
-            stops.resume()
+            with nullcontext() if argument else _native_caller_stops(python):
+                stops.resume()
         else:
             _leave_native(gdb.newest_frame().older(), to_python=bool(argument))
     stops.report()
+
+
+@contextmanager
+def _native_caller_stops(line: PythonLine) -> Iterator[None]:
+    """Have the program stop where the Python code returns to native code of the user's that called it.
+
+    Python of the user's may have called it, below that native code: where the step ends in that, it comes first.
+    """
+    libraries.load_user_symbols()
+    called = _called_by_native(line)
+    back = gdb.FinishBreakpoint(called, internal=True) if called is not None else None
+    try:
+        if back is not None:
+            back.silent = True
+        yield
+    finally:
+        if back is not None and back.is_valid():
+            back.delete()
+
+
+def _called_by_native(line: PythonLine) -> gdb.Frame | None:
+    """What the innermost native code of the user's called below which the Python function of ``line`` runs."""
+    frames, _ = frames_in_order(gdb.selected_thread(), _MAX_FRAMES)
+    stands = False
+    for frame in frames:
+        if not isinstance(frame, NativeFrame):
+            stands = stands or (frame.file, frame.function) == (line.file, line.function)
+        elif stands and _is_user_frame(handle := handle_of(frame)):
+            return handle.newer()
+    return None
 
 
 def _stopped() -> PythonLine | None:

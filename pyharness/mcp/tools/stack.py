@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 from pydantic import Field
 
+from pyharness.debugger.core.header import check_core
 from pyharness.mcp import verbs
 from pyharness.mcp.registry import Answer, Asked, tool
 from pyharness.mcp.verbs import VerbTold
@@ -46,8 +47,7 @@ async def stack(service: Service, asked: Stack) -> Answer:
     if sum(map(bool, (asked.session, asked.process, asked.core, asked.ranks))) > 1:
         raise UsageError("stack takes one of session, process, core, ranks.", "Name one of them.")
     if asked.process or asked.core:
-        what = asked.process or str(service.roots.inside(asked.core))
-        words = ["stack", *_options(asked), "--", what]
+        words = ["stack", *_options(asked), "--", asked.process or _core(service, asked.core)]
         return await _verb(service, words, {0: "the stacks are shown"}, asked.timeout_s)
     if asked.ranks:
         named = [] if asked.ranks == "all" else ["--", asked.ranks]
@@ -57,6 +57,13 @@ async def stack(service: Service, asked: Stack) -> Answer:
     _, shown = await service.asked(debugged, partial(_shown, asked))
     told = VerbTold(command="bt full" if asked.full else "bt", status=0, meaning="the stack is shown")
     return Answer(shown, told)
+
+
+def _core(service: Service, named: str) -> str:
+    """The path of a core file; what is none could be taken for the name of a process."""
+    path = service.roots.inside(named)
+    check_core(path, whole=False)
+    return str(path)
 
 
 def _options(asked: Stack) -> list[str]:

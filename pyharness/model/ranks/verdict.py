@@ -6,11 +6,12 @@ from typing import Any, Literal
 
 from pyharness.model.frozen import frozen
 
-Kind = Literal["absent", "mismatch", "crossed", "behind", "alone", "moves", "unknown"]
+Kind = Literal["absent", "mismatch", "crossed", "failed", "behind", "alone", "moves", "unknown"]
 """``absent``: a rank has not come to what others wait in. ``mismatch``: it came with another call. ``crossed``: ranks
-wait for each other in several groups. ``behind``: one has not come yet, and may. ``alone``: nobody waits for anybody,
-and still nothing moves. ``moves``: the job runs. ``unknown``: nothing that can be told."""
-_FAULTS = {"absent", "mismatch", "crossed"}
+wait for each other in several groups. ``failed``: one has crashed or raised, and nobody is seen that waits for it.
+``behind``: one has not come yet, and may. ``alone``: nobody waits for anybody, and still nothing moves. ``moves``: the
+job runs. ``unknown``: nothing that can be told."""
+_FAULTS = {"absent", "mismatch", "crossed", "failed"}
 
 
 @frozen
@@ -21,7 +22,7 @@ class Verdict:
     sentence: str
     """What it is, for people: one to three sentences."""
     culprits: tuple[int, ...] = ()
-    """The ranks that others wait for, or that came with something else; none where none is to blame."""
+    """The ranks that others wait for, that came with something else, or failed; none where none is to blame."""
     waiting: tuple[int, ...] = ()
     """The ranks that wait."""
     by_stacks: bool = False

@@ -15,6 +15,7 @@ import threading
 from contextlib import contextmanager, suppress
 from typing import TYPE_CHECKING
 
+from pyharness.host.terminal_turn import Turn, told
 from pyharness.prompt.terminal.modes import for_lines
 
 if TYPE_CHECKING:
@@ -23,6 +24,8 @@ if TYPE_CHECKING:
     from typing import TextIO
 
 _TERMINAL = 0
+_LOOKS = 0.1
+"""Seconds between two looks whether another prompt still stands here."""
 
 
 class SharedTerminal:
@@ -37,16 +40,20 @@ class SharedTerminal:
         """The program ends and wants to be left; called on a thread of this object."""
         self.midline = False
         self._program = program
-        starter = os.getpid()
+        starter, self._program_id = os.getpid(), os.getppid()
+        self._gone = threading.Event()
         if os.fork():
             os._exit(0)
         _wait_for_end(starter)
         os.setpgid(0, 0)
+        threading.Thread(target=self._hear, name="pyharness-terminal", daemon=True).start()
+        self._turn = Turn()
+        if not self._has_turn():
+            raise SystemExit(0)
         self._others = os.tcgetpgrp(_TERMINAL)
         self._programs = termios.tcgetattr(_TERMINAL)
         self._own = for_lines(self._programs)
         self._take()
-        threading.Thread(target=self._hear, name="pyharness-terminal", daemon=True).start()
 
     def stream(self, ours: TextIO) -> int | None:
         """``None``: the program has its streams already."""
@@ -57,11 +64,13 @@ class SharedTerminal:
     def lent(self) -> Iterator[None]:
         """The program is in front."""
         self._give()
+        self._turn.leave()
         try:
             yield
         finally:
-            self._programs = termios.tcgetattr(_TERMINAL)
-            self._take()
+            if self._has_turn():
+                self._programs = termios.tcgetattr(_TERMINAL)
+                self._take()
 
     def show(self) -> None:
         """Show nothing: what the program writes goes straight to the terminal."""
@@ -76,9 +85,20 @@ class SharedTerminal:
         """Put the program in front, however we come to leave."""
         self._give()
 
+    def _has_turn(self) -> bool:
+        """Wait until no other process's prompt stands here; not where the program goes meanwhile."""
+        if self._turn.take():
+            return True
+        os.write(_TERMINAL, told(self._program_id))
+        while not self._gone.wait(_LOOKS):
+            if self._turn.take():
+                return True
+        return False
+
     def _give(self) -> None:
         sys.stdout.flush()
-        self._put(self._others, self._programs)
+        if self._turn.held:  # else another prompt stands here
+            self._put(self._others, self._programs)
 
     def _take(self) -> None:
         self._put(os.getpgrp(), self._own)
@@ -97,6 +117,7 @@ class SharedTerminal:
     def _hear(self) -> None:
         with suppress(OSError):
             self._program.recv(1)
+        self._gone.set()
         self.on_gone()
 
 

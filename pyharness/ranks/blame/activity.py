@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from pyharness.model.threads import ThreadStack
 
 
-_AT_AN_END = {"crashed", "raised"}
+AT_AN_END = {"crashed", "raised"}
 """Kinds whose text ends with what somebody else has said."""
 
 
@@ -38,7 +38,7 @@ class Activity:
     @property
     def sentence(self) -> str:
         """The predicate with its place."""
-        joint = ", in" if self.kind in _AT_AN_END else " in"
+        joint = ", in" if self.kind in AT_AN_END else " in"
         return f"{self.text}{joint} {self.place}" if self.place else self.text
 
 

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from pyharness.model.ranks.numbers import named
 from pyharness.model.ranks.verdict import Verdict
-from pyharness.ranks.blame.activity import Activity, called, of_rank
+from pyharness.ranks.blame.activity import AT_AN_END, Activity, called, of_rank
 from pyharness.ranks.blame.circles import circle
 from pyharness.ranks.blame.mismatch import mismatches
 from pyharness.ranks.blame.waits import waits_of
@@ -172,11 +172,29 @@ def _nobody_missing(job: Job, known: dict[int, Rank], waits: list[Wait]) -> Verd
         parts = f"{_capital(named(inside))} {_wait(inside)} in {what or 'a collective'}; {named(outside)} did not come."
         text = f"{parts} {_what_they_do(outside)}"
         return Verdict("absent", text, tuple(outside), tuple(inside), by_stacks=True)
+    return _nobody_waits(job)
+
+
+def _nobody_waits(job: Job) -> Verdict:
+    if failed := [rank for rank in job.ranks if of_rank(rank).kind in AT_AN_END]:
+        return _failed(failed)
     if any(rank.busy for rank in job.ranks):
         return Verdict("moves", "No rank waits for another one: they compute.")
     if not job.ranks:
         return Verdict("unknown", "There is no rank to look at.")
     return Verdict("alone", "No rank waits for another one as far as can be told, and none computes.")
+
+
+def _failed(failed: list[Rank]) -> Verdict:
+    """What a core file of one rank shows, or a process that is none: nobody is there who could wait for it."""
+    said = [
+        f"{f'Rank {rank.number}' if rank.number is not None else rank.command or f'Process {rank.pid}'}"
+        f" {of_rank(rank).sentence}."
+        for rank in failed[:_AT_MOST]
+    ]
+    rest = [f"{len(failed) - _AT_MOST} more have failed, too."] if len(failed) > _AT_MOST else []
+    numbers = tuple(rank.number for rank in failed if rank.number is not None)
+    return Verdict("failed", " ".join([*said, *rest]), numbers)
 
 
 def _stuck_inside(known: dict[int, Rank], waits: list[Wait]) -> Verdict | None:

@@ -1,0 +1,66 @@
+"""The processes of verbs: each leads a group of its own, and none of them outlives the client."""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import signal
+import threading
+import time
+from contextlib import suppress
+
+from pyharness.host.process_state import has_ended
+
+_PATIENCE = 2.0
+"""Seconds that a verb has to end its program, once it was told to: a client waits hardly longer for its server."""
+_LOOKS = 0.02
+
+
+class Groups:
+    """Groups that run, by the process that leads each; ``end`` and ``close`` may be called from any thread."""
+
+    def __init__(self) -> None:
+        self._ending: dict[int, threading.Thread] = {}
+        self._leaders: set[int] = set()
+        self._processes: dict[int, asyncio.subprocess.Process] = {}
+
+    def add(self, process: asyncio.subprocess.Process) -> None:
+        """A verb has been started."""
+        self._leaders.add(process.pid)
+        self._processes[process.pid] = process
+
+    def forget(self, leader: int) -> None:
+        """A verb has ended by itself."""
+        self._leaders.discard(leader)
+        self._ending.pop(leader, None)
+        self._processes.pop(leader, None)
+
+    def end(self, leader: int) -> threading.Thread:
+        """Have a verb end, and all of its group; who joins the thread waits for that."""
+        self._leaders.discard(leader)
+        if leader not in self._ending:
+            self._ending[leader] = threading.Thread(target=_end, args=(leader,), name=f"pyharness-ends-{leader}")
+            self._ending[leader].start()
+        return self._ending[leader]
+
+    def close(self) -> None:
+        """End all, and wait for that."""
+        for leader in list(self._leaders):
+            self.end(leader)
+        for each in list(self._ending.values()):
+            each.join()
+
+    async def reaped(self) -> None:
+        """Wait until the loop has heard of the end of all: else it complains when it is closed."""
+        await asyncio.gather(*(each.wait() for each in self._processes.values()))
+
+
+def _end(leader: int) -> None:
+    """Tell the verb to end, as a terminal would: it ends its program; then its group, which may hear no signal."""
+    with suppress(ProcessLookupError):
+        os.kill(leader, signal.SIGTERM)
+    over = time.monotonic() + _PATIENCE
+    while not has_ended(leader) and time.monotonic() < over:
+        time.sleep(_LOOKS)
+    with suppress(ProcessLookupError, PermissionError):
+        os.killpg(leader, signal.SIGKILL)

@@ -1,0 +1,31 @@
+"""ph-out of Python that native code of the user's has called: there."""
+
+import subprocess
+
+import pytest
+
+from kit.gdb import Gdb
+
+SOURCE = "int twice(int (*call)(int), int number) {\n  return call(number)\n         + call(number);\n}\n"
+SCRIPT = """import ctypes
+library = ctypes.CDLL("./twice.so")
+@ctypes.CFUNCTYPE(ctypes.c_int, ctypes.c_int)
+def called(number):
+    return inner(number)
+def inner(number):
+    return number + 1
+print(library.twice(called, 2))
+print("behind")
+"""
+
+
+@pytest.mark.parametrize(
+    ("line", "begins"),
+    [(5, "called () at"), (7, "inner () at")],  # what called `inner` has no line behind that
+)
+def test_it_ends_in_the_code_that_called(tmp_path, line, begins):
+    (tmp_path / "twice.c").write_text(SOURCE)
+    subprocess.run(["cc", "-g", "-fPIC", "-shared", "-o", "twice.so", "twice.c"], check=True, cwd=tmp_path)
+    (tmp_path / "script.py").write_text(SCRIPT)
+    commands = [f"ph-break py:script.py:{line}", "ph-run", "delete 1", "ph-out"]
+    Gdb(tmp_path, *commands, program=tmp_path / "script.py").has(begins, "twice (", "twice.c:2")
