@@ -61,6 +61,7 @@ class _Way:
         stop = self._unless_returned(self._program.resume)
         if stop is None:
             raise self._missed()
+        self._program.clear_breakpoint(self._place)  # a step may come to it again
         for number, step in enumerate(steps, 1):
             stop = self._unless_returned(self._steps[step])
             if stop is None:

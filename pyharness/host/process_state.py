@@ -152,6 +152,11 @@ def tracer_of(pid: int) -> int:
     return int(_status(pid, "TracerPid") or 0)
 
 
+def parent_of(pid: int) -> int:
+    """The process that has started another one, or that has it by now; 0 for none."""
+    return int(_status(pid, "PPid") or 0)
+
+
 def _status(pid: int, name: str) -> str:
     """A word of ``/proc/PID/status``; empty where there is none."""
     try:

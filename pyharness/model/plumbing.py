@@ -57,7 +57,11 @@ _STEM = re.compile(r"[^.-]*")
 _BY_NAME = [(re.compile(pattern), family) for pattern, family in _NAMES]
 
 _PYTHON = (
-    (re.compile(r"/(debugpy|pydevd[^/]*|_pydevd_[^/]*)/|/pyharness/(debuggee|native)/"), re.compile(""), DEBUGGER),
+    (
+        re.compile(r"/(debugpy|pydevd[^/]*|_pydevd_[^/]*)/|/pyharness/(debuggee|native|pytest_plugin)/"),
+        re.compile(""),
+        DEBUGGER,
+    ),
     (re.compile(r"^<frozen (importlib|zipimport)|/importlib/"), re.compile(""), "import"),
     (re.compile(r"^<frozen runpy>|/runpy\.py$"), re.compile(""), "runpy"),
     (re.compile(r"-packages/(_?pytest|pluggy|xdist|execnet)/"), re.compile(""), "pytest"),

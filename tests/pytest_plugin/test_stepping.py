@@ -5,6 +5,8 @@ import subprocess
 import sys
 import time
 
+import pytest
+
 from kit.builds import library
 from kit.command import environment_of
 from kit.paths import PROGRAMS
@@ -37,3 +39,12 @@ def test_a_test_looks_at_its_own_kernel(tmp_path):
     home = f"PYHARNESS_HOME={environment['PYHARNESS_HOME']}"
     while left := list(carrying(home)):
         assert time.monotonic() < end, left
+
+
+@pytest.mark.rotated_tests(turns=5, number=1)
+def test_a_hang_that_a_debugger_looks_at_has_its_stacks(suite):
+    text = "import ctypes, os\nfaults = ctypes.CDLL(os.environ['FAULTS'])\n\ndef test_spins(ph_step):\n"
+    ran = suite(text + "    ph_step('native:null_pointer', faults.spins)\n", "--pyharness-timeout", "6")
+    assert ran.outcomes == {"test_spins": "failed"}
+    assert "it has taken too long" in ran.case("test_spins")[0]
+    assert "spins" in ran.case("test_spins")[1]
