@@ -15,6 +15,7 @@
 #include <sys/mman.h>
 #include <sys/resource.h>
 #include <sys/syscall.h>
+#include <time.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -34,6 +35,7 @@ constexpr rlim_t kHighDescriptor = 900; // beyond those that programs close
 constexpr rlim_t kLast = 8; // those below a limit
 constexpr int kStderr = 2;
 constexpr int kSaidElsewhere = 3; // by pytest, of its tests
+constexpr uint64_t kMost = 30; // errors that are read; the others are printed
 
 std::atomic<Tell> tell{nullptr};
 std::atomic<uint64_t> count{0};
@@ -211,15 +213,43 @@ void add_own_start() {
   }
 }
 
+// The thread that stands at an error, and its process: a fork has a copy.
+std::atomic<long> reporting_thread{0};
+std::atomic<long> reporting_process{0};
+
+void note_error() {
+  reporting_process.store(getpid());
+  reporting_thread.store(syscall(SYS_gettid));
+}
+
+// What ends the process waits for the report of another thread.
+void wait_for_report() {
+  constexpr timespec kShortly{0, 20'000'000};
+  while (reporting_process.load() == getpid() && reporting_thread.load() != 0 &&
+         reporting_thread.load() != syscall(SYS_gettid)) {
+    nanosleep(&kShortly, nullptr);
+  }
+}
+
+// exit() comes here.
+__attribute__((destructor)) void on_exit() {
+  wait_for_report();
+}
+
 // Somebody reads the report; where nobody can, it is printed as ever.
 void say() {
+  note_error();
   const Tell reader = tell.load(std::memory_order_acquire);
   count.fetch_add(1);
-  const int status = reader == nullptr ? 0 : reader(&report);
+  const bool is_one_of_many = count.load() > kMost;
+  const int status = is_one_of_many ? -1
+      : reader == nullptr           ? 0
+                                    : reader(&report);
   if (status != 0 && status != kSaidElsewhere) {
     const ssize_t ignored = write(kStderr, text, report.text_size);
     static_cast<void>(ignored);
   }
+  reporting_thread.store(0);
 }
 
 void on_address_error(const char* said) {
@@ -367,6 +397,13 @@ void take_threads(void* found, int count) {
 // What the runtimes call where somebody defines it, and what our Python calls.
 extern "C" {
 
+// Before it prints, which takes a while.
+__attribute__((visibility("default"))) void __asan_on_error() {
+  if (pyharness::sanitized::tell.load() != nullptr) {
+    pyharness::sanitized::note_error();
+  }
+}
+
 __attribute__((visibility("default"))) void __ubsan_on_report() {
   namespace ours = pyharness::sanitized;
   using Data = void (*)(
@@ -433,6 +470,18 @@ __attribute__((visibility("default"))) void __tsan_on_report(void* found) {
   }
   ours::take_threads(found, threads);
   ours::say();
+}
+
+// Before libc's, by the order of LD_PRELOAD: os._exit() calls it.
+__attribute__((visibility("default"))) void _exit(int status) {
+  using Exit = void (*)(int);
+  pyharness::sanitized::wait_for_report();
+  const auto next = reinterpret_cast<Exit>(dlsym(RTLD_NEXT, "_exit"));
+  if (next != nullptr) {
+    next(status);
+  }
+  syscall(SYS_exit_group, status);
+  __builtin_unreachable();
 }
 
 // How many errors have been told.

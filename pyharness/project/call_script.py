@@ -21,14 +21,16 @@ Made by `pyharness init`, yours to change: {advice}
 """
 
 '''
-_TORCH = """from pathlib import Path
+_TORCH = """import os
+from pathlib import Path
 
 import torch
 
-BUILD = Path(__file__).resolve().parent.parent / "{folder}"
+KIND = os.environ.get("PYHARNESS_SANITIZER", "debug")  # `pyharness run --asan` sets it
+BUILD = Path(__file__).resolve().parent.parent / f"{folder}"
 libraries = sorted(BUILD.rglob("*.so"))
 if not libraries:
-    raise SystemExit("There is no debug build yet: sh debugging/build.sh")
+    raise SystemExit(f"There is no {{KIND}} build yet: sh debugging/build.sh {{KIND}}".removesuffix(" debug"))
 for library in libraries:
     try:
         torch.ops.load_library(library)
@@ -36,15 +38,17 @@ for library in libraries:
         print(error.__cause__ or error)
 
 """
-_MODULE = """from importlib.util import module_from_spec, spec_from_file_location
+_MODULE = """import os
+from importlib.util import module_from_spec, spec_from_file_location
 from pathlib import Path
 
 import torch
 
-BUILD = Path(__file__).resolve().parent.parent / "{folder}"
+KIND = os.environ.get("PYHARNESS_SANITIZER", "debug")  # `pyharness run --asan` sets it
+BUILD = Path(__file__).resolve().parent.parent / f"{folder}"
 libraries = sorted(BUILD.rglob({pattern}))
 if not libraries:
-    raise SystemExit("There is no debug build yet: sh debugging/build.sh")
+    raise SystemExit(f"There is no {{KIND}} build yet: sh debugging/build.sh {{KIND}}".removesuffix(" debug"))
 spec = spec_from_file_location({name}, libraries[0])
 extension = module_from_spec(spec)
 spec.loader.exec_module(extension)
@@ -55,9 +59,10 @@ import sys
 from pathlib import Path
 
 PROJECT = Path(__file__).resolve().parent.parent
-BUILD = PROJECT / "{folder}"
+KIND = os.environ.get("PYHARNESS_SANITIZER", "debug")  # `pyharness run --asan` sets it
+BUILD = PROJECT / f"{folder}"
 if not (BUILD / "bin/c++").exists():
-    raise SystemExit("There is no debug build yet: sh debugging/build.sh")
+    raise SystemExit(f"There is no {{KIND}} build yet: sh debugging/build.sh {{KIND}}".removesuffix(" debug"))
 os.environ |= {{"CC": f"{{BUILD}}/bin/cc", "CXX": f"{{BUILD}}/bin/c++"}}
 os.environ["TORCH_EXTENSIONS_DIR"] = f"{{BUILD}}/torch_extensions"
 sys.path.insert(0, {folder_of_module})
@@ -100,13 +105,18 @@ def _loading(project: Project, op: Op) -> str:
     if project.kind == "jit":
         call = jit_call(project, op)
         place = f'str(PROJECT / "{call.folder}")' if call.folder else "str(PROJECT)"
-        return _JIT.format(folder=FOLDER, folder_of_module=place, extension=_jit(call, op))
+        return _JIT.format(folder=_of_kind(FOLDER), folder_of_module=place, extension=_jit(call, op))
     if op.via != "module":
-        return _TORCH.format(folder=libraries(project.kind))
+        return _TORCH.format(folder=_of_kind(libraries(project.kind)))
     module = op.namespace or project.module
     pattern = json.dumps(f"{module}.*so" if module else "*.so")
     name = json.dumps(module) if module else 'libraries[0].name.partition(".")[0]'
-    return _MODULE.format(folder=libraries(project.kind), pattern=pattern, name=name)
+    return _MODULE.format(folder=_of_kind(libraries(project.kind)), pattern=pattern, name=name)
+
+
+def _of_kind(folder: str) -> str:
+    """A folder of the debug build as the script writes that of each build."""
+    return folder.replace("-debug", "-{KIND}", 1)
 
 
 def jit_call(project: Project, op: Op) -> JitCall:

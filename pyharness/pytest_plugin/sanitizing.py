@@ -12,15 +12,22 @@ import pytest
 from pyharness.model.errors import HarnessError
 from pyharness.pytest_plugin.guard import Guard
 from pyharness.pytest_plugin.shown import death_of, section_of
-from pyharness.reading.sanitized.runtimes import SANITIZERS, check_start, environment_for, is_loaded, keep_addresses
+from pyharness.reading.sanitized.runtimes import (
+    SANITIZERS,
+    check_start,
+    environment_for,
+    is_loaded,
+    keep_addresses,
+    without_checks,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Generator
     from pathlib import Path
 
-    from pyharness.model.results.aftermath import Aftermath
     from pyharness.pytest_plugin.reports import Reports
 
+_PASSED = pytest.ExitCode.OK
 _OF_PYTEST = re.compile(r"(^|/)(pytest|py\.test|pytest/__main__\.py)$")
 """How ``sys.argv`` begins where Python runs pytest, and no program that calls it."""
 
@@ -58,7 +65,8 @@ class Sanitized:
 
         sanitized.begin()
         self._count = sanitized.count
-        self._before = 0
+        self._told = 0
+        """Errors that reports of tests and of files have."""
         self._reports = reports
 
     @classmethod
@@ -70,15 +78,39 @@ class Sanitized:
     def pytest_runtest_makereport(self, item: pytest.Item) -> Generator[None, pytest.TestReport, pytest.TestReport]:
         """Look for errors of the phase that has ended."""
         report = yield
-        with Guard("look for what a sanitizer has found"):
-            before, self._before = self._before, self._count()
-            if self._before > before:
-                self._tell(report, list(self._reports.errors(item.nodeid, os.getpid())))
+        self._look(report, item.nodeid)
         return report
 
-    @staticmethod
-    def _tell(report: pytest.TestReport, errors: list[Aftermath]) -> None:
-        if errors and report.outcome != "failed":
-            report.longrepr = death_of(errors.pop(0), None, report.nodeid)
-            report.outcome = "failed"
-        report.sections += map(section_of, errors)
+    @pytest.hookimpl(wrapper=True)
+    def pytest_make_collect_report(
+        self, collector: pytest.Collector
+    ) -> Generator[None, pytest.CollectReport, pytest.CollectReport]:
+        """Look for errors of a file's import."""
+        report = yield
+        self._look(report, collector.nodeid)
+        return report
+
+    def pytest_sessionfinish(self, session: pytest.Session) -> None:
+        """Fail for what came outside of tests and of their files: in a conftest.py, say."""
+        if self._count() > self._told and session.exitstatus in {
+            pytest.ExitCode.OK,
+            pytest.ExitCode.NO_TESTS_COLLECTED,
+        }:
+            session.exitstatus = pytest.ExitCode.TESTS_FAILED
+
+    def pytest_terminal_summary(self, terminalreporter: pytest.TerminalReporter) -> None:
+        """Say where nothing was checked; workers of xdist have loaded what the first process has not."""
+        if more := self._count() - self._told:
+            terminalreporter.write_line(f"pyharness: errors that a sanitizer has found outside of tests: {more}")
+        if not getattr(terminalreporter.config.option, "numprocesses", None):
+            for said in filter(None, map(without_checks, filter(is_loaded, SANITIZERS))):
+                terminalreporter.write_line(f"pyharness: {said}")
+
+    def _look(self, report: pytest.TestReport | pytest.CollectReport, name: str) -> None:
+        with Guard("look for what a sanitizer has found"):
+            if self._count() > self._told and (errors := list(self._reports.errors(name, os.getpid()))):
+                self._told += len(errors)
+                if report.outcome == "passed":  # not one that is expected to fail
+                    report.longrepr = death_of(errors.pop(0), None, name)
+                    report.outcome = "failed"
+                report.sections += map(section_of, errors)

@@ -6,6 +6,7 @@ import json
 import os
 import socket
 import sys
+from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
 import pytest
@@ -18,8 +19,9 @@ from pyharness.protocol.codec import decode, encode
 from pyharness.protocol.observed import STEPS, Observed, Step, Wanted
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Callable, Iterator, Sequence
     from io import TextIOWrapper
+    from types import FrameType
 
 _START = os.path.realpath(os.path.join(__file__, "../../debuggee/start.py"))  # noqa: PTH118
 _NOT_THEIRS = ("LD_PRELOAD", "PYTHONINSPECT")
@@ -62,10 +64,28 @@ def stop_at(where: str, function: Callable[[], Any], then: Sequence[str] = ()) -
                 f"ph_step takes a place and a list of steps, not {where!r} and {then!r}.",
                 'For example: ph_step("native:f", lambda: g(x), ["over"])',
             )
-        return _stop_at(where, function, tuple(map(_step, then)))
+        with _traced_as_before():
+            return _stop_at(where, function, tuple(map(_step, then)))
     except HarnessError as error:
         said = str(error)
     pytest.fail(said, pytrace=False)
+
+
+@contextmanager
+def _traced_as_before() -> Iterator[None]:
+    """Give back what traces this thread, coverage say: the debugger takes its place, and leaves nothing there."""
+    before, frames = sys.gettrace(), []
+    frame: FrameType | None = sys._getframe() if before else None  # noqa: SLF001
+    while frame is not None:
+        frames.append((frame, frame.f_trace))
+        frame = frame.f_back
+    try:
+        yield
+    finally:
+        if before:
+            for frame, trace in frames:
+                frame.f_trace = trace
+            sys.settrace(before)
 
 
 def _step(name: str) -> Step:

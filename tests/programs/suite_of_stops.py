@@ -3,6 +3,7 @@
 import contextlib
 import ctypes
 import os
+import sys
 import time
 from pathlib import Path
 
@@ -26,11 +27,25 @@ def test_steps(ph_step):
     stop = ph_step("native:scaled", lambda: calls(4), ["over"])
     assert (stop.line, stop.values["product"]) == (3, "10")
     stop = ph_step("native:scaled", lambda: calls(4), ["out"])
-    assert (stop.language, stop.function, stop.line) == ("python", "calls", 14)
+    assert (stop.language, stop.function, stop.line) == ("python", "calls", 15)
 
 
 def test_a_line_of_python(ph_step):
-    assert ph_step(f"py:{__file__}:13", lambda: calls(5)).values["count"] == "5"
+    assert ph_step(f"py:{__file__}:14", lambda: calls(5)).values["count"] == "5"
+
+
+def test_a_trace_function_stays(ph_step):
+    def trace(*_):
+        return trace
+
+    sys.settrace(trace)  # as coverage does
+    try:
+        ph_step(f"py:{__file__}:14", lambda: calls(5))
+        ph_step("native:scaled", lambda: calls(5))
+        left = sys.gettrace()
+    finally:
+        sys.settrace(None)
+    assert left is trace
 
 
 def test_an_unknown_place(ph_step):

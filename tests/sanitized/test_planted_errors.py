@@ -246,6 +246,28 @@ def test_what_cannot_be(tmp_path, words, message):
     assert "Traceback" not in done.stderr
 
 
+@pytest.mark.rotated_tests(turns=6, number=3)
+def test_an_error_of_an_import_is_an_error_of_the_file(tmp_path):
+    (tmp_path / "native.so").write_bytes(built("ubsan").read_bytes())
+    imports = "import ctypes\nctypes.CDLL('./native.so').past_the_largest(2**31 - 1)\n\ndef test_a(): pass\n"
+    (tmp_path / "test_native.py").write_text(imports)
+    environment = environment_of(tmp_path / "state")
+    command = [
+        PYHARNESS[0],
+        "-m",
+        "pytest",
+        "-p",
+        "no:cacheprovider",
+        "--pyharness-sanitizer",
+        "ubsan",
+        "test_native.py",
+    ]
+    done = subprocess.run(command, cwd=tmp_path, env=environment, capture_output=True, text=True, check=False)
+    assert done.returncode
+    assert "ERROR test_native.py - failed: UndefinedBehaviorSanitizer" in done.stdout
+    assert "Signed integer overflow: 2147483647 + 1" in done.stdout
+
+
 @pytest.mark.rotated_tests(turns=6, number=4)
 def test_a_program_that_calls_pytest_is_not_begun_again(tmp_path):
     (tmp_path / "native.so").write_bytes(built("asan").read_bytes())

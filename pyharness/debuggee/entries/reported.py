@@ -48,10 +48,26 @@ def main() -> int:
             from pyharness.debuggee.entries.sanitized import begin
 
             begin()
+            _say_if_unchecked()
     except (HarnessError, OSError) as error:
         say(f"no report will be written: {error}")
         return entry.main()
     return entry.main(reporter.raised) if folder else entry.main()
+
+
+def _say_if_unchecked() -> None:
+    """At the end, where the program has loaded nothing that was built for the sanitizer."""
+    import atexit
+
+    from pyharness.reading.sanitized.runtimes import VARIABLE, without_checks
+
+    owner, name = os.getpid(), os.environ[VARIABLE]
+
+    def at_end() -> None:
+        if os.getpid() == owner and (said := without_checks(name)):
+            say(said)
+
+    atexit.register(at_end)
 
 
 class Reporter:

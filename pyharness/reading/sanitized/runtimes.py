@@ -35,6 +35,8 @@ _WITHOUT = frozenset(
 )
 """Folders that hold hundreds of libraries, none of them the user's."""
 _ADDR_NO_RANDOMIZE = 0x0040000
+VARIABLE = "PYHARNESS_SANITIZER"
+"""Tells the program which one it runs under: the scripts of ``pyharness init`` load that build."""
 _TIMEOUT = 10
 _ENDS = re.compile(r"[\s:]")
 _ANOTHER = 91
@@ -115,7 +117,7 @@ def environment_for(
     ours = [_preloadable(path) for path in (str(_OURS), *found, *_standard_library())]
     preloaded = [*ours, *filter(None, [before.get("LD_PRELOAD")])]
     options = [*sanitizer.defaults, *filter(None, [before.get(sanitizer.variable)])]
-    return {"LD_PRELOAD": ":".join(preloaded), sanitizer.variable: ":".join(options)}
+    return {"LD_PRELOAD": ":".join(preloaded), sanitizer.variable: ":".join(options), VARIABLE: name}
 
 
 def _preloadable(path: str) -> str:
@@ -147,6 +149,16 @@ def python_path_of(interpreter: str) -> tuple[str, ...]:
 def is_loaded(name: str) -> bool:
     """Whether the runtime of a sanitizer is in this process."""
     return hasattr(ctypes.CDLL(None), SANITIZERS[name].mark)
+
+
+def without_checks(name: str) -> str:
+    """What to say where no library of this process was built for its sanitizer; empty where one was."""
+    sanitizer = SANITIZERS[name]
+    lines = Path("/proc/self/maps").read_text(encoding="utf-8", errors="replace").splitlines()
+    paths = {line.partition("/")[2] for line in lines if ".so" in line and "/torch/lib/" not in line}
+    if any(_use_of(Path(f"/{path}"), sanitizer) for path in paths):
+        return ""
+    return f"no library of this program was built with -fsanitize={sanitizer.option}: nothing was checked."
 
 
 def keep_addresses(name: str) -> None:
