@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 
     from pyharness.pytest_plugin.reports import Reports
 
-_PASSED = pytest.ExitCode.OK
+_PASSED = (pytest.ExitCode.OK, pytest.ExitCode.NO_TESTS_COLLECTED)
 _OF_PYTEST = re.compile(r"(^|/)(pytest|py\.test|pytest/__main__\.py)$")
 """How ``sys.argv`` begins where Python runs pytest, and no program that calls it."""
 
@@ -92,10 +92,7 @@ class Sanitized:
 
     def pytest_sessionfinish(self, session: pytest.Session) -> None:
         """Fail for what came outside of tests and of their files: in a conftest.py, say."""
-        if self._count() > self._told and session.exitstatus in {
-            pytest.ExitCode.OK,
-            pytest.ExitCode.NO_TESTS_COLLECTED,
-        }:
+        if self._count() > self._told and session.exitstatus in _PASSED:
             session.exitstatus = pytest.ExitCode.TESTS_FAILED
 
     def pytest_terminal_summary(self, terminalreporter: pytest.TerminalReporter) -> None:

@@ -36,6 +36,15 @@ class Terminal:
             assert time.monotonic() < ends, self.text
             self._read_some()
 
+    def waits_for_either(self, text, other, count, typed):
+        """Type, and wait for a text, or for the ``other`` one more often than ``count``; whether it was the first."""
+        self.type(typed)
+        ends = time.monotonic() + PATIENCE
+        while text not in self.text and self.text.count(other) <= count:
+            assert time.monotonic() < ends, self.text
+            self._read_some()
+        return text in self.text
+
     def _read_some(self):
         """What comes within a second."""
         if select.select([self._terminal], [], [], 1)[0]:
