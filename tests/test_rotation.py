@@ -97,7 +97,7 @@ def test_the_tests_of_a_file_take_turns_and_so_do_their_variants(run, pytester, 
 
 
 def test_files_begin_at_days_of_their_own():
-    """The same in each process, whatever the seed of its hashes."""
+    """A file has one phase in each process, whatever the seed of its hashes."""
     assert len({phase_of(Path(f"test_{name}.py")) % 7 for name in range(20)}) > 4
     assert phase_of(Path("a/test_it.py")) == 2310449253
 

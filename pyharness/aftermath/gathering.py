@@ -50,12 +50,7 @@ def of_crash(wanted: Reported, process: int, fault: Fault) -> Aftermath:
 def of_sanitizer(wanted: Reported, process: int, thread: int, report: int) -> Aftermath:
     """A process of which a thread stands at an error; ``report``: the address of what a sanitizer knows of it."""
     what, printed, histories = found_by_sanitizer(process, thread, report)
-    try:
-        threads, _ = dump_by_gdb(process, thread=None, limit=MAX_FRAMES, variables=True)
-        note = ""
-    except HarnessError as error:
-        threads, unread = _threads(process)
-        note = unread or _without_gdb(error)
+    threads, note = _with_variables(process)
     threads = _first(threads, thread)
     about = tuple(replace(one, frames=without_runtime(one.frames)) for one in threads[:1])
     return Aftermath(
@@ -96,15 +91,20 @@ def _raised_through(frame: RaisedFrame) -> Frame:
 
 def of_hang(wanted: Reported, process: int, what: str, busy: Busy) -> Aftermath:
     """A process that does not go on; it runs on afterwards. ``busy``: its threads that compute."""
-    try:
-        threads, _ = dump_by_gdb(process, thread=None, limit=MAX_FRAMES, variables=True)
-        note = ""
-    except HarnessError as error:
-        threads, unread = _threads(process)
-        note = unread or _without_gdb(error)
+    threads, note = _with_variables(process)
     circumstances = _circumstances(process)
     doing = of_rank(Rank(None, circumstances[1], process, 0, wanted.name, threads=threads, busy=busy)).sentence
     return Aftermath("hang", wanted.name, wanted.command, *circumstances, f"{what}: it {doing}", threads, note=note)
+
+
+def _with_variables(process: int) -> tuple[tuple[ThreadStack, ...], str]:
+    """The stacks as gdb shows them, else as the kernel does, and why."""
+    try:
+        threads, _ = dump_by_gdb(process, thread=None, limit=MAX_FRAMES, variables=True)
+    except HarnessError as error:
+        threads, unread = _threads(process)
+        return threads, unread or _without_gdb(error)
+    return threads, ""
 
 
 def _threads(process: int) -> tuple[tuple[ThreadStack, ...], str]:

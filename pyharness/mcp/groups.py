@@ -4,16 +4,13 @@ from __future__ import annotations
 
 import asyncio
 import os
+import select
 import signal
 import threading
-import time
 from contextlib import suppress
-
-from pyharness.host.process_state import has_ended
 
 _PATIENCE = 2.0
 """Seconds that a verb has to end its program, once it was told to: a client waits hardly longer for its server."""
-_LOOKS = 0.02
 
 
 class Groups:
@@ -59,8 +56,11 @@ def _end(leader: int) -> None:
     """Tell the verb to end, as a terminal would: it ends its program; then its group, which may hear no signal."""
     with suppress(ProcessLookupError):
         os.kill(leader, signal.SIGTERM)
-    over = time.monotonic() + _PATIENCE
-    while not has_ended(leader) and time.monotonic() < over:
-        time.sleep(_LOOKS)
+    with suppress(ProcessLookupError):
+        end = os.pidfd_open(leader)
+        try:
+            select.select([end], [], [], _PATIENCE)
+        finally:
+            os.close(end)
     with suppress(ProcessLookupError, PermissionError):
         os.killpg(leader, signal.SIGKILL)

@@ -16,7 +16,7 @@ from pyharness.model.errors import HarnessError, UsageError, nearest
 from pyharness.model.frozen import frozen
 from pyharness.native.crash_watch import start_unseen
 from pyharness.protocol.codec import decode, encode
-from pyharness.protocol.observed import STEPS, Observed, Step, Wanted
+from pyharness.protocol.observed import STEPS, Observed, Step, StopOfTest, Wanted
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
@@ -29,22 +29,11 @@ _NOT_THEIRS = ("LD_PRELOAD", "PYTHONINSPECT")
 
 
 @frozen
-class TestStop:
+class TestStop(StopOfTest):
     """Where the test's process stood. It has run on since."""
 
     __test__ = False
 
-    language: str
-    """``"python"`` or ``"native"``."""
-    function: str
-    file: str | None
-    line: int | None
-    values: dict[str, str]
-    """Arguments and local variables, as the debugger shows them."""
-    stack: tuple[tuple[str, str], ...]
-    """Functions and places of the thread, innermost first."""
-    note: str
-    """Why a step ended elsewhere; empty where it ended as it was sent."""
     result: Any
     """What the function has returned."""
 

@@ -89,7 +89,7 @@ def test_values_are_in_it(run, reports, tmp_path):
 
 
 def test_a_container_without_the_right_to_trace_others(run, reports):
-    """As Docker starts one: a process may let another one of its user read it all the same."""
+    """A process lets another one of its user read it all the same; Docker starts containers so."""
     before = needs.surroundings(["setpriv", "--bounding-set=-sys_ptrace", "--inh-caps=-sys_ptrace"], "no setpriv here")
     run("backward", before=before)
     (report,) = reports("crash")
