@@ -6,6 +6,7 @@
 #include <csrc/guard/dynamic_loader.h>
 #include <csrc/guard/previous_action.h>
 #include <csrc/guard/system_call.h>
+#include <csrc/guard/thread_stacks.h>
 
 #include <sched.h>
 #include <signal.h>
@@ -31,7 +32,6 @@ constexpr std::array<int, 5> kSignals{SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGABRT};
 constexpr size_t kNumbers = 5;
 constexpr size_t kDigits = 21; // of 64 bits, with the 0 behind them
 constexpr size_t kStackSize = 64 << 10;
-constexpr size_t kOtherStackSize = 128 << 10;
 // What the command exits with where nobody behind us shall be told.
 constexpr int kAllIsSaid = 3;
 constexpr long kPoll = 20'000'000; // nanoseconds
@@ -333,21 +333,6 @@ bool install(int signal, bool alone) {
   return sigaction(signal, &action, nullptr) == 0;
 }
 
-// After a stack overflow a handler needs another stack.
-void have_other_stack() {
-  stack_t now{};
-  if (sigaltstack(nullptr, &now) != 0 || (now.ss_flags & SS_DISABLE) == 0) {
-    return;
-  }
-  void* memory = pages(kOtherStackSize);
-  if (memory != nullptr) {
-    stack_t other{};
-    other.ss_sp = memory;
-    other.ss_size = kOtherStackSize;
-    sigaltstack(&other, nullptr);
-  }
-}
-
 } // namespace
 
 bool watch_crashes(
@@ -362,7 +347,8 @@ bool watch_crashes(
   reader_process.store(reader);
   // The one before stays: a thread may be about to run it.
   wanted.store(made, std::memory_order_release);
-  have_other_stack();
+  have_other_stack(true);
+  watch_thread_starts();
   return renew_crash_watch(false);
 }
 

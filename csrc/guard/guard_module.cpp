@@ -3,6 +3,7 @@
 #include <Python.h>
 
 #include <csrc/guard/crash_watch.h>
+#include <csrc/guard/thread_stacks.h>
 #include <csrc/guard/trap_guard.h>
 
 #include <cerrno>
@@ -70,6 +71,11 @@ PyObject* renew_crash_watch(PyObject* /*module*/, PyObject* arguments) {
   Py_RETURN_NONE;
 }
 
+PyObject* watch_thread_starts(PyObject* /*module*/, PyObject* /*unused*/) {
+  pyharness::inspect::watch_thread_starts();
+  Py_RETURN_NONE;
+}
+
 PyObject* start_unseen(PyObject* /*module*/, PyObject* arguments) {
   Words command{};
   Words environment{};
@@ -94,6 +100,10 @@ PyMethodDef methods[] = {
      renew_crash_watch,
      METH_VARARGS,
      "Put the handlers back: before others, or alone where those have left."},
+    {"watch_thread_starts",
+     watch_thread_starts,
+     METH_NOARGS,
+     "Look at libraries that were loaded: overflows of their threads are told."},
     {"start_unseen",
      start_unseen,
      METH_VARARGS,

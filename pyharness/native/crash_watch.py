@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 from pyharness.native.load import load
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Callable, Mapping, Sequence
 
 
 def watch_crashes(command: Sequence[str], environment: Mapping[str, str], *, reader: int = 0) -> None:
@@ -28,6 +28,12 @@ def renew_crash_watch(*, alone: bool = False) -> None:
     ``alone``: they have left the handlers, and are told nothing.
     """
     load("_guard").renew_crash_watch(alone)
+
+
+def thread_watch() -> Callable[[], None]:
+    """A function that looks at the libraries loaded since: where a thread of theirs overflows its stack, that is told."""
+    watch: Callable[[], None] = load("_guard").watch_thread_starts
+    return watch
 
 
 def wait_for_unseen(process: int) -> None:

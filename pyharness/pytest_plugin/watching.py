@@ -82,6 +82,7 @@ class Watching:
     def pytest_runtest_call(self, item: pytest.Item) -> Generator[None, object, object]:
         """Be at the test itself, and look for what it asks."""
         self._is_at(replace(self._current, phase="call"))
+        self._reporter.follow_threads()
         return (yield from checked(item))
 
     @pytest.hookimpl(tryfirst=True)

@@ -64,6 +64,32 @@ def test_the_innermost_frame_is_never_folded():
     ]
 
 
+def test_a_recursion_is_told_by_its_ends():
+    frames = [
+        Frame("native", "deep(long)", "/s/o.cpp", 4, address=at, variables=(("n", str(at)),)) for at in range(1000)
+    ]
+    lines = format_stack([*frames, Frame("python", "main", "/s/m.py", 3)])
+    kept = [f"              n = {number}" for number in (0, 1, 999)]
+    assert [line for line in lines if "n = " in line] == kept
+    assert lines[4] == "          … the frame above repeats 997 times"
+    assert lines[-1].split() == ["python", "main", "/s/m.py:3"]
+    assert len(format_stack(frames, Style(full=True))) == 2000
+
+
+def test_functions_that_call_each_other_through_machinery():
+    cycle = [Frame("python", name, "/s/m.py", line) for line, name in enumerate(("even", "odd"), 1)]
+    lines = format_stack([Frame("native", "f"), *[*cycle, EVAL, EVAL] * 6])
+    assert [line.strip() for line in lines[1:4]] == [
+        "python  even  /s/m.py:1", "python  odd   /s/m.py:2", "… 2 frames of interpreter",
+    ]  # fmt: skip
+    assert lines[7].strip() == "… the 2 frames above repeat 3 times"
+    assert lines[8:] == lines[1:4]
+
+
+def test_four_alike_frames_are_shown():
+    assert len(format_stack([Frame("python", "f", "/s/m.py", 1)] * 4)) == 4
+
+
 def test_a_narrow_terminal_cuts_source_text_and_has_notes_below(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     assert format_stack(stack(tmp_path), Style(width=52)) == [

@@ -63,6 +63,10 @@ void in_native_thread() {
   }).join();
 }
 
+void overflow_in_native_thread() {
+  std::thread(overflow).join();
+}
+
 void locks_twice() {
   held.lock();
   held.lock(); // @locks_twice

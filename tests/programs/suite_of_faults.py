@@ -15,7 +15,7 @@ def harmless():
     assert library.harmless(1) == 2
 
 
-@pytest.mark.parametrize("name", [*FAULTS, "in_native_thread"])
+@pytest.mark.parametrize("name", [*FAULTS, "in_native_thread", "overflow_in_native_thread"])
 def test_fault(name):
     print(f"calls {name}")
     getattr(library, name)(None, 0)  # @fault
@@ -25,8 +25,9 @@ def test_behind_faults():
     harmless()
 
 
-def test_in_thread():
-    thread = threading.Thread(target=library.wild_pointer)
+@pytest.mark.parametrize("name", ["wild_pointer", "overflow"])
+def test_in_thread(name):
+    thread = threading.Thread(target=getattr(library, name))
     thread.start()
     thread.join()  # @in_thread
 

@@ -18,7 +18,9 @@ FAULTS = {
     "test_fault[terminates]": ("terminates", "nothing caught std::out_of_range: index 7 of 3"),
     "test_fault[overflow]": ("overflow", "it has overflowed"),
     "test_fault[in_native_thread]": ("null_pointer", "a null pointer and 24 bytes"),
-    "test_in_thread": ("wild_pointer", "SIGSEGV (Segmentation fault) at 0x123456789000"),
+    "test_fault[overflow_in_native_thread]": ("overflow", "it has overflowed"),
+    "test_in_thread[wild_pointer]": ("wild_pointer", "SIGSEGV (Segmentation fault) at 0x123456789000"),
+    "test_in_thread[overflow]": ("overflow", "it has overflowed"),
     "test_hang[locks_twice]": ("locks_twice", "it has taken too long"),
     "test_hang[spins]": ("spins", "it has taken too long"),
 }

@@ -78,6 +78,8 @@ class Reporter:
         self._is_rank = told_rank(os.environ) is not None
         self._environment = {name: value for name, value in os.environ.items() if name not in _NOT_THEIRS}
         self._owner = os.getpid()
+        self.follow_threads: Callable[[], None] = lambda: None
+        """Call it where libraries may have been loaded: their threads' stacks are watched, too."""
 
     @property
     def folder(self) -> str:
@@ -87,7 +89,7 @@ class Reporter:
     def begin(self) -> None:
         """Be told of crashes from now on."""
         from pyharness.debuggee.watched.imports import after_import
-        from pyharness.native.crash_watch import watch_crashes
+        from pyharness.native.crash_watch import thread_watch, watch_crashes
 
         launcher = os.getppid() if self._is_rank else 0
         allow_ptrace(launcher)  # each rank's reporter looks at all ranks
@@ -95,6 +97,8 @@ class Reporter:
         faulthandler.enable = _first_again(faulthandler.enable)
         faulthandler.disable = _first_again(faulthandler.disable, leaves=True)
         after_import(_WORKERS, _stay_first_in_workers)
+        self.follow_threads = thread_watch()
+        after_import("torch", lambda _torch: self.follow_threads())
 
     def watch(self, program: str, *words: str) -> None:
         """Have a program of ours look from beside whether this one goes on."""

@@ -27,7 +27,7 @@ from pyharness.reading.python.kernel_thread import KernelThread
 from pyharness.reading.python.layout import UnknownPythonError
 from pyharness.reading.python.runtime import find_python
 from pyharness.reading.python.threads import Python
-from pyharness.reading.stack.merge import NativeFrame, in_order, merge
+from pyharness.reading.stack.merge import NativeFrame, in_order, merge, not_read
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -159,7 +159,7 @@ def _stack(
         tuple(_op_named(merge(native, loops, _node_of, describe))),
         holds_gil=any(one.holds_gil for one in known),
         signal=_fatal_signal(),
-        note=note or libraries.kept_out() or _without_lines(native, lost or {}),
+        note=note or libraries.kept_out() or _without_lines(native, lost or {}) or not_read(native, MAX_FRAMES),
     )
 
 

@@ -6,14 +6,15 @@ from itertools import groupby
 from typing import TYPE_CHECKING
 
 from pyharness.model.frozen import frozen
+from pyharness.model.frames import Frame
 from pyharness.model.plumbing import native_family, python_family, qualified_name
+from pyharness.model.text.repeats import runs
 from pyharness.model.text.source_line import short_path, source_line
 from pyharness.model.text.styled_line import Line, in_parts
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Sequence
+    from collections.abc import Hashable, Iterable, Iterator, Sequence
 
-    from pyharness.model.frames import Frame
     from pyharness.model.threads import ThreadStack
 
 MAX_FUNCTION = 46
@@ -23,6 +24,7 @@ _MIN_TEXT = 12
 _BELOW = " " * 10
 """What begins a line that belongs to the frame above it."""
 _HEAD, _TAIL = 150, 50
+_TWICE = 2
 
 
 @frozen
@@ -59,18 +61,51 @@ def format_stack(frames: Sequence[Frame], style: Style = PLAIN) -> list[Line]:
         return [Line("  (no frames)")]
     shown = [frame for position, frame in enumerate(frames) if _shown(position, frame, style)]
     widths = (_width(map(function_text, shown), MAX_FUNCTION), _width(map(place_text, shown), MAX_PLACE))
+    if style.full:
+        return [line for frame in frames for line in _frame_lines(frame, widths, style)]
     lines: list[Line] = []
+    entries = list(_entries(frames, style))
+    for run in runs([_alike(entry) for entry in entries]):
+        shown_first, all_of_it = (_TWICE if run.times > 1 else 1) * run.period, run.period * run.times
+        repeated = entries[run.start : run.start + all_of_it]
+        lines += _entry_lines(repeated[:shown_first], widths, style)
+        if run.times > 1:
+            lines.append(Line(f"{_BELOW}{_again(repeated[: run.period], run.times)}", "dim"))
+            lines += _entry_lines(repeated[-run.period :], widths, style)
+    return _shortened(lines)
+
+
+def _entries(frames: Sequence[Frame], style: Style) -> Iterator[Frame | str]:
+    """Frames that are shown, and words for those that are not."""
     for told, group in groupby(enumerate(frames), lambda item: _shown(item[0], item[1], style)):
         members = [frame for _position, frame in group]
-        if told:
-            lines += [line for frame in members for line in _frame_lines(frame, widths, style)]
+        yield from members if told else [_folded(members)]
+
+
+def _alike(entry: Frame | str) -> Hashable:
+    """What calls at one line have in common."""
+    if isinstance(entry, str):
+        return entry
+    return entry.language, entry.function, entry.file, entry.line, entry.fx, entry.library
+
+
+def _entry_lines(entries: Iterable[Frame | str], widths: tuple[int, int], style: Style) -> Iterator[Line]:
+    for entry in entries:
+        if isinstance(entry, str):
+            yield Line(f"{_BELOW}{entry}", "dim")
         else:
-            lines.append(Line(f"          {_folded(members)}", "dim"))
-    return lines if style.full else _shortened(lines)
+            yield from _frame_lines(entry, widths, style)
+
+
+def _again(cycle: Sequence[Frame | str], times: int) -> str:
+    """Of a recursion: what is above stands there twice, and what is below is the last time."""
+    shown = sum(isinstance(entry, Frame) for entry in cycle)
+    above = "the frame above repeats" if shown == 1 else f"the {shown} frames above repeat"
+    return f"… {above} {times - _TWICE - 1} times"
 
 
 def _shortened(lines: list[Line]) -> list[Line]:
-    """A recursion that has run away is told by its two ends."""
+    """A recursion that has run away without a pattern is told by its two ends."""
     cut = len(lines) - _HEAD - _TAIL
     if cut <= 0:
         return lines

@@ -14,7 +14,7 @@ from pyharness.reading.live.refusal import RefusedError, explained
 from pyharness.reading.live.snapshot import StandingThread, take
 from pyharness.reading.process.mapped_files import lost_libraries, not_opened, without_lines
 from pyharness.reading.python.kernel_thread import KernelThread
-from pyharness.reading.stack.merge import NativeFrame, merge
+from pyharness.reading.stack.merge import NativeFrame, merge, not_read
 from pyharness.reading.stack.naming import Naming
 
 if TYPE_CHECKING:
@@ -101,7 +101,10 @@ class _Shown:
             tuple(merge(native, loops, _nodes(thread, native))),
             holds_gil=any(one.holds_gil for one in known),
             signal=thread.fault,
-            note=self._snapshot.note or not_opened(self._files.kept_out) or self._without_lines(native),
+            note=self._snapshot.note
+            or not_opened(self._files.kept_out)
+            or self._without_lines(native)
+            or not_read(native, MAX_FRAMES),
         )
 
     def _without_lines(self, native: Sequence[NativeFrame]) -> str:

@@ -40,6 +40,11 @@ class NativeFrame:
     """The debugger's own frame, for those who annotate frames."""
 
 
+def not_read(native: Sequence[NativeFrame], limit: int) -> str:
+    """What to say of a stack whose outer native frames were left out: a recursion that has run away."""
+    return f"native frames behind the innermost {limit} are not shown" if len(native) >= limit else ""
+
+
 def merge(
     native: Sequence[NativeFrame],
     loops: Sequence[Loop],
