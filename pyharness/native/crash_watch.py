@@ -31,7 +31,7 @@ def renew_crash_watch(*, alone: bool = False) -> None:
 
 
 def thread_watch() -> Callable[[], None]:
-    """A function that looks at the libraries loaded since: where a thread of theirs overflows its stack, that is told."""
+    """A function that looks at libraries loaded since: where a thread of theirs overflows its stack, that is told."""
     watch: Callable[[], None] = load("_guard").watch_thread_starts
     return watch
 

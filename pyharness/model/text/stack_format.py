@@ -5,8 +5,8 @@ from __future__ import annotations
 from itertools import groupby
 from typing import TYPE_CHECKING
 
-from pyharness.model.frozen import frozen
 from pyharness.model.frames import Frame
+from pyharness.model.frozen import frozen
 from pyharness.model.plumbing import native_family, python_family, qualified_name
 from pyharness.model.text.repeats import runs
 from pyharness.model.text.source_line import short_path, source_line
