@@ -67,6 +67,8 @@ _PYTHON = (
     (re.compile(r"-packages/(_?pytest|pluggy|xdist|execnet)/"), re.compile(""), "pytest"),
     (re.compile(r"-packages/cffi/"), re.compile(""), "cffi"),
     (re.compile(r"/threading\.py$"), re.compile(r"(^|\.)_"), "threading"),
+    (re.compile(r"/multiprocessing/(spawn|forkserver|popen_\w+)\.py$"), re.compile(""), "multiprocessing"),
+    (re.compile(r"/multiprocessing/(process|context)\.py$"), re.compile(r"(^|\.)_"), "multiprocessing"),
     (
         re.compile(r"-packages/torch/_(dynamo|functorch|inductor)/|/pyharness/fx/backend/"),
         re.compile(""),

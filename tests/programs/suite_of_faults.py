@@ -1,6 +1,7 @@
 """A suite of tests of an extension, in which each fault is followed by a test that passes."""
 
 import ctypes
+import multiprocessing
 import os
 import threading
 
@@ -30,6 +31,18 @@ def test_in_thread(name):
     thread = threading.Thread(target=getattr(library, name))
     thread.start()
     thread.join()  # @in_thread
+
+
+def dies():
+    library.wild_pointer()
+
+
+@pytest.mark.parametrize("way", ["spawn", "forkserver"])
+def test_child(way):
+    child = multiprocessing.get_context(way).Process(target=dies)
+    child.start()
+    child.join()
+    assert child.exitcode == 0
 
 
 def test_behind_thread():

@@ -26,6 +26,7 @@ FAULTS = {
 }
 """The mark of the C++ line, and what is said, for each test that fails."""
 PYTHON = {"test_python_lock": "it waits for a Python lock in test_python_lock"}
+CHILDREN = ("test_child[spawn]", "test_child[forkserver]")
 BEHIND = ("test_behind_faults", "test_behind_thread", "test_behind_hangs")
 
 
@@ -35,13 +36,16 @@ BEHIND = ("test_behind_faults", "test_behind_thread", "test_behind_hangs")
 def test_each_fault_is_a_failed_test(suite, options):
     ran = suite(SUITE, *options)
     assert ran.code == 1
-    assert ran.outcomes == {**dict.fromkeys((*FAULTS, *PYTHON), "failed"), **dict.fromkeys(BEHIND, "passed")}
+    assert ran.outcomes == {**dict.fromkeys((*FAULTS, *PYTHON, *CHILDREN), "failed"), **dict.fromkeys(BEHIND, "passed")}
     for name, (mark, said) in FAULTS.items():
         message, text = ran.case(name)
         assert said in message, name
         assert f"faults.cpp:{line_of(mark, SOURCE)}" in text, name
     for name, said in PYTHON.items():
         assert said in ran.case(name)[0]
+    for name in CHILDREN:
+        assert f"::{name} (process " in ran.output
+    assert ran.output.count(f"faults.cpp:{line_of('wild_pointer', SOURCE)} ") >= len(CHILDREN)
     assert "calls wild_pointer" in ran.case("test_fault[wild_pointer]")[1]  # its captured output
     assert "Fatal Python error" not in ran.output
 

@@ -98,7 +98,7 @@ def _entry_lines(entries: Iterable[Frame | str], widths: tuple[int, int], style:
 
 
 def _again(cycle: Sequence[Frame | str], times: int) -> str:
-    """Of a recursion: what is above stands there twice, and what is below is the last time."""
+    """Words between the first two calls of a recursion and its last one."""
     shown = sum(isinstance(entry, Frame) for entry in cycle)
     above = "the frame above repeats" if shown == 1 else f"the {shown} frames above repeat"
     return f"… {above} {times - _TWICE - 1} times"

@@ -71,7 +71,7 @@ RULES = (
     Rule("join", "waits for a thread to end", python=r"/threading\.py:.*(\.join|_wait_for_tstate_lock)$"),
     Rule("queue", "waits for a queue", python=r"/(multiprocessing/queues|queue)\.py:.*\.(get|put)$"),
     Rule("event", "waits for an event", python=r"/threading\.py:(Event|Condition|Semaphore|Barrier)\w*\.\w+$"),
-    Rule("lock", "waits for a Python lock", r"^(PyThread_acquire_lock\w*|_?PyMutex_Lock\w*)$"),
+    Rule("lock", "waits for a Python lock", r"^(PyThread_acquire_lock\w*|_?PyMutex_Lock\w*|_PySemaphore_Wait)$"),
     Rule("sleep", "sleeps", r"^(__)?(clock_nanosleep|nanosleep|usleep|sleep|time_sleep|pysleep)\w*$"),
     Rule(
         "condition",
