@@ -20,7 +20,7 @@ from pyharness.model.errors import HarnessError
 from pyharness.model.ranks.launchers import told_rank
 from pyharness.model.text.visible import say
 from pyharness.protocol.aftermath import Reported
-from pyharness.protocol.codec import encode
+from pyharness.protocol.codec import decode, encode
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -132,6 +132,11 @@ class Reporter:
             say(f"no report: {str(failed) or type(failed).__name__}")
         finally:
             os.close(descriptor)
+
+
+def begin_spawned(reported: str) -> None:
+    """In a child of ``multiprocessing``: be told of its crashes, and of those of children that it starts."""
+    Reporter(decode(Reported, json.loads(reported), "the report")).begin()
 
 
 def _words(program: str, reported: Reported) -> list[str]:

@@ -11,20 +11,21 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from pyharness.debuggee.watched.imports import after_import
-from pyharness.protocol.aftermath import Reported
-from pyharness.protocol.codec import decode, encode
+from pyharness.protocol.codec import encode
 
 if TYPE_CHECKING:
     from collections.abc import Callable
     from types import ModuleType
+
+    from pyharness.protocol.aftermath import Reported
 
 _PACKAGES = str(Path(__file__).resolve().parents[3])
 _BEGIN = """\
 import sys
 sys.path.append({packages!r})
 try:
-    from pyharness.debuggee.entries.spawned import begin
-    begin({reported!r})
+    from pyharness.debuggee.entries.reported import begin_spawned
+    begin_spawned({reported!r})
 except Exception:
     pass
 finally:
@@ -39,13 +40,6 @@ finally:
 def follow_spawned(reported: Reported) -> None:
     """Have each child that is started from now on write its report as this process does."""
     after_import("multiprocessing.spawn", lambda module: _add(module, _Begins(reported)))
-
-
-def begin(reported: str) -> None:
-    """Be told of crashes of this child, and of those that it starts."""
-    from pyharness.debuggee.entries.reported import Reporter
-
-    Reporter(decode(Reported, json.loads(reported), "the report")).begin()
 
 
 class _Begins:
