@@ -15,9 +15,9 @@ from contextlib import suppress
 from dataclasses import replace
 
 from pyharness.aftermath import gathering, writing
+from pyharness.aftermath.observers import have_observer_leave
 from pyharness.aftermath.output import captured
-from pyharness.host.loader import words_of
-from pyharness.host.process_state import debugger_of, parent_of, processor_times
+from pyharness.host.process_state import processor_times
 from pyharness.host.unseen import leave_streams
 from pyharness.model.errors import HarnessError
 from pyharness.model.text.visible import say
@@ -27,9 +27,6 @@ from pyharness.ranks.looking import busy_threads
 
 _MEANWHILE = 0.25
 """Seconds from one look at what the tests are at to the next."""
-_OBSERVES = "observes"
-_LEAVES = 5.0
-"""Seconds in which a debugger lets go of a process."""
 _BUSY = 0.2
 """Seconds for which is measured what computes."""
 
@@ -53,7 +50,7 @@ def main() -> int:
 
 def _end(wanted: Reported, process: int, end: int, now: Now) -> None:
     """Write of the test that hangs; it is not ended where it has come to its end meanwhile."""
-    _have_observer_leave(process)
+    have_observer_leave(process)
     before, since = processor_times(process), time.monotonic()
     time.sleep(_BUSY)
     busy = busy_threads(before, processor_times(process), time.monotonic() - since)
@@ -65,15 +62,3 @@ def _end(wanted: Reported, process: int, end: int, now: Now) -> None:
     except HarnessError as error:
         say(str(error))
     signal.pidfd_send_signal(end, signal.SIGKILL)
-
-
-def _have_observer_leave(process: int) -> None:
-    """End a debugger that the test has asked for (``debugger/observing.py``): two cannot read one process."""
-    tracer = debugger_of(process)
-    observer = parent_of(tracer) if tracer else 0
-    if observer and _OBSERVES in words_of(observer):
-        with suppress(ProcessLookupError):
-            os.kill(observer, signal.SIGTERM)
-        last = time.monotonic() + _LEAVES
-        while debugger_of(process) and time.monotonic() < last:
-            time.sleep(_BUSY)

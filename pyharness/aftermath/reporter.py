@@ -12,6 +12,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from pyharness.aftermath import gathering, job, writing
+from pyharness.aftermath.observers import have_observer_leave
 from pyharness.aftermath.output import captured
 from pyharness.debugger.gdb_reading import Fault
 from pyharness.model.errors import HarnessError
@@ -53,6 +54,7 @@ def main() -> int:
 def _found(wanted: Reported, numbers: list[int]) -> Aftermath:
     if wanted.raised is None:
         process, thread, signal, code, value = numbers
+        have_observer_leave(process)
         if not signal:
             return gathering.of_sanitizer(wanted, process, thread, value)
         return gathering.of_crash(wanted, process, Fault(thread, signal, _signed(code), value))

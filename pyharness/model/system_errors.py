@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import errno
+import os
 
 from pyharness.model.errors import HarnessError, UsageError
 
@@ -22,6 +23,8 @@ _MORE_MEMORY = "`ulimit -v` shows the limit, and `ulimit -v unlimited` lifts it 
 
 def of_the_system(error: Exception) -> HarnessError | None:
     """The error that says what the system lacks or refuses; ``None`` where ``error`` is of another kind."""
+    if isinstance(error, FileNotFoundError) and error.filename is None and _is_nowhere():
+        return UsageError("This folder has been removed.", "Go to another folder first (cd).")
     if isinstance(error, OSError) and error.errno in _NO_MORE_FILES:
         return HarnessError(f"{_NO_MORE_FILES[error.errno]}: {error.strerror}.", _MORE_FILES)
     if isinstance(error, OSError) and error.errno == errno.ENAMETOOLONG:
@@ -33,3 +36,11 @@ def of_the_system(error: Exception) -> HarnessError | None:
     if isinstance(error, MemoryError) or (isinstance(error, OSError) and error.errno == errno.ENOMEM):
         return HarnessError("This process may not have as much memory as it needs.", _MORE_MEMORY)
     return None
+
+
+def _is_nowhere() -> bool:
+    try:
+        os.getcwd()
+    except OSError:
+        return True
+    return False

@@ -71,6 +71,13 @@ def test_a_meeting_in_a_removed_folder(removed, script):
     assert "--key names nothing" in removed(*meet, script).stderr
 
 
+@pytest.mark.parametrize("option", [("--report", "out"), ("--asan",)])
+def test_a_report_in_a_removed_folder(removed, script, option):
+    done = removed(*PYHARNESS, "run", *option, script)
+    assert (done.returncode, done.stdout) == (2, "")
+    assert "This folder has been removed." in done.stderr
+
+
 def test_init_in_a_removed_folder(removed):
     done = removed(*PYHARNESS, "init")
     assert (done.returncode, done.stdout) == (2, "")

@@ -180,6 +180,7 @@ def read_until(terminal, pattern):
         "1 / 0",
         "import sys; print(sys.argv, __name__, __file__, sys.path[0], sys.stdin.read())",
         "import sys, threading; print([each.name for each in threading.enumerate()], sys.gettrace())",
+        "import sys; sys.modules.clear()",
         "import atexit; atexit.register(print, 'at exit'); raise KeyboardInterrupt",
     ],
 )

@@ -41,6 +41,16 @@ def test_a_test_looks_at_its_own_kernel(tmp_path):
         assert time.monotonic() < end, left
 
 
+def test_a_crash_where_one_steps_has_its_stacks(suite):
+    text = "import ctypes, os\nfaults = ctypes.CDLL(os.environ['FAULTS'])\n\ndef test_steps(ph_step):\n"
+    ran = suite(text + "    ph_step('native:null_pointer', lambda: faults.null_pointer(None, 3), ['over'] * 3)\n")
+    message, text = ran.case("test_steps")
+    assert "a null pointer and 24 bytes" in message
+    assert "faults.cpp:" in text
+    assert "values = 0x0" in text
+    assert "without stacks" not in message
+
+
 @pytest.mark.rotated_tests(turns=5, number=1)
 def test_a_hang_that_a_debugger_looks_at_has_its_stacks(suite):
     text = "import ctypes, os\nfaults = ctypes.CDLL(os.environ['FAULTS'])\n\ndef test_spins(ph_step):\n"

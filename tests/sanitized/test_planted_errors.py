@@ -184,6 +184,25 @@ def test_an_error_is_a_failed_test(tmp_path, name, error):
     assert re.search(r"the storage of weight float32 \[4, 16\]", done.stdout), done.stdout
 
 
+@pytest.mark.rotated(turns=2)
+@pytest.mark.parametrize("end", ["pytest.skip('no device')", "1 / 0"])
+def test_an_error_hides_behind_no_skip_and_no_expected_failure(tmp_path, end):
+    (tmp_path / "native.so").write_bytes(built("ubsan").read_bytes())
+    (tmp_path / "test_native.py").write_text(
+        "import ctypes, pytest\nnative = ctypes.CDLL('./native.so')\n\n"
+        "@pytest.mark.xfail(raises=ZeroDivisionError, reason='known', strict=True)\n"
+        f"def test_a():\n    native.past_the_largest(2**31 - 1)\n    {end}\n"
+    )
+    command = [PYHARNESS[0], "-m", "pytest", "-p", "no:cacheprovider", "--pyharness-sanitizer", "ubsan"]
+    done = subprocess.run(
+        command, cwd=tmp_path, env=environment_of(tmp_path / "state"), capture_output=True, text=True, check=False
+    )
+    assert done.returncode == 1, done.stdout + done.stderr
+    assert "signed-integer-overflow" in done.stdout
+    assert "1 failed" in done.stdout
+    assert "xfailed" not in done.stdout
+
+
 LEAVES_NO_TENSOR = """import ctypes
 
 native = ctypes.CDLL("./native.so")

@@ -21,6 +21,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
+    from types import ModuleType
+
     from pyharness.debuggee.watched.recorded_regions import Regions
     from pyharness.model.results.trace import Trace
 
@@ -58,6 +60,7 @@ def main() -> int:
     atexit.register(recorded.end)  # the first to be registered is the last to be called: threads have ended by then
     generated.install(lambda _: None)
     recorded.note_names()
+    recorded.keep_modules()
     after_import(_TORCH, lambda _: recorded.begin())
     after_import(INDUCTOR, lambda _: recorded.follow_kernels())
     return become(options)
@@ -108,6 +111,8 @@ class Recorded:
         self._source: Whole | Regions | None = None
         self._ended = own.Event()
         self._names: dict[int, str] = {}
+        self._modules: dict[str, ModuleType] = {}
+        """What the end needs, where the program empties ``sys.modules``."""
 
     def note_names(self) -> None:
         """Remember what threads are called: they may have ended when the trace is made."""
@@ -121,6 +126,11 @@ class Recorded:
 
         threading.Thread._set_native_id = set_native_id  # type: ignore[attr-defined]
 
+    def keep_modules(self) -> None:
+        """Remember what is imported by now; the program's own module is taken down as Python does it."""
+        self._modules.update(sys.modules)
+        del self._modules["__main__"]
+
     def begin(self) -> None:
         """torch is there: record from now on."""
         from pyharness.model.errors import HarnessError
@@ -131,6 +141,7 @@ class Recorded:
         except HarnessError as error:
             self._fail(error.message, error.remedy)
             raise SystemExit(error.exit_code) from None
+        self.keep_modules()
         if self._request.progress:
             from pyharness.debuggee.link import quiet_thread
 
@@ -143,6 +154,10 @@ class Recorded:
 
     def end(self) -> None:
         """The process ends: hand the trace over."""
+        if __name__ not in sys.modules:
+            for name, module in self._modules.items():
+                sys.modules.setdefault(name, module)
+        self._modules.clear()
         from pyharness.host.state import write_private
         from pyharness.model.errors import HarnessError
         from pyharness.model.results import trace_file
