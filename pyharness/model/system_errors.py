@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import errno
-import os
+from pathlib import Path
 
 from pyharness.model.errors import HarnessError, UsageError
 
@@ -23,12 +23,8 @@ _MORE_MEMORY = "`ulimit -v` shows the limit, and `ulimit -v unlimited` lifts it 
 
 def of_the_system(error: Exception) -> HarnessError | None:
     """The error that says what the system lacks or refuses; ``None`` where ``error`` is of another kind."""
-    if isinstance(error, FileNotFoundError) and error.filename is None and _is_nowhere():
-        return UsageError("This folder has been removed.", "Go to another folder first (cd).")
-    if isinstance(error, OSError) and error.errno in _NO_MORE_FILES:
-        return HarnessError(f"{_NO_MORE_FILES[error.errno]}: {error.strerror}.", _MORE_FILES)
-    if isinstance(error, OSError) and error.errno == errno.ENAMETOOLONG:
-        return UsageError(f"'{str(error.filename)[:_SHOWN]}…' is no file: the name is too long.", _SHORTER_NAME)
+    if file_error := _of_files(error) if isinstance(error, OSError) else None:
+        return file_error
     if isinstance(error, OSError) and error.errno == errno.E2BIG:
         return HarnessError("The program's arguments or its environment are too long for the kernel.", _SHORTER)
     if isinstance(error, RuntimeError) and str(error).startswith("can't start new thread"):
@@ -38,9 +34,19 @@ def of_the_system(error: Exception) -> HarnessError | None:
     return None
 
 
+def _of_files(error: OSError) -> HarnessError | None:
+    if error.errno == errno.ENOENT and error.filename is None and _is_nowhere():
+        return UsageError("This folder has been removed.", "Go to another folder first (cd).")
+    if error.errno in _NO_MORE_FILES:
+        return HarnessError(f"{_NO_MORE_FILES[error.errno]}: {error.strerror}.", _MORE_FILES)
+    if error.errno == errno.ENAMETOOLONG:
+        return UsageError(f"'{str(error.filename)[:_SHOWN]}…' is no file: the name is too long.", _SHORTER_NAME)
+    return None
+
+
 def _is_nowhere() -> bool:
     try:
-        os.getcwd()
+        Path.cwd()
     except OSError:
         return True
     return False

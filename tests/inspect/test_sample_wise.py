@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 import torch
-from hypothesis import given, settings
+from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 from jacobians import seeded, truth
 from torch import nn
@@ -95,6 +95,7 @@ def test_it_is_never_said_where_it_is_not_so(steps):
         return through(steps, x)
 
     x = torch.randn(BATCH, 2, 2, 2, dtype=torch.float64, generator=torch.Generator().manual_seed(0))
+    assume(f(x).isfinite().all())  # of nan, a Jacobian says nothing
     assert is_so(f, x) or not said(f, x)
 
 

@@ -335,5 +335,6 @@ def test_of_two_processes_at_one_terminal_one_waits_for_the_other(environment, t
         assert at.ends() == 0
     finally:
         at.end()
-    assert at.text.count("waits at its stop until the prompt of another one goes on") == 1
+    # Said again where the other one comes between a process's first wait and its prompt.
+    assert at.text.count("waits at its stop until the prompt of another one goes on") in {1, 2}
     assert "bug" not in at.text
