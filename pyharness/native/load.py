@@ -7,24 +7,17 @@ engine of another Python or torch comes from the shelf (``pyharness.engine``).
 from __future__ import annotations
 
 import importlib
-import importlib.util
 import os
-import sys
 import sysconfig
-from importlib.machinery import EXTENSION_SUFFIXES, ExtensionFileLoader, ModuleSpec
+from importlib.machinery import EXTENSION_SUFFIXES
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from pyharness.engine import facts, need, shelf
-from pyharness.engine.build import Progress, built
 from pyharness.model.errors import HarnessError
-from pyharness.model.text.visible import say
 
 if TYPE_CHECKING:
     from types import ModuleType
-
-    from pyharness.engine.facts import Facts
 
 _OF_TORCH = ("_C", "_engine")
 _PACKAGE = Path(__file__).resolve().parent.parent
@@ -32,7 +25,6 @@ _SUFFIX = str(sysconfig.get_config_var("EXT_SUFFIX"))
 _WITH_OPS = "Nothing else needs them. A clone has them: `make debug-build`."
 _REMEDY = "Build it for this Python and torch: `make debug-build` in the source tree."
 _REINSTALL = "In a clone: `make debug-build`. Elsewhere: `pip install --force-reinstall --no-deps pyharness-debugger`."
-_ENGINE = "pyharness._engine"
 
 
 def load(name: str = "_C", *, build: bool = False) -> ModuleType:
@@ -56,60 +48,18 @@ def load(name: str = "_C", *, build: bool = False) -> ModuleType:
 
 def has_engine() -> bool:
     """Whether ``load("_engine")`` has one that was built before."""
-    fits = facts.here()
-    return _ENGINE in sys.modules or (fits is not None and (need.beside(fits) or shelf.find(fits)) is not None)
+    from pyharness.native import engines
+
+    return engines.has_one()
 
 
 def _engine(*, build: bool) -> ModuleType:
-    """The engine that fits the torch of this process: that of the active build, or one from the shelf."""
-    if _ENGINE in sys.modules:
-        try:
-            return importlib.import_module(_ENGINE)
-        except ImportError as error:  # ``None`` stands there: nobody shall import it
-            raise _unusable("_engine", error) from error
-    fits = facts.here()
-    if fits is None:
-        raise HarnessError("torch lacks the libraries that the engine links to.", "Install torch anew.")
-    file = need.beside(fits) or shelf.find(fits)
-    if file is None:
-        if not build:
-            raise _without_engine(fits)
-        file = built(fits, _Said())
+    from pyharness.native import engines  # whoever loads another module needs none of it
+
     try:
-        return _module_in(file)
+        return engines.load(build=build)
     except ImportError as error:
         raise _unusable("_engine", error) from error
-
-
-def _module_in(file: Path) -> ModuleType:
-    loader = ExtensionFileLoader(_ENGINE, str(file))
-    spec = ModuleSpec(_ENGINE, loader, origin=str(file))
-    spec.has_location = True
-    module = importlib.util.module_from_spec(spec)
-    loader.exec_module(module)
-    sys.modules[_ENGINE] = module
-    return module
-
-
-def _without_engine(fits: Facts) -> HarnessError:
-    remedy = f"`pyharness engine build --python {sys.executable}` builds it, once: a minute or two."
-    return HarnessError(f"There is no engine for {fits.named} yet.", remedy)
-
-
-class _Said(Progress):
-    """A build that a program itself asks for, by ``pyharness.record()`` for instance."""
-
-    def begins(self, facts: Facts, count: int) -> None:
-        """Say that it takes a while."""
-        say(f"building the engine for {facts.named}, once: {count} parts, a minute or two.")
-
-    def waits(self, facts: Facts) -> None:
-        """Say who builds it."""
-        say(f"another process builds the engine for {facts.named}: waiting for it.")
-
-    def ends(self, file: Path) -> None:
-        """Say where it is."""
-        say(f"built {file}")
 
 
 def without_example_ops() -> bool:
