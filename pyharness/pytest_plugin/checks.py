@@ -10,7 +10,7 @@ import pytest
 from pyharness.model.errors import UsageError, nearest
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Generator
+    from collections.abc import Callable, Generator, Mapping
 
     import torch
 
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from pyharness.model.results.verdict import Verdict
 
 MARK = "pyharness"
-_KEYS = ("timeout", "nan")
+_HAS = 'timeout=SECONDS, nan="fail" and max_new_ops=COUNT'
 
 
 def seconds_of(item: pytest.Item, otherwise: float) -> float:
@@ -34,16 +34,13 @@ def wrongly_asked(item: pytest.Item) -> str:
     if marker is None:
         return ""
     if marker.args:
-        return f'@pytest.mark.{MARK}({marker.args[0]!r}) says not what that is.\nIt has timeout=SECONDS and nan="fail".'
+        return f"@pytest.mark.{MARK}({marker.args[0]!r}) says not what that is.\nIt has {_HAS}."
     for key, value in marker.kwargs.items():
         if key not in _KEYS:
-            return str(
-                UsageError(f"@pytest.mark.{MARK} has no {key!r}.", nearest(key, _KEYS) or "It has timeout and nan.")
-            )
-        if key == "timeout" and not _is_seconds(value):
-            return f"@pytest.mark.{MARK}(timeout={value!r}) is no number of seconds.\nIt is 0 for any time, or more."
-        if key == "nan" and value != "fail":
-            return f'@pytest.mark.{MARK}(nan={value!r}) is unknown.\nIt is nan="fail".'
+            return str(UsageError(f"@pytest.mark.{MARK} has no {key!r}.", nearest(key, _KEYS) or f"It has {_HAS}."))
+        fits, wrong = _KEYS[key]
+        if not fits(value):
+            return f"@pytest.mark.{MARK}({key}={value!r}) {wrong}"
     return ""
 
 
@@ -51,10 +48,31 @@ def _is_seconds(value: Any) -> bool:
     return isinstance(value, (int, float)) and not math.isnan(value) and value >= 0
 
 
+def _is_count(value: Any) -> bool:
+    return isinstance(value, int) and not isinstance(value, bool) and value >= 0
+
+
+_KEYS: dict[str, tuple[Callable[[Any], bool], str]] = {
+    "timeout": (_is_seconds, "is no number of seconds.\nIt is 0 for any time, or more."),
+    "nan": (lambda value: bool(value == "fail"), 'is unknown.\nIt is nan="fail".'),
+    "max_new_ops": (_is_count, "is no number of calls.\nIt is 0 or more."),
+}
+"""What the marker has, what each may be, and what is said of another value."""
+
+
 def checked(item: pytest.Item) -> Generator[None, object, object]:
-    """The call of a test, as a hook's wrapper: a bad value fails it where ``nan="fail"`` says so."""
+    """The call of a test, as a hook's wrapper: it fails where what its marker asks for does not hold."""
     marker = item.get_closest_marker(MARK)
-    if marker is None or "nan" not in marker.kwargs:
+    asked = marker.kwargs if marker else {}
+    if "max_new_ops" in asked:
+        from pyharness.pytest_plugin.op_counts import counted
+
+        return (yield from counted(_without_bad_values(asked), item, asked["max_new_ops"]))
+    return (yield from _without_bad_values(asked))
+
+
+def _without_bad_values(asked: Mapping[str, Any]) -> Generator[None, object, object]:
+    if "nan" not in asked:
         return (yield)
     import pyharness
 

@@ -16,8 +16,9 @@ if TYPE_CHECKING:
     from pyharness.pytest_plugin.stepping import TestStop
 
 _MARK = (
-    'pyharness(timeout=SECONDS, nan="fail"): with --pyharness, how long this test may take, 0 for ever;'
-    " and that it fails where the first NaN or infinity is made"
+    'pyharness(timeout=SECONDS, nan="fail", max_new_ops=COUNT): with --pyharness, how long this test may take, 0 for'
+    " ever; that it fails where the first NaN or infinity is made; and where it makes more calls of ops than are"
+    " written down for it"
 )
 _WORKER = "PYTEST_XDIST_WORKER"
 
@@ -43,6 +44,11 @@ def pytest_addoption(parser: pytest.Parser) -> None:
         help="run the tests under the sanitizer that the extension was built for: what it finds is a failed test",
     )
     group.addoption("--pyharness-runtime", metavar="FILE", help="the sanitizer's runtime, such as libasan.so.8")
+    group.addoption(
+        "--pyharness-update-ops",
+        action="store_true",
+        help="write down what ops the tests with max_new_ops run, in __ops__ beside their files",
+    )
     parser.addini("pyharness", "as --pyharness", type="bool", default=False)
     parser.addini("pyharness_timeout", "as --pyharness-timeout", default="0")
 
@@ -119,4 +125,5 @@ def _is_worker() -> bool:
 def _is_wanted(config: pytest.Config) -> bool:
     options = config.known_args_namespace if not hasattr(config, "workerinput") else config.option
     asks = options.pyharness or options.pyharness_timeout or options.pyharness_report or options.pyharness_sanitizer
+    asks = asks or options.pyharness_update_ops
     return bool(asks or config.getini("pyharness"))

@@ -1,0 +1,135 @@
+"""What ops a test runs, against those it ran when they were written down: the marker's ``max_new_ops``.
+
+A file ``__ops__/test_NAME.json`` beside ``test_NAME.py``, to be committed, has how often each op and autograd node ran.
+"""
+
+from __future__ import annotations
+
+import fcntl
+import json
+import os
+from collections import Counter
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+from pyharness.model.errors import HarnessError
+from pyharness.model.text.source_line import short_path
+
+if TYPE_CHECKING:
+    from collections.abc import Generator, Iterator, Mapping
+    from pathlib import Path
+
+    from pyharness.model.results.trace import Trace
+
+UPDATE = "--pyharness-update-ops"
+_FOLDER = "__ops__"
+_SHOWN = 10
+"""Ops that a message names."""
+
+
+def counted(call: Generator[None, object, object], item: pytest.Item, most: int) -> Generator[None, object, object]:
+    """The ``call`` of a test, as a hook's wrapper: it fails where more than ``most`` calls of ops are new."""
+    import pyharness
+
+    with pyharness.record() as recording:
+        result = yield from call
+    _judge(item, most, recording.trace)
+    return result
+
+
+def _judge(item: pytest.Item, most: int, trace: Trace) -> None:
+    try:
+        wrong = "\n".join(_wrong(item, most, trace))
+    except (HarnessError, OSError) as error:
+        wrong = f"max_new_ops: {error}"
+    if wrong:
+        pytest.fail(wrong, pytrace=False)
+
+
+def _wrong(item: pytest.Item, most: int, trace: Trace) -> Iterator[str]:
+    """Lines of what is new; none where that is little enough."""
+    known, name = _Known(item.path), item.nodeid.partition("::")[2]
+    if trace.lost:
+        raise HarnessError(f"The test runs more ops than are recorded: {trace.lost} were lost.", "Test a smaller part.")
+    now = Counter(event.name for event in trace.events)
+    if item.config.getoption(UPDATE):
+        known.write(name, now)
+        return
+    before = known.read(name)
+    new = now - Counter(before)
+    if new.total() > most:
+        yield from _message(trace, most, new, before)
+        if known.torch != _torch():
+            yield f"They were written down with torch {known.torch}, and this is {_torch()}."
+        yield f"Where that is right, {UPDATE} writes them down."
+
+
+def _message(trace: Trace, most: int, new: Counter[str], before: Mapping[str, int]) -> Iterator[str]:
+    calls = f"{new.total()} call{'s' * (new.total() > 1)}"
+    yield f"{calls} of ops that are not written down for this test, and max_new_ops is {most}"
+    width = max(map(len, new))
+    for name, _more in new.most_common(_SHOWN):
+        events = [event for event in trace.events if event.name == name]
+        origin = events[-1].origin
+        place = f"  {short_path(origin.file)}:{origin.line}" if origin else ""
+        yield f"  {name:<{width}}  {len(events)} instead of {before.get(name, 0)}{place}"
+    if (left := len(new) - _SHOWN) > 0:
+        yield f"  and {left} other{'s' * (left > 1)}"
+
+
+class _Known:
+    """The file of a file of tests."""
+
+    def __init__(self, tests: Path) -> None:
+        self._file = tests.parent / _FOLDER / f"{tests.stem}.json"
+
+    def read(self, name: str) -> Mapping[str, int]:
+        """How often each op ran; ``HarnessError`` where that was not written down."""
+        ops = self._content()["tests"].get(name)
+        if ops is None:
+            remedy = f"Run it once with {UPDATE}, and commit {self._file.parent.name}/{self._file.name}."
+            raise HarnessError("No ops are written down for this test.", remedy)
+        return {str(op): int(count) for op, count in ops.items()}
+
+    @property
+    def torch(self) -> str:
+        """The version of torch that they were written down with."""
+        return str(self._content()["torch"])
+
+    def write(self, name: str, ops: Mapping[str, int]) -> None:
+        """Write down what a test runs; other processes write of theirs meanwhile."""
+        self._file.parent.mkdir(exist_ok=True)
+        with os.fdopen(os.open(self._file, os.O_RDWR | os.O_CREAT, 0o666), "r+", encoding="utf-8") as stream:
+            fcntl.flock(stream, fcntl.LOCK_EX)
+            content = _parsed(stream.read() or _EMPTY, self._file)
+            content["tests"][name] = dict(sorted(ops.items()))
+            content["tests"] = dict(sorted(content["tests"].items()))
+            stream.seek(0)
+            stream.write(json.dumps({**content, "torch": _torch()}, indent=1) + "\n")
+            stream.truncate()
+
+    def _content(self) -> dict[str, Any]:
+        try:
+            return _parsed(self._file.read_text(encoding="utf-8"), self._file)
+        except FileNotFoundError:
+            return _parsed(_EMPTY, self._file)
+
+
+_EMPTY = '{"torch": "", "tests": {}}'
+
+
+def _parsed(text: str, file: Path) -> dict[str, Any]:
+    try:
+        content = json.loads(text)
+        if isinstance(content["tests"], dict) and isinstance(content["torch"], str):
+            return dict(content)
+    except (KeyError, TypeError, ValueError):
+        pass
+    raise HarnessError(f"{file} is no file of ops.", f"Remove it, and run the tests with {UPDATE}.")
+
+
+def _torch() -> str:
+    import torch
+
+    return str(torch.__version__).partition("+")[0]
