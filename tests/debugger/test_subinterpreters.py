@@ -52,3 +52,38 @@ def test_python_is_refused_at_once(stopped):
     with pytest.raises(HarnessError, match="This thread runs a subinterpreter"):
         stopped.out()
     assert stopped.finish() == 0
+
+
+RUNS = """import sys, threading
+try:
+    import _xxsubinterpreters as interpreters
+except ImportError:
+    import _interpreters as interpreters
+other = interpreters.create()
+over = threading.Event()
+def turn(number):
+    interpreters.run_string(other, "def f():\\n return 1\\nf()")
+    return number + 1  # @after
+def turns():
+    number = 0
+    while not over.wait(.01):
+        number = turn(number)
+print("begin", flush=True)
+thread = threading.Thread(target=turns)
+thread.start()
+sys.stdin.read()
+over.set()
+thread.join()
+interpreters.destroy(other)
+"""
+
+
+def test_a_program_that_has_one_is_attached_to_and_runs_on(running, tmp_path):
+    script = tmp_path / "turns.py"
+    script.write_text(RUNS)
+    program = running(str(script))
+    with pyharness.attach(program.pid) as attached:
+        first = int(attached.run_to(program.at("after")) and attached.evaluate("number"))
+        assert attached.run_to(program.at("after")).frame.function == "turn"
+        assert int(attached.evaluate("number")) == first + 1
+    assert program.end() == (0, "begin\n", "")

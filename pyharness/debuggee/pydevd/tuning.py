@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 from pyharness.debuggee.link import quiet_thread
 from pyharness.debuggee.pydevd import ending_threads
 from pyharness.debuggee.pydevd.emptied_modules import KEPT_MODULES
-from pyharness.debuggee.pydevd.frames import quick_import
+from pyharness.debuggee.pydevd.frames import main_interpreter, quick_import
 from pyharness.debuggee.pydevd.frames.trace_function import set_trace
 from pyharness.debuggee.pydevd.steps import compilation, library_imports, passed_returns, returned, unwound_steps
 from pyharness.debuggee.pydevd.steps.task_steps import STEPS
@@ -123,6 +123,7 @@ def _spare_threads() -> None:
         return
     setattr(pydevd_tracing, _MARK, True)
     original = pydevd_tracing.set_trace_to_threads
+    main_interpreter.watch()
     if sys.version_info >= (3, 10):  # noqa: UP036  (programs run on 3.9, too)
         pydevd_tracing.pydev_monkey = _Here(pydevd_tracing.pydev_monkey)
 
