@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import json
 import re
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from pyharness.debugger.starting.launch import Command
-from pyharness.model.errors import UsageError
+from pyharness.model.errors import HarnessError, UsageError
 from pyharness.model.text.source_line import source_line
 from pyharness.model.transcript import without_addresses
 from pyharness.model.where import Where
@@ -97,6 +98,17 @@ class Record:
     def cannot(self, what: str) -> None:
         """Something was done that a session file has no step for."""
         self._cannot = self._cannot or what
+
+    @contextmanager
+    def cannot_unless_it_fails(self, what: str) -> Iterator[None]:
+        """Something is done that a session file has no step for; what fails is left out."""
+        before = self._cannot
+        self.cannot(what)
+        try:
+            yield
+        except HarnessError:
+            self._cannot = before
+            raise
 
     def lines(self, plan: Plan) -> Iterator[str]:
         """The session file; ``UsageError`` where what was done has no steps."""

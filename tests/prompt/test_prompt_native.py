@@ -191,6 +191,12 @@ def test_a_place_that_looks_like_an_option_of_gdbs_is_not_found(crossing):
     assert "inlined" not in done.stdout + done.stderr
 
 
+def test_a_statement_is_refused_as_one(crossing):
+    done = crossing(["b native:scaled", "c", "py 1 + 1", "py value = 99"])
+    assert blocks(done.stdout)["py 1 + 1"].strip() == "2"
+    assert "At a native stop `py` takes an expression, and 'value = 99' is none." in done.stderr
+
+
 def test_commands_of_gdb_that_need_a_terminal_are_refused(crossing):
     done = crossing(["b native:scaled", "c", "gdb while 1"])
     assert done.returncode == 1

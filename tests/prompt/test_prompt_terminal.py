@@ -25,6 +25,17 @@ def test_the_program_reads_what_is_typed_while_it_runs(dialogue):
     assert at.ends() == 0
 
 
+def test_what_failed_is_not_saved(dialogue, tmp_path):
+    at = dialogue()
+    at.says("n")
+    for failing, says in (("py 1 / 0", "ZeroDivisionError"), ("set nothing.x = 1", "nothing.x"), ("jump 9999", "9999")):
+        assert says in at.says(failing)
+    at.says(f"save {tmp_path / 'saved.toml'}")
+    assert "over = true" in (tmp_path / "saved.toml").read_text()
+    at.says("py 1")
+    assert "A session file has no step for py 1." in at.says(f"save {tmp_path / 'saved.toml'}")
+
+
 def test_ctrl_c_pauses_python_that_computes(dialogue):
     at = dialogue("spin")
     at.says("c", "spinning")

@@ -32,18 +32,23 @@ def set_(session: Session, rest: str) -> None:
     shown = session.where.shown
     if shown.debugpy is not None and not _is_one_target(name):
         raise UsageError(f"{name!r} is not one name, attribute or element.", "`py` runs a whole statement.")
-    session.record.cannot(f"set {rest}")
+    with session.record.cannot_unless_it_fails(f"set {rest}"):
+        text = _set(session, name, value)
+    session.screen.write_lines([value_line(name, text, session.screen.columns())])
+
+
+def _set(session: Session, name: str, value: str) -> str:
+    """What it is then."""
+    shown = session.where.shown
     if shown.debugpy is not None:
         asked = {"frameId": shown.debugpy, "expression": name, "value": value}
         try:
-            text = str(session.shell.python.asking.ask("setExpression", asked)["value"])
+            return str(session.shell.python.asking.ask("setExpression", asked)["value"])
         except RequestError as error:
             raise raised(error.message) from error
-    elif shown.frame.language == "native" and shown.level >= 0:
-        text = NativeEdit(session.shell.attach()).set(shown.thread, name, value, shown.level)
-    else:
-        raise HarnessError("Python's variables cannot be set at a native stop.", "`out` steps back to Python.")
-    session.screen.write_lines([value_line(name, text, session.screen.columns())])
+    if shown.frame.language == "native" and shown.level >= 0:
+        return NativeEdit(session.shell.attach()).set(shown.thread, name, value, shown.level)
+    raise HarnessError("Python's variables cannot be set at a native stop.", "`out` steps back to Python.")
 
 
 def _is_one_target(name: str) -> bool:
@@ -63,12 +68,12 @@ def jump(session: Session, rest: str) -> None:
     frame = position.top.frame
     if not frame.file or position.thread != position.stop.thread:
         raise HarnessError("There is no line here to go on at.", "`thread` looks at the thread that stands.")
-    session.record.cannot(f"jump {rest}")
-    if position.stop.language == "python":
-        _in_python(session, frame.file, int(rest))
-    else:
-        NativeEdit(session.shell.attach()).jump(position.thread, frame.file, int(rest))
-        session.stay(replace(position.stop, reason="goto"))
+    with session.record.cannot_unless_it_fails(f"jump {rest}"):
+        if position.stop.language == "python":
+            _in_python(session, frame.file, int(rest))
+        else:
+            NativeEdit(session.shell.attach()).jump(position.thread, frame.file, int(rest))
+            session.stay(replace(position.stop, reason="goto"))
 
 
 def _in_python(session: Session, file: str, line: int) -> None:

@@ -134,8 +134,21 @@ def py(session: Session, rest: str) -> None:
     """Run a statement of Python in the frame that is looked at."""
     if not rest:
         raise UsageError("Which statement?", "For example: py x = x.clone()")
-    session.record.cannot(f"py {rest}")
-    _show(session, text_of(session, f"py:{rest}"))
+    with session.record.cannot_unless_it_fails(f"py {rest}"):
+        if session.where.shown.debugpy is None and _is_statement(rest):
+            raise UsageError(
+                f"At a native stop `py` takes an expression, and {rest!r} is none.",
+                "`out` steps back to Python, where statements run.",
+            )
+        _show(session, text_of(session, f"py:{rest}"))
+
+
+def _is_statement(text: str) -> bool:
+    """Whether this is Python, and no expression."""
+    found = False
+    with suppress(SyntaxError, ValueError, MemoryError, RecursionError):
+        found = any(not isinstance(each, ast.Expr) for each in ast.parse(text).body)
+    return found
 
 
 @command("retval", "rv", about=_VALUES)
