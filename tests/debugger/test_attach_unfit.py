@@ -26,6 +26,7 @@ sys.exit(len(sys.stdin.read()))
             "import types; sys.modules['pyharness'] = types.ModuleType('pyharness')",
             f"it has imported pyharness of another project (None), and this is {pyharness.__version__}.",
         ),
+        ("sys.path[:] = sys.meta_path[:] = []", "ModuleNotFoundError: No module named 'json'."),
         ("sys.version_info = (3, 8, 18, 'final', 0)", "it runs Python 3.8; needed is 3.9 or newer."),
     ],
 )
@@ -36,6 +37,18 @@ def test_it_is_refused(pretends, why):
         with pytest.raises(HarnessError) as refused:
             pyharness.attach(program.pid)
         assert refused.value.message == f"Process {program.pid} cannot be debugged as a Python program: {why}"
+        program.communicate("four")
+        assert program.returncode == 4
+
+
+def test_one_that_may_open_few_files_is_told_how_it_may_open_more():
+    few = "import resource; resource.setrlimit(resource.RLIMIT_NOFILE, (6, 6))"
+    command = [sys.executable, "-c", PROGRAM, few]
+    with subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True) as program:
+        assert program.stdout.readline() == "\n"
+        with pytest.raises(HarnessError, match="Too many open files") as refused, pyharness.attach(program.pid):
+            pass
+        assert f"`prlimit --nofile=1024 --pid {program.pid}`" in refused.value.remedy
         program.communicate("four")
         assert program.returncode == 4
 

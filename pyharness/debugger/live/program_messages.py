@@ -68,7 +68,7 @@ class ProgramMessages:
             case Child():
                 self._listener.child(message)
             case Failed(error):
-                raise undebuggable(error)
+                raise undebuggable(error, self._shell.process.pid)
             case OpReached():
                 process = self._shell.process
                 process.answer(

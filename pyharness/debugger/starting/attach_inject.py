@@ -21,6 +21,11 @@ from pyharness.model.errors import HarnessError
 if TYPE_CHECKING:
     from pyharness.host.handles import Handle
 
+_NOT_FOUND = (
+    "Its sys.path or sys.meta_path leaves that out: start it by `pyharness debug`, which loads all before the program "
+    "changes them."
+)
+
 
 def inject(pid: int, seconds: float) -> Handle:
     """The handle under which process ``pid`` listens from now on; ``HarnessError`` where it cannot come to that."""
@@ -39,8 +44,16 @@ def inject(pid: int, seconds: float) -> Handle:
         ask_gdb({"pid": pid, "core": None, "parent": os.getpid(), "code": f"exec({code!r}, {{}})"}, pid)
         answer = _answer(door, pid, seconds)
     if "error" in answer:
-        raise HarnessError(f"Process {pid} cannot be debugged as a Python program: {answer['error']}.", native(pid))
+        raise HarnessError(
+            f"Process {pid} cannot be debugged as a Python program: {answer['error']}.", _remedy(answer["error"], pid)
+        )
     return handles.from_json(answer)
+
+
+def _remedy(error: str, pid: int) -> str:
+    if error.startswith(("ModuleNotFoundError", "ImportError")):
+        return f"{_NOT_FOUND} {native(pid)}"
+    return native(pid)
 
 
 def _answer(door: socket.socket, pid: int, seconds: float) -> dict[str, Any]:

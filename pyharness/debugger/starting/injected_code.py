@@ -33,6 +33,10 @@ def check_version():
 def told(error):
     text = str(error)
     return text if type(error) is RuntimeError else "%s: %s" % (type(error).__name__, text)
+def refusal(error):  # by hand: it may be json that cannot be imported
+    for character in (*map(chr, range(32)), chr(34), chr(92)):
+        error = error.replace(character, "'" if character == chr(34) else " ")
+    return b'{{"error": "%s"}}' % error.encode("utf-8", "replace")
 def name_main_thread(ident):
     import sys
     if "threading" in sys.modules or sys.version_info >= (3, 13):
@@ -77,20 +81,33 @@ def start(turns):
     finally:
         turns.give_back()  # before the debugger comes
 def answer(ask):
-    import json, socket
-    door = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
+    sockets = socket_module()
+    door = sockets.socket(sockets.AF_UNIX, sockets.SOCK_STREAM)
     try:
         door.connect("\\0" + {door!r})
     except OSError:
         return  # whoever asked is not there any more
     try:
-        answer = ask()
+        import json
+        answer = json.dumps(ask()).encode()
     except BaseException as error:
-        answer = dict(error=told(error))
+        answer = refusal(told(error))
     try:
-        door.sendall(json.dumps(answer).encode())
+        door.sendall(answer)
     finally:
         door.close()
+def socket_module():
+    try:
+        import _socket
+    except ImportError:  # sys.path or sys.meta_path is empty: that is to be told
+        import os
+        from _frozen_importlib import BuiltinImporter, module_from_spec
+        from _frozen_importlib_external import PathFinder
+        extensions = os.path.join(os.path.dirname(os.__file__), "lib-dynload")
+        spec = BuiltinImporter.find_spec("_socket") or PathFinder.find_spec("_socket", [extensions])
+        _socket = module_from_spec(spec)
+        spec.loader.exec_module(_socket)
+    return _socket
 def refuse(problem):
     def ask():
         raise problem
@@ -188,11 +205,9 @@ def run(pairs):
             refuse(theirs, told(problem))
             for each in (*theirs, *(ours for ours, _ in pairs)):
                 os.close(each)
-def refuse(theirs, error):  # by hand: it may be json that cannot be imported
+def refuse(theirs, error):
     import os, time
-    for character in (*map(chr, range(32)), chr(34), chr(92)):
-        error = error.replace(character, "'" if character == chr(34) else " ")
-    os.write(theirs[0], b'{{"error": "%s"}}' % error.encode("utf-8", "replace") + bytes([10]))
+    os.write(theirs[0], refusal(error) + bytes([10]))
     os.set_blocking(theirs[0], False)
     for _ in range(int({seconds!r} * 20)):  # until the debugger has taken its ends, and hung up
         try:

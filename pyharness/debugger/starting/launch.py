@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import errno
 import importlib.util
 import os
 import shutil
@@ -39,6 +40,11 @@ PACKAGE = Path(__file__).parents[2]
 START = PACKAGE / "debuggee" / "start.py"
 _PATIENCE = 2.0
 _SHORT = "A limit is too small for a debugger in it: `ulimit -v` shows that of memory, `ulimit -u` that of threads."
+
+_FEW_FILES = (
+    "Its limit of open files (`ulimit -n`) is too small for a debugger in it: `prlimit --nofile=1024 --pid {pid}` "
+    "raises that of one that runs."
+)
 
 
 @frozen
@@ -256,13 +262,13 @@ def packages() -> dict[str, str]:
     return found
 
 
-def undebuggable(error: str) -> HarnessError:
+def undebuggable(error: str, pid: int) -> HarnessError:
     """The error of a program that says why Python cannot be debugged in it."""
+    said = f"Python cannot be debugged in this program: {error.removesuffix(': ')}"
+    if f"[Errno {errno.EMFILE}]" in error:
+        return HarnessError(said, _FEW_FILES.format(pid=pid))
     short = any(word in error for word in ("MemoryError", "memory", "thread"))
-    return HarnessError(
-        f"Python cannot be debugged in this program: {error.removesuffix(': ')}",
-        _SHORT if short else "`pyharness doctor` looks at debugpy.",
-    )
+    return HarnessError(said, _SHORT if short else "`pyharness doctor` looks at debugpy.")
 
 
 def missing_in(python: str, *, ran_before: bool = False) -> HarnessError:
