@@ -110,7 +110,21 @@ def program_of(pid: int | None) -> str:
 
 def has_handler(pid: int, number: int) -> bool:
     """Whether a process handles a signal itself: by Python's handlers, or by native code's."""
-    return bool(int(_status(pid, "SigCgt") or "0", 16) >> (number - 1) & 1)
+    return _has_signal(pid, "SigCgt", number)
+
+
+def ignores(pid: int, number: int) -> bool:
+    """Whether a process has a signal ignored."""
+    return _has_signal(pid, "SigIgn", number)
+
+
+def is_pending(pid: int, lwp: int, number: int) -> bool:
+    """Whether a signal that was sent to a thread has not come there yet."""
+    return _has_signal(f"{pid}/task/{lwp}", "SigPnd", number)
+
+
+def _has_signal(pid: int | str, which: str, number: int) -> bool:
+    return bool(int(_status(pid, which) or "0", 16) >> (number - 1) & 1)
 
 
 def is_kernel_thread(pid: int) -> bool:
@@ -157,7 +171,7 @@ def parent_of(pid: int) -> int:
     return int(_status(pid, "PPid") or 0)
 
 
-def _status(pid: int, name: str) -> str:
+def _status(pid: int | str, name: str) -> str:
     """A word of ``/proc/PID/status``; empty where there is none."""
     try:
         status = Path(f"/proc/{pid}/status").read_bytes()

@@ -1,6 +1,8 @@
 """Opens the prompt in place, in the way that its argument names."""
 
 import sys
+import threading
+import time
 
 import pyharness
 
@@ -20,6 +22,13 @@ def looped():
 def asked():
     pyharness.set_trace(header="look here")
     print("hi", input("name? "))  # @asks
+
+
+def beside():
+    thread = threading.Thread(target=lambda: time.sleep(0.3) or total([1]))
+    thread.start()
+    print("hi", input("name? "))
+    thread.join()
 
 
 def failed():

@@ -96,6 +96,18 @@ def test_the_program_has_its_terminal_while_it_runs(in_place):
     assert at.ends() == 0
 
 
+def test_a_thread_that_reads_meanwhile_reads_on_when_the_program_has_its_terminal(in_place):
+    at = in_place("beside")
+    assert at.says("p value").strip().startswith("1")
+    assert "step · python · total" in at.says("n")
+    assert "EOFError" not in at.text
+    at.says("c", "")
+    at.type("World\r")
+    at.wait_for("hi World")
+    at.wait_for("the end")
+    assert at.ends() == 0
+
+
 def test_ctrl_c_is_the_programs_while_it_runs_and_the_prompts_while_it_stands(in_place):
     at = in_place("interrupted")
     at.text = ""

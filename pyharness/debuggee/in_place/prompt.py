@@ -18,6 +18,7 @@ from typing import TYPE_CHECKING, ClassVar
 
 from pyharness.debuggee.entries import late
 from pyharness.debuggee.in_place.harness import Harness
+from pyharness.debuggee.in_place.stand_in import StandIn
 from pyharness.debuggee.in_place.terminal import OwnTerminal
 from pyharness.debuggee.link import quiet_thread
 from pyharness.debuggee.link.served import Served
@@ -48,6 +49,7 @@ class Prompt:
     def __init__(self) -> None:
         self._owner = os.getpid()
         self._terminal = OwnTerminal()
+        self.input = StandIn()
         self.over = threading.Event()
         """Set when the prompt has ended, and the program has its terminal again."""
         self.on_continue: Callable[[], object] | None = None
@@ -62,8 +64,12 @@ class Prompt:
         served = Served.current
         if served is not None:
             served.on_ready = self._ready.set
+        self.input.begin()
         try:
             _start(name, self._terminal.descriptor, theirs.fileno())
+        except BaseException:
+            self.input.end()
+            raise
         finally:
             theirs.close()
         quiet_thread.start(self._watch)
@@ -84,7 +90,7 @@ class Prompt:
             cls.current = made = cls()
         except OSError as error:
             raise HarnessError(f"No prompt can be opened here: {error.strerror}.", _LIMITS) from error
-        GoingOn.listener = _goes_on
+        GoingOn.listener, GoingOn.on_stop = _goes_on, _stands
         made._ready.wait()
         if hook is not sys.__breakpointhook__:  # debugpy has put its own there
             sys.breakpointhook = hook
@@ -128,11 +134,19 @@ class Prompt:
         while self._hears():
             select.select([self._ours], [], [])
         self._terminal.take_back()
+        self.input.end()
         self._terminal.close()
         with self._reads:
             self._ours.close()
         self.over.set()
         self._ready.set()
+
+
+def _stands() -> None:
+    """A thread stands: the prompt is about to be put in front."""
+    here = Prompt.here()
+    if here is not None and not here.over.is_set():
+        here.input.begin()
 
 
 def _goes_on(steps: bool) -> None:  # noqa: FBT001  (called by position)
@@ -141,6 +155,7 @@ def _goes_on(steps: bool) -> None:  # noqa: FBT001  (called by position)
     if here is None:
         return
     here.wait_if_it_leaves()
+    here.input.end()
     if not steps and here.on_continue is not None:
         call, here.on_continue = here.on_continue, None
         call()

@@ -189,6 +189,7 @@ def _with_asked(excludes: Callable[..., bool]) -> Callable[..., bool]:
 def _with_steps_begun(wait: Callable[..., Any]) -> Callable[..., Any]:
     def stands_for(thread: threading.Thread, frame: FrameType, event: str, arg: Any, *more: Any, **named: Any) -> Any:
         STEPS.stands()
+        going_on.tell_stop()
         seen_error.note(event, arg)
         with returned.kept(frame, event, arg):
             outcome = wait(thread, frame, event, arg, *more, **named)

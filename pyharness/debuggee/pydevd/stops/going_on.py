@@ -1,4 +1,4 @@
-"""Who is told that a thread goes on from a stop of debugpy's: on that thread, before it runs anything of its own."""
+"""Who is told that a thread stands and goes on, by debugpy: on that thread, before it runs anything of its own."""
 
 from __future__ import annotations
 
@@ -17,6 +17,14 @@ class GoingOn:
 
     listener: ClassVar[Callable[[bool], None] | None] = None
     """Called with whether the thread makes a step."""
+    on_stop: ClassVar[Callable[[], None] | None] = None
+    """Called when a thread stands, before the debugger hears of it."""
+
+
+def tell_stop() -> None:
+    """A thread stands."""
+    if GoingOn.on_stop is not None:
+        GoingOn.on_stop()
 
 
 def tell(thread: threading.Thread) -> None:

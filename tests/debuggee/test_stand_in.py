@@ -1,0 +1,48 @@
+"""A terminal that stands in for standard input: who reads meanwhile, or read before, reads on behind it."""
+
+import sys
+
+import pytest
+
+from kit.terminal import Terminal
+
+READS = """
+import os, select, sys, threading, time
+from pyharness.debuggee.in_place.stand_in import StandIn
+
+def polls():
+    polled = select.poll()
+    polled.register(0, select.POLLIN)
+    polled.poll()
+
+def read():
+    {"read": lambda: None, "select": lambda: select.select([0], [], []), "poll": polls}[sys.argv[1]]()
+    print("heard", os.read(0, 100), flush=True)
+
+def begin():
+    thread.start()
+    time.sleep(0.1)
+
+stand_in, thread = StandIn(), threading.Thread(target=read)
+own = os.ttyname(0)
+if sys.argv[2] == "before":
+    begin()
+stand_in.begin()
+other = os.ttyname(0)
+if sys.argv[2] == "meanwhile":
+    begin()
+time.sleep(0.1)
+stand_in.end()
+print("stood", own != other, own == os.ttyname(0), flush=True)
+thread.join()
+"""
+
+
+@pytest.mark.parametrize("when", ["before", "meanwhile"])
+@pytest.mark.parametrize("call", ["read", "select", "poll"])
+def test_who_waits_reads_on(environment, call, when):
+    terminal = Terminal([sys.executable, "-c", READS, call, when], environment)
+    terminal.wait_for("stood True True")
+    terminal.type("World\r")
+    terminal.wait_for("heard b'World\\n'")
+    assert terminal.ends() == 0
