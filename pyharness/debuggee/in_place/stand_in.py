@@ -39,9 +39,9 @@ class StandIn:
         os.register_at_fork(after_in_child=self._forked)
 
     def begin(self) -> None:
-        """Whoever reads waits from now on: a prompt is about to be put in front."""
+        """Whoever reads now waits from now on: a prompt is about to be put in front. Where nobody does, all stays."""
         with self._lock, suppress(OSError, termios.error):
-            if self._own >= 0 or not self._is_needed():
+            if self._own >= 0 or not self._is_needed() or not input_readers():
                 return
             keys, other = map(above_streams, os.openpty())
             try:
