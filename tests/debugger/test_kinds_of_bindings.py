@@ -10,7 +10,7 @@ from kit.paths import search_path
 pytestmark = pytest.mark.rotated_tests(turns=3)
 
 
-RUST = needs.program("rustc", "apt-get install rustc")
+RUST = needs.program("rustc", "apt-get install rustc", asked="--version")
 KINDS = ["cffi", "cffi-abi", "ctypes", "cython", "nanobind", "swig", pytest.param("rust", marks=RUST)]
 CALL_BACK = [kind for kind in KINDS if kind != "swig"]
 

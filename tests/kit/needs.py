@@ -80,9 +80,12 @@ def a_program(name: str, hint: str = "") -> str:
     return found or skip(f"there is no {name}{hint and f': {hint}'}")
 
 
-def program(name: str, hint: str = "") -> pytest.MarkDecorator:
-    """The same as a mark."""
-    return pytest.mark.skipif(shutil.which(name) is None, reason=f"there is no {name}{hint and f': {hint}'}")
+def program(name: str, hint: str = "", *, asked: str = "") -> pytest.MarkDecorator:
+    """The same as a mark; ``asked``: a word that it must answer, for one that may be there and lack all behind it."""
+    lacks = shutil.which(name) is None
+    if asked and not lacks:
+        lacks = subprocess.run([name, asked], capture_output=True, check=False).returncode != 0
+    return pytest.mark.skipif(lacks, reason=f"there is no {name}{hint and f': {hint}'}")
 
 
 def never(reason: str) -> pytest.MarkDecorator:

@@ -15,6 +15,8 @@ from pathlib import Path
 import pyte
 
 PATIENCE = 60.0
+_PAUSE = 3.0
+"""Seconds from one time that something is typed to the next."""
 
 
 class Terminal:
@@ -37,11 +39,16 @@ class Terminal:
             self._read_some()
 
     def waits_for_either(self, text, other, count, typed):
-        """Type, and wait for a text, or for the ``other`` one more often than ``count``; whether it was the first."""
-        self.type(typed)
-        ends = time.monotonic() + PATIENCE
+        """Type, and wait for a text, or for the ``other`` one more often than ``count``; whether it was the first.
+
+        Typed again after a while, as a person would: keys that come while a prompt gives the terminal back are lost.
+        """
+        ends, again = time.monotonic() + PATIENCE, 0.0
         while text not in self.text and self.text.count(other) <= count:
             assert time.monotonic() < ends, self.text
+            if time.monotonic() > again:
+                self.type(typed)
+                again = time.monotonic() + _PAUSE
             self._read_some()
         return text in self.text
 

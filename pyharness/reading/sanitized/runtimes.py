@@ -156,7 +156,7 @@ def without_checks(name: str) -> str:
     sanitizer = SANITIZERS[name]
     lines = Path("/proc/self/maps").read_text(encoding="utf-8", errors="replace").splitlines()
     paths = {line.partition("/")[2] for line in lines if ".so" in line and "/torch/lib/" not in line}
-    if any(_use_of(Path(f"/{path}"), sanitizer) for path in paths):
+    if any(_is_checked(Path(f"/{path}"), sanitizer) for path in paths):
         return ""
     return f"no library of this program was built with -fsanitize={sanitizer.option}: nothing was checked."
 
@@ -249,11 +249,23 @@ def _use_of(path: Path, sanitizer: Sanitizer) -> tuple[Path, str] | None:
     try:
         elf = Elf(str(path))
         needed = next((name for name in dynamic(elf).needed if _is_runtime(name, sanitizer)), None)
-        if needed is None and not any(name.startswith(sanitizer.marks) for name in elf.wanted()):
+        if needed is None and not _calls(elf, sanitizer):
             return None
     except (ElfError, OSError):
         return None
     return path, needed or f"of clang (libclang_rt.{sanitizer.short}*.so)"
+
+
+def _is_checked(path: Path, sanitizer: Sanitizer) -> bool:
+    """Whether a library's code was compiled for a sanitizer, and not only linked for it."""
+    try:
+        return _calls(Elf(str(path)), sanitizer)
+    except (ElfError, OSError):
+        return False
+
+
+def _calls(elf: Elf, sanitizer: Sanitizer) -> bool:
+    return any(name.startswith(sanitizer.marks) for name in elf.wanted())
 
 
 def _is_runtime(name: str, sanitizer: Sanitizer) -> bool:
