@@ -39,7 +39,7 @@ def main() -> int:
         file = writing.write(found, wanted.folder) if wanted.folder else None
         if now.doing:  # pytest tells of its tests
             return _ALL_IS_SAID
-        writing.tell(found, file)
+        writing.tell(found, None if _goes_with_its_tests(wanted) else file)
         if wanted.folder:
             job.report(wanted.folder, found)
     except HarnessError as error:
@@ -49,6 +49,11 @@ def main() -> int:
         say(f"no report: {str(error) or type(error).__name__}. Does the program limit its memory or its files?")
         return 1
     return 0
+
+
+def _goes_with_its_tests(wanted: Reported) -> bool:
+    """Whether the folder of the reports is removed when pytest ends: none was named."""
+    return bool(wanted.test) and os.path.dirname(wanted.folder) == os.path.dirname(wanted.test)  # noqa: PTH120
 
 
 def _found(wanted: Reported, numbers: list[int]) -> Aftermath:

@@ -14,7 +14,7 @@ from pyharness.model.errors import HarnessError
 from pyharness.model.results.aftermath_text import report_lines, short_lines
 from pyharness.model.text.source_line import short_path
 from pyharness.model.text.styled_line import painted
-from pyharness.model.text.visible import say
+from pyharness.model.text.visible import say, visible
 
 if TYPE_CHECKING:
     from pyharness.model.results.aftermath import Aftermath
@@ -27,7 +27,7 @@ def write(found: Aftermath, folder: str) -> Path:
     """The files of a report; the one for people."""
     text = "".join(f"{painted(line, colour=False)}\n" for line in report_lines(found))
     whole = json.dumps(found.to_json(), indent=1)
-    return write_files(Path(folder), _free_name(folder, found), text, whole, page(found))
+    return write_files(Path(folder), _free_name(folder, found), text, whole, visible(page(found)))
 
 
 def _free_name(folder: str, found: Aftermath) -> str:

@@ -20,6 +20,7 @@ _HEAD = """#!/bin/sh
 # Made by `pyharness init`, yours to change. PYHARNESS_PYTHON, CC and CXX choose what it builds with.
 set -eu
 kind=${{1:-debug}}
+[ $# -lt 2 ] || kind=$*
 case $kind in
   debug) flags='-O0 -g' ;;
   asan) flags='-O1 -g -fno-omit-frame-pointer -fsanitize=address' ;;

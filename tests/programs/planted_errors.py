@@ -13,6 +13,13 @@ class Layer(torch.nn.Module):
         self.register_buffer("table", torch.zeros(3, dtype=torch.float64))
 
 
+def trained(layer):
+    optimizer = torch.optim.Adam([layer.weight])
+    layer.weight.sum().backward()
+    optimizer.step()
+    return optimizer
+
+
 class Model(torch.nn.Module):
     def __init__(self):
         super().__init__()
@@ -25,6 +32,13 @@ class Model(torch.nn.Module):
             return native.read_behind(weight, ctypes.c_int64(layer.weight.numel()))
         if error == "write_before":
             return native.write_before(ctypes.c_void_p(layer.table.data_ptr()))
+        if error == "read_gradient":
+            trained(layer)
+            return native.read_behind(ctypes.c_void_p(layer.weight.grad.data_ptr()), ctypes.c_int64(64))
+        if error == "read_state":
+            optimizer = trained(layer)
+            moment = optimizer.state[layer.weight]["exp_avg"].data_ptr()
+            return native.read_behind(ctypes.c_void_p(moment), ctypes.c_int64(64))
         if error == "use_kept":
             native.keep(ctypes.c_void_p(torch.full((7,), 2.0).data_ptr()))
             return native.use_kept()

@@ -29,6 +29,22 @@ ERRORS = {
         ),
         "one too far",
     ),
+    "read_gradient": (
+        "asan",
+        (
+            "heap-buffer-overflow: reads 4 bytes right behind the storage of layer.weight.grad float32 [4, 16],"
+            " made at planted_errors.py:{gradient} by aten::new_empty_strided"
+        ),
+        "one too far",
+    ),
+    "read_state": (
+        "asan",
+        (
+            "heap-buffer-overflow: reads 4 bytes right behind the storage of optimizer.state[...]['exp_avg']"
+            " float32 [4, 16], made at planted_errors.py:{state} by aten::zeros_like"
+        ),
+        "one too far",
+    ),
     "write_before": (
         "asan",
         (
@@ -66,7 +82,7 @@ ERRORS = {
     "misaligned": (
         "ubsan",
         (
-            "Load of misaligned address [...] for type 'const int', which requires 4 byte alignment"
+            "Load of misaligned address 0x... for type 'const int', which requires 4 byte alignment"
             " (misaligned-pointer-use) 1 byte into the storage of layer.weight float32 [4, 16]"
         ),
         "const int*>(bytes",
@@ -80,7 +96,14 @@ ERRORS = {
         "values[2] +=",
     ),
 }
-MARKS = {"weight": "torch.ones", "table": "torch.zeros(3", "kept": "torch.full", "twice": "torch.zeros(9"}
+MARKS = {
+    "weight": "torch.ones",
+    "table": "torch.zeros(3",
+    "kept": "torch.full",
+    "twice": "torch.zeros(9",
+    "gradient": ".backward()",
+    "state": ".step()",
+}
 HISTORIES = {
     "use_kept": ["The memory was allocated here", "It was freed here"],
     "race": ["The other access, which writes", "The memory was allocated here", *["The thread was started here"] * 2],
@@ -98,7 +121,7 @@ def line_with(file, text):
 def expected(text):
     lines = {name: line_with(SCRIPT, mark) for name, mark in MARKS.items()}
     escaped = re.escape(text.format("{}", **lines, free=line_with(SOURCE, "free(values)")))
-    return escaped.replace(r"\{\}", "(reads|writes)").replace(re.escape("[...]"), "0x[0-9a-f]+")
+    return escaped.replace(r"\{\}", "(reads|writes)").replace(re.escape("0x..."), "0x[0-9a-f]+")
 
 
 @pytest.fixture

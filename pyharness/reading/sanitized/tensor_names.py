@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from pyharness.model.frozen import frozen
 from pyharness.reading.process.memory import UnreadableError
-from pyharness.reading.python.attributes import attributes, string_items
+from pyharness.reading.python.attributes import MAX_ATTRIBUTES, attributes, string_items
 from pyharness.reading.tensors.storage import TENSOR_BASE, stored
 
 if TYPE_CHECKING:
@@ -68,14 +68,22 @@ class _Search:
                 if not kinds or kinds[0] in _NO_PARTS:
                     continue
                 if not set(TENSOR_BASE).isdisjoint(kinds):
-                    found = stored(self._python.memory, self._impl(address), self._layout)
-                    if found.data < self._end and self._start < found.data + found.size:
-                        return NamedTensor(name, found)
+                    if found := self._tensor(name, self._impl(address)):
+                        return found
                 elif depth < _DEEPEST:
                     waiting.extend((*part, depth + 1) for part in self._parts(name, address, kinds))
             except UnreadableError:
                 continue
         return None
+
+    def _tensor(self, name: str, impl: int) -> NamedTensor | None:
+        """The tensor, or its gradient."""
+        found = stored(self._python.memory, impl, self._layout)
+        if found.data < self._end and self._start < found.data + found.size:
+            return NamedTensor(name, found)
+        meta = self._python.memory.pointer(impl + self._layout.autograd_meta)
+        gradient = self._python.memory.pointer(meta + self._layout.grad) if meta else 0
+        return self._tensor(f"{name}.grad", gradient) if gradient else None
 
     def _impl(self, address: int) -> int:
         return self._python.memory.pointer(address + _HEAD + self._layout.python_tensor)
@@ -95,7 +103,9 @@ class _Search:
             _, items = self._values.sequence(address, _MOST_ITEMS, kind=kind)
             yield from ((f"{name}[{index}]", item) for index, item in enumerate(items))
         elif "dict" in kinds:
-            yield from ((f"{name}[{key!r}]", value) for key, value in string_items(self._values, address))
+            texts = {value: key for key, value in string_items(self._values, address)}
+            for _key, value in self._values.dict_items(address, MAX_ATTRIBUTES)[1]:  # an optimizer's state is by tensor
+                yield f"{name}[{texts[value]!r}]" if value in texts else f"{name}[...]", value
         else:
             for attribute, value in attributes(self._values, address):
                 yield from self._attribute(name, attribute, value)
