@@ -36,14 +36,14 @@ def thread_watch() -> Callable[[], None]:
     return watch
 
 
-def wait_for_unseen(process: int) -> None:
-    """Wait until a process of ``start_unseen`` has ended; nobody but the system hears how."""
+def wait_for_unseen(process: int, seconds: float | None = None) -> None:
+    """Wait until a process of ``start_unseen`` has ended, or for so long; nobody but the system hears how."""
     with suppress(ProcessLookupError):
         descriptor = os.pidfd_open(process)
         try:
             poll = select.poll()
             poll.register(descriptor)
-            poll.poll()
+            poll.poll(None if seconds is None else seconds * 1000)
         finally:
             os.close(descriptor)
 

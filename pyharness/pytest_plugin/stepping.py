@@ -14,7 +14,7 @@ import pytest
 from pyharness.debuggee.link.ptracer import allow_ptrace
 from pyharness.model.errors import HarnessError, UsageError, nearest
 from pyharness.model.frozen import frozen
-from pyharness.native.crash_watch import start_unseen
+from pyharness.native.crash_watch import start_unseen, wait_for_unseen
 from pyharness.protocol.codec import decode, encode
 from pyharness.protocol.observed import STEPS, Observed, Step, StopOfTest, Wanted
 
@@ -25,6 +25,8 @@ if TYPE_CHECKING:
 
 _START = os.path.realpath(os.path.join(__file__, "../../debuggee/start.py"))  # noqa: PTH118
 _NOT_THEIRS = ("LD_PRELOAD", "PYTHONINSPECT")
+_LEAVES = 5.0
+"""Seconds in which a debugger lets go of this process."""
 """Variables that are meant for the program, and not for the process beside it."""
 
 
@@ -91,7 +93,8 @@ def _stop_at(where: str, function: Callable[[], Any], steps: tuple[Step, ...]) -
             theirs.set_inheritable(True)
             environment = {name: value for name, value in os.environ.items() if name not in _NOT_THEIRS}
             words = [sys.executable, "-I", _START, "observes", str(theirs.fileno())]
-            allow_ptrace(start_unseen(words, environment))
+            observer = start_unseen(words, environment)
+            allow_ptrace(observer)
         with ours.makefile("rw", encoding="utf-8") as stream:
             _say(stream, json.dumps(encode(Wanted(os.getpid(), where, steps))))
             _heard(stream)
@@ -99,6 +102,7 @@ def _stop_at(where: str, function: Callable[[], Any], steps: tuple[Step, ...]) -
                 result = function()
             except BaseException:
                 ours.shutdown(socket.SHUT_RDWR)  # a child that the function has forked may have a copy
+                wait_for_unseen(observer, _LEAVES)  # else the next one finds this one here
                 raise
             _say(stream, "")
             stop = _heard(stream).stop

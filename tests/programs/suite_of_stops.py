@@ -34,6 +34,13 @@ def test_a_line_of_python(ph_step):
     assert ph_step(f"py:{__file__}:14", lambda: calls(5)).values["count"] == "5"
 
 
+def test_another_stop_behind_one_that_failed(ph_step):
+    for _ in range(3):
+        with contextlib.suppress(ZeroDivisionError):
+            ph_step("native:scaled", lambda: 1 / 0)
+        assert ph_step("native:scaled", lambda: calls(3)).result == 7
+
+
 def test_a_trace_function_stays(ph_step):
     def trace(*_):
         return trace

@@ -33,7 +33,7 @@ def test_a_test_looks_at_its_own_kernel(tmp_path):
     }, done.stdout
     assert "Did you mean scaled?" in done.stdout
     assert re.fullmatch(r"What was run had returned by step \d of 9, out\.", failed["test_more_steps_than_there_are"])
-    assert "5 passed" in done.stdout
+    assert "6 passed" in done.stdout
     assert "Traceback" not in done.stdout + done.stderr
     end = time.monotonic() + 5
     home = f"PYHARNESS_HOME={environment['PYHARNESS_HOME']}"
