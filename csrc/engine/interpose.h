@@ -6,6 +6,8 @@
 // lead, and the caller does without.
 #pragma once
 
+#include <csrc/loaded_library.h>
+
 #include <atomic>
 #include <vector>
 
@@ -33,11 +35,6 @@ class Interposition {
   }
 
  private:
-  struct Slot {
-    std::atomic<void*>* address;
-    bool read_only; // relocated once and protected (RELRO)
-  };
-
   void* original_;
   std::vector<Slot> slots_;
 };

@@ -5,13 +5,11 @@
 #include <csrc/guard/thread_stacks.h>
 
 #include <csrc/guard/dynamic_loader.h>
+#include <csrc/loaded_library.h>
 
-#include <elf.h>
-#include <link.h>
 #include <pthread.h>
 #include <signal.h>
 #include <sys/mman.h>
-#include <unistd.h>
 
 #include <atomic>
 #include <cstddef>
@@ -72,117 +70,36 @@ int create(
   return status;
 }
 
-// What a loaded library's dynamic section says.
-class Library {
- public:
-  explicit Library(const dl_phdr_info& info) : base_(info.dlpi_addr) {
-    for (int i = 0; i < info.dlpi_phnum; ++i) {
-      const ElfW(Phdr) & header = info.dlpi_phdr[i];
-      if (header.p_type == PT_DYNAMIC) {
-        read(reinterpret_cast<const ElfW(Dyn)*>(base_ + header.p_vaddr));
-      } else if (header.p_type == PT_GNU_RELRO) {
-        read_only_ = base_ + header.p_vaddr;
-        read_only_end_ = read_only_ + header.p_memsz;
-      }
+// 0 for none: the first symbol has no name.
+uint32_t number_of_theirs(const LoadedLibrary& library) {
+  for (uint32_t i = 1; i < library.count_undefined(); ++i) {
+    if (std::strcmp(library.name(i), kName) == 0) {
+      return library.is_undefined(i) ? i : 0;
     }
   }
+  return 0;
+}
 
-  void replace() const {
-    const uint32_t symbol = undefined_symbol();
-    if (symbol != 0) {
-      replace(calls_, calls_size_, symbol);
-      replace(others_ + relative_, others_size_ - relative_, symbol);
+void lead(
+    const LoadedLibrary& library,
+    Relocations relocations,
+    uint32_t symbol) {
+  for (const auto& each : relocations) {
+    const auto type = ELF64_R_TYPE(each.r_info);
+    if (ELF64_R_SYM(each.r_info) == symbol &&
+        (type == R_X86_64_JUMP_SLOT || type == R_X86_64_GLOB_DAT)) {
+      library.slot(each).lead_to(reinterpret_cast<void*>(&create));
     }
   }
+}
 
- private:
-  void read(const ElfW(Dyn) * entry) {
-    for (; entry->d_tag != DT_NULL; ++entry) {
-      const ElfW(Addr) value = entry->d_un.d_ptr;
-      switch (entry->d_tag) {
-        case DT_SYMTAB:
-          symbols_ = reinterpret_cast<const ElfW(Sym)*>(value);
-          break;
-        case DT_STRTAB:
-          names_ = reinterpret_cast<const char*>(value);
-          break;
-        case DT_GNU_HASH:
-          hashes_ = reinterpret_cast<const uint32_t*>(value);
-          break;
-        case DT_JMPREL:
-          calls_ = reinterpret_cast<const ElfW(Rela)*>(value);
-          break;
-        case DT_PLTRELSZ:
-          calls_size_ = value / sizeof(ElfW(Rela));
-          break;
-        case DT_RELA:
-          others_ = reinterpret_cast<const ElfW(Rela)*>(value);
-          break;
-        case DT_RELASZ:
-          others_size_ = value / sizeof(ElfW(Rela));
-          break;
-        case DT_RELACOUNT: // they come first, and have no symbol
-          relative_ = value;
-          break;
-        default:
-          break;
-      }
-    }
+void lead_all(const LoadedLibrary& library) {
+  const uint32_t symbol = library.is_readable() ? number_of_theirs(library) : 0;
+  if (symbol != 0) {
+    lead(library, library.calls(), symbol);
+    lead(library, library.others(), symbol);
   }
-
-  // The hash table begins behind what is undefined; 0 for none. The kernel's
-  // own library has addresses that nobody has moved.
-  uint32_t undefined_symbol() const {
-    if (symbols_ == nullptr || names_ == nullptr || hashes_ == nullptr ||
-        reinterpret_cast<ElfW(Addr)>(symbols_) < base_) {
-      return 0;
-    }
-    const uint32_t first_defined = hashes_[1];
-    for (uint32_t i = 1; i < first_defined; ++i) {
-      if (std::strcmp(names_ + symbols_[i].st_name, kName) == 0) {
-        return symbols_[i].st_shndx == SHN_UNDEF ? i : 0;
-      }
-    }
-    return 0;
-  }
-
-  void replace(const ElfW(Rela) * entries, size_t count, uint32_t symbol)
-      const {
-    for (size_t i = 0; i < count; ++i) {
-      const auto type = ELF64_R_TYPE(entries[i].r_info);
-      if (ELF64_R_SYM(entries[i].r_info) == symbol &&
-          (type == R_X86_64_JUMP_SLOT || type == R_X86_64_GLOB_DAT)) {
-        write(base_ + entries[i].r_offset);
-      }
-    }
-  }
-
-  void write(ElfW(Addr) place) const {
-    auto* entry = reinterpret_cast<std::atomic<Create>*>(place);
-    const bool is_read_only = read_only_ <= place && place < read_only_end_;
-    const auto size = static_cast<ElfW(Addr)>(sysconf(_SC_PAGESIZE));
-    auto* page = reinterpret_cast<void*>(place & ~(size - 1));
-    if (is_read_only && mprotect(page, size, PROT_READ | PROT_WRITE) != 0) {
-      return;
-    }
-    entry->store(&create, std::memory_order_release);
-    if (is_read_only) {
-      mprotect(page, size, PROT_READ);
-    }
-  }
-
-  ElfW(Addr) base_;
-  ElfW(Addr) read_only_ = 0;
-  ElfW(Addr) read_only_end_ = 0;
-  const ElfW(Sym) * symbols_ = nullptr;
-  const char* names_ = nullptr;
-  const uint32_t* hashes_ = nullptr;
-  const ElfW(Rela) * calls_ = nullptr;
-  const ElfW(Rela) * others_ = nullptr;
-  size_t calls_size_ = 0;
-  size_t others_size_ = 0;
-  size_t relative_ = 0;
-};
+}
 
 constexpr size_t kLibraries = 4096; // those behind them are looked at each time
 
@@ -211,7 +128,7 @@ bool was_seen(ElfW(Addr) base) {
 int look(dl_phdr_info* info, size_t /*size*/, void* /*unused*/) {
   Seen& now = seen[1 - latest];
   if (!was_seen(info->dlpi_addr)) {
-    Library(*info).replace();
+    lead_all(LoadedLibrary(*info));
   }
   if (now.count < kLibraries) {
     now.bases[now.count++] = info->dlpi_addr;

@@ -13,6 +13,8 @@ _PACKAGE = Path(__file__).resolve().parents[1]
 _FOLDERS = ("csrc/engine", "csrc/breakpoints")
 HEADERS = "csrc/torch_headers.h"
 """Precompiled, and included first in every source."""
+_SHARED = "csrc/loaded_library.h"
+"""What modules without torch have, too."""
 INSTALLED = _PACKAGE / "include"
 """The folder of ``pyharness/breakpoint.h``."""
 
@@ -46,7 +48,12 @@ def digest() -> str:
     """A name for all that the engine is made of, and for how."""
     found = [path for folder in _FOLDERS for path in sorted((root() / folder).rglob("*"))]
     read = [path for path in found if path.suffix in {".h", ".cpp"}]
-    read += [root() / HEADERS, *sorted(INSTALLED.rglob("*.h")), Path(__file__).with_name("compiler.py")]
+    read += [
+        root() / HEADERS,
+        root() / _SHARED,
+        *sorted(INSTALLED.rglob("*.h")),
+        Path(__file__).with_name("compiler.py"),
+    ]
     made = hashlib.sha256()
     for path in read:
         made.update(path.name.encode() + b"\0" + path.read_bytes() + b"\0")
