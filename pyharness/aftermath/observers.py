@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import os
+import select
 import signal
-import time
 from contextlib import suppress
 
 from pyharness.host.loader import words_of
@@ -12,8 +12,7 @@ from pyharness.host.process_state import debugger_of, parent_of
 
 _OBSERVES = "observes"
 _LEAVES = 5.0
-"""Seconds in which a debugger lets go of a process."""
-_MEANWHILE = 0.02
+"""Seconds in which a debugger lets go of a process, and ends."""
 
 
 def have_observer_leave(process: int) -> None:
@@ -23,6 +22,9 @@ def have_observer_leave(process: int) -> None:
     if observer and _OBSERVES in words_of(observer):
         with suppress(ProcessLookupError):
             os.kill(observer, signal.SIGTERM)
-        last = time.monotonic() + _LEAVES
-        while debugger_of(process) and time.monotonic() < last:
-            time.sleep(_MEANWHILE)
+        with suppress(ProcessLookupError):
+            end = os.pidfd_open(tracer)
+            try:
+                select.select([end], [], [], _LEAVES)
+            finally:
+                os.close(end)

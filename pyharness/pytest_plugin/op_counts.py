@@ -9,12 +9,15 @@ import fcntl
 import json
 import os
 from collections import Counter
-from typing import TYPE_CHECKING, Any
+from contextlib import suppress
+from typing import TYPE_CHECKING
 
 import pytest
 
 from pyharness.model.errors import HarnessError
+from pyharness.model.frozen import frozen
 from pyharness.model.text.source_line import short_path
+from pyharness.protocol.codec import decode
 
 if TYPE_CHECKING:
     from collections.abc import Generator, Iterator, Mapping
@@ -86,16 +89,16 @@ class _Known:
 
     def read(self, name: str) -> Mapping[str, int]:
         """How often each op ran; ``HarnessError`` where that was not written down."""
-        ops = self._content()["tests"].get(name)
+        ops = self._content().tests.get(name)
         if ops is None:
             remedy = f"Run it once with {UPDATE}, and commit {self._file.parent.name}/{self._file.name}."
             raise HarnessError("No ops are written down for this test.", remedy)
-        return {str(op): int(count) for op, count in ops.items()}
+        return ops
 
     @property
     def torch(self) -> str:
         """The version of torch that they were written down with."""
-        return str(self._content()["torch"])
+        return self._content().torch
 
     def write(self, name: str, ops: Mapping[str, int]) -> None:
         """Write down what a test runs; other processes write of theirs meanwhile."""
@@ -103,13 +106,12 @@ class _Known:
         with os.fdopen(os.open(self._file, os.O_RDWR | os.O_CREAT, 0o666), "r+", encoding="utf-8") as stream:
             fcntl.flock(stream, fcntl.LOCK_EX)
             content = _parsed(stream.read() or _EMPTY, self._file)
-            content["tests"][name] = dict(sorted(ops.items()))
-            content["tests"] = dict(sorted(content["tests"].items()))
+            tests = dict(sorted({**content.tests, name: dict(sorted(ops.items()))}.items()))
             stream.seek(0)
-            stream.write(json.dumps({**content, "torch": _torch()}, indent=1) + "\n")
+            stream.write(json.dumps({"torch": _torch(), "tests": tests}, indent=1) + "\n")
             stream.truncate()
 
-    def _content(self) -> dict[str, Any]:
+    def _content(self) -> _Content:
         try:
             return _parsed(self._file.read_text(encoding="utf-8"), self._file)
         except FileNotFoundError:
@@ -119,13 +121,19 @@ class _Known:
 _EMPTY = '{"torch": "", "tests": {}}'
 
 
-def _parsed(text: str, file: Path) -> dict[str, Any]:
-    try:
-        content = json.loads(text)
-        if isinstance(content["tests"], dict) and isinstance(content["torch"], str):
-            return dict(content)
-    except (KeyError, TypeError, ValueError):
-        pass
+@frozen
+class _Content:
+    """What the file of a file of tests has."""
+
+    torch: str
+    """The version that the ops were written down with."""
+    tests: dict[str, dict[str, int]]
+    """Test → op → how often it ran."""
+
+
+def _parsed(text: str, file: Path) -> _Content:
+    with suppress(ValueError, RecursionError):
+        return decode(_Content, json.loads(text), file.name)
     raise HarnessError(f"{file} is no file of ops.", f"Remove it, and run the tests with {UPDATE}.")
 
 

@@ -81,7 +81,7 @@ def a_program(name: str, hint: str = "") -> str:
 
 
 def program(name: str, hint: str = "", *, asked: str = "") -> pytest.MarkDecorator:
-    """The same as a mark; ``asked``: a word that it must answer, for one that may be there and lack all behind it."""
+    """A mark that skips where a program is missing, or does not answer a word: rustup's rustc may have no compiler."""
     lacks = shutil.which(name) is None
     if asked and not lacks:
         lacks = subprocess.run([name, asked], capture_output=True, check=False).returncode != 0

@@ -21,8 +21,6 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from types import ModuleType
-
     from pyharness.debuggee.watched.recorded_regions import Regions
     from pyharness.model.results.trace import Trace
 
@@ -60,7 +58,7 @@ def main() -> int:
     atexit.register(recorded.end)  # the first to be registered is the last to be called: threads have ended by then
     generated.install(lambda _: None)
     recorded.note_names()
-    recorded.keep_modules()
+    recorded.kept.note()
     after_import(_TORCH, lambda _: recorded.begin())
     after_import(INDUCTOR, lambda _: recorded.follow_kernels())
     return become(options)
@@ -103,6 +101,7 @@ class Recorded:
     """The recording of this process, which a forked child has no part in."""
 
     def __init__(self, folder: Path, request: Request) -> None:
+        from pyharness.debuggee.pydevd.emptied_modules import KeptModules
         from pyharness.debuggee.unpatched import threading as own
 
         self._folder = folder
@@ -111,7 +110,7 @@ class Recorded:
         self._source: Whole | Regions | None = None
         self._ended = own.Event()
         self._names: dict[int, str] = {}
-        self._modules: dict[str, ModuleType] = {}
+        self.kept = KeptModules()
         """What the end needs, where the program empties ``sys.modules``."""
 
     def note_names(self) -> None:
@@ -126,11 +125,6 @@ class Recorded:
 
         threading.Thread._set_native_id = set_native_id  # type: ignore[attr-defined]
 
-    def keep_modules(self) -> None:
-        """Remember what is imported by now; the program's own module is taken down as Python does it."""
-        self._modules.update(sys.modules)
-        del self._modules["__main__"]
-
     def begin(self) -> None:
         """torch is there: record from now on."""
         from pyharness.model.errors import HarnessError
@@ -141,7 +135,7 @@ class Recorded:
         except HarnessError as error:
             self._fail(error.message, error.remedy)
             raise SystemExit(error.exit_code) from None
-        self.keep_modules()
+        self.kept.note()
         if self._request.progress:
             from pyharness.debuggee.link import quiet_thread
 
@@ -154,10 +148,8 @@ class Recorded:
 
     def end(self) -> None:
         """The process ends: hand the trace over."""
-        if __name__ not in sys.modules:
-            for name, module in self._modules.items():
-                sys.modules.setdefault(name, module)
-        self._modules.clear()
+        self.kept.put_back()
+        self.kept.forget()
         from pyharness.host.state import write_private
         from pyharness.model.errors import HarnessError
         from pyharness.model.results import trace_file

@@ -26,15 +26,16 @@ sys.path.append({packages!r})
 try:
     from pyharness.debuggee.entries.reported import begin_spawned
     begin_spawned({reported!r})
-except Exception:
-    pass
+except Exception as error:
+    if sys.stderr:
+        print("pyharness: no crash of this process is reported:", ascii(str(error))[1:-1], file=sys.stderr)
 finally:
     if {packages!r} in sys.path:
         sys.path.reverse()
         sys.path.remove({packages!r})
         sys.path.reverse()
 """
-"""What the child runs. Whatever fails in it is no business of the program's."""
+"""What the child runs. Where ours fails in it, the program goes on."""
 
 
 def follow_spawned(reported: Reported) -> None:

@@ -26,9 +26,17 @@ class KeptModules:
 
         The program's own module is not, and at its end nothing is: what it made is to be taken down as Python does it.
         """
+        self.note()
+        atexit.register(self.forget)
+
+    def note(self) -> None:
+        """Remember what is imported by now, for whoever forgets it by itself."""
         self._modules.update(sys.modules)
         del self._modules["__main__"]
-        atexit.register(self._modules.clear)
+
+    def forget(self) -> None:
+        """Let Python take down what the program has."""
+        self._modules.clear()
 
     def put_back(self) -> None:
         """Put back what the program threw out, if that was ours, too; what it imported anew since stays."""
