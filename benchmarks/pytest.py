@@ -21,6 +21,8 @@ BARE, OURS, TIMED, XDIST = "pytest", "--pyharness", "--pyharness --pyharness-tim
 OPTIONS = {BARE: (), OURS: ("--pyharness",), TIMED: ("--pyharness", "--pyharness-timeout=60"), XDIST: ("-n", "1")}
 MORE, ONCE = 1.01, 0.1
 """What it may cost: times the suite, and seconds beside."""
+_NOT_A_USERS = ("PYTEST_", "PYTHONDONTWRITEBYTECODE")
+"""What a benchmark may be started with: without bytecode all plugins are compiled anew in each run."""
 SUITE = f"""
 import pytest
 
@@ -48,5 +50,5 @@ def _over(ours: list[float], bare: list[float]) -> float:
 
 def _suite(folder: str, options: tuple[str, ...]) -> None:
     words = [sys.executable, "-m", "pytest", "-q", *options, "test_nothing.py"]
-    environment = {name: value for name, value in os.environ.items() if not name.startswith("PYTEST_")}
+    environment = {name: value for name, value in os.environ.items() if not name.startswith(_NOT_A_USERS)}
     subprocess.run(words, cwd=folder, env=environment, check=True, stdout=subprocess.DEVNULL)

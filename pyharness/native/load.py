@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import importlib
 import os
-import sysconfig
 from importlib.machinery import EXTENSION_SUFFIXES
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
@@ -21,7 +20,7 @@ if TYPE_CHECKING:
 
 _OF_TORCH = ("_C", "_engine")
 _PACKAGE = Path(__file__).resolve().parent.parent
-_SUFFIX = str(sysconfig.get_config_var("EXT_SUFFIX"))
+_SUFFIX = EXTENSION_SUFFIXES[0]
 _WITH_OPS = "Nothing else needs them. A clone has them: `make debug-build`."
 _REMEDY = "Build it for this Python and torch: `make debug-build` in the source tree."
 _REINSTALL = "In a clone: `make debug-build`. Elsewhere: `pip install --force-reinstall --no-deps pyharness-debugger`."

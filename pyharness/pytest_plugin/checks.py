@@ -21,18 +21,14 @@ MARK = "pyharness"
 _HAS = 'timeout=SECONDS, nan="fail" and max_new_ops=COUNT'
 
 
-def seconds_of(item: pytest.Item, otherwise: float) -> float:
-    """How long a test may take, in seconds."""
-    marker = item.get_closest_marker(MARK)
+def seconds_of(marker: pytest.Mark | None, otherwise: float) -> float:
+    """How long a test may take, in seconds, by its marker."""
     told = marker.kwargs.get("timeout") if marker else None
     return otherwise if told is None or not _is_seconds(told) else float(told)
 
 
-def wrongly_asked(item: pytest.Item) -> str:
+def wrongly_asked(marker: pytest.Mark) -> str:
     """What is wrong with the marker of a test, with the remedy; empty for nothing."""
-    marker = item.get_closest_marker(MARK)
-    if marker is None:
-        return ""
     if marker.args:
         return f"@pytest.mark.{MARK}({marker.args[0]!r}) says not what that is.\nIt has {_HAS}."
     for key, value in marker.kwargs.items():
@@ -60,10 +56,9 @@ _KEYS: dict[str, tuple[Callable[[Any], bool], str]] = {
 """What the marker has, what each may be, and what is said of another value."""
 
 
-def checked(item: pytest.Item) -> Generator[None, object, object]:
+def checked(item: pytest.Item, marker: pytest.Mark) -> Generator[None, object, object]:
     """The call of a test, as a hook's wrapper: it fails where what its marker asks for does not hold."""
-    marker = item.get_closest_marker(MARK)
-    asked = marker.kwargs if marker else {}
+    asked = marker.kwargs
     if "max_new_ops" in asked:
         from pyharness.pytest_plugin.op_counts import counted
 

@@ -1,22 +1,19 @@
 """What processes of one run of tests know of each other: files of a private folder.
 
-``NAME.now``      what the process called NAME is at, and how long it may be
-``NAME.journal``  the reports of tests that are done, a line of JSON each
+``NAME.now``        what the process called NAME is at, and how long it may be
+``NAME.N.journal``  the reports of tests that are done, a line of JSON each; one file behind the other
 """
 
 from __future__ import annotations
 
 import os
 from contextlib import suppress
-from json import dumps, loads
-from os import fstat, write
-from os import open as open_
+from json import JSONEncoder, loads
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from pyharness.host.descriptors import above_streams
 from pyharness.model.frozen import frozen
-from pyharness.protocol.aftermath import NOTHING, Now, now_of
+from pyharness.protocol.aftermath import NOTHING, Now, now_bytes, now_of, phase_bytes
 from pyharness.pytest_plugin.shared import SharedFile
 
 if TYPE_CHECKING:
@@ -28,6 +25,9 @@ MAIN = "main"
 """The process that runs tests where there are no workers."""
 _ROOM = 1 << 16
 """Bytes for what a process is at: pytest's id of a test may be long."""
+_PAGE = 1 << 18
+"""Bytes for the next reports."""
+_encoded = JSONEncoder(default=str).encode
 _DEEPEST = 20
 """Values within values that are written; a value may lie in itself."""
 
@@ -54,7 +54,11 @@ class NowFile:
 
     def say(self, now: Now = NOTHING) -> None:
         """What it is at from now on."""
-        self._file.write(dumps(vars(now)).encode())
+        self._file.write(now_bytes(now) if now is not NOTHING else b"")
+
+    def come_to(self, phase: str) -> None:
+        """The phase of the test that it is at, from now on."""
+        self._file.put(0, phase_bytes(phase))
 
     def said(self) -> Now:
         """What was said last, by this process or one that it has forked."""
@@ -62,53 +66,60 @@ class NowFile:
 
 
 class Journal:
-    """Writes and reads the reports of one process after the other."""
+    """Writes and reads the reports of one process after the other; what is written costs no call of the system."""
 
     def __init__(self, folder: str, name: str = MAIN) -> None:
-        self.path = os.path.join(folder, f"{name}.journal")  # noqa: PTH118  (before the user's own pathlib)
-        self._file, self._known = -1, (0, 0)
+        self._name = os.path.join(folder, name)  # noqa: PTH118  (before the user's own pathlib)
+        self._file: SharedFile | None = None
+        self._end = self._room = 0
+        self._test: tuple[Any, ...] = ()
+        self._begins = ""
 
     def write(self, report: Any) -> None:
         """One more; seen by others at once."""
-        line = _line(report).encode("utf-8", "backslashreplace")
-        file = self._open()
-        written = write(file, line)
-        if written < len(line):  # no room: what comes next is a line of its own
-            write(file, b"\n")
+        self._append(_line(report))
+
+    def write_passed(self, name: str, location: tuple[Any, ...], *rest: Any) -> None:
+        """One more of a test that has passed so far, in short: a list of these; a test has three of them."""
+        if self._test != (name, location):
+            self._test, self._begins = (name, location), _line([name, location])[:-1]
+        self._append(f"{self._begins}, {_line(rest)[1:]}")
 
     def read(self) -> list[Any]:
         """All that were written; a line that was cut short is none."""
         return list(self._read())
 
-    def _open(self) -> int:
-        """The file, where the number is still its own: a test may close any, and the next that it opens has that."""
-        try:
-            if self._file >= 0 and _identity(fstat(self._file)) == self._known:
-                return self._file
-        except OSError:
-            pass
-        file = above_streams(open_(self.path, os.O_WRONLY | os.O_CREAT | os.O_APPEND | os.O_CLOEXEC, 0o600))
-        self._file, self._known = file, _identity(fstat(file))
-        return file
+    def _append(self, text: str) -> None:
+        line = f"{text}\n".encode("utf-8", "backslashreplace")
+        if self._file is None or len(line) > self._room:
+            self._end, self._room = 0, max(_PAGE, len(line))
+            self._file = SharedFile(self._path(len(self._paths())), self._room)
+        self._file.put(self._end, line)
+        self._end += len(line)
+        self._room -= len(line)
+
+    def _paths(self) -> list[str]:
+        paths: list[str] = []
+        while os.path.exists(path := self._path(len(paths))):  # noqa: PTH110
+            paths.append(path)
+        return paths
+
+    def _path(self, number: int) -> str:
+        return f"{self._name}.{number}.journal"
 
     def _read(self) -> Iterator[Any]:
-        path = Path(self.path)
-        if not path.exists():
-            return
-        for line in path.read_text(encoding="utf-8", errors="replace").split("\n"):
-            with suppress(ValueError):
-                yield loads(line)
-
-
-def _identity(found: os.stat_result) -> tuple[int, int]:
-    return found.st_dev, found.st_ino
+        for path in self._paths():
+            written = Path(path).read_bytes().partition(b"\0")[0]
+            for line in written.decode("utf-8", "replace").split("\n"):
+                with suppress(ValueError):
+                    yield loads(line)
 
 
 def _line(report: Any) -> str:
     try:
-        return dumps(report, default=str) + "\n"
+        return _encoded(report)
     except (TypeError, ValueError, RecursionError):
-        return dumps(_plain(report, _DEEPEST)) + "\n"
+        return _encoded(_plain(report, _DEEPEST))
 
 
 def _plain(value: Any, deepest: int) -> Any:

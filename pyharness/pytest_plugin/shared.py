@@ -7,7 +7,6 @@ import os
 
 _READ_WRITE, _SHARED = 3, 1
 """Protection and kind, of ``mmap``."""
-_move, _string_at = ctypes.memmove, ctypes.string_at
 
 
 class SharedFile:
@@ -19,20 +18,24 @@ class SharedFile:
         file = os.open(path, os.O_RDWR | os.O_CREAT | os.O_TRUNC | os.O_CLOEXEC, 0o600)
         try:
             os.posix_fallocate(file, 0, length)  # a full disk is found here, and not when memory is written
-            self._address = _mapped(file, length)
+            self._memory = memoryview((ctypes.c_char * length).from_address(_mapped(file, length))).cast("B")
         finally:
             os.close(file)
 
     def write(self, data: bytes) -> None:
         """All that it has from now on, as far as there is room; who reads meanwhile sees a 0 at its beginning."""
         data = data[: self._length - 1] + b"\0"
-        _move(self._address, b"\0", 1)
-        _move(self._address + 1, data[1:], len(data) - 1)
-        _move(self._address, data[:1], 1)
+        self._memory[0] = 0
+        self._memory[1 : len(data)] = data[1:]
+        self._memory[0] = data[0]
+
+    def put(self, place: int, data: bytes) -> None:
+        """What it has from a place on, where there is room for that; the rest stays."""
+        self._memory[place : place + len(data)] = data
 
     def read(self) -> bytes:
         """What this process, or another one, has written."""
-        return _string_at(self._address, self._length)
+        return bytes(self._memory)
 
 
 def _mapped(file: int, length: int) -> int:

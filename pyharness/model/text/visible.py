@@ -6,18 +6,18 @@ import re
 import sys
 from contextlib import suppress
 
-_OBEYED = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069\ud800-\udfff]")
+_OBEYED = "[\x00-\x08\x0b-\x1f\x7f-\x9f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069\ud800-\udfff]"
 """Control characters but newline and tab, what turns the direction of text, line separators, lone surrogates."""
 
 
 def visible(text: str) -> str:
     """``text`` with each character that a terminal obeys, or cannot show, as Python's ``repr`` writes it."""
-    return _OBEYED.sub(lambda match: match[0].encode("unicode_escape").decode("ascii"), text)
+    return re.sub(_OBEYED, lambda match: match[0].encode("unicode_escape").decode("ascii"), text)
 
 
 def visible_json(text: str) -> str:
     """JSON with each character that a terminal obeys written as JSON writes it."""
-    return _OBEYED.sub(lambda match: f"\\u{ord(match[0]):04x}", text)
+    return re.sub(_OBEYED, lambda match: f"\\u{ord(match[0]):04x}", text)
 
 
 def in_one_line(text: str) -> str:
