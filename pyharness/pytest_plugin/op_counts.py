@@ -9,14 +9,17 @@ import fcntl
 import json
 import os
 from collections import Counter
-from contextlib import suppress
+from contextlib import contextmanager, suppress
 from typing import TYPE_CHECKING
 
 import pytest
 
+from pyharness.host.regular_file import read_regular
+from pyharness.host.whole_file import write_whole
 from pyharness.model.errors import HarnessError
 from pyharness.model.frozen import frozen
 from pyharness.model.text.source_line import short_path
+from pyharness.model.text.visible import visible
 from pyharness.protocol.codec import decode
 
 if TYPE_CHECKING:
@@ -27,6 +30,7 @@ if TYPE_CHECKING:
 
 UPDATE = "--pyharness-update-ops"
 _FOLDER = "__ops__"
+_ANEW = f"Remove it, and run the tests with {UPDATE}."
 _SHOWN = 10
 """Ops that a message names."""
 
@@ -64,7 +68,7 @@ def _wrong(item: pytest.Item, most: int, trace: Trace) -> Iterator[str]:
     if new.total() > most:
         yield from _message(trace, most, new, before)
         if known.torch != _torch():
-            yield f"They were written down with torch {known.torch}, and this is {_torch()}."
+            yield f"They were written down with torch {visible(known.torch)}, and this is {_torch()}."
         yield f"Where that is right, {UPDATE} writes them down."
 
 
@@ -103,22 +107,32 @@ class _Known:
     def write(self, name: str, ops: Mapping[str, int]) -> None:
         """Write down what a test runs; other processes write of theirs meanwhile."""
         self._file.parent.mkdir(exist_ok=True)
-        with os.fdopen(os.open(self._file, os.O_RDWR | os.O_CREAT, 0o666), "r+", encoding="utf-8") as stream:
-            fcntl.flock(stream, fcntl.LOCK_EX)
-            content = _parsed(stream.read() or _EMPTY, self._file)
-            tests = dict(sorted({**content.tests, name: dict(sorted(ops.items()))}.items()))
-            stream.seek(0)
-            stream.write(json.dumps({"torch": _torch(), "tests": tests}, indent=1) + "\n")
-            stream.truncate()
+        with _alone_in(self._file.parent):
+            tests = {**self._content().tests, name: dict(sorted(ops.items()))}
+            written = {"torch": _torch(), "tests": dict(sorted(tests.items()))}
+            write_whole(self._file, (json.dumps(written, indent=1) + "\n").encode())
 
     def _content(self) -> _Content:
         try:
-            return _parsed(self._file.read_text(encoding="utf-8"), self._file)
+            return _parsed(read_regular(self._file), self._file)
         except FileNotFoundError:
             return _parsed(_EMPTY, self._file)
+        except OSError as error:
+            raise HarnessError(f"{self._file} cannot be read: {error.strerror}.", _ANEW) from None
 
 
-_EMPTY = '{"torch": "", "tests": {}}'
+@contextmanager
+def _alone_in(folder: Path) -> Iterator[None]:
+    """No other process that does this writes in the folder meanwhile."""
+    descriptor = os.open(folder, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
+    try:
+        fcntl.flock(descriptor, fcntl.LOCK_EX)
+        yield
+    finally:
+        os.close(descriptor)
+
+
+_EMPTY = b'{"torch": "", "tests": {}}'
 
 
 @frozen
@@ -131,10 +145,10 @@ class _Content:
     """Test → op → how often it ran."""
 
 
-def _parsed(text: str, file: Path) -> _Content:
+def _parsed(data: bytes, file: Path) -> _Content:
     with suppress(ValueError, RecursionError):
-        return decode(_Content, json.loads(text), file.name)
-    raise HarnessError(f"{file} is no file of ops.", f"Remove it, and run the tests with {UPDATE}.")
+        return decode(_Content, json.loads(data.decode()), file.name)
+    raise HarnessError(f"{file} is no file of ops.", _ANEW)
 
 
 def _torch() -> str:

@@ -29,6 +29,10 @@ void wild_pointer() {
   sink = *reinterpret_cast<int*>(uintptr_t{0x123456789000}); // @wild_pointer
 }
 
+void calls_nothing(void (*function)(int)) {
+  function(0); // @calls_nothing
+}
+
 int divides(int by) {
   return 7 / by; // @divides
 }

@@ -8,7 +8,7 @@ import threading
 import pytest
 
 library, holding = (kind(os.environ["FAULTS"]) for kind in (ctypes.CDLL, ctypes.PyDLL))
-FAULTS = ("null_pointer", "wild_pointer", "divides", "traps", "aborts", "double_free", "terminates", "overflow")
+FAULTS = ("null_pointer", "wild_pointer", "calls_nothing", "divides", "traps", "aborts", "double_free", "terminates")
 HANGS = {"locks_twice": holding, "spins": library}
 
 
@@ -16,7 +16,7 @@ def harmless():
     assert library.harmless(1) == 2
 
 
-@pytest.mark.parametrize("name", [*FAULTS, "in_native_thread", "overflow_in_native_thread"])
+@pytest.mark.parametrize("name", [*FAULTS, "overflow", "in_native_thread", "overflow_in_native_thread"])
 def test_fault(name):
     print(f"calls {name}")
     getattr(library, name)(None, 0)  # @fault

@@ -11,6 +11,7 @@ SUITE, TORCH, SOURCE = "suite_of_faults.py", "suite_with_torch.py", PROGRAMS / "
 FAULTS = {
     "test_fault[null_pointer]": ("null_pointer", "SIGSEGV (Segmentation fault) at 0x0: a null pointer"),
     "test_fault[wild_pointer]": ("wild_pointer", "SIGSEGV (Segmentation fault) at 0x123456789000"),
+    "test_fault[calls_nothing]": ("calls_nothing", "the program called it: a null pointer"),
     "test_fault[divides]": ("divides", "SIGFPE"),
     "test_fault[traps]": ("traps", "SIGILL"),
     "test_fault[aborts]": ("aborts", "SIGABRT"),

@@ -10,6 +10,7 @@ from dataclasses import replace
 
 import pytest
 
+from kit import builds
 from kit.interpreters import cases, readable, until_it_reads, waiting
 from pyharness.debugger.gdb_reading import dump_by_gdb
 from pyharness.host.process_state import is_stopped
@@ -169,6 +170,27 @@ deep(900)
 """
     with running(*script(tmp_path, text)) as process:
         assert names(assert_alike(process.pid)[0]).count("deep") == 901
+
+
+def test_a_call_of_a_null_pointer(tmp_path):
+    """Where the program counter is zero below a handler of signals, the stack goes on."""
+    text = f"""
+import ctypes
+theirs, libc = ctypes.CDLL({str(builds.faults())!r}), ctypes.CDLL(None)
+
+@ctypes.CFUNCTYPE(None, ctypes.c_int)
+def handle(number):
+    print("ready", flush=True)
+    libc.pause()
+
+libc.signal(11, handle)
+theirs.calls_nothing(None)
+"""
+    with running(*script(tmp_path, text)) as process:
+        found = names(assert_alike(process.pid)[0])
+        place = found.index("calls_nothing")
+        assert found[place - 1] == "??"
+        assert "<module>" in found[place:]
 
 
 NATIVE = """

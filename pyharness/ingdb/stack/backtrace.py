@@ -267,10 +267,11 @@ def _native_frames(limit: int) -> Iterator[NativeFrame]:
     """The selected thread's frames as gdb unwinds them; ends where gdb cannot go on."""
     frame: gdb.Frame | None
     frame, file, line = innermost()
-    pointer = _stack_pointer(frame)
+    pointer, exact = _stack_pointer(frame), True
     for level in range(limit):
-        if frame is None or (level and frame.pc() == 0):  # the oldest frame's caller
+        if frame is None or (frame.pc() == 0 and not exact):  # the oldest frame's caller
             return
+        exact = frame.type() == gdb.SIGTRAMP_FRAME  # a call of a null pointer may have been interrupted
         try:
             older = frame.older()
         except gdb.error:

@@ -109,4 +109,5 @@ def _what(number: int, address: int | None, frame: gdb.Frame, memory: Callable[[
     if address is None or number in {signal.SIGFPE, signal.SIGILL}:
         return ""
     stack_pointer = int(frame.read_register("rsp")) & _MASK
-    return fault_address.described(address, memory(), stack_pointer)
+    said = fault_address.described(address, memory(), stack_pointer)
+    return f"the program called it: {said}" if frame.pc() == address else said

@@ -182,7 +182,7 @@ class CallFrames:
                 found.pop(number, None)
             else:
                 found[number] = value
-        return Caller(cfa, found.pop(entry.common.return_register, None) or None, found)
+        return Caller(cfa, found.pop(entry.common.return_register, None), found)
 
 
 @lru_cache(maxsize=512)

@@ -42,27 +42,27 @@ def unwind(
 ) -> Iterator[NativeCall]:
     """The frames of a thread with these registers, innermost first, as far as they can be known."""
     known: Mapping[int, int] = registers
-    pc, exact, innermost = registers[RIP], True, True
-    while pc:
+    pc, exact = registers[RIP], True
+    while pc or exact:  # what was called and interrupted may be a null pointer
         library = library_at(pc)
         own = pc - (library.bias if library else 0) - (not exact)
-        caller, signal_frame = _caller(library, own, known, read, innermost=innermost)
+        caller, signal_frame = _caller(library, own, known, read, exact=exact)
         own += signal_frame and not exact  # the kernel made it: nothing was called there
         sp = known[RSP]
         grows = caller is not None and caller.cfa > sp
         yield NativeCall(pc, sp, caller.cfa if caller and grows else None, library, own, known, signal_frame)
-        if caller is None or not caller.pc or not (grows or signal_frame):
+        if caller is None or caller.pc is None or not (grows or signal_frame):
             return
-        pc, known, exact, innermost = caller.pc, caller.registers, signal_frame, False
+        pc, known, exact = caller.pc, caller.registers, signal_frame
 
 
 def _caller(
-    library: Library | None, own: int, registers: Mapping[int, int], read: ReadMemory, *, innermost: bool
+    library: Library | None, own: int, registers: Mapping[int, int], read: ReadMemory, *, exact: bool
 ) -> tuple[Caller | None, bool]:
-    """The caller, and whether a signal interrupted it: then its program counter is exact."""
+    """The caller, and whether a signal interrupted it: then its program counter is ``exact``, as the innermost one."""
     try:
         if library is None:  # a call of what is no code comes from where the return address says
-            return (_returned(registers, read), False) if innermost else (None, False)
+            return (_returned(registers, read), False) if exact else (None, False)
         frames = call_frames(library.elf)
         entry, caller = frames.entry(own), frames.caller(own, registers, read)
     except (OSError, ValueError, KeyError, IndexError):
