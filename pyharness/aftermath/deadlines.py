@@ -19,10 +19,10 @@ from pyharness.aftermath.observers import have_observer_leave
 from pyharness.aftermath.output import captured
 from pyharness.host.process_state import processor_times
 from pyharness.host.unseen import leave_streams
+from pyharness.model.codec import decode
 from pyharness.model.errors import HarnessError
 from pyharness.model.text.visible import say
 from pyharness.protocol.aftermath import Now, Reported, read_now
-from pyharness.protocol.codec import decode
 from pyharness.ranks.looking import busy_threads
 
 _MEANWHILE = 0.25

@@ -15,10 +15,10 @@ from pyharness.aftermath import gathering, job, writing
 from pyharness.aftermath.observers import have_observer_leave
 from pyharness.aftermath.output import captured
 from pyharness.debugger.gdb_reading import Fault
+from pyharness.model.codec import decode
 from pyharness.model.errors import HarnessError
 from pyharness.model.text.visible import say
 from pyharness.protocol.aftermath import NOTHING, Raised, Reported, read_now
-from pyharness.protocol.codec import decode
 
 if TYPE_CHECKING:
     from pyharness.model.results.aftermath import Aftermath

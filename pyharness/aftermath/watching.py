@@ -19,10 +19,10 @@ from typing import TYPE_CHECKING
 from pyharness.aftermath import gathering, job, writing
 from pyharness.host.process_state import processor_times
 from pyharness.host.unseen import leave_streams
+from pyharness.model.codec import decode
 from pyharness.model.errors import HarnessError
 from pyharness.model.text.visible import say
 from pyharness.protocol.aftermath import Reported
-from pyharness.protocol.codec import decode
 from pyharness.ranks.looking import busy_threads
 from pyharness.reading.live.process import LiveProcess
 from pyharness.reading.process.memory import UnreadableError

@@ -13,10 +13,10 @@ from typing import TYPE_CHECKING, Any, TypeVar
 from pyharness.debuggee import doorway
 from pyharness.debuggee.pydevd.emptied_modules import KEPT_MODULES
 from pyharness.host import recursion
+from pyharness.model.codec import MalformedError, encode
 from pyharness.model.errors import nearest
 from pyharness.model.text.visible import say
 from pyharness.protocol.agent import Doorway, Request
-from pyharness.protocol.codec import MalformedError, encode
 
 if TYPE_CHECKING:
     from collections.abc import Callable

@@ -15,10 +15,10 @@ from pyharness.debugger.core.header import check_core, truncated
 from pyharness.gdbmi.client import NO_CORE, environment, find_gdb, hears_children
 from pyharness.host.descriptors import streams_held
 from pyharness.host.process_state import is_stopped, let_go_on
+from pyharness.model.codec import decode
 from pyharness.model.errors import HarnessError
 from pyharness.model.frozen import frozen
 from pyharness.model.threads import ThreadStack, thread_from_json
-from pyharness.protocol.codec import decode
 from pyharness.protocol.mi import SignalStop
 from pyharness.reading.collectives.record import Record, record_from_json
 from pyharness.reading.live.stacks import MAX_FRAMES

@@ -13,9 +13,9 @@ from contextlib import suppress
 from typing import TYPE_CHECKING
 
 from pyharness.debugger.api.attach import attach
+from pyharness.model.codec import decode, encode
 from pyharness.model.errors import HarnessError, UsageError
 from pyharness.model.text.stack_format import function_text, place_text
-from pyharness.protocol.codec import decode, encode
 from pyharness.protocol.observed import Observed, Refused, Step, StopOfTest, Wanted
 
 if TYPE_CHECKING:

@@ -67,7 +67,9 @@ class Points:
         point = self._points.get(int(word)) if word.isascii() and word.isdecimal() else None
         if point is None:
             known = ", ".join(map(str, self._points))
-            raise UsageError(f"There is no breakpoint {word!r}.", f"There are {known}." if known else "There is none.")
+            raise UsageError(
+                f"There is no breakpoint {word!r}.", f"Known numbers: {known}." if known else "There is none."
+            )
         return point
 
     def of(self, breakpoint_: Breakpoint) -> Point | None:

@@ -6,8 +6,8 @@ import json
 from pathlib import Path
 from typing import Literal
 
+from pyharness.model.codec import decode
 from pyharness.model.frozen import frozen
-from pyharness.protocol.codec import decode
 
 
 @frozen

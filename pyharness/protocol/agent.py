@@ -9,8 +9,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, Literal, Optional
 
+from pyharness.model.codec import MalformedError
 from pyharness.model.frozen import frozen
-from pyharness.protocol.codec import MalformedError
 from pyharness.protocol.question import Answer, Question
 
 if TYPE_CHECKING:

@@ -12,11 +12,11 @@ import json
 from contextlib import suppress
 from typing import TYPE_CHECKING, Any, NoReturn, Optional
 
+from pyharness.model.codec import MalformedError, decode, encode
 from pyharness.model.errors import nearest
 from pyharness.model.frozen import frozen
 from pyharness.model.text.json_lines import parsed
 from pyharness.protocol.agent import Doorway
-from pyharness.protocol.codec import MalformedError, decode, encode
 from pyharness.protocol.question import Answer, Question
 
 if TYPE_CHECKING:

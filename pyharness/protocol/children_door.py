@@ -7,7 +7,7 @@ import os
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from pyharness.protocol.codec import encode
+from pyharness.model.codec import encode
 
 if TYPE_CHECKING:
     from collections.abc import Mapping

@@ -10,8 +10,8 @@ from __future__ import annotations
 import json
 from typing import TypeVar, Union
 
+from pyharness.model.codec import decode
 from pyharness.model.frozen import frozen
-from pyharness.protocol.codec import decode
 
 T = TypeVar("T")
 

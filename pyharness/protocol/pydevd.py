@@ -8,9 +8,9 @@ from __future__ import annotations
 import json
 from functools import lru_cache
 
+from pyharness.model.codec import decode, encode
 from pyharness.model.frozen import frozen
 from pyharness.model.text.json_lines import parsed
-from pyharness.protocol.codec import decode, encode
 
 _AT_LINE = "#pyharness line "
 WHO = "#pyharness who"

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, ClassVar, Generic, TypeVar, get_args
 
-from pyharness.protocol.codec import decode, encode
+from pyharness.model.codec import decode, encode
 
 if TYPE_CHECKING:
     from typing import Self  # type: ignore[attr-defined]  # from Python 3.11 on, and only types

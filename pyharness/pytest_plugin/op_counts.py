@@ -16,11 +16,11 @@ import pytest
 
 from pyharness.host.regular_file import read_regular
 from pyharness.host.whole_file import write_whole
+from pyharness.model.codec import decode
 from pyharness.model.errors import HarnessError
 from pyharness.model.frozen import frozen
 from pyharness.model.text.source_line import short_path
 from pyharness.model.text.visible import visible
-from pyharness.protocol.codec import decode
 
 if TYPE_CHECKING:
     from collections.abc import Generator, Iterator, Mapping

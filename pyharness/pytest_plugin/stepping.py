@@ -12,10 +12,10 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from pyharness.debuggee.link.ptracer import allow_ptrace
+from pyharness.model.codec import decode, encode
 from pyharness.model.errors import HarnessError, UsageError, nearest
 from pyharness.model.frozen import frozen
 from pyharness.native.crash_watch import start_unseen, wait_for_unseen
-from pyharness.protocol.codec import decode, encode
 from pyharness.protocol.observed import STEPS, Observed, Step, StopOfTest, Wanted
 
 if TYPE_CHECKING:

@@ -50,7 +50,9 @@ def entry_lines(
     elif isinstance(entry, Checked):
         yield from _checked_lines(entry)
     elif isinstance(entry, Logged):
-        yield Line(f"{_place(entry.place)}  {entry.text if manner.raw else without_addresses(entry.text)}")
+        first, *more = (entry.text if manner.raw else without_addresses(entry.text)).splitlines() or [""]
+        yield Line(f"{_place(entry.place)}  {first}")
+        yield from (Line(f"{_INDENT}{line}") for line in more)
     else:
         yield Line(str(entry), "faint" if entry.exit_code in {0, None} else "bad")
 
@@ -62,11 +64,8 @@ def stop_lines(stop: Stop, number: int) -> Iterator[Line]:
     yield Line(f"{number}  {' · '.join(filter(None, parts))}", "heading")
     if frame.fx:
         yield Line(f"{_INDENT}{fx_text(frame.fx)}", "place")
-    if stop.note:
-        yield Line(
-            f"{_INDENT}{_CALLER.sub(_shortened, stop.note)}",
-            "bad" if stop.reason == "signal" or stop.condition_failed else "place",
-        )
+    for text in _CALLER.sub(_shortened, stop.note).splitlines():
+        yield Line(f"{_INDENT}{text}", "bad" if stop.reason == "signal" or stop.condition_failed else "place")
     for line in source_lines(frame):
         yield line.behind(_INDENT)
 

@@ -9,9 +9,9 @@ from two_blocks import MODEL
 
 from kit import inductor, marks
 from kit.command import Command, environment_of
+from pyharness.model.codec import decode
 from pyharness.model.results.compiled import CompileReport
 from pyharness.model.results.kernels_text import wrapper_lines
-from pyharness.protocol.codec import decode
 
 pytestmark = pytest.mark.rotated_tests(turns=7)
 

@@ -114,8 +114,19 @@ def test_a_graph_becomes_a_package(pyharness, tmp_path):
 
 @pytest.mark.usefixtures("kept")
 @pytest.mark.parametrize(
-    ("words", "message"), [(["--graph", "Net@1"], "Leave @VERSION away"), ([], "--output is missing")]
+    ("words", "message"),
+    [
+        (["-o", "mine", "--graph", "Net@1"], "Leave @VERSION away"),
+        ([], "--output is missing"),
+        (["-o", "a.b"], "Call the folder 'a_b'."),
+        (["-o", "class"], "'class' cannot be imported."),
+        (["-o", "theirs"], "'theirs' is there already."),
+        (["-o", "theirs", "--overwrite"], "'theirs' holds 'mine.txt', which export did not write."),
+    ],
 )
-def test_an_export_that_cannot_be_meant(words, message, capsys):
-    assert cli.execute(["fx", "export", PROGRAM, *words, *(["-o", "mine"] if words else [])]) == 2
-    assert message in capsys.readouterr().err
+def test_an_export_that_cannot_be_meant(words, message, capsys, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "theirs").mkdir()
+    (tmp_path / "theirs" / "mine.txt").touch()
+    assert cli.execute(["fx", "export", PROGRAM, *words]) == 2
+    assert message in capsys.readouterr().err.replace(f"{tmp_path}/", "")

@@ -12,6 +12,7 @@ import pytest
 
 import pyharness
 from kit import needs
+from kit.interpreters import a_newer_python, interpreters
 from pyharness.host import handles
 from pyharness.model.errors import HarnessError, UsageError
 
@@ -176,6 +177,36 @@ def test_a_debugger_in_the_program_itself_is_named(running, tmp_path):
     with pytest.raises(HarnessError) as refused:
         pyharness.attach("walker").__enter__()
     assert "by debugpy, in the program itself" in refused.value.message
+
+
+def test_a_program_whose_functions_of_atexit_run(running, tmp_path):
+    """debugpy ends itself where it finds no thread that Python waits for."""
+    script = tmp_path / "last.py"
+    script.write_text(
+        "import atexit, sys, threading\n"
+        "@atexit.register\ndef last():\n    print('begin', flush=True)\n    sys.stdin.read()\n"
+    )
+    walker = running(str(script)).until("begin")
+    with pytest.raises(HarnessError) as refused:
+        pyharness.attach(walker.pid).__enter__()
+    assert "functions of atexit" in refused.value.message
+    assert f"pyharness stack {walker.pid}" in refused.value.remedy
+    assert walker.end() == (0, "begin\n", "")
+
+
+@a_newer_python("3.12")
+def test_a_program_that_has_the_debuggers_number_of_monitoring(tmp_path):
+    script = tmp_path / "monitors.py"
+    script.write_text(
+        "import sys\nsys.monitoring.use_tool_id(0, 'mine')\nprint('begin', flush=True)\nsys.stdin.read()\n"
+    )
+    with subprocess.Popen([interpreters()["3.12"], script], stdin=subprocess.PIPE, stdout=subprocess.PIPE) as program:
+        assert program.stdout.readline() == b"begin\n"
+        with pytest.raises(HarnessError) as refused:
+            pyharness.attach(program.pid).__enter__()
+        assert "by 'mine', which has the debugger's number of sys.monitoring" in refused.value.message
+        program.stdin.close()
+        assert program.wait(10) == 0
 
 
 def test_names_that_mean_nothing(running):

@@ -13,8 +13,8 @@ from hypothesis import strategies as st
 
 from pyharness.debuggee.link.conversation import Conversation
 from pyharness.host import handles
+from pyharness.model.codec import MalformedError
 from pyharness.protocol.channel import Go, Library, Ready, Visit, greeting_in
-from pyharness.protocol.codec import MalformedError
 
 json_values = st.recursive(
     st.none() | st.booleans() | st.integers() | st.floats() | st.text(max_size=8),

@@ -14,9 +14,9 @@ from pyharness.fx.backend.guards import read_failure, read_part
 from pyharness.fx.backend.inputs import plain_source
 from pyharness.fx.backend.naming import function_of
 from pyharness.fx.backend.options import OptionError
+from pyharness.model.codec import decode
 from pyharness.model.results.compiled import CompileReport, Place
 from pyharness.model.results.compiled_text import plain, report_lines
-from pyharness.protocol.codec import decode
 
 FILE = backend_models.__file__
 

@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as some
 from made_up import JSON, values
 
-from pyharness.protocol.codec import MalformedError, encode
+from pyharness.model.codec import MalformedError, encode
 from pyharness.protocol.hand_over import Introduction, Refusal, Unpacked, said
 
 SAID = (Introduction, Unpacked)

@@ -9,8 +9,8 @@ from hypothesis import given, settings
 from made_up import JSON, values
 
 from kit.paths import ROOT
+from pyharness.model.codec import MalformedError, encode
 from pyharness.protocol import agent, channel, mi
-from pyharness.protocol.codec import MalformedError, encode
 from pyharness.protocol.question import Question
 
 PACKAGE = ROOT / "pyharness"

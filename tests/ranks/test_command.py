@@ -176,6 +176,25 @@ def test_a_file_that_is_none(pyharness, tmp_path, text, said):
     assert "Traceback" not in result.stderr
 
 
+@pytest.mark.parametrize(
+    ("change", "said"),
+    [
+        (lambda job: job["ranks"][0]["groups"][0].update(description=[[]]), "groups[0].description is not a text"),
+        (lambda job: job["ranks"][1]["threads"][0]["stack"][0].update(function=True), ".function is not a text: True"),
+        (lambda job: job["ranks"][1].update(raised={}), "the job.ranks[1].raised is not a text"),
+        (lambda job: job.update(name=None), "the job.name is not a text: None"),
+    ],
+)
+def test_a_value_of_another_type(pyharness, tmp_path, change, said):
+    job = a_job(2).to_json()
+    change(job)
+    path = tmp_path / "x.json"
+    path.write_text(json.dumps(job))
+    result = pyharness("ranks", "--threads", "--merge", str(path))
+    assert result.returncode == 1
+    assert said in result.stderr
+
+
 def test_what_is_no_job(pyharness):
     nothing = pyharness("ranks", "no-such-program-anywhere")
     assert nothing.returncode == 2

@@ -12,8 +12,8 @@ from torch.distributed import TCPStore
 from kit import command
 from kit.made_job import a_job
 from kit.ranked_job import free_port
+from pyharness.model.codec import encode
 from pyharness.protocol import store as keys
-from pyharness.protocol.codec import encode
 from pyharness.ranks.store import parts
 from pyharness.ranks.store.parts import MOST, packed, unpacked
 from pyharness.ranks.store.wire import NoStoreError, TcpStore

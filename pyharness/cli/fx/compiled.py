@@ -13,11 +13,11 @@ from pyharness.cli.kit.entry_run import exchange, left_nothing, run_entry
 from pyharness.cli.kit.options import program_json_option, program_options
 from pyharness.cli.kit.script import command_of
 from pyharness.host.exit_status import of_program
+from pyharness.model.codec import decode
 from pyharness.model.errors import HarnessError
 from pyharness.model.results.compiled import CompileReport
 from pyharness.model.results.compiled_text import report_lines
 from pyharness.model.results.kernels_text import wrapper_lines
-from pyharness.protocol.codec import decode
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

@@ -15,10 +15,10 @@ from pyharness.cli.kit.entry_run import exchange, left_nothing, run_entry
 from pyharness.cli.kit.options import program_json_option, program_options
 from pyharness.cli.kit.script import command_of
 from pyharness.host.exit_status import ExitStatus, of_program
+from pyharness.model.codec import decode
 from pyharness.model.errors import HarnessError, UsageError
 from pyharness.model.graph import Chosen, MadeGraph, select
 from pyharness.model.text.styled_line import Line
-from pyharness.protocol.codec import decode
 from pyharness.report.graph_table import headline
 
 if TYPE_CHECKING:

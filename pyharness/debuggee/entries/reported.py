@@ -16,11 +16,11 @@ from typing import TYPE_CHECKING, Any
 
 from pyharness.debuggee.in_place.harness import Harness
 from pyharness.debuggee.link.ptracer import allow_ptrace
+from pyharness.model.codec import decode, encode
 from pyharness.model.errors import HarnessError
 from pyharness.model.ranks.launchers import told_rank
 from pyharness.model.text.visible import say
 from pyharness.protocol.aftermath import Reported
-from pyharness.protocol.codec import decode, encode
 
 if TYPE_CHECKING:
     from collections.abc import Callable

@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from pyharness.debuggee.watched.imports import after_import
-from pyharness.protocol.codec import encode
+from pyharness.model.codec import encode
 
 if TYPE_CHECKING:
     from collections.abc import Callable

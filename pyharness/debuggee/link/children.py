@@ -20,12 +20,12 @@ from pyharness.debuggee.link.ranks import JobProcess
 from pyharness.debuggee.pydevd.stops.uncaught import watch_script
 from pyharness.debuggee.unpatched import socket
 from pyharness.host.descriptors import socket_above_streams
+from pyharness.model.codec import decode, encode
 from pyharness.model.errors import HarnessError
 from pyharness.model.text.json_lines import parsed
 from pyharness.model.text.visible import say
 from pyharness.protocol.channel import Child, Children
 from pyharness.protocol.children_door import VARIABLE, added, take_from
-from pyharness.protocol.codec import decode, encode
 
 _HELPERS = ("multiprocessing.resource_tracker", "multiprocessing.semaphore_tracker")
 _STARTERS = ("spawn", "forkserver")

@@ -11,8 +11,8 @@ from pyharness.debuggee.contained import CONTAINMENT
 from pyharness.debuggee.link import quiet_thread
 from pyharness.debuggee.link.own_socket import OwnSocket
 from pyharness.debuggee.unpatched import threading
+from pyharness.model.codec import MalformedError
 from pyharness.protocol.channel import answer_in
-from pyharness.protocol.codec import MalformedError
 
 if TYPE_CHECKING:
     import socket

@@ -13,8 +13,8 @@ from pyharness.debuggee.link.seat import SEAT
 from pyharness.debuggee.link.session import Session
 from pyharness.debuggee.unpatched import socket
 from pyharness.host.descriptors import socket_above_streams
+from pyharness.model.codec import MalformedError
 from pyharness.protocol.channel import Busy, Ends, Visit, greeting_in, greeting_line
-from pyharness.protocol.codec import MalformedError
 
 
 class Brought:

@@ -10,7 +10,7 @@ from pyharness.debuggee.unpatched import threading
 from pyharness.debuggee.watched import generated, kernels, libraries
 from pyharness.host.process_state import has_ended
 from pyharness.model.text.visible import say
-from pyharness.protocol.channel import AddedLibrary, Busy, Generated, Library
+from pyharness.protocol.channel import AddedLibrary, Busy, Failed, Generated, Library
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from pyharness.protocol.channel import Go, Message
 
 _LEAVING = 5.0
+_AT_ITS_END = "Its threads have ended. What runs now are functions of atexit, where no line of Python stops"
 
 
 class Seat:
@@ -29,8 +30,8 @@ class Seat:
         self._following = False
         self.session: Session | None = None
 
-    def take(self, begin: Callable[[], Session]) -> Session | Busy:
-        """A session that ``begin`` makes, if nobody is here; else who is."""
+    def take(self, begin: Callable[[], Session]) -> Session | Busy | Failed:
+        """A session that ``begin`` makes, if nobody is here; else who is, or why there can be none."""
         other = self._other()
         with self._lock:
             if other is None and self.session is None:
@@ -63,15 +64,22 @@ class Seat:
             session.conversation.hang_up()
         self.session = None
 
-    def _other(self) -> Busy | None:
+    def _other(self) -> Busy | Failed | None:
         """Who is here already; one who is leaving, or was killed, is waited for."""
         session = self.session
         if session is None:
+            if _is_at_its_end():
+                return Failed(_AT_ITS_END)
             name = tracing.foreign_debugger()
             return Busy(os.getpid(), f"{name}, in the program itself") if name else None
         if session.conversation.over.is_set() or has_ended(session.visitor.pid):
             session.gone.wait(_LEAVING)
         return None
+
+
+def _is_at_its_end() -> bool:
+    """Whether all threads have ended that Python waits for: debugpy would end at once."""
+    return not any(each.is_alive() and not each.daemon for each in threading.enumerate())
 
 
 SEAT = Seat()

@@ -16,8 +16,8 @@ from pyharness.debuggee.unpatched import select, socket
 from pyharness.host import handles
 from pyharness.host.descriptors import socket_above_streams
 from pyharness.host.process_state import tasks
+from pyharness.model.codec import MalformedError
 from pyharness.protocol.channel import Busy, Ends, Exits, Greeting, Link, Visit, greeting_in, greeting_line
-from pyharness.protocol.codec import MalformedError
 
 if TYPE_CHECKING:
     from collections.abc import Callable

@@ -45,8 +45,16 @@ def foreign_debugger() -> str:
     holder = sys.modules.get("_pydevd_bundle.pydevd_constants")
     debugger = holder.get_global_debugger() if holder else None
     if debugger is None or debugger.pydb_disposed:
-        return ""
+        return _monitoring_debugger()
     return "debugpy" if "debugpy" in sys.modules else "pydevd"
+
+
+def _monitoring_debugger() -> str:
+    """The name of who has the place that ``sys.monitoring`` keeps for one debugger: pydevd would say nothing."""
+    if not MONITORING:
+        return ""
+    tool = sys.monitoring.get_tool(sys.monitoring.DEBUGGER_ID)  # type: ignore[attr-defined,unused-ignore]
+    return f"{tool!r}, which has the debugger's number of sys.monitoring" if tool not in {None, "pydevd"} else ""
 
 
 def connect(link: socket.socket, is_over: Callable[[], bool]) -> None:

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from pyharness.model.codec import MalformedError
 from pyharness.model.errors import HarnessError
 from pyharness.protocol.agent import RefusedError
-from pyharness.protocol.codec import MalformedError
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection

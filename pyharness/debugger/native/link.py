@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING, Any, TypeAlias, TypeVar
 from pyharness.gdbmi.client import GdbClient, GdbError
 from pyharness.gdbmi.records import Notice, quote
 from pyharness.host.process_state import has_ended
+from pyharness.model.codec import MalformedError
 from pyharness.protocol import mi
-from pyharness.protocol.codec import MalformedError
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator

@@ -19,10 +19,10 @@ from pyharness.host.descriptors import above_streams, streams_held
 from pyharness.host.forks import blind, own
 from pyharness.host.reaped import exit_code_of
 from pyharness.host.surroundings import Surroundings
+from pyharness.model.codec import MalformedError
 from pyharness.model.errors import HarnessError
 from pyharness.model.frozen import frozen
 from pyharness.protocol.channel import Busy, Exits, Failed, Hello, Link, Visit, answer_line, message_in, messages
-from pyharness.protocol.codec import MalformedError
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -195,9 +195,11 @@ class Attached:
                 f"Process {handle.pid} is being debugged already, by {first.name} (pid {first.pid}).",
                 "A program has at most one debugger: detach or end that one first.",
             )
+        if isinstance(first, Failed):
+            stack = f"`pyharness stack {handle.pid}` shows where it is."
+            raise HarnessError(f"Process {handle.pid} cannot be debugged. {first.error}.", stack)
         if not isinstance(first, Hello):
-            why = first.error if isinstance(first, Failed) else "Is it ending?"
-            raise HarnessError(f"Process {handle.pid} closed the connection.", why)
+            raise HarnessError(f"Process {handle.pid} closed the connection.", "Is it ending?")
         return first, number
 
     def _write(self, line: bytes) -> None:

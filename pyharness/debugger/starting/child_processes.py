@@ -14,8 +14,8 @@ from typing import TYPE_CHECKING, Any
 
 from pyharness.host.descriptors import socket_above_streams, streams_held
 from pyharness.host.forks import blind, own
+from pyharness.model.codec import MalformedError
 from pyharness.protocol.channel import Child, Children, message_in
-from pyharness.protocol.codec import MalformedError
 
 if TYPE_CHECKING:
     from collections.abc import Callable

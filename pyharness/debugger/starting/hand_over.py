@@ -20,8 +20,8 @@ from pyharness.debugger.starting.attached import Way
 from pyharness.debugger.starting.launch import PACKAGE, packages
 from pyharness.host.descriptors import above_streams
 from pyharness.host.process_state import open_file_limit
+from pyharness.model.codec import encode
 from pyharness.model.errors import HarnessError
-from pyharness.protocol.codec import encode
 from pyharness.protocol.hand_over import Introduction, Parcel, Refusal, Unpacked, said
 
 if TYPE_CHECKING:

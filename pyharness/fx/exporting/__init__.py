@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import keyword
 import shutil
 import tempfile
 from dataclasses import dataclass
@@ -13,10 +12,10 @@ import torch
 from torch.fx import GraphModule
 
 from pyharness.fx.exporting.error import ExportError
-from pyharness.fx.exporting.names import identifier
-from pyharness.fx.exporting.package import HEADING, Package
+from pyharness.fx.exporting.package import Package
 from pyharness.fx.exporting.structure import state_of
 from pyharness.model.errors import HarnessError, UsageError
+from pyharness.model.package_folder import check_package_folder
 
 if TYPE_CHECKING:
     import os
@@ -52,7 +51,7 @@ def export(
     if not isinstance(module, GraphModule):
         raise UsageError(f"export takes a torch.fx.GraphModule, not {type(module).__name__}.", "Trace it first.")
     target = Path(folder).absolute()
-    _check(target, overwrite=overwrite)
+    check_package_folder(target, overwrite=overwrite)
     package = Package(module, tuple(imports))
     try:
         _write(package, module, target)
@@ -85,37 +84,3 @@ def _save(state: dict[str, torch.Tensor], path: Path) -> None:
             if isinstance(error.__context__, OSError):
                 raise error.__context__ from None
             raise
-
-
-def _check(target: Path, *, overwrite: bool) -> None:
-    if not target.name.isidentifier() or keyword.iskeyword(target.name):
-        raise UsageError(f"{target.name!r} cannot be imported.", f"Call the folder {identifier(target.name)!r}.")
-    if not target.parent.is_dir():
-        raise UsageError(
-            f"There is no folder {str(target.parent)!r} to write {target.name!r} to.", "Make it, or name another one."
-        )
-    if not target.exists():
-        return
-    if not target.is_dir():
-        raise UsageError(f"{str(target)!r} is a file.", "Name another folder.")
-    there = sorted(target.iterdir())
-    if there and not overwrite:
-        raise UsageError(
-            f"{str(target)!r} is there already.", "Name another folder, or overwrite it (overwrite=True, --overwrite)."
-        )
-    ours = (target / "state.pt").is_file()
-    if foreign := [path.name for path in there if not (ours and _is_exported(path))]:
-        raise UsageError(
-            f"{str(target)!r} holds {foreign[0]!r}, which export did not write.",
-            "Move it away, or name another folder.",
-        )
-
-
-def _is_exported(path: Path) -> bool:
-    """Whether an export wrote this file of its folder, or Python keeps it for one."""
-    if path.name in {"state.pt", "_state.py", "__init__.py", "__pycache__"}:
-        return True
-    if path.suffix != ".py" or not path.is_file():
-        return False
-    with path.open(encoding="utf-8", errors="replace") as stream:
-        return stream.readline().rstrip().endswith(HEADING)

@@ -5,7 +5,6 @@ from __future__ import annotations
 import builtins
 import keyword
 import math
-import re
 import sys
 from types import BuiltinFunctionType, ModuleType
 from typing import TYPE_CHECKING, Any
@@ -13,13 +12,14 @@ from typing import TYPE_CHECKING, Any
 import torch
 from torch import nn
 
+from pyharness.model.package_folder import TAKEN
+
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
 _WRITTEN = {type(None), bool, int, float, complex, str, bytes, type(Ellipsis)}
 _DEPTH = 8
 """How deep data may nest."""
-_TAKEN = {"torch", "nn", "self", "bare", "load"}
 
 
 class NoCodeError(Exception):
@@ -58,7 +58,7 @@ class Imports:
     def _add(self, module: str, member: str, name: str) -> str:
         if (module, member) == ("torch", "") and name == "torch":
             return name  # every file has it
-        if name in _TAKEN and self._names.get(name) != (module, member):
+        if name in TAKEN and self._names.get(name) != (module, member):
             name = f"{name}_"
         while self._names.get(name, (module, member)) != (module, member):
             name += "_"
@@ -126,13 +126,6 @@ def _container(value: Any, imports: Imports | None, depth: int) -> str:
     if isinstance(value, tuple):
         return f"({parts},)" if len(value) == 1 else f"({parts})"
     return f"slice({parts})" if isinstance(value, slice) else f"{type(value).__name__}([{parts}])"
-
-
-def identifier(text: str) -> str:
-    """The nearest name that Python takes: ``lambda_`` for ``<lambda>``."""
-    name = re.sub(r"\W+", "_", text, flags=re.ASCII).strip("_") or "Exported"
-    name = f"_{name}" if name[0].isdigit() else name
-    return f"{name}_" if keyword.iskeyword(name) or name in _TAKEN or hasattr(builtins, name) else name
 
 
 def is_plain(name: str) -> bool:

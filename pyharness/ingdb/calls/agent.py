@@ -13,9 +13,9 @@ from pyharness.ingdb.calls import guarded_call, safe_point
 from pyharness.ingdb.process import libraries
 from pyharness.ingdb.settings import temporarily
 from pyharness.ingdb.stack import backtrace
+from pyharness.model.codec import MalformedError
 from pyharness.model.errors import HarnessError
 from pyharness.protocol.agent import MESSAGE_SIZE, Doorway, Evaluate, RefusedError, UnknownError
-from pyharness.protocol.codec import MalformedError
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

@@ -26,12 +26,12 @@ from pyharness.ingdb.stack import backtrace
 from pyharness.ingdb.stops import every_function, handlers, stop_at_functions
 from pyharness.ingdb.tensors.format import one_line
 from pyharness.ingdb.variables.native_expression import text_of
+from pyharness.model.codec import MalformedError, encode
 from pyharness.model.errors import HarnessError
 from pyharness.model.glue import glue_family
 from pyharness.model.kernel_frames import is_kernel
 from pyharness.model.user_code import is_user_source
 from pyharness.protocol import mi
-from pyharness.protocol.codec import MalformedError, encode
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence

@@ -19,9 +19,9 @@ from pyharness.ingdb.printers import known
 from pyharness.ingdb.process.libraries import find_library
 from pyharness.ingdb.stack import backtrace
 from pyharness.ingdb.stops.fatal_signal import Sent, explained
+from pyharness.model.codec import encode
 from pyharness.model.errors import HarnessError
 from pyharness.model.plumbing import SIGNAL_HANDLER
-from pyharness.protocol.codec import encode
 from pyharness.reading.collectives import layout as layouts
 from pyharness.reading.collectives.record import hold, record_of
 from pyharness.reading.process.memory import Memory

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from typing import Any
 
+from pyharness.model.codec import decode, encode
 from pyharness.model.errors import HarnessError
 from pyharness.model.frozen import frozen
 from pyharness.model.ranks.rank import Rank, rank_from_json
@@ -62,8 +63,9 @@ def job_from_json(data: object) -> Job:
             f"This pyharness reads {FORMAT!r}: use the same version on all hosts.",
         )
     try:
-        return Job(str(data["name"]), tuple(rank_from_json(one) for one in data["ranks"]), int(data["launcher"]))
-    except (KeyError, TypeError, ValueError, AttributeError) as error:
+        read = Job(data["name"], tuple(rank_from_json(one) for one in data["ranks"]), data["launcher"])
+        return decode(Job, encode(read), "the job")  # another host wrote it: each value is of its type
+    except (KeyError, TypeError, ValueError, AttributeError, RecursionError) as error:
         raise HarnessError(
             f"It is damaged ({type(error).__name__}: {error}).", "Write it again: pyharness ranks --json > FILE"
         ) from error

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Literal
 
 from pyharness.model.frozen import frozen
-from pyharness.model.text.visible import visible
+from pyharness.model.text.visible import in_one_line, visible
 
 Style = Literal[
     "",
@@ -65,10 +65,14 @@ def in_parts(*parts: tuple[str, Style]) -> Line:
 
 
 def painted(line: Line, *, colour: bool) -> str:
-    """What a terminal gets: nothing in it is obeyed but our own colours."""
+    """What a terminal gets: nothing in it is obeyed but our own colours, and a name with a newline ends no line."""
     if not colour:
-        return visible(line.text)
-    return "".join(_painted(visible(text), style) for text, style in line.parts or ((line.text, line.style),))
+        return _in_line(line.text)
+    return "".join(_painted(_in_line(text), style) for text, style in line.parts or ((line.text, line.style),))
+
+
+def _in_line(text: str) -> str:
+    return visible(in_one_line(text))
 
 
 def _painted(text: str, style: Style) -> str:

@@ -5,10 +5,10 @@ from __future__ import annotations
 import json
 from typing import Literal
 
+from pyharness.model.codec import decode, encode
 from pyharness.model.frames import Frame
 from pyharness.model.frozen import frozen
 from pyharness.model.text.json_lines import parsed
-from pyharness.protocol.codec import decode, encode
 from pyharness.protocol.mi.command import Command
 
 Access = Literal["write", "read", "readWrite"]

@@ -23,9 +23,9 @@ from typing import TYPE_CHECKING
 
 from pyharness.host.handles import place
 from pyharness.host.unseen import leave_streams
+from pyharness.model.codec import encode
 from pyharness.model.errors import HarnessError
 from pyharness.protocol import store as keys
-from pyharness.protocol.codec import encode
 from pyharness.ranks.processes import given
 from pyharness.ranks.store.lives import Lives
 from pyharness.ranks.store.parts import MOST, packed

@@ -6,11 +6,11 @@ import json
 import time
 from typing import TYPE_CHECKING, TypeVar
 
+from pyharness.model.codec import MalformedError, decode
 from pyharness.model.errors import HarnessError
 from pyharness.model.frozen import frozen
 from pyharness.model.ranks.job import job_from_text, merged
 from pyharness.protocol import store as keys
-from pyharness.protocol.codec import MalformedError, decode
 from pyharness.ranks.store.parts import MOST, unpacked
 from pyharness.ranks.store.rendezvous import connected
 

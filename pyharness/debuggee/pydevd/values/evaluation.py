@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import functools
 import inspect
+import sys
 from typing import TYPE_CHECKING, Any
 
 from pyharness.debuggee.bounded import BOUNDS, told
@@ -52,6 +53,7 @@ def bound() -> None:
     for kind in (pydevd_suspended_frames._ObjectVariable, pydevd_suspended_frames._FrameVariable):
         _around(kind, "get_children_variables", _children)
     _around(pydevd_suspended_frames._ObjectVariable, "change_variable", _changed)
+    _around(pydevd_comm, "_set_expression_response", _not_set)
     _around(_pydev_completer, "generate_completions", _completions)
     PyDevJsonCommandProcessor.on_cancel_request = _cancel
 
@@ -168,6 +170,12 @@ def _assigned(change: Callable[..., Any], frame: Any, _name: str, expression: st
         return _changed(change)
     value = _changed(lambda: evaluated(expression, frame))
     return _changed(functools.partial(change, value=value))
+
+
+def _not_set(_respond: Callable[[], Any], debugger: Any, request: Any, **_named: Any) -> None:
+    """Why there is no such value; pydevd names the statement alone. It calls this where it handles the exception."""
+    error = sys.exc_info()[1]
+    debugger.writer.add_command(_refused(request, told(error) if error else "It cannot be set."))
 
 
 def _completions(complete: Callable[[], Any], *_arguments: Any, **_named: Any) -> Any:

@@ -165,13 +165,12 @@ def _key(kind: Any, key: str, where: str) -> Any:
 
 
 def _dataclass(kind: Any) -> Decoder:
-    hints = get_type_hints(kind)
-    known = {field.name: _decoder(hints[field.name]) for field in fields(kind)}
     needed = {field.name for field in fields(kind) if field.default is MISSING and field.default_factory is MISSING}
 
     def read(data: Any, where: str) -> Any:
         if not isinstance(data, dict):
             raise wrong(where, "an object", data)
+        known = _fields(kind)
         if lacking := needed - data.keys():
             raise MalformedError(f"{where} lacks {', '.join(sorted(lacking))}")
         if unknown := data.keys() - known.keys():
@@ -179,3 +178,10 @@ def _dataclass(kind: Any) -> Decoder:
         return kind(**{name: known[name](value, f"{where}.{name}") for name, value in data.items()})
 
     return read
+
+
+@cache
+def _fields(kind: Any) -> dict[str, Decoder]:
+    """What reads each field; found when there is one to read, for a field may be of its own class."""
+    hints = get_type_hints(kind)
+    return {field.name: _decoder(hints[field.name]) for field in fields(kind)}
