@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from pyharness.reading.python.threads import Python
     from pyharness.reading.sanitized.report import Report, Trace
 
-_RUNTIME = re.compile(r"/(lib(a|t|ub)san[^/]*|libclang_rt\.[^/]*|_sanitized\.abi3)\.so")
+_RUNTIME = re.compile(r"/(lib(a|t|ub)san[^/]*|libclang_rt\.[^/]*|_(sanitized|guard)\.abi3)\.so")
 """A library whose functions are no part of what the program did."""
 _EVALUATES = "_PyEval_EvalFrameDefault"
 _CALL = re.compile(r"^at::_ops::(\w+)::call\b")

@@ -46,16 +46,23 @@ class _ProgramCommand(Verb):
     def own_words(self, args: list[str]) -> list[str]:
         """What comes before the script."""
         index = 0
-        while index < len(args) and args[index].startswith("-") and args[index] not in {"-m", "--"}:
+        while index < len(args) and args[index].startswith("-") and not _begins_program(args[index]):
             index += 2 if args[index] in _WITH_VALUE else 1
         return args[:index]
 
     def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
         """Parse as click does, with ``--`` put where the program begins."""
         index = len(self.own_words(args))
-        if args[index : index + 1] != ["--"]:
-            args = [*args[:index], "--", *args[index:]]
+        program = args[index:]
+        if program and program[0].startswith("-m") and program[0] != "-m":  # -mMODULE, as Python takes it
+            program = ["-m", program[0][2:], *program[1:]]
+        if program[:1] != ["--"]:
+            args = [*args[:index], "--", *program]
         return super().parse_args(ctx, args)
+
+
+def _begins_program(word: str) -> bool:
+    return word == "--" or word.startswith("-m")
 
 
 _EXAMPLES = (

@@ -163,6 +163,7 @@ def run(
     module = types.ModuleType("__main__")
     code = _load_module(options.script, module) if options.module else _load_file(options.script, module)
     sys.argv = [(options.module and module.__file__) or options.script, *options.arguments]
+    _say_how_it_was_started(options)
     _dress(module)
     sys.modules["__main__"] = module
     KEPT_MODULES.keep()
@@ -189,6 +190,12 @@ def run(
             unseen.UNSEEN.script_has_ended()
             tracing.expect_end()
     return 0
+
+
+def _say_how_it_was_started(options: argparse.Namespace) -> None:
+    """Have ``sys.orig_argv`` be what ``python SCRIPT`` has in it: by that programs start themselves again."""
+    words = getattr(sys, "orig_argv", [])  # Python 3.10 on
+    words[1:] = [*(["-m"] if options.module else []), options.script, *options.arguments]
 
 
 def _dress(module: types.ModuleType) -> None:

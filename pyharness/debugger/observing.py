@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING
 from pyharness.debugger.api.attach import attach
 from pyharness.model.codec import decode, encode
 from pyharness.model.errors import HarnessError, UsageError
+from pyharness.model.plumbing import DEBUGGER, python_family
 from pyharness.model.text.stack_format import function_text, place_text
 from pyharness.protocol.observed import Observed, Refused, Step, StopOfTest, Wanted
 
@@ -25,6 +26,8 @@ if TYPE_CHECKING:
     from pyharness.debugger.api.program import Program
     from pyharness.debugger.breakpoint import Breakpoint
     from pyharness.model.stops import Stop
+
+_RETURNED = "what was run has returned: this is the line that runs it"
 
 
 def main() -> int:
@@ -98,8 +101,10 @@ def _leave(program: Program, stream: TextIOWrapper, returned: threading.Event) -
 def _told(program: Program, stop: Stop) -> StopOfTest:
     shown = [frame for frame in program.stack() if not frame.plumbing]
     stack = tuple((function_text(frame), place_text(frame)) for frame in shown)
-    frame = stop.frame
-    return StopOfTest(frame.language, frame.function, frame.file, frame.line, program.variables(), stack, stop.note)
+    frame, note = stop.frame, stop.note
+    if shown and python_family(frame.function, frame.file) == DEBUGGER:  # what runs the function is ours
+        frame, note = shown[0], note or _RETURNED
+    return StopOfTest(frame.language, frame.function, frame.file, frame.line, program.variables(), stack, note)
 
 
 def _say(stream: TextIOWrapper, answer: Observed) -> None:

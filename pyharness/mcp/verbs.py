@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import ctypes
+import os
 import re
 import signal
 import sys
@@ -14,7 +15,7 @@ from pydantic import Field
 from pyharness.mcp.registry import Answer, Told
 from pyharness.model.errors import HarnessError
 from pyharness.model.text.visible import visible
-from pyharness.project.own_command import own_command
+from pyharness.project.own_command import APART, own_command
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -46,12 +47,20 @@ def _dies_with_us() -> None:
 
 
 async def run(
-    service: Service, words: Sequence[str], folder: str, meanings: dict[int, str], seconds: float, *, runs: bool = False
+    service: Service,
+    words: Sequence[str],
+    folder: str,
+    meanings: dict[int, str],
+    seconds: float,
+    *,
+    runs: bool = False,
+    beside: bool = False,
 ) -> Answer:
     """Run ``pyharness WORDS`` in ``folder``; ``meanings``: what its exit statuses say.
 
     ``runs``: the process becomes the program. What is said on stderr comes first, and of stdout, which is the
-    program's, the end; where ``seconds`` are over, its stacks are the answer.
+    program's, the end; where ``seconds`` are over, its stacks are the answer. ``beside``: it starts a program, whose
+    output goes to stderr then.
     """
     process = await asyncio.create_subprocess_exec(
         *own_command(sys.executable, *words),
@@ -61,6 +70,7 @@ async def run(
         stderr=asyncio.subprocess.PIPE,
         preexec_fn=_dies_with_us,
         start_new_session=True,
+        env={**os.environ, APART: "1"} if beside else None,
     )
     typed = f"pyharness {' '.join(words)}"
     service.groups.add(process)
@@ -86,7 +96,10 @@ async def run(
     if status == 2:
         message, _, remedy = said.removeprefix("pyharness: ").partition("\n")
         raise HarnessError(message, remedy)
-    text = _with_program(said, printed) if runs else "\n".join(filter(None, (printed, said)))
+    if runs or beside:
+        text = _with_program(said, printed) if runs else _with_program(printed, said)
+    else:
+        text = "\n".join(filter(None, (printed, said)))
     meaning = meanings.get(status, f"it ended with {status}")
     told = VerbTold(command=typed, status=status, meaning=meaning, text="")
     return Answer(f"{meaning}\n{text}".rstrip(), told)

@@ -25,9 +25,9 @@ if TYPE_CHECKING:
 
 _START = os.path.realpath(os.path.join(__file__, "../../debuggee/start.py"))  # noqa: PTH118
 _NOT_THEIRS = ("LD_PRELOAD", "PYTHONINSPECT")
+"""Variables that are meant for the program, and not for the process beside it."""
 _LEAVES = 5.0
 """Seconds in which a debugger lets go of this process."""
-"""Variables that are meant for the program, and not for the process beside it."""
 
 
 @frozen
@@ -50,9 +50,9 @@ def stop_at(where: str, function: Callable[[], Any], then: Sequence[str] = ()) -
 
     """
     try:
-        if not isinstance(where, str) or isinstance(then, str):
+        if not isinstance(where, str) or not callable(function) or not isinstance(then, (list, tuple)):
             raise UsageError(
-                f"ph_step takes a place and a list of steps, not {where!r} and {then!r}.",
+                f"ph_step takes a place, a function and a list of steps, not {where!r}, {function!r} and {then!r}.",
                 'For example: ph_step("native:f", lambda: g(x), ["over"])',
             )
         with _traced_as_before():

@@ -220,6 +220,17 @@ def test_errors_name_the_remedy(tool, arguments, message, remedy, server):
 
 
 @pytest.mark.parametrize(
+    ("tool", "arguments", "answer"),
+    [("graph", {"what": "nodes"}, "call_module"), ("check", {"what": "trace"}, "aten::linear")],
+)
+def test_what_a_program_prints_is_behind_the_answer(server, tool, arguments, answer):
+    text = server.call(tool, script="prints_much.py", **arguments).text
+    assert answer in text.partition("the program printed:")[0]
+    assert "step 3 loss" not in text
+    assert len(text) < LONGEST
+
+
+@pytest.mark.parametrize(
     ("arguments", "message"),
     [
         ({"args": ["a", "\0"]}, "args: No file and no program can be given a NUL character."),

@@ -55,6 +55,19 @@ def test_the_handle_has_its_name(pyharness, application):
 
 
 @pytest.mark.parametrize("words", [("run",), ("step",)], ids=" ".join)
+@pytest.mark.parametrize("module", [(), ("-m",)], ids=["script", "module"])
+def test_a_program_starts_itself_again(pyharness, tmp_path, words, module):
+    """By what Python says that it was started with, as those do that reload themselves."""
+    (tmp_path / "again.py").write_text(
+        "import os, sys\nif sys.argv[1] == 'first':\n"
+        "    os.execv(sys.executable, [*sys.orig_argv[:-1], 'second'])\nprint(sys.argv[1:])\nsys.exit(5)\n"
+    )
+    script = "again" if module else "again.py"
+    done = pyharness(*words, *module, script, *["--"] * (words != ("run",)), "first", cwd=tmp_path)
+    assert (done.returncode, done.stdout.splitlines()[:1]) == (5, ["['second']"]), done.stderr
+
+
+@pytest.mark.parametrize("words", [("run",), ("step",)], ids=" ".join)
 def test_no_variable_of_ours_is_in_the_environment(pyharness, environment, tmp_path, words):
     script = tmp_path / "shows.py"
     script.write_text("import os\nprint(sorted(os.environ))\n")

@@ -221,13 +221,14 @@ def test_between_captured_modules(mlp, x):
     [
         (torch.sin, torch.arange(3), {}, "x is int64"),
         (lambda x: x.detach(), torch.ones(3), {}, "outputs does not require grad"),
+        (lambda x: 2 * x, torch.ones(0, 3), {}, "outputs has no elements: its shape is (0, 3)"),
         (lambda x: x.sum().item(), torch.ones(3), {}, "outputs has no tensor: float"),
         (torch.sin, 3, {}, "x has no tensor"),
         (torch.sin, torch.ones(3), {"distribution": "gausian"}, "Did you mean gaussian"),
         (torch.sin, torch.ones(3), {"probes": 0}, "probes must be positive"),
         (torch.sin, torch.ones(3), {"rtol": -1.0}, "rtol must be positive"),
     ],
-    ids=["integers", "detached", "number", "no tensor", "distribution", "probes", "rtol"],
+    ids=["integers", "detached", "empty", "number", "no tensor", "distribution", "probes", "rtol"],
 )
 def test_what_cannot_be_meant_is_answered(f, x, options, message):
     with pytest.raises(UsageError) as caught:

@@ -30,6 +30,12 @@ def test_steps(ph_step):
     assert (stop.language, stop.function, stop.line) == ("python", "calls", 15)
 
 
+def test_out_of_what_is_run(ph_step):
+    stop = ph_step("native:scaled", lambda: library.scaled(4, ctypes.c_double(2.5)), ["out"])
+    assert (stop.language, stop.function) == ("python", "test_out_of_what_is_run")
+    assert (stop.file, stop.note[:25]) == (__file__, "what was run has returned")
+
+
 def test_a_line_of_python(ph_step):
     assert ph_step(f"py:{__file__}:14", lambda: calls(5)).values["count"] == "5"
 

@@ -113,6 +113,7 @@ def test_an_uncaught_exception_is_a_stop_where_its_frames_are(piped):
         (["p (lambda f: f(f))(lambda f: f(f))"], "RecursionError"),
         (["signal NONE"], "There is no signal"),
         (["set a: int = 3"], "is not one name"),
+        (["b py:prompted.py:17", "c", "set value.nope = 3"], "AttributeError: 'int' object has no attribute 'nope'"),
         (["set *a, b = [1]"], "is not one name"),
     ],
 )

@@ -172,7 +172,29 @@ def test_a_training_step_has_no_errors(tmp_path, name):
     (tmp_path / "native.so").write_bytes(built(name).read_bytes())
     done = Command(environment_of(tmp_path / "state"), tmp_path)("run", f"--{name}", script.name)
     assert (done.returncode, done.stdout) == (0, "trained\n"), done.stderr
-    assert re.fullmatch(r"pyharness: handle \S+ \(pid \d+\)\n", done.stderr), done.stderr
+    handle = r"pyharness: handle \S+ \(pid \d+\)\n" if name != "tsan" else ""
+    assert re.fullmatch(handle, done.stderr), done.stderr
+
+
+FORKS = """import ctypes, os
+
+native = ctypes.CDLL("./native.so")
+if os.fork() == 0:
+    native.race((ctypes.c_float * 4)())
+    os._exit(3)
+print("the child ended with", os.waitstatus_to_exitcode(os.wait()[1]))
+"""
+
+
+@pytest.mark.rotated(turns=4)
+def test_a_race_in_a_child_is_told(tmp_path):
+    """The runtime looks at nothing there where the parent has a thread, as ours would be."""
+    (tmp_path / "forks.py").write_text(FORKS)
+    (tmp_path / "native.so").write_bytes(built("tsan").read_bytes())
+    done = Command(environment_of(tmp_path / "state"), tmp_path)("run", "--tsan", "forks.py")
+    assert "ThreadSanitizer: data-race" in done.stderr
+    assert "pyharness::" not in done.stderr
+    assert (done.returncode, done.stdout) == (0, "the child ended with 3\n"), done.stderr
 
 
 TESTS_OF_A_USER = """
@@ -218,6 +240,32 @@ def test_an_error_hides_behind_no_skip_and_no_expected_failure(tmp_path, name):
     assert done.returncode == 1, done.stdout + done.stderr
     assert "signed-integer-overflow" in done.stdout
     assert "1 failed, 1 deselected" in done.stdout
+
+
+SPAWNS = """import ctypes, multiprocessing, sys
+
+def child():
+    native = ctypes.CDLL("./native.so")
+    native.made.restype = ctypes.c_void_p
+    native.added(ctypes.c_void_p(native.made(5)), 5)
+
+if __name__ == "__main__":
+    process = multiprocessing.get_context(sys.argv[1]).Process(target=child)
+    process.start()
+    process.join()
+    print("it ended with", process.exitcode)
+"""
+
+
+@pytest.mark.rotated(turns=4)
+@pytest.mark.parametrize("way", ["spawn", "forkserver", "fork"])
+def test_an_error_in_a_child_is_a_report(tmp_path, way):
+    (tmp_path / "spawns.py").write_text(SPAWNS)
+    (tmp_path / "native.so").write_bytes(library(BLOCKS, "-O0", "-fsanitize=address").read_bytes())
+    done = Command(environment_of(tmp_path / "state"), tmp_path)("run", "--asan", "--report", "out", "spawns.py", way)
+    assert "it ended with 1" in done.stdout, done.stderr
+    (file,) = (tmp_path / "out").glob("sanitizer-*.json")
+    assert "heap-buffer-overflow" in json.loads(file.read_text())["what"]
 
 
 LEAVES_NO_TENSOR = """import ctypes

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import json
+import os
 import shutil
 import signal
 import subprocess
@@ -17,6 +18,7 @@ from pyharness.cli.kit import output
 from pyharness.host.exit_status import of_program
 from pyharness.host.process_group import Group
 from pyharness.host.state import StateError, check_room, state_dir, temporary_dir
+from pyharness.project.own_command import APART
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -59,7 +61,7 @@ def run_entry(
         process = subprocess.Popen(
             [python, str(START), entry, str(folder), json.dumps(request), *words],
             cwd=command.cwd,
-            stdout=_STDERR if to_stderr else None,
+            stdout=_STDERR if os.environ.pop(APART, "") or to_stderr else None,
             pass_fds=command.pass_fds,
         )
         try:

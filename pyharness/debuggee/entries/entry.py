@@ -15,8 +15,11 @@ if TYPE_CHECKING:
     from pyharness.debuggee.link.served import Served
 
 
-def main(on_uncaught: Callable[[BaseException], None] = lambda _error: None) -> int:
-    """Listen, then become the script; ``on_uncaught`` hears what nobody has caught, before it is printed."""
+def main(on_uncaught: Callable[[BaseException], None] = lambda _error: None, *, listens: bool = True) -> int:
+    """Listen, then become the script; ``on_uncaught`` hears what nobody has caught, before it is printed.
+
+    ``listens``: where it must have no thread but its own, no handle is made.
+    """
     from pyharness.debuggee.__main__ import INTERRUPTED, parse, run
     from pyharness.debuggee.entries import answers
     from pyharness.debuggee.in_place import hook
@@ -24,7 +27,8 @@ def main(on_uncaught: Callable[[BaseException], None] = lambda _error: None) -> 
 
     name, *arguments = sys.argv[1:]
     options = parse(arguments)
-    _listen(name, arguments)
+    if listens:
+        _listen(name, arguments)
     hook.install()
     answers.begin()
     try:

@@ -52,7 +52,15 @@ def main() -> int:
     except (HarnessError, OSError) as error:
         say(f"no report will be written: {error}")
         return entry.main()
-    return entry.main(reporter.raised) if folder else entry.main()
+    listens = sanitized != "1" or _may_have_our_thread()
+    return entry.main(reporter.raised, listens=listens) if folder else entry.main(listens=listens)
+
+
+def _may_have_our_thread() -> bool:
+    """Whether one changes nothing: ThreadSanitizer looks at no child of a process that forks with several threads."""
+    from pyharness.reading.sanitized.runtimes import VARIABLE
+
+    return os.environ.get(VARIABLE) != "tsan"
 
 
 def _say_if_unchecked() -> None:
@@ -135,8 +143,12 @@ class Reporter:
 
 
 def begin_spawned(reported: str) -> None:
-    """In a child of ``multiprocessing``: be told of its crashes, and of those of children that it starts."""
+    """In a child of ``multiprocessing``: be told of its crashes, of a sanitizer's errors, and of its children's."""
     Reporter(decode(Reported, json.loads(reported), "the report")).begin()
+    if {"LD_PRELOAD", "PYHARNESS_SANITIZER"} <= os.environ.keys():
+        from pyharness.debuggee.entries.sanitized import begin
+
+        begin()
 
 
 def _words(program: str, reported: Reported) -> list[str]:

@@ -21,7 +21,7 @@ from pyharness.model.user_code import is_user_binary, is_user_source
 from pyharness.reading.process.memory import Memory, UnreadableError
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterable, Iterator
 
     from pyharness.ingdb.stops.cxx_exception import CxxException
     from pyharness.reading.binaries.elf import Elf
@@ -40,7 +40,7 @@ class Filter:
 
     origin: str = "own"
     types: tuple[str, ...] = ()
-    """Patterns of type names, of the exception or a base of it; all where there are none."""
+    """Patterns of type names, with or without namespaces, of the exception or a base; all where there are none."""
 
 
 class ExceptionStop(gdb.Breakpoint):
@@ -62,15 +62,17 @@ class ExceptionStop(gdb.Breakpoint):
             found = _exception(self.kind, frame)
         except (gdb.error, UnreadableError):
             return False
-        names = (found.type, *found.bases)
-        if self.wanted.types and not any(
-            fnmatch.fnmatchcase(name, each) for each in self.wanted.types for name in names
-        ):
+        if self.wanted.types and not _is_called(self.wanted.types, (found.type, *found.bases)):
             return False
         if not _comes_from(frame, self.wanted.origin, self.kind):
             return False
         latest[gdb.selected_thread().ptid[1]] = (self.kind, found)
         return True
+
+
+def _is_called(patterns: Iterable[str], names: Iterable[str]) -> bool:
+    wanted = [each for pattern in patterns for each in (pattern, f"*::{pattern}")]
+    return any(fnmatch.fnmatchcase(name, each) for name in names for each in wanted)
 
 
 stops: list[ExceptionStop] = []

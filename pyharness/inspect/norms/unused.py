@@ -27,6 +27,8 @@ def why_no_gradient(variable: Variable, outputs: Sequence[Variable]) -> str:
 def why_no_derivative(output: Variable) -> str:
     """Why an output cannot be differentiated: a clause that goes on after its name."""
     tensor = output.tensor
+    if not tensor.numel():
+        return f"has no elements: its shape is {tuple(tensor.shape)}"
     if not output.is_differentiable:
         return f"is {dtype_name(tensor.dtype)}: comparing, argmax and indices have no derivative"
     if tensor.is_inference():

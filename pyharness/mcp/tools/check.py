@@ -74,7 +74,8 @@ async def check(service: Service, asked: Check) -> Answer:
         return await _crash(service, asked, folder)
     words = ["run", "--nan"] if asked.what == "nan" else ["trace"]
     words += program_words(service, asked, folder, dashes=asked.what == "trace")
-    return await verbs.run(service, words, folder, _MEANINGS[asked.what], asked.timeout_s, runs=asked.what == "nan")
+    runs = asked.what == "nan"
+    return await verbs.run(service, words, folder, _MEANINGS[asked.what], asked.timeout_s, runs=runs, beside=not runs)
 
 
 def _words(service: Service, asked: Check, folder: str) -> list[str]:

@@ -61,7 +61,7 @@ async def graph(service: Service, asked: Graph) -> Answer:
     meanings = {0: "shown", 1: "the program failed, or made nothing of the kind"}
     folder = service.roots.folder(asked.cwd)
     words += program_words(service, asked, folder)
-    return await verbs.run(service, words, folder, meanings, asked.timeout_s)
+    return await verbs.run(service, words, folder, meanings, asked.timeout_s, beside=True)
 
 
 def program_words(service: Service, asked: Program, folder: str, *, dashes: bool = True) -> list[str]:

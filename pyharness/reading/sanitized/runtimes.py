@@ -10,6 +10,7 @@ import ctypes
 import hashlib
 import os
 import re
+import resource
 import shutil
 import subprocess
 from contextlib import suppress
@@ -186,8 +187,18 @@ def check_start(name: str, interpreter: str, environment: Mapping[str, str]) -> 
         ends = f"by signal {-done.returncode}" if done.returncode < 0 else f"with {done.returncode}"
         raise UsageError(
             f"With {runtime} this Python ends before its first line, {ends}{': ' if said else '.'}{' '.join(said)}",
-            "Another compiler's runtime may do: those of GCC 12 were tried, and Clang 14's for addresses.",
+            _remedy(SANITIZERS[name], environment),
         )
+
+
+def _remedy(sanitizer: Sanitizer, environment: Mapping[str, str]) -> str:
+    """What may help a runtime that does not begin."""
+    options = _ENDS.split(environment.get(sanitizer.variable, ""))
+    if theirs := ":".join(each for each in options if each not in sanitizer.defaults):
+        return f"Is it for your own {sanitizer.variable}={theirs}? Unset it."
+    if resource.getrlimit(resource.RLIMIT_AS)[0] != resource.RLIM_INFINITY:
+        return "A runtime takes terabytes of addresses, and `ulimit -v` allows less: set it to unlimited."
+    return "Another compiler's runtime may do: those of GCC 12 were tried, and Clang 14's for addresses."
 
 
 def _runtime(sanitizer: Sanitizer, script: str, python_path: Iterable[str], option: str) -> str:

@@ -3,6 +3,10 @@
 from __future__ import annotations
 
 from fnmatch import fnmatchcase
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
 
 
 class _Named(type):
@@ -11,10 +15,18 @@ class _Named(type):
     patterns: tuple[str, ...] = ()
 
     def __subclasscheck__(cls, exception: type) -> bool:
-        names = [
-            name for base in exception.__mro__ for name in (base.__name__, f"{base.__module__}.{base.__qualname__}")
-        ]
+        names = [name for base in exception.__mro__ for name in _names(base)]
         return any(fnmatchcase(name, pattern) for name in names for pattern in cls.patterns)
+
+
+def _names(kind: type) -> Iterator[str]:
+    """What people call a class: its bare name, and with the module or a package above, as json.JSONDecodeError is."""
+    yield kind.__name__
+    yield kind.__qualname__
+    module = kind.__module__ if isinstance(kind.__module__, str) else ""
+    while module:
+        yield f"{module}.{kind.__qualname__}"
+        module = module.rpartition(".")[0]
 
 
 def named(*patterns: str) -> type:
