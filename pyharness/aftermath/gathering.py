@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import signal
 import socket
 from dataclasses import replace
 from datetime import datetime
@@ -32,6 +33,12 @@ if TYPE_CHECKING:
     from pyharness.protocol.aftermath import Raised, RaisedFrame, Reported
     from pyharness.ranks.looking import Busy
 
+_WITH_ADDRESS = {signal.SIGSEGV, signal.SIGBUS}
+_PROC = (
+    "without stacks: /proc there is not that of the program's PID namespace."
+    " Mount it anew in that: mount -t proc proc /proc"
+)
+
 
 def of_crash(wanted: Reported, process: int, fault: Fault) -> Aftermath:
     """A process of which a thread waits in our handler of a signal."""
@@ -45,6 +52,15 @@ def of_crash(wanted: Reported, process: int, fault: Fault) -> Aftermath:
     below = replace(threads[0], frames=_interrupted(threads[0].frames), signal="") if threads else None
     whole = (below, *threads[1:]) if below else ()
     return Aftermath("crash", wanted.name, wanted.command, *_circumstances(process), what, whole, note=note)
+
+
+def unread(wanted: Reported, process: int, fault: Fault) -> Aftermath:
+    """A process that cannot be read, nor its reader read anything of it: what the kernel said of the signal is all."""
+    name = signal_name(fault.number) if fault.number else "an error that a sanitizer has found"
+    what = f"{name} at {fault.value:#x}" if fault.number in _WITH_ADDRESS and fault.code > 0 else name
+    return Aftermath(
+        "crash", wanted.name, wanted.command, process, socket.gethostname(), _now(), None, what, (), note=_PROC
+    )
 
 
 def of_sanitizer(wanted: Reported, process: int, thread: int, report: int) -> Aftermath:
@@ -122,8 +138,11 @@ def _without_gdb(error: HarnessError) -> str:
 def _circumstances(process: int) -> tuple[int, str, str, int | None]:
     """Process, host, time and rank."""
     told = told_rank(_environment(process))
-    now = datetime.now().astimezone().isoformat(timespec="seconds")
-    return process, socket.gethostname(), now, told[0] if told else None
+    return process, socket.gethostname(), _now(), told[0] if told else None
+
+
+def _now() -> str:
+    return datetime.now().astimezone().isoformat(timespec="seconds")
 
 
 def _environment(process: int) -> dict[str, str]:

@@ -15,6 +15,7 @@ from pyharness.aftermath import gathering, job, writing
 from pyharness.aftermath.observers import have_observer_leave
 from pyharness.aftermath.output import captured
 from pyharness.debugger.gdb_reading import Fault
+from pyharness.host.process_state import has_own_proc
 from pyharness.model.codec import decode
 from pyharness.model.errors import HarnessError
 from pyharness.model.text.visible import say
@@ -59,6 +60,8 @@ def _goes_with_its_tests(wanted: Reported) -> bool:
 def _found(wanted: Reported, numbers: list[int]) -> Aftermath:
     if wanted.raised is None:
         process, thread, signal, code, value = numbers
+        if not has_own_proc():
+            return gathering.unread(wanted, process, Fault(thread, signal, _signed(code), value))
         have_observer_leave(process)
         if not signal:
             return gathering.of_sanitizer(wanted, process, thread, value)

@@ -45,6 +45,14 @@ def lives_on(pid: int | None) -> int | None:
     return next((lwp for lwp in tasks(pid) if _state(f"{pid}/task/{lwp}") not in _ENDED), None)
 
 
+def has_own_proc() -> bool:
+    """Whether ``/proc`` is that of this process's PID namespace: else the numbers in it are of other processes."""
+    try:
+        return os.readlink("/proc/self") == str(os.getpid())  # noqa: PTH115  (one name, at a crash)
+    except OSError:
+        return False
+
+
 def tasks(pid: int | None) -> list[int]:
     """The LWPs of a process's threads; none where there is no such process."""
     try:

@@ -38,6 +38,8 @@ def state_dir(*parts: str) -> Path:
     """
     with state_errors():
         path = _root().absolute().joinpath(*parts)
+        if "\n" in str(path):
+            raise StateError("its path has a newline, which ends a command of gdb's")
         _make(path)
         if found := weakness(path):
             raise StateError(found.why, found.command)

@@ -139,7 +139,7 @@ def _hits_apart(text: str) -> tuple[str, str]:
 def _placed(text: str, folders: Sequence[Path], root: str) -> Where:
     place, word, condition = _apart(text)
     kind, colon, rest = place.partition(":")
-    if not (colon and kind in KINDS and rest and not rest.startswith(":")):
+    if not (colon and kind in KINDS and rest and (not rest.startswith(":") or rest.startswith("::"))):
         kind, rest = _bare(place), place
     if kind == "node" or word == "when":
         return _native_op(kind, rest, word, condition)
@@ -172,7 +172,7 @@ def _of_function(text: str, folders: Sequence[Path], root: str) -> tuple[str, in
 def _native(rest: str, file: str, line: int | None, condition: str, folders: Sequence[Path]) -> Where:
     check_native(condition)
     if line is None:
-        return Where("native", name=rest, condition=condition)
+        return Where("native", name=rest.removeprefix("::"), condition=condition)
     where = Where("native", file=file, line=line, condition=condition)
     found = next((path for folder in folders if is_file(path := folder / file)), None)
     if found:

@@ -96,6 +96,17 @@ def test_a_container_without_the_right_to_trace_others(run, reports):
     assert dict(users_frame(report)["variables"])["scale"] == "Tensor float32 [3] cpu [3.0, 3.0, 3.0]"
 
 
+@pytest.mark.rotated_tests(turns=4)
+def test_another_namespace_of_processes(run, reports):
+    """Nobody is read who only has the same number: the report has the signal, and comes at once."""
+    needs.root("only root may make a namespace of processes")
+    assert run("in_another_namespace").returncode == -signal.SIGSEGV & 0xFF
+    (report,) = reports("crash")
+    assert (report["pid"], report["threads"]) == (1, [])
+    assert report["what"] == "SIGSEGV (Segmentation fault) at 0x0"
+    assert "mount -t proc proc /proc" in report["note"]
+
+
 def test_faulthandler_says_its_own_once(run, reports):
     for variables in ({"PYTHONFAULTHANDLER": "1"}, {}):
         ended = run("null", **variables)

@@ -57,7 +57,13 @@ def homeless(_folder):
     return {}, before
 
 
-FOLDERS = {each.__name__: each for each in (nowhere, a_file, not_writable, not_writable_any_more, homeless)}
+def with_a_newline(folder):
+    return {"PYHARNESS_HOME": f"{folder}/a\nb"}, []
+
+
+FOLDERS = {
+    each.__name__: each for each in (nowhere, a_file, not_writable, not_writable_any_more, homeless, with_a_newline)
+}
 
 
 @pytest.fixture(params=[*FOLDERS, "full"])

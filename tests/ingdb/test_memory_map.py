@@ -18,3 +18,8 @@ def test_the_pieces_of_a_library_are_one_image():
 
 def test_a_library_that_is_read_as_a_file_is_not_loaded():
     assert images(from_proc(READ + LOADED)) == images(from_proc(LOADED))
+
+
+def test_a_path_has_its_newline_and_no_other_character_ends_a_line():
+    (found,) = images(from_proc(LOADED.replace("/lib/", "/l\\012i\x0cb/")))
+    assert found.path == "/l\ni\x0cb/libown.so"

@@ -68,6 +68,15 @@ def in_thread():
     thread.join()
 
 
+def in_another_namespace():
+    """The processes of /proc are not those of the namespace that the child is the first of."""
+    if ctypes.CDLL(None).unshare(0x20000000):  # CLONE_NEWPID
+        sys.exit("not permitted")
+    if os.fork() == 0:
+        null()
+    sys.exit(os.waitstatus_to_exitcode(os.wait()[1]))
+
+
 def backward():
     Faulty.apply(torch.ones(3, requires_grad=True)).sum().backward()
 

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Literal
 
 from pydantic import Field
 
-from pyharness.host.state import working_dir
+from pyharness.host.state import temporary_dir
 from pyharness.mcp import verbs
 from pyharness.mcp.registry import Answer, tool
 from pyharness.mcp.tools.graph import Program, program_words
@@ -96,7 +96,7 @@ def _words(service: Service, asked: Check, folder: str) -> list[str]:
 
 async def _crash(service: Service, asked: Check, folder: str) -> Answer:
     """Run it under ``run --report``; where it hangs, what is reported is the answer, and the program is ended."""
-    reports = Path(tempfile.mkdtemp(dir=working_dir("mcp"), prefix="report-"))
+    reports = Path(tempfile.mkdtemp(dir=temporary_dir(), prefix="report-"))
     service.reports.append(reports)
     words = ["run", "--report", str(reports)]
     words += ["--hang", f"{max(1, round(asked.hang_s))}"] if asked.hang_s else []

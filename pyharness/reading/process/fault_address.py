@@ -31,7 +31,7 @@ class Area:
 def areas(text: str) -> list[Area]:
     """The areas in order of address."""
     found = []
-    for line in text.splitlines():
+    for line in filter(None, text.split("\n")):
         span, permissions, *rest = line.split(None, 5)
         start, _, end = span.partition("-")
         found.append(Area(int(start, 16), int(end, 16), permissions, rest[3] if len(rest) > 3 else ""))

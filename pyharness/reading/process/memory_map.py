@@ -59,12 +59,12 @@ class Image:
 
 def from_proc(text: str, above: str = "") -> Iterator[Mapping]:
     """Mappings of files from the text of ``/proc/PID/maps``; ``above`` is ``Surroundings.above``."""
-    for line in text.splitlines():
+    for line in text.split("\n"):
         path_at = line.find("/")
         if path_at > 0:
             span, _, offset, inode = line[:path_at].rstrip().split(" ", 3)
             start, end = span.split("-")
-            path = line[path_at:]
+            path = line[path_at:].replace("\\012", "\n")  # the one character that the kernel writes so
             if above and path.startswith(f"{above}/"):
                 path = path[len(above) :]
             yield Mapping(int(start, 16), int(end, 16), int(offset, 16), path, inode)
