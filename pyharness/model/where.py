@@ -70,6 +70,8 @@ class Where:
     """In the place's own language: Python for ``fx``, ``op`` and ``py``, a gdb expression for ``native``."""
     when: str = ""
     """The condition of an ``op`` or a ``node`` on its tensors, tested in the program (``conditions/condition.py``)."""
+    function: str = ""
+    """The only function of a ``py`` place's line that counts; empty for all that the line has."""
     hits: str = ""
     """Which of the times that it is reached count: ``5``, ``>= 5``, ``% 10`` (``model/conditions/hits.py``)."""
 
@@ -152,21 +154,24 @@ def _placed(text: str, folders: Sequence[Path], root: str) -> Where:
     file, line = _split(rest)
     if kind == "native":
         return _native(rest, file, line, condition, [_here(folder, root) for folder in folders])
-    file, line = (file, line) if line is not None else _of_function(rest, folders, root)
-    where = Where("py", file=_existing(file, folders, root), line=line, condition=condition)
+    function = ""
+    if line is None:
+        file, line, function = _of_function(rest, folders, root)
+    where = Where("py", file=_existing(file, folders, root), line=line, condition=condition, function=function)
     executable_line(root + where.file, line)
     return where
 
 
-def _of_function(text: str, folders: Sequence[Path], root: str) -> tuple[str, int]:
-    """The file, and the line, of ``FILE:FUNCTION``."""
+def _of_function(text: str, folders: Sequence[Path], root: str) -> tuple[str, int, str]:
+    """The file and the line of ``FILE:FUNCTION``, and its bare name: the line may be that of its ``def``, too."""
     file, colon, name = text.rpartition(":")
     if not colon or not _FUNCTION.fullmatch(name):
         raise UsageError(
             f"'py:{text}' names no line.",
             f"Write py:FILE:LINE or py:FILE:FUNCTION, e.g. py:train.py:{text if _FUNCTION.fullmatch(text) else 40}.",
         )
-    return file, function_in(root + _existing(file, folders, root), name).line
+    found = function_in(root + _existing(file, folders, root), name)
+    return file, found.line, found.name.rpartition(".")[2]
 
 
 def _native(rest: str, file: str, line: int | None, condition: str, folders: Sequence[Path]) -> Where:

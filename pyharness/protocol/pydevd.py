@@ -33,6 +33,8 @@ class Wanted:
     """Which hits count (``model/conditions/hits.py``); empty for all."""
     log: str = ""
     """What is printed instead of stopping, with expressions in braces; empty where it stops."""
+    function: str = ""
+    """The only function of the line that counts, by its bare name; empty for all."""
 
 
 @frozen

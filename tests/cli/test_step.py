@@ -181,3 +181,17 @@ def test_an_interrupt_after_the_last_action_ends_the_program_too(started):
     process.communicate(timeout=20)
     assert process.returncode == 130
     assert not [child for child in children if Path(f"/proc/{child}").exists()]
+
+
+@pytest.mark.parametrize(
+    ("place", "function", "x"), [("f", "f", "1"), ("f if x == 5", "f", "5"), ("f hits 2", "f", "5"), ("K.m", "m", "0")]
+)
+def test_a_function_of_one_line_stops_where_it_runs_and_not_where_it_is_defined(
+    pyharness, tmp_path, place, function, x
+):
+    script = tmp_path / "one.py"
+    script.write_text("def f(x): return x + 1\nclass K:\n    def m(self, x=0): return 2\nf(1), K().m(), f(5)\n")
+    (stop,) = json.loads(pyharness("step", script, "--at", f"py:one.py:{place}", "--print", "x", "--json").stdout)[
+        "stops"
+    ]
+    assert (stop["function"], stop["printed"]["x"]) == (function, x)

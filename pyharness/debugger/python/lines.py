@@ -22,5 +22,7 @@ def source_breakpoint(line: int, there: Sequence[Breakpoint]) -> Message:
 def condition_of(there: Sequence[Breakpoint]) -> str:
     """When debugpy stops there: each breakpoint is asked, so that each counts its hits and each log point prints."""
     return AtLine(
-        tuple(Wanted(each.number, each.where.condition, each.where.hits, each.log) for each in there)
+        tuple(
+            Wanted(each.number, each.where.condition, each.where.hits, each.log, each.where.function) for each in there
+        )
     ).to_condition()

@@ -59,6 +59,8 @@ class Conditions:
             BOUNDS.run(lambda: self._express(breakpoint_, info, frame))
 
     def _stops(self, wanted: Wanted, frame: FrameType, *, logs: bool) -> bool:
+        if wanted.function and frame.f_code.co_name != wanted.function:  # it is being defined
+            return False
         if wanted.condition:
             held, problem = bounded_value(bool, wanted.condition, frame)
             if problem:
