@@ -4,13 +4,25 @@ from __future__ import annotations
 
 import os
 import sys
-from typing import Any
+from typing import TYPE_CHECKING, Any
+
+from pyharness.debuggee.unpatched import _thread
+
+if TYPE_CHECKING:
+    from pyharness.debuggee.link.served import Served
+
+_STARTING = _thread.allocate_lock()
 
 
 def start(home: str) -> dict[str, Any]:
     """Listen; the card of the handle (``Handle``), as data. ``home`` is where the controller looks for handles."""
     from dataclasses import asdict
 
+    with _STARTING:  # two debuggers may come at the same moment
+        return asdict(_here(home).handle)
+
+
+def _here(home: str) -> Served:
     from pyharness.debuggee.link import served
     from pyharness.host.handles import default_name
 
@@ -22,4 +34,4 @@ def start(home: str) -> dict[str, Any]:
         script = next((word for word in words if not word.startswith("-")), "program")
         here = served.Served(default_name(script, os.getpid()), " ".join(words), folder=home)
         here.start()
-    return asdict(here.handle)
+    return here
