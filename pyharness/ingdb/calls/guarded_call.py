@@ -6,7 +6,6 @@ does it: it then depends on gdb's life.
 
 from __future__ import annotations
 
-import struct
 import threading
 from contextlib import contextmanager, suppress
 from typing import TYPE_CHECKING, ClassVar
@@ -14,15 +13,15 @@ from typing import TYPE_CHECKING, ClassVar
 import gdb
 
 from pyharness.ingdb import console
-from pyharness.ingdb.calls import call_traps
+from pyharness.ingdb.calls import call_traps, guard
 from pyharness.ingdb.functions import inlined_here
-from pyharness.ingdb.process import libraries
 from pyharness.ingdb.settings import temporarily
 from pyharness.model.errors import HarnessError
-from pyharness.model.frozen import frozen
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
+
+    from pyharness.ingdb.calls.guard import Guard, Noted
 
 
 class GivenUpError(HarnessError):
@@ -38,29 +37,8 @@ class GivenUpError(HarnessError):
 
 UNDER_WAY = threading.Event()
 """Set while a thread of the program is called."""
-_LIBRARY = "_guard."
-"""How the file name of the library with the guard begins."""
-_SYMBOL = b"pyharness_guarded_calls_2"
-"""The number tells the layout: a program with another pyharness may have another one."""
-_HEAD = struct.Struct("<10Q")
-_CALL = struct.Struct("<QqQQq18QQQ")
-"""What of ``GuardedCall`` is written here."""
-_THREAD = 16
-"""Where in it the thread is, which is written last and taken away first."""
-_REGISTERS = (
-    *("rax", "rbx", "rcx", "rdx", "rsi", "rdi", "rbp", "rsp"),
-    *(f"r{number}" for number in range(8, 16)),
-    *("rip", "eflags"),
-)
-_WAITING = 160
-"""Where in its gate a thread waits: above what gdb writes into it."""
-_RETURNS = 129
-"""Below the stack pointer that gdb calls at: the 128 bytes that a function may use there, and gdb's breakpoint."""
-_NO_SYSTEM_CALL = -1
-"""For the kernel, which would begin a system call again with what gdb has written into the registers by then."""
 _MOST_FRAMES = 1000
 """Frames, at most, of a call that came to a breakpoint."""
-_MASK = (1 << 64) - 1
 _CAME_TO_BREAKPOINT = (
     "What it calls came to a breakpoint, and was ended there: its destructors did not run, its locks stay."
 )
@@ -71,13 +49,13 @@ def call(function: int) -> int:
 
     ``GivenUpError`` where it yet will: ``end`` then has what it returns.
     """
-    guard = _find()
+    found = guard.find()
     with temporarily("unwindonsignal", "on"), _may_be_given_up(), inlined_here.kept():
-        if guard is None:
-            _Calls.unguarded[_lwp()] = _place()
+        if found is None:
+            _Calls.unguarded[_lwp()] = guard.place()
             return int(console.c_value(f"((int (*)(void)) {function:#x})()"))
-        with _noted(guard) as noted:
-            return _through_gate(guard, noted, function)
+        with _noted(found) as noted:
+            return guard.through_gate(found, noted, function)
 
 
 def is_given_up() -> bool:
@@ -121,27 +99,25 @@ def end() -> int | None:
         call_traps.delete(trap)
 
 
-def _end(given_up: tuple[_Guard, _Noted] | None, before: tuple[int, int] | None) -> int | None:
+def _end(given_up: tuple[Guard, Noted] | None, before: tuple[int, int] | None) -> int | None:
     if given_up is None:
-        return 0 if before is not None and _stands(*before) else None
-    guard, noted = given_up
-    if _stands(_gate(guard, noted) + _WAITING, None):
-        with _shallow():
-            _bring_back(noted)
-    if not _stands(noted.registers["rip"], noted.registers["rsp"]):
+        return 0 if before is not None and guard.stands(*before) else None
+    found, noted = given_up
+    guard.leave_gate(found, noted)
+    if not guard.is_back(noted):
         return None
-    returned = _returned(noted)
+    returned = guard.returned(noted)
     if noted.is_expression:
-        _through_gate(guard, noted, guard.expression_ends)
-    _forget(noted)
+        guard.through_gate(found, noted, found.expression_ends)
+    guard.forget(noted)
     return None if noted.is_expression else returned
 
 
 @contextmanager
 def expression() -> Iterator[None]:
     """For an expression of gdb's that calls functions on the selected thread."""
-    guard = _find()
-    if guard is None:
+    found = guard.find()
+    if found is None:
         with inlined_here.kept(), _may_stop():
             yield
         return
@@ -151,52 +127,25 @@ def expression() -> Iterator[None]:
         temporarily("unwindonsignal", "on"),
         _trapped(),
         _may_be_given_up(),
-        _noted(guard, is_expression=True) as noted,
+        _noted(found, is_expression=True) as noted,
     ):
-        _through_gate(guard, noted, guard.expression_begins, system_call=_NO_SYSTEM_CALL)
+        guard.through_gate(found, noted, found.expression_begins, system_call=guard.NO_SYSTEM_CALL)
         try:
             frame.select()
             with _may_stop():
                 yield
         finally:
-            if _stands(noted.registers["rip"], noted.registers["rsp"]):
-                _through_gate(guard, noted, guard.expression_ends)
+            if guard.is_back(noted):
+                guard.through_gate(found, noted, found.expression_ends)
                 frame.select()
-
-
-@frozen
-class _Guard:
-    """``GuardedCalls`` of the program."""
-
-    is_allowed: int
-    calls: int
-    call_count: int
-    call_size: int
-    gates: int
-    gate_size: int
-    gate_stride: int
-    call: int
-    expression_begins: int
-    expression_ends: int
-
-
-@frozen
-class _Noted:
-    """A call that the guard knows of, and what a thread's registers were before it."""
-
-    number: int
-    address: int
-    registers: dict[str, int]
-    system_call: int
-    is_expression: bool
 
 
 class _Calls:
     """What gdb, of which there is one in a process, knows of calls on the program's threads, by their LWP."""
 
-    open: ClassVar[dict[int, tuple[_Guard, _Noted]]] = {}
+    open: ClassVar[dict[int, tuple[Guard, Noted]]] = {}
     """Calls that the guard knows of."""
-    given_up: ClassVar[dict[int, tuple[_Guard, _Noted] | None]] = {}
+    given_up: ClassVar[dict[int, tuple[Guard, Noted] | None]] = {}
     """Calls that run on without gdb; ``None`` for one without a guard."""
     unguarded: ClassVar[dict[int, tuple[int, int]]] = {}
     """Where threads stood, by pc and stack pointer, that were called without a guard."""
@@ -231,48 +180,22 @@ def was_signalled() -> bool:
     return _lwp() in _Calls.signalled
 
 
-def _find() -> _Guard | None:
-    """The program's guard; ``None`` where it has none."""
-    library = libraries.find_library(_LIBRARY)
-    if library is None:
-        return None
-    for table in library.elf.symbol_tables:
-        if symbol := table.named(_SYMBOL):
-            raw = bytes(gdb.selected_inferior().read_memory(symbol.address + library.bias, _HEAD.size))
-            guard = _Guard(*_HEAD.unpack(raw))
-            return guard if guard.is_allowed else None
-    return None
-
-
 @contextmanager
-def _noted(guard: _Guard, *, is_expression: bool = False) -> Iterator[_Noted]:
+def _noted(found: Guard, *, is_expression: bool = False) -> Iterator[Noted]:
     """Leave the selected thread's registers with the guard for the time of a block.
 
     They stay there for a thread that does not come back: it stopped within the call, and may yet return from it.
     """
     lwp = _lwp()
-    number = _free(guard)
-    address = guard.calls + number * guard.call_size
-    frame = gdb.newest_frame()
-    registers = {name: int(frame.read_register(name)) & _MASK for name in _REGISTERS}
-    system_call = _signed(int(frame.read_register("orig_rax")) & _MASK)
-    memory = gdb.selected_inferior()
-    raw = _CALL.pack(0, 0, 0, is_expression, system_call, *registers.values(), 0, 0)
-    memory.write_memory(address, raw)
-    memory.write_memory(address + _THREAD, struct.pack("<Q", lwp))
+    noted = guard.note(found, lwp, is_expression=is_expression)
     UNDER_WAY.set()
-    noted = _Noted(number, address, registers, system_call, is_expression)
-    _Calls.open[lwp] = guard, noted
+    _Calls.open[lwp] = found, noted
     try:
         yield noted
     finally:
         UNDER_WAY.clear()
-        if _stands(registers["rip"], registers["rsp"]):
-            _forget(noted)
-
-
-def _forget(noted: _Noted) -> None:
-    gdb.selected_inferior().write_memory(noted.address + _THREAD, struct.pack("<Q", 0))
+        if guard.is_back(noted):
+            guard.forget(noted)
 
 
 @contextmanager
@@ -350,85 +273,3 @@ def _lwp() -> int:
     """The kernel's id of the selected thread."""
     thread = gdb.selected_thread()
     return thread.ptid[1] if thread is not None else 0
-
-
-@contextmanager
-def _shallow() -> Iterator[None]:
-    """gdb looks for the selected frame whenever a register was set: in the whole stack, where it has moved away."""
-    before = gdb.parameter("backtrace limit")
-    console.run("set backtrace limit 1")
-    try:
-        yield
-    finally:
-        console.run(f"set backtrace limit {before or 'unlimited'}")
-
-
-def _free(guard: _Guard) -> int:
-    """The number of a call that is not under way; where all are, the threads of the older ones are gone."""
-    memory = gdb.selected_inferior()
-    for number in range(guard.call_count):
-        raw = bytes(memory.read_memory(guard.calls + number * guard.call_size + _THREAD, 8))
-        if not any(raw):
-            return number
-    return 0
-
-
-def _through_gate(guard: _Guard, noted: _Noted, function: int, *, system_call: int | None = None) -> int:
-    """Run a function in a call that is noted; wherever gdb is killed, the thread comes to the guard.
-
-    Then the thread is held in ``system_call``, where that is not the one that it was held in before.
-    """
-    gate = _gate(guard, noted)
-    gdb.selected_inferior().write_memory(noted.address, struct.pack("<Q", function))
-    with _shallow(), call_traps.returning(gate + guard.gate_size - _RETURNS):
-        _set("rip", gate + _WAITING)
-        try:
-            _set("rsp", gate + guard.gate_size)
-            console.c_value(f"((void (*)(long)) {guard.call:#x})({noted.address})")
-            return _returned(noted)
-        finally:
-            if _stands(gate + _WAITING, None):
-                _bring_back(noted, system_call)
-
-
-def _gate(guard: _Guard, noted: _Noted) -> int:
-    return guard.gates + noted.number * guard.gate_stride
-
-
-def _returned(noted: _Noted) -> int:
-    return int(_CALL.unpack(_read(noted.address, _CALL.size))[1])
-
-
-def _bring_back(noted: _Noted, system_call: int | None = None) -> None:
-    """From its gate to where the thread stood; what takes it out of the gate comes last."""
-    _set("rsp", noted.registers["rsp"])
-    _set("orig_rax", noted.system_call if system_call is None else system_call)
-    _set("rip", noted.registers["rip"])
-
-
-def _place() -> tuple[int, int]:
-    """The pc and the stack pointer of the selected thread."""
-    frame = gdb.newest_frame()
-    return frame.pc(), int(frame.read_register("rsp")) & _MASK
-
-
-def _stands(pc: int, stack_pointer: int | None) -> bool:
-    """Whether the selected thread stands there: gdb has brought it back from a call."""
-    try:
-        here = _place()
-        return here[0] == pc and stack_pointer in {None, here[1]}
-    except gdb.error:  # it runs, or is gone
-        return False
-
-
-def _read(address: int, size: int) -> bytes:
-    return bytes(gdb.selected_inferior().read_memory(address, size))
-
-
-def _set(register: str, value: int) -> None:
-    gdb.newest_frame().select()
-    console.c_value(f"${register} = {value}")
-
-
-def _signed(value: int) -> int:
-    return value - (1 << 64) if value >> 63 else value
