@@ -45,6 +45,7 @@ _TRACED = (
 _AT_EXIT = (
     "After its last line Python called code of yours, such as a function of atexit: no line of Python stops there."
 )
+_MOST_OF_A_KIND = 64
 _FOLDER = "Set PYHARNESS_HOME to a folder that you can write."
 _TRACE = "torch.fx.symbolic_trace, and torch.compile, make GraphModules."
 
@@ -117,6 +118,7 @@ class Breakpoints:
             raise HarnessError(
                 f"Nothing can stop at {where} in a program that sees other files: {_OTHER_FILES}.", _INSIDE
             )
+        self._check_count(where)
         self._begin(new)
         if new.function:
             self._tell_functions()
@@ -134,6 +136,15 @@ class Breakpoints:
         except HarnessError:  # there is no engine that could stop there
             self._forget(new)
             raise
+
+    def _check_count(self, where: Where) -> None:
+        """The engine watches so many of a kind at a time (csrc/breakpoints/active.h)."""
+        alike = sum(each.where.is_native_op and each.where.kind == where.kind for each in self._set)
+        if where.is_native_op and alike >= _MOST_OF_A_KIND:
+            raise UsageError(
+                f"There are {alike} {where.kind}: places already: {where} would be one too many.",
+                f"Remove one, or name several by a pattern, as {where.kind}:*{where.name.rpartition(':')[2][:8]}*.",
+            )
 
     def _begin(self, new: Breakpoint) -> None:
         self._count += 1

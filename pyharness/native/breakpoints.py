@@ -140,8 +140,10 @@ def breakpoint(  # noqa: A001  (the name is what one looks for)
 
     """
     breakpoint_actions.check(action)
-    if nth < 0:
-        raise UsageError(f"nth is {nth}; the first match is 1, and 0 is each.", "Give 0 or more.")
+    if not isinstance(nth, int) or not 0 <= nth < _ENDLESS:
+        raise UsageError(f"nth is {nth!r}; the first match is 1, and 0 is each.", "Give 0 or more.")
+    if wrong := next((each for each in (op, module, node, site, when) if not isinstance(each, str)), None):
+        raise UsageError(f"{wrong!r} is no name and no condition.", 'These are texts: op="aten::mul".')
     if not (op or module or node or site):
         raise UsageError("A native breakpoint needs one of op, node, module and site.", 'Name one: op="aten::mul".')
     if site and (op or node or module):
@@ -208,16 +210,21 @@ def _add(
     met: Callable[..., Any],
 ) -> Any:
     condition = compile_condition(when) if when else None
-    return _engine().add_breakpoint(
-        is_node=kind == "node",
-        pattern=pattern,
-        within=within,
-        condition=_code(condition),
-        after=condition is not None and condition.needs_outputs,
-        nth=nth,
-        in_module=_in_module(module) if module else None,
-        on_hit=met,
-    )
+    try:
+        return _engine().add_breakpoint(
+            is_node=kind == "node",
+            pattern=pattern,
+            within=within,
+            condition=_code(condition),
+            after=condition is not None and condition.needs_outputs,
+            nth=nth,
+            in_module=_in_module(module) if module else None,
+            on_hit=met,
+        )
+    except ValueError as error:
+        raise UsageError(
+            f"{str(error).capitalize()}.", "Remove one, or name several by a pattern: *Backward*."
+        ) from None
 
 
 def _at_sites(site: str, when: str, nth: int, met: Callable[..., Any]) -> Any:
@@ -232,6 +239,7 @@ def _at_sites(site: str, when: str, nth: int, met: Callable[..., Any]) -> Any:
     return _engine().add_site_breakpoint(site, _code(conditions[0]), nth, met)
 
 
+_ENDLESS = 1 << 63
 _NO_SITES = "A library must be loaded first, and compiled with PYHARNESS_BREAKPOINT of pyharness/breakpoint.h."
 
 

@@ -256,3 +256,12 @@ def test_what_cannot_be_done_is_said():
     assert recording.trace.events == ()
     with pytest.raises(HarnessError, match="has begun already"):
         recording.__enter__()
+
+
+def test_a_nested_tensor_has_no_one_shape(capfd):
+    parts = [torch.ones(2), torch.ones(3)]
+    with pyharness.record(shapes=True, memory=True) as recording:
+        torch.nested.nested_tensor(parts) * 2
+        torch.nested.nested_tensor(parts, layout=torch.jagged).sin()
+    assert {"aten::mul", "aten::sin"} <= {event.name for event in recording.trace.events}
+    assert "RecordFunction" not in capfd.readouterr().err

@@ -109,6 +109,7 @@ def test_an_uncaught_exception_is_a_stop_where_its_frames_are(piped):
         (["c", "p 1"], "No program is being debugged.\n`run` starts it again."),
         (["next many"], "'many' is no number of steps."),
         (["delete 7"], "There is no breakpoint '7'."),
+        ([f"b op:aten::exp when numel(in0) > {n}" for n in range(65)], "There are 64 op: places already"),
         (["p exit()"], "SystemExit"),
         (["p (lambda f: f(f))(lambda f: f(f))"], "RecursionError"),
         (["signal NONE"], "There is no signal"),

@@ -1,4 +1,6 @@
-"""Tensors at the prompt whose memory is not there any more: said, and the program is not ended by a look at them."""
+"""Tensors at the prompt: elements that are watched, and memory that is not there any more."""
+
+import re
 
 from prompt_text import blocks
 
@@ -23,3 +25,32 @@ def test_a_mapped_file_that_has_become_shorter(piped, tmp_path):
     assert "mean" in before
     assert "its memory is not there: 40000 bytes" in after
     assert "runs on" in done.stdout
+
+
+WATCHED = """
+import torch
+x = torch.zeros(10)
+def changes():
+    x[0] = 5
+    x[7] = 6
+    x[0] = 9
+    x[7] = 6.5
+    x.fill_(3)
+changes()
+"""
+
+
+def test_each_change_of_what_is_watched_is_told_once(piped, tmp_path):
+    """One instruction comes to the same place for each of the first, and changes several of the last."""
+    program = tmp_path / "watched.py"
+    program.write_text(WATCHED)
+    watched = ["b 10", "c", "watch x[0]", "watch x[7]", "watch x[1]"]
+    done = piped([*watched, "c", "c", "c", "c", "c", "c"], program=program)
+    told = re.findall(r"x\[(\d)\] \(float32\) at 0x\w+: (\S+) → (\S+) by changes \(\S+:(\d+)\)", done.stdout)
+    assert told[:4] == [
+        ("0", "0.0", "5.0", "5"),
+        ("7", "0.0", "6.0", "6"),
+        ("0", "5.0", "9.0", "7"),
+        ("7", "6.0", "6.5", "8"),
+    ]
+    assert sorted(told[4:]) == [("0", "9.0", "3.0", "9"), ("1", "0.0", "3.0", "9"), ("7", "6.5", "3.0", "9")]

@@ -16,8 +16,10 @@ const void* storage_of(const at::Tensor& tensor) {
                               : nullptr;
 }
 
+// Nested tensors have sizes of their own for each part.
 bool has_numbers(const at::Tensor& tensor) {
-  return !tensor.unsafeGetTensorImpl()->has_symbolic_sizes_strides();
+  return !tensor.unsafeGetTensorImpl()->has_symbolic_sizes_strides() &&
+      !tensor.is_nested();
 }
 
 void describe(const at::Tensor& tensor, std::vector<std::uint64_t>& words) {

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from contextlib import suppress
 from typing import TYPE_CHECKING
 
 import gdb
@@ -21,6 +22,8 @@ if TYPE_CHECKING:
 
 ACCESS: dict[Access, int] = {"write": gdb.WP_WRITE, "read": gdb.WP_READ, "readWrite": gdb.WP_ACCESS}
 _HARDWARE = {gdb.BP_HARDWARE_WATCHPOINT, gdb.BP_READ_WATCHPOINT, gdb.BP_ACCESS_WATCHPOINT}
+_AT_ONCE = 64
+"""Bytes that one instruction may write."""
 _NO_SOFTWARE = "Watching in software would run every thread one instruction at a time, so it is not done."
 
 
@@ -44,14 +47,41 @@ class Watchpoint(gdb.Breakpoint):
         self._condition = condition
         self._owner = owner_of(target.address)
         self.last = _read(target)
+        self._before: bytes | None = None
+        """What it was when a change was seen at the stop of another one: its own may follow, of another thread."""
         # Not a type of the program's: the frame's language may be one that has none.
         place = f"*(unsigned char (*)[{target.length}]) {target.address:#x}"
         with temporarily("language", "c++"), temporarily("can-use-hw-watchpoints", "1"):
             super().__init__(place, gdb.BP_WATCHPOINT, ACCESS[access])
 
     def stop(self) -> bool:
-        """Whether this access is one to stop at; gdb has tested that a write changed the value."""
-        old, self.last = self.last, _read(self.target)
+        """Whether this access is one to stop at; gdb has tested that a write changed the value.
+
+        gdb asks of one address alone, and one instruction may have written what others watch.
+        """
+        if _is_told(self):
+            return True
+        new = _read(self.target)
+        old = self._before if new == self.last and self._before is not None else self.last
+        self._before = None
+        stops = [self._look(old, new)]
+        for other in active():
+            if other is not self and abs(other.target.address - self.target.address) < _AT_ONCE:
+                with suppress(HarnessError):  # its memory is gone
+                    stops.append(other.look_beside())
+        return any(stops)
+
+    def look_beside(self) -> bool:
+        """Whether what is watched here was changed by the access to another one; another thread may have done it."""
+        old, new = self.last, _read(self.target)
+        if self.access == "read" or old == new:
+            return False
+        self._before = old
+        return self._look(old, new)
+
+    def _look(self, old: bytes, new: bytes) -> bool:
+        """Whether there is an access to stop at, which is kept then."""
+        self.last = new
         if passes():
             return False
         error = ""
@@ -60,11 +90,11 @@ class Watchpoint(gdb.Breakpoint):
             gdb.post_event(self.end)  # not while gdb looks at it
         elif self._condition:
             try:
-                if not _holds(self.target, self._condition, old, self.last):
+                if not _holds(self.target, self._condition, old, new):
                     return False
             except gdb.error as reason:
                 error = f"the condition cannot be tested: {reason}"
-        _remember(Hit(self, old, self.last, error))
+        _remember(Hit(self, old, new, error))
         return True
 
     def has_lost_frame(self) -> bool:
@@ -88,15 +118,40 @@ def _holds(target: Target, condition: str, old: bytes, new: bytes) -> bool:
 _watches: dict[int, Watchpoint] = {}
 _hits: dict[int, tuple[tuple[int, int], list[Hit]]] = {}
 """Where each thread (by LWP) stopped, and what it had accessed there, which may be several."""
+_gone_on: set[int] = set()
+"""Threads that have run since: in a loop they come to the same place with the next access."""
 
 
 def _remember(hit: Hit) -> None:
-    frame, lwp = gdb.newest_frame(), gdb.selected_thread().ptid[1]
-    place = frame.pc(), int(frame.read_register("rsp"))
+    place, lwp = _here()
+    _hits[lwp] = place, [*_told_here(), hit]
+    _gone_on.discard(lwp)
+
+
+def _told_here() -> list[Hit]:
+    """What is known of the stop that gdb tells now."""
+    place, lwp = _here()
     before = _hits.get(lwp)
-    others = before[1] if before and before[0] == place else []
-    together = [other for other in others if other.watchpoint is not hit.watchpoint]
-    _hits[lwp] = place, [*(together if len(together) == len(others) else ()), hit]
+    return before[1] if before and before[0] == place and lwp not in _gone_on else []
+
+
+def _is_told(watchpoint: Watchpoint) -> bool:
+    return any(hit.watchpoint is watchpoint for hit in _told_here())
+
+
+def _here() -> tuple[tuple[int, int], int]:
+    """Pc, stack pointer and LWP of the thread that has stopped."""
+    frame = gdb.newest_frame()
+    return (frame.pc(), int(frame.read_register("rsp"))), gdb.selected_thread().ptid[1]
+
+
+def _on_cont(event: gdb.ContinueEvent) -> None:
+    """In non-stop mode one thread goes on, in all-stop mode all do."""
+    one = event.inferior_thread
+    _gone_on.update([one.ptid[1]] if one else _hits)
+
+
+gdb.events.cont.connect(_on_cont)
 
 
 def _read(target: Target) -> bytes:
