@@ -234,6 +234,18 @@ uint64_t as_number(const void* address) {
   return reinterpret_cast<uintptr_t>(address);
 }
 
+// Python's own errors, and the loader's, end with others than the three that
+// the reader has.
+void say_unless_read(int status) {
+  constexpr char kUnread[] =
+      "pyharness: no report of this crash: the process that writes it could "
+      "not be started, or was ended.\n";
+  if (status < 0 || status == 2 || status > kAllIsSaid) {
+    system_call(
+        SYS_write, 2, reinterpret_cast<long>(kUnread), sizeof kUnread - 1);
+  }
+}
+
 // What the process that read this one exited with; -1 where there was none.
 int told(Command* command, int signal, int code, const void* value) {
   command->append(
@@ -243,13 +255,15 @@ int told(Command* command, int signal, int code, const void* value) {
        static_cast<uint64_t>(static_cast<uint32_t>(code)),
        as_number(value)});
   const pid_t child = started(command, child_stack.data(), child_stack.size());
-  if (child <= 0) {
-    return -1;
+  int exited = -1;
+  if (child > 0) {
+    const pid_t allowed = reader_process.load();
+    prctl(PR_SET_PTRACER, allowed != 0 ? allowed : child, 0, 0, 0);
+    const int status = waited(child);
+    exited = WIFEXITED(status) ? WEXITSTATUS(status) : -1;
   }
-  const pid_t allowed = reader_process.load();
-  prctl(PR_SET_PTRACER, allowed != 0 ? allowed : child, 0, 0, 0);
-  const int status = waited(child);
-  return WIFEXITED(status) ? WEXITSTATUS(status) : -1;
+  say_unless_read(exited);
+  return exited;
 }
 
 size_t index_of(int signal) {

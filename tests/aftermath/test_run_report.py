@@ -96,6 +96,12 @@ def test_a_container_without_the_right_to_trace_others(run, reports):
     assert dict(users_frame(report)["variables"])["scale"] == "Tensor float32 [3] cpu [3.0, 3.0, 3.0]"
 
 
+def test_where_nobody_can_read_it_that_is_said(run, reports):
+    ended = run("without_files")
+    assert (ended.returncode, reports("crash")) == (-signal.SIGSEGV, [])
+    assert "pyharness: no report of this crash: the process that writes it could not be started" in ended.stderr
+
+
 @pytest.mark.rotated_tests(turns=4)
 def test_another_namespace_of_processes(run, reports):
     """Nobody is read who only has the same number: the report has the signal, and comes at once."""

@@ -3,6 +3,7 @@
 import ctypes
 import faulthandler
 import os
+import resource
 import signal
 import subprocess
 import sys
@@ -66,6 +67,11 @@ def in_thread():
     thread = threading.Thread(target=null)
     thread.start()
     thread.join()
+
+
+def without_files():
+    resource.setrlimit(resource.RLIMIT_NOFILE, (3, 3))
+    null()
 
 
 def in_another_namespace():
