@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from pyharness.model.errors import UsageError
 
-LIMIT = 3600
-"""Characters of a page: 1,200 tokens, at three characters each. Code and paths have more to a token than prose."""
+LIMIT = 3240
+"""Characters of a page: 1,200 tokens, at the 2.7 characters that the densest answers have to each."""
 _KEPT = 40
 """Texts of which the rest can be asked for."""
 

@@ -13,7 +13,7 @@ from kit.processes import ends_within
 
 PROGRAM = PROGRAMS / "served.py"
 SHOWN = f"py:{PROGRAM.name}:{line_of('shown', PROGRAM)}"
-LONGEST = 3700
+LONGEST = 3340
 
 
 @pytest.fixture(scope="module")
