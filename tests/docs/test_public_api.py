@@ -22,6 +22,7 @@ REFERENCE = {
 INTERNAL = {
     "PYHARNESS_CHILDREN",  # the door that a child process knocks at
     "PYHARNESS_KERNEL_LOG",  # where the copy of a kernel that fx verify runs writes its variables
+    "PYHARNESS_OUTPUT_APART",  # an agent reads the answer without what the program prints
     "PYHARNESS_PROMPT",  # whose Python `breakpoint()` under `pyharness run` starts; taken away at once
     "PYHARNESS_REPRODUCING",  # a script of bisect that runs itself
     "PYHARNESS_STOPS",  # the places that ph-run hands to the program
