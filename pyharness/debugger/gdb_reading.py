@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any
 from pyharness.debugger.core.header import check_core, truncated
 from pyharness.gdbmi.client import NO_CORE, environment, find_gdb, hears_children
 from pyharness.host.descriptors import streams_held
+from pyharness.host.folders import working_folder
 from pyharness.host.process_state import is_stopped, let_go_on
 from pyharness.model.codec import decode
 from pyharness.model.errors import HarnessError
@@ -127,6 +128,7 @@ def ask_gdb(request: dict[str, Any], pid: int | None) -> dict[str, Any]:
             stdout=subprocess.DEVNULL,
             stderr=subprocess.PIPE,
             pass_fds=[writer],
+            cwd=working_folder(),
             start_new_session=True,  # Ctrl-C is for us: we end gdb in order
             env={**environment(), "DEBUGINFOD_URLS": ""},
         )

@@ -18,6 +18,7 @@ from typing import IO, TYPE_CHECKING
 
 from pyharness.gdbmi.records import Notice, Record, Result, Stream, Value, parse, quote
 from pyharness.host.descriptors import streams_held
+from pyharness.host.folders import working_folder
 from pyharness.host.forks import blind, own
 from pyharness.model.errors import DebuggerLostError, HarnessError
 
@@ -100,15 +101,6 @@ def hears_children() -> Iterator[None]:
         signal.pthread_sigmask(signal.SIG_SETMASK, before)
 
 
-def _folder() -> str | None:
-    """Where gdb works: here, unless somebody has removed that folder: no Python of gdb's would start in it."""
-    try:
-        os.getcwd()  # noqa: PTH109  (nobody needs a path)
-    except OSError:
-        return "/"
-    return None
-
-
 class GdbClient:
     """Runs ``gdb --interpreter=mi3`` and reads it on a thread of its own.
 
@@ -138,7 +130,7 @@ class GdbClient:
                 stderr=subprocess.STDOUT,
                 start_new_session=True,
                 env={**environment(), **env},
-                cwd=_folder(),
+                cwd=working_folder(),
             )
         own(self)
         self._reader = threading.Thread(target=self._read, name="pyharness-gdb", daemon=True)

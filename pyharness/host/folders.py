@@ -19,3 +19,11 @@ def current_folder() -> Path | None:
         return Path.cwd()
     except OSError:
         return None
+
+
+def working_folder() -> str | None:
+    """Where a process that this one starts is to work: here (``None``), unless somebody has removed that folder.
+
+    No Python of gdb's would start in it.
+    """
+    return None if current_folder() else "/"

@@ -26,9 +26,10 @@ CRASHES = {
     "backward": ("SIGSEGV (Segmentation fault) at 0x10: a null pointer and 16 bytes", "Faulty.backward"),
     "aborts": ("SIGABRT (Aborted)", "aborts"),
     "sent": ("SIGFPE (Floating point exception)", "sent"),
+    "in_a_removed_folder": ("SIGSEGV (Segmentation fault) at 0x0: a null pointer", "null"),
     "overflow": ("just beyond this thread's stack: it has overflowed", "overflow.<locals>.<lambda>"),
 }
-MARKS = {"in_thread": "null"}
+MARKS = {"in_thread": "null", "in_a_removed_folder": "null"}
 
 
 @pytest.fixture
@@ -73,6 +74,7 @@ def test_a_crash_is_written_down_and_ends_as_without_us(run, reports, way):
     assert what in report["what"]
     frame = users_frame(report)
     assert (frame["function"], frame["line"]) == (function, line_of(MARKS.get(way, way), SCRIPT))
+    assert report["note"] == ""
     assert not any("on_crash" in each["function"] for each in report["threads"][0]["stack"])
     assert f"crash-ends.py-{report['pid']}.txt" in ended.stderr
     assert what in ended.stderr

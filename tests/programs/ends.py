@@ -7,6 +7,7 @@ import resource
 import signal
 import subprocess
 import sys
+import tempfile
 import threading
 import time
 
@@ -71,6 +72,12 @@ def in_thread():
 
 def without_files():
     resource.setrlimit(resource.RLIMIT_NOFILE, (3, 3))
+    null()
+
+
+def in_a_removed_folder():
+    os.chdir(folder := tempfile.mkdtemp())
+    os.rmdir(folder)
     null()
 
 
