@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import struct
 from typing import TYPE_CHECKING
 
@@ -28,8 +29,13 @@ class Stored:
     dtype: str
     sizes: tuple[int, ...]
 
+    element: int = 0
+    """Bytes of an element."""
+
     def __str__(self) -> str:
-        return f"{self.dtype} {list(self.sizes)}"
+        whole = math.prod(self.sizes) * self.element
+        of_storage = f", a view of a storage of {self.size} bytes" if whole < self.size else ""
+        return f"{self.dtype} {list(self.sizes)}{of_storage}"
 
 
 def stored(memory: Memory, impl: int, layout: TensorLayout) -> Stored:
@@ -44,4 +50,5 @@ def stored(memory: Memory, impl: int, layout: TensorLayout) -> Stored:
         memory.unsigned(storage + layout.storage_bytes),
         DTYPES[index].name,
         struct.unpack(f"<{rank}q", memory.read(sizes, 8 * rank)) if rank else (),
+        DTYPES[index].size,
     )
