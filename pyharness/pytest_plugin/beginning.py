@@ -8,6 +8,7 @@ import shutil
 import sys
 import tempfile
 import threading
+from contextlib import contextmanager
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -54,7 +55,7 @@ def begin(config: pytest.Config) -> None:
         config.add_cleanup(partial(_clear, folder))
     else:
         supervise(lives.goes_on, partial(_clear, folder))
-    _watch(config, reports, now, Journal(folder), seconds, alone=alone)
+    _watch(config, reports, now, _begun(Journal(folder), folder), seconds, alone=alone)
     config.pluginmanager.register(Workers(folder, reports, seconds), "pyharness-workers")
     if lives.deaths:
         from pyharness.pytest_plugin.collecting import NotAgain
@@ -116,8 +117,20 @@ class _Again:
 
 
 def _now_file(folder: str, name: str) -> NowFile:
-    try:
+    with _writes_in(folder):
         return NowFile(folder, name)
+
+
+def _begun(journal: Journal, folder: str) -> Journal:
+    with _writes_in(folder):
+        journal.begin()
+    return journal
+
+
+@contextmanager
+def _writes_in(folder: str) -> Iterator[None]:
+    try:
+        yield
     except OSError as error:
         _clear(folder)
         raise pytest.UsageError(f"--pyharness: {folder}: {error.strerror}. Set TMPDIR to another folder.") from None

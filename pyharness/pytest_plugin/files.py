@@ -72,6 +72,8 @@ class Journal:
         self._name = os.path.join(folder, name)  # noqa: PTH118  (before the user's own pathlib)
         self._file: SharedFile | None = None
         self._end = self._room = 0
+        self._unwritten = b""
+        """Lines for which there was no room on the disk: the next may have some."""
         self._test: tuple[Any, ...] = ()
         self._begins = ""
 
@@ -89,14 +91,21 @@ class Journal:
         """All that were written; a line that was cut short is none."""
         return list(self._read())
 
+    def begin(self) -> None:
+        """Make room for the first: later a test may have put something else in the place of the file system."""
+        self._file, self._end, self._room = SharedFile(self._path(len(self._paths())), _PAGE), 0, _PAGE
+
     def _append(self, text: str) -> None:
-        line = f"{text}\n".encode("utf-8", "backslashreplace")
-        if self._file is None or len(line) > self._room:
-            self._end, self._room = 0, max(_PAGE, len(line))
-            self._file = SharedFile(self._path(len(self._paths())), self._room)
-        self._file.put(self._end, line)
-        self._end += len(line)
-        self._room -= len(line)
+        self._unwritten += f"{text}\n".encode("utf-8", "backslashreplace")
+        lines = self._unwritten
+        if self._file is None or len(lines) > self._room:
+            room = max(_PAGE, len(lines))
+            self._file = SharedFile(self._path(len(self._paths())), room)
+            self._end, self._room = 0, room
+        self._file.put(self._end, lines)
+        self._end += len(lines)
+        self._room -= len(lines)
+        self._unwritten = b""
 
     def _paths(self) -> list[str]:
         paths: list[str] = []

@@ -155,3 +155,17 @@ def test_a_finding_is_told_where_python_does_not_end_by_itself(pyharness, tmp_pa
     assert done.stdout.startswith("caught\n")
     assert done.stderr.count("The first NaN was made by aten::div.Tensor") == 1
     assert ("whose ops are not among these" in done.stderr) == (way == "fork")
+
+
+def test_a_child_does_not_tell_what_its_parent_has_found(pyharness, tmp_path):
+    (tmp_path / "goes_on.py").write_text(
+        "import multiprocessing, os, sys, torch\n"
+        "try:\n    torch.zeros(2) / 0\nexcept Exception:\n    pass\n"
+        "child = multiprocessing.get_context('fork').Process(target=print)\nchild.start()\nchild.join()\n"
+        "if os.fork() == 0:\n    sys.exit(0)\n"
+        "print(child.exitcode, os.wait()[1])\n"
+    )
+    done = pyharness("run", "--nan", tmp_path / "goes_on.py")
+    assert (done.returncode, done.stdout.split()) == (1, ["0", "0"]), done.stderr
+    assert done.stderr.count("The first NaN was made by aten::div.Tensor") == 1
+    assert "no NaN" not in done.stderr

@@ -118,3 +118,20 @@ def test_without_standard_input(tmp_path):
     done = subprocess.run(["sh", "-c", command], cwd=tmp_path, capture_output=True, text=True, timeout=60, check=False)
     assert done.returncode == 0, done.stdout + done.stderr
     assert "1 passed" in done.stdout
+
+
+FIRST = """
+import ctypes, os
+def test_first(monkeypatch):
+    for name in ("open", "posix_fallocate"):
+        monkeypatch.setattr(os, name, lambda *_: 1 / 0)
+    assert 0, "the first"
+def test_crash(): ctypes.string_at(0)
+"""
+
+
+def test_what_the_first_test_takes_away_costs_no_result(suite):
+    """As a fake file system does, which is there from a test's fixtures on to its teardown."""
+    ran = suite(FIRST)
+    assert ran.outcomes == {"test_first": "failed", "test_crash": "failed"}, ran.output
+    assert "the first" in ran.case("test_first")[0]

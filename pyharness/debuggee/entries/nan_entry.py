@@ -49,13 +49,19 @@ class Watched:
 
     def __init__(self) -> None:
         self._search: NanSearch | None = None
-        self._refused = False
+        self._is_silent = False
         self._children = children_ended()
 
     def told_before_leaving(self) -> None:
         """Have a finding told, too, where the process ends without Python's own end, as each fork does."""
         for name in ("_exit", "execv", "execve"):
             setattr(os, name, self._after_report(getattr(os, name)))
+        os.register_at_fork(after_in_child=self._in_child)
+
+    def _in_child(self) -> None:
+        """What was found before is the parent's to tell."""
+        if self._search is not None and self._search.finding is not None:
+            self._search, self._is_silent = None, True
 
     def _after_report(self, leave: Callable[..., Any]) -> Callable[..., Any]:
         @functools.wraps(leave)
@@ -75,7 +81,7 @@ class Watched:
             self._search = find_nan(action="raise").__enter__()
         except HarnessError as error:
             say(str(error))
-            self._refused = True
+            self._is_silent = True
             raise SystemExit(error.exit_code) from None
 
     def follow_kernels(self) -> None:
@@ -87,7 +93,7 @@ class Watched:
         """Say what was found; the exit status for it, 0 for nothing."""
         search, self._search = self._search, None
         if search is None:
-            if not self._refused:  # why was said
+            if not self._is_silent:  # why was said
                 say("torch was not imported, so no op ran.")
             return 0
         from pyharness.native.find_nan import report
