@@ -8,7 +8,9 @@ from __future__ import annotations
 import json
 import os
 import sys
+from contextlib import suppress
 from dataclasses import replace
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 from pyharness.aftermath import gathering, job, writing
@@ -40,6 +42,8 @@ def main() -> int:
         file = writing.write(found, wanted.folder) if wanted.folder else None
         if now.doing:  # pytest tells of its tests
             return _ALL_IS_SAID
+        if wanted.told_on is not None:
+            _tell_on(found.pid, wanted.told_on)
         writing.tell(found, None if _goes_with_its_tests(wanted) else file)
         if wanted.folder:
             job.report(wanted.folder, found)
@@ -50,6 +54,12 @@ def main() -> int:
         say(f"no report: {str(error) or type(error).__name__}. Does the program limit its memory or its files?")
         return 1
     return 0
+
+
+def _tell_on(process: int, descriptor: int) -> None:
+    """Have what is said go where the program's standard error was before it captured that."""
+    with suppress(OSError):  # it has closed it
+        sys.stderr = Path(f"/proc/{process}/fd/{descriptor}").open("w", encoding="utf-8")  # noqa: SIM115  (to the end)
 
 
 def _goes_with_its_tests(wanted: Reported) -> bool:

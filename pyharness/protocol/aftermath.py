@@ -24,6 +24,8 @@ class Reported:
     """The path of a file with a ``Now``, where it runs tests; empty for other programs."""
     raised: int | None = None
     """The descriptor of a file with a ``Raised``; ``None`` where a signal ends the program: numbers follow then."""
+    told_on: int | None = None
+    """The descriptor of the program's on which people are told; ``None`` for its standard error."""
 
 
 @frozen

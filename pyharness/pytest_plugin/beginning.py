@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import fcntl
 import math
 import os
 import shutil
@@ -19,6 +20,7 @@ from pyharness.debuggee.entries.reported import Reporter
 from pyharness.host.process_state import has_ended
 from pyharness.model.errors import HarnessError
 from pyharness.protocol.aftermath import Reported, read_now
+from pyharness.pytest_plugin import openblas
 from pyharness.pytest_plugin.files import MAIN, Journal, NowFile
 from pyharness.pytest_plugin.lives import Lives
 from pyharness.pytest_plugin.reports import Reports
@@ -28,6 +30,9 @@ from pyharness.pytest_plugin.workers import INPUT, Workers
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
+
+_ABOVE = 100
+"""Descriptors below are what tests expect to get."""
 
 
 class _Begun:
@@ -86,7 +91,9 @@ def _watch(
     config: pytest.Config, reports: Reports, now: NowFile, journal: Journal | None, seconds: float, alone: str = ""
 ) -> None:
     _Begun.pid = os.getpid()
-    reporter = Reporter(Reported(reports.folder, "pytest", tuple(sys.argv), test="" if alone else now.path))
+    told_on = fcntl.fcntl(2, fcntl.F_DUPFD_CLOEXEC, _ABOVE) if alone else None  # before output is captured
+    test = "" if alone else now.path
+    reporter = Reporter(Reported(reports.folder, "pytest", tuple(sys.argv), test=test, told_on=told_on))
     try:
         reporter.begin()
         sanitized = _sanitized(reports)
@@ -159,7 +166,8 @@ def _seconds(told: float | str) -> float:
 
 def _why_alone() -> str:
     """Why this process cannot be forked; empty where it can."""
-    if len(os.listdir("/proc/self/task")) > 1:  # noqa: PTH208  (names, not paths)
+    threads = len(os.listdir("/proc/self/task")) - 1  # noqa: PTH208  (names, not paths)
+    if threads and not (threading.active_count() == 1 and threads <= openblas.threads()):
         return "this process had threads before pytest began, of the program or of a plugin"
     if threading.current_thread() is not threading.main_thread():
         return "pytest was started beside the main thread"

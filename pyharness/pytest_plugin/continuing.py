@@ -14,7 +14,7 @@ from pyharness.pytest_plugin.shown import death_of, location_of
 from pyharness.pytest_plugin.supervisor import Ended
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Iterable, Iterator
 
     from pyharness.pytest_plugin.collecting import NotAgain
     from pyharness.pytest_plugin.lives import Lives
@@ -129,11 +129,12 @@ class Continuing:
                 report = self._died(entry, item if item and item.nodeid == entry.now.name else None)
             else:
                 continue
-            vars(report)[TOLD_AGAIN] = True
             self._is_silent = entry is not self._deaths[-1]
             if not self._is_silent:
                 config.hook.pytest_runtest_logstart(nodeid=report.nodeid, location=report.location)
-            config.hook.pytest_runtest_logreport(report=report)
+            for each in (report, *_behind(report)) if isinstance(entry, Died) else (report,):
+                vars(each)[TOLD_AGAIN] = True
+                config.hook.pytest_runtest_logreport(report=each)
             shown.add(getattr(report, "id", report.nodeid))
         self._is_silent = False
 
@@ -160,6 +161,12 @@ class Continuing:
     def _shown(self, died: Died) -> Death:
         found = self._reports.of_process(died.now.name, died.pid)
         return death_of(found, Ended(died.pid, died.code), died.now.name)
+
+
+def _behind(report: pytest.TestReport) -> Iterator[pytest.TestReport]:
+    """The last report of a test, for plugins that wait for it: the one that ended its process has none."""
+    if report.when != "teardown":
+        yield pytest.TestReport(report.nodeid, report.location, report.keywords, "passed", None, "teardown")
 
 
 def _done(entries: Iterable[Any]) -> Counter[str]:

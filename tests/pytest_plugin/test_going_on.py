@@ -175,6 +175,33 @@ def test_a_program_with_threads_is_not_forked(suite, tmp_path):
     )
     assert ended.returncode == -signal.SIGSEGV
     assert "crashes are reported and end the tests: this process had threads before pytest began" in ended.stdout
+    assert "pyharness: pytest (process " in ended.stderr
+    assert "in crash  test_theirs.py:5" in ended.stderr
+
+
+def test_numpys_threads_are_no_hindrance(suite, tmp_path, monkeypatch):
+    """It has some of OpenBLAS as soon as a plugin imports it; they end before a fork, and come again."""
+    (tmp_path / "imports_numpy.py").write_text("import numpy\n")
+    monkeypatch.setenv("PYTHONPATH", str(tmp_path), prepend=os.pathsep)
+    monkeypatch.setenv("OPENBLAS_NUM_THREADS", "3")
+    works = "import numpy; assert (numpy.ones((500, 500)) @ numpy.ones(500)).sum() == 250_000"
+    ran = suite(written(("a", "crash()"), ("b", works)), "-p", "imports_numpy")
+    assert ran.outcomes == {"test_a": "failed", "test_b": "passed"}, ran.output
+
+
+def test_a_test_that_ends_its_process_has_a_last_report(suite, tmp_path):
+    """By which other plugins know that it is over."""
+    (tmp_path / "conftest.py").write_text(
+        "def pytest_runtest_logreport(report):\n    with open('seen', 'a') as file:\n"
+        "        print(report.nodeid.partition('::')[2], report.when, report.outcome, file=file)\n"
+    )
+    suite(written(("a", "crash()"), ("b", "pass")))
+    seen = (tmp_path / "seen").read_text().splitlines()
+    assert [each for each in seen if each.startswith("test_a call") or "teardown" in each][-3:] == [
+        "test_a call failed",
+        "test_a teardown passed",
+        "test_b teardown passed",
+    ]
 
 
 @pytest.mark.parametrize(("number", "code"), [(signal.SIGINT, 2), (signal.SIGTERM, -signal.SIGTERM)])
