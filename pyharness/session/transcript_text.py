@@ -5,10 +5,9 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING
 
-from pyharness.host.regular_file import read_text
 from pyharness.model.frozen import frozen
 from pyharness.model.stops import Stop
-from pyharness.model.text.source_line import lines_of, short_path
+from pyharness.model.text.source_line import all_lines, short_path
 from pyharness.model.text.stack_format import Style as StackStyle
 from pyharness.model.text.stack_format import format_stack, function_text, place_text
 from pyharness.model.text.styled_line import Line, Style
@@ -121,9 +120,8 @@ def source_lines(frame: Frame, first: int = 0, last: int = 0) -> Iterator[Line]:
     """Lines of a frame's source, its own marked; those around it where none are named."""
     if not frame.file or not frame.line:
         return
-    try:
-        lines = lines_of(read_text(frame.file))
-    except OSError:
+    lines = all_lines(frame.file)
+    if not lines:
         return
     first, last = max(1, first or frame.line - _AROUND), min(len(lines), last or frame.line + _AROUND)
     width = len(str(last))

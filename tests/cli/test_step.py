@@ -195,3 +195,19 @@ def test_a_function_of_one_line_stops_where_it_runs_and_not_where_it_is_defined(
         "stops"
     ]
     assert (stop["function"], stop["printed"]["x"]) == (function, x)
+
+
+CELL = """import linecache
+text, name = "def cell(x):\\n    y = x + 1\\n    return y\\n", "/nowhere/ipykernel_77/12.py"
+linecache.cache[name] = (len(text), None, text.splitlines(True), name)
+exec(compile(text, name, "exec"))
+cell(3)
+"""
+
+
+def test_the_source_of_a_notebooks_cell_is_asked_of_the_program(pyharness, tmp_path):
+    (tmp_path / "cells.py").write_text(CELL)
+    done = pyharness("step", tmp_path / "cells.py", "--at", "py:cells.py:5", "--into", "--stack")
+    stop = done.stdout.partition("2  step · python · cell")[2]
+    assert "→ 2 │     y = x + 1\n     3 │     return y" in stop, done.stdout + done.stderr
+    assert "12.py:2  y = x + 1" in stop.partition("stack")[2]

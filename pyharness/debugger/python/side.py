@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import ast
 import json
+import os
+from contextlib import suppress
 from typing import TYPE_CHECKING, Any
 
 from pyharness.debugger.python.asking import Asking, with_prints
@@ -13,6 +15,7 @@ from pyharness.model.errors import HarnessError
 from pyharness.model.evaluation import checked_level
 from pyharness.model.frames import Frame
 from pyharness.model.source_map import place_of
+from pyharness.model.text.source_line import is_told, remember
 from pyharness.model.user_code import UserCode
 from pyharness.protocol.pydevd import WHO
 
@@ -212,7 +215,16 @@ class PythonSide:
         self.asking.check_crash()
         body = self._dap.request("stackTrace", {"threadId": dap_thread, "startFrame": 0, "levels": levels})
         frames: list[dict[str, Any]] = body["stackFrames"]
+        for entry in frames:
+            self._learn_source(entry.get("source") or {})
         return frames
+
+    def _learn_source(self, source: Message) -> None:
+        """Have the text of what is no file, such as a notebook's cell: Python has it, for its tracebacks."""
+        path, reference = source.get("path"), source.get("sourceReference")
+        if path and reference and not is_told(path) and not os.path.exists(path):  # noqa: PTH110  (any name)
+            with suppress(RequestError):
+                remember(path, self._dap.request("source", {"sourceReference": reference})["content"])
 
 
 def stepping_rules(package: str, included: Sequence[str], stdlib: str) -> list[dict[str, Any]]:

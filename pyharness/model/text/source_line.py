@@ -6,6 +6,7 @@ import linecache
 import os
 import re
 from functools import lru_cache
+from typing import ClassVar
 
 from pyharness.host.folders import current_folder, home_folder
 from pyharness.host.regular_file import read_text
@@ -21,6 +22,26 @@ class _Files:
     """Where the sources lie that this process shows: one program's, which may live in a container."""
 
     root = ""
+    told: ClassVar[dict[str, list[str]]] = {}
+    """Lines of files that are nowhere on the disk, by their paths."""
+
+
+def remember(path: str, text: str) -> None:
+    """From now on ``text`` is the source of a file that is nowhere: of a notebook's cell, as its program tells it."""
+    _Files.told[path] = lines_of(text)
+
+
+def is_told(path: str) -> bool:
+    """Whether the program has told that source."""
+    return path in _Files.told
+
+
+def all_lines(path: str) -> list[str]:
+    """The lines of a source; none where it cannot be read."""
+    try:
+        return lines_of(read_text(path))
+    except OSError:
+        return _Files.told.get(path, [])
 
 
 def look_below(root: str) -> None:
@@ -40,15 +61,18 @@ def source_line(path: str | None, line: int | None) -> str:
     """Line ``line`` of the file, stripped; empty where it cannot be read."""
     if not path or not line or path.startswith("<"):
         return ""
-    path = _Files.root + path if path.startswith("/") else path
+    lines = _Files.told.get(path) or _lines_now(_Files.root + path if path.startswith("/") else path)
+    return lines[line - 1].strip() if 0 < line <= len(lines) else ""
+
+
+def _lines_now(path: str) -> list[str]:
     try:
         status = os.stat(path)  # noqa: PTH116  (called for each frame)
     except (OSError, ValueError):  # a name that no file can have
-        return ""
+        return []
     if not os.path.isfile(path) or status.st_size > MAX_SOURCE:  # noqa: PTH113  (called for each frame)
-        return ""
-    lines = _lines(path, status.st_mtime_ns)
-    return lines[line - 1].strip() if 0 < line <= len(lines) else ""
+        return []
+    return _lines(path, status.st_mtime_ns)
 
 
 def lines_of(text: str) -> list[str]:
