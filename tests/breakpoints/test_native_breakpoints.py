@@ -345,6 +345,8 @@ def test_inputs_and_outputs_in_one_condition(hits):
         ({"op": "aten::mul", "when": "nan(inn0)"}, "Did you mean in0"),
         ({"op": "aten::mul", "action": "stopp"}, "Did you mean stop"),
         ({"op": "aten::mul", "nth": -1}, "the first match is 1"),
+        ({"op": "aten::mul", "nth": 1 << 70}, "the first match is 1"),
+        ({"op": 5}, "5 is no name and no condition"),
         ({}, "needs one of"),
         ({"site": "there.is.none"}, "No loaded library has a place"),
         ({"site": "a", "op": "aten::mul"}, "has no op"),
@@ -364,7 +366,7 @@ def test_ops_of_a_library_that_is_not_loaded_yet_may_be_named(hits):
 
 def test_too_many_are_refused_and_the_others_hold(hits):
     points = [native_breakpoint(op="aten::mul", action=hits.append) for _ in range(64)]
-    with pytest.raises(ValueError, match="already"):
+    with pytest.raises(UsageError, match="already"):
         native_breakpoint(op="aten::mul", action=hits.append)
     torch.ones(2) * 2
     assert len(hits) == 64

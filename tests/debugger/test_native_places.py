@@ -174,3 +174,41 @@ def test_what_gdb_says_in_several_lines_is_whole(operators):
     with pytest.raises(HarnessError, match=r"thread-local variables in the shared library ..*operators.so. for"):
         operators.evaluate("native:untouched")
     assert operators.finish() == 0
+
+
+LEAVES = """extern "C" void touch(int* value);
+
+static inline int leaf(int* value, int by) {
+  int twice = by * 2;
+  touch(value);
+  int sum = *value + twice;
+  return sum;
+}
+
+static inline int middle(int* value, int by) {
+  int more = by + 1;
+  int first = leaf(value, more);
+  int second = leaf(value, first);
+  return first * second + more;
+}
+
+extern "C" int outermost(int value) {
+  int result = middle(&value, value);
+  return result + 1;
+}
+"""
+
+
+def test_out_of_inlined_functions_ends_in_the_caller_of_each(tmp_path, monkeypatch):
+    """Lines of one lie among those of the other: gdb's own way out ends at the next of them."""
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "leaves.cpp").write_text(LEAVES)
+    (tmp_path / "touch.cpp").write_text('extern "C" void touch(int* value) {\n  *value += 1;\n}\n')
+    for name, flag in (("leaves", "-O2"), ("touch", "-O0")):
+        subprocess.run(["c++", "-g", flag, "-fPIC", "-c", f"{name}.cpp"], check=True)
+    subprocess.run(["c++", "-shared", "-o", "leaves.so", "leaves.o", "touch.o"], check=True)
+    (tmp_path / "leaves.py").write_text("import ctypes\nctypes.CDLL('./leaves.so').outermost(3)\nprint()\n")
+    with pyharness.debug(str(tmp_path / "leaves.py")) as stopped:
+        stopped.run_to("native:touch")
+        left = [stopped.out().frame.function for _ in range(4)]
+    assert left == ["leaf", "middle", "outermost", "<module>"]

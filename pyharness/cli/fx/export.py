@@ -9,7 +9,7 @@ import click
 
 from pyharness.cli.fx.program import end, graph_option, program_verb, run
 from pyharness.cli.kit import output
-from pyharness.cli.kit.files import check_name
+from pyharness.cli.kit.files import check_name, check_new_folder
 from pyharness.model.errors import HarnessError, UsageError
 from pyharness.model.package_folder import check_package_folder
 from pyharness.model.text.styled_line import Line
@@ -38,6 +38,7 @@ def command(*, program: Program, which: str | None, folder: str, imports: tuple[
     if which and "@" in which:
         raise UsageError("Only the last version of a graph can be exported.", "Leave @VERSION away.")
     check_name("--output", folder)
+    check_new_folder(folder)
     to = Path(folder).absolute()
     check_package_folder(to, overwrite=overwrite)
     wanted = {"graph": which or "", "to": str(to), "imports": list(imports), "overwrite": overwrite}

@@ -31,6 +31,8 @@ class NativeCallers:
         self._left: dict[int, str] = {}
         """Threads on their way out of a function of the user's, and of no other → its name."""
         self._returned: dict[int, NativeReturn] = {}
+        self.may_be_within: set[int] = set()
+        """Threads on their way out of inlined code, which may have come to another line of it: gdb is to be asked."""
 
     def of(self, thread: int) -> mi.Caller | None:
         """Who called what a thread stands in, where that was found since it stands."""
@@ -43,12 +45,15 @@ class NativeCallers:
     def leave(self, thread: int, caller: mi.Caller | None) -> None:
         """A thread goes on to its caller."""
         self._left[thread] = caller.function if caller else ""
+        if caller and (caller.language, caller.level, caller.function) == ("native", 1, ""):
+            self.may_be_within.add(thread)
 
     def runs(self, thread: int) -> None:
         """A thread goes on: nothing of this holds any more."""
         self._known.pop(thread, None)
         self._left.pop(thread, None)
         self._returned.pop(thread, None)
+        self.may_be_within.discard(thread)
 
     def stopped(self, thread: int, notice: Notice) -> None:
         """A thread has stopped, maybe behind the end of a function."""

@@ -183,7 +183,8 @@ class NativeSide:
         """In whose code a thread stopped; gdb mostly says so in the ``*stopped`` record itself."""
         frame = notice.values.get("frame")
         file = frame.get("fullname") if isinstance(frame, dict) else None
-        if isinstance(file, str) and self._user_code.has_source(file):
+        is_told = thread not in self.threads.callers.may_be_within
+        if is_told and isinstance(file, str) and self._user_code.has_source(file):
             return "other" if isinstance(frame, dict) and glue_family(str(frame.get("func")), file) else "own"
         if isinstance(frame, dict) and not file:
             return "other"

@@ -23,7 +23,7 @@ from pyharness.ingdb.printers import known
 from pyharness.ingdb.printers import values as tensor_values
 from pyharness.ingdb.process import libraries
 from pyharness.ingdb.stack import backtrace
-from pyharness.ingdb.stops import every_function, handlers, stop_at_functions
+from pyharness.ingdb.stops import every_function, handlers, inlined_way, stop_at_functions
 from pyharness.ingdb.tensors.format import one_line
 from pyharness.ingdb.variables.native_expression import text_of
 from pyharness.model.codec import MalformedError, encode
@@ -174,6 +174,7 @@ def _arm_return(request: mi.ArmReturn) -> bool:
 def _arm_handlers(request: mi.ArmHandlers) -> tuple[int, ...]:
     thread = select(request.thread)
     library_loads.steps(thread)
+    (inlined_way.leave if request.leaves and not request.level else inlined_way.forget)()
     return tuple(handlers.arm(thread, request.level, leaves=request.leaves))
 
 
@@ -241,9 +242,10 @@ def _where(request: mi.Where) -> mi.Location:
     if stop and stop.native:
         note = f"{stop.notes[0]}, called from {stop.file}:{stop.line}" if stop.file else stop.notes[0]
         return mi.Location(stop.native.name, None, None, None, user=True, note=note)
-    inlined = file is not None and is_within_own(frame)
+    is_left = inlined_way.is_left()
+    inlined = file is not None and is_within_own(frame) and is_left
     note = _changed_at(frame.pc()) if file else ""
-    own = is_user_source(file) and not glue_family(name, file)
+    own = is_user_source(file) and not glue_family(name, file) and is_left
     shown = _in_kernel(file, line)
     name, fx = (shown.function, shown.fx) if shown else (name, None)
     hint = kernel_build.hint_at(frame) if shown else ""
