@@ -10,13 +10,13 @@ import os
 import sys
 from contextlib import suppress
 from dataclasses import replace
-from pathlib import Path
 from typing import TYPE_CHECKING
 
 from pyharness.aftermath import gathering, job, writing
 from pyharness.aftermath.observers import have_observer_leave
 from pyharness.aftermath.output import captured
 from pyharness.debugger.gdb_reading import Fault
+from pyharness.host.descriptors import taken_from
 from pyharness.host.process_state import has_own_proc
 from pyharness.model.codec import decode
 from pyharness.model.errors import HarnessError
@@ -59,7 +59,7 @@ def main() -> int:
 def _tell_on(process: int, descriptor: int) -> None:
     """Have what is said go where the program's standard error was before it captured that."""
     with suppress(OSError):  # it has closed it
-        sys.stderr = Path(f"/proc/{process}/fd/{descriptor}").open("w", encoding="utf-8")  # noqa: SIM115  (to the end)
+        sys.stderr = os.fdopen(taken_from(process, descriptor), "w", encoding="utf-8")  # as far as it is written, too
 
 
 def _goes_with_its_tests(wanted: Reported) -> bool:

@@ -6,7 +6,6 @@ cannot read where it lives, it is sent.
 
 from __future__ import annotations
 
-import ctypes
 import json
 import os
 import socket
@@ -18,7 +17,7 @@ from pyharness.debugger.gdb_reading import ask_gdb
 from pyharness.debugger.starting import brought_along, injected_code
 from pyharness.debugger.starting.attached import Way
 from pyharness.debugger.starting.launch import PACKAGE, packages
-from pyharness.host.descriptors import above_streams
+from pyharness.host.descriptors import taken_from
 from pyharness.host.process_state import open_file_limit
 from pyharness.model.codec import encode
 from pyharness.model.errors import HarnessError
@@ -28,7 +27,6 @@ if TYPE_CHECKING:
     from pyharness.host.surroundings import Surroundings
 
 T = TypeVar("T")
-_PIDFD_GETFD = 438
 _ROOM = "Give the container a folder that can be written, 15 MB, as by `docker run --tmpfs /tmp:exec`."
 _BEFORE = "mount them there, or start it by `pyharness debug`, which loads all before it changes that."
 _APART = PACKAGE / "debuggee" / "apart.py"
@@ -62,22 +60,16 @@ def hand_over(where: Surroundings, seconds: float) -> Way:
 
 
 def _taken(pid: int, descriptors: list[int]) -> list[socket.socket]:
-    """The program's own descriptors, as ours: who may trace it may have them."""
-    libc = ctypes.CDLL(None, use_errno=True)
-    process = os.pidfd_open(pid)
-    taken = []
+    """The program's own descriptors, as ours."""
+    taken: list[socket.socket] = []
     try:
-        for each in descriptors:
-            descriptor = libc.syscall(_PIDFD_GETFD, process, each, 0)
-            if descriptor < 0:
-                _refuse(pid, ctypes.get_errno())
-            taken.append(socket.socket(fileno=above_streams(descriptor)))
-    except BaseException:
+        taken.extend(socket.socket(fileno=taken_from(pid, each)) for each in descriptors)
+    except BaseException as error:
         for connection in taken:
             connection.close()
+        if isinstance(error, OSError):
+            _refuse(pid, error.errno or 0)
         raise
-    finally:
-        os.close(process)
     return taken
 
 
