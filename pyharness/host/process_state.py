@@ -45,6 +45,23 @@ def lives_on(pid: int | None) -> int | None:
     return next((lwp for lwp in tasks(pid) if _state(f"{pid}/task/{lwp}") not in _ENDED), None)
 
 
+def rested(pid: int) -> float:
+    """Seconds since a process's main thread last ran; 0 where it runs, or the kernel does not tell.
+
+    By the clock of the scheduler, which is only to be compared with itself.
+    """
+    try:
+        return max(0.0, _last_ran("self") - _last_ran(str(pid))) / 1000
+    except (OSError, ValueError, IndexError):
+        return 0.0
+
+
+def _last_ran(process: str) -> float:
+    """When its main thread was last given a processor, in ms."""
+    found = Path(f"/proc/{process}/sched").read_text(encoding="utf-8", errors="replace")
+    return float(found.partition("se.exec_start")[2].partition(":")[2].split()[0])
+
+
 def has_own_proc() -> bool:
     """Whether ``/proc`` is that of this process's PID namespace: else the numbers in it are of other processes."""
     try:

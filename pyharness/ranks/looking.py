@@ -61,16 +61,19 @@ class _Motion:
     """Processor time of each thread."""
     calls: int | None
     """How many collectives it has called; ``None`` where that is not known."""
+    rested: float
+    """Seconds since its main thread last ran."""
 
 
 def _motion(pid: int) -> _Motion:
-    return _Motion(process_state.processor_times(pid), recorded(pid))
+    rested = process_state.rested(pid)  # before anything of ours has it run
+    return _Motion(process_state.processor_times(pid), recorded(pid), rested)
 
 
 def _with_motion(seconds: float, rank: Rank, before: _Motion, after: _Motion) -> Rank:
     busy = busy_threads(before.seconds, after.seconds, seconds)
     moved = before.calls is not None and after.calls is not None and before.calls != after.calls
-    return replace(rank, busy=busy, moved=moved)
+    return replace(rank, busy=busy, moved=moved, rested=round(before.rested, 1))
 
 
 def busy_threads(before: Mapping[int, float], after: Mapping[int, float], seconds: float) -> Busy:

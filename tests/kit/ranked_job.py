@@ -50,14 +50,14 @@ class RankedJob:
             os.killpg(process.pid, signal.SIGKILL)
             process.communicate()
 
-    def judged(self, wanted: Callable[[Verdict], bool]) -> tuple[Job, Verdict]:
-        """The job and its verdict, as soon as that is ``wanted``, or the last one."""
+    def judged(self, wanted: Callable[[Verdict], bool], every: float = 0.5) -> tuple[Job, Verdict]:
+        """The job and its verdict, as soon as that is ``wanted``, or the last one; a look ``every`` so many seconds."""
         end = time.monotonic() + _SECONDS
         while True:
             job, verdict = see(find(str(self.ranks[0].pid)))
             if wanted(verdict) or time.monotonic() > end:
                 return job, verdict
-            time.sleep(0.5)
+            time.sleep(every)
 
 
 def free_port() -> int:

@@ -94,6 +94,25 @@ def test_ranks_that_wait_for_each_other(verdict, fault, first, second):
     assert f"rank 1 in {second} for rank 0, in " in said.sentence
 
 
+@pytest.mark.rotated(turns=2)
+@pytest.mark.parametrize(
+    ("fault", "call"), [("recv_of_one_that_sleeps", "recv"), ("monitored_barrier", "monitored_barrier")]
+)
+def test_calls_that_no_record_has_are_known_by_their_stacks(fault, call):
+    """How long a rank has waited, the kernel's scheduler tells: since the last look at most, in which it ran."""
+    with RankedJob(SCRIPT, fault) as job:
+        said = job.judged(lambda verdict: verdict.is_fault, every=4)[1]
+    assert (said.kind, said.culprits, said.waiting) == ("absent", (1,), (0, 2))
+    assert said.sentence.startswith(f"Rank 1 never came to {call}. It sleeps in {fault} (")
+
+
+def test_a_message_that_was_asked_for_before_is_not_called_no_wait():
+    with RankedJob(SCRIPT, "message_apart") as job:
+        said = job.judged(lambda verdict: len(verdict.waiting) == 2)[1]
+    assert (said.kind, said.culprits, said.waiting) == ("alone", (), (0, 2))
+    assert said.sentence.startswith("Ranks 0,2 wait in a call of torch.distributed, for whom cannot be told")
+
+
 def test_ranks_that_keep_no_record():
     """Their stacks are compared, at two looks."""
     with RankedJob(SCRIPT, "sleeps", env={"TORCH_FR_BUFFER_SIZE": "0"}) as job:

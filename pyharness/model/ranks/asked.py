@@ -14,6 +14,8 @@ class Asked:
     """``src``; ``None`` where the function has none, or any will do."""
     target: int | None = None
     """``dst``."""
+    of_all: bool = False
+    """Whether it is a call of the group of all ranks."""
 
     @property
     def text(self) -> str:

@@ -43,6 +43,8 @@ class Rank:
     """Whether it called a collective during the look."""
     torch: str = ""
     """The version of its torch; empty where it has none."""
+    rested: float = 0.0
+    """Seconds since its main thread last ran; 0 where that is not known."""
     raised: str = ""
     """The exception that nobody has caught, as ``ValueError('no')``; empty for none."""
     started: float = 0.0

@@ -153,8 +153,14 @@ def _behind(roots: list[int], wait: Wait, doing: dict[int, tuple[Activity, str]]
     usual = f"; the longest gap before was {wait.longest:.1f} s" if wait.longest else ""
     return (
         f"{_capital(named(roots))} {_has(roots)} not come to {wait.what} yet. {_what_they_do(doing)}"
-        f" The others have waited for {wait.seconds:.1f} s{usual}: that may be no hang. Look again."
+        f" {_waited(wait)}{usual}: that may be no hang. Look again."
     )
+
+
+def _waited(wait: Wait) -> str:
+    if not wait.seconds:
+        return "How long the others have waited is not known"
+    return f"The others have waited for {wait.seconds:.1f} s"
 
 
 def _nobody_missing(job: Job, known: dict[int, Rank], waits: list[Wait]) -> Verdict:
@@ -178,10 +184,16 @@ def _nobody_missing(job: Job, known: dict[int, Rank], waits: list[Wait]) -> Verd
 def _nobody_waits(job: Job) -> Verdict:
     if failed := [rank for rank in job.ranks if of_rank(rank).kind in AT_AN_END]:
         return _failed(failed)
-    if any(rank.busy for rank in job.ranks):
-        return Verdict("moves", "No rank waits for another one: they compute.")
     if not job.ranks:
         return Verdict("unknown", "There is no rank to look at.")
+    computes = any(rank.busy for rank in job.ranks)
+    if inside := [rank.number for rank in job.ranks if rank.number is not None and of_rank(rank).kind == "collective"]:
+        whom = "for whom cannot be told: it may be a message, or a call that torch does not record"
+        others = "Others compute" if computes else "None computes"
+        text = f"{_capital(named(inside))} {_wait(inside)} in a call of torch.distributed, {whom}. {others}."
+        return Verdict("moves" if computes else "alone", text, (), tuple(inside))
+    if computes:
+        return Verdict("moves", "No rank waits for another one: they compute.")
     return Verdict("alone", "No rank waits for another one as far as can be told, and none computes.")
 
 

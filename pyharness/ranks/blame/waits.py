@@ -18,6 +18,8 @@ if TYPE_CHECKING:
     from pyharness.model.ranks.rank import Rank
 
 WORLD = "default_pg"
+_UNRECORDED = "monitored_barrier"
+"""A collective of Gloo's that the recorder does not note."""
 _STARTS = 5.0
 """Seconds that a rank may need until it comes to the store: it imports torch first."""
 
@@ -82,7 +84,10 @@ def _of_rank(rank: Rank, number: int, come: _Come, job: Job) -> Iterator[Wait]:
     if found:
         return
     if rank.asked and rank.asked.source is not None and "recv" in rank.asked.function:
-        yield Wait(number, "recv", _not_sending(known, rank.asked.source, number), 0.0)
+        yield Wait(number, "recv", _not_sending(known, rank.asked.source, number), rank.rested)
+    elif rank.asked and rank.asked.of_all and rank.asked.function == _UNRECORDED:
+        absent = [other for other in range(job.world) if not _is_asking(known.get(other), _UNRECORDED)]
+        yield Wait(number, _UNRECORDED, tuple(absent), rank.rested)
     elif of_rank(rank).kind == "store":
         yield _at_the_store(rank, number, known, job)
 
@@ -100,6 +105,10 @@ def _not_sending(known: dict[int, Rank], source: int, target: int) -> tuple[int,
     """The source, unless it is in a call that sends."""
     asked = known[source].asked if source in known else None
     return () if asked and "send" in asked.function and asked.target in {None, target} else (source,)
+
+
+def _is_asking(rank: Rank | None, function: str) -> bool:
+    return bool(rank and rank.asked and rank.asked.function == function)
 
 
 def _has_begun(rank: Rank) -> bool:

@@ -28,12 +28,15 @@ def asked(python: Python, frames: Iterable[PythonFrame]) -> Asked | None:
     found = [frame for frame in frames if (frame.file or "").endswith(_FILE) and not frame.function.startswith("_")]
     if not found:
         return None
+    of_all = False
     try:
         given = dict(python.local_addresses(found[-1]))
         peers = {name: number for name in _PEERS if (number := _number(python, given.get(name, 0))) is not None}
+        of_all = "group" in given and python.values.type_of(given["group"])[1][0] == "NoneType"
     except UnreadableError:
         peers = {}
-    return Asked(found[-1].function, peers.get("src", peers.get("group_src")), peers.get("dst", peers.get("group_dst")))
+    source, target = (peers.get(name, peers.get(f"group_{name}")) for name in ("src", "dst"))
+    return Asked(found[-1].function, source, target, of_all)
 
 
 def _number(python: Python, address: int) -> int | None:

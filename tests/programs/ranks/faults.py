@@ -121,6 +121,27 @@ def recv_without_send(rank):
         dist.recv(torch.ones(2), 1)  # @recv_without_send
 
 
+def recv_of_one_that_sleeps(rank):
+    if rank == 1:
+        time.sleep(LONG)
+    else:
+        dist.recv(torch.ones(2), 1)  # @recv_of_one_that_sleeps
+
+
+def monitored_barrier(rank):
+    if rank == 1:
+        time.sleep(LONG)
+    else:
+        dist.monitored_barrier(timeout=timedelta(hours=1))  # @monitored_barrier
+
+
+def message_apart(rank):
+    if rank == 1:
+        time.sleep(LONG)
+    else:
+        dist.irecv(torch.ones(2), 1).wait()  # @message_apart
+
+
 def loader_worker(rank):
     for _ in DataLoader(Slow(rank), num_workers=1):  # @loader_worker
         pass
@@ -180,7 +201,7 @@ FAULTS = {
     for fault in (
         sleeps, computes, native_lock, gil_kept, python_lock, asks, stopped, raises, swapped,
         other_shape, other_root, barrier_of_one, subgroup, crossed, recv_without_send, loader_worker, uneven_batches,
-        unused_parameter, compiles, children,
+        unused_parameter, compiles, children, recv_of_one_that_sleeps, monitored_barrier, message_apart,
     )
 }  # fmt: skip
 
