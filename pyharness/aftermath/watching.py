@@ -10,10 +10,12 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import select
 import sys
 import time
 from contextlib import suppress
+from itertools import takewhile
 from typing import TYPE_CHECKING
 
 from pyharness.aftermath import gathering, job, writing
@@ -23,12 +25,13 @@ from pyharness.model.codec import decode
 from pyharness.model.errors import HarnessError
 from pyharness.model.text.visible import say
 from pyharness.protocol.aftermath import Reported
+from pyharness.ranks.blame.rules import RULES
 from pyharness.ranks.looking import busy_threads
 from pyharness.reading.live.process import LiveProcess
 from pyharness.reading.process.memory import UnreadableError
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Iterable, Sequence
 
     from pyharness.ranks.looking import Busy
     from pyharness.reading.python.frames import PythonFrame
@@ -40,6 +43,8 @@ _LOOKS = 10
 """In the time after which it hangs."""
 _SHORTEST, _LONGEST = 0.1, 5.0
 """Seconds from one look to the next."""
+_WAITS = re.compile("|".join(rule.python for rule in RULES if rule.kind in {"loader", "queue", "event", "join"}))
+_OF_A_LIBRARY = re.compile(r"/python3\.\d+/")
 _INNERMOST = 60
 """Frames that are compared: of a deep recursion the others stand, too, while these do."""
 
@@ -97,8 +102,18 @@ def _main_thread(python: Python, pid: int) -> PythonThread | None:
 
 
 def _place(python: Python, thread: PythonThread) -> Standing:
-    frames = [frame for loop in thread.loops for frame in loop.frames][:_INNERMOST]
-    return tuple((frame.code, frame.line, tuple(_variables(python, frame))) for frame in frames)
+    frames = [frame for loop in thread.loops for frame in loop.frames]
+    waits = _outermost_wait(frames)
+    compared = frames[waits + 1 :][:_INNERMOST]
+    within = [(frame.code, None, ()) for frame in frames[waits : waits + 1] if waits >= 0]
+    return (*within, *((frame.code, frame.line, tuple(_variables(python, frame))) for frame in compared))
+
+
+def _outermost_wait(frames: Sequence[PythonFrame]) -> int:
+    """The place of the function of a library that waits, -1 for none: it may ask anew every few seconds."""
+    libraries = takewhile(lambda each: _OF_A_LIBRARY.search(each[1].file or ""), enumerate(frames))
+    waits = [at for at, frame in libraries if _WAITS.search(f"{frame.file}:{frame.function}")]
+    return max(waits, default=-1)
 
 
 def _variables(python: Python, frame: PythonFrame) -> Iterable[int]:

@@ -172,6 +172,13 @@ def test_a_program_that_stands_is_a_hang_and_runs_on(run, reports):
     assert users_frame(report)["line"] == line_of("waits", SCRIPT)
 
 
+def test_a_library_that_waits_by_asking_again_and_again_stands(run, reports):
+    ended = run("waits_for_its_loader", "4", options=["--hang", "1.5"])
+    assert (ended.returncode, ended.stdout, ended.stderr.count(" hangs\n")) == (0, "the end\n", 1), ended.stderr
+    (report,) = reports("hang")
+    assert "it waits for its data loader in waits_for_its_loader (" in report["what"]
+
+
 @pytest.mark.parametrize("way", ["works", "module"])
 def test_one_that_goes_on_is_none_and_leaves_no_folder(run, tmp_path, way):
     ended = run(way, options=["--hang", "1"])

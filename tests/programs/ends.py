@@ -117,6 +117,23 @@ def waits():
     threading.Event().wait(deadline - time.monotonic())  # @waits
 
 
+class Slow(torch.utils.data.Dataset):
+    """An item that a worker takes long to read."""
+
+    def __len__(self):
+        return 1
+
+    def __getitem__(self, index):
+        time.sleep(float(sys.argv[2]))
+        return index
+
+
+def waits_for_its_loader():
+    torch.utils.data._utils.MP_STATUS_CHECK_INTERVAL = 0.2  # after which it asks anew: 5 s
+    for _ in torch.utils.data.DataLoader(Slow(), num_workers=1):  # @waits_for_its_loader
+        pass
+
+
 def works():
     for _turn in range(30):
         time.sleep(0.1)
