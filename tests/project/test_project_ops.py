@@ -39,6 +39,8 @@ KERNEL = "namespace k { at::Tensor f(const at::Tensor& x, int64_t n = 3) {\n  re
         ('TORCH_LIBRARY_FRAGMENT(n, m) { m.def("f", k::f); }', "n::f"),
         ('TORCH_LIBRARY_IMPL(n, CPU, m) { m.impl("f", TORCH_FN(k::f)); }', "n::f"),
         ('TORCH_LIBRARY_IMPL(n, CPU, m) { m.impl("f", torch::dispatch(c10::kCPU, TORCH_FN(k::f))); }', "n::f"),
+        (f'{SCHEMA} TORCH_LIBRARY(n, m) {{ m.impl("f", c10::kCPU, k::f); }}', "n::f"),
+        (f'{SCHEMA} TORCH_LIBRARY(n, m) {{ m.impl("f", c10::DispatchKey::CPU, &k::f); }}', "n::f"),
         ('TORCH_LIBRARY(n, m) { m.def("g() -> int", g).def("f", &k::f); }', "n::f"),
         ('static auto r = torch::RegisterOperators().op("n::g", &g).op("n::f", &k::f);', "n::f"),
         ('static auto r = torch::RegisterOperators("n::f(Tensor x, int n) -> Tensor", &k::f);', "n::f"),

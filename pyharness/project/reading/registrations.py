@@ -137,6 +137,8 @@ def _registration(tokens: Tokens, bracket: int, via: Via, namespace: str, key: s
     before, _, name = full.strip().rpartition("::")
     if not re.fullmatch(r"\w+(\.\w+)?", name):
         return
+    if tokens.items[bracket - 1].text == "impl" and len(arguments) > 2:  # m.impl("f", c10::kCPU, f)
+        key = tokens.texts(*arguments.pop(1))[-1].removeprefix("k")
     target = arguments[1] if len(arguments) > 1 else (0, 0)
     body, taken = _lambda(tokens, *target)
     functions = () if body else tuple(_functions(tokens, *target))
