@@ -50,7 +50,8 @@ def stop_at(where: str, function: Callable[[], Any], then: Sequence[str] = ()) -
 
     """
     try:
-        if not isinstance(where, str) or not callable(function) or not isinstance(then, (list, tuple)):
+        are_steps = isinstance(then, (list, tuple)) and all(isinstance(each, str) for each in then)
+        if not isinstance(where, str) or not callable(function) or not are_steps:
             raise UsageError(
                 f"ph_step takes a place, a function and a list of steps, not {where!r}, {function!r} and {then!r}.",
                 'For example: ph_step("native:f", lambda: g(x), ["over"])',
