@@ -38,6 +38,15 @@ def failed():
         pyharness.post_mortem()
 
 
+def failed_before():
+    kept = []
+    try:
+        divided(4)
+    except ZeroDivisionError as error:
+        kept.append(error)
+    pyharness.post_mortem(kept[0].__traceback__)  # as pytest has that of a fixture
+
+
 def divided(value):
     nothing = value - value
     return value / nothing  # @fails

@@ -119,6 +119,13 @@ def test_ctrl_c_is_the_programs_while_it_runs_and_the_prompts_while_it_stands(in
     assert at.ends() == 0
 
 
+def test_a_post_mortem_of_a_traceback_has_its_exception(in_place):
+    at = in_place("failed_before")
+    assert "ZeroDivisionError: division by zero" in at.text
+    at.says("c", "the end")
+    assert at.ends() == 0
+
+
 def test_a_post_mortem_shows_the_frames_as_they_were_left(in_place):
     at = in_place("failed")
     assert "exception · python · divided · " in at.text

@@ -5,6 +5,7 @@ A debugger that is here already, as under ``pyharness debug`` or in an IDE, stop
 
 from __future__ import annotations
 
+import gc
 import sys
 from types import TracebackType
 from typing import TYPE_CHECKING
@@ -19,6 +20,7 @@ from pyharness.model.errors import UsageError
 from pyharness.model.text.visible import say
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
     from types import FrameType
 
 
@@ -132,4 +134,11 @@ def _is_debugged() -> bool:
 def _of_traceback(trace: TracebackType) -> BaseException:
     """The exception that a traceback is of, as far as Python still has it."""
     known = (sys.exc_info()[1], getattr(sys, "last_value", None))
-    return next((each for each in known if each is not None and each.__traceback__ is trace), Exception("post mortem"))
+    found = next((each for each in known if each is not None and each.__traceback__ is trace), None)
+    return found or next(_that_hold(trace), Exception("post mortem"))
+
+
+def _that_hold(trace: TracebackType) -> Iterator[BaseException]:
+    """Exceptions that the program keeps somewhere, as pytest keeps that of a fixture."""
+    holders = (each for each in gc.get_referrers(trace) if isinstance(each, BaseException))
+    return (each for each in holders if each.__traceback__ is trace)
