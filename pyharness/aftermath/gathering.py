@@ -55,7 +55,7 @@ def of_crash(wanted: Reported, process: int, fault: Fault) -> Aftermath:
 
 
 def unread(wanted: Reported, process: int, fault: Fault) -> Aftermath:
-    """A process that cannot be read, nor its reader read anything of it: what the kernel said of the signal is all."""
+    """The report of a process of which nothing can be read: it has what the kernel said of the signal."""
     name = signal_name(fault.number) if fault.number else "an error that a sanitizer has found"
     what = f"{name} at {fault.value:#x}" if fault.number in _WITH_ADDRESS and fault.code > 0 else name
     return Aftermath(

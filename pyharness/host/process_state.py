@@ -1,4 +1,4 @@
-"""Whether a process has ended or is stopped by a signal, and how to have it go on."""
+"""What the kernel says of a process: whether it has ended, is stopped, or rests; and how to have it go on."""
 
 from __future__ import annotations
 

@@ -20,7 +20,6 @@ from pyharness.debuggee.entries.reported import Reporter
 from pyharness.host.process_state import has_ended
 from pyharness.model.errors import HarnessError
 from pyharness.protocol.aftermath import Reported, read_now
-from pyharness.pytest_plugin import openblas
 from pyharness.pytest_plugin.files import MAIN, Journal, NowFile
 from pyharness.pytest_plugin.lives import Lives
 from pyharness.pytest_plugin.reports import Reports
@@ -167,11 +166,17 @@ def _seconds(told: float | str) -> float:
 def _why_alone() -> str:
     """Why this process cannot be forked; empty where it can."""
     threads = len(os.listdir("/proc/self/task")) - 1  # noqa: PTH208  (names, not paths)
-    if threads and not (threading.active_count() == 1 and threads <= openblas.threads()):
+    if threads and not _are_of_openblas(threads):
         return "this process had threads before pytest began, of the program or of a plugin"
     if threading.current_thread() is not threading.main_thread():
         return "pytest was started beside the main thread"
     return ""
+
+
+def _are_of_openblas(count: int) -> bool:
+    from pyharness.pytest_plugin import openblas  # most processes have one thread
+
+    return threading.active_count() == 1 and count <= openblas.threads()
 
 
 def _clear(folder: str) -> None:

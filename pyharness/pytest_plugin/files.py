@@ -93,15 +93,18 @@ class Journal:
 
     def begin(self) -> None:
         """Make room for the first: later a test may have put something else in the place of the file system."""
-        self._file, self._end, self._room = SharedFile(self._path(len(self._paths())), _PAGE), 0, _PAGE
+        self._begin_file(_PAGE)
+
+    def _begin_file(self, room: int) -> None:
+        self._file = SharedFile(self._path(len(self._paths())), room)
+        self._end, self._room = 0, room
 
     def _append(self, text: str) -> None:
         self._unwritten += f"{text}\n".encode("utf-8", "backslashreplace")
         lines = self._unwritten
         if self._file is None or len(lines) > self._room:
-            room = max(_PAGE, len(lines))
-            self._file = SharedFile(self._path(len(self._paths())), room)
-            self._end, self._room = 0, room
+            self._begin_file(max(_PAGE, len(lines)))
+        assert self._file is not None  # noqa: S101  (or that has raised)
         self._file.put(self._end, lines)
         self._end += len(lines)
         self._room -= len(lines)

@@ -8,6 +8,8 @@ import re
 from contextlib import suppress
 from pathlib import Path
 
+from pyharness.reading.process.memory_map import from_proc
+
 _LIBRARY = re.compile(r"/[^/\n]*openblas[^/\n]*\.so[.\d]*$")
 _COUNTS = tuple(f"{prefix}openblas_get_num_threads{suffix}" for prefix in ("scipy_", "") for suffix in ("64_", ""))
 """The function that tells how many threads compute, the caller's among them; numpy's and scipy's wheels rename it."""
@@ -20,10 +22,10 @@ def threads() -> int:
 
 def _loaded() -> set[str]:
     try:
-        lines = Path("/proc/self/maps").read_text(encoding="utf-8", errors="replace").splitlines()
+        maps = Path("/proc/self/maps").read_text(encoding="utf-8", errors="replace")
     except OSError:
         return set()
-    return {line[line.index("/") :] for line in lines if "/" in line and _LIBRARY.search(line)}
+    return {each.path for each in from_proc(maps) if _LIBRARY.search(each.path)}
 
 
 def _threads_of(path: str) -> int:

@@ -122,8 +122,9 @@ print(signal.sigwait({signal.SIGTERM}).name)
 
 def test_a_module_with_options_of_its_own(run, tmp_path):
     (tmp_path / "somewhere.py").write_text("import sys\nprint(__name__, sys.argv[1:])\n")
-    process = run("-m", "somewhere", "--json", "-x", cwd=tmp_path)
-    assert process.communicate(timeout=PATIENCE)[0] == "__main__ ['--json', '-x']\n"
+    for module in (("-m", "somewhere"), ("-msomewhere",)):
+        process = run(*module, "--json", "-x", cwd=tmp_path)
+        assert process.communicate(timeout=PATIENCE)[0] == "__main__ ['--json', '-x']\n"
 
 
 def test_handles_are_listed_while_their_programs_live(run, script):

@@ -78,3 +78,11 @@ def test_nobody_else_writes_to_a_terminal(path):
     name = str(path.relative_to(PACKAGE))
     if name not in DOORS | set(NOT_TERMINALS) and "folder" not in path.parts:
         assert not list(prints(ast.parse(path.read_text()))), "write by cli/kit/output.py, say() or ingdb/terminal.py"
+
+
+@pytest.mark.parametrize("colour", [False, True])
+def test_a_line_of_ours_is_one_line_whatever_a_name_has_in_it(colour):
+    for line in (Line('Thread 7 "a\nFAKE"', "heading"), in_parts(("a\nFAKE", "heading"), ("b", ""))):
+        shown = painted(line, colour=colour)
+        assert "\n" not in shown
+        assert r"a\nFAKE" in shown

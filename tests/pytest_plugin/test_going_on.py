@@ -180,7 +180,7 @@ def test_a_program_with_threads_is_not_forked(suite, tmp_path):
 
 
 def test_numpys_threads_are_no_hindrance(suite, tmp_path, monkeypatch):
-    """It has some of OpenBLAS as soon as a plugin imports it; they end before a fork, and come again."""
+    """OpenBLAS starts threads as soon as a plugin imports numpy, ends them before a fork, and starts others."""
     (tmp_path / "imports_numpy.py").write_text("import numpy\n")
     monkeypatch.setenv("PYTHONPATH", str(tmp_path), prepend=os.pathsep)
     monkeypatch.setenv("OPENBLAS_NUM_THREADS", "3")

@@ -131,7 +131,7 @@ def test_crash(): ctypes.string_at(0)
 
 
 def test_what_the_first_test_takes_away_costs_no_result(suite):
-    """As a fake file system does, which is there from a test's fixtures on to its teardown."""
+    """A fake file system is there from a test's fixtures on to its teardown: reports have their file before."""
     ran = suite(FIRST)
     assert ran.outcomes == {"test_first": "failed", "test_crash": "failed"}, ran.output
     assert "the first" in ran.case("test_first")[0]

@@ -330,6 +330,15 @@ def test_what_cannot_be(tmp_path, words, message):
     assert "Traceback" not in done.stderr
 
 
+def test_a_runtime_that_does_not_begin_names_the_users_own_options(tmp_path):
+    (tmp_path / "a.py").write_text("print('ran')\n")
+    (tmp_path / "native.so").write_bytes(built("tsan").read_bytes())
+    environment = {**environment_of(tmp_path / "state"), "TSAN_OPTIONS": "suppressions=/nonexistent"}
+    done = Command(environment, tmp_path)("run", "--tsan", "a.py")
+    assert (done.returncode, done.stdout) == (2, "")
+    assert "Is it for your own TSAN_OPTIONS=suppressions=/nonexistent? Unset it." in done.stderr
+
+
 @pytest.mark.rotated_tests(turns=6, number=3)
 def test_a_library_that_is_linked_for_a_sanitizer_and_not_compiled_for_it(tmp_path):
     (tmp_path / "native.c").write_text("int f(int a) { return a + 1; }\n")
