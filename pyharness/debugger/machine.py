@@ -242,7 +242,6 @@ class Machine:
         if kind == "continue":
             return [*self._forget_python_step(thread), Native(thread, "continue")]
         if kind == "out":
-            self._agent_armed.discard(thread)
             self._pending_python.add(thread)
             self._outlived.discard(thread)
             return [Leave(thread)]
@@ -250,14 +249,28 @@ class Machine:
             return [Native(thread, _INSTRUCTIONS[kind])]
         # gdb's step may fall off the end of the user's code, or run a Python callback that never comes back to it.
         step = Native(thread, "next")
-        agent: list[Action] = [] if thread in self._agent_armed else [AgentArm(thread)]  # a call on the thread: slow
-        self._agent_armed.add(thread)
+        agent = self._arm_once(thread)
         self._pending_python.add(thread)
         self._outlived.discard(thread)
         if kind == "over":
             return [*agent, step]
         self._armed = True
         return [*agent, Arm(thread), step]  # a trap may hold a thread whose GIL the agent needs
+
+    def _arm_once(self, thread: int) -> list[Action]:
+        """Arm it where no earlier step has: a call on the thread is slow."""
+        if thread in self._agent_armed:
+            return []
+        self._agent_armed.add(thread)
+        return [AgentArm(thread)]
+
+    def leaves_for_native(self, thread: int) -> list[Action]:
+        """``Leave`` has found a native caller: an exception may yet take the thread past it, into Python."""
+        return self._arm_once(thread)
+
+    def leaves_for_python(self, thread: int) -> None:
+        """``Leave`` has found a caller in Python, and arms debugpy for it in its own way."""
+        self._agent_armed.discard(thread)
 
     def _forget_python_step(self, thread: int) -> list[Action]:
         self._agent_armed.discard(thread)

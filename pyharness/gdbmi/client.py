@@ -169,16 +169,26 @@ class GdbClient:
         ``GdbBusyError`` when it does not answer in time, or not even an earlier command, ``GdbLostError`` when gdb is
         gone.
         """
+        self._must_be_free()
+        with waits or contextlib.nullcontext():
+            return self._answer_to(self._send(text, on_answer), timeout)
+
+    def begin(self, text: str) -> Callable[[], dict[str, Value]]:
+        """Send one MI command, and wait for its answer only where that is called for: else as ``command``."""
+        self._must_be_free()
+        pending = self._send(text)
+        return lambda: self._answer_to(pending, timeout=60.0)
+
+    def _must_be_free(self) -> None:
         if self._unanswered is not None and not self._unanswered.answered.is_set():
             raise GdbBusyError(self._unanswered.text)
-        with waits or contextlib.nullcontext():
-            pending = self._send(text, on_answer)
-            answered = self._is_answered(pending, timeout)
-        if not answered:
+
+    def _answer_to(self, pending: _Pending, timeout: float | None) -> dict[str, Value]:
+        if not self._is_answered(pending, timeout):
             if self._deaf:
-                raise GdbError(f"gdb did not answer {_name_of(text)} after the program's end.")
+                raise GdbError(f"gdb did not answer {_name_of(pending.text)} after the program's end.")
             self._unanswered = pending
-            raise GdbBusyError(text)
+            raise GdbBusyError(pending.text)
         result = pending.result
         if result is None:
             raise GdbLostError("gdb")

@@ -16,12 +16,13 @@ from typing import TYPE_CHECKING, Any, Literal, TypeVar, Union, cast, get_args, 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    Decoder = Callable[[Any, str], Any]
+    Decoder = Callable[[Any], Any]
 
 T = TypeVar("T")
 _NONE = type(None)
 _UNIONS = {Union, getattr(types, "UnionType", Union)}
 """What a union is made of: CPython 3.9 has no ``X | Y``."""
+_AS_IS = {_NONE, bool, int, float, str}
 _SHOWN = 60
 """Characters of a wrong value that an error quotes."""
 
@@ -32,8 +33,11 @@ class MalformedError(ValueError):
 
 def encode(value: Any) -> Any:
     """A value as JSON has it; a dataclass is an object with all its fields."""
+    kind = type(value)
+    if kind in _AS_IS:
+        return value
     if is_dataclass(value):
-        return {field.name: encode(getattr(value, field.name)) for field in fields(value)}
+        return {name: encode(getattr(value, name)) for name in _names(kind)}
     if isinstance(value, (tuple, list)):
         return [encode(each) for each in value]
     if isinstance(value, dict):
@@ -41,17 +45,38 @@ def encode(value: Any) -> Any:
     return base64.b64encode(value).decode("ascii") if isinstance(value, bytes) else value
 
 
+class _WrongError(Exception):
+    """A value that cannot be read; which one is known where it was found, and told on the way out of there.
+
+    A path that was written for each value that can be read would take longer than reading it.
+    """
+
+    def __init__(self, before: str, after: str) -> None:
+        self.before, self.path, self.after = before, "", after
+
+
 def decode(kind: type[T], data: Any, where: str) -> T:
     """The value of type ``kind`` that ``data`` says; ``where`` names it in a ``MalformedError``."""
     read: Decoder = _decoder(cast("Any", kind))
-    found: T = read(data, where)
+    try:
+        found: T = read(data)
+    except _WrongError as error:
+        raise MalformedError(f"{error.before}{where}{error.path}{error.after}") from None
     return found
 
 
 def wrong(where: str, wanted: str, data: Any) -> MalformedError:
     """The error that ``where`` has another value than the ``wanted`` one."""
+    return MalformedError(f"{where}{_not(wanted, data)}")
+
+
+def _not(wanted: str, data: Any) -> str:
     text = repr(data)
-    return MalformedError(f"{where} is not {wanted}: {text if len(text) <= _SHOWN else f'{text[:_SHOWN]}...'}")
+    return f" is not {wanted}: {text if len(text) <= _SHOWN else f'{text[:_SHOWN]}...'}"
+
+
+def _wrong(wanted: str, data: Any) -> _WrongError:
+    return _WrongError("", _not(wanted, data))
 
 
 @cache
@@ -74,29 +99,29 @@ def _decoder(kind: Any) -> Decoder:
 
 
 def _scalar(kind: type, wanted: str) -> Decoder:
-    def read(data: Any, where: str) -> Any:
+    def read(data: Any) -> Any:
         if type(data) is not kind:  # True is no number
-            raise wrong(where, wanted, data)
+            raise _wrong(wanted, data)
         return data
 
     return read
 
 
-def _float(data: Any, where: str) -> float:
+def _float(data: Any) -> float:
     if type(data) not in {int, float}:
-        raise wrong(where, "a number", data)
+        raise _wrong("a number", data)
     return float(data)
 
 
-def _bytes(data: Any, where: str) -> bytes:
+def _bytes(data: Any) -> bytes:
     try:
         return base64.b64decode(data, validate=True)
     except (TypeError, ValueError, binascii.Error) as error:
-        raise wrong(where, "base64", data) from error
+        raise _wrong("base64", data) from error
 
 
 _SCALARS: dict[Any, Decoder] = {
-    Any: lambda data, _where: data,
+    Any: lambda data: data,
     bool: _scalar(bool, "true or false"),
     int: _scalar(int, "a whole number"),
     float: _float,
@@ -107,9 +132,13 @@ _SCALARS: dict[Any, Decoder] = {
 
 
 def _literal(choices: tuple[Any, ...]) -> Decoder:
-    def read(data: Any, where: str) -> Any:
-        if not any(data == choice and type(data) is type(choice) for choice in choices):
-            raise wrong(where, f"one of {', '.join(map(str, choices))}", data)
+    known = {(type(choice), choice) for choice in choices}
+    kinds = {type(choice) for choice in choices}
+
+    def read(data: Any) -> Any:
+        kind = type(data)
+        if kind not in kinds or (kind, data) not in known:
+            raise _wrong(f"one of {', '.join(map(str, choices))}", data)
         return data
 
     return read
@@ -119,16 +148,23 @@ def _optional(kinds: tuple[Any, ...]) -> Decoder:
     """One type or ``None``: with more of them a reader would have to guess."""
     (kind,) = (each for each in kinds if each is not _NONE)
     read = _decoder(kind)
-    return lambda data, where: None if data is None else read(data, where)
+    return lambda data: None if data is None else read(data)
 
 
 def _sequence(kind: Any) -> Decoder:
     read_item = _decoder(kind)
 
-    def read(data: Any, where: str) -> tuple[Any, ...]:
+    def read(data: Any) -> tuple[Any, ...]:
         if not isinstance(data, list):
-            raise wrong(where, "a list", data)
-        return tuple(read_item(item, f"{where}[{index}]") for index, item in enumerate(data))
+            raise _wrong("a list", data)
+        found: list[Any] = []
+        try:
+            for item in data:
+                found.append(read_item(item))  # noqa: PERF401  (how many were read is where the error is)
+        except _WrongError as error:
+            error.path = f"[{len(found)}]{error.path}"
+            raise
+        return tuple(found)
 
     return read
 
@@ -136,48 +172,68 @@ def _sequence(kind: Any) -> Decoder:
 def _tuple(kinds: tuple[Any, ...]) -> Decoder:
     readers = [_decoder(kind) for kind in kinds]
 
-    def read(data: Any, where: str) -> tuple[Any, ...]:
+    def read(data: Any) -> tuple[Any, ...]:
         if not isinstance(data, list) or len(data) != len(readers):
-            raise wrong(where, f"a list of {len(readers)}", data)
-        return tuple(reader(item, f"{where}[{index}]") for index, (reader, item) in enumerate(zip(readers, data)))  # noqa: B905
+            raise _wrong(f"a list of {len(readers)}", data)
+        return tuple(_within(f"[{index}]", *both) for index, both in enumerate(zip(readers, data)))  # noqa: B905
 
     return read
+
+
+def _within(place: str, read: Decoder, data: Any) -> Any:
+    try:
+        return read(data)
+    except _WrongError as error:
+        error.path = f"{place}{error.path}"
+        raise
 
 
 def _mapping(key_kind: Any, kind: Any) -> Decoder:
     read_item = _decoder(kind)
 
-    def read(data: Any, where: str) -> dict[Any, Any]:
+    def read(data: Any) -> dict[Any, Any]:
         if not isinstance(data, dict):
-            raise wrong(where, "an object", data)
-        return {_key(key_kind, key, where): read_item(item, f"{where}[{key!r}]") for key, item in data.items()}
+            raise _wrong("an object", data)
+        return {_key(key_kind, key): _within(f"[{key!r}]", read_item, item) for key, item in data.items()}
 
     return read
 
 
-def _key(kind: Any, key: str, where: str) -> Any:
+def _key(kind: Any, key: str) -> Any:
     """A key of an object: JSON has texts only."""
     if kind is not int:
         return key
     if not key.removeprefix("-").isdecimal():
-        raise wrong(f"a key of {where}", "a whole number", key)
+        raise _WrongError("a key of ", _not("a whole number", key))
     return int(key)
 
 
 def _dataclass(kind: Any) -> Decoder:
     needed = {field.name for field in fields(kind) if field.default is MISSING and field.default_factory is MISSING}
 
-    def read(data: Any, where: str) -> Any:
+    def read(data: Any) -> Any:
         if not isinstance(data, dict):
-            raise wrong(where, "an object", data)
+            raise _wrong("an object", data)
         known = _fields(kind)
-        if lacking := needed - data.keys():
-            raise MalformedError(f"{where} lacks {', '.join(sorted(lacking))}")
-        if unknown := data.keys() - known.keys():
-            raise MalformedError(f"{where} has no {', '.join(sorted(map(repr, unknown)))}")
-        return kind(**{name: known[name](value, f"{where}.{name}") for name, value in data.items()})
+        if not data.keys() >= needed:
+            raise _WrongError("", f" lacks {', '.join(sorted(needed - data.keys()))}")
+        if not data.keys() <= known.keys():
+            raise _WrongError("", f" has no {', '.join(sorted(map(repr, data.keys() - known.keys())))}")
+        values, name = {}, ""
+        try:
+            for name, value in data.items():
+                values[name] = known[name](value)
+        except _WrongError as error:
+            error.path = f".{name}{error.path}"
+            raise
+        return kind(**values)
 
     return read
+
+
+@cache
+def _names(kind: type) -> tuple[str, ...]:
+    return tuple(field.name for field in fields(kind))
 
 
 @cache

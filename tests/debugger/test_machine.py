@@ -143,8 +143,14 @@ def test_python_stays_armed_from_one_native_line_to_the_next(machine):
     machine.handle(m.NativeStopped(MAIN, "stepped"))
     assert machine.request("into") == [m.Arm(MAIN), m.Native(MAIN, "next")]
     machine.handle(m.NativeStopped(MAIN, "arrived"))
-    assert machine.request("out") == [m.Leave(MAIN)]  # which arms it in its own way
+    assert machine.request("out") == [m.Leave(MAIN)]
+    assert machine.leaves_for_native(MAIN) == []
     machine.handle(m.NativeStopped(MAIN, "stepped"))
+    assert machine.request("over") == [m.Native(MAIN, "next")]
+    machine.handle(m.NativeStopped(MAIN, "stepped"))
+    assert machine.request("out") == [m.Leave(MAIN)]
+    machine.leaves_for_python(MAIN)  # it arms it in its own way
+    machine.handle(m.NativeStopped(MAIN, "breakpoint"))
     assert machine.request("over") == [m.AgentArm(MAIN), m.Native(MAIN, "next")]
     machine.handle(m.NativeStopped(MAIN, "breakpoint"))
     assert machine.request("instruction") == [m.Native(MAIN, "nexti")]

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from contextlib import nullcontext, suppress
+from contextlib import suppress
 from typing import TYPE_CHECKING
 
 from pyharness.debugger import machine as m
@@ -109,11 +109,13 @@ class Actions:
     def _leave(self, native: NativeSide, thread: int, *, pending: bool) -> None:
         """Run on to the user's code that called: their native frame, or the next line of their Python."""
         caller = native.caller(thread)
-        if caller.language != "none" and not pending:  # an exception may pass a native caller by
-            self._depth.pop(thread, None)
-            with suppress(ElsewhereError) if caller.language == "native" else nullcontext():
-                self._armed_by(ArmNextLine(), thread)
         if caller.language == "native":
+            if not pending:
+                self.perform(self._shell.machine.leaves_for_native(thread), has_libraries=True)
             native.threads.finish(thread, caller.level)
-        else:
-            native.threads.step(thread, "continue")  # no handler out there is a part of this step
+            return
+        if caller.language == "python" and not pending:
+            self._depth.pop(thread, None)
+            self._shell.machine.leaves_for_python(thread)
+            self._armed_by(ArmNextLine(), thread)
+        native.threads.step(thread, "continue")  # no handler out there is a part of this step

@@ -98,6 +98,11 @@ class GdbLink(GdbClient):
         """The answer of one of our MI commands (``protocol.mi``) that runs nothing in the program."""
         return answer_of(command, self.command(line_of(command)))
 
+    def begin_asking(self, command: mi.Command[Answer]) -> Callable[[], Answer]:
+        """Ask as ``ask`` does, and wait for the answer only where that is called for: gdb has it in its order."""
+        said = self.begin(line_of(command))
+        return lambda: answer_of(command, said())
+
     def calling(
         self,
         thread: int,

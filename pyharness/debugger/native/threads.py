@@ -51,8 +51,15 @@ class NativeThreads:
         """Threads that stand because a SIGTRAP was sent to them, which they get when they go on."""
         self.given_traps: set[int] = set()
         """Threads that went on with one: gdb does not say why such a step ends."""
-        self.handlers: frozenset[int] = frozenset()
+        self._handlers: Callable[[], tuple[int, ...]] | None = None
+        """What gdb says to the latest ``ArmHandlers``; ``None`` where nothing is armed."""
+
+    @property
+    def handlers(self) -> tuple[int, ...]:
         """gdb's numbers of what stops a step where an exception is caught; empty where nothing is armed."""
+        with contextlib.suppress(HarnessError):  # nothing is lost but that
+            return self._handlers() if self._handlers else ()
+        return ()
 
     # --- on -----------------------------------------------------------------------------------------------------------
 
@@ -100,13 +107,12 @@ class NativeThreads:
 
     def _follow_exceptions(self, thread: int, level: int = 0, *, leaves: bool = False) -> None:
         """Have a step end where the user's code catches an exception that passes it by."""
-        with contextlib.suppress(GdbError):  # nothing is lost but that
-            numbers = self._asking.ask(mi.ArmHandlers(thread, level, leaves))
-            self.handlers = frozenset(numbers)
+        with contextlib.suppress(GdbError):
+            self._handlers = self._link.begin_asking(mi.ArmHandlers(thread, level, leaves))
 
     def _pass_exceptions(self) -> None:
-        if self.handlers:
-            self.handlers = frozenset()
+        if self._handlers:
+            self._handlers = None
             self._asking.ask(mi.DisarmHandlers())
 
     def _go_on(self, thread: int, command: _Command, level: int = 0, *, told: bool = False) -> None:

@@ -57,8 +57,11 @@ def arm(thread: gdb.InferiorThread, level: int, *, leaves: bool) -> list[int]:
         stop = _handlers.known.get(address)
         if stop is None or not stop.is_valid():
             stop = _handlers.known[address] = _Handler(address)
-        stop.thread, stop.outside_of = thread.global_num, _end_of(frame) + beyond
-        stop.enabled = True
+        stop.outside_of = _end_of(frame) + beyond
+        if stop.thread != thread.global_num:  # gdb looks at all of its breakpoints when one is changed
+            stop.thread = thread.global_num
+        if not stop.enabled:
+            stop.enabled = True
         armed.append(stop.number)
     return armed
 
