@@ -33,7 +33,7 @@ class MalformedError(ValueError):
 
 def encode(value: Any) -> Any:
     """A value as JSON has it; a dataclass is an object with all its fields."""
-    kind = type(value)
+    kind: Any = type(value)
     if kind in _AS_IS:
         return value
     if is_dataclass(value):
@@ -232,7 +232,7 @@ def _dataclass(kind: Any) -> Decoder:
 
 
 @cache
-def _names(kind: type) -> tuple[str, ...]:
+def _names(kind: Any) -> tuple[str, ...]:
     return tuple(field.name for field in fields(kind))
 
 

@@ -30,7 +30,13 @@ def frozen(cls: type[T]) -> type[T]:
     made = dataclasses.dataclass(init=False, repr=False, eq=False)(cls)
     fields = dataclasses.fields(made)  # type: ignore[arg-type]  # it is one now
     compared = [field.name for field in fields if field.compare]
-    methods = (_initializer(fields, getattr(cls, "__post_init__", None)), *_comparison(compared), _represent, _refuse_to_set, _refuse_to_delete)
+    methods = (
+        _initializer(fields, getattr(cls, "__post_init__", None)),
+        *_comparison(compared),
+        _represent,
+        _refuse_to_set,
+        _refuse_to_delete,
+    )
     for method in methods:
         if method.__name__ not in cls.__dict__:
             setattr(made, method.__name__, method)

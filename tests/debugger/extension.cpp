@@ -119,6 +119,12 @@ int call(const py::function& function, int value) {
   return back + 1; // @call_return
 }
 
+// Native code that calls native code that calls Python.
+int relay(const py::function& function, int value) {
+  int first = call(function, value); // @relay
+  return first + call(function, first); // @relay_return
+}
+
 } // namespace crossing
 #endif
 
@@ -137,6 +143,7 @@ int wait_holding(int descriptor);
 void tick_when_told(int descriptor, int n);
 void in_threads(int count);
 int call(const py::function& function, int value);
+int relay(const py::function& function, int value);
 
 } // namespace crossing
 
@@ -145,6 +152,7 @@ PYBIND11_MODULE(crossing, module) {
   module.def("released", &crossing::released);
   module.def("repeat", &crossing::repeat);
   module.def("call", &crossing::call);
+  module.def("relay", &crossing::relay);
   module.def("fail", &crossing::fail);
   module.def("attempt", &crossing::attempt);
   module.def("send", &crossing::send);

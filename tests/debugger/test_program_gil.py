@@ -102,6 +102,20 @@ def test_a_callback_runs_within_over(debugged):
         assert program.evaluate("back") == "5"
 
 
+def test_out_to_a_native_caller_runs_callbacks_and_not_past_an_exception(debugged):
+    relay = debugged("core_relay.py")
+    with relay.start() as program:
+        program.run_to("native:crossing::call")
+        assert at(program.out()) == ("native", "crossing::relay", source_line("relay"))
+        assert at(program.over()) == ("native", "crossing::relay", source_line("relay_return"))
+        assert at(program.into())[:2] == ("native", "crossing::call")
+        assert at(program.out()) == ("native", "crossing::relay", source_line("relay_return"))
+        assert at(program.out()) == ("python", "main", relay.line("refused"))
+        program.run_to("native:crossing::call")
+        assert at(program.out()) == ("python", "main", relay.line("handler"))
+        assert program.finish() == 0
+
+
 def test_a_cpp_exception_goes_on_to_its_python_handler(debugged):
     crossing = debugged("core_crossing.py")
     with crossing.start() as program:

@@ -6,6 +6,7 @@ import ast
 import json
 import os
 from contextlib import suppress
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from pyharness.debugger.python.asking import Asking, with_prints
@@ -26,6 +27,7 @@ if TYPE_CHECKING:
     from pyharness.dapwire.message import Message
     from pyharness.debugger.breakpoint import Breakpoint
 
+_OURS = str(Path(__file__).parents[2])
 _OWN = ("debuggee", "engine", "fx", "host", "inspect", "model", "native", "protocol", "reading", "report")
 """The parts of this package that run in programs."""
 _LIBRARIES = ("torch", "functorch", "torchgen", "debugpy", "_distutils_hack", "cffi")
@@ -230,7 +232,8 @@ class PythonSide:
 def stepping_rules(package: str, included: Sequence[str], stdlib: str) -> list[dict[str, Any]]:
     """debugpy's rules for what a step may stop in; the first that matches a file decides."""
     rules: list[dict[str, Any]] = [{"path": path, "include": True} for each in included for path in _globs(each)]
-    rules += [{"path": f"{package}/{part}/**", "include": False} for part in _OWN]
+    own = dict.fromkeys((package, _OURS))  # in a container a module of ours has the name that it has here
+    rules += [{"path": f"{folder}/{part}/**", "include": False} for folder in own for part in _OWN]
     for folder in ("site-packages", "dist-packages"):
         rules += [{"path": f"**/{folder}/{name}/**", "include": False} for name in _LIBRARIES]
         rules.append({"path": f"**/{folder}/{_FINDERS}", "include": False})

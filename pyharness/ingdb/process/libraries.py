@@ -186,6 +186,13 @@ def libraries() -> list[Library]:
     return [library for image in mapped.images if (library := mapped.open(image))]
 
 
+def mapping() -> object:
+    """Another object whenever the process has mapped other files."""
+    mapped = _current()
+    mapped.refresh()
+    return mapped.images
+
+
 def find_library(part: str) -> Library | None:
     """The first mapped library whose file name contains ``part``."""
     mapped = _current()

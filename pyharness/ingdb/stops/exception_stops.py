@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import fnmatch
 from functools import lru_cache
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING, ClassVar, Literal
 
 import gdb
 
@@ -89,12 +89,22 @@ def set_stops(wanted: dict[Kind, Filter]) -> list[int]:
     return [stop.number for stop in stops]
 
 
-def addresses_of(kind: Kind) -> Iterator[int]:
+class _Known:
+    """What the files that are mapped now have, by kind; each native step asks for it."""
+
+    mapping: ClassVar[object] = None
+    addresses: ClassVar[dict[Kind, tuple[int, ...]]] = {}
+
+
+def addresses_of(kind: Kind) -> tuple[int, ...]:
     """Where the C++ runtime begins with that, in each copy of it that is loaded."""
-    for library in libraries.libraries():
-        own = _defined(library.elf, FUNCTIONS[kind])
-        if own is not None:
-            yield own + library.bias
+    if _Known.mapping is not (mapping := libraries.mapping()):
+        _Known.mapping = mapping
+        _Known.addresses.clear()
+    if kind not in _Known.addresses:
+        own = ((library, _defined(library.elf, FUNCTIONS[kind])) for library in libraries.libraries())
+        _Known.addresses[kind] = tuple(address + library.bias for library, address in own if address is not None)
+    return _Known.addresses[kind]
 
 
 @lru_cache(maxsize=1024)
