@@ -18,7 +18,8 @@ from pyharness.model.ranks.rank import Rank
 from pyharness.model.results.aftermath import Aftermath
 from pyharness.model.threads import ThreadStack
 from pyharness.model.transcript import signal_name
-from pyharness.ranks.blame.activity import of_rank
+from pyharness.ranks.blame.activity import of_rank, of_workers
+from pyharness.ranks.looking import workers_below
 from pyharness.reading.live.stacks import MAX_FRAMES, read_stacks
 from pyharness.reading.process import fault_address
 from pyharness.reading.python.frames import PythonFrame
@@ -34,6 +35,8 @@ if TYPE_CHECKING:
     from pyharness.ranks.looking import Busy
 
 _WITH_ADDRESS = {signal.SIGSEGV, signal.SIGBUS}
+_MOST_WORKERS = 16
+"""Child processes of one that hangs that a report has."""
 _PROC = (
     "without stacks: /proc there is not that of the program's PID namespace."
     " Mount it anew in that: mount -t proc proc /proc"
@@ -109,8 +112,10 @@ def of_hang(wanted: Reported, process: int, what: str, busy: Busy) -> Aftermath:
     """A process that does not go on; it runs on afterwards. ``busy``: its threads that compute."""
     threads, note = _with_variables(process)
     circumstances = _circumstances(process)
-    doing = of_rank(Rank(None, circumstances[1], process, 0, wanted.name, threads=threads, busy=busy)).sentence
-    return Aftermath("hang", wanted.name, wanted.command, *circumstances, f"{what}: it {doing}", threads, note=note)
+    workers = workers_below(process, _MOST_WORKERS)
+    doing = of_rank(Rank(None, circumstances[1], process, 0, wanted.name, threads=threads, busy=busy))
+    what = f"{what}: it {doing.sentence}{of_workers(workers, doing)}"
+    return Aftermath("hang", wanted.name, wanted.command, *circumstances, what, threads, note=note, workers=workers)
 
 
 def _with_variables(process: int) -> tuple[tuple[ThreadStack, ...], str]:

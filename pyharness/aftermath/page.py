@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from pyharness.host.regular_file import read_text
-from pyharness.model.results.aftermath_text import title
+from pyharness.model.results.aftermath_text import title, worker_title
 from pyharness.model.text.source_line import lines_of
 from pyharness.model.text.stack_format import function_text, notes_of, place_text, thread_title
 from pyharness.report.single_page import single_page
@@ -42,6 +42,7 @@ def page(found: Aftermath) -> str:
 
 def _data(found: Aftermath) -> dict[str, Any]:
     about, others = found.threads[:1], found.threads[1:]
+    workers = [_thread(thread, worker_title(worker)) for worker in found.workers for thread in worker.threads[:1]]
     facts = (f"at {found.time} on {found.host}", f"as: {' '.join(found.command)}", found.note)
     return {
         "program": found.name,
@@ -49,13 +50,13 @@ def _data(found: Aftermath) -> dict[str, Any]:
         "what": found.what,
         "traceback": "" if found.kind == "sanitizer" else found.traceback,  # a page of addresses: it is in the text
         "facts": [fact for fact in facts if fact],
-        "threads": [*map(_thread, about), *map(_history, found.histories), *map(_thread, others)],
+        "threads": [*map(_thread, about), *map(_history, found.histories), *map(_thread, others), *workers],
     }
 
 
-def _thread(thread: ThreadStack) -> dict[str, Any]:
+def _thread(thread: ThreadStack, title: str = "") -> dict[str, Any]:
     return {
-        "title": thread_title(thread),
+        "title": title or thread_title(thread),
         "note": thread.note,
         "frames": [_frame(frame) for frame in thread.frames],
     }

@@ -216,6 +216,11 @@ class Shell(ABC):
     def tasks(self) -> dict[int, str]:
         """The threads of the program: LWP → the kernel's name."""
 
+    @property
+    def thread_names(self) -> dict[int, str]:
+        """What Python calls the program's threads, by LWP; those of debuggers are empty."""
+        return self.python.names
+
     @abstractmethod
     def pause(self, thread: int) -> None:
         """Stop the program wherever it is; ``thread`` where Python code does not come to a line."""

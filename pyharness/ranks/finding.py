@@ -163,8 +163,7 @@ def _spawned(table: Table, taken: set[int]) -> Iterable[list[Member]]:
 
 def _job(table: Table, members: list[Member]) -> FoundJob:
     whole = tuple(
-        Member(one.process, one.given, tuple(below for below in table.descendants(one.process.pid) if _works(below)))
-        for one in sorted(members, key=_order)
+        Member(one.process, one.given, tuple(workers_of(one.process.pid, table))) for one in sorted(members, key=_order)
     )
     parent = members[0].process.parent
     launcher = table.processes.get(parent) if parent != _FIRST else None
@@ -172,8 +171,9 @@ def _job(table: Table, members: list[Member]) -> FoundJob:
     return FoundJob(whole, launcher, frozenset(pids | ({launcher.pid} if launcher else set())))
 
 
-def _works(process: Process) -> bool:
-    return not process.is_over and not process.is_helper and process.runs_python
+def workers_of(pid: int, table: Table) -> list[Process]:
+    """The processes that run Python, of those that a process and its children have started."""
+    return [one for one in table.descendants(pid) if not one.is_over and not one.is_helper and one.runs_python]
 
 
 def _order(member: Member) -> tuple[int, int]:

@@ -19,6 +19,8 @@ from pyharness.model.errors import HarnessError
 from pyharness.model.frozen import frozen
 from pyharness.model.ranks.job import Job
 from pyharness.model.ranks.rank import Rank
+from pyharness.ranks.finding import workers_of
+from pyharness.ranks.processes import Table
 from pyharness.reading.live.rank import read_rank, recorded
 
 if TYPE_CHECKING:
@@ -88,17 +90,24 @@ def _order(rank: Rank) -> tuple[bool, int, int]:
 
 def _look(member: Member) -> Rank:
     given = member.given
-    rank = _process(member.process)
+    rank = look_at(member.process)
     return replace(
         rank,
         number=rank.number if given is None else given.rank,
         world=rank.world if given is None or given.world is None else given.world,
         local=given.local if given else None,
-        workers=tuple(_process(worker) for worker in member.workers),
+        workers=tuple(look_at(worker) for worker in member.workers),
     )
 
 
-def _process(process: Process) -> Rank:
+def workers_below(pid: int, most: int) -> tuple[Rank, ...]:
+    """What a process has started that runs Python, as it stands; none of who looks."""
+    table = Table()
+    own = {os.getpid(), *(one.pid for one in table.ancestors(os.getpid()))}
+    return tuple(map(look_at, [one for one in workers_of(pid, table) if one.pid not in own][:most]))
+
+
+def look_at(process: Process) -> Rank:
     """A process with all that can be read of it; what cannot is said."""
     base = Rank(
         None,

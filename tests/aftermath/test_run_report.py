@@ -15,6 +15,8 @@ from kit.command import PYHARNESS
 from kit.marks import line_of
 from kit.paths import PROGRAMS
 from kit.rotation import always
+from pyharness.model.results.aftermath import aftermath_from_json
+from pyharness.model.results.aftermath_text import report_lines
 
 pytestmark = pytest.mark.rotated_tests(turns=4)
 
@@ -177,6 +179,11 @@ def test_a_library_that_waits_by_asking_again_and_again_stands(run, reports):
     assert (ended.returncode, ended.stdout, ended.stderr.count(" hangs\n")) == (0, "the end\n", 1), ended.stderr
     (report,) = reports("hang")
     assert "it waits for its data loader in waits_for_its_loader (" in report["what"]
+    (worker,) = report["workers"]
+    assert f"; process {worker['pid']} sleeps in Slow.__getitem__ (" in report["what"]
+    assert f"Child process {worker['pid']} (ends.py)" in [
+        line.text for line in report_lines(aftermath_from_json(report))
+    ]
 
 
 @pytest.mark.parametrize("way", ["works", "module"])

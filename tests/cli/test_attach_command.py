@@ -44,6 +44,22 @@ def test_the_python_is_meant_rather_than_what_started_it(waiting):
     assert processes._executable(found).startswith("python")
 
 
+def test_the_program_is_meant_rather_than_its_workers():
+    forks = "import os, sys; os.fork(), os.fork(); print(flush=True); sys.stdin.readline()"
+    with subprocess.Popen([sys.executable, "-c", forks, "mark-workers"], stdin=-1, stdout=-1, text=True) as program:
+        for _ in range(4):
+            program.stdout.readline()
+        assert processes.find("mark-workers") == program.pid
+        with subprocess.Popen(
+            [sys.executable, "-c", forks, "mark-workers", "2"], stdin=-1, stdout=-1, text=True
+        ) as two:
+            with pytest.raises(UsageError, match="2 processes") as error:
+                processes.find("mark-workers")
+            assert [line.split()[0] for line in error.value.message.splitlines()[1:]] == sorted(
+                map(str, (program.pid, two.pid)), key=int
+            )
+
+
 def test_candidates_are_listed(waiting):
     first, second = waiting("mark-twice"), waiting("mark-twice")
     with pytest.raises(UsageError, match="2 processes") as error:

@@ -125,6 +125,8 @@ def test_threads_that_look_the_same_are_told_once():
     lines = list(format_threads([ThreadStack(1, "main", (DISPATCH,), holds_gil=True), *idle]))
     assert lines[0] == 'Thread 1 "main"  holds the GIL'
     assert '7 threads with the same stack "worker": 2, 3, 4, 5, …' in lines
+    named = [ThreadStack(number, name, (EVAL,)) for number, name in enumerate(("a", "b", "a"))]
+    assert next(iter(format_threads(named))) == '3 threads with the same stack "a", "b": 0, 1, 2'
 
 
 def test_a_note_says_what_is_missing():

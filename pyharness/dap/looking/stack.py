@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 def threads(session: Session, _arguments: Arguments) -> Message:
     """Every thread of the program's but those of the debuggers."""
     shell = session.require_program()
-    names = {**dict.fromkeys(session.debuggee.own_threads if session.debuggee else (), ""), **shell.python.names}
+    names = {**dict.fromkeys(session.debuggee.own_threads if session.debuggee else (), ""), **shell.thread_names}
     listed = []
     for lwp, command in sorted(shell.tasks.items()):
         name = "MainThread" if lwp == shell.process.pid else names.get(lwp, command or "thread")

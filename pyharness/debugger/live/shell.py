@@ -18,6 +18,7 @@ from pyharness.debugger.live.lifetime import Lifetime
 from pyharness.debugger.live.op_stops import OpStops
 from pyharness.debugger.live.pausing import Pausing
 from pyharness.debugger.live.program_messages import ProgramMessages
+from pyharness.debugger.live.thread_names import ThreadNames
 from pyharness.debugger.native.in_program.ending import EndedError, crash_of
 from pyharness.debugger.native.prepared_gdb import PreparedGdb
 from pyharness.debugger.python.asking import CrashedError, StuckError
@@ -82,6 +83,7 @@ class LiveShell(Shell):
         self._lifetime = lifetime = Lifetime()
         self._actions = Actions(self)
         self._pausing = Pausing(self, heard)
+        self._thread_names = ThreadNames(self)
         python.deliver = self._deliver
         python.asking.seconds = eval_timeout
         self._engine = engine = EngineFirst(progress, lambda text: self._listener.output(f"{text}\n", "important"))
@@ -309,6 +311,11 @@ class LiveShell(Shell):
     def tasks(self) -> dict[int, str]:
         """The threads of the program: LWP → the kernel's name."""
         return processes.tasks(self.process.pid)
+
+    @property
+    def thread_names(self) -> dict[int, str]:
+        """What Python calls the program's threads, by LWP; those of debuggers are empty."""
+        return self._thread_names.known()
 
     # --- the end ------------------------------------------------------------------------------------------------------
 

@@ -25,7 +25,8 @@ _HOW_TO_NAME = "Name it by its PID, or by its handle: `pyharness run --list` sho
 def find(wanted: str) -> int:
     """The process that ``wanted`` is the id or the handle of, or the one with it in its command line.
 
-    Where several have it, the one that runs Python is meant rather than the shell or the editor around it.
+    Where several have it, the one that runs Python is meant rather than the shell or the editor around it, and rather
+    than the workers that it forked.
     """
     wanted, given = wanted.strip(), wanted
     if wanted.isascii() and wanted.isdecimal():
@@ -40,15 +41,20 @@ def find(wanted: str) -> int:
         raise UsageError(f"{given!r} names no process.", _HOW_TO_NAME)
     running = _command_lines()
     found = {pid: line for pid, line in running.items() if wanted in line}
-    for candidates in (list(found), [pid for pid in found if _runs_python(pid)]):
+    parents = {pid: process_state.parent_of(pid) for pid in found}
+    pythons = [pid for pid in found if _runs_python(pid)]
+    programs = [pid for pid in pythons if found.get(parents[pid]) != found[pid]]
+    for candidates in (list(found), pythons, programs):
         if len(candidates) == 1:
             return candidates[0]
     if not found:
         words = {name for line in running.values() for word in line.split()[:4] if _is_name(name := Path(word).name)}
         near = nearest(wanted, [*(handle.name for handle in live), *sorted(words)], alike=_ALIKE)
         raise UsageError(f"No process of yours has {wanted!r} in its command line.", near or _HOW_TO_NAME)
-    listed = "\n".join(f"  {pid:>7}  {line[:_LONGEST]}" for pid, line in sorted(found.items()))
-    raise UsageError(f"{len(found)} processes have {wanted!r} in their command line:\n{listed}", "Name one by its PID.")
+    shown = sorted(programs or found)
+    notes = {pid: f"  (a child of {parents[pid]})" for pid in shown if parents[pid] in shown}
+    listed = "\n".join(f"  {pid:>7}  {found[pid][:_LONGEST]}{notes.get(pid, '')}" for pid in shown)
+    raise UsageError(f"{len(shown)} processes have {wanted!r} in their command line:\n{listed}", "Name one by its PID.")
 
 
 def running_python() -> dict[int, str]:

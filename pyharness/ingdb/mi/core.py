@@ -1,4 +1,4 @@
-"""MI command that opens a core file: its threads, and what it was made for."""
+"""MI commands that open a core file, and tell the names of threads, its own and a live program's."""
 
 from __future__ import annotations
 
@@ -18,13 +18,14 @@ from pyharness.reading.python.thread_names import thread_names
 def _open_core(request: mi.OpenCore) -> mi.CoreContents:
     core_file.open_core(request.path, request.program)
     inferior = gdb.selected_inferior()
-    names = _names()
+    names = _names(mi.ThreadNames())
     threads = {lwp: names.get(lwp, "") for _, lwp, _ in (thread.ptid for thread in inferior.threads())}
     return mi.CoreContents(inferior.pid, threads, gdb.selected_thread().ptid[1], tuple(core_file.lacks()))
 
 
-def _names() -> dict[int, str]:
-    """A core has no names of threads but Python's own."""
+@handles(mi.ThreadNames)
+def _names(_request: mi.ThreadNames) -> dict[int, str]:
+    """A core has no names of threads but these."""
     with suppress(HarnessError):  # another Python than we know: its threads go without names
         python = backtrace.current_python()
         return thread_names(python) if python else {}

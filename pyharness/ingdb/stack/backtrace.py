@@ -26,6 +26,7 @@ from pyharness.reading.process.memory import Memory, UnreadableError
 from pyharness.reading.python.kernel_thread import KernelThread
 from pyharness.reading.python.layout import UnknownPythonError
 from pyharness.reading.python.runtime import find_python
+from pyharness.reading.python.thread_names import name_of as pythons_name_of
 from pyharness.reading.python.threads import Python
 from pyharness.reading.stack.merge import NativeFrame, in_order, merge, not_read
 
@@ -151,11 +152,12 @@ def _stack(
     thread.switch()
     native = list(_native_frames(limit)) if variables else _unwound(thread, limit)
     known = _python_threads(python, thread)
+    pythons_name = pythons_name_of(python, known) if python else ""
     loops = [loop for one in known for loop in one.loops]
     describe = Variables(python).of if variables else None
     return ThreadStack(
         thread.ptid[1],
-        name_of(thread),
+        pythons_name or name_of(thread),
         tuple(_op_named(merge(native, loops, _node_of, describe))),
         holds_gil=any(one.holds_gil for one in known),
         signal=_fatal_signal(),

@@ -6,11 +6,13 @@ from typing import TYPE_CHECKING, Any, Literal
 
 from pyharness.model.frames import from_json
 from pyharness.model.frozen import frozen
+from pyharness.model.ranks.rank import rank_from_json
 from pyharness.model.threads import thread_from_json
 from pyharness.model.user_code import is_users_frame
 
 if TYPE_CHECKING:
     from pyharness.model.frames import Frame
+    from pyharness.model.ranks.rank import Rank
     from pyharness.model.threads import ThreadStack
 
 Kind = Literal["crash", "exception", "hang", "sanitizer"]
@@ -59,6 +61,8 @@ class Aftermath:
 
     histories: tuple[History, ...] = ()
     """Stacks of before, where a sanitizer knows them."""
+    workers: tuple[Rank, ...] = ()
+    """The child processes that run Python, of one that hangs."""
 
     @property
     def frame(self) -> Frame | None:
@@ -87,6 +91,7 @@ class Aftermath:
             "note": self.note,
             "histories": [history.to_json() for history in self.histories],
             "threads": [thread.to_json() for thread in self.threads],
+            "workers": [worker.to_json() for worker in self.workers],
         }
 
 
@@ -108,4 +113,5 @@ def aftermath_from_json(data: dict[str, Any]) -> Aftermath:
         histories=tuple(
             History(one["title"], tuple(map(from_json, one["stack"]))) for one in data.get("histories", ())
         ),
+        workers=tuple(map(rank_from_json, data.get("workers", ()))),
     )

@@ -11,6 +11,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from pyharness.model.frames import Frame
+    from pyharness.model.ranks.rank import Rank
     from pyharness.model.results.aftermath import Aftermath
     from pyharness.model.threads import ThreadStack
 
@@ -71,6 +72,16 @@ def report_lines(found: Aftermath) -> Iterator[Line]:
         yield Line("The other threads", "heading")
         yield Line("")
         yield from format_threads(others, PLAIN)
+    for worker in found.workers:
+        yield Line("")
+        yield Line(worker_title(worker), "heading")
+        yield Line("")
+        yield from format_threads(worker.threads, PLAIN)
+
+
+def worker_title(worker: Rank) -> str:
+    """Which child process it is, and why nothing of it is known."""
+    return f"Child process {worker.pid} ({worker.command}){f': {worker.note}' if worker.note else ''}"
 
 
 def history_lines(found: Aftermath, style: Style = PLAIN) -> Iterator[Line]:

@@ -25,6 +25,8 @@ _BELOW = " " * 10
 """What begins a line that belongs to the frame above it."""
 _HEAD, _TAIL = 150, 50
 _TWICE = 2
+_MOST_ALIKE = 4
+"""Names and numbers that are written of threads whose stacks look the same."""
 
 
 @frozen
@@ -124,8 +126,13 @@ def _width(texts: Iterable[str], limit: int) -> int:
 def _title(alike: Sequence[ThreadStack]) -> str:
     if len(alike) == 1:
         return thread_title(alike[0])
-    numbers = ", ".join(str(thread.lwp) for thread in alike[:4]) + (", …" if len(alike) > 4 else "")
-    return f"{len(alike)} threads with the same stack{_name(alike[0])}: {numbers}"
+    names = _first(list(dict.fromkeys(f'"{thread.name}"' for thread in alike if thread.name)))
+    numbers = _first([str(thread.lwp) for thread in alike])
+    return f"{len(alike)} threads with the same stack{' ' if names else ''}{names}: {numbers}"
+
+
+def _first(words: list[str]) -> str:
+    return ", ".join(words[:_MOST_ALIKE]) + (", …" if len(words) > _MOST_ALIKE else "")
 
 
 def thread_title(thread: ThreadStack) -> str:

@@ -106,7 +106,7 @@ def _lines(session: Session, line: int, rest: str) -> tuple[int, int]:
 def threads(session: Session, _rest: str) -> None:
     """List the threads of the program; → marks the one that is looked at."""
     shell, stop = session.shell, session.where.stop
-    names = shell.python.names
+    names = shell.thread_names
     for lwp, kernels in sorted(shell.tasks.items()):
         name = "MainThread" if lwp == shell.process.pid else names.get(lwp, kernels)
         if not name or name.startswith(("pydevd", "pyharness")):

@@ -61,6 +61,7 @@ from pyharness.protocol.mi.process import (
     SignalInfo,
     Signals,
     SignalStop,
+    ThreadNames,
     Threads,
     WatchLoads,
 )
@@ -146,6 +147,7 @@ __all__ = [
     "SignalStop",
     "Signals",
     "Stack",
+    "ThreadNames",
     "Threads",
     "Trap",
     "TrapHit",

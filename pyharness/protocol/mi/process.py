@@ -32,6 +32,11 @@ class Threads(Command[dict[str, int]], name="ph-threads"):
 
 
 @frozen
+class ThreadNames(Command[dict[int, str]], name="ph-thread-names"):
+    """The names that Python has for threads, by the kernel's ids as the program sees them."""
+
+
+@frozen
 class CoreContents:
     """What is in a core file."""
 

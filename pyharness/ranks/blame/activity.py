@@ -13,6 +13,8 @@ from pyharness.model.user_code import is_users_frame
 from pyharness.ranks.blame.rules import COLLECTIVE_FILE, COMPILES, RULES
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from pyharness.model.frames import Frame
     from pyharness.model.ranks.rank import Rank
     from pyharness.model.threads import ThreadStack
@@ -52,6 +54,8 @@ _STATES = {
 
 _MOST = 2
 """Other threads that are told of."""
+_FOR_WORKERS = {"loader", "child", "queue"}
+_MOST_WORKERS = 3
 _ENDING = {"ends", "prints an exception"}
 
 
@@ -68,6 +72,17 @@ def of_rank(rank: Rank) -> Activity:
     if rank.raised and seen.kind in _ENDING:
         return Activity(seen.kind, f"has raised {rank.raised}, and {seen.text}", seen.place)
     return seen
+
+
+def of_workers(workers: Sequence[Rank], waits: Activity) -> str:
+    """What child processes do, behind what the process does that waits for them; empty where it waits for none."""
+    if waits.kind not in _FOR_WORKERS:
+        return ""
+    return "".join(f"{', ' if one else '; '}{text}" for one, text in enumerate(map(_worker, workers[:_MOST_WORKERS])))
+
+
+def _worker(worker: Rank) -> str:
+    return f"process {worker.pid} {of_rank(worker).sentence}"
 
 
 def of_thread(rank: Rank, thread: ThreadStack) -> Activity:

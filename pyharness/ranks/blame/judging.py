@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from pyharness.model.ranks.numbers import named
 from pyharness.model.ranks.verdict import Verdict
-from pyharness.ranks.blame.activity import AT_AN_END, Activity, called, of_rank
+from pyharness.ranks.blame.activity import AT_AN_END, Activity, called, of_rank, of_workers
 from pyharness.ranks.blame.circles import circle
 from pyharness.ranks.blame.mismatch import mismatches
 from pyharness.ranks.blame.waits import waits_of
@@ -125,10 +125,7 @@ def _doing(number: int, known: dict[int, Rank]) -> tuple[Activity, str]:
         return Activity("gone", "was not found: it has ended, or runs on another host"), ""
     rank = known[number]
     seen = of_rank(rank)
-    if seen.kind not in {"loader", "child", "queue"}:
-        return seen, ""
-    workers = [f"process {worker.pid} {of_rank(worker).sentence}" for worker in rank.workers[:_AT_MOST]]
-    return seen, f"; {', '.join(workers)}" if workers else ""
+    return seen, of_workers(rank.workers, seen)
 
 
 def _what_they_do(doing: dict[int, tuple[Activity, str]]) -> str:

@@ -15,6 +15,7 @@ from pyharness.model.frozen import frozen
 from pyharness.reading.autograd.current import RunningNode, running_node
 from pyharness.reading.live.refusal import TracedError, check
 from pyharness.reading.live.tracing import Registers, Tracer, named_as_reader
+from pyharness.reading.python.thread_names import name_of
 from pyharness.reading.stack.unwinding import NativeCall, unwind
 
 if TYPE_CHECKING:
@@ -49,6 +50,8 @@ class Snapshot:
     known: tuple[int, ...]
     """The kernel's ids of all its threads."""
     python: tuple[PythonThread, ...]
+    names: dict[int, str]
+    """Addresses of Python's threads → the names that a person gave them."""
     note: str
     """Why there is no Python half; empty where there is one."""
     seconds: float
@@ -92,11 +95,12 @@ def _held(process: LiveProcess, only: int | None, limit: int, meanwhile: Callabl
         process.look()
         python, note = process.python()
         found = tuple(python.threads()) if python else ()
+        names = {one.address: name for one in found if python and (name := name_of(python, [one]))}
         reading = _Threads(process, tracer, limit)
         known = tuple(sorted({*tracer.standing, *tracer.running}))
         taken = [reading.taken(lwp) for lwp in known if only in {None, lwp}]
         meanwhile()
-    return Snapshot(tuple(one() for one in taken), known, found, note, tracer.seconds)
+    return Snapshot(tuple(one() for one in taken), known, found, names, note, tracer.seconds)
 
 
 class _Threads:

@@ -93,11 +93,11 @@ class _Shown:
         if thread.registers is None:
             return ThreadStack(thread.lwp, thread.name, (), note=_UNINTERRUPTIBLE)
         kernel = KernelThread(thread.lwp, thread.registers.fs_base, thread.registers.general[7])
-        known = kernel.among(self._snapshot.python)
+        known, names = kernel.among(self._snapshot.python), self._snapshot.names
         loops = [loop for one in known for loop in one.loops]
         return ThreadStack(
             thread.lwp,
-            thread.name,
+            next((names[one.address] for one in known if one.address in names), thread.name),
             tuple(merge(native, loops, _nodes(thread, native))),
             holds_gil=any(one.holds_gil for one in known),
             signal=thread.fault,

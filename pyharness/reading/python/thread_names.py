@@ -8,7 +8,7 @@ from pyharness.reading.process.memory import UnreadableError
 from pyharness.reading.python.attributes import attributes
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterable, Iterator
 
     from pyharness.reading.python.threads import Python, PythonThread
 
@@ -19,6 +19,11 @@ _MAX_NAME = 100
 def thread_names(python: Python) -> dict[int, str]:
     """Kernel id → name, of those that ``threading`` started and that can be read."""
     return dict(named for thread in python.threads() for named in _named(python, thread))
+
+
+def name_of(python: Python, threads: Iterable[PythonThread]) -> str:
+    """The name of one thread, as the interpreters know it that it runs; empty where ``threading`` did not start it."""
+    return next((name for thread in threads for _, name in _named(python, thread)), "")
 
 
 def _named(python: Python, thread: PythonThread) -> Iterator[tuple[int, str]]:
