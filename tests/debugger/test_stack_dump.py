@@ -80,6 +80,7 @@ def test_every_python_alive_and_dead(name, tmp_path):
     for main, other in (threads, dead):
         assert_is_merged(main)
         assert (main.note, other.note) == ("", "")
+        assert other.name.startswith("Thread-1")
         assert next(frame.function for frame in other.frames if frame.language == "python") == "wait_here"
     assert [frame.function for frame in threads[0].frames] == [frame.function for frame in dead[0].frames]
 

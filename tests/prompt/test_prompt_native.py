@@ -3,6 +3,7 @@
 import os
 import re
 import subprocess
+import textwrap
 import zipfile
 
 import pytest
@@ -137,6 +138,15 @@ def test_a_thread_whose_name_the_kernel_has_cut_in_the_middle_of_a_sign_has_a_st
     done = piped(["b native:kept", "c", "bt", "threads"], program=inlined)
     assert done.returncode == 0, done.stderr
     assert "native  kept" in blocks(done.stdout)["bt"]
+
+
+def test_a_thread_has_pythons_name_at_a_native_stop(piped, inlined):
+    called = textwrap.indent(inlined.read_text(), "    ")
+    inlined.write_text(
+        f"import threading\ndef load():\n{called}\nthreading.Thread(target=load, name='loader').start()\n"
+    )
+    done = piped(["b native:kept", "c", "threads"], program=inlined)
+    assert re.search(r"^→ \d+  loader  stands  \(breakpoint\)$", blocks(done.stdout)["threads"], re.MULTILINE)
 
 
 def test_a_cpp_exception_is_a_stop_where_that_is_wanted(crossing):
