@@ -19,6 +19,8 @@ def check_script(script: str, folder: Path | None = None, *, once: bool = False)
     As Python takes them, it may be a folder with a ``__main__.py``, or an archive of one. ``once``: only the program
     reads it, so that it may be a pipe too.
     """
+    if not script:
+        raise UsageError("The name of the script is empty.", "Name the script to run.")
     if script.startswith("-"):
         raise UsageError(
             f"Python takes {script!r} for an option, and runs no script of that name.", f"Write ./{script}"

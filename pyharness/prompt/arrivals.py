@@ -40,10 +40,13 @@ class Arrivals:
         """What the program stands at, where it is a place that was named."""
         self.changed: list[Named] = []
         """The variables that the last stop has shown."""
+        self._exceptions: set[str] = set()
+        """Languages in which an exception has stopped the program."""
 
     def begin(self) -> None:
         """Another program begins: nothing of it was seen yet."""
         self._changes = Changes()
+        self._exceptions.clear()
 
     def tell(self, stopped: Stopped | None, origin: Frame | None, request: Request | None = None) -> Stop | None:
         """Show where the program stands, after a step ``request`` from ``origin``; ``None`` where it has ended."""
@@ -61,6 +64,8 @@ class Arrivals:
         stop = explained(shell, stopped, bare, origin)
         if stopped.reason in _TOLD:
             stop = replace(stop, note=_TOLD[stopped.reason](program, stopped))
+        if stopped.reason == "exception":
+            self._exceptions.add(stopped.language)
         self._count += 1
         session.position = position
         self._count_hits(shell, stopped, position.top.frame)
@@ -115,6 +120,9 @@ class Arrivals:
             came = point.hits or point.breakpoint in program.has_logged
             if point.enabled and not (came or point.is_step):
                 session.screen.note(str(program.shell.breakpoints.not_reached(point.breakpoint)))
+        for kind, (name, language, done) in _CAUGHT.items():
+            if (types := session.catches.get(kind)) and language not in self._exceptions:
+                session.screen.note(f"`catch {name} {types}` stopped nowhere: no exception of that name was {done}.")
         session.record.ended(code)
         session.drop()
         session.status, session.exit_code = of_program(code or 0), code
@@ -151,5 +159,11 @@ def _exception(program: Debuggee, stopped: Stopped) -> str:
     return f"{name}: {text}" if text else name
 
 
+_CAUGHT = {
+    "raised": ("raise", "python", "raised"),
+    "cxxThrow": ("throw", "native", "thrown by C++ code of yours"),
+    "cxxCatch": ("catch", "native", "caught by C++ code of yours"),
+}
+"""Filters of exceptions → their name in the prompt, the language of their stops, and what is done with one."""
 _TOLD = {"exception": _exception, "data breakpoint": _changed}
 """Reasons of a stop of which there is more to say."""

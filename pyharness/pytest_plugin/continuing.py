@@ -33,6 +33,7 @@ class Continuing:
         for died in reversed(self._deaths):
             self._entries.insert(died.behind, died)
         self._reports = lives.reports
+        self._now = lives.now
         self._not_again = not_again
         self._done = _done(self._entries)
         self._stands_in: pytest.Item | None = None
@@ -119,6 +120,13 @@ class Continuing:
         return category, "", ""
 
     def _tell(self, config: pytest.Config, item: pytest.Item | None) -> None:
+        """Hand on all reports; a plugin that ends the process of one ends it outside of a test, or would in each."""
+        now = self._now.said()
+        self._now.say()
+        self._tell_all(config, item)
+        self._now.say(now)
+
+    def _tell_all(self, config: pytest.Config, item: pytest.Item | None) -> None:
         """All reports, in their order; the last death is news, and shown."""
         terminal = config.pluginmanager.get_plugin("terminalreporter")
         shown: set[Any] = getattr(terminal, "_progress_nodeids_reported", set())  # else the percentage is of the rest

@@ -23,17 +23,17 @@ class Lives:
         self.journal = journal
         self.reports = reports
         self.deaths: list[Died] = []
-        self._now = now
+        self.now = now
 
     def goes_on(self, pid: int, code: int) -> bool:
         """Whether a test, or the import of a file of tests, has ended the process; then that is known."""
-        now = self._now.said()
+        now = self.now.said()
         if not now.doing or len(self.at_import) >= _MANY_IMPORTS:
             if code < 0:
                 self._tell(pid, code)
             return False
         self.deaths.append(Died(pid, code, now, len(self.journal.read())))
-        self._now.say()
+        self.now.say()
         return True
 
     @property

@@ -216,6 +216,13 @@ def test_exceptions_that_are_raised_are_stops_where_that_is_wanted(piped):
     assert shown["catch raise ValueError"].strip() == "catch raise ValueError"
     assert "exception · python · fail" in shown["c"]
     assert "ValueError: no {'deep': [1, 2]}" in shown["c"]
+    assert "stopped nowhere" not in done.stderr
+
+
+def test_a_name_of_no_exception_is_told_at_the_end(piped):
+    done = piped(["catch raise Nope", "catch throw", "c"])
+    assert "`catch raise Nope` stopped nowhere: no exception of that name was raised.\n" in done.stderr
+    assert "catch throw" not in done.stderr
 
 
 def test_a_file_is_sourced_and_a_shell_asked(piped, line, tmp_path):

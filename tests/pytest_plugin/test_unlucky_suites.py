@@ -34,6 +34,21 @@ def test_a_crash_is_told_whatever_the_next_process_collects(suite, finds):
     assert ran.code
 
 
+@pytest.mark.parametrize(
+    ("hook", "code"),
+    [
+        ("pytest_runtest_logreport(report):\n    if report.failed: os._exit(3)", 3),
+        ("pytest_runtest_logstart(nodeid):\n    if 'test_b' in nodeid: ctypes.string_at(0)", 128 + 11),
+        ("pytest_report_teststatus(report):\n    if 'test_b' in report.nodeid: ctypes.string_at(0)", 128 + 11),
+    ],
+)
+def test_a_hook_that_ends_the_process_of_each_report_is_not_met_for_ever(suite, tmp_path, hook, code):
+    (tmp_path / "conftest.py").write_text(f"import ctypes, os\ndef {hook}\n")
+    ran = suite("def test_a(): pass\ndef test_b(): assert 0\ndef test_c(): pass\n")
+    assert ran.code in {code, 128 - code}
+    assert ran.output.count("a fresh process goes on") == 1, ran.output
+
+
 def test_threads_before_pytest_leave_no_limit_and_no_folder(suite, tmp_path, monkeypatch):
     (tmp_path / "threads.py").write_text(
         "import threading, time\nthreading.Thread(target=time.sleep, args=(100,), daemon=True).start()\n"
