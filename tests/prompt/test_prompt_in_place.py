@@ -193,6 +193,20 @@ def test_under_run_breakpoint_opens_it(in_place):
     assert at.ends() == 0
 
 
+def test_under_run_it_opens_in_a_child_that_is_a_python_of_its_own(in_place, tmp_path):
+    script = tmp_path / "spawns.py"
+    script.write_text(
+        "import multiprocessing\ndef f(n):\n    breakpoint()\n    print('child', n)\n"
+        "if __name__ == '__main__':\n    at = multiprocessing.get_context('spawn').Process(target=f, args=(7,))\n"
+        "    at.start()\n    at.join()\n"
+    )
+    at = in_place(command=(*PYHARNESS, "run", script), PYTHONBREAKPOINT="")
+    assert "breakpoint · python · f · " in at.text
+    at.says("p n", "7")
+    at.says("c", "child 7")
+    assert at.ends() == 0
+
+
 def test_under_debug_it_is_a_stop_there(piped):
     done = piped(["c"], "looped", program=PROGRAM)
     assert "breakpoint · python · total" in done.stdout

@@ -96,7 +96,7 @@ class Reporter:
 
     def begin(self) -> None:
         """Be told of crashes from now on."""
-        from pyharness.debuggee.entries.spawned import follow_spawned
+        from pyharness.debuggee.entries.spawned import begin_in_spawned
         from pyharness.debuggee.watched.imports import after_import
         from pyharness.native.crash_watch import thread_watch, watch_crashes
 
@@ -106,7 +106,8 @@ class Reporter:
         faulthandler.enable = _first_again(faulthandler.enable)
         faulthandler.disable = _first_again(faulthandler.disable, leaves=True)
         after_import(_WORKERS, _stay_first_in_workers)
-        follow_spawned(self._reported)
+        reported = json.dumps(encode(self._reported))
+        begin_in_spawned(begin_spawned, reported, lacks="no crash of this process is reported")
         self.follow_threads = thread_watch()
         after_import("torch", lambda _torch: self.follow_threads())
 

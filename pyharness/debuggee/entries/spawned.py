@@ -1,34 +1,30 @@
-"""Tells of crashes of the children that ``multiprocessing`` starts as a Python of their own: ``spawn``, ``forkserver``.
+"""Begins ours in the children that ``multiprocessing`` starts as a Python of their own: ``spawn``, ``forkserver``.
 
-A forked child has its parent's handlers. Such a child has none; the first that it reads from its parent is a
-dictionary, pickled, and what we add to that begins the watch.
+A forked child has its parent's handlers and hooks. Such a child has none; the first that it reads from its parent is a
+dictionary, pickled, and what we add to that runs a function of ours.
 """
 
 from __future__ import annotations
 
-import json
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from pyharness.debuggee.watched.imports import after_import
-from pyharness.model.codec import encode
 
 if TYPE_CHECKING:
     from collections.abc import Callable
     from types import ModuleType
-
-    from pyharness.protocol.aftermath import Reported
 
 _PACKAGES = str(Path(__file__).resolve().parents[3])
 _BEGIN = """\
 import sys
 sys.path.append({packages!r})
 try:
-    from pyharness.debuggee.entries.reported import begin_spawned
-    begin_spawned({reported!r})
+    from {module} import {function}
+    {function}(*{arguments!r})
 except Exception as error:
     if sys.stderr:
-        print("pyharness: no crash of this process is reported:", ascii(str(error))[1:-1], file=sys.stderr)
+        print("pyharness: {lacks}:", ascii(str(error))[1:-1], file=sys.stderr)
 finally:
     if {packages!r} in sys.path:
         sys.path.reverse()
@@ -38,16 +34,23 @@ finally:
 """What the child runs. Where ours fails in it, the program goes on."""
 
 
-def follow_spawned(reported: Reported) -> None:
-    """Have each child that is started from now on write its report as this process does."""
-    after_import("multiprocessing.spawn", lambda module: _add(module, _Begins(reported)))
+def begin_in_spawned(function: Callable[..., None], *arguments: str, lacks: str) -> None:
+    """Have each child that is started from now on call a function of a module; ``lacks``: what it has not, else."""
+    after_import("multiprocessing.spawn", lambda module: _add(module, _Begins(function, arguments, lacks)))
 
 
 class _Begins:
     """Is pickled as a call of our beginning."""
 
-    def __init__(self, reported: Reported) -> None:
-        self._code = _BEGIN.format(packages=_PACKAGES, reported=json.dumps(encode(reported)))
+    def __init__(self, function: Callable[..., None], arguments: tuple[str, ...], lacks: str) -> None:
+        self.name = f"pyharness {function.__name__}"
+        self._code = _BEGIN.format(
+            packages=_PACKAGES,
+            module=function.__module__,
+            function=function.__name__,
+            arguments=arguments,
+            lacks=lacks,
+        )
 
     def __reduce__(self) -> tuple[Callable[..., object], tuple[str, dict[str, object]]]:
         return exec, (self._code, {})
@@ -59,6 +62,6 @@ def _add(module: ModuleType, begins: _Begins) -> None:
         return
 
     def get_preparation_data(*arguments: Any, **named: Any) -> dict[str, Any]:
-        return {**theirs(*arguments, **named), "pyharness": begins}
+        return {**theirs(*arguments, **named), begins.name: begins}
 
     module.__dict__["get_preparation_data"] = get_preparation_data

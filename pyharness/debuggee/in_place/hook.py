@@ -6,6 +6,7 @@ import os
 import sys
 from typing import Any
 
+from pyharness.debuggee.entries.spawned import begin_in_spawned
 from pyharness.debuggee.in_place import harness  # noqa: F401  (it takes our variable away)
 from pyharness.debuggee.in_place.terminal import OwnTerminal
 from pyharness.model.errors import HarnessError
@@ -20,6 +21,7 @@ def install() -> None:
     except HarnessError:  # Python's own reads its commands wherever they come from
         return
     sys.breakpointhook = _open_prompt
+    begin_in_spawned(install, lacks="breakpoint() is pdb's in this process")
 
 
 def _open_prompt(*_arguments: Any, **_named: Any) -> None:
