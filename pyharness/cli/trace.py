@@ -2,25 +2,30 @@
 
 from __future__ import annotations
 
+import os
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 import click
 
 from pyharness.cli.grammar.verb import Verb
 from pyharness.cli.kit import output
-from pyharness.cli.kit.files import check_outputs, write_file
 from pyharness.cli.kit.options import program_json_option, program_options
 from pyharness.cli.kit.script import command_of
-from pyharness.model.errors import UsageError
+from pyharness.cli.kit.trace_files import Files
+from pyharness.host.regular_file import read_regular
+from pyharness.model.errors import HarnessError, UsageError
+from pyharness.model.ranks.launchers import rank_of_several
+from pyharness.model.results import trace_file
 from pyharness.model.results.trace import MAX_CAPACITY
-from pyharness.report import perfetto, tables
-from pyharness.report.html import page
+from pyharness.model.results.trace_of_ranks import merged
+from pyharness.model.text.styled_line import Line
+from pyharness.report import tables
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Mapping
 
     from pyharness.model.results.trace import Trace
-    from pyharness.model.text.styled_line import Line
     from pyharness.report.summary import By
 
 _EPILOG = """What follows -- belongs to the program. Ctrl-C goes to the program; what it did until then is shown."""
@@ -33,7 +38,14 @@ _EXAMPLES = (
         "ops only, apart by shape, of a program with options of its own",
         "pyharness trace train.py --by op --shapes -- --epochs 1",
     ),
+    (
+        "all ranks of a job on one axis",
+        "torchrun --nproc-per-node 4 --no-python pyharness trace --save out.trace train.py",
+    ),
+    ("and then together", "pyharness trace --merge out-rank*.trace --html ranks.html"),
 )
+_MOST = 4 << 30
+"""Bytes of a recording that is read."""
 _STATUSES = (
     ("the program's", "recorded; 128 + N for signal N"),
     ("1", "the program ended with 0 and left no trace"),
@@ -44,6 +56,13 @@ _STATUSES = (
 @program_options
 @click.option("--html", "html_file", metavar="FILE", help="Write a page to look at in a browser.")
 @click.option("-o", "--perfetto", "perfetto_file", metavar="FILE", help="Write a trace for ui.perfetto.dev.")
+@click.option(
+    "--save",
+    "saved_file",
+    metavar="FILE",
+    help="Write the recording, for --merge: of a rank, with the ops that backward nodes run.",
+)
+@click.option("--merge", "are_files", is_flag=True, help="Run nothing: show the recordings of a job's ranks as one.")
 @click.option(
     "--by",
     type=click.Choice(["module", "op", "kernel", "node"]),
@@ -74,6 +93,8 @@ def command(  # noqa: PLR0913  (one for each option)
     cwd: str | None,
     html_file: str | None,
     perfetto_file: str | None,
+    saved_file: str | None,
+    are_files: bool,
     by: tuple[By, ...],
     limit: int,
     capacity: int | None,
@@ -85,33 +106,66 @@ def command(  # noqa: PLR0913  (one for each option)
 ) -> int:
     """Run SCRIPT and record every op and autograd node from its import of torch to its end.
 
-    Shows which modules, ops and nodes took the time, forward and backward.
+    Shows which modules, ops and nodes took the time, forward and backward. Of a job each rank is run so, under its
+    launcher: the names of its files get its number. With --merge the arguments are files that --save has written.
     """
-    options: dict[str, Any] = {"shapes": shapes, "memory": memory, "inner_ops": inner_ops, "capacity": capacity}
+    manner = tables.Manner(by or tables.Manner.by, limit, shapes, memory)
+    recorded = {"inner_ops": inner_ops, "capacity": capacity}
+    if are_files:
+        only = {"-m": module, "--python": python, "--cwd": cwd, "--save": saved_file, "--regions": regions, **recorded}
+        _refuse_with_merge(only)
+        _merge(words, Files(html_file, perfetto_file), manner, as_json=as_json)
+        return 0
+    rank = rank_of_several(os.environ)
+    recorded["inner_ops"] = inner_ops or (rank is not None and saved_file is not None)  # DDP's collectives are some
+    options: dict[str, Any] = {"shapes": shapes, "memory": memory, **recorded}
     asked = {name: value for name, value in options.items() if value}
     if regions and asked:
-        option = f"--{next(iter(asked)).replace('_', '-')}"
-        raise UsageError(f"{option} does not go with --regions.", "Each pyharness.record() has its own options.")
+        raise UsageError(
+            f"{_option(next(iter(asked)))} does not go with --regions.", "Each pyharness.record() has its own options."
+        )
     from pyharness.cli.kit.recorded_run import run
 
     program = command_of(words, module, python, cwd)
-    check_outputs({"--html": html_file, "--perfetto": perfetto_file}, program.files())
+    files = Files(html_file, perfetto_file, saved_file).of_rank(rank)
+    files.check(program.files())
     trace, status = run(program, {"options": asked, "regions": regions}, to_stderr=as_json)
-    written = list(
-        _write_files(trace, html_file, perfetto_file)
-    )  # first: our reader may have seen enough of the tables
+    written = list(files.written(trace))  # first: our reader may have seen enough of the tables
     if as_json:
         output.write_json(trace.to_json())
+    elif rank is not None and written:  # the others print theirs
+        output.write_lines([Line(f"rank {rank}: {tables.headline(trace)}"), *written])
     else:
-        manner = tables.Manner(by or tables.Manner.by, limit, shapes, memory, output.columns())
-        output.write_lines([*tables.lines(trace, manner), *written])
+        output.write_lines([*tables.lines(trace, replace(manner, width=output.columns())), *written])
     return status
 
 
-def _write_files(trace: Trace, html_file: str | None, perfetto_file: str | None) -> Iterator[Line]:
-    if html_file is not None:
-        output.progress(f"writing {html_file}")
-        yield write_file(html_file, page(trace), "open it in a browser")
-    if perfetto_file is not None:
-        output.progress(f"writing {perfetto_file}")
-        yield write_file(perfetto_file, perfetto.text(trace), "open it at https://ui.perfetto.dev")
+def _option(name: str) -> str:
+    return name if name.startswith("-") else f"--{name.replace('_', '-')}"
+
+
+def _refuse_with_merge(given: Mapping[str, object]) -> None:
+    if wrong := next((name for name, value in given.items() if value), ""):
+        raise UsageError(f"--merge runs nothing, and takes no {_option(wrong)}.", "Leave one of them out.")
+
+
+def _merge(names: tuple[str, ...], files: Files, manner: tables.Manner, *, as_json: bool) -> None:
+    if not names:
+        raise UsageError("Which files?", "pyharness trace --merge FILE..., which --save has written.")
+    files.check(names)
+    output.progress(f"reading {len(names)} recordings")
+    trace = merged([_read(name) for name in names])
+    written = list(files.written(trace))
+    if as_json:
+        output.write_json(trace.to_json())
+    else:
+        output.write_lines([*tables.lines(trace, replace(manner, width=output.columns())), *written])
+
+
+def _read(name: str) -> Trace:
+    try:
+        return trace_file.load(read_regular(name, _MOST))
+    except OSError as error:
+        raise UsageError(f"{name} cannot be read: {error.strerror}.", "Name files that --save has written.") from error
+    except HarnessError as error:
+        raise UsageError(f"{name}: {error.message}", "Name files that --save has written.") from error

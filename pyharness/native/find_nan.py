@@ -214,9 +214,10 @@ def find_nan(
     return NanSearch(action, kinds, bound, _patterns("module", module), _patterns("op", op))
 
 
-def report(finding: Finding) -> None:
-    """Print it to stderr."""
-    print(*(painted(line, colour=False) for line in finding_lines(finding)), sep="\n", file=sys.stderr, flush=True)
+def report(finding: Finding, rank: int | None = None) -> None:
+    """Print it to stderr; ``rank``: whose it is, in a job of several."""
+    lines = (painted(line, colour=False) for line in finding_lines(finding, rank=rank))
+    print(*lines, sep="\n", file=sys.stderr, flush=True)
 
 
 def _check(action: object, values: Sequence[str], limit: float | None) -> None:

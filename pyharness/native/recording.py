@@ -6,6 +6,8 @@ import mmap
 import resource
 import sys
 import threading
+import time
+from dataclasses import replace
 from functools import cached_property, partial
 from typing import TYPE_CHECKING, Any
 
@@ -49,6 +51,7 @@ class Recording:
         self._names: list[tuple[str, str]] = []
         self._python_threads: dict[int, str] = {}
         self._children = 0.0
+        self._begun = 0
 
     def __enter__(self) -> Self:
         """Begin."""
@@ -57,6 +60,7 @@ class Recording:
         self._engine = engine()
         _check_room(self._options["capacity"])
         self._children = -_time_of_children()
+        self._begun = time.time_ns()
         self._number = self._engine.start_recording(**self._options)
         if _DYNAMO in sys.modules:
             self.follow_kernels()
@@ -106,7 +110,7 @@ class Recording:
         """What was recorded; made when it is first asked for (about 5 µs an event)."""
         if self._threads is None:
             raise HarnessError("There is no trace before the recording has ended.", "Ask for it after the with block.")
-        return build(
+        trace = build(
             self._threads,
             self._names,
             self._calls,
@@ -115,6 +119,7 @@ class Recording:
             program=sys.argv[0] if sys.argv else "",
             children=self._children,
         )
+        return replace(trace, begun=self._begun)
 
 
 def _check_room(capacity: int) -> None:

@@ -54,9 +54,10 @@ class Placed:
 
 
 def place(trace: Trace) -> Placed:
-    """Lay out a trace; the thread with the first event comes first."""
+    """Lay out a trace; the thread with the first event comes first, of several ranks those of the first one."""
     known: dict[tuple[int, bool], Lane] = {}
-    for thread in dict.fromkeys(event.thread for event in trace.events):
+    threads = list(dict.fromkeys(event.thread for event in trace.events))
+    for thread in sorted(threads, key=lambda thread: trace.ranks.get(thread, 0)):
         known[thread, False] = Lane(thread, backward=False)
         known[thread, True] = Lane(thread, backward=True)
     for task in trace.graph_tasks:

@@ -33,7 +33,22 @@ def text(trace: Trace) -> str:
 
 
 def trace_events(trace: Trace) -> Iterator[_Json]:
-    """The events of the file: names, then each thread's slices in order of time, an outer one before its inner ones."""
+    """The events of the file: names, then each thread's slices in order of time, an outer one before its inner ones.
+
+    Each rank is a process of its own.
+    """
+    if not trace.ranks:
+        yield from _events(trace)
+        return
+    for rank in sorted(set(trace.ranks.values())):
+        yield {**_name("process_name", 0, f"rank {rank}"), "pid": rank + 1}
+        yield {**_name("process_sort_index", 0, ""), "pid": rank + 1, "args": {"sort_index": rank}}
+    for event in _events(trace):
+        if event["name"] != "process_name":
+            yield {**event, "pid": trace.ranks[event["tid"]] + 1}
+
+
+def _events(trace: Trace) -> Iterator[_Json]:
     yield _name("process_name", 0, trace.program or "recording")
     for order, (thread, name) in enumerate(trace.threads.items()):
         yield _name("thread_name", thread, name or f"thread {thread}")

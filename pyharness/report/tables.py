@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 from pyharness.model.text.styled_line import Line
 from pyharness.model.text.visible import in_one_line
 from pyharness.report import units
+from pyharness.report.collectives import waits_of
 from pyharness.report.summary import Cost, Summary
 
 if TYPE_CHECKING:
@@ -48,7 +49,7 @@ class _Column:
 
 def lines(trace: Trace, manner: Manner) -> Iterator[Line]:
     """What was recorded, what was lost, and the tables."""
-    yield Line(_headline(trace), "heading")
+    yield Line(headline(trace), "heading")
     yield from _threads(trace)
     if trace.lost:
         lost = units.number(trace.lost, "event")
@@ -62,10 +63,29 @@ def lines(trace: Trace, manner: Manner) -> Iterator[Line]:
         if rows:
             yield Line("")
             yield from _table(by, rows, summary.whole, manner)
+    if trace.ranks:
+        yield from _collectives(trace, manner)
     yield Line(_LEGEND if trace.events else _NOTHING, "faint")
 
 
-def _headline(trace: Trace) -> str:
+def _collectives(trace: Trace, manner: Manner) -> Iterator[Line]:
+    """Who comes last to what all ranks take part in."""
+    waits, left_out = waits_of(trace)
+    if waits:
+        heads = ["count", "wait", "longest", "waited for"]
+        cells = [
+            [f"{each.count:,}", units.duration(each.total), units.duration(each.longest), each.blamed] for each in waits
+        ]
+        yield Line("")
+        yield from _in_columns("by collective", [each.name for each in waits], heads, cells, manner)
+    if left_out:
+        yield Line(left_out, "bad")
+    if "," in trace.host:
+        yield Line(f"the clocks of {trace.host} are taken as they are: what they differ by is a wait here.", "bad")
+
+
+def headline(trace: Trace) -> str:
+    """What was recorded, in one line."""
     parts = [
         units.number(len(trace.ops), "op"),
         units.number(len(trace.nodes), "autograd node"),
@@ -88,20 +108,33 @@ def _threads(trace: Trace) -> Iterator[Line]:
 
 
 def _table(by: By, rows: list[Row], whole: int, manner: Manner) -> Iterator[Line]:
-    shown = rows[: manner.limit]
     columns = list(_columns(by, whole, manner))
-    cells = [[column.text(row) for column in columns] for row in shown]
-    widths = [max(len(column.head), *map(len, texts)) for column, *texts in zip(columns, *cells, strict=True)]
-    names = [in_one_line(row.name) for row in shown]
-    room = max(len(_TITLES[by]), *map(len, names))
+    cells = [[column.text(row) for column in columns] for row in rows[: manner.limit]]
+    heads = [column.head for column in columns]
+    yield from _in_columns(_TITLES[by], [row.name for row in rows], heads, cells, manner, [row.shapes for row in rows])
+
+
+def _in_columns(
+    title: str,
+    names: list[str],
+    heads: list[str],
+    cells: list[list[str]],
+    manner: Manner,
+    behind: list[str] | None = None,
+) -> Iterator[Line]:
+    """A table; ``behind``: what is written behind each row, as far as there is room."""
+    shown = [in_one_line(name) for name in names[: manner.limit]]
+    cells = cells[: manner.limit]
+    widths = [max(len(head), *map(len, texts)) for head, *texts in zip(heads, *cells, strict=True)]
+    room = max(len(title), *map(len, shown))
     if manner.width is not None:
         room = min(room, max(_NARROWEST, manner.width - sum(widths) - len(_GAP) * len(widths)))
-    yield Line(_joined(_TITLES[by], [column.head for column in columns], widths, room), "heading")
-    for row, name, texts in zip(shown, names, cells, strict=True):
+    yield Line(_joined(title, heads, widths, room), "heading")
+    for number, (name, texts) in enumerate(zip(shown, cells, strict=True)):
         text = _joined(name, texts, widths, room)
-        yield Line(_with_shapes(text, row.shapes, manner.width))
-    if len(rows) > len(shown):
-        yield Line(f"… {len(rows) - len(shown):,} more (--limit)", "faint")
+        yield Line(_with_shapes(text, behind[number] if behind else "", manner.width))
+    if len(names) > len(shown):
+        yield Line(f"… {len(names) - len(shown):,} more (--limit)", "faint")
 
 
 def _joined(name: str, cells: list[str], widths: list[int], room: int) -> str:

@@ -2,6 +2,7 @@
 
 import subprocess
 import sys
+from pathlib import Path
 
 import pytest
 
@@ -169,3 +170,38 @@ def test_a_child_does_not_tell_what_its_parent_has_found(pyharness, tmp_path):
     assert (done.returncode, done.stdout.split()) == (1, ["0", "0"]), done.stderr
     assert done.stderr.count("The first NaN was made by aten::div.Tensor") == 1
     assert "no NaN" not in done.stderr
+
+
+JOB = """
+import torch
+import torch.distributed as dist
+
+dist.init_process_group("gloo")
+x = torch.ones(3) * (float("nan") if dist.get_rank() == 1 and {sends} else 1.0)
+dist.all_reduce(x)
+y = x * 2
+if dist.get_rank() == 0 and {makes}:
+    torch.log(torch.zeros(2))
+dist.barrier()
+"""
+
+
+@pytest.mark.parametrize(
+    ("sends", "watched", "said"),
+    [
+        (False, "0,1", "rank 0: The first Inf was made by aten::log: its inputs had none.\n"),
+        (True, "0", "rank 0: The first NaN came to aten::mul.Tensor in its inputs (no op that was seen made it).\n"),
+    ],
+)
+def test_in_a_job_it_says_which_rank(tmp_path, sends, watched, said):
+    (tmp_path / "job.py").write_text(JOB.format(sends=sends, makes=not sends))
+    ours = " ".join(PYHARNESS)
+    (tmp_path / "rank.sh").write_text(
+        f"case {watched} in *$RANK*) exec {ours} run --nan job.py;; *) exec {sys.executable} job.py;; esac\n"
+    )
+    launch = [Path(sys.executable).with_name("torchrun"), "--standalone", "--nproc-per-node", "2", "--no-python"]
+    words = [*map(str, launch), "sh", "rank.sh"]
+    done = subprocess.run(words, cwd=tmp_path, capture_output=True, text=True, check=False, timeout=120)
+    assert done.returncode != 0
+    assert said in done.stderr, done.stderr
+    assert ("Another rank may have sent it" in done.stderr) == sends

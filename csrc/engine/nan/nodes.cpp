@@ -23,7 +23,7 @@ using torch::autograd::variable_list;
 ValueKinds kinds_of_all(const variable_list& tensors) {
   ValueKinds kinds = 0;
   for (const auto& tensor : tensors) {
-    kinds |= kinds_of(tensor, wanted());
+    kinds |= kinds_of(unwrapped(tensor), wanted());
   }
   return kinds;
 }
@@ -33,7 +33,8 @@ void add_facts_of_all(
     const variable_list& tensors) {
   for (std::size_t i = 0; i < tensors.size(); ++i) {
     if (tensors[i].defined()) {
-      facts.push_back(facts_of(std::to_string(i), i, tensors[i], wanted()));
+      facts.push_back(
+          facts_of(std::to_string(i), i, unwrapped(tensors[i]), wanted()));
     }
   }
 }

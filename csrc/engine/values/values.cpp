@@ -13,6 +13,7 @@
 
 #include <ATen/Parallel.h>
 #include <ATen/SparseTensorImpl.h>
+#include <ATen/functorch/BatchedTensorImpl.h>
 #include <c10/util/Float8_e4m3fn.h>
 #include <c10/util/Float8_e4m3fnuz.h>
 #include <c10/util/Float8_e5m2.h>
@@ -34,6 +35,13 @@ constexpr c10::DispatchKeySet kWrappers = c10::DispatchKeySet({
     c10::DispatchKey::FuncTorchGradWrapper,
     c10::DispatchKey::ZeroTensor,
 });
+
+// As at::functorch::TensorWrapper begins, from torch 2.0 on. Its header wants
+// one of nlohmann/json's, which torch's packages lack.
+struct GradWrapper final : c10::TensorImpl {
+  GradWrapper() = delete;
+  at::Tensor value;
+};
 
 bool is_one_byte(at::ScalarType type) {
   return type == at::kFloat8_e4m3fn || type == at::kFloat8_e5m2 ||
@@ -265,6 +273,22 @@ bool can_check(const at::Tensor& tensor) {
 bool is_wrapper(const at::Tensor& tensor) {
   return tensor.defined() && !(tensor.key_set() & kWrappers).empty() &&
       (tensor.is_floating_point() || tensor.is_complex());
+}
+
+const at::Tensor& unwrapped(const at::Tensor& tensor) {
+  const auto* held = &tensor;
+  for (;;) {
+    if (!held->defined()) {
+      return *held;
+    }
+    if (held->key_set().has(c10::DispatchKey::FuncTorchGradWrapper)) {
+      held = &static_cast<GradWrapper*>(held->unsafeGetTensorImpl())->value;
+    } else if (const auto* mapped = at::functorch::maybeGetBatchedImpl(*held)) {
+      held = &mapped->value();
+    } else {
+      return *held;
+    }
+  }
 }
 
 ValueKinds kinds_of(const at::Tensor& tensor, const WantedValues& wanted) {

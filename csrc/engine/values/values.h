@@ -33,6 +33,10 @@ bool can_check(const at::Tensor& tensor);
 // torch.func and of tensor subclasses.
 bool is_wrapper(const at::Tensor& tensor);
 
+// What wrappers of torch.func hold, as those of grad and vmap do, innermost;
+// of vmap's with the dimension that it maps over. Any other tensor as it is.
+const at::Tensor& unwrapped(const at::Tensor& tensor);
+
 // The kinds among the wanted ones that `tensor` has. Of a complex tensor both
 // parts count. Reads the elements once, on torch's threads where it is large;
 // more than once only where something is found. 0 for what cannot be checked.

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 from pyharness.debuggee.link.forked import children_ended, had_children
 from pyharness.model.errors import HarnessError  # before the script's folder comes on the path
+from pyharness.model.ranks.launchers import rank_of_several
 from pyharness.model.text.visible import say
 
 if TYPE_CHECKING:
@@ -51,6 +52,7 @@ class Watched:
         self._search: NanSearch | None = None
         self._is_silent = False
         self._children = children_ended()
+        self._rank = rank_of_several(os.environ)
 
     def told_before_leaving(self) -> None:
         """Have a finding told, too, where the process ends without Python's own end, as each fork does."""
@@ -106,7 +108,8 @@ class Watched:
             children = (
                 " It started other processes, whose ops are not among these." if had_children(self._children) else ""
             )
-            say(f"no NaN or Inf was made ({checked}{kernels} were checked).{children}")
+            who = "" if self._rank is None else f"rank {self._rank}: "
+            say(f"{who}no NaN or Inf was made ({checked}{kernels} were checked).{children}")
             return 0
-        report(search.finding)
+        report(search.finding, self._rank)
         return FOUND

@@ -103,6 +103,7 @@ class Recorded:
     def __init__(self, folder: Path, request: Request) -> None:
         from pyharness.debuggee.pydevd.emptied_modules import KeptModules
         from pyharness.debuggee.unpatched import threading as own
+        from pyharness.model.ranks.launchers import told_rank
 
         self._folder = folder
         self._request = request
@@ -110,6 +111,8 @@ class Recorded:
         self._source: Whole | Regions | None = None
         self._ended = own.Event()
         self._names: dict[int, str] = {}
+        told = told_rank(os.environ)
+        self._rank = told[0] if told else None
         self.kept = KeptModules()
         """What the end needs, where the program empties ``sys.modules``."""
 
@@ -163,7 +166,7 @@ class Recorded:
         )  # impatience shall not cost the trace; Python dies of it all the same
         gc.disable()  # nothing but the trace is made from now on, and its many objects have no cycles
         try:
-            trace = self._named(self._source.end()) if self._source else Trace((), (), 0)
+            trace = self._named(self._source.end() if self._source else Trace((), (), 0))
             write_private(self._folder / "trace.json", trace_file.dump(trace))
         except HarnessError as error:
             self._fail(error.message, error.remedy)
@@ -171,7 +174,8 @@ class Recorded:
             self._fail(f"The trace could not be written: {type(error).__name__}: {error}")
 
     def _named(self, trace: Trace) -> Trace:
-        return replace(trace, threads={tid: name or self._names.get(tid, "") for tid, name in trace.threads.items()})
+        threads = {tid: name or self._names.get(tid, "") for tid, name in trace.threads.items()}
+        return replace(trace, threads=threads, rank=self._rank, host=os.uname().nodename)
 
     def _has_failed(self) -> bool:
         """Whether that was told already; a program that is another user's by now may not look."""

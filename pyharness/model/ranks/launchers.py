@@ -25,5 +25,11 @@ def told_rank(environment: Mapping[str, str]) -> tuple[int, int | None, int | No
     return None
 
 
+def rank_of_several(environment: Mapping[str, str]) -> int | None:
+    """The rank of a process that a launcher has started with others; ``None`` for one that is alone."""
+    told = told_rank(environment)
+    return told[0] if told and told[1] != 1 else None
+
+
 def _number(text: str | None) -> int | None:
     return int(text) if text and text.isascii() and text.isdecimal() else None

@@ -23,9 +23,12 @@ _NEAREST = "the op that came next: none was seen to make the node"
 """What a report says of a C++ autograd Function that Python called without an op around it."""
 
 
-def finding_lines(finding: Finding, *, width: int | None = None) -> Iterator[Line]:
-    """The report, outermost facts first."""
-    yield Line(_what(finding), "heading")
+def finding_lines(finding: Finding, *, width: int | None = None, rank: int | None = None) -> Iterator[Line]:
+    """The report, outermost facts first; ``rank``: whose it is, in a job of several."""
+    who = "" if rank is None else f"rank {rank}: "
+    yield Line(f"{who}{_what(finding)}", "heading")
+    if rank is not None and not (finding.made or finding.why):
+        yield Line("  Another rank may have sent it: all ranks need --nan, and the first to make it says so.")
     yield from _places(finding)
     for title, tensors in (("input", finding.inputs), ("output", finding.outputs)):
         yield from _tensors(title, tensors)

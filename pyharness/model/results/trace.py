@@ -185,6 +185,13 @@ class Trace:
     children: float = 0.0
     """Seconds of processor time of child processes that ended meanwhile and were waited for: nothing else is known of
     them, for a recording is of one process."""
+    begun: int = 0
+    """When the recording began, in nanoseconds since the epoch; 0 where that is not known."""
+    rank: int | None = None
+    """The number that a launcher gave the process; ``None`` for no rank, and for several together."""
+    host: str = ""
+    ranks: dict[int, int] = field(default_factory=dict)
+    """Thread → its rank, where the recordings of several ranks are together."""
 
     @cached_property
     def nodes(self) -> tuple[Event, ...]:
@@ -208,6 +215,10 @@ class Trace:
             "lost": self.lost,
             "children_seconds": self.children,
             "threads": {str(number): name for number, name in self.threads.items()},
+            "begun_ns": self.begun,
+            "rank": self.rank,
+            "host": self.host,
+            "ranks": {str(number): rank for number, rank in self.ranks.items()},
             "graph_tasks": [task.to_json() for task in self.graph_tasks],
             "events": [event.to_json() for event in self.events],
         }

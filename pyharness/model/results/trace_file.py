@@ -1,4 +1,4 @@
-"""A trace as a file: how the traced program hands it over, names and stacks written once."""
+"""A trace as a file, as the traced program hands it over and ``--save`` writes it: names and stacks are in it once."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from pyharness.model.results.trace import Call, Event, GraphTask, TensorInfo, Tr
 if TYPE_CHECKING:
     from collections.abc import Hashable
 
-_FORMAT = "pyharness trace 1"
+_FORMAT = "pyharness trace 2"
 _T = TypeVar("_T")
 
 
@@ -93,6 +93,9 @@ def dump(trace: Trace) -> bytes:
         "program": trace.program,
         "lost": trace.lost,
         "children": trace.children,
+        "begun": trace.begun,
+        "rank": trace.rank,
+        "host": trace.host,
         "threads": {str(number): name for number, name in trace.threads.items()},
         "events": [writer.event(event) for event in trace.events],
         "graph_tasks": [writer.task(task) for task in trace.graph_tasks],
@@ -125,6 +128,9 @@ def _read(data: dict[str, Any]) -> Trace:
         threads={int(number): name for number, name in data["threads"].items()},
         program=data["program"],
         children=data["children"],
+        begun=data["begun"],
+        rank=data["rank"],
+        host=data["host"],
     )
 
 

@@ -40,6 +40,7 @@ def joined(parts: Iterable[Part]) -> Trace:
         threads={thread: name for part in kept for thread, name in part.trace.threads.items()},
         program=kept[0].trace.program if kept else "",
         children=sum(part.trace.children for part in kept),
+        begun=kept[0].trace.begun if kept else 0,
     )
 
 

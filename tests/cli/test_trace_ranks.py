@@ -1,0 +1,80 @@
+"""``pyharness trace`` of all ranks of a job: each writes files of its own, and ``--merge`` shows them as one."""
+
+import json
+import re
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from kit.command import PYHARNESS
+from kit.rotation import always
+
+JOB = """
+import time
+import torch
+import torch.distributed as dist
+
+dist.init_process_group("gloo")
+model = torch.nn.parallel.DistributedDataParallel(torch.nn.Linear(8, 8))
+for _ in range(4):
+    time.sleep(0.05 * dist.get_rank())
+    model(torch.ones(2, 8)).sum().backward()
+dist.barrier()
+"""
+
+
+@pytest.fixture(scope="module")
+def recorded(tmp_path_factory):
+    """The folder in which two ranks have written, and what they printed."""
+    folder = tmp_path_factory.mktemp("job")
+    (folder / "late.py").write_text(JOB)
+    launch = [Path(sys.executable).with_name("torchrun"), "--nproc-per-node", "2", "--master-port", "0", "--standalone"]
+    words = [*launch, "--no-python", *PYHARNESS, "trace", "--save", "out.trace", "--html", "page.html", "late.py"]
+    done = subprocess.run(list(map(str, words)), cwd=folder, capture_output=True, text=True, check=False, timeout=120)
+    assert done.returncode == 0, done.stderr
+    return folder, done.stdout
+
+
+def test_each_rank_has_files_of_its_own(recorded):
+    folder, printed = recorded
+    for rank in (0, 1):
+        assert re.search(rf"^rank {rank}: late\.py: \d+ ops, .*$", printed, re.MULTILINE)
+        assert (folder / f"out-rank{rank}.trace").is_file()
+        assert (folder / f"page-rank{rank}.html").is_file()
+    assert "by op" not in printed
+
+
+def test_together_they_say_for_whom_the_others_wait(recorded, pyharness):
+    files = [recorded[0] / f"out-rank{rank}.trace" for rank in (0, 1)]
+    page = recorded[0] / "all.html"
+    done = pyharness("trace", "--merge", *files, "--html", page)
+    assert done.returncode == 0, done.stderr
+    assert re.match(r"late\.py, ranks 0-1: ", done.stdout)
+    row = next(line for line in done.stdout.splitlines() if line.startswith("c10d::allreduce_ in backward"))
+    assert re.search(r" 4 +\d+ ms +[\d.]+ ms +rank 1 \(\d+\.\d%\)$", row)
+    assert "rank 1 MainThread" in page.read_text()
+    whole = json.loads(pyharness("trace", "--merge", *files, "--json").stdout)
+    assert set(whole["ranks"].values()) == {0, 1}
+
+
+@always
+@pytest.mark.parametrize(
+    ("words", "said"),
+    [
+        (["--merge"], "Which files?"),
+        (["--merge", "-m", "json", "x"], "--merge runs nothing, and takes no -m."),
+        (["--merge", "--inner-ops", "x"], "--merge runs nothing, and takes no --inner-ops."),
+        (["--merge", "nothing.trace"], "nothing.trace cannot be read: No such file or directory."),
+        (["--merge", "wrong.trace"], "wrong.trace: The file is not a trace, or not a whole one"),
+        (["--merge", "other.trace"], "its format is 'pyharness trace 1'"),
+        (["--merge", "wrong.trace", "--html", "wrong.trace"], "would overwrite the program."),
+    ],
+)
+def test_what_cannot_be(pyharness, tmp_path, words, said):
+    (tmp_path / "wrong.trace").write_text('["no recording"]')
+    (tmp_path / "other.trace").write_text('{"format": "pyharness trace 1"}')
+    done = pyharness("trace", *words, cwd=tmp_path)
+    assert done.returncode == 2
+    assert said in done.stderr
