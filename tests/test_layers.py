@@ -136,7 +136,7 @@ INCLUDES = {
     "engine/record": {"engine", "engine/nodes", "engine/provenance"},
     "engine/nan": {"engine", "engine/nodes", "engine/provenance", "engine/values"},
     "breakpoints": {"breakpoints/conditions", "engine", "engine/nodes", "engine/provenance"},
-    "breakpoints/conditions": set(),
+    "breakpoints/conditions": {"engine/values"},
     "trap": set(),
     "guard": set(),
     "xstate": set(),

@@ -20,7 +20,7 @@ from pyharness.model.results import trace_file
 from pyharness.model.results.trace import MAX_CAPACITY
 from pyharness.model.results.trace_of_ranks import merged
 from pyharness.model.text.styled_line import Line
-from pyharness.report import tables
+from pyharness.report import tables, units
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -130,6 +130,8 @@ def command(  # noqa: PLR0913  (one for each option)
     files = Files(html_file, perfetto_file, saved_file).of_rank(rank)
     files.check(program.files())
     trace, status = run(program, {"options": asked, "regions": regions}, to_stderr=as_json)
+    if rank is not None and files.saved is not None:
+        trace = _timed(trace)
     written = list(files.written(trace))  # first: our reader may have seen enough of the tables
     if as_json:
         output.write_json(trace.to_json())
@@ -142,6 +144,21 @@ def command(  # noqa: PLR0913  (one for each option)
 
 def _option(name: str) -> str:
     return name if name.startswith("-") else f"--{name.replace('_', '-')}"
+
+
+def _timed(trace: Trace) -> Trace:
+    """The trace of a rank with what its host's clock differs by from that of the first rank's host."""
+    from pyharness.ranks.store.clocks import measured
+
+    output.progress("comparing the clocks of the hosts")
+    clock = measured(os.environ)
+    if clock is None:
+        return trace
+    if not clock.within:
+        return replace(trace, behind=clock.behind)
+    by = f"{units.duration(abs(clock.behind))} {'behind' if clock.behind > 0 else 'ahead'}"
+    note = f"the clock of {trace.host} is {by}, measured to within {units.duration(clock.within)}."
+    return replace(trace, behind=clock.behind, notes=(note,))
 
 
 def _refuse_with_merge(given: Mapping[str, object]) -> None:

@@ -32,6 +32,21 @@ def answer(number: int, host: str) -> str:
     return f"{_OURS}answer/{number}/{host}"
 
 
+def clocks_asked(run: str) -> str:
+    """The key that counts how often a run of the job has been asked for the first rank's time."""
+    return f"{_OURS}clocks/{run}/asked"
+
+
+def clock_question(run: str, number: int) -> str:
+    """The key that is set once the first rank is asked for its time."""
+    return f"{_OURS}clocks/{run}/question/{number}"
+
+
+def clock_answer(run: str, number: int) -> str:
+    """The key of that time, in nanoseconds since the epoch."""
+    return f"{_OURS}clocks/{run}/answer/{number}"
+
+
 def part(number: int, by: str, index: int) -> str:
     """The key of a part of an answer: compressed JSON, as `pyharness ranks --json` prints it."""
     return f"{_OURS}part/{number}/{by}/{index}"

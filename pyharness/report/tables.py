@@ -80,8 +80,8 @@ def _collectives(trace: Trace, manner: Manner) -> Iterator[Line]:
         yield from _in_columns("by collective", [each.name for each in waits], heads, cells, manner)
     if left_out:
         yield Line(left_out, "bad")
-    if "," in trace.host:
-        yield Line(f"the clocks of {trace.host} are taken as they are: what they differ by is a wait here.", "bad")
+    for note in trace.notes:
+        yield Line(note, "faint")
 
 
 def headline(trace: Trace) -> str:

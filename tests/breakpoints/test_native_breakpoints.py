@@ -324,6 +324,18 @@ def test_tensors_without_memory_of_their_own_have_no_values(hits):
         assert point.hits == 0
 
 
+def test_a_tensor_of_torch_func_has_the_values_that_its_wrappers_hold(hits):
+    with (
+        native_breakpoint(op="aten::log", when="inf(out)", action=hits.append),
+        native_breakpoint(node="LogBackward0", when="inf(out)", action=hits.append),
+        native_breakpoint(op="aten::log", when="in0 == 3", action=hits.append) as of_all,
+    ):
+        torch.func.grad(lambda x: x.log().sum())(torch.zeros(2))
+        torch.func.vmap(lambda x: x.log())(torch.ones(3))
+    assert {hit.kind for hit in hits} == {"op", "node"}
+    assert of_all.hits == 0  # the sum of what vmap maps over is no element
+
+
 def test_inputs_and_outputs_in_one_condition(hits):
     with native_breakpoint(op="aten::log", when="inf(out) and finite(in0)", action=hits.append):
         torch.zeros(2).log()

@@ -9,7 +9,10 @@ from pathlib import Path
 import pytest
 
 from kit.command import PYHARNESS
+from kit.hosts import Hosts
 from kit.rotation import always
+
+pytestmark = pytest.mark.rotated_tests(turns=3)
 
 JOB = """
 import time
@@ -57,6 +60,25 @@ def test_together_they_say_for_whom_the_others_wait(recorded, pyharness):
     assert "rank 1 MainThread" in page.read_text()
     whole = json.loads(pyharness("trace", "--merge", *files, "--json").stdout)
     assert set(whole["ranks"].values()) == {0, 1}
+
+
+def test_the_clocks_of_two_hosts_are_compared(tmp_path, pyharness, environment):
+    (tmp_path / "late.py").write_text(JOB)
+    saved = str(tmp_path / "out.trace")
+    where = ["--nnodes", "2", "--nproc-per-node", "1", "--master-addr", "alpha", "--master-port", "29500"]
+    env = {**environment, "GLOO_SOCKET_IFNAME": "v0", "OMP_NUM_THREADS": "1"}
+    with Hosts(tmp_path, "alpha", "beta") as hosts:
+        started = []
+        for index, name in enumerate(hosts.names):
+            launch = [sys.executable, "-m", "torch.distributed.run", *where, "--node-rank", str(index), "--no-python"]
+            words = [*hosts.words(index), *launch, *PYHARNESS, "trace", "--save", saved, str(tmp_path / "late.py")]
+            own = {**env, "PYHARNESS_HOME": str(tmp_path / f"home-{name}")}
+            started.append(subprocess.Popen(words, env=own, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE))
+        for process in started:
+            assert process.communicate(timeout=120)[1] is not None
+            assert process.returncode == 0
+    done = pyharness("trace", "--merge", *(tmp_path / f"out-rank{rank}.trace" for rank in (0, 1)))
+    assert re.search(r"^the clock of beta is .* (behind|ahead), measured to within .*\.$", done.stdout, re.MULTILINE)
 
 
 @always

@@ -170,6 +170,9 @@ def test_inside_of_transforms_and_of_modes():
     assert (batched.name, origin(batched)) == ("aten::log", at("plain-log"))
     differentiated = found(lambda: torch.func.grad(lambda x: nan_sources.logarithm(x).sum())(x))
     assert (differentiated.name, origin(differentiated)) == ("aten::log", at("plain-log"))
+    for of_each in (torch.func.grad, torch.func.jacrev, lambda f: torch.func.vmap(torch.func.grad(f))):
+        gradient = found(lambda of_each=of_each: of_each(lambda x: x.sqrt().sum())(torch.zeros(2, 2)))
+        assert (gradient.name, gradient.node) == ("aten::div", "SqrtBackward0")
     with DebugMode():
         shown = found(lambda: nan_sources.logarithm(x))
     assert (shown.name, origin(shown)) == ("aten::log", at("plain-log"))

@@ -62,10 +62,17 @@ def test_what_cannot_be_compared_is_said():
     apart = merged([of_rank(0, [0, 9]), of_rank(1, [0, 9], names=(REDUCE, "c10d::barrier"))])
     assert "ran different ones (c10d::allreduce_ and c10d::barrier)" in waits_of(apart)[1]
     assert waits_of(merged([of_rank(0, [])])) == ([], "")
-    told = [
-        line.text for line in tables.lines(merged([of_rank(0, [0]), of_rank(1, [0], host="there")]), tables.Manner())
-    ]
-    assert any("the clocks of here, there are taken as they are" in line for line in told)
+
+
+def test_the_clocks_of_other_hosts_are_put_right_or_said_to_be_their_own():
+    here = replace(of_rank(0, [0, 90]), behind=0)
+    there = replace(of_rank(1, [10, 100], begun=1_000, host="there"), behind=-1_000, notes=("measured",))
+    trace = merged([here, there])
+    assert [event.start for event in trace.events] == [0, 10, 90, 100]
+    assert trace.notes == ("measured",)
+    trace = merged([here, replace(there, behind=None, notes=())])
+    told = [line.text for line in tables.lines(trace, tables.Manner())]
+    assert "the clock of there is taken as it is: what it is wrong by is a wait here." in told
 
 
 def test_each_rank_is_a_process_of_its_own_for_perfetto_and_a_lane_of_the_page():

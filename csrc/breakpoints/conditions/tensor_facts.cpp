@@ -3,6 +3,8 @@
 
 #include <csrc/breakpoints/conditions/tensor_facts.h>
 
+#include <csrc/engine/values/values.h>
+
 #include <ATen/Functions.h>
 #include <c10/core/impl/LocalDispatchKeySet.h>
 
@@ -144,6 +146,9 @@ bool holds_of_nothing(Fact fact) {
 } // namespace
 
 std::optional<double> fact_of(const at::Tensor& tensor, Fact fact) {
+  if (const at::Tensor& held = engine::unwrapped(tensor); &held != &tensor) {
+    return fact_of(held, fact);
+  }
   if (!has_memory(tensor) || (tensor.numel() == 0 && !holds_of_nothing(fact))) {
     return std::nullopt;
   }
@@ -161,6 +166,9 @@ std::optional<double> fact_of(const at::Tensor& tensor, Fact fact) {
 }
 
 std::optional<double> only_element(const at::Tensor& tensor) {
+  if (const at::Tensor& held = engine::unwrapped(tensor); &held != &tensor) {
+    return only_element(held);
+  }
   if (!tensor.defined() || tensor.numel() != 1 || tensor.is_complex()) {
     return std::nullopt;
   }

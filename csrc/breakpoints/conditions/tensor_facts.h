@@ -11,7 +11,8 @@ enum class Fact { kNan, kInf, kFinite, kMin, kMax, kAbsMax, kMean, kSum };
 
 // A number, or 0 and 1 for what is true or not. Nothing where the elements
 // cannot be read (a tensor without memory of its own, such as a fake one) or
-// where there are none. Parts of complex numbers count each.
+// where there are none. Parts of complex numbers count each. Of a tensor of
+// torch.func's it is what its wrappers hold: all that vmap maps over.
 std::optional<double> fact_of(const at::Tensor& tensor, Fact fact);
 
 // The one element of a tensor that has one.

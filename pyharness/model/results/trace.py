@@ -190,6 +190,10 @@ class Trace:
     rank: int | None = None
     """The number that a launcher gave the process; ``None`` for no rank, and for several together."""
     host: str = ""
+    behind: int | None = None
+    """Nanoseconds by which the host's clock is behind that of the first rank's host; ``None`` where nobody knows."""
+    notes: tuple[str, ...] = ()
+    """What is to be known of the times."""
     ranks: dict[int, int] = field(default_factory=dict)
     """Thread → its rank, where the recordings of several ranks are together."""
 
@@ -218,6 +222,8 @@ class Trace:
             "begun_ns": self.begun,
             "rank": self.rank,
             "host": self.host,
+            "clock_behind_ns": self.behind,
+            "notes": list(self.notes),
             "ranks": {str(number): rank for number, rank in self.ranks.items()},
             "graph_tasks": [task.to_json() for task in self.graph_tasks],
             "events": [event.to_json() for event in self.events],

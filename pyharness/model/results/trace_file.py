@@ -96,6 +96,8 @@ def dump(trace: Trace) -> bytes:
         "begun": trace.begun,
         "rank": trace.rank,
         "host": trace.host,
+        "behind": trace.behind,
+        "notes": trace.notes,
         "threads": {str(number): name for number, name in trace.threads.items()},
         "events": [writer.event(event) for event in trace.events],
         "graph_tasks": [writer.task(task) for task in trace.graph_tasks],
@@ -131,6 +133,8 @@ def _read(data: dict[str, Any]) -> Trace:
         begun=data["begun"],
         rank=data["rank"],
         host=data["host"],
+        behind=data["behind"],
+        notes=tuple(data["notes"]),
     )
 
 

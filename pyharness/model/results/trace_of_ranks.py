@@ -28,12 +28,12 @@ def merged(traces: Sequence[Trace]) -> Trace:
         counts = [_rank(trace) for trace in traces]
         twice = sorted({rank for rank in counts if counts.count(rank) > 1})
         raise UsageError(f"Two recordings are of rank {twice[0]}.", "Name one of each rank, of one run.")
-    first = min(trace.begun for trace in traces)
+    first = min(trace.begun + (trace.behind or 0) for trace in traces)
     numbers = _numbers(ranks)
     return Trace(
         events=tuple(_in_one_order(ranks, numbers, first)),
         graph_tasks=tuple(
-            replace(task, thread=numbers[rank, task.thread], start=task.start + trace.begun - first)
+            replace(task, thread=numbers[rank, task.thread], start=task.start + _later(trace, first))
             for rank, trace in ranks.items()
             for task in trace.graph_tasks
         ),
@@ -46,8 +46,24 @@ def merged(traces: Sequence[Trace]) -> Trace:
         children=sum(trace.children for trace in traces),
         begun=first,
         host=", ".join(sorted({trace.host for trace in traces})),
+        notes=_notes(traces),
         ranks={number: rank for (rank, _), number in numbers.items()},
     )
+
+
+def _later(trace: Trace, first: int) -> int:
+    """How much later than ``first`` the recording began, by the first rank's clock."""
+    return trace.begun + (trace.behind or 0) - first
+
+
+def _notes(traces: Sequence[Trace]) -> tuple[str, ...]:
+    """What the measured clocks may be wrong by, and which could not be measured; nothing of one host."""
+    hosts = sorted({trace.host for trace in traces})
+    unknown = sorted({trace.host for trace in traces if trace.behind is None})
+    said = tuple(dict.fromkeys(note for trace in traces for note in trace.notes))
+    if len(hosts) == 1 or not unknown:
+        return said
+    return *said, f"the clock of {', '.join(unknown)} is taken as it is: what it is wrong by is a wait here."
 
 
 def _rank(trace: Trace) -> int:
@@ -72,7 +88,7 @@ def _numbers(ranks: dict[int, Trace]) -> dict[tuple[int, int], int]:
 def _in_one_order(ranks: dict[int, Trace], numbers: dict[tuple[int, int], int], first: int) -> Iterator[Event]:
     """All events in order of start, numbered anew."""
     moved = [
-        (rank, replace(event, thread=numbers[rank, event.thread], start=event.start + trace.begun - first))
+        (rank, replace(event, thread=numbers[rank, event.thread], start=event.start + _later(trace, first)))
         for rank, trace in ranks.items()
         for event in trace.events
     ]
