@@ -12,6 +12,7 @@ from pyharness.host.descriptors import inherited
 from pyharness.host.exit_status import ExitStatus
 from pyharness.model.errors import HarnessError, UsageError
 from pyharness.model.stops import Stop
+from pyharness.model.text.python_error import prints_and_error
 from pyharness.model.transcript import Begun, Checked, Ended, Failure, Logged, Mismatch, Printed, Transcript
 from pyharness.session import expect
 from pyharness.session.plan import Step
@@ -24,7 +25,6 @@ if TYPE_CHECKING:
 
 Entry: TypeAlias = Begun | Printed | Stop | Checked | Logged | Ended | Failure
 _REST = Step("continue", "the rest of the run")
-_TRACEBACK = "Traceback (most recent call last):\n"
 Watch: TypeAlias = "Callable[[Entry], None]"
 
 
@@ -232,11 +232,10 @@ def _evaluate(program: Program, expression: str) -> str:
     except DEBUGGER_LOST:
         raise
     except RequestError as error:  # an exception of Python's, behind what was printed
-        prints, traceback, raised = error.message.rstrip().partition(_TRACEBACK)
-        if not traceback:
-            prints, _, raised = error.message.rstrip().rpartition("\n")
+        message = error.message.rstrip()
+        prints, raised = prints_and_error(message) or message.rpartition("\n")[::2]
         separate = "\n" if prints and not prints.endswith("\n") else ""
-        return f"{prints}{separate}<error: {raised.splitlines()[-1].strip() if raised else ''}>"
+        return f"{prints}{separate}<error: {raised.strip()}>"
     except HarnessError as error:
         return f"<error: {next(iter(error.message.strip().splitlines()), '').strip()}>"
 

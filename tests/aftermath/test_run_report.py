@@ -166,6 +166,12 @@ def test_the_headline_is_no_note_and_no_book(run, reports):
     assert "… 8012 more characters …" in report["what"]
 
 
+def test_what_python_does_not_print_is_not_asked_for_its_text(run, reports):
+    ended = run("hides")
+    (report,) = reports("exception")
+    assert (report["what"], ended.stdout) == ("ValueError: on its own", "")
+
+
 def test_a_program_that_stands_is_a_hang_and_runs_on(run, reports):
     ended = run("waits", "3", options=["--hang", "1"])
     assert (ended.returncode, ended.stdout) == (0, "the end\n")

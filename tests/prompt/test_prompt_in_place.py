@@ -212,10 +212,14 @@ def test_under_debug_it_is_a_stop_there(piped):
     assert "breakpoint · python · total" in done.stdout
 
 
-def test_nothing_to_look_at_is_said(environment):
-    code = "import pyharness; pyharness.post_mortem()"
+@pytest.mark.parametrize(
+    ("given", "said"),
+    [("", "There is no exception to look at."), ("ValueError(1)", "ValueError has no traceback: it was not raised in")],
+)
+def test_nothing_to_look_at_is_said(environment, given, said):
+    code = f"import pyharness; pyharness.post_mortem({given})"
     done = subprocess.run([sys.executable, "-c", code], env=environment, capture_output=True, text=True, check=False)
-    assert "There is no exception to look at." in done.stderr
+    assert said in done.stderr
 
 
 def test_pytest_has_it_in_place_of_pdb(tested):

@@ -96,7 +96,8 @@ def test_ranks_that_wait_for_each_other(verdict, fault, first, second):
 
 @pytest.mark.rotated(turns=2)
 @pytest.mark.parametrize(
-    ("fault", "call"), [("recv_of_one_that_sleeps", "recv"), ("monitored_barrier", "monitored_barrier")]
+    ("fault", "call"),
+    [("recv_of_one_that_sleeps", "recv"), ("monitored_barrier", "monitored_barrier"), ("new_group", "new_group")],
 )
 def test_calls_that_no_record_has_are_known_by_their_stacks(fault, call):
     """How long a rank has waited, the kernel's scheduler tells: since the last look at most, in which it ran."""

@@ -73,6 +73,11 @@ def post_mortem(error: BaseException | TracebackType | None = None) -> None:
         raise UsageError(f"{error!r} is neither an exception nor a traceback.", "Give the exception that was caught.")
     if error is None:
         raise UsageError("There is no exception to look at.", "Call it in an `except` block, or give it an exception.")
+    if isinstance(error, BaseException) and error.__traceback__ is None:
+        raise UsageError(
+            f"{type(error).__name__} has no traceback: it was not raised in this process, or lost it on its way.",
+            "Look at it where it was raised.",
+        )
     stop_at(error)
 
 

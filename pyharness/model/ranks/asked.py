@@ -16,6 +16,8 @@ class Asked:
     """``dst``."""
     of_all: bool = False
     """Whether it is a call of the group of all ranks."""
+    members: tuple[int, ...] = ()
+    """Ranks of the group that it makes; empty for all, and where it makes none."""
 
     @property
     def text(self) -> str:

@@ -80,8 +80,12 @@ def rank_from_json(data: dict[str, Any]) -> Rank:
             **data,
             "threads": tuple(thread_from_json(one) for one in data["threads"]),
             "groups": tuple(group_from_json(one) for one in data["groups"]),
-            "asked": Asked(**data["asked"]) if data["asked"] else None,
+            "asked": _asked(data["asked"]) if data["asked"] else None,
             "busy": tuple((int(lwp), float(share)) for lwp, share in data["busy"].items()),
             "workers": tuple(rank_from_json(one) for one in data["workers"]),
         }
     )
+
+
+def _asked(data: dict[str, Any]) -> Asked:
+    return Asked(**{**data, "members": tuple(data.get("members", ()))})

@@ -10,12 +10,11 @@ from pyharness.debugger.expressions import Expression, value_of
 from pyharness.debugger.python.asking import with_prints
 from pyharness.debugger.python.dap_client import RequestError
 from pyharness.model.errors import HarnessError, UsageError
+from pyharness.model.text.python_error import prints_and_error
 from pyharness.model.text.visible import visible
 
 if TYPE_CHECKING:
     from pyharness.prompt.session import Session
-
-_TRACEBACK = "Traceback (most recent call last):\n"
 
 
 def text_of(session: Session, typed: str) -> str:
@@ -47,11 +46,7 @@ def _of_debugpy(session: Session, frame: int, text: str) -> str:
 
 def raised(said: str) -> HarnessError:
     """An exception of Python's in the words of its last line, behind what was printed before."""
-    prints, found, traceback = said.rstrip().partition(_TRACEBACK)
-    if not found:
-        return HarnessError(said.rstrip())
-    last = traceback.splitlines()[-1].strip() if traceback else ""
-    return HarnessError(f"{prints}{last}")
+    return HarnessError("".join(prints_and_error(said) or (said.rstrip(),)))
 
 
 def _is_expression(text: str) -> bool:

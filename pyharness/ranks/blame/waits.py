@@ -20,6 +20,7 @@ if TYPE_CHECKING:
 WORLD = "default_pg"
 _UNRECORDED = "monitored_barrier"
 """A collective of Gloo's that the recorder does not note."""
+_NEW_GROUP = "new_group"
 _STARTS = 5.0
 """Seconds that a rank may need until it comes to the store: it imports torch first."""
 
@@ -88,6 +89,10 @@ def _of_rank(rank: Rank, number: int, come: _Come, job: Job) -> Iterator[Wait]:
     elif rank.asked and rank.asked.of_all and rank.asked.function == _UNRECORDED:
         absent = [other for other in range(job.world) if not _is_asking(known.get(other), _UNRECORDED)]
         yield Wait(number, _UNRECORDED, tuple(absent), rank.rested)
+    elif rank.asked and rank.asked.function == _NEW_GROUP:
+        members = rank.asked.members or range(job.world)
+        absent = [other for other in members if not _is_asking(known.get(other), _NEW_GROUP)]
+        yield Wait(number, _NEW_GROUP, tuple(absent), rank.rested)
     elif of_rank(rank).kind == "store":
         yield _at_the_store(rank, number, known, job)
 

@@ -135,6 +135,13 @@ def monitored_barrier(rank):
         dist.monitored_barrier(timeout=timedelta(hours=1))  # @monitored_barrier
 
 
+def new_group(rank):
+    if rank == 1:
+        time.sleep(LONG)
+    else:
+        dist.new_group()  # @new_group
+
+
 def message_apart(rank):
     if rank == 1:
         time.sleep(LONG)
@@ -201,7 +208,7 @@ FAULTS = {
     for fault in (
         sleeps, computes, native_lock, gil_kept, python_lock, asks, stopped, raises, swapped,
         other_shape, other_root, barrier_of_one, subgroup, crossed, recv_without_send, loader_worker, uneven_batches,
-        unused_parameter, compiles, children, recv_of_one_that_sleeps, monitored_barrier, message_apart,
+        unused_parameter, compiles, children, recv_of_one_that_sleeps, monitored_barrier, new_group, message_apart,
     )
 }  # fmt: skip
 
