@@ -38,7 +38,9 @@ def test_of_one_and_of_a_chain(code, error):
 
 def test_of_a_group_and_of_what_came_while_one_was_handled():
     assert prints_and_error(GROUP) == ("", "ExceptionGroup: several (2 sub-exceptions)")
-    handled = f"x\n{GROUP}\nDuring handling of the above exception, another exception occurred:\n\nNameError: unheard_of\n"
+    handled = (
+        f"x\n{GROUP}\nDuring handling of the above exception, another exception occurred:\n\nNameError: unheard_of\n"
+    )
     assert prints_and_error(handled) == ("x\n", "NameError: unheard_of")
 
 
