@@ -29,7 +29,8 @@ def asked(python: Python, frames: Iterable[PythonFrame]) -> Asked | None:
     found = [frame for frame in frames if (frame.file or "").endswith(_FILE) and not frame.function.startswith("_")]
     if not found:
         return None
-    of_all, members = False, ()
+    of_all = False
+    members: tuple[int, ...] = ()
     try:
         given = dict(python.local_addresses(found[-1]))
         peers = {name: number for name in _PEERS if (number := _number(python, given.get(name, 0))) is not None}
