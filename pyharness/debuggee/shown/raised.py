@@ -38,7 +38,9 @@ def described(error: BaseException) -> Raised:
 
 def _headline(error: BaseException) -> str:
     """Type and message; Python tells of a syntax error's place first, and of notes last."""
-    compact: dict[str, Any] = {} if sys.version_info < (3, 10) else {"compact": True}  # else it asks what ``from None`` hides, too
+    compact: dict[str, Any] = (
+        {} if sys.version_info < (3, 10) else {"compact": True}
+    )  # else it asks what ``from None`` hides, too
     told = traceback.TracebackException(type(error), error, None, **compact)
     if hasattr(told, "__notes__"):
         told.__notes__ = None
