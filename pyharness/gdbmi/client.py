@@ -30,6 +30,12 @@ _LOG_LINES = 2000
 _SLICE_SECONDS = 1.0
 _CONDITION = "Error in testing "
 """How gdb begins to say that a condition cannot be tested: then it stops, and does not say so in the stop itself."""
+_PYTHON_FAILED = "Error occurred in Python."
+"""All that gdb says where its Python could not even make a message."""
+_OUT_OF_MEMORY = (
+    "gdb's Python failed without a word, as it does where it has too little memory.",
+    "`ulimit -v` shows the limit, and `ulimit -v unlimited` lifts it for this shell, where it may be lifted.",
+)
 _CHANCES = 4
 """Slices that gdb has for an answer when its program has ended."""
 NO_CORE = ("-iex", "maint set internal-error quit yes", "-iex", "maint set internal-error corefile no")
@@ -193,7 +199,8 @@ class GdbClient:
         if result is None:
             raise GdbLostError("gdb")
         if result.kind == "error":
-            raise GdbError(str(result.values.get("msg", "gdb reported an error without a message")).strip())
+            message = str(result.values.get("msg", "gdb reported an error without a message")).strip()
+            raise GdbError(*(_OUT_OF_MEMORY if message == _PYTHON_FAILED else (message,)))
         return result.values
 
     def _is_answered(self, pending: _Pending, timeout: float | None) -> bool:

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Literal
 from pydantic import BaseModel, Field
 
 from pyharness.mcp.registry import Answer, Told
+from pyharness.model.results.aftermath_text import place
 from pyharness.model.text.stack_format import Style, format_stack
 from pyharness.model.text.visible import in_one_line, visible
 from pyharness.model.transcript import Ended
@@ -81,6 +82,7 @@ async def answer(debugged: Debugged) -> Answer:
         pid=debugged.pid,
     )
     frames = [f"   stack of thread {stop.thread}:", *(f"   {line}" for line in stack)] if len(stack) > 1 else []
+    shown = shown or f"{stop.reason}: {_cut(place(stop.frame), 2 * _WIDTH)}"  # another call has told it in full
     return Answer("\n".join([shown, *frames, *_printed_lines(printed)]), told)
 
 

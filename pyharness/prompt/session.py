@@ -213,7 +213,7 @@ class Session:
     def start(self) -> None:
         """Start the program, which stands before its first line, with all places set."""
         self.debuggee = self._started()
-        self._began, self.exit_code = True, None
+        self._began, self.exit_code, self.status = True, None, int(ExitStatus.OK)
         if self.terminal:
             self.terminal.on_interrupt, self.terminal.on_gone = self.debuggee.interrupt, self.debuggee.gone
             self.terminal.on_quit = self.debuggee.quit

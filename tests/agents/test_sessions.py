@@ -125,6 +125,18 @@ def test_a_pause_ends_counted_steps(start, server, tmp_path):
     assert len(paused.text) < 20000
 
 
+def test_a_stop_is_told_to_each_call_that_waits_for_it(start, server, tmp_path):
+    session = start(args=[str(tmp_path / "never")], run=True, timeout_s=0.5).told["session"]
+    waits = server.begin(server.calling("go", {"session": session, "how": "wait"}))
+    paused = server.call("go", session=session, how="pause")
+    answers = (paused.text, waits.result(30).text)
+    assert all("pause" in text for text in answers), answers
+
+
+def test_a_process_may_be_named_by_a_number(server):
+    assert "There is no process 4194304" in server.error("start", process=1 << 22).text
+
+
 def test_sessions_are_apart(start, server):
     one, other = start(breakpoints=[SHOWN]).told, start(breakpoints=[SHOWN]).told
     server.call("go", session=one["session"])

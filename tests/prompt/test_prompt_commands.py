@@ -219,6 +219,13 @@ def test_exceptions_that_are_raised_are_stops_where_that_is_wanted(piped):
     assert "stopped nowhere" not in done.stderr
 
 
+def test_the_status_is_of_the_last_run(piped, tmp_path):
+    program = tmp_path / "ends.py"
+    program.write_text("import os\nos._exit(4)\n")
+    assert piped(["c"], program=program).returncode == 4
+    assert piped(["c", "b py:ends.py:2", "r", "kill"], program=program).returncode == 0
+
+
 def test_a_name_of_no_exception_is_told_at_the_end(piped):
     done = piped(["catch raise Nope", "catch throw", "c"])
     assert "`catch raise Nope` stopped nowhere: no exception of that name was raised.\n" in done.stderr

@@ -95,7 +95,7 @@ class NativeSide:
                 self.ask(mi.Attach(pid, self.agent))
             except GdbError as error:
                 message, _, remedy = error.message.partition("\n")
-                raise HarnessError(message, remedy) from error
+                raise HarnessError(message, remedy or error.remedy) from error
             self._settle(stops)
         self.loads = self.ask(mi.WatchLoads())
         self.link.command("-exec-continue --all")
