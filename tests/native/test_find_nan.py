@@ -163,6 +163,7 @@ def test_compiled_with_aot_eager(backward):
 
 
 def test_inside_of_transforms_and_of_modes():
+    from torch.testing._internal.two_tensor import TwoTensor
     from torch.utils._debug_mode import DebugMode
 
     x = torch.tensor([[1.0], [-1.0]])
@@ -173,6 +174,9 @@ def test_inside_of_transforms_and_of_modes():
     for of_each in (torch.func.grad, torch.func.jacrev, lambda f: torch.func.vmap(torch.func.grad(f))):
         gradient = found(lambda of_each=of_each: of_each(lambda x: x.sqrt().sum())(torch.zeros(2, 2)))
         assert (gradient.name, gradient.node) == ("aten::div", "SqrtBackward0")
+    two = TwoTensor(torch.zeros(3), torch.zeros(3)).requires_grad_()
+    of_parts = found(lambda: two.sqrt().sum().backward())
+    assert (of_parts.name, of_parts.node) == ("aten::div", "SqrtBackward0")
     with DebugMode():
         shown = found(lambda: nan_sources.logarithm(x))
     assert (shown.name, origin(shown)) == ("aten::log", at("plain-log"))

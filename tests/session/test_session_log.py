@@ -73,6 +73,17 @@ x = torch.ones(2, requires_grad=True)
 """
 
 
+@pytest.mark.rotated
+@pytest.mark.parametrize(
+    "end", ["os._exit(3)", "os.abort()", "os.kill(os.getpid(), 9)", "os.execv('/bin/true', ['true'])"]
+)
+def test_the_lines_before_a_death_are_there(pyharness, tmp_path, end):
+    program = tmp_path / "dies.py"
+    program.write_text(f"import os\nfor i in range(300):\n    j = i\n{end}\n")
+    done = pyharness("step", program, "--log", "py:dies.py:3", "i={i}")
+    assert [line.rpartition("=")[2] for line in done.stdout.splitlines() if " i=" in line] == list(map(str, range(300)))
+
+
 def test_a_name_that_no_op_and_no_node_has_is_an_error_for_both(pyharness, tmp_path):
     program = tmp_path / "backward.py"
     program.write_text(BACKWARD)

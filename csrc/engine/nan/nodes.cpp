@@ -10,6 +10,7 @@
 #include <torch/csrc/autograd/functions/accumulate_grad.h>
 #include <torch/csrc/autograd/functions/basic_ops.h>
 
+#include <algorithm>
 #include <typeinfo>
 
 namespace pyharness::engine {
@@ -26,6 +27,13 @@ ValueKinds kinds_of_all(const variable_list& tensors) {
     kinds |= kinds_of(unwrapped(tensor), wanted());
   }
   return kinds;
+}
+
+bool any_is_wrapper(const variable_list* tensors) {
+  return tensors != nullptr &&
+      std::any_of(tensors->begin(), tensors->end(), [](const auto& each) {
+           return is_wrapper(each);
+         });
 }
 
 void add_facts_of_all(
@@ -101,7 +109,9 @@ class Nodes final : public NodeObserver {
       return;
     }
     auto& level = levels->begin(&run.node, nullptr);
-    level.runs_python = is_defined_in_python(run.node);
+    // What it makes of wrappers (a DTensor, say) is in them: its ops see it.
+    level.runs_python = is_defined_in_python(run.node) ||
+        any_is_wrapper(run.inputs);
     level.inner_ops_seen = see_inner_ops_here(level.runs_python);
     if (const auto* leaf = as_leaf(run.node)) {
       const auto& gradient = leaf->variable.grad();

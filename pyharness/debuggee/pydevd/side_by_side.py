@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from pyharness.debuggee.pydevd import tuning as pydevd_tuning
-from pyharness.debuggee.unpatched import threading
+from pyharness.debuggee.pydevd.sent import wait_until_sent
 from pyharness.model.errors import HarnessError
 
 if TYPE_CHECKING:
@@ -95,30 +95,10 @@ def _suspended(debugger: Any, gdb: Gdb) -> Any:
         wait(thread, *arguments, **options)
         if thread.additional_info.pydev_step_cmd in (CMD_STEP_INTO, CMD_STEP_INTO_MY_CODE):
             gdb.into()
-        _until_sent(debugger.writer)
+        # From gdb's next stop on the IDE can be told nothing more, as that this thread goes on.
+        wait_until_sent(debugger, _PATIENCE)
 
     return do_wait_suspend
-
-
-def _until_sent(writer: Any) -> None:
-    """Wait until the IDE is told that this thread goes on: from gdb's next stop on it can be told nothing more."""
-    mark = _Mark()
-    writer.add_command(mark)
-    mark.sent.wait(_PATIENCE)
-
-
-class _Mark:
-    """A message that sends nothing: those before it are sent."""
-
-    id = 0
-    as_dict = None
-
-    def __init__(self) -> None:
-        self.sent = threading.Event()
-
-    def send(self, _sock: socket.socket) -> None:
-        """pydevd's writer calls this in its turn."""
-        self.sent.set()
 
 
 def _ours_or(external: Callable[[str], bool]) -> Callable[[str], bool]:

@@ -9,7 +9,8 @@ from typing import TYPE_CHECKING, Any
 from pyharness.debuggee.bounded import BOUNDS
 from pyharness.debuggee.lines.frame_expressions import bounded_value
 from pyharness.debuggee.pydevd.emptied_modules import KEPT_MODULES
-from pyharness.debuggee.unpatched import threading, time
+from pyharness.debuggee.pydevd.sent import wait_until_sent
+from pyharness.debuggee.unpatched import threading
 from pyharness.model.conditions import hits, log_message
 from pyharness.protocol.pydevd import AtLine
 
@@ -17,11 +18,6 @@ if TYPE_CHECKING:
     from types import FrameType
 
     from pyharness.protocol.pydevd import Wanted
-
-_FAR_BEHIND = 200
-"""Messages that wait to be sent."""
-_PAUSE = 0.002
-"""Seconds."""
 
 
 class Conditions:
@@ -37,6 +33,8 @@ class Conditions:
         self._hits: Counter[int] = Counter()
         """How often the condition of each breakpoint held, in this session."""
         self._failed: Counter[tuple[str, int, str]] = Counter()
+        self._said = 0
+        """How much was told so far."""
 
     def hold(self, _info: Any, breakpoint_: Any, frame: FrameType) -> bool:
         """Whether the program stops at this breakpoint, whose line ``frame`` is about to run."""
@@ -46,10 +44,11 @@ class Conditions:
         if not breakpoint_.condition:
             return False
         logs = bool(getattr(breakpoint_, "is_logpoint", False))  # one of a client without the harness
-        at_line = AtLine.in_condition(breakpoint_.condition)
+        at_line, said = AtLine.in_condition(breakpoint_.condition), self._said
         with BOUNDS.shared(often=True):  # each of them is asked: it counts its hits, or prints
             stops = any([self._stops(each, frame, logs=logs or bool(each.log)) for each in at_line.wanted])  # noqa: C419
-        self._keep_pace()
+        if self._said != said:  # the program may die at its next line, of which that tells
+            wait_until_sent(self._debugger)
         return stops
 
     def express(self, breakpoint_: Any, info: Any, frame: FrameType) -> None:
@@ -75,16 +74,6 @@ class Conditions:
             self._send(f"{log_message.shortened(_message(wanted.log, frame))}\n", "stdout", {"log": wanted.number})
         return not wanted.log
 
-    def _keep_pace(self) -> None:
-        """Wait where whoever reads is far behind, as at a pipe: what is not sent at the program's end is lost.
-
-        The queue's own condition is of no use: in a program that gevent patched, waiting for it would let other
-        greenlets run in the middle of a line.
-        """
-        writer = self._debugger.writer
-        while writer._cmd_queue.qsize() > _FAR_BEHIND and writer.is_alive() and not self._debugger.pydb_disposed:
-            time.sleep(_PAUSE)
-
     def _fail(self, condition: str, frame: FrameType, problem: str, *, logs: bool) -> None:
         """Tell it; a log point, which never stops, tells it ever more rarely."""
         place = frame.f_code.co_filename, frame.f_lineno, condition
@@ -101,6 +90,7 @@ class Conditions:
         from _pydevd_bundle.pydevd_comm_constants import CMD_WRITE_TO_CONSOLE
         from _pydevd_bundle.pydevd_net_command import NetCommand
 
+        self._said += 1
         event = OutputEvent(OutputEventBody(text, category, data=data))
         self._debugger.writer.add_command(NetCommand(CMD_WRITE_TO_CONSOLE, 0, event, is_json=True))
 

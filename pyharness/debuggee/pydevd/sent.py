@@ -1,0 +1,37 @@
+"""Waits until debugpy has sent what it was told: its writer is a thread of its own, and dies with the program."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from pyharness.debuggee.unpatched import threading, time
+
+if TYPE_CHECKING:
+    import socket
+
+_SLICE = 0.1
+"""Seconds from one look to the next whether the writer lives."""
+
+
+def wait_until_sent(debugger: Any, patience: float = float("inf")) -> None:
+    """Wait for all that the writer of pydevd's ``debugger`` has in its queue, as long as it can send."""
+    mark, writer = _Mark(), debugger.writer
+    writer.add_command(mark)
+    ends = time.monotonic() + patience
+    while not mark.sent.wait(min(_SLICE, patience)):
+        if not writer.is_alive() or debugger.pydb_disposed or time.monotonic() >= ends:
+            return
+
+
+class _Mark:
+    """A message that sends nothing: those before it are sent."""
+
+    id = 0
+    as_dict = None
+
+    def __init__(self) -> None:
+        self.sent = threading.Event()
+
+    def send(self, _sock: socket.socket) -> None:
+        """pydevd's writer calls this in its turn."""
+        self.sent.set()
