@@ -38,11 +38,8 @@ _EXAMPLES = (
         "ops only, apart by shape, of a program with options of its own",
         "pyharness trace train.py --by op --shapes -- --epochs 1",
     ),
-    (
-        "all ranks of a job on one axis",
-        "torchrun --nproc-per-node 4 --no-python pyharness trace --save out.trace train.py",
-    ),
-    ("and then together", "pyharness trace --merge out-rank*.trace --html ranks.html"),
+    ("a rank of a job, behind `torchrun --nproc-per-node 4 --no-python`", "pyharness trace --save out.trace train.py"),
+    ("all ranks on one axis", "pyharness trace --merge out-rank*.trace --html ranks.html"),
 )
 _MOST = 4 << 30
 """Bytes of a recording that is read."""

@@ -105,6 +105,7 @@ def test_the_same_option_means_the_same_everywhere():
     several = {name: helps for name, helps in says.items() if len(helps) > 1}
     differ = {"--json", "--list", "--print", "--limit", "--output", "--overwrite", "--op", "--kind", "--name", "--all"}
     differ |= {"--store", "--timeout"}  # who answers through it, and who asks; of one rank, and of a process
+    differ |= {"--merge"}  # what each host has seen, and what each rank has recorded
     assert set(several) <= differ, "another thing should have another name, the same thing the same words"
     short = {}
     for _, command in VERBS:

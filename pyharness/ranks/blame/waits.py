@@ -90,7 +90,7 @@ def _of_rank(rank: Rank, number: int, come: _Come, job: Job) -> Iterator[Wait]:
         absent = [other for other in range(job.world) if not _is_asking(known.get(other), _UNRECORDED)]
         yield Wait(number, _UNRECORDED, tuple(absent), rank.rested)
     elif rank.asked and rank.asked.function == _NEW_GROUP:
-        members = rank.asked.members or range(job.world)
+        members = [member for member in rank.asked.members if 0 <= member < job.world] or range(job.world)
         absent = [other for other in members if not _is_asking(known.get(other), _NEW_GROUP)]
         yield Wait(number, _NEW_GROUP, tuple(absent), rank.rested)
     elif of_rank(rank).kind == "store":
