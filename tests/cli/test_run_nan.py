@@ -9,7 +9,7 @@ import pytest
 from kit import inductor
 from kit.command import PYHARNESS
 
-pytestmark = pytest.mark.rotated_tests(turns=3)
+pytestmark = pytest.mark.rotated_tests(turns=5)
 
 
 BAD = """import torch

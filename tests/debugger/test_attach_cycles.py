@@ -15,7 +15,7 @@ import pytest
 import pyharness
 from pyharness.host.loader import words_of
 
-pytestmark = pytest.mark.rotated_tests(turns=3, number=0)
+pytestmark = pytest.mark.rotated_tests(turns=5, number=0)
 
 
 RUNS = int(os.environ.get("PYHARNESS_RUNS", "11"))

@@ -188,7 +188,7 @@ def test_what_is_not_run_says_why():
     assert set(ELSEWHERE) <= set(map(plain, commands())), "a command that is on no page any more"
 
 
-@pytest.mark.rotated_tests(turns=4, number=1)
+@pytest.mark.rotated_tests(turns=6, number=1)
 def test_python_blocks_run(scratch, tmp_path):
     """Those of a page one after the other, with what its sentences give for granted (``given_names.py``)."""
     scratch.program()

@@ -60,6 +60,7 @@ def test_each_variable_of_an_op_holds_its_node(name, dtype, tmp_path, capsys):
 
 
 @pytest.mark.timeout(400)  # a ResNet-18 has forty kernels, a few seconds each to compile
+@pytest.mark.rotated_tests(turns=14, number=0)  # forty seconds each: every other week
 @pytest.mark.rotated
 @pytest.mark.parametrize("name", MODELS)
 def test_each_variable_of_a_model_holds_its_node_forward_and_backward(name, tmp_path, capsys):

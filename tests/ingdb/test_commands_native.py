@@ -11,7 +11,7 @@ from kit.gdb import Gdb, at
 from kit.marks import line_of
 from kit.paths import ROOT
 
-pytestmark = pytest.mark.rotated_tests(turns=3)
+pytestmark = pytest.mark.rotated_tests(turns=5)
 
 
 CROSSING = ROOT / "tests/programs/plain_crossing.py"

@@ -14,7 +14,7 @@ from kit.command import PYHARNESS
 from kit.marks import marks, place
 from kit.paths import PROGRAMS
 
-pytestmark = pytest.mark.rotated_tests(turns=4)
+pytestmark = pytest.mark.rotated_tests(turns=6)
 
 
 CROSSING = PROGRAMS / "core_crossing.py"

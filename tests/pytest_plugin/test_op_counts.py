@@ -5,6 +5,8 @@ import os
 
 import pytest
 
+pytestmark = pytest.mark.rotated_tests(turns=3)
+
 TESTS = """
 import pytest
 import torch

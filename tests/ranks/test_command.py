@@ -17,7 +17,7 @@ from pyharness.ranks.processes import Table
 
 FAULTS = PROGRAMS / "ranks" / "faults.py"
 SPAWNS = PROGRAMS / "ranks" / "spawns.py"
-pytestmark = [pytest.mark.timeout(200), pytest.mark.rotated_tests(turns=5)]
+pytestmark = [pytest.mark.timeout(200), pytest.mark.rotated_tests(turns=7)]
 
 
 @pytest.fixture

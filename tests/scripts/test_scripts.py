@@ -11,7 +11,7 @@ import pytest
 
 from kit.paths import ROOT
 
-pytestmark = pytest.mark.rotated_tests(turns=3)
+pytestmark = pytest.mark.rotated_tests(turns=5)
 
 
 SCRIPTS = sorted((ROOT / "scripts").glob("*.gdb"))
