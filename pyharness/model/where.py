@@ -168,10 +168,17 @@ def _of_function(text: str, folders: Sequence[Path], root: str) -> tuple[str, in
     if not colon or not _FUNCTION.fullmatch(name):
         raise UsageError(
             f"'py:{text}' names no line.",
-            f"Write py:FILE:LINE or py:FILE:FUNCTION, e.g. py:train.py:{text if _FUNCTION.fullmatch(text) else 40}.",
+            f"Write py:FILE:LINE or py:FILE:FUNCTION, e.g. py:{_example(text)}.",
         )
     found = function_in(root + _existing(file, folders, root), name)
     return file, found.line, found.name.rpartition(".")[2]
+
+
+def _example(text: str) -> str:
+    """What ``text`` may be a part of: a file, or a function."""
+    if text.endswith((".py", ".pyx")):
+        return f"{text}:40"
+    return f"train.py:{text if _FUNCTION.fullmatch(text) else 40}"
 
 
 def _native(rest: str, file: str, line: int | None, condition: str, folders: Sequence[Path]) -> Where:

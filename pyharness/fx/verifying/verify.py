@@ -111,7 +111,7 @@ def _checked(*functions: Callable[..., Any]) -> Sequence[torch.nn.Module]:
         if not callable(each):
             raise UsageError(
                 f"verify takes modules and functions, not {type(each).__name__}.",
-                "Call a tensor's maker, not the tensor.",
+                "Give it what is called: a module or a function, as the transform returned it.",
             )
     modules = [each for each in functions if isinstance(each, torch.nn.Module)]
     for module in modules:

@@ -20,7 +20,7 @@ _NEVER = {"SIGKILL"}
 _OVER = "  (its frame has returned: it is over)"
 
 
-@command("catch", about=_PLACES, takes="raise|throw|catch [TYPE] | signal NAME | off", needs="program")
+@command("catch", about=_PLACES, takes="raise|throw|catch [TYPE] | signal NAME | off", needs="nothing")
 def catch(session: Session, rest: str) -> None:
     """Stop where Python raises, C++ throws or catches, or a signal comes; `catch off` forgets them all.
 
@@ -35,7 +35,8 @@ def catch(session: Session, rest: str) -> None:
         session.catches[_KINDS[kind]] = types
     elif kind:
         raise UsageError(f"catch knows no {kind!r}.", nearest(kind, _KINDS) or _HOW)
-    session.program.catch(session.catches)
+    if session.debuggee:  # else from its start on
+        session.debuggee.catch(session.catches)
     shown = [
         f"catch {name} {session.catches[each]}".strip() for name, each in _KINDS.items() if each in session.catches
     ]
