@@ -4,6 +4,7 @@
 #include <csrc/breakpoints/op_breakpoints.h>
 
 #include <csrc/breakpoints/node_chains.h>
+#include <csrc/engine/op_values.h>
 #include <csrc/engine/provenance/overload.h>
 
 #include <torch/csrc/autograd/engine.h>
@@ -83,7 +84,11 @@ bool meet_before(const at::RecordFunction& op, const Active& set, Mask mask) {
     if (set.ops[i]->after) {
       others = true;
     } else {
-      meet(*set.ops[i], op, /*before=*/true, {op.inputs(), {}, nullptr});
+      meet(
+          *set.ops[i],
+          op,
+          /*before=*/true,
+          {engine::inputs_of(op), {}, nullptr});
     }
   }
   return others;
@@ -102,7 +107,7 @@ std::unique_ptr<at::ObserverContext> op_begins(const at::RecordFunction& op) {
   if (mask == 0 || !meet_before(op, set, mask)) {
     return nullptr;
   }
-  return std::make_unique<Waiting>(set, mask, op.inputs());
+  return std::make_unique<Waiting>(set, mask, engine::inputs_of(op));
 }
 
 void op_ends(const at::RecordFunction& op, at::ObserverContext* context) {
@@ -117,7 +122,11 @@ void op_ends(const at::RecordFunction& op, at::ObserverContext* context) {
   for (std::size_t i = 0; i < waiting.set.ops.size(); ++i) {
     Breakpoint& each = *waiting.set.ops[i];
     if (each.after && (waiting.mask >> i & 1) != 0) {
-      meet(each, op, /*before=*/false, {waiting.inputs, op.outputs(), nullptr});
+      meet(
+          each,
+          op,
+          /*before=*/false,
+          {waiting.inputs, engine::outputs_of(op), nullptr});
     }
   }
 }

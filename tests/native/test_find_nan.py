@@ -1,6 +1,7 @@
 """find_nan names the first op or node, its line and its module, wherever the bad value is made."""
 
 import json
+import math
 
 import nan_sources
 import pytest
@@ -9,6 +10,7 @@ from forward_oracle import name_of
 from nan_search import at, found, origin
 from nan_sources import Blocks, Checkpointed, Logarithm, PythonRoot, Root, line_of
 
+import pyharness
 from pyharness.model.results.finding_text import finding_lines
 
 
@@ -160,6 +162,20 @@ def test_compiled_with_aot_eager(backward):
     assert (finding.made_from.file, finding.made_from.line) == at("root" if backward else "log")
     assert "blocks.1.inner" in finding.module
     assert (finding.node == "CompiledFunctionBackward") == backward
+
+
+@pytest.mark.parametrize("transform", [torch.func.grad, torch.func.jacrev, torch.func.jacfwd])
+def test_an_infinity_that_was_given_is_not_made_inside_of_a_transform(transform):
+    def attention(x):
+        mask = torch.triu(torch.full((3, 3), -math.inf), 1)
+        return (torch.softmax(x @ x.T + mask, -1) @ x).sum()
+
+    with pyharness.find_nan() as search:
+        transform(attention)(torch.randn(3, 4))
+        torch.func.vmap(torch.func.grad(attention))(torch.randn(2, 3, 4))
+        nested = torch.nested.nested_tensor([torch.tensor([1.0, math.inf])], layout=torch.jagged)
+        (nested * 2).sum()
+    assert search.finding is None
 
 
 def test_inside_of_transforms_and_of_modes():

@@ -3,6 +3,8 @@
 
 #include <csrc/engine/nan/finding.h>
 
+#include <csrc/engine/op_values.h>
+
 #include <sys/syscall.h>
 #include <unistd.h>
 
@@ -30,7 +32,8 @@ CheckedTensor facts_of(
   facts.name = std::move(name);
   facts.position = position;
   facts.tensor = tensor;
-  facts.shape = tensor.sizes().vec();
+  facts.shape = has_sizes(tensor) ? tensor.sizes().vec()
+                                  : std::vector<std::int64_t>(tensor.dim(), -1);
   facts.dtype = tensor.scalar_type();
   facts.device = tensor.device().str();
   facts.kinds = kinds_of(tensor, wanted);

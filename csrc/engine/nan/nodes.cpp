@@ -29,6 +29,14 @@ ValueKinds kinds_of_all(const variable_list& tensors) {
   return kinds;
 }
 
+ValueKinds kinds_given_by_all(const variable_list& tensors) {
+  ValueKinds kinds = 0;
+  for (const auto& tensor : tensors) {
+    kinds |= kinds_given_by(unwrapped(tensor), wanted());
+  }
+  return kinds;
+}
+
 bool any_is_wrapper(const variable_list* tensors) {
   return tensors != nullptr &&
       std::any_of(tensors->begin(), tensors->end(), [](const auto& each) {
@@ -62,7 +70,7 @@ void examine_node(
     ValueKinds before) {
   // The root passes on what backward() was given.
   const bool root = typeid(run.node) == typeid(GraphRoot);
-  const auto in = root ? out : before | kinds_of_all(inputs);
+  const auto in = root ? out : before | kinds_given_by_all(inputs);
   const auto verdict = judge(out, in, /*moves=*/false);
   if (verdict.kinds == 0) {
     return;

@@ -5,6 +5,7 @@
 #include <csrc/engine/nan/ops.h>
 
 #include <csrc/engine/nan/search.h>
+#include <csrc/engine/op_values.h>
 #include <csrc/engine/provenance/provenance.h>
 
 #include <ATen/SequenceNumber.h>
@@ -79,7 +80,7 @@ void look_at_shared(ThreadLevels& levels, Level& level) {
     if (storage != nullptr &&
         std::binary_search(written.begin(), written.end(), storage)) {
       input.shared = true;
-      level.before |= kinds_of(input.tensor, wanted());
+      level.before |= kinds_given_by(input.tensor, wanted());
     }
   }
 }
@@ -108,9 +109,10 @@ void hold_inputs(
     }
     const bool look = arguments[i].written && !level.plan->overwrites;
     const bool written = arguments[i].written || arguments[i].out;
-    each_tensor(values[i], [&](const at::Tensor& tensor) {
+    each_tensor(values[i], [&](const at::Tensor& given) {
+      const at::Tensor& tensor = unwrapped(given);
       levels.inputs.push_back({tensor, static_cast<std::uint16_t>(i), written});
-      level.before |= look ? kinds_of(tensor, wanted()) : 0;
+      level.before |= look ? kinds_given_by(tensor, wanted()) : 0;
       if (tensor.unsafeGetTensorImpl()->is_wrapped_number() &&
           level.plan->moves) {
         level.asked = wanted().kinds; // a number of Python's, as a tensor
@@ -133,7 +135,7 @@ std::unique_ptr<at::ObserverContext> op_begins(const at::RecordFunction& fn) {
   }
   auto& level = levels->begin(&fn, plan);
   if (!plan->makes_nothing) {
-    hold_inputs(*levels, level, fn.inputs());
+    hold_inputs(*levels, level, inputs_of(fn));
   }
   return nullptr;
 }
@@ -144,7 +146,7 @@ void each_result(
     const Level& level,
     const at::RecordFunction& fn,
     Take take) {
-  for (const auto& output : fn.outputs()) {
+  for (const auto& output : outputs_of(fn)) {
     each_tensor(output, take);
     if (level.plan->first_output_only) {
       break;
@@ -163,7 +165,7 @@ ValueKinds kinds_of_inputs(const ThreadLevels& levels, const Level& level) {
   ValueKinds kinds = level.before;
   for (auto i = level.first_input; i < levels.inputs.size(); ++i) {
     if (!levels.inputs[i].written && !levels.inputs[i].shared) {
-      kinds |= kinds_of(levels.inputs[i].tensor, wanted());
+      kinds |= kinds_given_by(levels.inputs[i].tensor, wanted());
     }
   }
   return kinds;

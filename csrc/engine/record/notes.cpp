@@ -3,6 +3,8 @@
 
 #include <csrc/engine/record/notes.h>
 
+#include <csrc/engine/op_values.h>
+
 #include <algorithm>
 
 namespace pyharness::engine {
@@ -16,12 +18,6 @@ const void* storage_of(const at::Tensor& tensor) {
                               : nullptr;
 }
 
-// Nested tensors have sizes of their own for each part.
-bool has_numbers(const at::Tensor& tensor) {
-  return !tensor.unsafeGetTensorImpl()->has_symbolic_sizes_strides() &&
-      !tensor.is_nested();
-}
-
 void describe(const at::Tensor& tensor, std::vector<std::uint64_t>& words) {
   const auto dimensions = static_cast<std::uint64_t>(tensor.dim());
   const auto device = tensor.device();
@@ -33,8 +29,8 @@ void describe(const at::Tensor& tensor, std::vector<std::uint64_t>& words) {
   words.push_back(reinterpret_cast<std::uintptr_t>(storage_of(tensor)));
   for (std::uint64_t i = 0; i < dimensions; ++i) {
     words.push_back(
-        has_numbers(tensor) ? static_cast<std::uint64_t>(tensor.sizes()[i])
-                            : ~std::uint64_t{0});
+        has_sizes(tensor) ? static_cast<std::uint64_t>(tensor.sizes()[i])
+                          : ~std::uint64_t{0});
   }
 }
 
@@ -84,7 +80,7 @@ std::uint32_t Notes::add_inputs(c10::ArrayRef<c10::IValue> values) {
 }
 
 std::uint32_t Notes::add_outputs(
-    const std::vector<c10::IValue>& values,
+    c10::ArrayRef<const c10::IValue> values,
     std::uint32_t inputs) {
   storages_.clear();
   const auto tensors = ring_.own(inputs - 1)[0];

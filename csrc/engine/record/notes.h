@@ -26,7 +26,7 @@ class Notes {
 
   // `inputs`: what add_inputs returned.
   std::uint32_t add_outputs(
-      const std::vector<c10::IValue>& values,
+      c10::ArrayRef<const c10::IValue> values,
       std::uint32_t inputs);
 
   // Every word that is still there; `first` gets the number of the first.

@@ -4,6 +4,7 @@
 #include <csrc/engine/record/recorder.h>
 
 #include <csrc/engine/nodes/nodes.h>
+#include <csrc/engine/op_values.h>
 #include <csrc/engine/provenance/overload.h>
 #include <csrc/engine/provenance/provenance.h>
 #include <csrc/engine/record/recorded.h>
@@ -108,7 +109,7 @@ std::unique_ptr<at::ObserverContext> op_begins(const at::RecordFunction& fn) {
          /*approximate=*/true});
   }
   if constexpr (kTensors) {
-    event.inputs = to->notes.add_inputs(fn.inputs());
+    event.inputs = to->notes.add_inputs(inputs_of(fn));
   }
   event.start = static_cast<std::uint64_t>(c10::getApproximateTime());
   return nullptr;
@@ -124,7 +125,7 @@ void op_ends(const at::RecordFunction& fn, at::ObserverContext* /*unused*/) {
   note_new_nodes(
       *of, at::sequence_number::peek(), origin_in(of->open[of->depth]));
   if constexpr (kTensors) {
-    event->outputs = of->notes.add_outputs(fn.outputs(), event->inputs);
+    event->outputs = of->notes.add_outputs(outputs_of(fn), event->inputs);
   }
   of->ring.write(words_of(*event));
 }

@@ -297,4 +297,13 @@ ValueKinds kinds_of(const at::Tensor& tensor, const WantedValues& wanted) {
       : kinds_of_any(tensor, wanted);
 }
 
+ValueKinds kinds_given_by(
+    const at::Tensor& tensor,
+    const WantedValues& wanted) {
+  const bool has_numbers =
+      tensor.defined() && (tensor.is_floating_point() || tensor.is_complex());
+  return has_numbers && !can_check(tensor) ? wanted.kinds
+                                           : kinds_of(tensor, wanted);
+}
+
 } // namespace pyharness::engine

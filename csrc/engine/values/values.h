@@ -42,6 +42,10 @@ const at::Tensor& unwrapped(const at::Tensor& tensor);
 // more than once only where something is found. 0 for what cannot be checked.
 ValueKinds kinds_of(const at::Tensor& tensor, const WantedValues& wanted);
 
+// As kinds_of, of a tensor that may have been the source of bad values: all the
+// wanted ones where its numbers cannot be looked at.
+ValueKinds kinds_given_by(const at::Tensor& tensor, const WantedValues& wanted);
+
 // Of all elements; of a complex tensor's parts, one after the other.
 struct ValueStatistics {
   std::int64_t count = 0;
