@@ -217,7 +217,7 @@ def find_nan(
 def report(finding: Finding, rank: int | None = None) -> None:
     """Print it to stderr; ``rank``: whose it is, in a job of several."""
     lines = (painted(line, colour=False) for line in finding_lines(finding, rank=rank))
-    print(*lines, sep="\n", file=sys.stderr, flush=True)
+    print("\n".join([*lines, ""]), end="", file=sys.stderr, flush=True)  # in one piece: other ranks print theirs
 
 
 def _check(action: object, values: Sequence[str], limit: float | None) -> None:

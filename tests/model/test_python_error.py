@@ -1,4 +1,4 @@
-"""The last line of what Python says of an exception, behind what was printed before."""
+"""The type and the message of what Python says of an exception, behind what was printed before."""
 
 import subprocess
 import sys
@@ -27,7 +27,7 @@ GROUP = """  + Exception Group Traceback (most recent call last):
     [
         ("1 / 0", "ZeroDivisionError: division by zero"),
         ("try:\n    1 / 0\nexcept Exception:\n    unheard_of", "NameError: name 'unheard_of' is not defined"),
-        ("raise ValueError('two\\nlines')", "lines"),
+        ("raise ValueError('two\\nKeyError: lines')", "ValueError: two"),
     ],
 )
 def test_of_one_and_of_a_chain(code, error):

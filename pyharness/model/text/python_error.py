@@ -6,19 +6,23 @@ import re
 
 _HEAD = re.compile(r"^(?:  \+ Exception Group )?Traceback \(most recent call last\):\n", re.MULTILINE)
 """What a traceback begins with, and that of a group; those of a group's exceptions are indented."""
-_OF_GROUP = re.compile(r"^  \| (\S.*)$", re.MULTILINE)
-_END_OF_GROUP = re.compile(r"\+-+")
+_CHAINED = re.compile(
+    r"^(?:During handling of the above exception, another exception occurred"
+    r"|The above exception was the direct cause of the following exception):\n",
+    re.MULTILINE,
+)
+_ERROR = re.compile(r"^(?:  \| )?(\S.*)$", re.MULTILINE)
+"""The first line of an exception, behind its frames, which are indented; its message may have more."""
 
 
 def prints_and_error(said: str) -> tuple[str, str] | None:
-    """What was printed before, and the exception's last line; ``None`` where there is no traceback.
+    """What was printed before, and the exception's type and message in a line; ``None`` where there is no traceback.
 
     Of a chain it is the last exception, which the expression has raised.
     """
-    heads = list(_HEAD.finditer(said))
-    if not heads:
+    head = _HEAD.search(said)
+    if head is None:
         return None
-    behind = said[heads[-1].end() :].rstrip()
-    last = (behind.splitlines() or [""])[-1].strip()
-    group = _OF_GROUP.search(behind) if _END_OF_GROUP.fullmatch(last) else None
-    return said[: heads[0].start()], group[1] if group else last
+    last = _CHAINED.split(said[head.start() :])[-1]
+    error = _ERROR.search(_HEAD.sub("", last, count=1))
+    return said[: head.start()], error[1].strip() if error else ""
