@@ -140,6 +140,16 @@ def test_a_thread_whose_name_the_kernel_has_cut_in_the_middle_of_a_sign_has_a_st
     assert "native  kept" in blocks(done.stdout)["bt"]
 
 
+def test_a_thread_may_have_a_name_that_is_no_text(piped, tmp_path):
+    program = tmp_path / "named.py"
+    program.write_text(
+        "import threading\nnever = threading.Event()\nclass Numbered(threading.Thread):\n    name = 7\n"
+        "Numbered(target=never.wait, daemon=True).start()\nprint('here')\n"
+    )
+    shown = blocks(piped(["b py:named.py:6", "c", "threads"], program=program).stdout)["threads"]
+    assert [line.split()[-2] for line in shown.splitlines() if "stands" not in line] == ["7"]
+
+
 def test_a_thread_has_pythons_name_at_a_native_stop(piped, inlined):
     called = textwrap.indent(inlined.read_text(), "    ")
     inlined.write_text(

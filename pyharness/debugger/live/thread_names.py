@@ -9,7 +9,12 @@ from pyharness.model.errors import HarnessError
 from pyharness.protocol import mi
 
 if TYPE_CHECKING:
+    from pyharness.debugger.machine import Stopped
     from pyharness.debugger.shell import Shell
+
+
+_OWN = "pydevd"
+"""What a debugger's thread in the program calls itself, for the kernel (``debuggee/link/thread_names.py``)."""
 
 
 class ThreadNames:
@@ -22,12 +27,19 @@ class ThreadNames:
 
     def known(self) -> dict[int, str]:
         """LWP → name, as far as it can be had now."""
-        shell, told = self._shell, self._shell.python.names
-        focus, native = shell.machine.focus, shell.native
-        new = shell.tasks.keys() - told.keys() - self._asked
-        if new and focus and focus.language == "native" and native:
+        shell, focus = self._shell, self._shell.machine.focus
+        new = shell.tasks.keys() - shell.python.names.keys() - self._asked
+        if new and focus:
             self._asked |= new
             with suppress(HarnessError):  # a name is no reason to refuse the list
-                read = native.ask(mi.ThreadNames())
-                self._read |= {shell.python.number_of(number): name for number, name in read.items()}
-        return {**self._read, **told}
+                self._ask(focus)
+        own = {lwp: "" for lwp, kernels in shell.tasks.items() if kernels == _OWN}
+        return {**self._read, **shell.python.names, **own}
+
+    def _ask(self, focus: Stopped) -> None:
+        python, native = self._shell.python, self._shell.native
+        if focus.language == "python":
+            python.read_names(focus.thread)
+        elif native:
+            read = native.ask(mi.ThreadNames())
+            self._read |= {python.number_of(number): name for number, name in read.items()}

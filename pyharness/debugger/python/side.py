@@ -152,14 +152,21 @@ class PythonSide:
     def thread_of(self, dap_thread: int) -> int:
         """The LWP of a stopped thread (asked of the program once)."""
         if dap_thread not in self._lwp:
-            frame = self._frames(dap_thread, 1)[0]
-            answer = self._dap.request("evaluate", {"expression": WHO, "frameId": frame["id"], "context": "watch"})
-            own, names = json.loads(ast.literal_eval(answer["result"]))
-            own = self.number_of(own)
-            self.names = {self.number_of(int(number)): name for number, name in names.items()}
-            self._lwp[dap_thread] = own
+            self._lwp[dap_thread] = own = self._read_names(dap_thread)
             self._dap_thread[own] = dap_thread
         return self._lwp[dap_thread]
+
+    def read_names(self, thread: int) -> None:
+        """Ask for the threads' names again: some may be younger than the last answer. ``thread`` is stopped."""
+        self._read_names(self._dap_thread[thread])
+
+    def _read_names(self, dap_thread: int) -> int:
+        """Ask a stopped thread who all threads are; its own number."""
+        frame = self._frames(dap_thread, 1)[0]
+        answer = self._dap.request("evaluate", {"expression": WHO, "frameId": frame["id"], "context": "watch"})
+        own, names = json.loads(ast.literal_eval(answer["result"]))
+        self.names = {self.number_of(int(number)): name for number, name in names.items()}
+        return self.number_of(own)
 
     def resume(self, thread: int, command: str) -> None:
         """``continue``, ``next``, ``stepIn`` or ``stepOut``; never waits for the answer."""
