@@ -19,7 +19,7 @@ from itertools import takewhile
 from typing import TYPE_CHECKING
 
 from pyharness.aftermath import gathering, job, writing
-from pyharness.host.process_state import processor_times
+from pyharness.host.process_state import processor_times, waits_of_main
 from pyharness.host.unseen import leave_streams
 from pyharness.model.codec import decode
 from pyharness.model.errors import HarnessError
@@ -43,6 +43,8 @@ _LOOKS = 10
 """In the time after which it hangs."""
 _SHORTEST, _LONGEST = 0.1, 5.0
 """Seconds from one look to the next."""
+_WAITS_A_SECOND = 4
+"""How often a thread that stands may begin to wait anew; one that works in short waits looks the same at each look."""
 _WAITS = re.compile("|".join(rule.python for rule in RULES if rule.kind in {"loader", "queue", "event", "join"}))
 _OF_A_LIBRARY = re.compile(r"/python3\.\d+/")
 _INNERMOST = 60
@@ -63,13 +65,15 @@ def _watch(wanted: Reported, process: int, seconds: float) -> None:
     end = os.pidfd_open(process)
     wait = min(max(seconds / _LOOKS, _SHORTEST), _LONGEST)
     before: Standing = ()
-    since, is_told, spent = time.monotonic(), False, processor_times(process)
+    since, is_told, spent, waited = time.monotonic(), False, processor_times(process), waits_of_main(process)
     with LiveProcess(process) as looked:
         while not select.select([end], [], [], wait)[0]:
-            now = _standing(looked)
-            if not now or now != before:
-                before, since, is_told, spent = now, time.monotonic(), False, processor_times(process)
-            elif not is_told and (stood := time.monotonic() - since) >= seconds:
+            now, stood = _standing(looked), time.monotonic() - since
+            often = waits_of_main(process) - waited > _WAITS_A_SECOND * max(stood, 1)
+            if not now or now != before or often:
+                before, since, is_told = now, time.monotonic(), False
+                spent, waited = processor_times(process), waits_of_main(process)
+            elif not is_told and stood >= seconds:
                 is_told = True
                 _report(wanted, process, stood, busy_threads(spent, processor_times(process), stood))
 

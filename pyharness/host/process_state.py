@@ -111,6 +111,11 @@ def switches(pid: int) -> str:
     return f"{_status(pid, 'voluntary_ctxt_switches')} {_status(pid, 'nonvoluntary_ctxt_switches')}"
 
 
+def waits_of_main(pid: int) -> int:
+    """How often the main thread of a process has begun to wait; 0 where the kernel does not say."""
+    return int(_status(pid, "voluntary_ctxt_switches") or 0)
+
+
 def started_at(pid: int) -> float:
     """When a process was started, in seconds since the epoch; 0 for one that is gone."""
     ticks = start_of(pid)

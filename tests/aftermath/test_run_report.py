@@ -192,7 +192,7 @@ def test_a_library_that_waits_by_asking_again_and_again_stands(run, reports):
     ]
 
 
-@pytest.mark.parametrize("way", ["works", "module"])
+@pytest.mark.parametrize("way", ["works", "works_in_short_waits", "module"])
 def test_one_that_goes_on_is_none_and_leaves_no_folder(run, tmp_path, way):
     ended = run(way, options=["--hang", "1"])
     assert (ended.returncode, ended.stdout) == (0, "the end\n")

@@ -129,7 +129,7 @@ class Slow(torch.utils.data.Dataset):
 
 
 def waits_for_its_loader():
-    torch.utils.data._utils.MP_STATUS_CHECK_INTERVAL = 0.2  # after which it asks anew: 5 s
+    torch.utils.data._utils.MP_STATUS_CHECK_INTERVAL = 0.6  # after which it asks anew: 5 s
     for _ in torch.utils.data.DataLoader(Slow(), num_workers=1):  # @waits_for_its_loader
         pass
 
@@ -137,6 +137,12 @@ def waits_for_its_loader():
 def works():
     for _turn in range(30):
         time.sleep(0.1)
+
+
+def works_in_short_waits():
+    ends = time.monotonic() + 3
+    while time.monotonic() < ends:
+        subprocess.run(["sleep", "0.05"], check=True)
 
 
 def waits_for_all():
