@@ -15,7 +15,7 @@ from pyharness.cli.kit.script import command_of
 from pyharness.cli.kit.trace_files import Files
 from pyharness.host.regular_file import read_regular
 from pyharness.model.errors import HarnessError, UsageError
-from pyharness.model.ranks.launchers import rank_of_several
+from pyharness.model.ranks.launchers import rank_of_several, restarts_of
 from pyharness.model.results import trace_file
 from pyharness.model.results.trace import MAX_CAPACITY
 from pyharness.model.results.trace_of_ranks import merged
@@ -114,7 +114,8 @@ def command(  # noqa: PLR0913  (one for each option)
         _merge(words, Files(html_file, perfetto_file), manner, as_json=as_json)
         return 0
     rank = rank_of_several(os.environ)
-    recorded["inner_ops"] = inner_ops or (rank is not None and saved_file is not None)  # DDP's collectives are some
+    # DDP's collectives are some; a region has its own options.
+    recorded["inner_ops"] = inner_ops or (rank is not None and saved_file is not None and not regions)
     options: dict[str, Any] = {"shapes": shapes, "memory": memory, **recorded}
     asked = {name: value for name, value in options.items() if value}
     if regions and asked:
@@ -124,7 +125,7 @@ def command(  # noqa: PLR0913  (one for each option)
     from pyharness.cli.kit.recorded_run import run
 
     program = command_of(words, module, python, cwd)
-    files = Files(html_file, perfetto_file, saved_file).of_rank(rank)
+    files = Files(html_file, perfetto_file, saved_file).of_rank(rank, restarts_of(os.environ))
     files.check(program.files())
     trace, status = run(program, {"options": asked, "regions": regions}, to_stderr=as_json)
     if rank is not None and files.saved is not None:
@@ -168,7 +169,11 @@ def _merge(names: tuple[str, ...], files: Files, manner: tables.Manner, *, as_js
         raise UsageError("Which files?", "pyharness trace --merge FILE..., which --save has written.")
     files.check(names)
     output.progress(f"reading {len(names)} recordings")
-    trace = merged([_read(name) for name in names])
+    traces = [_read(name) for name in names]
+    alone = [name for name, trace in zip(names, traces, strict=True) if trace.rank is None]
+    if alone and len(names) > 1:
+        raise UsageError(f"{alone[0]} is of no rank of a job.", "Look at it alone, or name recordings of ranks only.")
+    trace = merged(traces)
     written = list(files.written(trace))
     if as_json:
         output.write_json(trace.to_json())

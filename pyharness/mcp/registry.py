@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import inspect
-from typing import TYPE_CHECKING, Any, Literal, TypeVar
+from typing import TYPE_CHECKING, Annotated, Any, Literal, TypeVar
 
-from pydantic import BaseModel, ConfigDict, Field, field_validator
+from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, field_validator
 from pydantic_core import PydanticCustomError
 
 from pyharness.model.frozen import frozen
@@ -30,6 +30,14 @@ def _texts(value: object) -> Iterator[str]:
     elif isinstance(value, list):
         for each in value:
             yield from _texts(each)
+
+
+def _as_text(given: object) -> object:
+    return str(given) if type(given) is int else given
+
+
+ProcessName = Annotated[str, BeforeValidator(_as_text)]
+"""The id of a process, which may be given as a number, or another name of it."""
 
 
 class Asked(BaseModel):

@@ -206,7 +206,8 @@ class Debuggee(Listener):
         require_change(self.shell)
         self._wanted = [*wanted.items(), *_ALWAYS]
         self.shell.python.deliver("setExceptionBreakpoints", for_debugpy(self._wanted))
-        self._filters.want(self._wanted, self.shell.native)
+        # Signals are gdb's, whatever the program has loaded; C++ exceptions come with a library, and gdb with that.
+        self._filters.want(self._wanted, self.shell.attach() if "signals" in wanted else self.shell.native)
 
     def libraries(self, native: NativeSide) -> None:
         """Stop at the C++ exceptions and signals that are wanted."""

@@ -11,6 +11,9 @@ import pytest
 from kit.command import PYHARNESS
 from kit.hosts import Hosts
 from kit.rotation import always
+from pyharness.model.errors import HarnessError
+from pyharness.model.results import trace_file
+from pyharness.report import tables
 
 pytestmark = pytest.mark.rotated_tests(turns=3)
 
@@ -79,6 +82,31 @@ def test_the_clocks_of_two_hosts_are_compared(tmp_path, pyharness, environment):
             assert process.returncode == 0
     done = pyharness("trace", "--merge", *(tmp_path / f"out-rank{rank}.trace" for rank in (0, 1)))
     assert re.search(r"^the clock of beta is .* (behind|ahead), measured to within .*\.$", done.stdout, re.MULTILINE)
+
+
+def is_refused(data):
+    """Whether it is no recording; one that is taken can be shown."""
+    try:
+        trace = trace_file.load(json.dumps(data).encode())
+    except HarnessError as error:
+        return "not a trace, or not a whole one" in error.message
+    return not list(tables.lines(trace, tables.Manner()))
+
+
+@always
+def test_a_recording_is_shown_alone_and_a_damaged_one_refused(pyharness, tmp_path):
+    (tmp_path / "plain.py").write_text("import torch\ntorch.ones(3).add(1)\n")
+    assert pyharness("trace", "--save", "one.trace", "plain.py", cwd=tmp_path).returncode == 0
+    shown = pyharness("trace", "--merge", "one.trace", cwd=tmp_path)
+    assert "aten::add" in shown.stdout
+    assert "one.trace is of no rank" in pyharness("trace", "--merge", "one.trace", "one.trace", cwd=tmp_path).stderr
+    good = json.loads((tmp_path / "one.trace").read_text())
+    damaged = [{**good, key: value} for key in good for value in (None, "x", {}, [[1]], 1e400, -1)]
+    for place in range(len(good["events"][0])):
+        first = [[] if at == place else each for at, each in enumerate(good["events"][0])]
+        damaged.append({**good, "events": [first, *good["events"][1:]]})
+    refused = sum(map(is_refused, damaged))
+    assert refused > len(damaged) / 2
 
 
 @always

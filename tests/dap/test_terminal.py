@@ -16,7 +16,8 @@ class Terminal:
 
     def __call__(self, request):
         self.asked.append(request)
-        env = {**os.environ, **{name: value for name, value in request["env"].items() if value is not None}}
+        given = {**os.environ, **request["env"]}
+        env = {name: value for name, value in given.items() if value is not None}
         process = subprocess.Popen(
             request["args"], cwd=request["cwd"], env=env, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True
         )
@@ -92,3 +93,15 @@ def test_a_client_that_has_no_terminal_or_cannot_start_it(dap, terminal):
     program.client.event("terminated")
     assert "no pseudo-terminal left" in program.output("important")
     program.leave()
+
+
+def test_null_takes_a_variable_away_in_a_terminal_and_in_the_console(dap, terminal, monkeypatch):
+    monkeypatch.setenv("TAKEN", "away")
+    for console in ("integratedTerminal", "internalConsole"):
+        program, answer = launched(dap, terminal, console=console, env={"TAKEN": None, "GIVEN": "one"})
+        program.client.event("initialized")
+        program.configure(("held",))
+        assert program.client.response(answer)["success"]
+        seen = "[__import__('os').environ.get(name) for name in ('TAKEN', 'GIVEN')]"
+        assert program.evaluate(seen, program.stood().frame) == "[None, 'one']"
+    assert terminal.asked[0]["env"]["TAKEN"] is None

@@ -42,7 +42,9 @@ def test_what_does_not_belong_together_is_refused():
     with pytest.raises(UsageError, match="Two recordings are of rank 1"):
         merged([of_rank(1, [0]), of_rank(1, [0])])
     with pytest.raises(UsageError, match="of no rank of a job"):
-        merged([of_rank(None, [0])])
+        merged([of_rank(None, [0]), of_rank(1, [0])])
+    with pytest.raises(UsageError, match="of several runs"):
+        merged([replace(of_rank(0, [0]), run="one"), replace(of_rank(1, [0]), run="another")])
 
 
 def test_the_rank_that_comes_last_is_waited_for():

@@ -27,11 +27,12 @@ class Files:
     perfetto: str | None = None
     saved: str | None = None
 
-    def of_rank(self, rank: int | None) -> Files:
+    def of_rank(self, rank: int | None, restarts: int) -> Files:
         """Put the rank before the endings of the names, which all ranks are given."""
         if rank is None:
             return self
-        return Files(*(name and _numbered(name, rank) for name in (self.html, self.perfetto, self.saved)))
+        number = f"-rank{rank}{f'-restart{restarts}' if restarts else ''}"
+        return Files(*(name and _numbered(name, number) for name in (self.html, self.perfetto, self.saved)))
 
     def check(self, inputs: Iterable[str]) -> None:
         """Before the program runs for an hour."""
@@ -42,16 +43,16 @@ class Files:
         for name, make, advice in (
             (self.html, page, "open it in a browser"),
             (self.perfetto, perfetto.text, "open it at https://ui.perfetto.dev"),
-            (self.saved, _saved, "pyharness trace --merge shows it with those of other ranks"),
+            (self.saved, _saved, "pyharness trace --merge shows it, with those of other ranks"),
         ):
             if name is not None:
                 output.progress(f"writing {name}")
                 yield write_file(name, make(trace), advice)
 
 
-def _numbered(name: str, rank: int) -> str:
+def _numbered(name: str, number: str) -> str:
     path = Path(name)
-    return str(path.with_name(f"{path.stem}-rank{rank}{path.suffix}")) if path.name else name
+    return str(path.with_name(f"{path.stem}{number}{path.suffix}")) if path.name else name
 
 
 def _saved(trace: Trace) -> str:

@@ -61,7 +61,8 @@ def launch_plan(arguments: Arguments) -> Plan:
     module, program = arguments.text("module", ""), arguments.text("program", "")
     if bool(module) == bool(program):
         raise UsageError("launch needs `program` (a Python file) or `module`, and not both.")
-    env = {name: str(value) for name, value in arguments.object("env", {}).values.items() if value is not None}
+    given = arguments.object("env", {}).values  # as VS Code has it, null takes a variable away
+    env = {name: str(value) for name, value in given.items() if value is not None}
     python, note = _python(arguments, program)
     command = Command(
         program or module,
@@ -70,6 +71,7 @@ def launch_plan(arguments: Arguments) -> Plan:
         python=python,
         cwd=arguments.text("cwd", "") or None,
         env=env,
+        unset=tuple(name for name, value in given.items() if value is None),
         children=_children(arguments),
         ranks=_ranks(arguments),
         debug_kernels=_debug_kernels(arguments),

@@ -50,7 +50,7 @@ class InTerminal:
         command = self._command
         python = [command.python or sys.executable, "-X", "frozen_modules=off"]
         words = [*(["-m"] if command.module else []), command.script, *command.arguments]
-        env = {**command.env, **added(self._door.told, {**os.environ, **command.env})}
+        env = {**command.env, **added(self._door.told, {**os.environ, **command.env}), **dict.fromkeys(command.unset)}
         kind = "external" if self._plan.console == "externalTerminal" else "integrated"
         title = f"pyharness: {Path(command.script).name}"
         return {

@@ -103,7 +103,7 @@ class Recorded:
     def __init__(self, folder: Path, request: Request) -> None:
         from pyharness.debuggee.pydevd.emptied_modules import KeptModules
         from pyharness.debuggee.unpatched import threading as own
-        from pyharness.model.ranks.launchers import told_rank
+        from pyharness.model.ranks.launchers import run_of, told_rank
 
         self._folder = folder
         self._request = request
@@ -113,6 +113,7 @@ class Recorded:
         self._names: dict[int, str] = {}
         told = told_rank(os.environ)
         self._rank = told[0] if told else None
+        self._run = run_of(os.environ)
         self.kept = KeptModules()
         """What the end needs, where the program empties ``sys.modules``."""
 
@@ -175,7 +176,7 @@ class Recorded:
 
     def _named(self, trace: Trace) -> Trace:
         threads = {tid: name or self._names.get(tid, "") for tid, name in trace.threads.items()}
-        return replace(trace, threads=threads, rank=self._rank, host=os.uname().nodename)
+        return replace(trace, threads=threads, rank=self._rank, run=self._run, host=os.uname().nodename)
 
     def _has_failed(self) -> bool:
         """Whether that was told already; a program that is another user's by now may not look."""

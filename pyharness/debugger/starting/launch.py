@@ -72,6 +72,8 @@ class Command:
     """Seconds that a child waits for its debugger."""
     apart: bool = False
     """Whether it gets a session of its own: no key of our terminal is a signal to it."""
+    unset: tuple[str, ...] = ()
+    """Variables that it does not get of this process's environment."""
     debug_kernels: bool = False
     """Whether torch.compile is to build the kernels that it compiles from now on for debugging."""
     ours: bool = True
@@ -168,7 +170,8 @@ class Launched:
         arguments += ["--channel", str(channel), "--debugpy", str(debugpy)]
         if command.module:
             arguments.append("-m")
-        env = {**os.environ, **command.env}
+        given = {**os.environ, **command.env}
+        env = {name: value for name, value in given.items() if name not in command.unset}
         # It hears of Ctrl-C from the script's first line on: what comes before is ours, and we end it (see debuggee).
         before = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
         try:

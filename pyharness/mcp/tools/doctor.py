@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 from pydantic import Field
 
 from pyharness.mcp import verbs
-from pyharness.mcp.registry import Answer, Asked, tool
+from pyharness.mcp.registry import Answer, Asked, ProcessName, tool
 from pyharness.mcp.verbs import VerbTold
 
 if TYPE_CHECKING:
@@ -17,7 +17,9 @@ if TYPE_CHECKING:
 class Doctor(Asked):
     """What to look at: the machine and the project, if nothing is named."""
 
-    process: str = Field(default="", description="A process that cannot be debugged: id, handle or command line.")
+    process: ProcessName = Field(
+        default="", description="A process that cannot be debugged: id, handle or command line."
+    )
     extension: str = Field(default="", description="An extension, by path or module.")
     cwd: str = Field(default="", description="The project's folder: the first root if not given.")
 

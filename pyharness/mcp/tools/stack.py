@@ -9,7 +9,7 @@ from pydantic import Field
 
 from pyharness.debugger.core.header import check_core
 from pyharness.mcp import verbs
-from pyharness.mcp.registry import Answer, Asked, tool
+from pyharness.mcp.registry import Answer, Asked, ProcessName, tool
 from pyharness.mcp.verbs import VerbTold
 from pyharness.model.errors import HarnessError, UsageError
 
@@ -26,7 +26,9 @@ class Stack(Asked):
     session: str = Field(
         default="", description="A session: its stopped thread; the only one if nothing else is named."
     )
-    process: str = Field(default="", description="In place of it: a running process, by id, handle or command line.")
+    process: ProcessName = Field(
+        default="", description="In place of it: a running process, by id, handle or command line."
+    )
     core: str = Field(default="", description="In place of it: a core file.")
     ranks: str = Field(
         default="",

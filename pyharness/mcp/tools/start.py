@@ -3,15 +3,15 @@
 from __future__ import annotations
 
 import subprocess
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING
 
-from pydantic import BeforeValidator, Field
+from pydantic import Field
 
 from pyharness.debugger.core.shell import CoreFile
 from pyharness.debugger.starting.attach import Attachment
 from pyharness.debugger.starting.launch import Command
 from pyharness.mcp.printed import Printed
-from pyharness.mcp.registry import Answer, Asked, tool
+from pyharness.mcp.registry import Answer, Asked, ProcessName, tool
 from pyharness.mcp.stops import StopTold
 from pyharness.model.errors import HarnessError, UsageError
 from pyharness.prompt.plan import Plan
@@ -28,17 +28,12 @@ WHERE = (
 _ONE = "Name one of script, module, process, core."
 
 
-def _as_text(given: Any) -> Any:
-    """Take the id of a process as a number, too."""
-    return str(given) if type(given) is int else given
-
-
 class Start(Asked):
     """The program, and how far it goes at first."""
 
     script: str = Field(default="", description="A Python file to run, from cwd.")
     module: str = Field(default="", description="In place of script: a module, as of python -m.")
-    process: Annotated[str, BeforeValidator(_as_text)] = Field(
+    process: ProcessName = Field(
         default="", description="In place of script: a running process, by id, handle or command line."
     )
     core: str = Field(default="", description="In place of script: a core file.")

@@ -15,6 +15,8 @@ RANKS = (
     ("SLURM_PROCID", "SLURM_NTASKS", "SLURM_LOCALID"),
 )
 """The variables of torchrun, Open MPI, PMIx, MPICH and Slurm: rank, number of ranks, rank on this host."""
+_RESTARTS = "TORCHELASTIC_RESTART_COUNT"
+_OF_RUN = ("TORCHELASTIC_RUN_ID", _RESTARTS, "MASTER_ADDR", "MASTER_PORT", "WORLD_SIZE")
 
 
 def told_rank(environment: Mapping[str, str]) -> tuple[int, int | None, int | None] | None:
@@ -29,6 +31,16 @@ def rank_of_several(environment: Mapping[str, str]) -> int | None:
     """The rank of a process that a launcher has started with others; ``None`` for one that is alone."""
     told = told_rank(environment)
     return told[0] if told and told[1] != 1 else None
+
+
+def restarts_of(environment: Mapping[str, str]) -> int:
+    """How often torchrun has begun the job anew."""
+    return _number(environment.get(_RESTARTS)) or 0
+
+
+def run_of(environment: Mapping[str, str]) -> str:
+    """What tells one run of a job from others, as far as torchrun says; its ranks have it in common."""
+    return " ".join(environment.get(name, "") for name in _OF_RUN).strip()
 
 
 def _number(text: str | None) -> int | None:

@@ -189,6 +189,8 @@ class Trace:
     """When the recording began, in nanoseconds since the epoch; 0 where that is not known."""
     rank: int | None = None
     """The number that a launcher gave the process; ``None`` for no rank, and for several together."""
+    run: str = ""
+    """What tells the run of a job from others; empty where nobody says."""
     host: str = ""
     behind: int | None = None
     """Nanoseconds by which the host's clock is behind that of the first rank's host; ``None`` where nobody knows."""

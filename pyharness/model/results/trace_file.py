@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 import json
+from dataclasses import fields
 from typing import TYPE_CHECKING, Any, TypeVar
 
+from pyharness.model.codec import decode
 from pyharness.model.errors import HarnessError
+from pyharness.model.frozen import frozen
 from pyharness.model.results.trace import Call, Event, GraphTask, TensorInfo, Trace
 
 if TYPE_CHECKING:
@@ -13,6 +16,30 @@ if TYPE_CHECKING:
 
 _FORMAT = "pyharness trace 2"
 _T = TypeVar("_T")
+
+
+@frozen
+class _Head:
+    """What a file has of ``Trace`` but for its events."""
+
+    program: str
+    lost: int
+    children: float
+    threads: dict[int, str]
+    begun: int
+    rank: int | None
+    run: str
+    host: str
+    behind: int | None
+    notes: tuple[str, ...]
+
+    def __post_init__(self) -> None:
+        numbers = (self.lost, self.begun, self.rank or 0, abs(self.behind or 0))
+        if not all(0 <= number < 1 << 63 for number in numbers) or not 0 <= self.children < float("inf"):
+            raise ValueError("a number of its head is out of its range")
+
+
+_HEAD = tuple(field.name for field in fields(_Head))
 
 
 class Numbered:
@@ -95,6 +122,7 @@ def dump(trace: Trace) -> bytes:
         "children": trace.children,
         "begun": trace.begun,
         "rank": trace.rank,
+        "run": trace.run,
         "host": trace.host,
         "behind": trace.behind,
         "notes": trace.notes,
@@ -120,29 +148,43 @@ def load(data: bytes) -> Trace:
 def _read(data: dict[str, Any]) -> Trace:
     if data["format"] != _FORMAT:
         raise ValueError(f"its format is {data['format']!r}")
+    head = decode(_Head, {name: data[name] for name in _HEAD}, "its head")
     calls = [Call(*row) for row in data["calls"]]
     stacks = [_chosen(calls, row) for row in data["stacks"]]
     tensors = [TensorInfo(tuple(shape), dtype, device) for shape, dtype, device in data["tensors"]]
     return Trace(
-        events=tuple(_event(number, row, stacks, tensors) for number, row in enumerate(data["events"])),
-        graph_tasks=tuple(GraphTask(*[*row[:-1], stacks[row[-1]]]) for row in data["graph_tasks"]),
-        lost=data["lost"],
-        threads={int(number): name for number, name in data["threads"].items()},
-        program=data["program"],
-        children=data["children"],
-        begun=data["begun"],
-        rank=data["rank"],
-        host=data["host"],
-        behind=data["behind"],
-        notes=tuple(data["notes"]),
+        events=tuple(
+            _event(number, row, stacks, tensors, len(data["events"])) for number, row in enumerate(data["events"])
+        ),
+        graph_tasks=tuple(_task(row, stacks) for row in data["graph_tasks"]),
+        **vars(head),
     )
 
 
-def _event(number: int, row: list[Any], stacks: list[tuple[Call, ...]], tensors: list[TensorInfo]) -> Event:
+def _check(texts: tuple[Any, ...], numbers: list[Any], events: tuple[Any, ...], count: int) -> None:
+    """Raise where what names, times and numbers events is none: a file may be another program's."""
+    if not all(type(each) is str for each in texts) or not all(type(each) is int for each in numbers):
+        raise TypeError("a name or a number is of another type")
+    if any(each is not None and not 0 <= each < count for each in events):
+        raise IndexError("there is no event of that number")
+
+
+def _event(number: int, row: list[Any], stacks: list[tuple[Call, ...]], tensors: list[TensorInfo], count: int) -> Event:
     *head, stack, approximate, inputs, outputs, memory, nodes = row
+    kind, name, overload, *numbers, parent, graph_task, reentrant, sequence, forward = head
+    if kind not in {"op", "node"}:
+        raise ValueError(f"there is no kind {kind!r}")
+    maybe = [each for each in (graph_task, sequence, memory) if each is not None]
+    _check((name, overload), [*numbers, reentrant, *maybe], (parent, forward), count)
     infos = [None if chosen is None else _chosen(tensors, chosen) for chosen in (inputs, outputs)]
     fields: list[Any] = [number, *head, stacks[stack], approximate, *infos, memory, tuple(nodes)]
     return Event(*fields)
+
+
+def _task(row: list[Any], stacks: list[tuple[Call, ...]]) -> GraphTask:
+    number, call, thread, start, duration, nodes, parent, stack = row
+    _check((call,), [number, thread, start, duration, nodes], (), 0)
+    return GraphTask(number, call, thread, start, duration, nodes, parent, stacks[stack])
 
 
 def _chosen(known: list[_T], numbers: list[int]) -> tuple[_T, ...]:

@@ -21,13 +21,17 @@ _THREADS_BELOW = 1 << 22
 def merged(traces: Sequence[Trace]) -> Trace:
     """One trace, whose time begins with the first rank's; each thread has its rank in its name.
 
-    ``UsageError`` where a recording is of no rank, or two are of one.
+    ``UsageError`` where one of several recordings is of no rank, or two are of one. A recording alone stays as it is.
     """
+    if len(traces) == 1:
+        return traces[0]
     ranks = {_rank(trace): trace for trace in traces}
     if len(ranks) < len(traces):
         counts = [_rank(trace) for trace in traces]
         twice = sorted({rank for rank in counts if counts.count(rank) > 1})
         raise UsageError(f"Two recordings are of rank {twice[0]}.", "Name one of each rank, of one run.")
+    if len({trace.run for trace in traces}) > 1:
+        raise UsageError("The recordings are of several runs.", "Name those of one: torchrun gives each run a port.")
     first = min(trace.begun + (trace.behind or 0) for trace in traces)
     numbers = _numbers(ranks)
     return Trace(
