@@ -52,6 +52,8 @@ class NanSearch:
     ) -> None:
         self.finding: Finding | None = None
         self._action = action
+        self.on_finding: Callable[[Finding], object] = lambda _finding: None
+        """Hears of the finding before anything is done about it."""
         self._kinds = kinds
         self._limit = limit
         self._modules = modules
@@ -172,6 +174,7 @@ class NanSearch:
         return ops and (not self._modules or _matches(self._modules, [finding.module]))
 
     def _act(self, finding: Finding, tensors: dict[str, int], *, may_raise: bool) -> Answer:
+        self.on_finding(finding)
         if callable(self._action):
             self._action(finding)
             return True

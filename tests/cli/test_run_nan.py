@@ -158,6 +158,15 @@ def test_a_finding_is_told_where_python_does_not_end_by_itself(pyharness, tmp_pa
     assert ("whose ops are not among these" in done.stderr) == (way == "fork")
 
 
+def test_a_finding_is_told_when_it_is_made(pyharness, tmp_path):
+    (tmp_path / "dies.py").write_text(
+        "import os, torch\ntry:\n    torch.log(torch.zeros(2))\nexcept Exception:\n    os.kill(os.getpid(), 9)\n"
+    )
+    done = pyharness("run", "--nan", tmp_path / "dies.py")
+    assert done.returncode == -9
+    assert done.stderr.count("The first Inf was made by aten::log") == 1
+
+
 def test_a_child_does_not_tell_what_its_parent_has_found(pyharness, tmp_path):
     (tmp_path / "goes_on.py").write_text(
         "import multiprocessing, os, sys, torch\n"

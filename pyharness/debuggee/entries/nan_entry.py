@@ -17,6 +17,7 @@ from pyharness.model.text.visible import say
 if TYPE_CHECKING:
     from collections.abc import Callable
 
+    from pyharness.model.results.finding import Finding
     from pyharness.native.find_nan import NanSearch
 
 FOUND = 1
@@ -50,7 +51,7 @@ class Watched:
 
     def __init__(self) -> None:
         self._search: NanSearch | None = None
-        self._is_silent = False
+        self._is_silent = self._is_told = False
         self._children = children_ended()
         self._rank = rank_of_several(os.environ)
 
@@ -80,11 +81,20 @@ class Watched:
         from pyharness.native.find_nan import find_nan
 
         try:
-            self._search = find_nan(action="raise").__enter__()
+            self._search = search = find_nan(action="raise")
+            search.on_finding = self._tell
+            search.__enter__()
         except HarnessError as error:
             say(str(error))
             self._is_silent = True
             raise SystemExit(error.exit_code) from None
+
+    def _tell(self, finding: Finding) -> None:
+        """Tell it now: the program may go on for hours, or die."""
+        from pyharness.native.find_nan import report
+
+        self._is_told = True
+        report(finding, self._rank)
 
     def follow_kernels(self) -> None:
         """inductor is there: look at what it makes, too."""
@@ -98,8 +108,6 @@ class Watched:
             if not self._is_silent:  # why was said
                 say("torch was not imported, so no op ran.")
             return 0
-        from pyharness.native.find_nan import report
-
         search.end()
         if search.finding is None:
             checked = f"{search.checked:,} ops and autograd nodes of the main thread"
@@ -111,5 +119,6 @@ class Watched:
             who = "" if self._rank is None else f"rank {self._rank}: "
             say(f"{who}no NaN or Inf was made ({checked}{kernels} were checked).{children}")
             return 0
-        report(search.finding, self._rank)
+        if not self._is_told:  # a thread without Python has found it
+            self._tell(search.finding)
         return FOUND
