@@ -1,4 +1,6 @@
-"""Has native code call native code that calls Python, which raises the second time."""
+"""Has native code call native code that calls Python: the script's, the standard library's, and what raises."""
+
+import calendar
 
 import crossing
 
@@ -13,6 +15,7 @@ def refuses(number):
 
 def main():
     crossing.relay(local, 1)
+    crossing.call(calendar.isleap, 1)  # @library
     try:  # @refused
         crossing.relay(refuses, 1)
     except KeyError:  # @handler

@@ -12,7 +12,14 @@ from pyharness.debuggee.pydevd import ending_threads
 from pyharness.debuggee.pydevd.emptied_modules import KEPT_MODULES
 from pyharness.debuggee.pydevd.frames import main_interpreter, quick_import
 from pyharness.debuggee.pydevd.frames.trace_function import set_trace
-from pyharness.debuggee.pydevd.steps import compilation, library_imports, passed_returns, returned, unwound_steps
+from pyharness.debuggee.pydevd.steps import (
+    compilation,
+    library_imports,
+    passed_returns,
+    returned,
+    stepping,
+    unwound_steps,
+)
 from pyharness.debuggee.pydevd.steps.task_steps import STEPS
 from pyharness.debuggee.pydevd.stops import going_on, seen_error, suspended_greenlets, woken
 from pyharness.debuggee.pydevd.stops.asked_files import ASKED_FILES
@@ -56,6 +63,7 @@ def tune(debugger: Any) -> None:
         setattr(debugger, name, _with_modules_and_room(getattr(debugger, name)))
     passed_returns.watch(debugger)
     suspended_greenlets.watch(debugger)
+    stepping.watch(debugger)  # before all others: where it passes by nobody stands
     woken.watch()
     _spare_threads()
     _hold_while_shown()

@@ -6,6 +6,7 @@ can: it sets pydevd's stepping state directly, as ``pydevd.settrace`` does for `
 
 from __future__ import annotations
 
+import functools
 import json
 import sys
 from pathlib import Path
@@ -25,6 +26,10 @@ from pyharness.protocol.agent import ArmNextLine, ArmStepIn, AskDebugpy, Disarm,
 if TYPE_CHECKING:
     from types import FrameType
 
+_CALLING: dict[int, tuple[int, int]] = {}
+"""Thread → the call of native code that its innermost frame of the user's was in as ``arm_step_in`` armed it."""
+_RUN = 1
+"""pydevd_constants.STATE_RUN"""
 _MOST_PRINTS = 4096
 """Characters: they share the agent's buffer with the answer."""
 
@@ -52,8 +57,35 @@ def arm_step_in(_request: ArmStepIn) -> int:
 @handles(Disarm)
 def disarm(_request: Disarm) -> None:
     """Forget a step that is still pending on this thread."""
+    _CALLING.pop(threading.get_ident(), None)
     if "pydevd" in sys.modules:
         _set_step(-1, None)
+
+
+def watch(debugger: Any) -> None:
+    """From now on a step that ``arm_step_in`` has armed ends neither in a library's code nor as that returns.
+
+    A function of a library that native code calls is no place for a step. debugpy shows its caller as soon as it
+    returns, though: the Python frame below the native code, which is still in the midst of its call.
+    """
+    original = debugger.do_wait_suspend
+
+    @functools.wraps(original)
+    def stands_for(thread: threading.Thread, frame: FrameType, event: str, *arguments: Any, **named: Any) -> Any:
+        calling = _CALLING.pop(threading.get_ident(), None)
+        if event == "return" and calling == _call_of(frame):
+            _CALLING[threading.get_ident()] = calling
+            _stepping_info().pydev_state = _RUN
+            _step_in()
+            return None
+        return original(thread, frame, event, *arguments, **named)
+
+    debugger.do_wait_suspend = stands_for
+
+
+def _call_of(frame: FrameType) -> tuple[int, int]:
+    """What tells the call that a frame is in the midst of from any other: while it lasts, neither goes on."""
+    return id(frame), frame.f_lasti
 
 
 @handles(AskDebugpy)
@@ -113,17 +145,28 @@ def arm_first_line() -> None:
 def _arm(*, callbacks: bool) -> int:
     """Have debugpy step; how many frames of the user's own code the thread has, 0 where nothing was armed."""
     frame = user_frame()
+    _CALLING.pop(threading.get_ident(), None)
     if frame is None or "pydevd" not in sys.modules:
         return 0
     _set_step(-1, None)  # a pending step would stop in what is called from here
     import pydevd
-    from _pydevd_bundle.pydevd_comm_constants import CMD_STEP_INTO, CMD_STEP_OVER
+    from _pydevd_bundle.pydevd_comm_constants import CMD_STEP_OVER
 
     _trace(frame)
-    _set_step(CMD_STEP_INTO if callbacks else CMD_STEP_OVER, None if callbacks else frame)
+    if callbacks:
+        _CALLING[threading.get_ident()] = _call_of(frame)
+        _step_in()
+    else:
+        _set_step(CMD_STEP_OVER, frame)
     if MONITORING:  # which frames it watches depends on the step
         pydevd.get_global_debugger().set_trace_for_frame_and_parents(threading.get_ident(), frame)
     return _depth(frame)
+
+
+def _step_in() -> None:
+    from _pydevd_bundle.pydevd_comm_constants import CMD_STEP_INTO
+
+    _set_step(CMD_STEP_INTO, None)
 
 
 def _depth(frame: FrameType | None) -> int:
@@ -147,7 +190,7 @@ def _trace(frame: FrameType) -> None:
         return
     debugger = pydevd.get_global_debugger()
     info = _stepping_info()
-    info.pydev_state = 1  # pydevd_constants.STATE_RUN
+    info.pydev_state = _RUN
     if not _is_traced():
         debugger.enable_tracing()
     debugger.set_trace_for_frame_and_parents(threading.get_ident(), frame)
