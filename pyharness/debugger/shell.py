@@ -13,7 +13,7 @@ from pyharness.model.errors import HarnessError
 from pyharness.protocol.channel import Ready
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
+    from collections.abc import Callable, Iterator, Mapping
 
     from pyharness.debugger import machine as m
     from pyharness.debugger.breakpoint import Breakpoint
@@ -216,9 +216,9 @@ class Shell(ABC):
     def tasks(self) -> dict[int, str]:
         """The threads of the program: LWP → the kernel's name."""
 
-    @property
-    def thread_names(self) -> dict[int, str]:
-        """What Python calls the program's threads, by LWP; those of debuggers are empty."""
+    def thread_names(self, tasks: Mapping[int, str]) -> dict[int, str]:
+        """What Python calls the threads of ``tasks``, by LWP; those of debuggers are empty."""
+        del tasks
         return self.python.names
 
     @abstractmethod

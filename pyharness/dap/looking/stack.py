@@ -25,9 +25,10 @@ if TYPE_CHECKING:
 def threads(session: Session, _arguments: Arguments) -> Message:
     """Every thread of the program's but those of the debuggers."""
     shell = session.require_program()
-    names = {**dict.fromkeys(session.debuggee.own_threads if session.debuggee else (), ""), **shell.thread_names}
+    tasks = shell.tasks
+    names = {**shell.thread_names(tasks), **dict.fromkeys(session.debuggee.own_threads if session.debuggee else (), "")}
     listed = []
-    for lwp, command in sorted(shell.tasks.items()):
+    for lwp, command in sorted(tasks.items()):
         name = "MainThread" if lwp == shell.process.pid else names.get(lwp, command or "thread")
         if name and not name.startswith("pydevd"):
             listed.append({"id": lwp, "name": name if lwp == shell.process.pid else f"{name} ({lwp})"})

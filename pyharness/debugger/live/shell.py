@@ -38,7 +38,7 @@ from pyharness.protocol.agent import AskDebugpy
 from pyharness.protocol.channel import Go
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Sequence
+    from collections.abc import Callable, Iterator, Mapping, Sequence
 
     from pyharness.debugger.breakpoint import Breakpoint
     from pyharness.debugger.listener import Listener
@@ -312,10 +312,9 @@ class LiveShell(Shell):
         """The threads of the program: LWP → the kernel's name."""
         return processes.tasks(self.process.pid)
 
-    @property
-    def thread_names(self) -> dict[int, str]:
-        """What Python calls the program's threads, by LWP; those of debuggers are empty."""
-        return self._thread_names.known()
+    def thread_names(self, tasks: Mapping[int, str]) -> dict[int, str]:
+        """What Python calls the threads of ``tasks``, by LWP; those of debuggers are empty."""
+        return self._thread_names.of(tasks)
 
     # --- the end ------------------------------------------------------------------------------------------------------
 

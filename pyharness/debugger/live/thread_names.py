@@ -9,6 +9,8 @@ from pyharness.model.errors import HarnessError
 from pyharness.protocol import mi
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
+
     from pyharness.debugger.machine import Stopped
     from pyharness.debugger.shell import Shell
 
@@ -25,15 +27,15 @@ class ThreadNames:
         self._asked: set[int] = set()
         self._read: dict[int, str] = {}
 
-    def known(self) -> dict[int, str]:
-        """LWP → name, as far as it can be had now."""
+    def of(self, tasks: Mapping[int, str]) -> dict[int, str]:
+        """LWP → name, as far as it can be had now; ``tasks``: all threads, with the kernel's names."""
         shell, focus = self._shell, self._shell.machine.focus
-        new = shell.tasks.keys() - shell.python.names.keys() - self._asked
+        new = tasks.keys() - shell.python.names.keys() - self._asked
         if new and focus:
             self._asked |= new
             with suppress(HarnessError):  # a name is no reason to refuse the list
                 self._ask(focus)
-        own = {lwp: "" for lwp, kernels in shell.tasks.items() if kernels == _OWN}
+        own = {lwp: "" for lwp, kernels in tasks.items() if kernels == _OWN}
         return {**self._read, **shell.python.names, **own}
 
     def _ask(self, focus: Stopped) -> None:

@@ -106,8 +106,9 @@ def _lines(session: Session, line: int, rest: str) -> tuple[int, int]:
 def threads(session: Session, _rest: str) -> None:
     """List the threads of the program; → marks the one that is looked at."""
     shell, stop = session.shell, session.where.stop
-    names = shell.thread_names
-    for lwp, kernels in sorted(shell.tasks.items()):
+    tasks = shell.tasks
+    names = shell.thread_names(tasks)
+    for lwp, kernels in sorted(tasks.items()):
         name = "MainThread" if lwp == shell.process.pid else names.get(lwp, kernels)
         if not name or name.startswith(("pydevd", "pyharness")):
             continue
