@@ -1,6 +1,5 @@
 """Ranks of a job at one prompt: some are debugged, the others take part, and no timeout ends a rank that waits."""
 
-import re
 import subprocess
 import sys
 from pathlib import Path
@@ -127,22 +126,28 @@ def test_the_prompt_goes_back_to_a_rank_that_stands_where_the_other_one_has_ende
 
 
 def test_ctrl_c_twice_and_a_yes_end_the_job(environment, tmp_path):
-    script = tmp_path / "sleeps.py"
-    script.write_text("import os, time\nprint('process', os.getpid(), flush=True)\ntime.sleep(120)\n")
+    script, number = (
+        tmp_path / "sleeps.py",
+        tmp_path / "number",
+    )  # a file: Ctrl-C loses what a terminal has not given yet
+    script.write_text(
+        f"import os, time\nopen({str(number)!r}, 'w').write(str(os.getpid()))\nprint('lies down', flush=True)\n"
+        "time.sleep(120)\n"
+    )
     at = Terminal(
         [*PYHARNESS, "debug", "--ranks", "0", "--", sys.executable, str(script)], {**environment, "RANK": "0"}
     )
     try:
         at.wait_for("(ph rank 0)")
         at.type("c\n")
-        at.wait_for("process ")
+        at.wait_for("lies down\r\n")
         pauses = 0
         while not at.waits_for_either("rank 0 has not come to a stop yet. End the job?", "pause ·", pauses, "\x03\x03"):
             pauses += 1  # it came to its stop between the two
             at.type("c\n")
         at.type("y\n")
         assert at.ends() == 0
-        assert ends_within(int(re.search(r"process (\d+)", at.text)[1]), 5)
+        assert ends_within(int(number.read_text()), 5)
     finally:
         at.end()
 
