@@ -19,7 +19,7 @@ GROUP = """  + Exception Group Traceback (most recent call last):
     | KeyError: 2
     +------------------------------------
 """
-"""As Python prints one from 3.11 on."""
+"""A group of exceptions, as Python prints it from 3.11 on."""
 
 
 @pytest.mark.parametrize(

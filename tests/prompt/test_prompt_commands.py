@@ -219,19 +219,6 @@ def test_exceptions_that_are_raised_are_stops_where_that_is_wanted(piped):
     assert "stopped nowhere" not in done.stderr
 
 
-def test_the_status_is_of_the_last_run(piped, tmp_path):
-    program = tmp_path / "ends.py"
-    program.write_text("import os\nos._exit(4)\n")
-    assert piped(["c"], program=program).returncode == 4
-    assert piped(["c", "b py:ends.py:2", "r", "kill"], program=program).returncode == 0
-
-
-def test_a_name_of_no_exception_is_told_at_the_end(piped):
-    done = piped(["catch raise Nope", "catch throw", "c"])
-    assert "`catch raise Nope` stopped nowhere: no exception of that name was raised.\n" in done.stderr
-    assert "catch throw" not in done.stderr
-
-
 def test_a_file_is_sourced_and_a_shell_asked(piped, line, tmp_path):
     file = tmp_path / "more.txt"
     file.write_text(f"b py:prompted.py:{line['add']}\nc\nbrek\np 'never'\n", encoding="utf-8")
@@ -325,11 +312,6 @@ def test_python_is_not_asked_inside_the_allocator_of_a_program_that_ends(pyharne
     assert said.startswith("<error: The program is ending inside the allocator"), said
 
 
-def test_a_place_that_the_program_never_comes_to_is_said(piped, line):
-    done = piped([f"b py:prompted.py:{line['fails']}", "c"])
-    assert "was not seen to run" in done.stderr.replace("\n", " ")
-
-
 def test_no_other_verb_waits_for_the_editor():
     code = "import sys; from pyharness import cli; cli.execute(['--help']); cli.execute(['debug', '--help']);"
     heavy = "sorted({'torch', 'prompt_toolkit', 'pygments', 'debugpy'} & set(sys.modules))"
@@ -358,12 +340,6 @@ def test_help_lists_all_and_explains_one(piped):
     assert "Stop at a place once." in shown["help tbreak"]
     assert "gdb's d is delete" in shown["help d"].lower()
     assert "native:FUNCTION" in shown["help places"]
-
-
-def test_a_command_that_fails_after_the_programs_end_is_no_wrong_command_line(piped):
-    done = piped(["c", "bt"])
-    assert done.returncode == 1
-    assert "No program is being debugged." in done.stderr
 
 
 def test_a_function_of_pythons_by_its_bare_name(piped, line):
