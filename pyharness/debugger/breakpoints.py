@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from pyharness.debugger.python.lines import condition_of
@@ -66,6 +67,8 @@ class Breakpoints:
         self._maps: dict[str, SourceMap] = {}
         self.root = ""
         """What comes before the program's paths to make them ours; not empty for one in a container."""
+        self.rank: int | None = None
+        """The rank of a job that the program is, where it says so when it begins."""
         self.of_number: dict[int, Breakpoint] = {}
         """gdb's number → the breakpoint, also one that is removed."""
         self.tell_ops: Callable[[tuple[OpPlace, ...]], None] = lambda _places: None
@@ -234,7 +237,7 @@ class Breakpoints:
             if each.where.kind != "native" or not (each.pending or each.is_of_function):
                 continue
             try:
-                answer = native.ask(_native(each))
+                answer = native.ask(_native(each, self.rank))
             except GdbError as error:
                 if not each.pending:
                     continue
@@ -329,15 +332,16 @@ class Breakpoints:
         what = "Its condition never held" if where.when else f"No such {'op' if where.kind == 'op' else 'node'} ran"
         what = f"{what}, or not that often" if where.hits else what
         remedy = f"{what}. Nodes are named as torch does: MulBackward0." if where.kind == "node" else f"{what}."
+        if where.names_rank and self.rank is None:
+            remedy = f"{remedy} It names rank, and nothing told the program one when it began."
         return HarnessError(f"The program ended without reaching {each}.", remedy)
 
 
-def _native(each: Breakpoint) -> Break:
+def _native(each: Breakpoint, rank: int | None) -> Break:
     where = each.where
     address = int(where.name[1:], 16) if where.name.startswith("*") else 0
-    return Break(
-        where.name, where.file, where.line, address, where.condition, hits=where.hits, log=each.log, number=each.number
-    )
+    asked = Break(where.name, where.file, where.line, address, where.condition, hits=where.hits, log=each.log)
+    return replace(asked, number=each.number, rank=rank)
 
 
 def _elsewhere(where: Where) -> str:

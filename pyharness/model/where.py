@@ -89,6 +89,11 @@ class Where:
         return self.kind == "node" or (self.kind == "op" and "::" in self.name and not self.condition)
 
     @property
+    def names_rank(self) -> bool:
+        """Whether the condition of an op or a node asks for the rank."""
+        return bool(re.search(r"\brank\b", self.when))
+
+    @property
     def is_python(self) -> bool:
         """Whether it is sure to be Python code."""
         return self.kind in {"fx", "py"}

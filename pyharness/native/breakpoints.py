@@ -14,6 +14,7 @@ from fnmatch import fnmatchcase
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, cast
 
+from pyharness.host.own_rank import OWN_RANK
 from pyharness.model.conditions.condition import compile_condition
 from pyharness.model.errors import UsageError, nearest
 from pyharness.native import breakpoint_actions, chains
@@ -209,7 +210,7 @@ def _add(
     *,
     met: Callable[..., Any],
 ) -> Any:
-    condition = compile_condition(when) if when else None
+    condition = compile_condition(when, rank=OWN_RANK.number) if when else None
     try:
         return _engine().add_breakpoint(
             is_node=kind == "node",
@@ -233,7 +234,7 @@ def _at_sites(site: str, when: str, nth: int, met: Callable[..., Any]) -> Any:
         names = sorted({place[0] for place in _engine().sites()})
         offered = nearest(site, names) or (f"There are {', '.join(names[:8])}." if names else _NO_SITES)
         raise UsageError(f"No loaded library has a place {site!r}.", offered)
-    conditions = [compile_condition(when, _names(place[3])) for place in places] if when else [None]
+    conditions = [compile_condition(when, _names(place[3]), OWN_RANK.number) for place in places] if when else [None]
     if any(each != conditions[0] for each in conditions):
         raise UsageError(f"The places {site!r} have different variables.", "Give them different names.")
     return _engine().add_site_breakpoint(site, _code(conditions[0]), nth, met)

@@ -91,6 +91,8 @@ class Hello(Message[Welcome], name="hello"):
     """The interpreter, for which an engine may have to be built; empty where Python is embedded."""
     key: str
     """What the second connection says, which is debugpy's."""
+    rank: Optional[int] = None  # noqa: UP045  (CPython 3.9 evaluates it)
+    """The rank of a job that it is, as far as it knows so far."""
 
 
 @frozen

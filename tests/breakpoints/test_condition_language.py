@@ -65,6 +65,12 @@ def test_over_the_variables_of_a_place():
         compile_condition("numel(i) == 3", ["i"])
 
 
+def test_the_rank_is_a_number_and_a_variable_of_that_name_comes_first():
+    numbers = [each.number for each in compile_condition("rank == 3", rank=3).instructions if each.name == "constant"]
+    assert numbers == [3, 3]
+    assert compile_condition("rank == 3", ["rank"], rank=3).instructions[0].name == "variable"
+
+
 def test_nothing_takes_time_that_grows_beyond_measure():
     with pytest.raises(UsageError):
         compile_condition("(" * 80 + "1" + " < 2)" * 80 + " + in0.x")

@@ -119,3 +119,23 @@ def test_a_native_condition_that_cannot_be_tested_stops_there_and_says_so(debugg
         assert stop.frame.function == "crossing::tick"
         assert "could not be tested: Cannot access memory at address 0x8" in stop.note
         assert not program.run_to("native:tick if n > 3").condition_failed
+
+
+def test_a_condition_knows_the_rank_that_the_program_has_no_name_for(debugged):
+    crossing, said = debugged("core_crossing.py"), []
+    with crossing.start(env={"RANK": "3", "WORLD_SIZE": "8"}) as program:
+        program.log("native:tick if rank == 3 && n == 1", "rank {rank} of {n}", said.append)
+        program.run_to(crossing.at("element", "rank == 3 and number == 1"))
+        program.run_to("native:tick if rank==3 && n > 2")
+        assert program.evaluate("n") == "3"
+        with pytest.raises(HarnessError, match="rank == 4"):
+            program.run_to("native:tick if rank == 4")
+    assert said == ["rank 3 of 1"]
+
+
+def test_a_program_that_is_no_rank_has_none(debugged):
+    crossing = debugged("core_crossing.py")
+    with crossing.start(env={"RANK": ""}) as program:
+        with pytest.raises(HarnessError, match='No symbol "rank"'):
+            program.run_to("native:tick if rank == 3")
+        assert program.run_to(crossing.at("element", "rank == 3")).condition_failed

@@ -1,5 +1,6 @@
 """Ranks of a job at one prompt: some are debugged, the others take part, and no timeout ends a rank that waits."""
 
+import re
 import subprocess
 import sys
 from pathlib import Path
@@ -92,6 +93,24 @@ def test_a_place_that_is_set_later_holds_in_ranks_that_run(job):
 def test_ranks_that_no_environment_names_are_known_where_they_make_their_group(job):
     done = job(["p rank", "c"], ["2", "--at", f"{place('loss', SCRIPT)} hits 2"], (SCRIPT, 4, "spawn", free_port()))
     assert blocks(done.stdout.replace("(ph rank 2)", "(ph)"))["p rank"].strip() == "2"
+    assert done.returncode == 0, done.stderr
+
+
+def stops_by_rank(output):
+    """The rank that each stop is of, which is said before it where the prompt goes to another one."""
+    for line in output.splitlines():
+        if words := re.match(r"rank (\d+)$|\(ph rank (\d+)\)", line):
+            rank = int(words[1] or words[2])
+        elif " · " in line:
+            yield rank, line.split(" · ")[2].strip()
+
+
+def test_a_condition_on_the_rank_holds_in_that_rank_alone(job):
+    """No environment names the ranks; ``say`` has no variable of that name."""
+    places = [f"py:{SCRIPT}:say if rank == 1", "op:aten::square when rank == 2 and dim(in0) == 1 hits 2"]
+    options = ["all", *(word for each in places for word in ("--at", each))]
+    done = job(["c", "c"], options, (SCRIPT, 30, "spawn", free_port()))
+    assert sorted(stops_by_rank(done.stdout)) == [(1, "say"), (2, "aten::square")]
     assert done.returncode == 0, done.stderr
 
 

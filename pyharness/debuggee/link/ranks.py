@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 from pyharness.debuggee.link import quiet_thread
 from pyharness.debuggee.link.held_timeouts import HeldTimeouts
 from pyharness.debuggee.watched.imports import after_import
+from pyharness.host.own_rank import OWN_RANK
 from pyharness.model.ranks.launchers import told_rank
 from pyharness.protocol.channel import Child, Children
 from pyharness.protocol.children_door import take_from
@@ -49,6 +50,7 @@ class JobProcess:
         """The process group is made, and names the rank of a process that was spawned."""
         rank = arguments.get("rank", -1)
         if not self._is_rank and isinstance(rank, int) and rank >= 0:
+            OWN_RANK.arriving = rank
             world = arguments.get("world_size", -1)
             self._call_in(rank, world if isinstance(world, int) and world > 0 else None)
 

@@ -22,6 +22,7 @@ from pyharness.debuggee.unpatched import queue, socket, threading
 from pyharness.debuggee.watched import generated, libraries
 from pyharness.debuggee.watched.debug_kernels import DEBUG_KERNELS
 from pyharness.debuggee.watched.op_places import OP_PLACES
+from pyharness.host.own_rank import OWN_RANK
 from pyharness.model import user_code
 from pyharness.model.errors import HarnessError
 from pyharness.protocol.channel import AddedLibrary, Busy, Failed, Generated, Hello, Library, Ready
@@ -152,7 +153,7 @@ def hello(key: str) -> Hello:
     """Who we are."""
     doorway, lack = _doorway()
     stdlib, python = sysconfig.get_paths()["stdlib"], sys.version.split()[0]
-    return Hello(os.getpid(), doorway, lack, _guard(), stdlib, python, sys.executable or "", key)
+    return Hello(os.getpid(), doorway, lack, _guard(), stdlib, python, sys.executable or "", key, OWN_RANK.number)
 
 
 def _doorway() -> tuple[Doorway | None, str]:

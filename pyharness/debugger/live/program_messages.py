@@ -83,7 +83,7 @@ class ProgramMessages:
         """Both debuggers are begun; the program is told how it is debugged."""
         shell, process = self._shell, self._shell.process
         self._lifetime.begins(hello.executable, process.pid)
-        shell.lack = hello.lack
+        shell.lack, shell.breakpoints.rank = hello.lack, hello.rank
         self._gdb.set_up(agent=hello.agent, guarded=hello.guard)
         link, package = process.debugpy(hello), f"{process.packages['pyharness']}/pyharness"
         shell.python.connect(link, process.pid, package, self._gdb.user_code, hello.stdlib)

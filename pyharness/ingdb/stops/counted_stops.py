@@ -11,6 +11,7 @@ from pyharness.ingdb import terminal
 from pyharness.ingdb.passing import passes
 from pyharness.ingdb.printers import values
 from pyharness.ingdb.settings import temporarily
+from pyharness.ingdb.stops.named_rank import with_rank
 from pyharness.model.conditions import hits as hit_condition
 from pyharness.model.conditions import log_message
 from pyharness.model.errors import HarnessError
@@ -36,7 +37,7 @@ class CountedStop(gdb.Breakpoint):
             return False
         asked = self._asked
         try:
-            if asked.condition and not bool(gdb.parse_and_eval(asked.condition)):
+            if asked.condition and not bool(with_rank(asked.condition, asked.rank, gdb.parse_and_eval)):
                 return False
         except gdb.error as error:
             if asked.log:
@@ -46,23 +47,23 @@ class CountedStop(gdb.Breakpoint):
         _hits[asked.number] += 1
         if not hit_condition.holds(asked.hits, _hits[asked.number]):
             return False
-        return self._log(_message(asked.log)) if asked.log else True
+        return self._log(_message(asked.log, asked.rank)) if asked.log else True
 
     def _log(self, text: str) -> bool:
         terminal.write(Logged(self._asked.number, log_message.shortened(text)).to_line())
         return False
 
 
-def _message(message: str) -> str:
+def _message(message: str, rank: int | None) -> str:
     texts, values_ = log_message.parts(message)
-    return texts[0] + "".join(_value(each) + text for each, text in zip(values_, texts[1:], strict=True))
+    return texts[0] + "".join(_value(each, rank) + text for each, text in zip(values_, texts[1:], strict=True))
 
 
-def _value(expression: str) -> str:
+def _value(expression: str, rank: int | None) -> str:
     """The text of an expression, for which nothing may be called in the program: gdb is in the midst of a stop."""
     try:
         with temporarily("may-call-functions", "off"):
-            return values.value_text(gdb.parse_and_eval(expression.strip()))
+            return values.value_text(with_rank(expression.strip(), rank, gdb.parse_and_eval))
     except (gdb.error, gdb.MemoryError, HarnessError) as error:
         return f"<{error}>"
 

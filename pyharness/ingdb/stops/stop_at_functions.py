@@ -14,6 +14,7 @@ from pyharness.ingdb.functions.known_functions import known_functions
 from pyharness.ingdb.process import libraries
 from pyharness.ingdb.stops.counted_stops import CountedStop, parses
 from pyharness.ingdb.stops.every_function import changes
+from pyharness.ingdb.stops.named_rank import with_rank
 from pyharness.model.errors import nearest
 from pyharness.model.glue import glue_family
 from pyharness.model.text.code_lines import line_count
@@ -96,9 +97,9 @@ def _stop_at(spec: str, request: Break) -> gdb.Breakpoint:
     if request.condition:
         try:
             if counted:
-                parses(spec, request.condition)
+                with_rank(request.condition, request.rank, lambda condition: parses(spec, condition))
             else:
-                stop.condition = request.condition
+                with_rank(request.condition, request.rank, lambda condition: setattr(stop, "condition", condition))
         except gdb.error as error:
             stop.delete()
             raise _ConditionError(f"The condition {request.condition!r} does not parse: {error}") from error

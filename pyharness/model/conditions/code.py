@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import struct
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Literal
 
@@ -14,6 +15,8 @@ if TYPE_CHECKING:
 Type = Literal["number", "text", "shape", "tensor"]
 """Truth is a number, as in Python."""
 
+ABSENT: float = struct.unpack("<d", struct.pack("<Q", 0x7FF4_5048_4142_534E))[0]
+"""What is not there, as ``csrc/breakpoints/conditions/condition.cpp`` knows it: a NaN that no computation makes."""
 MOST_ARGUMENTS = 16
 MOST_INSTRUCTIONS = 256
 MOST_DEPTH = 16

@@ -6,7 +6,7 @@ import ast
 import re
 from typing import TYPE_CHECKING
 
-from pyharness.model.conditions.code import ARITHMETIC, MOST_ARGUMENTS, Code, Instruction
+from pyharness.model.conditions.code import ABSENT, ARITHMETIC, MOST_ARGUMENTS, Code, Instruction
 from pyharness.model.conditions.comparisons import compare
 from pyharness.model.conditions.functions import FUNCTIONS, call, item
 from pyharness.model.errors import nearest
@@ -18,15 +18,15 @@ if TYPE_CHECKING:
 
 EXAMPLE = "It is an expression such as nan(out) or shape(in0)[0] == 1."
 _TENSOR_NAME = re.compile(r"(in|out)(\d*)")
-_CONSTANTS = {"true": 1.0, "false": 0.0}
 _HOW = {"text": 'Compare it: dtype(in0) == "float32".', "shape": "Take one size: shape(in0)[0].", "tensor": ""}
 
 
 class Compiler:
     """Walks over the tree once, and leaves instructions in the order in which they run."""
 
-    def __init__(self, text: str, variables: Sequence[str] | None) -> None:
+    def __init__(self, text: str, variables: Sequence[str] | None, rank: int | None) -> None:
         self.code = Code(text)
+        self._constants = {"true": 1.0, "false": 0.0, "rank": ABSENT if rank is None else float(rank)}
         self.variables = variables
         """The variables of a place in a kernel; ``None`` where the condition is about tensors."""
 
@@ -88,13 +88,13 @@ class Compiler:
                 return "number"
         elif match := _TENSOR_NAME.fullmatch(name):
             return self._argument(name, match[1], int(match[2] or 0))
-        if name in _CONSTANTS:
-            self.code.emit(Instruction("constant", number=_CONSTANTS[name]))
+        if name in self._constants:
+            self.code.emit(Instruction("constant", number=self._constants[name]))
             return "number"
         if self.variables is not None:
             there = f"This place has {', '.join(self.variables) or 'no variables'}."
             raise self.code.error(f"it knows no {name!r}", f"{nearest(name, self.variables)} {there}".strip())
-        offered = nearest(name, ("in0", "in1", "out", "out1", *FUNCTIONS))
+        offered = nearest(name, ("in0", "in1", "out", "out1", "rank", *FUNCTIONS))
         raise self.code.error(f"it knows no {name!r}", offered or "Tensors are in0, in1, ... and out, out1, ...")
 
     def _argument(self, name: str, side: str, index: int) -> Type:

@@ -41,9 +41,10 @@ class Condition:
         return any(each.name in READS and each.slot >= MOST_ARGUMENTS for each in self.instructions)
 
 
-def compile_condition(text: str, variables: Sequence[str] | None = None) -> Condition:
+def compile_condition(text: str, variables: Sequence[str] | None = None, rank: int | None = None) -> Condition:
     """The condition in ``text``, over tensors, or over the ``variables`` of a place in a kernel.
 
+    ``rank`` is what the name ``rank`` means in it; ``None`` where the program is no rank of a job: nothing then.
     ``UsageError`` for what is no condition, with the nearest names.
     """
     shown = text.strip()
@@ -55,7 +56,7 @@ def compile_condition(text: str, variables: Sequence[str] | None = None) -> Cond
         raise UsageError(f"The condition {shown!r} does not parse: {error.msg}.", EXAMPLE) from error
     except (ValueError, MemoryError, RecursionError) as error:
         raise UsageError(f"The condition {shown!r} does not parse: {error}.", EXAMPLE) from error
-    compiler = Compiler(shown, variables)
+    compiler = Compiler(shown, variables, rank)
     try:
         compiler.number(tree.body)
     except RecursionError as error:

@@ -47,6 +47,8 @@ class Break(Command[Bound], name="ph-break"):
     """What is printed instead of stopping, with gdb expressions in braces; empty where it stops."""
     number: int = 0
     """The core's number of the breakpoint: what it logs is told with it."""
+    rank: int | None = None
+    """What ``rank`` means in the condition and the log message, where the code has no such name."""
 
 
 @frozen
