@@ -2,6 +2,7 @@
 #pragma once
 
 #include <ATen/core/Tensor.h>
+#include <ATen/core/ivalue.h>
 #include <ATen/record_function.h>
 
 #include <algorithm>
@@ -23,6 +24,24 @@ inline OpValues inputs_of(const at::RecordFunction& op) {
 inline OpValues outputs_of(const at::RecordFunction& op) {
   const auto& values = op.outputs();
   return last_of(OpValues(values.data(), values.size()), op.num_outputs());
+}
+
+// Calls `take` with each tensor that a value is, or has in its lists.
+template <typename Take>
+void each_tensor(const c10::IValue& value, Take take) {
+  if (value.isTensor()) {
+    if (value.toTensor().defined()) {
+      take(value.toTensor());
+    }
+  } else if (value.isTensorList()) {
+    for (const at::Tensor& tensor : value.toTensorVector()) {
+      take(tensor);
+    }
+  } else if (value.isList()) {
+    for (const auto& element : value.toListRef()) {
+      each_tensor(element, take);
+    }
+  }
 }
 
 // Nested tensors have sizes of their own for each part.

@@ -195,22 +195,74 @@ dist.barrier()
 """
 
 
+NO_OP = "no op that was seen made it.\n  Another rank may have sent it: all ranks need --nan"
+
+
 @pytest.mark.parametrize(
     ("sends", "watched", "said"),
     [
         (False, "0,1", "rank 0: The first Inf was made by aten::log: its inputs had none.\n"),
-        (True, "0", "rank 0: The first NaN came to aten::mul.Tensor in its inputs (no op that was seen made it).\n"),
+        (True, "0", "rank 0: The first NaN came with c10d::allreduce_: this rank's part had none.\n  Another rank may"),
     ],
 )
 def test_in_a_job_it_says_which_rank(tmp_path, sends, watched, said):
-    (tmp_path / "job.py").write_text(JOB.format(sends=sends, makes=not sends))
+    done = run_job(tmp_path, JOB.format(sends=sends, makes=not sends), watched)
+    assert done.returncode != 0
+    assert said in done.stderr, done.stderr
+    assert ("Another rank may have sent it" in done.stderr) == sends
+
+
+def run_job(folder, text, watched="0,1"):
+    """A job of two ranks, of which some run under ``run --nan``."""
+    (folder / "job.py").write_text(text)
     ours = " ".join(PYHARNESS)
-    (tmp_path / "rank.sh").write_text(
+    (folder / "rank.sh").write_text(
         f"case {watched} in *$RANK*) exec {ours} run --nan job.py;; *) exec {sys.executable} job.py;; esac\n"
     )
     launch = [Path(sys.executable).with_name("torchrun"), "--standalone", "--nproc-per-node", "2", "--no-python"]
     words = [*map(str, launch), "sh", "rank.sh"]
-    done = subprocess.run(words, cwd=tmp_path, capture_output=True, text=True, check=False, timeout=120)
-    assert done.returncode != 0
-    assert said in done.stderr, done.stderr
-    assert ("Another rank may have sent it" in done.stderr) == sends
+    return subprocess.run(words, cwd=folder, capture_output=True, text=True, check=False, timeout=120)
+
+
+COLLECTIVES = """
+import torch
+import torch.distributed as dist
+
+dist.init_process_group("gloo")
+rank = dist.get_rank()
+large = torch.full((4,), 3e38)
+rubbish = torch.zeros(4).view(torch.int32).fill_(-1).view(torch.float32)
+"""
+
+
+@pytest.mark.rotated(turns=3)
+@pytest.mark.parametrize(
+    ("line", "said"),
+    [
+        ("dist.all_reduce(torch.full((4,), 4e4, dtype=torch.half))", "c10d::allreduce_: this rank's part had none."),
+        ("dist.all_reduce(large, async_op=True).wait()", "c10d::allreduce_: this rank's part had none."),
+        ("with dist._coalescing_manager(): dist.all_reduce(large)", "c10d::allreduce_coalesced_: this rank's part"),
+        ("dist.reduce_scatter_tensor(torch.empty(2), large), large + 1", "c10d::_reduce_scatter_base_: this rank's"),
+        ("dist.send(rubbish, 1) if rank == 0 else (dist.recv(large, 0), large + 1)", f"c10d::recv_: {NO_OP}"),
+        ("dist.broadcast(rubbish, 0)", f"c10d::broadcast_: {NO_OP}"),
+    ],
+)
+def test_what_a_collective_brings_is_seen_when_its_work_is_done(tmp_path, line, said):
+    done = run_job(tmp_path, f"{COLLECTIVES}{line}\n")
+    assert f"came with {said}" in done.stderr, done.stderr
+    assert f"  line       job.py:{COLLECTIVES.count(chr(10)) + 1} in <module>" in done.stderr
+    assert "NonFiniteError: c10d::" in done.stderr
+
+
+def test_what_a_collective_overwrites_may_be_anything(tmp_path):
+    """A broadcast's target is memory that nobody wrote, and an infinity that is sent is meant."""
+    more = (
+        "dist.broadcast(torch.ones(4) if rank == 0 else rubbish, 0)\n"
+        "dist.broadcast(torch.full((4,), -torch.inf) if rank == 0 else torch.ones(4), 0)\n"
+        "dist.all_gather([rubbish.clone(), rubbish.clone()], torch.ones(4))\n"
+        "dist.all_reduce(torch.full((4,), -torch.inf), dist.ReduceOp.MAX)\n"
+        "dist.barrier()\n"
+    )
+    done = run_job(tmp_path, COLLECTIVES + more)
+    assert done.returncode == 0, done.stderr
+    assert done.stderr.count("no NaN or Inf was made") == 2, done.stderr

@@ -41,7 +41,7 @@ CheckedTensor facts_of(
   return facts;
 }
 
-Finding finding_here() {
+Finding finding_here(bool native) {
   Finding finding;
   finding.chain = current_chain();
   finding.graph_task = torch::autograd::get_current_graph_task_id();
@@ -50,7 +50,9 @@ Finding finding_here() {
     finding.node = node->name();
     add_origin(finding, *node);
   }
-  finding.native = torch::unwind::unwind();
+  if (native) {
+    finding.native = torch::unwind::unwind();
+  }
   return finding;
 }
 

@@ -48,8 +48,9 @@ struct Finding {
   std::vector<void*> native; // return addresses, innermost first
 };
 
-// What is known of the place where this thread stands.
-Finding finding_here();
+// What is known of the place where this thread stands; `native`: its native
+// frames, too, which take some time.
+Finding finding_here(bool native = true);
 
 // A node that was made earlier: its name and who made it.
 void describe_node(Finding& finding, const torch::autograd::Node& node);

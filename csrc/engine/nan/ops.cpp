@@ -4,6 +4,7 @@
 
 #include <csrc/engine/nan/ops.h>
 
+#include <csrc/engine/nan/collectives.h>
 #include <csrc/engine/nan/search.h>
 #include <csrc/engine/op_values.h>
 #include <csrc/engine/provenance/provenance.h>
@@ -16,23 +17,6 @@
 namespace pyharness::engine {
 
 namespace {
-
-template <typename Take>
-void each_tensor(const c10::IValue& value, Take take) {
-  if (value.isTensor()) {
-    if (value.toTensor().defined()) {
-      take(value.toTensor());
-    }
-  } else if (value.isTensorList()) {
-    for (const at::Tensor& tensor : value.toTensorVector()) {
-      take(tensor);
-    }
-  } else if (value.isList()) {
-    for (const auto& element : value.toListRef()) {
-      each_tensor(element, take);
-    }
-  }
-}
 
 ValueKinds kinds_of_argument(double value) {
   ValueKinds kinds = std::isnan(value) ? kNan : 0;
@@ -107,7 +91,8 @@ void hold_inputs(
     if (!arguments[i].placed && (numbers & kNan) != 0) {
       level.number = i;
     }
-    const bool look = arguments[i].written && !level.plan->overwrites;
+    const bool look = level.plan->reduces ||
+        (arguments[i].written && !level.plan->overwrites);
     const bool written = arguments[i].written || arguments[i].out;
     each_tensor(values[i], [&](const at::Tensor& given) {
       const at::Tensor& tensor = unwrapped(given);
@@ -131,6 +116,7 @@ std::unique_ptr<at::ObserverContext> op_begins(const at::RecordFunction& fn) {
     return nullptr;
   }
   if (!levels->is_in_op()) {
+    check_those_done();
     note_new_nodes(*levels, /*approximate=*/true);
   }
   auto& level = levels->begin(&fn, plan);
@@ -272,6 +258,15 @@ void check_op(
   }
 }
 
+// A NaN that this rank has in its part of a sum is told at once.
+bool is_told_later(
+    const ThreadLevels& levels,
+    const Level& level,
+    const at::RecordFunction& fn) {
+  return !(level.plan->reduces && (level.before & kNan) != 0) &&
+      check_when_done(levels, level, fn);
+}
+
 void op_ends(const at::RecordFunction& fn, at::ObserverContext* /*unused*/) {
   auto& levels = levels_of_thread();
   if (levels.busy || levels.levels.empty()) {
@@ -282,7 +277,8 @@ void op_ends(const at::RecordFunction& fn, at::ObserverContext* /*unused*/) {
     return;
   }
   const bool still = searching.load(std::memory_order_acquire);
-  if (still) {
+  if (still &&
+      !(level->plan->collective && is_told_later(levels, *level, fn))) {
     check_op(levels, *level, fn);
   }
   levels.end();

@@ -130,6 +130,9 @@ std::unique_ptr<OpPlan> make_plan(const c10::FunctionSchema& schema) {
       all_views(results);
   plan->moves = is_one_of(kMoves, plan->name);
   plan->overwrites = is_one_of(kOverwrites, plan->name);
+  plan->collective = plan->name.rfind("c10d::", 0) == 0;
+  plan->reduces =
+      plan->collective && plan->name.find("reduce") != std::string::npos;
   // A private op of torch's, called by a public one.
   plan->first_output_only =
       results.size() > 1 && plan->name.rfind("aten::_", 0) == 0;

@@ -25,6 +25,10 @@ struct OpPlan {
   bool overwrites = false;
   // The other outputs are workspace for its backward.
   bool first_output_only = false;
+  // It gives what other ranks have a part in, some time after its call.
+  bool collective = false;
+  // It computes something of the ranks' parts, as a sum.
+  bool reduces = false;
   // The arguments that it writes to are not among its outputs.
   bool results_are_arguments = false;
   struct Argument {

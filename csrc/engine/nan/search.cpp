@@ -37,20 +37,24 @@ void forget(ThreadLevels& levels, std::size_t from) {
   levels.findings.erase(levels.findings.begin() + first, levels.findings.end());
 }
 
+void tell_first(Finding& finding, bool may_throw) {
+  // Nobody else is to be told meanwhile.
+  bool yes = true;
+  if (!searching.compare_exchange_strong(yes, false)) {
+    return;
+  }
+  if (!take_finding.load()(finding, may_throw)) {
+    resume_search();
+  }
+}
+
 void take_first(ThreadLevels& levels, const Level& level) {
   if (levels.findings.size() <= level.first_finding) {
     return;
   }
   Finding first = std::move(levels.findings[level.first_finding]);
   forget(levels, level.first_finding);
-  // Nobody else is to be told meanwhile.
-  bool yes = true;
-  if (!searching.compare_exchange_strong(yes, false)) {
-    return;
-  }
-  if (!take_finding.load()(first, /*may_throw=*/level.plan == nullptr)) {
-    resume_search();
-  }
+  tell_first(first, /*may_throw=*/level.plan == nullptr);
 }
 
 } // namespace pyharness::engine

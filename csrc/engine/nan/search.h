@@ -53,6 +53,9 @@ Verdict judge(ValueKinds out, ValueKinds in, bool moves);
 // Drops findings of this thread.
 void forget(ThreadLevels& levels, std::size_t from);
 
+// Tells of one, where no other was found before.
+void tell_first(Finding& finding, bool may_throw);
+
 // Tells of the first that was found inside of this level, and in it.
 void take_first(ThreadLevels& levels, const Level& level);
 

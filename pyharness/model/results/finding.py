@@ -156,6 +156,11 @@ class Finding:
         return next((call.module for call in calls if call.module is not None), None)
 
     @property
+    def is_of_all_ranks(self) -> bool:
+        """Whether a collective gave it, which was looked at when its work was done: other ranks have a part in it."""
+        return self.name.startswith("c10d::") and not self.inputs
+
+    @property
     def headline(self) -> str:
         """What was found, in one line."""
         where = f" at {self.origin.file}:{self.origin.line}" if self.origin else ""
@@ -166,7 +171,8 @@ class Finding:
     @property
     def deed(self) -> str:
         """``made the first NaN``."""
-        return f"{'made' if self.made else 'received'} the first {' and '.join(KINDS[value] for value in self.values)}"
+        verb = "brought" if self.is_of_all_ranks else "made" if self.made else "received"
+        return f"{verb} the first {' and '.join(KINDS[value] for value in self.values)}"
 
     def to_json(self) -> dict[str, Any]:
         """The object that ``--json`` prints."""

@@ -29,4 +29,4 @@ def say(text: str) -> None:
     """A note of ours on the stderr of a program, beside its own output; nothing where that cannot be written."""
     if sys.stderr is not None:
         with suppress(OSError):
-            print(f"pyharness: {visible(text)}", file=sys.stderr, flush=True)
+            print(f"pyharness: {visible(text)}\n", end="", file=sys.stderr, flush=True)  # in one piece
