@@ -14,7 +14,7 @@ import click
 from pyharness.cli.grammar import completers
 from pyharness.cli.grammar.verb import Verb
 from pyharness.cli.kit.options import debug_kernels_option, eval_timeout_option, program_options, ranks_option
-from pyharness.cli.kit.script import job_of
+from pyharness.cli.kit.script import family_of, job_of
 from pyharness.host.visible import is_there
 from pyharness.model.errors import UsageError
 
@@ -34,6 +34,7 @@ _EXAMPLES = (
     ("stop at a module's line of generated code, and look around", "pyharness debug train.py --at fx:blocks.0.norm"),
     ("a module with its own options", "pyharness debug -m package.train -- --epochs 1"),
     ("where it fails: the frames are still there", "pyharness debug --post-mortem train.py"),
+    ("a data loader's workers, too", "pyharness debug --children train.py --at py:data.py:40"),
     ("a program that runs already: it runs on when you leave", "pyharness debug train-4242"),
     ("what a program died of", "pyharness debug core.4242"),
     ("the same commands again", "pyharness debug train.py -x commands.txt < /dev/null"),
@@ -65,6 +66,7 @@ _HANDLE = re.compile(r"[\w.]+-\d+")
 @click.option("--post-mortem", is_flag=True, help="Run on to an exception that nobody catches, or a crash.")
 @click.option("--include", multiple=True, metavar="PATTERN", help="Step into library code of this path, too.")
 @ranks_option
+@click.option("--children", is_flag=True, help="Debug each Python that the program starts, too: workers, forks.")
 @debug_kernels_option
 @eval_timeout_option
 @click.option("--in-place", "lifeline", type=int, hidden=True, help="The program itself has opened this prompt.")
@@ -82,6 +84,7 @@ def command(  # noqa: PLR0913, PLR0917  (one for each option)
     lifeline: int | None,
     ranks: str | None,
     *,
+    children: bool,
     debug_kernels: bool,
     post_mortem: bool,
     no_color: bool,
@@ -98,8 +101,8 @@ def command(  # noqa: PLR0913, PLR0917  (one for each option)
     checked_timeout(eval_timeout)
     output.colours.off = no_color
     from_files = [line for file in files for line in file_lines(file)]
-    if ranks is not None:
-        job = job_of(words, module, python, cwd, ranks, debug_kernels=debug_kernels)
+    if ranks is not None or children:
+        job = _several(words, module, python, cwd, ranks, children=children, debug_kernels=debug_kernels)
         wanted = ["continue"] if post_mortem and not places else []
         return _job_session(job, [*commands, *from_files], include, eval_timeout).run(places, wanted)
     plan = _plan(words, module, python, cwd, include, eval_timeout, debug_kernels=debug_kernels)
@@ -109,6 +112,28 @@ def command(  # noqa: PLR0913, PLR0917  (one for each option)
         piped = Piped(sys.stdin or io.StringIO(), output)
         return Session(plan, output, Lines(piped, output, from_files)).run(first, places)
     return _at_terminal(plan, from_files).run(first, places)
+
+
+def _several(
+    words: tuple[str, ...],
+    module: str | None,
+    python: str,
+    cwd: str | None,
+    ranks: str | None,
+    *,
+    children: bool,
+    debug_kernels: bool,
+) -> JobCommand:
+    """The job whose ranks are debugged, or the program with its processes."""
+    if ranks is None:
+        if module is None and words and (_is_running(words[0]) or _is_core(words[0])):
+            raise UsageError(
+                f"--children needs a program to start, and {words[0]} is none.", "pyharness debug --children SCRIPT"
+            )
+        return family_of(words, module, python, cwd, debug_kernels=debug_kernels)
+    if children:
+        raise UsageError("--ranks and --children do not go together.", "Ranks of a job, or processes of a program.")
+    return job_of(words, module, python, cwd, ranks, debug_kernels=debug_kernels)
 
 
 def _job_session(job: JobCommand, first: list[str], include: tuple[str, ...], eval_timeout: float) -> JobSession:

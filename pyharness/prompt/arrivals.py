@@ -115,17 +115,26 @@ class Arrivals:
     def _ended(self, program: Debuggee) -> None:
         session, code = self._session, program.shell.exit_code
         self._fresh_line()
-        session.screen.write_lines([program.ending])
-        for point in session.points:
-            came = point.hits or point.breakpoint in program.has_logged
-            if point.enabled and not (came or point.is_step):
-                session.screen.note(str(program.shell.breakpoints.not_reached(point.breakpoint)))
+        if not session.plan.together or (session.plan.child and code):
+            session.screen.write_lines([program.ending])
+        self._tell_unreached(program)
         for kind, (name, language, done) in _CAUGHT.items():
             if (types := session.catches.get(kind)) and language not in self._exceptions:
                 session.screen.note(f"`catch {name} {types}` stopped nowhere: no exception of that name was {done}.")
         session.record.ended(code)
         session.drop()
         session.status, session.exit_code = of_program(code or 0), code
+
+    def _tell_unreached(self, program: Debuggee) -> None:
+        """Say which places the program has not reached; of several, that is told when all have ended."""
+        session, breakpoints = self._session, program.shell.breakpoints
+        for point in session.points:
+            came = point.hits or point.breakpoint in program.has_logged
+            if session.plan.together:
+                missing = breakpoints.missing(point.breakpoint)
+                session.unreached[str(point.breakpoint)] = None if came else str(missing or "")
+            elif point.enabled and not (came or point.is_step):
+                session.screen.note(str(breakpoints.not_reached(point.breakpoint)))
 
 
 def _node_passed(origin: Frame | None, now: Frame) -> str:

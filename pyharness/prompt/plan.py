@@ -29,6 +29,12 @@ class Plan:
     waits: bool = False
     """Whether the program waits before its first line, as a rank of a job does, and the session ends with it."""
 
+    together: bool = False
+    """Whether it is one of several processes at the prompt: their end, and what none has reached, is told last."""
+
+    child: bool = False
+    """Whether another one of these has started it: that it fails is told when it does."""
+
     @property
     def begins(self) -> bool:
         """Whether the program stands before its first line when the session begins."""

@@ -35,6 +35,15 @@ class Point:
         """What it is called in a list."""
         return "log" if self.breakpoint.log else "temporary" if self.temporary else "breakpoint"
 
+    @property
+    def command(self) -> str:
+        """The command that sets it in another program, wherever that stands."""
+        place, message = self.breakpoint.where.written, self.breakpoint.log
+        if not message:
+            return f"{'tbreak' if self.temporary else 'break'} {place}"
+        quote = "'" if '"' in message else '"'
+        return f"log {place} {quote}{message}{quote}"
+
 
 class Points:
     """All of them, in the order of their numbers."""

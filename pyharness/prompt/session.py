@@ -61,6 +61,8 @@ class Session:
         self.catches: dict[str, str] = {}
         """Filters of exceptions and signals that stop the program → their conditions."""
         self.arrivals = Arrivals(self)
+        self.unreached: dict[str, str | None] = {}
+        """Filled where one of several processes has ended: place → why it was not reached; ``None`` where it was."""
         self._given_up = False
         """Ctrl-C ended what was done."""
         self._again = ""

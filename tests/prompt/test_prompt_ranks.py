@@ -17,6 +17,7 @@ from kit.ranked_job import free_port
 from kit.terminal import Terminal
 from pyharness.prompt.commands import all as _commands  # noqa: F401  (registers them)
 from pyharness.prompt.job.listing import completed
+from pyharness.prompt.job.members import RANKS
 
 SCRIPT = PROGRAMS / "ranks" / "trains.py"
 TORCHRUN = Path(sys.executable).with_name("torchrun")
@@ -233,7 +234,7 @@ def test_what_cannot_be_done(job, line, says):
 
 def test_a_line_goes_on_with_what_the_job_or_the_rank_knows():
     rank = SimpleNamespace(session=SimpleNamespace(debuggee=None, points=()))
-    told = SimpleNamespace(current=rank, ranks={0: rank, 12: rank})
+    told = SimpleNamespace(current=rank, ranks={0: rank, 12: rank}, members=RANKS)
 
     def texts(line):
         return [each.text for each in completed(told, line)]

@@ -33,6 +33,20 @@ def command_of(words: tuple[str, ...], module: str | None, python: str, cwd: str
     return Command(script, words[1:], python=python, cwd=cwd, pass_fds=inherited())
 
 
+def family_of(
+    words: tuple[str, ...], module: str | None, python: str, cwd: str | None, *, debug_kernels: bool
+) -> JobCommand:
+    """The script or module that ``--children`` means: a program whose child processes are debugged, too."""
+    if debug_kernels:
+        raise UsageError(
+            "--children takes no --debug-kernels.", "Debug one process with it: pyharness debug SCRIPT --debug-kernels"
+        )
+    command = command_of(words, module, python, cwd)
+    command.check()
+    front = [command.python or sys.executable, *(["-m"] if command.module else [])]
+    return JobCommand((*front, command.script, *command.arguments), cwd=cwd, children=True)
+
+
 def job_of(
     words: tuple[str, ...], module: str | None, python: str, cwd: str | None, ranks: str, *, debug_kernels: bool
 ) -> JobCommand:

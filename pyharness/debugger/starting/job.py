@@ -52,6 +52,13 @@ class JobCommand:
     stderr: int | None = None
     env: Mapping[str, str] | None = None
     """Added to this process's environment."""
+    children: bool = False
+    """Whether it is no job: each Python that it starts is debugged, itself too, and none has a rank."""
+
+    @property
+    def name(self) -> str:
+        """What its processes are called after."""
+        return Path(self.program.script or self.words[0]).stem
 
     @property
     def program(self) -> Command:
@@ -79,7 +86,8 @@ class StartedJob:
             if isinstance(message, Child):
                 on_rank(message)
 
-        self._door = ChildProcesses(heard, _WAITS, Path(command.words[0]).stem, command.ranks)
+        ranks = None if command.children else command.ranks
+        self._door = ChildProcesses(heard, _WAITS, command.name, ranks)
         env = {**os.environ, **(command.env or {}), **_WATCHDOGS}
         try:
             self._process = subprocess.Popen(
@@ -101,14 +109,14 @@ class StartedJob:
         """Wait for its end; the exit code, negative for a signal."""
         return self._process.wait()
 
-    def end(self) -> None:
-        """End all that it has started; a launcher that was asked to would write a report of it first."""
-        if self._process.poll() is not None:
-            return
-        self._process.send_signal(signal.SIGSTOP)  # it starts no more
-        family = descendants(self.pid)
-        self._process.kill()
-        for pid in family:
+    def end(self, more: Sequence[int] = ()) -> None:
+        """End all that it has started, and ``more``; a launcher that was asked to would write a report of it first."""
+        family = set(more)
+        if self._process.poll() is None:
+            self._process.send_signal(signal.SIGSTOP)  # it starts no more
+            family |= set(descendants(self.pid))
+            self._process.kill()
+        for pid in family - {self.pid}:
             with suppress(ProcessLookupError, PermissionError):
                 os.kill(pid, signal.SIGKILL)
         self._process.wait()

@@ -1,4 +1,4 @@
-"""One rank: a session on a thread of its own, whose lines come from the one prompt of the job."""
+"""One rank, or process: a session on a thread of its own, whose lines come from the one prompt of all."""
 
 from __future__ import annotations
 
@@ -13,6 +13,9 @@ from pyharness.prompt.session import Session
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
+    from pyharness.debugger.machine import Request, Stopped
+    from pyharness.model.stops import Stop
+    from pyharness.prompt.debuggee import Debuggee
     from pyharness.prompt.job.speaking import Speaking
     from pyharness.prompt.plan import Plan
     from pyharness.protocol.channel import Child
@@ -35,6 +38,12 @@ class _RankSession(Session):
         else:
             super().do(line)
 
+    def go_by(self, way: Callable[[Debuggee], Stopped | None], request: Request) -> Stop | None:
+        """Go on; what was said until then is shown now, and not at the next stop."""
+        if isinstance(self.screen, RankScreen):
+            self.screen.flush()
+        return super().go_by(way, request)
+
 
 class Rank:
     """``tell(what, rank)`` is called on its thread: ``stands`` at its prompt, ``asks`` something, is ``over``."""
@@ -43,9 +52,11 @@ class Rank:
     """What is to follow an error is the job's to say."""
     prompt = ""
 
-    def __init__(self, child: Child, plan: Plan, speaking: Speaking, tell: Callable[[str, Rank], None]) -> None:
-        self.number = child.rank or 0
-        self.pid = child.pid
+    def __init__(
+        self, number: int, child: Child, plan: Plan, speaking: Speaking, tell: Callable[[str, Rank], None]
+    ) -> None:
+        self.number = number
+        self.pid, self.name, self.is_rank = child.pid, child.name, child.rank is not None
         self.state = "starts"
         """``starts``, ``runs``, ``stands`` or ``over``."""
         self.noticed = False

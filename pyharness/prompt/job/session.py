@@ -1,31 +1,31 @@
-"""A job at the prompt: one person, and a session for each rank that is debugged; the others run."""
+"""Several programs at one prompt: ranks of a job, or a program's processes; a session for each that is debugged."""
 
 from __future__ import annotations
 
 import queue
-import signal
 import time
 from contextlib import nullcontext, suppress
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from pyharness.debugger.starting.attach import Attachment
 from pyharness.host.exit_status import ExitStatus, of_program
-from pyharness.model.errors import HarnessError, UsageError
-from pyharness.model.text.ranges import in_ranges
+from pyharness.model.errors import HarnessError
 from pyharness.model.text.styled_line import Line
 from pyharness.prompt.debuggee import TerminalGoneError
 from pyharness.prompt.job.lines import Spoken, spoken
 from pyharness.prompt.job.listing import help_lines, rank_lines
+from pyharness.prompt.job.members import PROCESSES, RANKS
 from pyharness.prompt.job.rank import Rank
+from pyharness.prompt.job.signals_of_all import SignalsOfAll
 from pyharness.prompt.job.speaking import Speaking
-from pyharness.prompt.job.told import nobody_came, stopped_too, waits_for
+from pyharness.prompt.job.told import nobody_came, not_debugged, runs, stopped_too, unreached, waits_for
 from pyharness.prompt.plan import Plan
-from pyharness.prompt.signals import HUNG_UP, handled
+from pyharness.prompt.signals import HUNG_UP
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
     from contextlib import AbstractContextManager
-    from types import FrameType
 
     from pyharness.debugger.starting.job import JobCommand, StartedJob
     from pyharness.prompt.lines.sources import Lines
@@ -58,7 +58,8 @@ class JobSession:
         eval_timeout: float,
     ) -> None:
         self._command = command
-        self._speaking = Speaking(screen)
+        self.members = PROCESSES if command.children else RANKS
+        self._speaking = Speaking(screen, self.members)
         self._lines = lines
         self._terminal = terminal
         self._include, self._eval_timeout = include, eval_timeout
@@ -77,7 +78,8 @@ class JobSession:
         """Commands about places so far: a rank that comes later does them, too."""
         self._first: list[str] = []
         self._exit_code: int | None = None
-        self._over = self._left = self._waits = self._failed = False
+        self._over = self._left = self._failed = False
+        self._signals = SignalsOfAll(self._interrupt, self._gone)
 
     def run(self, places: Sequence[str], first: Sequence[str] = ()) -> int:
         """Start the job, and speak with its ranks until its end; the exit status.
@@ -86,7 +88,7 @@ class JobSession:
         """
         self._places = [f"break {where}" for where in places]
         self._first = ["continue"] if places else list(first)
-        with self._signals_heard():
+        with self._signals.heard(typed=self._lines.is_typed):
             try:
                 self._start()
                 self._speak()
@@ -158,7 +160,7 @@ class JobSession:
 
     def _lent(self) -> AbstractContextManager[None]:
         self._speaking.typed(begins=False)
-        self._waits = True
+        self._signals.waits = True
         return self._terminal.lent() if self._terminal else nullcontext()
 
     def _take(self, what: str, item: Any) -> None:
@@ -178,14 +180,16 @@ class JobSession:
             self._is_over(item)
 
     def _called(self, child: Child) -> None:
-        number = child.rank or 0
+        number = len(self.ranks) + 1 if self.members is PROCESSES else child.rank or 0
         if not child.handle:
             self.others.setdefault(number, child.pid)
             return
         plan = Plan(Attachment(child.handle), self._include, self._eval_timeout, waits=True)
+        if self.members is PROCESSES:
+            plan = replace(plan, together=True, child=number > 1)
         self.others.pop(number, None)
-        rank = Rank(child, plan, self._speaking, lambda what, who: self._events.put((what, who)))
-        rank.begin([*self._places, *self._first], quiet=bool(self.ranks))
+        rank = Rank(number, child, plan, self._speaking, lambda what, who: self._events.put((what, who)))
+        rank.begin([*self._places, *(["continue"] if plan.child else self._first)], quiet=bool(self.ranks))
         self.ranks[number] = rank
 
     def _is_over(self, rank: Rank) -> None:
@@ -203,7 +207,7 @@ class JobSession:
     def _tell_who_stands(self) -> None:
         standing = [rank.number for rank in self.ranks.values() if rank.state == "stands"]
         if self.current and self.current.is_running and standing:
-            self._speaking.screen.note(waits_for(self.current.number, standing))
+            self._speaking.screen.note(waits_for(self.current.number, standing, self.members))
 
     # --- speaking -----------------------------------------------------------------------------------------------------
 
@@ -225,21 +229,22 @@ class JobSession:
         if rank is None:
             return
         self._notice()
-        self._waits = False
-        self._lines.prompt = f"(ph rank {rank.number}) "
+        self._signals.waits = False
+        self._lines.prompt = f"(ph {self.members.one} {rank.number}) "
         self._speaking.switched(rank.number)
         try:
             self._speaking.typed(begins=True)
             line = self._lines.read().strip()
         except EOFError:
-            line = "quit" if not self._lines.is_typed or self._lines.asks("The job still runs. End it?") else "#"
+            ends = not self._lines.is_typed or self._lines.asks(f"The {self.members.whole} still runs. End it?")
+            line = "quit" if ends else "#"
         except KeyboardInterrupt:
             self._speaking.screen.note("`quit` ends the session.")
             return
         finally:
             self._speaking.typed(begins=False)
         try:
-            self._do(spoken(line), rank)
+            self._do(spoken(line, self.members), rank)
         except HarnessError as error:
             self._speaking.screen.error(error.message, error.remedy)
             if not self._lines.failed():
@@ -251,7 +256,7 @@ class JobSession:
         for rank in self._news:
             rank.noticed = True
         if new:
-            self._speaking.screen.note(stopped_too(new))
+            self._speaking.screen.note(stopped_too(new, self.members))
 
     def _do(self, said: Spoken, rank: Rank) -> None:
         if said.word == "quit":
@@ -259,12 +264,12 @@ class JobSession:
         elif said.word == "detach":
             self._over = self._left = True
         elif said.word == "help":
-            self._speaking.screen.write_lines(help_lines())
+            self._speaking.screen.write_lines(help_lines(self.members))
             rank.do(said.line)
-        elif said.word == "ranks":
+        elif said.word == "list":
             self._speaking.screen.write_lines(rank_lines(self))
-        elif said.word == "rank":
-            self._go_to(self._named(said.rank), said.line)
+        elif said.word == "one":
+            self._go_to(self._named(said.number), said.line)
         elif said.word == "all":
             self._do_in_all(said.line, rank)
         elif said.word == "places":
@@ -275,9 +280,7 @@ class JobSession:
     def _named(self, number: int) -> Rank:
         rank = self.ranks.get(number)
         if rank is None or rank.state == "over":
-            there = in_ranges(each.number for each in self._alive())
-            why = "is not debugged: it runs on" if number in self.others else "is not there"
-            raise UsageError(f"Rank {number} {why}.", f"Debugged are {there}. `ranks` lists all.")
+            raise not_debugged(number, number in self.others, [each.number for each in self._alive()], self.members)
         return rank
 
     def _go_to(self, rank: Rank, line: str) -> None:
@@ -286,7 +289,7 @@ class JobSession:
             if not line:
                 self._wait_for(rank)
                 return
-            raise UsageError(f"Rank {rank.number} runs.", f"`rank {rank.number}` pauses it, and goes there.")
+            raise runs(rank.number, self.members)
         if rank in self._news:
             self._news.remove(rank)
             rank.screen.flush()
@@ -307,7 +310,7 @@ class JobSession:
 
         self.current = rank
         if rank.state == "starts":
-            self._wait(comes, _STARTS)
+            self._wait(lambda: comes() or (rank.is_running and not rank.is_rank), _STARTS)
         if rank.is_running and not comes():
             rank.interrupt()
         self._wait(comes)
@@ -328,21 +331,31 @@ class JobSession:
         self.current = current
 
     def _set_in_all(self, line: str, current: Rank) -> None:
-        """Do a command about places in each rank, also where it runs; one answer is enough."""
-        self._places.append(line)
-        for rank in self._alive():
-            if rank.state == "stands":
-                rank.do(line, quiet=rank is not current)
-            else:
-                rank.do_beside(line)
+        """Do a command about places in each rank, also where it runs; one answer is enough.
+
+        A place that is named as this one sees it, as `b 30`, is the same place in the others.
+        """
+        points = current.session.points
+        before = set(points)
+        current.do(line)
         self._wait(lambda: current.state != "runs")
+        commands = [point.command for point in points if point not in before] or [line]
+        self._places += commands
+        for rank in self._alive():
+            for command in commands if rank is not current else ():
+                if rank.state == "stands":
+                    rank.do(command, quiet=True)
+                    self._wait(lambda: rank.state != "runs")  # noqa: B023  (called at once)
+                else:
+                    rank.do_beside(command)
         for rank in [each for each in self._news if each.state == "stands"]:
             rank.noticed = True
 
     def _answer(self, rank: Rank) -> None:
         """Ask a person who pressed Ctrl-C twice: without one of its ranks a job is none."""
         rank.screen.flush()
-        yes = self._lines.asks(f"rank {rank.number} has not come to a stop yet. End the job?")
+        one, whole = self.members.one, self.members.whole
+        yes = self._lines.asks(f"{one} {rank.number} has not come to a stop yet. End the {whole}?")
         self._over = self._over or yes
         rank.answer(yes=yes)
 
@@ -357,44 +370,32 @@ class JobSession:
     def _gone(self) -> None:
         self._events.put(("gone", None))
 
-    def _signals_heard(self) -> AbstractContextManager[None]:
-        handlers = {signal.SIGINT: self._heard_interrupt, signal.SIGHUP: self._heard_hangup}
-        return handled(handlers) if self._lines.is_typed else nullcontext()
-
-    def _heard_interrupt(self, _number: int, _frame: FrameType | None) -> None:
-        if not self._waits:
-            raise KeyboardInterrupt
-        self._interrupt()
-
-    def _heard_hangup(self, _number: int, _frame: FrameType | None) -> None:
-        if not self._waits:
-            raise TerminalGoneError
-        self._gone()
-
     def _ended(self, code: int) -> None:
         screen = self._speaking.screen
         if self.ranks:
-            screen.write_lines([Line(f"The job ended with {code}.", "bad" if code else "faint")])
+            for sentence in unreached([rank.session.unreached for _, rank in sorted(self.ranks.items())]):
+                screen.note(sentence)
+            screen.write_lines([Line(f"The {self.members.whole} ended with {code}.", "bad" if code else "faint")])
             return
-        error = nobody_came(code, self.others)
+        error = nobody_came(code, self.others, self.members)
         screen.error(error.message, error.remedy)
         self._failed = True
 
     def _close(self) -> None:
         """End the job; one that was left runs on."""
-        job = self._job
-        if job is None:
+        if (job := self._job) is None:
             return
         if self._left:
             job.leave()
             for rank in self._alive():
                 rank.leave()
         elif self._exit_code is None or self._failed:
-            job.end()
+            job.end([rank.pid for rank in self._alive()])
         for rank in list(self.ranks.values()):
             rank.end(_PATIENCE)
         job.close()
         if self._left:
-            self._speaking.screen.write_lines([Line(f"The job runs on without a debugger (process {job.pid}).")])
+            end = f"The {self.members.whole} runs on without a debugger (process {job.pid})."
+            self._speaking.screen.write_lines([Line(end)])
         if self._terminal:
             self._terminal.close()

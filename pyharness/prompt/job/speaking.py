@@ -1,4 +1,4 @@
-"""What ranks say: that of one at a time, with a heading where another one begins to speak."""
+"""What ranks or processes say: that of one at a time, with a heading where another one begins to speak."""
 
 from __future__ import annotations
 
@@ -10,14 +10,16 @@ from pyharness.model.text.styled_line import Line
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
 
+    from pyharness.prompt.job.members import Members
     from pyharness.prompt.screen import Screen
 
 
 class Speaking:
     """The screen that all ranks share; while a person types, they wait."""
 
-    def __init__(self, screen: Screen) -> None:
+    def __init__(self, screen: Screen, members: Members) -> None:
         self.screen = screen
+        self._members = members
         self._last: int | None = None
         self._lock = threading.Lock()
         self._typed = False
@@ -47,7 +49,7 @@ class Speaking:
     def _show(self, rank: int, parts: Iterable[Callable[[], None]]) -> None:
         parts = list(parts)
         if parts and rank != self._last:
-            self.screen.write_lines([Line(f"rank {rank}", "heading")])
+            self.screen.write_lines([Line(f"{self._members.one} {rank}", "heading")])
             self._last = rank
         for part in parts:
             part()
