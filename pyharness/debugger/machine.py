@@ -303,7 +303,14 @@ class Machine:
 
     def returns_to_native(self, thread: int) -> None:
         """``ArmReturn`` has found native code to return to."""
-        self._returning = thread
+        self._returning, self._armed = thread, True
+
+    def may_return_to_native(self, thread: int) -> bool:
+        """Whether a thread takes a step in Python that nobody has asked ``ArmReturn`` for."""
+        step = self._step
+        if step is None or step.thread != thread or not step.from_python:
+            return False
+        return step.request not in {"out", "continue"}
 
     def release(self) -> list[Action]:
         """The client lets the program go: nothing may be left armed in it."""

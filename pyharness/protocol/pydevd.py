@@ -17,6 +17,8 @@ WHO = "#pyharness who"
 """In place of an expression to evaluate: the LWP of the thread that stands there, and the name of each thread."""
 RETURNED, RETURNED_BY = "#pyharness returned", "#pyharness returned by"
 """Likewise: what the function has returned that this thread has stepped out of, and the function's name."""
+RETURNS = "returns"
+"""Key of an output's data: the LWP of a thread that is shown in the caller of the function that it returns from."""
 ARGUMENTS = "#pyharness arguments"
 """Likewise: the names of the arguments of the function whose frame is asked about, in their order."""
 

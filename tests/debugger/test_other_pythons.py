@@ -35,6 +35,19 @@ def test_out_of_native_code_and_on(version, pyharness):
     ]
 
 
+@pytest.mark.rotated
+@pytest.mark.parametrize("version", cases())
+@pytest.mark.parametrize("step", ["--over", "--into"])
+def test_the_end_of_a_callback_leads_back_to_native_code(version, step, pyharness):
+    python = interpreters()[version]
+    words = ("--python", python, "--at", f"native:{SOURCE}:{line_of('calls_back', SOURCE)}", "--into", step, "--out")
+    environment = {**pyharness.environment, "PYTHONPATH": str(builds.plain_extension(python))}
+    result = pyharness("step", *words, "--json", PROGRAM, env=environment)
+    assert result.returncode == 0, result.stderr
+    stops = [(stop["language"], stop["function"]) for stop in json.loads(result.stdout)["stops"]]
+    assert stops == [("native", "calls"), ("python", "called"), ("native", "calls"), ("python", "work")]
+
+
 @a_newer_python("3.12")
 def test_syntax_of_a_newer_python(pyharness, tmp_path):
     script = tmp_path / "newer.py"

@@ -85,6 +85,16 @@ def test_native_code_calls_back_into_python(debugged):
         assert at(program.out()) == ("python", "main", crossing.line("nothing"))
 
 
+def test_into_at_the_last_line_of_a_callback_comes_back_to_native_code(debugged):
+    """debugpy shows the Python frame below as soon as a function returns: the native code between is not yet done."""
+    crossing = debugged("core_crossing.py")
+    with crossing.start() as program:
+        program.run_to(crossing.at("local_return"))
+        assert at(program.into()) == ("native", "crossing::call", source_line("call_back"))
+        assert at(program.over()) == ("native", "crossing::call", source_line("call_return"))
+        assert at(program.out()) == ("python", "main", crossing.line("nothing"))
+
+
 @pytest.mark.parametrize("step", ["out", "over", "into"])
 def test_out_of_a_callback_that_raises(debugged, step):
     crossing = debugged("core_crossing.py")

@@ -38,10 +38,20 @@ static PyObject* fails(PyObject* module, PyObject* args) {
   return sum == 6 ? NULL : PyLong_FromLong(sum);
 }
 
+static PyObject* calls(PyObject* module, PyObject* function) {
+  PyObject* given = PyObject_CallNoArgs(function); // @calls_back
+  if (given == NULL) {
+    return NULL;
+  }
+  long sum = sum_below(2); // @called_back
+  return sum == 1 ? given : NULL;
+}
+
 static PyMethodDef functions[] = {
     {"total", total, METH_VARARGS, NULL},
     {"without_gil", without_gil, METH_NOARGS, NULL},
     {"fails", fails, METH_NOARGS, NULL},
+    {"calls", calls, METH_O, NULL},
     {NULL, NULL, 0, NULL},
 };
 

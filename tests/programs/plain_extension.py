@@ -3,6 +3,10 @@
 import plain
 
 
+def called():
+    return 0  # @called
+
+
 def work(count):
     first = plain.total(count)  # @calls
     second = plain.without_gil() + first  # @after
@@ -10,6 +14,7 @@ def work(count):
         plain.fails()  # @fails
     except ValueError as error:  # @caught
         second += len(str(error))  # @handled
+    second += plain.calls(called)  # @calls_back
     return second  # @end
 
 

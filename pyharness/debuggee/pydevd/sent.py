@@ -1,4 +1,4 @@
-"""Waits until debugpy has sent what it was told: its writer is a thread of its own, and dies with the program."""
+"""What we send through debugpy, and waiting until it is sent: its writer is a thread, and dies with the program."""
 
 from __future__ import annotations
 
@@ -11,6 +11,16 @@ if TYPE_CHECKING:
 
 _SLICE = 0.1
 """Seconds from one look to the next whether the writer lives."""
+
+
+def send(debugger: Any, text: str, category: str, data: dict[str, Any] | None) -> None:
+    """Have debugpy tell a client an ``output``, whose ``data`` are for our controller."""
+    from _pydevd_bundle._debug_adapter.pydevd_schema import OutputEvent, OutputEventBody
+    from _pydevd_bundle.pydevd_comm_constants import CMD_WRITE_TO_CONSOLE
+    from _pydevd_bundle.pydevd_net_command import NetCommand
+
+    event = OutputEvent(OutputEventBody(text, category, data=data))
+    debugger.writer.add_command(NetCommand(CMD_WRITE_TO_CONSOLE, 0, event, is_json=True))
 
 
 def wait_until_sent(debugger: Any, patience: float = float("inf")) -> None:

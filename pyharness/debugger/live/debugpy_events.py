@@ -8,6 +8,7 @@ from pyharness.debugger import machine as m
 from pyharness.debugger.failed_conditions import FailedCondition
 from pyharness.host.process_state import is_held
 from pyharness.model.errors import DebuggerLostError
+from pyharness.protocol.pydevd import RETURNS
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -35,6 +36,8 @@ class DebugpyEvents:
         self._actions = actions
         self._ends = ends
         self._left_while_held = False
+        self._returning: set[int] = set()
+        """Threads that debugpy shows in the caller of the function that they still return from."""
 
     def take(self, event: Message | None) -> None:
         """An event; ``None`` for debugpy's end in the program."""
@@ -54,6 +57,7 @@ class DebugpyEvents:
             thread = self._shell.python.thread_of(body["threadId"])
             known = "breakpoint" if reason == _AT_FUNCTION else reason
             stop = m.PythonStopped(thread, known, self._called_back(thread))
+            self._see_return(thread)
             self._shell.perform(self._shell.machine.handle(stop))
 
     def _left(self) -> None:
@@ -80,12 +84,22 @@ class DebugpyEvents:
     def output(self, body: dict[str, Any]) -> None:
         """debugpy says something; its data are ours (``debuggee/pydevd/stops/conditions.py``)."""
         data, text = body.get("data"), str(body.get("output", ""))
-        if isinstance(data, dict) and "log" in data:
+        if isinstance(data, dict) and RETURNS in data:
+            self._returning.add(int(data[RETURNS]))
+        elif isinstance(data, dict) and "log" in data:
             self._shell.breakpoints.logged(int(data["log"]), text.removesuffix("\n"))
         elif data:
             self._shell.failed_conditions |= FailedCondition.of_python(data)
         elif body.get("category") != "telemetry":
             self._listener.output(text, str(body.get("category", "console")))
+
+    def _see_return(self, thread: int) -> None:
+        """Have a step that returns from a function go on in the native code of the user's that called that, if any."""
+        shell, returns = self._shell, thread in self._returning
+        self._returning.discard(thread)
+        native = shell.native if returns and shell.machine.may_return_to_native(thread) else None
+        if native and native.arm_return(thread, shell.python.stdlib):
+            shell.machine.returns_to_native(thread)
 
     def _called_back(self, thread: int) -> bool:
         """Whether a thread stands in Python code of the user's that was called since the agent armed it."""

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 from pyharness.debuggee.bounded import BOUNDS
 from pyharness.debuggee.lines.frame_expressions import bounded_value
 from pyharness.debuggee.pydevd.emptied_modules import KEPT_MODULES
-from pyharness.debuggee.pydevd.sent import wait_until_sent
+from pyharness.debuggee.pydevd.sent import send, wait_until_sent
 from pyharness.debuggee.unpatched import threading
 from pyharness.model.conditions import hits, log_message
 from pyharness.protocol.pydevd import AtLine
@@ -86,13 +86,8 @@ class Conditions:
             self._send(f"{text}\n", "important", None)
 
     def _send(self, text: str, category: str, data: dict[str, Any] | None) -> None:
-        from _pydevd_bundle._debug_adapter.pydevd_schema import OutputEvent, OutputEventBody
-        from _pydevd_bundle.pydevd_comm_constants import CMD_WRITE_TO_CONSOLE
-        from _pydevd_bundle.pydevd_net_command import NetCommand
-
         self._said += 1
-        event = OutputEvent(OutputEventBody(text, category, data=data))
-        self._debugger.writer.add_command(NetCommand(CMD_WRITE_TO_CONSOLE, 0, event, is_json=True))
+        send(self._debugger, text, category, data)
 
 
 def failure(condition: str, frame: FrameType, problem: str, count: int) -> str:
