@@ -2,6 +2,7 @@
 
 import shutil
 import subprocess
+from pathlib import Path
 
 import pytest
 
@@ -155,6 +156,23 @@ def test_a_step_over_what_loads_one_ends_behind_it(tmp_path, libraries, loader):
         assert program.run_to("native:call").frame.function == "call"
         assert program.over().frame.line == 5
         assert program.evaluate("library != 0") == "1"
+        assert program.out().frame.function == "call_here"
+        assert program.finish() == 0
+
+
+def test_a_step_into_what_a_step_has_loaded_has_its_lines_and_one_out_of_its_end_goes_on(tmp_path, libraries, loader):
+    """A library goes while traps lie in it: it takes them along."""
+    script = tmp_path / "loads.py"
+    text = LOADS.replace("{how}", "CDLL").replace("{function}", "call_here").replace("{loader!r}", repr(loader))
+    script.write_text(text.format(**libraries))
+    with pyharness.debug(str(script)) as program:
+        program.run_to("native:call")
+        program.over()
+        stop = program.into()
+        assert (stop.frame.function, Path(stop.frame.file).name, stop.frame.line) == ("doubled", "doubled.c", 2)
+        assert program.out().frame.line == 6  # dlclose()
+        assert program.into().frame.line == 7
+        assert program.into().frame.line == 8
         assert program.out().frame.function == "call_here"
         assert program.finish() == 0
 

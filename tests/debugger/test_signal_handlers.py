@@ -6,6 +6,7 @@ from pathlib import Path
 import pytest
 
 from kit import builds
+from kit.marks import line_of
 from kit.paths import PROGRAMS, search_path
 from pyharness.debugger.api.program import Program
 
@@ -62,6 +63,20 @@ def test_an_alarm_is_no_part_of_what_is_stepped_into(signalled):
         program.out()
         assert mark(program) == "counted"
         assert program.evaluate("total") == "499500"
+
+
+def test_an_alarm_ends_no_step_into_a_line_of_native_code(signalled):
+    """gdb's own step is over where the handler's trap is: it went on to Python, or stayed at the line for ever."""
+    with signalled.start("alarms") as program:
+        program.run_to("native:signalled::count")
+        lines = []
+        for _ in range(6):
+            until_an_alarm_waits(program)
+            stop = program.into()
+            lines.append((stop.frame.function, stop.frame.line))
+        first = line_of("loop", SOURCE)
+        assert lines == [("signalled::count", first + number % 2) for number in range(6)]
+        assert program.finish() == 0
 
 
 def test_a_signal_that_a_line_sends_is_a_part_of_it(signalled):

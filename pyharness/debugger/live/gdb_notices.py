@@ -8,10 +8,11 @@ from pyharness.debugger import machine as m
 from pyharness.debugger.expressions import Expression
 from pyharness.debugger.failed_conditions import FailedCondition
 from pyharness.debugger.native.stop_reasons import number_of
+from pyharness.debugger.native.threads import HELD
 from pyharness.gdbmi.client import GdbError, GdbLostError
 from pyharness.model.conditions import log_message
 from pyharness.model.errors import DebuggerLostError, HarnessError
-from pyharness.protocol.mi import Logged
+from pyharness.protocol.mi import READ_MORE, Logged
 
 if TYPE_CHECKING:
     from pyharness.debugger.breakpoint import Breakpoint
@@ -45,6 +46,8 @@ class GdbNotices:
             raise GdbLostError("gdb")
         if notice.kind == "refused":
             self._refused(str(notice.values.get("msg", "gdb refused to let the program run.")))
+        if notice.kind == HELD:
+            native.stops.let_held_pass(int(str(notice.values["arming"])))
         self.printed(notice)
         if notice.kind != "stopped":
             return
@@ -55,7 +58,11 @@ class GdbNotices:
 
     def printed(self, notice: Notice) -> None:
         """Hand on a log line, if it is one."""
-        if notice.kind == "console" and (said := Logged.in_line(str(notice.values["text"]))):
+        if notice.kind != "console":
+            return
+        if str(notice.values["text"]).startswith(READ_MORE) and (native := self._shell.native):
+            self._libraries.read(native)
+        elif said := Logged.in_line(str(notice.values["text"])):
             self._shell.breakpoints.logged(said.number, said.text)
 
     def _refused(self, why: str) -> None:

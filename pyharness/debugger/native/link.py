@@ -63,7 +63,7 @@ class GdbLink(GdbClient):
         self._listener(notice)
 
     def _forward(self, notice: Notice | None) -> None:
-        if notice is not None and notice.kind == "console" and mi.Logged.in_line(str(notice.values["text"])) is None:
+        if notice is not None and notice.kind == "console" and not _is_ours(str(notice.values["text"])):
             return
         if self._called and self.thread_of(notice) == self._called:
             self.stop_in_call = notice
@@ -129,3 +129,8 @@ def answer_of(command: mi.Command[Answer], said: dict[str, Value]) -> Answer:
         return command.read_answer(json.loads(str(said["json"])))
     except (MalformedError, ValueError, KeyError) as error:
         raise GdbError(f"gdb's half of pyharness sent a message that this half does not know: {error}") from error
+
+
+def _is_ours(line: str) -> bool:
+    """Whether a line of gdb's console is none of gdb's own."""
+    return line.startswith(mi.READ_MORE) or mi.Logged.in_line(line) is not None

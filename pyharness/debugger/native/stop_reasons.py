@@ -16,6 +16,8 @@ if TYPE_CHECKING:
     from pyharness.gdbmi.records import Notice
 
 _STEP_ENDS = {"end-stepping-range", "function-finished", "location-reached"}
+_HELD_SECONDS = 0.06
+"""How long other threads wait at the traps of a step, which nobody can miss meanwhile."""
 _WATCHED = ("wpt", "hw-rwpt", "hw-awpt")
 """What MI calls a watchpoint in a stop: for writes, for reads, for both."""
 
@@ -30,6 +32,12 @@ class StopReasons:
         self._armed_thread = 0
         self._passing: set[int] = set()
         """Threads that run one instruction past a trap that is not for them."""
+        self._held: set[int] = set()
+        """Threads that wait at a trap that is not for them, until the step is over or has taken too long."""
+        self._holds = True
+        self._armings = 0
+        self._in_handler: set[int] = set()
+        """Threads whose step goes on when the handler of a signal has returned."""
         self._condition_crashes: dict[int, str] = {}
         """Threads that stand in the midst of a breakpoint's condition → what a signal did to that."""
         self.of_number: dict[int, NativeReason] = {}
@@ -37,13 +45,26 @@ class StopReasons:
 
     def arm(self, thread: int) -> mi.Armed:
         """Break at all of the user's functions on ``thread``."""
-        self._armed_thread = thread
+        self._armed_thread, self._holds = thread, True
+        self._armings += 1
+        self._in_handler.clear()
         return self._asking.ask(mi.Arm(thread, guarded=self._guarded))
 
     def disarm(self) -> None:
         """Undo ``arm``."""
         self._armed_thread = 0
         self._asking.ask(mi.Disarm())
+        held, self._held = self._held, set()
+        for thread in held:
+            self._threads.resume(thread)
+
+    def let_held_pass(self, arming: int) -> None:
+        """The step has taken long: it may wait for the threads that are held for it."""
+        if not self._armed_thread or arming != self._armings:
+            return
+        held, self._held, self._holds = self._held, set(), False
+        for thread in held:
+            self._pass(thread)
 
     def reason_of(self, notice: Notice, thread: int, is_users: Callable[[int], bool]) -> NativeReason | None:
         """What a ``*stopped`` record means for the machine; ``None`` for one that means nothing to it."""
@@ -63,7 +84,7 @@ class StopReasons:
             threads.finish_handler(thread)
             return None
         if reason == "breakpoint-hit":
-            return "breakpoint" if is_users(number_of(notice)) else "arrived"
+            return "breakpoint" if is_users(number_of(notice)) else self._arrived(thread)
         if reason in _STEP_ENDS or (not reason and thread in finishing | (threads.given_traps & threads.stepping)):
             return "stepped"
         return self._signal(notice, thread) if reason == "signal-received" else None
@@ -74,6 +95,14 @@ class StopReasons:
         error = str(notice.values.get("condition-error", ""))
         crash = crash or crash_told(error)
         return f"what it calls {crash}" if crash else error
+
+    def _arrived(self, thread: int) -> NativeReason | None:
+        """At what *into* armed, or where a handler that came between has returned to: there the step goes on."""
+        if thread not in self._in_handler:
+            return "arrived"
+        self._in_handler.discard(thread)
+        self._threads.step(thread, "next")
+        return None
 
     def _signal(self, notice: Notice, thread: int) -> NativeReason | None:
         name = str(notice.values.get("signal-name"))
@@ -88,21 +117,33 @@ class StopReasons:
         return None if name in {"0", "SIGSTOP"} else "signal"
 
     def _trap(self, thread: int) -> NativeReason | None:
-        """A trap that ``arm`` planted, for its thread; another thread passes it, one instruction while it is lifted."""
+        """A trap that ``arm`` planted, for its thread; another thread waits at it, and passes it if that takes long."""
         if thread == self._armed_thread:
-            hit = self._asking.ask(mi.Trap(thread, lift=False))
-            if hit == "beginning":
+            hit = self._asking.ask(mi.Trap(thread, "own"))
+            if hit in {"beginning", "handler"}:
+                if hit == "handler" and thread in self._threads.stepping:
+                    self._in_handler.add(thread)
                 self._threads.resume(thread)
                 return None
             return "arrived" if hit == "trap" else self._own_trap(thread)
-        if self._asking.ask(mi.Trap(thread, lift=True)) == "none":
+        holds = self._armed_thread and self._holds
+        if self._asking.ask(mi.Trap(thread, "hold" if holds else "lift")) == "none":
             return self._own_trap(thread)
-        if not self._armed_thread:  # it is lifted since
+        if holds:
+            if not self._held:
+                self._threads.tell_later(_HELD_SECONDS, self._armings)
+            self._held.add(thread)
+        elif self._armed_thread:
+            self._pass(thread)
+        else:  # it is lifted since
             self._threads.resume(thread)
-            return None
+        return None
+
+    def _pass(self, thread: int) -> None:
+        """Have a thread pass a trap by one instruction, for which it is lifted: who steps may miss it then."""
+        self._asking.ask(mi.Trap(thread, "lift"))
         self._passing.add(thread)
         self._threads.one_instruction(thread)
-        return None
 
     def _own_trap(self, thread: int) -> NativeReason | None:
         """No trap of ours: one that was sent is passed on, as every signal; a step that it came to goes on after it."""

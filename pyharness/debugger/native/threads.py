@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import contextlib
 import queue
+import threading
 from typing import TYPE_CHECKING, Literal, TypeAlias, TypeVar
 
 from pyharness.debugger.native.callers import NativeCallers
 from pyharness.debugger.native.link import line_of
 from pyharness.gdbmi.client import GdbError
+from pyharness.gdbmi.records import Notice
 from pyharness.model.errors import HarnessError
 from pyharness.protocol import mi
 
@@ -17,8 +19,9 @@ if TYPE_CHECKING:
 
     from pyharness.debugger.native.in_program.asking import NativeAsking
     from pyharness.debugger.native.link import GdbLink
-    from pyharness.gdbmi.records import Notice
 
+HELD = "held"
+"""Kind of a notice of our own: threads are held for a step that takes long."""
 SETTLE_SECONDS = 2.0
 """How long a thread may take to stop for gdb."""
 _Command: TypeAlias = Literal["continue", "next", "nexti", "stepi", "finish"]
@@ -114,6 +117,13 @@ class NativeThreads:
         if self._handlers:
             self._handlers = None
             self._asking.ask(mi.DisarmHandlers())
+
+    def tell_later(self, seconds: float, arming: int) -> None:
+        """Have the shell's thread hear after some time that threads are held for a step, by its ``arming``."""
+        told = Notice("notify", HELD, {"arming": str(arming)})
+        timer = threading.Timer(seconds, self._link.tell, [told])
+        timer.daemon = True
+        timer.start()
 
     def _go_on(self, thread: int, command: _Command, level: int = 0, *, told: bool = False) -> None:
         """Now; ``told``: nobody waits for gdb to begin."""

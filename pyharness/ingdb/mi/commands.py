@@ -191,7 +191,7 @@ def _disarm_handlers(_request: mi.DisarmHandlers) -> None:
 @handles(mi.Trap)
 def _trap(request: mi.Trap) -> mi.TrapHit:
     select(request.thread)
-    return every_function.at_trap(lift=request.lift)
+    return every_function.at_trap(request.how)
 
 
 @handles(mi.IsSentTrap)

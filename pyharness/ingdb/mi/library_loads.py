@@ -9,8 +9,10 @@ from typing import TYPE_CHECKING, ClassVar
 
 import gdb
 
+from pyharness.ingdb import terminal
 from pyharness.ingdb.calls import guarded_call
 from pyharness.ingdb.process import libraries
+from pyharness.protocol.mi import READ_MORE
 
 if TYPE_CHECKING:
     from pyharness.reading.process.mapped_files import Library
@@ -23,6 +25,8 @@ class _Load(gdb.Breakpoint):
     """At that function; stops for each library once, and for no thread that steps: it would not step on."""
 
     stepping: ClassVar[set[int]] = set()
+    passed: ClassVar[bool] = False
+    """Whether a thread that steps has passed it."""
 
     def __init__(self, address: int) -> None:
         super().__init__(f"*{address:#x}", internal=True)
@@ -31,7 +35,10 @@ class _Load(gdb.Breakpoint):
     def stop(self) -> bool:
         """Whether there is a library that gdb has not read."""
         thread = gdb.selected_thread()
-        if guarded_call.UNDER_WAY.is_set() or thread is None or thread.ptid[1] in self.stepping:
+        if guarded_call.UNDER_WAY.is_set() or thread is None:
+            return False
+        if thread.ptid[1] in self.stepping:
+            _Load.passed = True
             return False
         unread = set(libraries.unread_libraries())
         new, self._told = unread - self._told, unread
@@ -50,11 +57,17 @@ def watch() -> int:
 
 
 def steps(thread: gdb.InferiorThread) -> None:
-    """Let a thread's step, which begins now, pass: what it loads is told with what is loaded next."""
+    """Let a thread's step, which begins now, pass: what it loads is read when it ends."""
     _Load.stepping.add(thread.ptid[1])
 
 
 def _on_stop(event: gdb.StopEvent) -> None:
     """In non-stop mode, gdb says whose stop it is."""
-    if event.inferior_thread is not None:
-        _Load.stepping.discard(event.inferior_thread.ptid[1])
+    if event.inferior_thread is None or event.inferior_thread.ptid[1] not in _Load.stepping:
+        return
+    _Load.stepping.discard(event.inferior_thread.ptid[1])
+    if _Load.passed:
+        _Load.passed = False
+        read = [libraries.load_symbols(library) for library in libraries.unread_libraries()]
+        if any(read):
+            terminal.write(READ_MORE)

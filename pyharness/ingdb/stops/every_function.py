@@ -13,16 +13,18 @@ from pyharness.ingdb.functions.known_functions import known_functions
 from pyharness.ingdb.functions.many_functions import Entries, has_many
 from pyharness.ingdb.process import libraries
 from pyharness.ingdb.stack import backtrace
-from pyharness.ingdb.stops.interruption import interrupts
+from pyharness.ingdb.stops.interruption import interrupted_by_handler
 from pyharness.ingdb.stops.planted import Planted
 from pyharness.model.user_code import is_user_python, is_user_source
-from pyharness.protocol.mi import Armed, TrapHit
+from pyharness.protocol.mi import Armed, TrapHit, TrapPass
 
 if TYPE_CHECKING:
     from pyharness.model.frames import Frame
     from pyharness.reading.binaries.elf import Elf
 
 _SIGTRAP, _SI_KERNEL = 5, 0x80
+_DEEPEST_STEP = 100
+"""Frames, at most, between a handler and the function that is stepped."""
 _MAX_ARMED = 20_000
 """More functions than this make a step slower than a person waits; the rest is left out and counted."""
 
@@ -180,26 +182,45 @@ def _signal() -> tuple[int, int]:
     return number, code
 
 
-def at_trap(*, lift: bool) -> TrapHit:
+def at_trap(how: TrapPass) -> TrapHit:
     """What the selected thread stands at; at a planted trap its pc is put on the instruction that is there."""
     planted = _arming.planted
     address = planted.address_of(gdb.newest_frame().pc()) if planted else None
     if planted is None or address is None:
         return "none"
     console.run(f"set $pc = {address:#x}")
-    if lift:
+    if how == "lift":
         planted.lift_one(address)
-    elif _enters(planted, address) or _interrupts(planted, address):
+    if how != "own":
+        return "trap"
+    if _enters(planted, address):
         return "beginning"
-    return "trap"
+    return "handler" if _interrupts(planted, address) else "trap"
 
 
 def _interrupts(planted: Planted, address: int) -> bool:
-    """Whether a signal's handler begins here that is no part of what is stepped; its trap is then away."""
-    if not interrupts(_arming.stack_pointer):
+    """Whether a signal's handler begins here that is no part of what is stepped; its trap is then away.
+
+    A step of gdb's own is over by that. It goes on where the function goes on that it began in: the handler may have
+    interrupted something that the line calls.
+    """
+    if (interrupted := interrupted_by_handler(_arming.stack_pointer)) is None:
         return False
     planted.lift_one(address)
+    thread = gdb.selected_thread()
+    if _arming.stack_pointer and not any(isinstance(stop, _Return) and stop.is_valid() for stop in _arming.enabled):
+        _arming.enabled.append(_Return(_stepped(interrupted), thread))
     return True
+
+
+def _stepped(frame: gdb.Frame) -> gdb.Frame:
+    """The frame of the function that is stepped, among the callers of ``frame``; else that one."""
+    caller: gdb.Frame | None = frame
+    for _ in range(_DEEPEST_STEP):
+        if caller is None or int(caller.read_register("sp")) >= _arming.stack_pointer:
+            break
+        caller = caller.older()
+    return caller or frame
 
 
 def _enters(planted: Planted, address: int) -> bool:

@@ -19,15 +19,18 @@ _WRAPPER = 16
 """Bytes in which the C library's functions for them have both."""
 
 
-def interrupts(stack_pointer: int) -> bool:
-    """Whether the selected thread runs a handler that began since it stood at ``stack_pointer``; 0 for anywhere."""
+def interrupted_by_handler(stack_pointer: int) -> gdb.Frame | None:
+    """The frame in whose midst a handler began, on the selected thread, since it stood at ``stack_pointer``.
+
+    ``None`` for no such handler; 0 stands for anywhere.
+    """
     with suppress(gdb.error, gdb.MemoryError):  # of a stack that cannot be read nothing is known
         frame = _called_by_kernel()
         interrupted = frame.older() if frame else None
         if interrupted is None or _sends(interrupted.pc()):
-            return False
-        return not stack_pointer or int(interrupted.read_register("sp")) <= stack_pointer
-    return False
+            return None
+        return interrupted if not stack_pointer or int(interrupted.read_register("sp")) <= stack_pointer else None
+    return None
 
 
 def _called_by_kernel() -> gdb.Frame | None:

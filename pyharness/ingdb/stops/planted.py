@@ -39,7 +39,8 @@ class Planted:
     def plant(self, addresses: Iterable[int]) -> int:
         """Put a trap at each address that has none (gdb's own count); how many are in place now."""
         for group in _groups(sorted(set(addresses) - self._active)):
-            code = self._code(group)
+            if not (code := self._code(group)):
+                continue
             for address in group:
                 original = code[address - group[0]] if address - group[0] < len(code) else INT3
                 if original != INT3:
@@ -50,11 +51,13 @@ class Planted:
         return len(self._active)
 
     def lift(self) -> None:
-        """Take all of them away."""
+        """Take all of them away; those in a library that has gone meanwhile went with it."""
         for group in _groups(sorted(self._active)):
-            code = self._code(group)
+            if not (code := self._code(group)):
+                continue
             for address in group:
-                code[address - group[0]] = self._original[address]
+                at = address - group[0]
+                code[at] = self._original[address] if code[at] == INT3 else code[at]  # else it is another library's
             os.pwrite(self._memory, code, group[0])
         self._active.clear()
 
@@ -69,8 +72,12 @@ class Planted:
         return next((address for address in (pc - 1, pc) if address in self._original), None)
 
     def _code(self, group: list[int]) -> bytearray:
-        """What is in memory from the first to the last address of a group."""
-        return bytearray(os.pread(self._memory, group[-1] + 1 - group[0], group[0]))
+        """What is in memory from the first to the last address of a group; empty where a library has gone."""
+        try:
+            code = bytearray(os.pread(self._memory, group[-1] + 1 - group[0], group[0]))
+        except OSError:
+            return bytearray()
+        return code if len(code) > group[-1] - group[0] else bytearray()
 
 
 def _groups(addresses: list[int]) -> Iterator[list[int]]:

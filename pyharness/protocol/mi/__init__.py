@@ -51,6 +51,7 @@ from pyharness.protocol.mi.inspection import (
     WriteMemory,
 )
 from pyharness.protocol.mi.process import (
+    READ_MORE,
     Attach,
     CoreContents,
     LoadSymbols,
@@ -85,12 +86,14 @@ from pyharness.protocol.mi.stepping import (
     Stack,
     Trap,
     TrapHit,
+    TrapPass,
     Where,
 )
 
 __all__ = [
     "MAX_FRAMES",
     "NO_FRAME",
+    "READ_MORE",
     "Access",
     "AgentReply",
     "Arm",
@@ -151,6 +154,7 @@ __all__ = [
     "Threads",
     "Trap",
     "TrapHit",
+    "TrapPass",
     "Unwatch",
     "Watch",
     "WatchHit",

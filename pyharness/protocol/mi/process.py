@@ -16,6 +16,10 @@ class Attach(Command[tuple[int, ...]], name="ph-attach"):
     """Where the program's agent is asked, if it has one."""
 
 
+READ_MORE = "ph-read-more"
+"""A line of gdb's console: it has read libraries that a step has loaded; what waits for one of them can be set."""
+
+
 @frozen
 class LoadSymbols(Command[tuple[str, ...]], name="ph-load-symbols"):
     """Read the symbols of the user's libraries that were loaded since; all that are read now, by path."""

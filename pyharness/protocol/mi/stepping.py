@@ -57,8 +57,13 @@ class DisarmHandlers(Command[None], name="ph-disarm-handlers"):
     """Undo ``ArmHandlers``."""
 
 
-TrapHit = Literal["none", "trap", "beginning"]
-"""``beginning``: of a function, which the thread goes on into; the trap lies now where to stop in it, if anywhere."""
+TrapHit = Literal["none", "trap", "beginning", "handler"]
+"""``beginning``: of a function, which the thread goes on into; the trap lies now where to stop in it, if anywhere.
+
+``handler``: of a signal, which is no part of the step; a breakpoint lies now where the step goes on, if gdb takes it.
+"""
+TrapPass = Literal["own", "lift", "hold"]
+"""Whose trap it is: the thread's that steps; another's, for which it is taken away, or which waits at it."""
 
 
 @frozen
@@ -66,8 +71,7 @@ class Trap(Command[TrapHit], name="ph-trap"):
     """Whether a thread stands at a trap of ``Arm``; if so its pc is put on the instruction that is there."""
 
     thread: int
-    lift: bool
-    """Take the trap away, so that the thread can pass it."""
+    how: TrapPass
 
 
 @frozen
