@@ -48,6 +48,22 @@ def test_the_end_of_a_callback_leads_back_to_native_code(version, step, pyharnes
     assert stops == [("native", "calls"), ("python", "called"), ("native", "calls"), ("python", "work")]
 
 
+@pytest.mark.rotated
+@pytest.mark.parametrize("version", cases())
+def test_out_of_native_code_that_a_return_line_has_called(version, pyharness):
+    """Neither the line nor the function around it has anything more to do: their caller is where the step ends."""
+    python = interpreters()[version]
+    words = ("--python", python, "--at", "native:total hits 2", "--out", "--out")
+    environment = {**pyharness.environment, "PYTHONPATH": str(builds.plain_extension(python))}
+    result = pyharness("step", *words, "--json", PROGRAM, env=environment)
+    assert result.returncode == 0, result.stderr
+    stops = json.loads(result.stdout)["stops"]
+    assert [(stop["function"], stop["line"]) for stop in stops[1:]] == [
+        ("passes_on", line_of("passes_on", PROGRAM)),
+        ("work", line_of("passed_on", PROGRAM)),
+    ]
+
+
 @a_newer_python("3.12")
 def test_syntax_of_a_newer_python(pyharness, tmp_path):
     script = tmp_path / "newer.py"

@@ -7,6 +7,14 @@ def called():
     return 0  # @called
 
 
+def last():
+    return plain.total(2)
+
+
+def passes_on():
+    last()  # @passes_on
+
+
 def work(count):
     first = plain.total(count)  # @calls
     second = plain.without_gil() + first  # @after
@@ -15,6 +23,7 @@ def work(count):
     except ValueError as error:  # @caught
         second += len(str(error))  # @handled
     second += plain.calls(called)  # @calls_back
+    passes_on()  # @passed_on
     return second  # @end
 
 

@@ -21,7 +21,7 @@ from pyharness.debuggee.pydevd.steps import (
     unwound_steps,
 )
 from pyharness.debuggee.pydevd.steps.task_steps import STEPS
-from pyharness.debuggee.pydevd.stops import going_on, seen_error, suspended_greenlets, woken
+from pyharness.debuggee.pydevd.stops import going_on, interrupted_waits, seen_error, suspended_greenlets, woken
 from pyharness.debuggee.pydevd.stops.asked_files import ASKED_FILES
 from pyharness.debuggee.pydevd.stops.conditions import Conditions
 from pyharness.debuggee.pydevd.stops.opened_files import open_files
@@ -61,6 +61,7 @@ def tune(debugger: Any) -> None:
     debugger.do_wait_suspend = _with_steps_begun(debugger.do_wait_suspend)
     for name in ("set_suspend", "do_wait_suspend"):  # a stop begins with one of them
         setattr(debugger, name, _with_modules_and_room(getattr(debugger, name)))
+    interrupted_waits.watch(debugger)
     passed_returns.watch(debugger)
     suspended_greenlets.watch(debugger)
     stepping.watch(debugger)  # before all others: where it passes by nobody stands

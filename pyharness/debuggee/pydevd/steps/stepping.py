@@ -18,6 +18,7 @@ from pyharness.debuggee.contained import CONTAINMENT
 from pyharness.debuggee.lines.frame_expressions import evaluated
 from pyharness.debuggee.pydevd.frames.trace_function import MONITORING
 from pyharness.debuggee.pydevd.sent import send
+from pyharness.debuggee.pydevd.steps import ended_calls
 from pyharness.debuggee.pydevd.stops import woken
 from pyharness.debuggee.pydevd.values import presentation
 from pyharness.debuggee.unpatched import threading
@@ -162,6 +163,7 @@ def _arm(*, callbacks: bool) -> int:
         _step_in()
     else:
         _set_step(CMD_STEP_OVER, frame)
+        ended_calls.stop_at_return(frame)
     if MONITORING:  # which frames it watches depends on the step
         pydevd.get_global_debugger().set_trace_for_frame_and_parents(threading.get_ident(), frame)
     return _depth(frame)

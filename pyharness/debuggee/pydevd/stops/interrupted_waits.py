@@ -1,0 +1,73 @@
+"""A handler of a signal that raises while the thread stands: the program gets the exception when it goes on.
+
+Python runs handlers on the main thread, also while that waits for the person who debugs. What such a handler raised
+left the stop: the program ran on, and nobody was told.
+"""
+
+from __future__ import annotations
+
+import functools
+import sys
+from typing import TYPE_CHECKING, Any
+
+from pyharness.debuggee import asked
+from pyharness.debuggee.link import quiet_thread
+from pyharness.debuggee.pydevd.frames.trace_function import MONITORING
+from pyharness.debuggee.unpatched import threading, time
+from pyharness.model.plumbing import DEBUGGER, python_family
+from pyharness.model.user_code import is_user_python
+
+if TYPE_CHECKING:
+    from types import FrameType
+
+_LOOKS, _MOST_LOOKS = 0.005, 200
+"""Seconds from one look to the next, and how many."""
+
+
+def watch(debugger: Any) -> None:
+    """From now on nothing but a person ends a stop of ``debugger``."""
+    wait = debugger._do_wait_suspend
+
+    @functools.wraps(wait)
+    def waits(*arguments: Any, **named: Any) -> Any:
+        first = outcome = None
+        while True:
+            try:
+                outcome = wait(*arguments, **named)
+            except BaseException as error:  # noqa: PERF203  (it seldom does)
+                if not asked.is_programs(error):
+                    raise
+                first = first or error
+            else:
+                break
+        if first is None:
+            return outcome
+        if not MONITORING:
+            quiet_thread.start(_trace_again, debugger, threading.get_ident())
+        raise first
+
+    debugger._do_wait_suspend = waits
+
+
+def _trace_again(debugger: Any, ident: int) -> None:
+    """Trace a thread again, when its trace function has raised: Python takes that away then."""
+    import pydevd_tracing
+
+    frame = None
+    for _ in range(_MOST_LOOKS):
+        time.sleep(_LOOKS)
+        frame = sys._current_frames().get(ident)
+        if not _is_debuggers(frame):
+            break
+    if frame is not None and not debugger.pydb_disposed:
+        pydevd_tracing.set_trace_to_threads(debugger.get_thread_local_trace_func(), [ident], create_dummy_thread=False)
+        debugger.set_trace_for_frame_and_parents(ident, frame)
+
+
+def _is_debuggers(frame: FrameType | None) -> bool:
+    """Whether the trace function has not raised yet: frames of it are above the user's."""
+    while frame is not None and not is_user_python(frame.f_code.co_filename):
+        if python_family(frame.f_code.co_name, frame.f_code.co_filename) == DEBUGGER:
+            return True
+        frame = frame.f_back
+    return False
