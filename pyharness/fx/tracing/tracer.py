@@ -18,6 +18,7 @@ from pyharness.fx import provenance
 from pyharness.fx.tracing import leaves as leaf_rules
 from pyharness.fx.tracing import remembered
 from pyharness.fx.tracing import tags as node_tags
+from pyharness.fx.tracing.left_behind import ModuleState, assigned_data
 from pyharness.model.errors import HarnessError
 
 if TYPE_CHECKING:
@@ -27,6 +28,7 @@ if TYPE_CHECKING:
 
     from pyharness.fx.provenance import Provenance
     from pyharness.fx.tracing.leaves import Given
+    from pyharness.fx.tracing.left_behind import Assigned
     from pyharness.fx.tracing.tags import Taggers
 
 
@@ -67,6 +69,7 @@ class Tracer(torch.fx.Tracer):
         self._taggers = node_tags.taggers(tags)
         self._types: dict[str, type] = {}
         self._failed_in: tuple[str, str] | None = None
+        self._proxies: list[torch.fx.Proxy] = []
 
     def trace(self, root: nn.Module | Callable[..., Any], *args: Any, **kwargs: Any) -> torch.fx.Graph:
         """Trace as ``torch.fx.Tracer.trace`` does.
@@ -80,16 +83,35 @@ class Tracer(torch.fx.Tracer):
         if isinstance(root, torch.nn.Module):
             for rules in (self._leaves, self._inline):
                 rules.check_paths(root)
+        graph = self._traced(root, *args, **kwargs)
+        remembered.recall(graph, self.root)
+        remembered.attach(graph)
+        self.provenance = {node.name: provenance.of(node) for node in graph.nodes}
+        return graph
+
+    def _traced(self, root: nn.Module | Callable[..., Any], *args: Any, **kwargs: Any) -> torch.fx.Graph:
+        """Trace; whatever comes of it, no symbolic value stays in the user's modules."""
+        state = ModuleState(root) if isinstance(root, torch.nn.Module) else None
+        assigned: list[Assigned] = []
+        self._proxies = []
         try:
             graph = super().trace(root, *args, **kwargs)
         except CannotTraceError:
             raise
         except TraceError as error:
             raise self._explained(error, root) from error
-        remembered.recall(graph, self.root)
-        remembered.attach(graph)
-        self.provenance = {node.name: provenance.of(node) for node in graph.nodes}
+        finally:
+            assigned += (*assigned_data(self._proxies), *(state.put_back() if state else ()))
+            self._proxies = []
+        if assigned:
+            raise self._lost(assigned[0])
         return graph
+
+    def proxy(self, node: torch.fx.Node) -> torch.fx.Proxy:
+        """Make a symbolic value as ``torch.fx.Tracer.proxy`` does."""
+        made = super().proxy(node)
+        self._proxies.append(made)
+        return made
 
     def create_node(self, *args: Any, **kwargs: Any) -> torch.fx.Node:
         """Create a node as ``torch.fx.Tracer.create_node`` does, with the record and the tags."""
@@ -138,6 +160,17 @@ class Tracer(torch.fx.Tracer):
         return CannotTraceError(
             f"{path or 'the root'} ({kind}) cannot be traced{where}: {str(error).rstrip('.')}.",
             f"Keep {whole}, or fix the input that decides with concrete_args.",
+        )
+
+    def _lost(self, assigned: Assigned) -> CannotTraceError:
+        path, target, node = assigned
+        kind = type(self.root.get_submodule(path)).__name__
+        _, file, line = provenance.of(node)
+        where = f" at {file}:{line}" if file else ""
+        keep = f", or keep it whole with leaves={path!r}" if path else ""
+        return CannotTraceError(
+            f"{path or 'the root'} ({kind}) cannot be traced{where}: it assigns {target}, which a graph cannot.",
+            f"Change that tensor in place, with {target.removesuffix('.data')}.copy_(...){keep}.",
         )
 
     def _filter_traceback_frames(self, user_stack_summary: traceback.StackSummary) -> traceback.StackSummary:
