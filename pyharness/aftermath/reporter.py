@@ -45,6 +45,8 @@ def main() -> int:
         if wanted.told_on is not None:
             _tell_on(found.pid, wanted.told_on)
         writing.tell(found, None if _goes_with_its_tests(wanted) else file)
+        if wanted.ends:
+            say(wanted.ends)
         if wanted.folder:
             job.report(wanted.folder, found)
     except HarnessError as error:

@@ -47,6 +47,8 @@ _WAITS_A_SECOND = 4
 """How often a thread that stands may begin to wait anew; one that works in short waits looks the same at each look."""
 _WAITS = re.compile("|".join(rule.python for rule in RULES if rule.kind in {"loader", "queue", "event", "join"}))
 _OF_A_LIBRARY = re.compile(r"/python3\.\d+/")
+_SUPERVISOR = os.path.realpath(os.path.join(__file__, "../../pytest_plugin/supervisor.py"))  # noqa: PTH118
+"""File of the frames of a process that has others run its tests."""
 _INNERMOST = 60
 """Frames that are compared: of a deep recursion the others stand, too, while these do."""
 
@@ -89,12 +91,12 @@ def _report(wanted: Reported, process: int, stood: float, busy: Busy) -> None:
 
 
 def _standing(process: LiveProcess) -> Standing:
-    """Where the main thread is; nothing where that cannot be read, as while it changes."""
+    """Where the main thread is; nothing where that cannot be read, as while it changes, or another process goes on."""
     try:
         process.look()
         python, _ = process.python()
         main = _main_thread(python, process.pid) if python else None
-        return _place(python, main) if python and main else ()
+        return _place(python, main) if python and main and not _supervises(main) else ()
     except (UnreadableError, OSError, ValueError):
         return ()
 
@@ -103,6 +105,11 @@ def _main_thread(python: Python, pid: int) -> PythonThread | None:
     """The main one, which is the first that the main interpreter has made."""
     threads = [one for one in python.threads() if one.interpreter == 0]
     return next((one for one in threads if one.native_id == pid), threads[-1] if threads else None)
+
+
+def _supervises(thread: PythonThread) -> bool:
+    """Whether it waits for a child that is the program now, and is looked at by itself."""
+    return any(frame.file == _SUPERVISOR for loop in thread.loops for frame in loop.frames[:_INNERMOST])
 
 
 def _place(python: Python, thread: PythonThread) -> Standing:

@@ -26,6 +26,8 @@ class Reported:
     """The descriptor of a file with a ``Raised``; ``None`` where a signal ends the program: numbers follow then."""
     told_on: int | None = None
     """The descriptor of the program's on which people are told; ``None`` for its standard error."""
+    ends: str = ""
+    """What else ends with the process, as people are told behind the report; empty for nothing."""
 
 
 @frozen

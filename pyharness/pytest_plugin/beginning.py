@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
+from pyharness.debuggee import program_process
 from pyharness.debuggee.entries.reported import Reporter
 from pyharness.host.process_state import has_ended
 from pyharness.model.errors import HarnessError
@@ -50,15 +51,18 @@ def begin(config: pytest.Config) -> None:
     if seconds is None:
         seconds = config.getini("pyharness_timeout")
     seconds = _seconds(seconds)
-    kept = options.pyharness_report and _writable(options.pyharness_report)
+    kept = _writable(options.pyharness_report) if options.pyharness_report else Reporter.folder_of_program
     folder = tempfile.mkdtemp(prefix=f"pyharness-{os.getpid()}-")  # mode 0700
     reports = Reports(kept or str(Path(folder) / "reports"))
-    now, alone = _now_file(folder, MAIN), _why_alone()
+    now = _now_file(folder, MAIN)
     lives = Lives(Journal(folder), now, reports)
+    program_process.rest()
+    alone = _why_alone()
     if alone:
         config.add_cleanup(partial(_clear, folder))
     else:
         supervise(lives.goes_on, partial(_clear, folder))
+    program_process.go_on()
     _watch(config, reports, now, _begun(Journal(folder), folder), seconds, alone=alone)
     config.pluginmanager.register(Workers(folder, reports, seconds), "pyharness-workers")
     if lives.deaths:
@@ -92,7 +96,8 @@ def _watch(
     _Begun.pid = os.getpid()
     told_on = fcntl.fcntl(2, fcntl.F_DUPFD_CLOEXEC, _ABOVE) if alone else None  # before output is captured
     test = "" if alone else now.path
-    reporter = Reporter(Reported(reports.folder, "pytest", tuple(sys.argv), test=test, told_on=told_on))
+    ends = f"no other test runs: {alone}" if alone else ""
+    reporter = Reporter(Reported(reports.folder, "pytest", tuple(sys.argv), test=test, told_on=told_on, ends=ends))
     try:
         reporter.begin()
         sanitized = _sanitized(reports)
@@ -165,6 +170,9 @@ def _seconds(told: float | str) -> float:
 
 def _why_alone() -> str:
     """Why this process cannot be forked; empty where it can."""
+    seat = sys.modules.get("pyharness.debuggee.link.seat")
+    if seat is not None and seat.SEAT.session:
+        return "a debugger is in this process"
     threads = len(os.listdir("/proc/self/task")) - 1  # noqa: PTH208  (names, not paths)
     if threads and not _are_of_openblas(threads):
         return "this process had threads before pytest began, of the program or of a plugin"

@@ -16,7 +16,7 @@ class Guard:
     """A ``with`` block of ours within a hook: tests put mocks, limits and clocks of theirs where we work."""
 
     notes: tuple[str, ...] = ()
-    """What has failed in this process, each once."""
+    """What has failed in this process, or is not to be had, each once."""
 
     def __init__(self, purpose: str) -> None:
         self._purpose = purpose
@@ -31,7 +31,12 @@ class Guard:
         if not isinstance(error, Exception):
             return False
         said = f"{type(error).__name__}: {error}".partition("\n")[0]
-        note = f"pyharness: could not {self._purpose}: {visible(said)}"
-        if note not in Guard.notes:
-            Guard.notes = (*Guard.notes, note)
+        note(f"could not {self._purpose}: {visible(said)}")
         return True
+
+
+def note(what: str) -> None:
+    """Have it said at the end, once."""
+    said = f"pyharness: {what}"
+    if said not in Guard.notes:
+        Guard.notes = (*Guard.notes, said)

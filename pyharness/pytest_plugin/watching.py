@@ -13,7 +13,7 @@ from pyharness.model.errors import HarnessError
 from pyharness.protocol.aftermath import NOTHING, Now
 from pyharness.pytest_plugin.checks import MARK, checked, seconds_of, wrongly_asked
 from pyharness.pytest_plugin.files import TOLD_AGAIN
-from pyharness.pytest_plugin.guard import Guard
+from pyharness.pytest_plugin.guard import Guard, note
 
 if TYPE_CHECKING:
     from collections.abc import Generator
@@ -138,7 +138,9 @@ class Watching:
             return
         with _SAYS:
             self._now.say(now)
-        if now.limit and not self._looks and not self._alone:
+        if now.limit and self._alone:
+            note(f"no test had a limit of time: {self._alone}")
+        elif now.limit and not self._looks:
             self._looks = True
             with Guard("watch for tests that take too long"):
                 self._reporter.watch("deadlines")

@@ -47,21 +47,26 @@ class Ran:
 
 @pytest.fixture
 def suite(tmp_path, monkeypatch):
-    """Run pytest with the plugin on a file, given as a path of ``tests/programs`` or as text."""
+    """Run pytest with the plugin on a file, given as a path of ``tests/programs`` or as text.
+
+    ``under`` are words of a command of ours that runs pytest.
+    """
     monkeypatch.setenv("FAULTS", str(builds.faults()))
     monkeypatch.setenv("OMP_NUM_THREADS", "1")
     monkeypatch.setenv("COLUMNS", "160")
     monkeypatch.delenv("PYTEST_ADDOPTS", raising=False)
     monkeypatch.delenv("PYTEST_XDIST_WORKER", raising=False)
 
-    def run(source, *options, plugin=("--pyharness",), python=sys.executable, timeout=200):
+    def run(source, *options, plugin=("--pyharness",), python=sys.executable, under=(), timeout=200):
         file = tmp_path / "test_theirs.py"
         if isinstance(source, Path) or source.endswith(".py"):
             shutil.copy(PROGRAMS / source, file)
         else:
             file.write_text(source)
         junit = tmp_path / "junit.xml"
-        words = [python, "-m", "pytest", *plugin, *options, f"--junitxml={junit}", file.name]
+        end_of_ours = ["--"] if under and "run" not in under else []
+        start = [python, *under, "-m", "pytest", *end_of_ours]
+        words = [*start, *plugin, *options, f"--junitxml={junit}", file.name]
         environment = {key: value for key, value in os.environ.items() if not key.startswith("PYTEST_")}
         ended = subprocess.run(
             words, cwd=tmp_path, env=environment, capture_output=True, text=True, check=False, timeout=timeout

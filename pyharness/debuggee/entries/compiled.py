@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import atexit
 import json
-import os
 import signal
 import sys
 from contextlib import suppress
@@ -17,6 +16,8 @@ from dataclasses import replace
 from pathlib import Path
 from time import perf_counter_ns
 from typing import TYPE_CHECKING, Any
+
+from pyharness.debuggee import program_process
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -39,8 +40,7 @@ def main() -> int:
 
     folder, request, *arguments = sys.argv[1:]
     options = parse(arguments)
-    owner = os.getpid()
-    atexit.register(lambda: _write(Path(folder), owner))  # the first to be registered is the last to be called
+    atexit.register(lambda: _write(Path(folder)))  # the first to be registered is the last to be called
     generated.install(lambda _: None)
     kernels.install(_loaded)
     after_import(kernels.INDUCTOR, _clock)
@@ -95,11 +95,11 @@ def _timed(wrapper: CompiledWrapper) -> CompiledWrapper:
     return timed(wrapper, text, _times.get(wrapper.file, {}))
 
 
-def _write(folder: Path, owner: int) -> None:
+def _write(folder: Path) -> None:
     from pyharness.fx.backend_report import compile_report
     from pyharness.host.state import write_private
 
-    if os.getpid() != owner:
+    if not program_process.is_here():
         return
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # impatience shall not cost the report
     report = replace(compile_report(), wrappers=tuple(_timed(each) for each in _wrappers))

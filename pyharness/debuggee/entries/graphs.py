@@ -9,13 +9,14 @@ from __future__ import annotations
 
 import atexit
 import json
-import os
 import signal
 import sys
 from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
+
+from pyharness.debuggee import program_process
 
 if TYPE_CHECKING:
     from types import ModuleType
@@ -58,7 +59,6 @@ class _Collected:
     def __init__(self, folder: Path, request: Request) -> None:
         self._folder = folder
         self._request = request
-        self._owner = os.getpid()
         self._made: GraphsMade | None = None
 
     def follow(self, _fx: ModuleType) -> None:
@@ -75,7 +75,7 @@ class _Collected:
 
     def write(self) -> None:
         """The process ends: hand over what was made."""
-        if os.getpid() != self._owner:
+        if not program_process.is_here():
             return
         signal.signal(signal.SIGINT, signal.SIG_IGN)  # impatience shall not cost the graphs
         graphs = self._made.result(everything=self._request.everything) if self._made else []

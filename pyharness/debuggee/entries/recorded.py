@@ -20,6 +20,8 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from pyharness.debuggee import program_process
+
 if TYPE_CHECKING:
     from pyharness.debuggee.watched.recorded_regions import Regions
     from pyharness.model.results.trace import Trace
@@ -107,7 +109,6 @@ class Recorded:
 
         self._folder = folder
         self._request = request
-        self._owner = os.getpid()
         self._source: Whole | Regions | None = None
         self._ended = own.Event()
         self._names: dict[int, str] = {}
@@ -159,7 +160,7 @@ class Recorded:
         from pyharness.model.results import trace_file
         from pyharness.model.results.trace import Trace
 
-        if os.getpid() != self._owner or self._has_failed():
+        if not program_process.is_here() or self._has_failed():
             return
         self._ended.set()
         signal.signal(

@@ -12,8 +12,9 @@ import functools
 import json
 import os
 import sys
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, ClassVar
 
+from pyharness.debuggee import program_process
 from pyharness.debuggee.in_place.harness import Harness
 from pyharness.debuggee.link.ptracer import allow_ptrace
 from pyharness.model.codec import decode, encode
@@ -42,8 +43,7 @@ def main() -> int:
     reporter = Reporter(Reported(folder, command[1] if command[0] == "-m" else command[0], command))
     try:
         reporter.begin()
-        if float(seconds):
-            reporter.watch("hangs", seconds)
+        _Watched(reporter, seconds).begin()
         if sanitized == "1":
             from pyharness.debuggee.entries.sanitized import begin
 
@@ -78,8 +78,37 @@ def _say_if_unchecked() -> None:
     atexit.register(at_end)
 
 
+class _Watched:
+    """Whoever looks from beside whether the program goes on, and the process that it looks at."""
+
+    def __init__(self, reporter: Reporter, seconds: str) -> None:
+        self._reporter = reporter
+        self._seconds = seconds
+        self._process = 0
+
+    def begin(self) -> None:
+        """Have this process looked at, and each that goes on in its place."""
+        Reporter.folder_of_program = self._reporter.folder
+        program_process.takes_along(self)
+        self.go_on()
+
+    def rest(self) -> None:
+        """Nothing: the process that waits for another one is no hang to whoever looks at it."""
+
+    def go_on(self) -> None:
+        """Have this process looked at, where it is another one."""
+        if self._process != os.getpid():
+            self._process = os.getpid()
+            self._reporter.goes_along()
+            if float(self._seconds):
+                self._reporter.watch("hangs", self._seconds)
+
+
 class Reporter:
     """Has a process of ours read this one and write the report."""
+
+    folder_of_program: ClassVar[str] = ""
+    """Where `pyharness run --report` wants reports of this program; empty for none."""
 
     def __init__(self, reported: Reported) -> None:
         self._reported = reported
@@ -110,6 +139,10 @@ class Reporter:
         begin_in_spawned(begin_spawned, reported, lacks="no crash of this process is reported")
         self.follow_threads = thread_watch()
         after_import("torch", lambda _torch: self.follow_threads())
+
+    def goes_along(self) -> None:
+        """Be of this process from now on, which goes on in the place of its parent."""
+        self._owner = os.getpid()
 
     def watch(self, program: str, *words: str) -> None:
         """Have a program of ours look from beside whether this one goes on."""

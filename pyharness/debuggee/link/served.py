@@ -7,16 +7,19 @@ import os
 from contextlib import suppress
 from typing import TYPE_CHECKING, ClassVar
 
+from pyharness.debuggee import program_process
 from pyharness.debuggee.link import forked, quiet_thread
 from pyharness.debuggee.link.left_alone import is_left_alone
 from pyharness.debuggee.link.own_socket import OwnSocket
 from pyharness.debuggee.link.seat import SEAT
 from pyharness.debuggee.link.session import Session, peer_of
-from pyharness.debuggee.unpatched import select, socket
+from pyharness.debuggee.unpatched import select, socket, time
 from pyharness.host import handles
 from pyharness.host.descriptors import socket_above_streams
 from pyharness.host.process_state import tasks
 from pyharness.model.codec import MalformedError
+from pyharness.model.errors import HarnessError
+from pyharness.model.text.visible import say
 from pyharness.protocol.channel import Busy, Ends, Exits, Greeting, Link, Visit, greeting_in, greeting_line
 
 if TYPE_CHECKING:
@@ -27,6 +30,8 @@ _LOOKS = 1.0
 """Seconds from one look to the next whether the program has ended without its main thread."""
 
 _MAIN_AND_THIS = 2
+_ENDS, _A_MOMENT = 1.0, 0.0005
+"""Seconds in which a thread of ours has ended that waits for nobody any more, and from one look for it to the next."""
 
 
 class Served:
@@ -39,6 +44,7 @@ class Served:
         self.handle, listener = handles.listen(name, command, parent, folder)
         self._listener = OwnSocket(listener)
         self._owner = os.getpid()
+        self._rests = False
         self.on_ready: Callable[[], None] = _nothing
         """Called when a debugger has come and is ready, on a thread of ours."""
 
@@ -48,7 +54,34 @@ class Served:
         SEAT.follow()
         forked.let_children_go()
         atexit.register(self.end)
+        program_process.takes_along(self)
         quiet_thread.start(self._accept, self._listener)
+
+    def rest(self) -> None:
+        """Let nobody come, so that no thread of ours is there; a debugger that is here stays."""
+        if SEAT.session or os.getpid() != self._owner:
+            return
+        ours = set(quiet_thread.lwps())
+        self.handle.remove()
+        self._rests = True
+        self._listener.shutdown(socket.SHUT_RDWR)  # its thread ends
+        until = time.monotonic() + _ENDS
+        while time.monotonic() < until and not SEAT.session and ours.intersection(tasks(self._owner)):
+            time.sleep(_A_MOMENT)
+
+    def go_on(self) -> None:
+        """Listen again, maybe in a child that is the program now; it runs on where that cannot be."""
+        if not self._rests:
+            return
+        self._rests, self._owner = False, os.getpid()
+        try:
+            self.move(self.handle.folder)
+            Served.current = self
+        except HarnessError as error:
+            say(f"no handle: {error}")
+        except RuntimeError as error:  # no thread can be had
+            self.handle.remove()
+            say(f"no handle: {error}.")
 
     def move(self, folder: str) -> None:
         """Listen in ``folder`` from now on: the one before has gone."""
@@ -90,19 +123,21 @@ class Served:
     def _let_in(self, listener: socket.socket) -> bool:
         """Let the next one in, if one comes soon; whether another may come."""
         try:
+            if not _has_visitor(listener):
+                if is_left_alone():
+                    self._leave()
+                    return False
+                return True
             connection = OwnSocket(socket_above_streams(listener.accept()[0]))
-        except socket.timeout:  # another class up to Python 3.9
-            if is_left_alone():
-                self._leave()
-                return False
+        except socket.timeout:  # another class up to Python 3.9; whoever came has gone
+            return True
         except OSError:
             listener.close()
             return False
-        else:
-            try:
-                quiet_thread.start(self._welcome, connection)
-            except RuntimeError:  # the program has left no memory for one, or no thread
-                connection.close()
+        try:
+            quiet_thread.start(self._welcome, connection)
+        except RuntimeError:  # the program has left no memory for one, or no thread
+            connection.close()
         return True
 
     def _leave(self) -> None:
@@ -142,6 +177,16 @@ class Served:
         """Tell a debugger what there is, and whoever waits for one that it is here."""
         if session.meet():
             self.on_ready()
+
+
+def _has_visitor(listener: socket.socket) -> bool:
+    """Whether somebody comes soon; ``OSError`` where nobody can any more: ``accept`` would ask again and again."""
+    poll = select.poll()
+    poll.register(listener, select.POLLIN)
+    found = dict(poll.poll(_LOOKS * 1000)).get(listener.fileno(), 0)
+    if found & ~select.POLLIN:
+        raise OSError("it is shut down")
+    return bool(found)
 
 
 def forget() -> str:
