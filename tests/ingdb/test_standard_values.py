@@ -72,6 +72,9 @@ def local(request, program, tmp_path_factory):
         found["children"] = lambda name: {
             child["name"]: child["value"] for child in looking.children(found[name]["handle"])
         }
+        found["computed"] = lambda expression: looking.ask(
+            "ph-evaluate", thread=looking.thread, level=level, expression=expression
+        )
         yield found
     finally:
         for each in sessions:
@@ -97,6 +100,28 @@ def test_containers_can_be_expanded(local):
     assert local["children"]("flags") == {"[0]": "true", "[1]": "false"}
     assert list(local["children"]("triple").values()) == ["1", "2.5", '"three"']
     assert local["children"]("fixed") == {"[0]": "1", "[1]": "2", "[2]": "3"}
+
+
+COMPUTED = {
+    "numbers[1] + numbers.size()": "5",
+    "flags[1]": "false",
+    "words[1]": '"two"',
+    "fixed[2]": "3",
+    "waiting[1]": "2",
+    "chain.front()": "4",
+    "some.size()": "2",
+    "ages.empty()": "false",
+    "*shared": "7",
+    "shape->sides": "0",
+    "numbers[0] == 1 && *shared == 7": "true",
+}
+"""What GCC's own file says of its containers: no library has these functions, or all that uses them is inlined."""
+
+
+def test_elements_and_what_a_pointer_has_can_be_computed_with(local, request):
+    if request.node.callspec.params["program"] in WITH_LIBCXX:
+        needs.skip("libc++ brings nothing that says how")
+    assert {expression: local["computed"](expression) for expression in COMPUTED} == COMPUTED
 
 
 def test_the_whole_of_a_text_that_a_line_cuts(local):
