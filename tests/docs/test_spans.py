@@ -10,8 +10,13 @@ from pages import pages
 
 from kit.paths import ROOT
 from pyharness import cli
+from pyharness.model.errors import UsageError
 
 SPAN = re.compile(r"`(?:python -m )?pyharness (?P<words>[a-z-][^`]*)`")
+PACKAGE = ROOT / "pyharness"
+_IN_A_SHELL = re.compile(r"\$\(python -m pyharness (?P<words>[a-z-][^)]*)\)")
+_BROKEN = re.compile(r"\n *(?:(?://|#) *)?")
+"""The end of a line, with what begins the next one of a comment."""
 OPTION = re.compile(r"(?<![\w-])(--?[a-z][a-z-]*)")
 
 
@@ -49,3 +54,27 @@ def test_a_command_in_a_sentence_exists(page, words):
 
 def test_there_are_some():
     assert len(spans()) > 20
+
+
+def named_in_sources() -> list[tuple[str, str]]:
+    """File and words of each command that a comment, a docstring or a message of what is installed names."""
+    found = {}
+    for file in sorted(file for kind in ("*.py", "*.h", "*.js", "*.toml") for file in PACKAGE.rglob(kind)):
+        text = _BROKEN.sub(" ", file.read_text(encoding="utf-8"))
+        for words in (named.group("words") for pattern in (SPAN, _IN_A_SHELL) for named in pattern.finditer(text)):
+            found.setdefault(" ".join(words.split()), str(file.relative_to(ROOT)))
+    return [(file, words) for words, file in found.items()]
+
+
+def test_a_command_that_what_is_installed_names_exists():
+    named = named_in_sources()
+    assert len(named) > 20
+    assert not [wrong for file, words in named if (wrong := _wrong(file, words))]
+
+
+def _wrong(file: str, words: str) -> str:
+    try:
+        test_a_command_in_a_sentence_exists(file, words)
+    except (UsageError, AssertionError) as error:
+        return f"{file}: `pyharness {words}`: {error}"
+    return ""

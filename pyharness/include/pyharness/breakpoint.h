@@ -1,13 +1,16 @@
 // Places in a kernel of yours where pyharness can stop, by a condition that is
 // tested right there:
 //
-//     #include <pyharness/breakpoint.h>   // c++ -I$(python -m pyharness
-//     include-dir)
+//     #include <pyharness/breakpoint.h>
 //     ...
 //     for (int64_t i = 0; i < n; ++i) {
 //       PYHARNESS_BREAKPOINT("scan.step", i, x[i]);
 //
 // and in Python: pyharness.native.breakpoint(site="scan.step", when="i == 3").
+// The compiler finds the header by -I with the folder that this prints:
+//
+//     python -c "import pyharness.native as n; print(n.include_dir())"
+//
 // The header needs nothing: no torch, no library to link. A place that is not
 // armed costs about a nanosecond (one load and one jump).
 //
