@@ -13,6 +13,7 @@ from planted_kernels import PLANTS, SIZE, Backward
 
 from kit import inductor, rotation
 from pyharness.fx import verify_compiled
+from pyharness.model.errors import HarnessError
 
 pytestmark = pytest.mark.rotated_tests(turns=7)
 
@@ -168,3 +169,15 @@ def test_what_a_kernel_need_not_store_is_not_missed():
     x = torch.randint(0, 7, (40, 35))
     verdict = verify_compiled(lambda x: torch.nn.functional.one_hot(x % 7, 7).sum(0) + 1, (x,))
     assert verdict.ok, str(verdict)
+
+
+def test_what_dynamo_leaves_out_it_leaves_out_of_no_later_call():
+    """It keeps the call of any module as one that it cannot compile: of the program's own, and of a verification."""
+    lstm, linear, x = torch.nn.LSTM(4, 5), torch.nn.Sequential(torch.nn.Linear(4, 2)), torch.randn(6, 2, 4)
+    with pytest.raises(HarnessError, match=r"it leaves out recurrent layers, and what calls them \(LSTM\)"):
+        verify_compiled(lstm, (x,))
+    graphs = []
+    torch.compile(linear, backend=lambda module, _: graphs.append(module) or module.forward)(x)
+    assert len(graphs) == 1
+    torch.compile(lstm, backend="eager")(x)
+    assert verify_compiled(linear, (x,)).ok

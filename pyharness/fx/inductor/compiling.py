@@ -46,7 +46,21 @@ def anew() -> Iterator[None]:
         ):
             known = {name: value for name, value in wanted.items() if hasattr(config, name)}
             stack.enter_context(config.patch(known))
-        yield
+        _forget_compiled()
+        try:
+            yield
+        finally:
+            _forget_compiled()  # what Dynamo has left out here, it would leave out in the program's own calls, too
+
+
+def _forget_compiled() -> None:
+    """Have Dynamo look at each function anew: one that it could not compile once it leaves out for ever, silently.
+
+    That may be the call of any module, which all modules share.
+    """
+    import torch._dynamo as dynamo
+
+    getattr(dynamo, "reset_code_caches", dynamo.reset)()
 
 
 def backend() -> Callable[..., Any]:

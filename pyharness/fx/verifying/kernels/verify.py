@@ -92,7 +92,17 @@ def _following(tolerance: Tolerance, findings: Findings, lost: list[str]) -> Ite
 
 
 def _nothing(model: object) -> HarnessError:
+    from torch._dynamo import config
+
     name = getattr(model, "__name__", type(model).__name__)
+    modules = model.named_modules() if isinstance(model, torch.nn.Module) else ()
+    recurrent = [path or name for path, module in modules if isinstance(module, torch.nn.RNNBase)]
+    if recurrent and not getattr(config, "allow_rnn", True):
+        return HarnessError(
+            f"torch.compile compiled nothing of {name}: it leaves out recurrent layers, and what calls them "
+            f"({', '.join(recurrent)}).",
+            "Set torch._dynamo.config.allow_rnn = True, or verify the other modules by themselves.",
+        )
     return HarnessError(
         f"torch.compile compiled nothing of {name}.",
         "Is it switched off (TORCHDYNAMO_DISABLE, TORCH_COMPILE_DISABLE)? Has it tensors' operations? "
