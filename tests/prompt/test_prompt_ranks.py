@@ -199,7 +199,7 @@ def test_nothing_is_left_behind(job, leaves):
     ("ranks", "words", "says", "remedy", "status"),
     [
         ("x", ["true"], "'x' names no ranks.", "0,2-5", 2),
-        ("0", ["nosuchprogram"], "There is no program 'nosuchprogram'.", "torchrun, mpirun", 2),
+        ("0", ["nosuchprogram"], "There is no program 'nosuchprogram'.", "torchrun, mpirun, srun", 2),
         ("0", [], "Which job?", "torchrun", 2),
         ("0 --debug-kernels", ["true"], "Ranks take no --debug-kernels.", "pyharness debug SCRIPT", 2),
         ("0 --python python3", ["true"], "--python names the interpreter of -m MODULE", "behind --", 2),

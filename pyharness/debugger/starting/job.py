@@ -7,11 +7,13 @@ debugger where it was chosen.
 from __future__ import annotations
 
 import os
+import select
 import shutil
 import signal
 import subprocess
 import sys
 import threading
+import time
 from contextlib import suppress
 from pathlib import Path
 from typing import IO, TYPE_CHECKING, Any
@@ -34,6 +36,10 @@ _WAITS = 24 * 3600.0
 """Seconds that a rank waits for its debugger: it hears when that has gone."""
 _HEARS = 2.0
 """Seconds in which a rank hears that; one that stands in native code does when it goes on."""
+_SLURM = {"srun", "salloc"}
+"""Commands whose ranks are started by a daemon of Slurm's: nobody else can end them, on this host or another."""
+_GIVES_BACK = 10.0
+"""Seconds for these to end their job; those of one host take 0.2 s."""
 _WATCHDOGS = {"TORCH_NCCL_ENABLE_MONITORING": "0"}
 """What else would end a rank that waits for one that a debugger holds."""
 
@@ -110,11 +116,14 @@ class StartedJob:
         return self._process.wait()
 
     def end(self, more: Sequence[int] = ()) -> None:
-        """End all that it has started, and ``more``; a launcher that was asked to would write a report of it first."""
+        """End all that it has started, and ``more``; torchrun would write a report of it first, and is not asked."""
         family = set(more)
         if self._process.poll() is None:
-            self._process.send_signal(signal.SIGSTOP)  # it starts no more
-            family |= set(descendants(self.pid))
+            if _command_of(self.pid) not in _SLURM:
+                self._process.send_signal(signal.SIGSTOP)  # it starts no more
+            below = descendants(self.pid)
+            _give_back([pid for pid in (self.pid, *below) if _command_of(pid) in _SLURM])
+            family |= set(below)
             self._process.kill()
         for pid in family - {self.pid}:
             with suppress(ProcessLookupError, PermissionError):
@@ -130,6 +139,29 @@ class StartedJob:
         self._door.close()
 
 
+def _command_of(pid: int) -> str:
+    """The name of the program that a process runs; empty for one that has gone."""
+    with suppress(OSError):
+        return Path(f"/proc/{pid}/comm").read_text(encoding="utf-8", errors="replace").strip()
+    return ""
+
+
+def _give_back(commands: Sequence[int]) -> None:
+    """Have commands of Slurm's end their job, and wait for that."""
+    ends = []
+    for pid in commands:
+        with suppress(OSError):
+            ends.append(os.pidfd_open(pid))
+            signal.pidfd_send_signal(ends[-1], signal.SIGTERM)
+    until = time.monotonic() + _GIVES_BACK
+    while (left := until - time.monotonic()) > 0 and ends:
+        for ended in select.select(ends, [], [], left)[0]:
+            ends.remove(ended)
+            os.close(ended)
+    for end in ends:
+        os.close(end)
+
+
 def _line(words: Sequence[str], cwd: str | None) -> list[str]:
     """The command line: of a script, with the Python that runs us; it is named from here, wherever it runs."""
     first = words[0]
@@ -138,5 +170,7 @@ def _line(words: Sequence[str], cwd: str | None) -> list[str]:
     beside = Path(sys.executable).parent / first  # torchrun, of the environment that we are of
     found = str(beside) if "/" not in first and os.access(beside, os.X_OK) else shutil.which(first)
     if found is None:
-        raise UsageError(f"There is no program {first!r}.", "Name what starts the job: torchrun, mpirun or a script.")
+        raise UsageError(
+            f"There is no program {first!r}.", "Name what starts the job: torchrun, mpirun, srun or a script."
+        )
     return [found, *words[1:]]
