@@ -29,7 +29,7 @@ def report(folder: str, of: Aftermath) -> None:
     found = find_from_within(of.pid)
     if found is None:
         return
-    name = f"ranks-{of.kind}-{found.launcher.pid if found.launcher else of.pid}"
+    name = f"ranks-{of.kind}-{found.parent or of.pid}"
     if not _is_first(Path(folder), name):
         return
     seen = look(found)

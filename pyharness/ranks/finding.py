@@ -7,7 +7,8 @@ from typing import TYPE_CHECKING
 
 from pyharness.model.errors import UsageError, nearest
 from pyharness.model.frozen import frozen
-from pyharness.ranks.processes import SPAWNED, Given, Table, given
+from pyharness.ranks.processes import SPAWNED, Given, Table, given, slurm_job_here
+from pyharness.ranks.slurm import srun_at
 from pyharness.reading.live.rank import is_in_a_group
 
 if TYPE_CHECKING:
@@ -43,6 +44,12 @@ class FoundJob:
     """All of it, launcher and workers too."""
 
     @property
+    def parent(self) -> int:
+        """The process that has started its first rank, which may be another user's; 0 where it has ended."""
+        parent = self.members[0].process.parent
+        return parent if parent != _FIRST else 0
+
+    @property
     def name(self) -> str:
         """What its ranks run; where they are of ``multiprocessing``, what has started them."""
         names = [member.process.script for member in self.members]
@@ -56,6 +63,8 @@ def find(target: str | None) -> FoundJob:
     table = Table()
     jobs = _jobs(table, _own(table))
     if target is None:
+        if of_slurm := [job for job in jobs if _is_of_slurm_job_here(job)]:
+            jobs = of_slurm
         return _only(jobs, "", "There is no distributed job of yours on this host.")
     if target.isascii() and target.isdecimal():
         return _of_process(table, jobs, int(target))
@@ -79,6 +88,12 @@ def find_alike(job: tuple[str, ...]) -> FoundJob:
         if any(member.given and member.given.job == job for member in found.members):
             return found
     raise UsageError("Its ranks have ended.")
+
+
+def _is_of_slurm_job_here(job: FoundJob) -> bool:
+    """Whether ``srun --overlap`` has started us in that job: of others on this host nobody speaks."""
+    here = slurm_job_here()
+    return bool(here) and any(one.given.slurm_job == here for one in job.members if one.given)
 
 
 def _only(jobs: list[FoundJob], which: str, nothing: str) -> FoundJob:
@@ -126,8 +141,8 @@ def _is_rank(table: Table, told: dict[int, Given], pid: int) -> bool:
     """The outermost process of a rank that runs Python, or torch without Python: all below it have its variables."""
     if not _may_be_one(table.processes[pid]):
         return False
-    same = (one for one in table.ancestors(pid) if told.get(one.pid) == told[pid])
-    return not any(_may_be_one(one) for one in same)
+    above = table.ancestors(pid)
+    return not any(one.looks or (told.get(one.pid) == told[pid] and _may_be_one(one)) for one in above)
 
 
 def _may_be_one(process: Process) -> bool:
@@ -165,10 +180,17 @@ def _job(table: Table, members: list[Member]) -> FoundJob:
     whole = tuple(
         Member(one.process, one.given, tuple(workers_of(one.process.pid, table))) for one in sorted(members, key=_order)
     )
-    parent = members[0].process.parent
-    launcher = table.processes.get(parent) if parent != _FIRST else None
+    launcher = _launcher(table, whole[0])
     pids = {one.process.pid for one in whole} | {worker.pid for one in whole for worker in one.workers}
     return FoundJob(whole, launcher, frozenset(pids | ({launcher.pid} if launcher else set())))
+
+
+def _launcher(table: Table, member: Member) -> Process | None:
+    """What started a rank: its parent, or the ``srun`` that had a daemon do so."""
+    given, parent = member.given, member.process.parent
+    if given and given.step_port and (srun := srun_at(given.step_port, table.processes.values())):
+        return srun
+    return table.processes.get(parent) if parent != _FIRST else None
 
 
 def workers_of(pid: int, table: Table) -> list[Process]:

@@ -11,7 +11,8 @@ from pyharness.model.frozen import frozen
 from pyharness.model.ranks.launchers import told_rank
 
 _PROC = Path("/proc")
-_JOBS = ("TORCHELASTIC_RUN_ID", "MASTER_ADDR", "MASTER_PORT", "PMIX_NAMESPACE", "SLURM_JOB_ID", "SLURM_STEP_ID")
+_SLURM_JOB, _SLURM_PORT = "SLURM_JOB_ID", "SLURM_STEP_LAUNCHER_PORT"
+_JOBS = ("TORCHELASTIC_RUN_ID", "MASTER_ADDR", "MASTER_PORT", "PMIX_NAMESPACE", _SLURM_JOB, "SLURM_STEP_ID")
 """What the ranks of one job have in common."""
 _NOT_WORKERS = ("multiprocessing.resource_tracker", "multiprocessing.forkserver", "compile_worker")
 """In the command lines of processes that Python and torch start for themselves."""
@@ -41,11 +42,15 @@ class Process:
         return self.program.startswith("python")
 
     @property
+    def looks(self) -> bool:
+        """Whether it is a pyharness that looks at ranks: what it starts, as a gdb, has torch's files open too."""
+        ours = [(one.endswith(_OURS), Path(one).name == "pyharness", two) for one, two in pairwise(self.words[:4])]
+        return any((beside and two in _REPORTERS) or (asked and two == "ranks") for beside, asked, two in ours)
+
+    @property
     def is_helper(self) -> bool:
         """Whether Python, torch or pyharness started it for themselves."""
-        if any(one.endswith(_OURS) and two in _REPORTERS for one, two in pairwise(self.words[:4])):
-            return True
-        return any(name in word for word in self.words for name in _NOT_WORKERS)
+        return self.looks or any(name in word for word in self.words for name in _NOT_WORKERS)
 
     @property
     def script(self) -> str:
@@ -70,6 +75,13 @@ class Given:
     world: int | None
     local: int | None
     job: tuple[str, ...]
+    step_port: int = 0
+    """Where the ``srun`` listens that has started it; 0 for none."""
+
+    @property
+    def slurm_job(self) -> str:
+        """The number of Slurm's for its job; empty for none."""
+        return self.job[_JOBS.index(_SLURM_JOB)]
 
 
 class Table:
@@ -106,8 +118,15 @@ def given(pid: int) -> Given | None:
     except OSError:
         return None
     known = dict(entry.split("=", 1) for entry in text.split("\0") if "=" in entry)
-    told = told_rank(known)
-    return Given(*told, tuple(known.get(name, "") for name in _JOBS)) if told else None
+    if (told := told_rank(known)) is None:
+        return None
+    port = known.get(_SLURM_PORT, "")
+    return Given(*told, tuple(known.get(name, "") for name in _JOBS), int(port) if port.isdecimal() else 0)
+
+
+def slurm_job_here() -> str:
+    """The number of the job of Slurm's that this process is a part of; empty for none."""
+    return os.environ.get(_SLURM_JOB, "")
 
 
 def _process(pid: int) -> Process | None:

@@ -77,7 +77,7 @@ def test_the_tree_and_the_culprit(await_fault):
 def test_torchrun_by_its_pid_and_in_json(await_fault, launched):
     """Slurm has started torchrun, and calls it a rank."""
     rendezvous = ("--nproc-per-node", "3", "--master-port", free_port())
-    by_srun = {"SLURM_PROCID": "0", "SLURM_NTASKS": "1", "SLURM_JOB_ID": "7"}
+    by_srun = {"SLURM_PROCID": "0", "SLURM_NTASKS": "2", "SLURM_JOB_ID": "7", "SLURM_STEP_ID": "0"}
     launcher = launched("-m", "torch.distributed.run", *rendezvous, FAULTS, "computes", **by_srun)
     found = json.loads(await_fault(str(launcher.pid), "--json"))
     assert (found["world"], found["launcher"], found["verdict"]["culprits"]) == (3, launcher.pid, [1])

@@ -15,6 +15,8 @@ RANKS = (
     ("SLURM_PROCID", "SLURM_NTASKS", "SLURM_LOCALID"),
 )
 """The variables of torchrun, Open MPI, PMIx, MPICH and Slurm: rank, number of ranks, rank on this host."""
+_OF_SLURM = "SLURM_PROCID"
+_STEP, _TASKS = "SLURM_STEP_ID", "SLURM_NTASKS"
 _RESTARTS = "TORCHELASTIC_RESTART_COUNT"
 _OF_RUN = ("TORCHELASTIC_RUN_ID", _RESTARTS, "MASTER_ADDR", "MASTER_PORT", "WORLD_SIZE")
 
@@ -22,9 +24,16 @@ _OF_RUN = ("TORCHELASTIC_RUN_ID", _RESTARTS, "MASTER_ADDR", "MASTER_PORT", "WORL
 def told_rank(environment: Mapping[str, str]) -> tuple[int, int | None, int | None] | None:
     """The rank, how many there are, and the rank on this host; ``None`` where no launcher has said one."""
     for rank, world, local in RANKS:
+        if rank == _OF_SLURM and not _is_one_of_several_tasks(environment):
+            continue
         if (number := _number(environment.get(rank))) is not None:
             return number, _number(environment.get(world)), _number(environment.get(local))
     return None
+
+
+def _is_one_of_several_tasks(environment: Mapping[str, str]) -> bool:
+    """A batch script has a number of Slurm's, too, and a shell or torchrun that ``srun`` has started alone."""
+    return _STEP in environment and environment.get(_TASKS) != "1"
 
 
 def rank_of_several(environment: Mapping[str, str]) -> int | None:
