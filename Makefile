@@ -14,7 +14,7 @@ THREADED := $(wildcard tests/native/test_*_threads.py) tests/breakpoints/test_na
 NATIVE_FILES := $(shell find csrc -name '*.h' -o -name '*.cpp')
 
 .DEFAULT_GOAL := help
-.PHONY: help setup debug-build release-build asan-build wheel test test-versions test-vscode asan-test tsan-test test-all stress-test fault-test fuzz-test lint lint-python lint-others format demo vscode docs clean
+.PHONY: help setup debug-build release-build asan-build wheel test test-versions test-vscode test-slurm asan-test tsan-test test-all stress-test fault-test fuzz-test lint lint-python lint-others format demo vscode docs clean
 
 help: ## list the tasks
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  make %-14s %s\n", $$1, $$2}' $(firstword $(MAKEFILE_LIST))
@@ -77,13 +77,17 @@ test-vscode: debug-build ## run the tests in a real VS Code workbench and of the
 	tests/vscode/lab/setup.sh
 	node --test --test-concurrency=1 $(or $(TESTS),$(wildcard tests/vscode/*.test.js tests/report/*.test.js))
 
+test-slurm: debug-build ## run the tests below a real Slurm of this machine alone (fetches it into .setup/slurm, installs nothing)
+	scripts/slurm.sh .setup/slurm
+	$(MAKE) --no-print-directory test TESTS=tests/ranks/test_slurm.py TURN=all
+
 asan-test: setup ## run the tests of the native code (TESTS=PATH for others) under the sanitizers
 	PATH="$(abspath $(BIN)):$$PATH" scripts/asan-test.sh $(or $(TESTS),tests/ops)
 
 tsan-test: setup ## run the tests of what watches many threads (TESTS=PATH for others) under the thread sanitizer
 	PATH="$(abspath $(BIN)):$$PATH" scripts/tsan-test.sh $(or $(TESTS),$(THREADED))
 
-test-all: debug-build ## the tests, lint and all that CI leaves out: JavaScript, sanitizers, docs, stress, versions (ONLY="docs versions" for some; hours)
+test-all: debug-build ## the tests, lint and all that CI leaves out: JavaScript, sanitizers, docs, stress, Slurm, versions (ONLY="docs versions" for some; hours)
 	$(BIN)/python scripts/test_all.py $(ONLY)
 
 stress-test: debug-build ## record 10^7 events from 8 threads, and start and stop recordings meanwhile (minutes)

@@ -46,6 +46,7 @@ def parts() -> list[Part]:
         Part("docs", ("docs",), prepare=("make", "build/docs-venv/installed")),
         Part("tests", ("test",)),
         Part("javascript", ("test-vscode",), ("node", "npm"), ("tests/vscode/lab/setup.sh",)),
+        Part("slurm", ("test-slurm",), prepare=("scripts/slurm.sh", ".setup/slurm")),
         Part("stress", ("stress-test",)),
         Part("asan", ("asan-test",)),
         Part("tsan", ("tsan-test",), ("setarch",)),

@@ -81,7 +81,7 @@ def command(
 ) -> None:
     """Show all ranks of a distributed job in one tree, with the collective each waits in, and name who is to blame.
 
-    Name a rank, its launcher (torchrun, mpirun, or a script that spawns), or a part of a command line; nothing where
+    Name a rank, its launcher (torchrun, mpirun, srun, a script that spawns), or a part of a command line; nothing where
     there is one job. Each rank stands for some milliseconds; nothing is left attached, and the program needs no
     preparation: torch's flight recorder is read from its memory. With --store, those of all hosts are asked.
     """

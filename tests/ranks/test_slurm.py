@@ -1,0 +1,109 @@
+"""Ranks of a real Slurm of one machine: their rank is known from what ``srun`` says, and Slurm's daemon starts them."""
+
+import contextlib
+import json
+import subprocess
+import sys
+import time
+
+import pytest
+
+from kit.command import PYHARNESS
+from kit.marks import place
+from kit.paths import PROGRAMS
+from kit.processes import carrying
+from kit.ranked_job import free_port
+from kit.slurm import one_machine
+from pyharness.model.ranks.launchers import told_rank
+
+SCRIPT = PROGRAMS / "ranks" / "slurm_faults.py"
+pytestmark = [pytest.mark.timeout(200), pytest.mark.rotated_tests(turns=4)]
+
+
+@pytest.fixture(scope="module")
+def slurm(tmp_path_factory):
+    with one_machine(tmp_path_factory.mktemp("slurm")) as made:
+        yield made
+
+
+@pytest.fixture
+def command(pyharness, slurm, environment, port):
+    """``pyharness ...`` where Slurm's commands are; what runs there has the port of the job's store."""
+    told = {"OMP_NUM_THREADS": "1", "MASTER_ADDR": "127.0.0.1", "MASTER_PORT": str(port)}
+    pyharness.environment = {**environment, **slurm.environment, **told}
+    return pyharness
+
+
+@pytest.fixture
+def port():
+    return free_port()
+
+
+@pytest.fixture
+def started(command):
+    """``started(WORD...)``: what runs until the end of the test."""
+    with contextlib.ExitStack() as stack:
+
+        def start(*words, **more):
+            quiet = {"stdout": subprocess.DEVNULL, "stderr": subprocess.DEVNULL}
+            env = {**command.environment, **more}
+            process = subprocess.Popen([*map(str, words)], env=env, cwd=command.folder, **quiet)
+            stack.callback(process.wait)
+            stack.callback(process.terminate)
+            return process
+
+        yield start
+
+
+def test_a_step_that_hangs(command, slurm, started, port, tmp_path):
+    """Found by srun's number, from within its job, through its store; and its reports."""
+    command.environment["PYHARNESS_STORE"] = "1"
+    started(sys.executable, "-c", "import time; time.sleep(300)", RANK="0", MASTER_PORT="1")  # another job
+    srun = started("srun", "-n", "3", *PYHARNESS, "run", "--report", tmp_path / "out", "--hang", "4", SCRIPT, "sleeps")
+    until = time.monotonic() + 90
+    while "Ranks 0,2 wait for it" not in (seen := command("ranks", srun.pid, "--json")).stdout:
+        assert time.monotonic() < until, seen.stdout + seen.stderr
+    found = json.loads(seen.stdout)
+    assert (found["launcher"], found["world"], found["verdict"]["culprits"]) == (srun.pid, 3, [1])
+
+    (number,) = slurm.jobs()
+    step = ("srun", "--jobid", number, "--overlap", "--ntasks-per-node", "1", *PYHARNESS, "ranks")
+    (tmp_path / "host.json").write_text(command("--json", command=step).stdout)
+    together = command("ranks", "--merge", tmp_path / "host.json").stdout
+    blamed = "culprit: rank 1 never came to all_reduce #4 of default_pg. It sleeps in sleeps ("
+    assert together.startswith("3 ranks of slurm_faults.py (world 3); ")
+    assert blamed in together
+    assert blamed in command("ranks", "--store", f"127.0.0.1:{port}").stdout
+
+    while not (reports := list((tmp_path / "out").glob("ranks-hang-*.txt"))):
+        assert time.monotonic() < until, list((tmp_path / "out").iterdir())
+        time.sleep(0.1)
+    assert len(reports) == 1
+    assert reports[0].read_text().startswith("3 ranks of slurm_faults.py (world 3); ")
+    assert blamed in reports[0].read_text()
+
+
+@pytest.mark.parametrize(
+    ("told", "rank"),
+    [
+        ({"SLURM_PROCID": "2", "SLURM_NTASKS": "3", "SLURM_STEP_ID": "0", "SLURM_LOCALID": "1"}, (2, 3, 1)),
+        ({"SLURM_PROCID": "0", "SLURM_NTASKS": "3"}, None),
+        ({"SLURM_PROCID": "0", "SLURM_NTASKS": "1", "SLURM_STEP_ID": "0"}, None),
+    ],
+    ids=["a task", "a batch script", "alone in its step"],
+)
+def test_what_slurm_says_to_each(told, rank):
+    assert told_rank(told) == rank
+
+
+def test_a_rank_below_srun_is_debugged_and_nothing_is_left(command, slurm, port):
+    job = ("srun", "-n", "3", sys.executable, SCRIPT, "sleeps")
+    lines = "ranks\np os.environ['RANK'] * 3\nquit\n"
+    where = place("main", SCRIPT)
+    done = command("debug", "--ranks", "2", "--at", where, "--", *job, stdin=None, input=lines)
+    assert done.returncode == 0, done.stderr
+    assert "stands in <module>" in done.stdout
+    assert "'222'" in done.stdout
+    assert "0-1  not debugged" in done.stdout
+    assert slurm.has_ended(), slurm.said("squeue")
+    assert not list(carrying(f"MASTER_PORT={port}"))
