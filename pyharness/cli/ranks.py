@@ -18,9 +18,15 @@ from pyharness.model.errors import HarnessError, UsageError
 from pyharness.model.text.styled_line import Line
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
+
     from pyharness.model.ranks.job import Job
     from pyharness.model.ranks.verdict import Verdict
     from pyharness.ranks.finding import FoundJob
+    from pyharness.ranks.store.asking import Asked
+
+    Look = tuple[Job, Verdict, tuple[str, ...]]
+    """The job, who is to blame, and why something of it is not there: a sentence each."""
 
 _EXAMPLES = (
     ("which rank hangs, and why", "pyharness ranks"),
@@ -29,6 +35,7 @@ _EXAMPLES = (
     ("on several hosts: on each", "pyharness ranks --json > $(hostname).json"),
     ("and then together", "pyharness ranks --merge *.json"),
     ("of all hosts at once, where `pyharness run --store` runs the ranks", "pyharness ranks --store node0:29500"),
+    ("the same again and again", "pyharness ranks --store node0:29500 --watch 10"),
     ("where all ranks left core files", "pyharness ranks --core core.*"),
 )
 _OPTIONS = {"are_files": "--merge", "are_cores": "--core"}
@@ -62,6 +69,7 @@ _STATUSES = (
     help="Ask all hosts of a job whose ranks run under `pyharness run --store`: MASTER_ADDR:MASTER_PORT of the ranks,"
     " or torchrun's --rdzv-endpoint.",
 )
+@click.option("--job", metavar="ID", help="With --store: one of several jobs there, as torchrun's --rdzv-id names it.")
 @click.option(
     "--timeout",
     type=Seconds(min=0.1, max=280),
@@ -88,12 +96,13 @@ def command(
     from pyharness.ranks.shown.page import page
 
     check_outputs({"--html": html_file}, targets if source["are_files"] or source["are_cores"] else ())
+    asked = _asked_through(targets, **source)
     if watch:
-        given = {_OPTIONS.get(name, f"--{name}"): value for name, value in source.items()}
-        _refuse_with("--watch shows the tree", {"--json": as_json, "--threads": threads, **given, "--html": html_file})
-        _watch(targets, watch)
+        files = {_OPTIONS[name]: source[name] for name in _OPTIONS}
+        _refuse_with("--watch shows the tree", {"--json": as_json, "--threads": threads, **files, "--html": html_file})
+        _watch(_asked_again(asked) if asked else _seen_again(targets), watch)
         return
-    job, verdict, notes = _looked_at(targets, **source)
+    job, verdict, notes = _answered(asked) if asked else _looked_at(targets, **source)
     if as_json:
         output.write_json({**job.to_json(), "verdict": verdict.to_json()})
     else:
@@ -117,16 +126,8 @@ def _show(job: Job, verdict: Verdict, *, threads: bool) -> None:
         output.write_lines(thread_lines(job, output.columns()))
 
 
-def _looked_at(
-    targets: tuple[str, ...], *, are_files: bool, are_cores: bool, store: str | None, timeout: float | None
-) -> tuple[Job, Verdict, tuple[str, ...]]:
-    """The job, who is to blame, and why something of it is not there: a sentence each."""
-    if store is not None:
-        given = {"--merge": are_files, "--core": are_cores, targets[0] if targets else "": targets}
-        _refuse_with("--store shows the job of that store", given)
-        return _asked(store, timeout or _PATIENCE)
-    if timeout is not None:
-        raise UsageError("--timeout is for hosts that are asked, and none is.", "--store HOST:PORT asks them.")
+def _looked_at(targets: tuple[str, ...], *, are_files: bool, are_cores: bool, **_of_store: object) -> Look:
+    """What is on this host, or in files."""
     return *(_read(targets, are_cores=are_cores) if are_files or are_cores else _seen(targets)), ()
 
 
@@ -135,12 +136,33 @@ def _refuse_with(what: str, given: dict[str, object]) -> None:
         raise UsageError(f"{what}, and takes no {wrong}.", "Leave one of them out.")
 
 
-def _asked(store: str, patience: float) -> tuple[Job, Verdict, tuple[str, ...]]:
-    from pyharness.ranks.blame.judging import judge
-    from pyharness.ranks.store.asking import ask
+def _asked_through(
+    targets: tuple[str, ...],
+    *,
+    are_files: bool,
+    are_cores: bool,
+    store: str | None,
+    job: str | None,
+    timeout: float | None,
+) -> Asked | None:
+    """Whom to ask; ``None`` where nobody is."""
+    if store is None:
+        if wrong := "--timeout" if timeout is not None else "--job" if job is not None else "":
+            raise UsageError(f"{wrong} is for hosts that are asked, and none is.", "--store HOST:PORT asks them.")
+        return None
+    from pyharness.ranks.store.asking import Asked
     from pyharness.ranks.store.rendezvous import address_of
 
-    answered = ask(*address_of(store), patience, _tell_of_hosts)
+    given = {"--merge": are_files, "--core": are_cores, targets[0] if targets else "": targets}
+    _refuse_with("--store shows the job of that store", given)
+    return Asked(*address_of(store), timeout or _PATIENCE, job, _tell_of_hosts)
+
+
+def _answered(asked: Asked) -> Look:
+    from pyharness.ranks.blame.judging import judge
+    from pyharness.ranks.store.asking import ask
+
+    answered = ask(asked)
     return answered.job, judge(answered.job), answered.notes
 
 
@@ -148,20 +170,41 @@ def _tell_of_hosts(done: int, count: int) -> None:
     output.progress(f"{done} of {count} hosts have answered")
 
 
-def _watch(targets: tuple[str, ...], seconds: float) -> None:
+def _watch(looks: Iterator[Look | HarnessError], seconds: float) -> None:
     """Show one look after another; on a terminal each takes the place of the one before."""
     from pyharness.ranks.shown.text import job_lines
     from pyharness.ranks.watching import Watch
 
-    watched = Watch()
+    watched, said = Watch(), ""
+    for look in looks:
+        if isinstance(look, HarnessError):
+            if look.message != said:
+                output.note(look.message)
+            said = look.message
+        else:
+            (job, verdict, notes), said = look, ""
+            output.new_page()
+            output.write_lines([*job_lines(job, verdict, output.columns()), *watched.lines(job), Line("")])
+            for note in notes:
+                output.note(note)
+        time.sleep(seconds)
+    output.write("The job has ended.")
+
+
+def _seen_again(targets: tuple[str, ...]) -> Iterator[Look]:
     living = [member.process.pid for member in _found(targets).members]
     while living:
         job, verdict = _seen((str(living[0]),))
-        output.new_page()
-        output.write_lines([*job_lines(job, verdict, output.columns()), *watched.lines(job), Line("")])
-        time.sleep(seconds)
+        yield job, verdict, ()
         living = [rank.pid for rank in job.ranks if not process_state.has_ended(rank.pid)]
-    output.write("The job has ended.")
+
+
+def _asked_again(asked: Asked) -> Iterator[Look | HarnessError]:
+    from pyharness.ranks.blame.judging import judge
+    from pyharness.ranks.store.again import ask_again
+
+    for found in ask_again(asked):
+        yield found if isinstance(found, HarnessError) else (found.job, judge(found.job), found.notes)
 
 
 def _found(targets: tuple[str, ...]) -> FoundJob:

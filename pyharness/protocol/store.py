@@ -1,4 +1,4 @@
-"""What a job's store holds of ours: who can be asked, questions, answers. A question is a number, and nothing else.
+"""What a job's store holds of ours: who can be asked, questions, answers. A question is a number, and whose it is.
 
 No key of a program's begins so: torch's ``TCPStore`` puts a ``/`` in front of each of theirs.
 """
@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from pyharness.model.frozen import frozen
 
-_OURS = "pyharness/1/"
+_OURS = "pyharness/2/"
 """The number is this protocol's version: who speaks another one is not heard of."""
 HOSTS = f"{_OURS}hosts"
 """A line of JSON for each process that answers, a ``Host``, and another one when it goes."""
@@ -18,8 +18,13 @@ VARIABLE = "PYHARNESS_STORE"
 
 
 def question(number: int) -> str:
-    """The key that is set once a question is asked."""
+    """The key that is set once a question is asked, to the name of the job that it is for (``asked_of``)."""
     return f"{_OURS}question/{number}"
+
+
+def asked_of(job: str) -> bytes:
+    """What a question for a job is set to; ranks of others leave it."""
+    return f"of {job}".encode("utf-8", "backslashreplace")
 
 
 def claim(number: int, host: str) -> str:
@@ -57,13 +62,17 @@ class Host:
     """A process that answers for the ranks beside it."""
 
     host: str
-    """A name that all processes have in common that see the same processes."""
+    """A name that all ranks of a job have in common that see the same processes."""
     name: str
     """What people call it."""
     by: str
     """The process, unlike any other of the job."""
     rank: int
     """The rank that has started it."""
+    world: int | None = None
+    """How many ranks its try of the job has, as the launcher says."""
+    job: str = ""
+    """What tells the job from others at this store; empty for one that its launcher gives no name."""
     is_gone: bool = False
     """Whether this is its last line."""
 

@@ -134,7 +134,16 @@ def _jobs(table: Table, own: set[int]) -> list[FoundJob]:
         key = common if any(common) else (str(member.process.parent),)
         by_job.setdefault(key, []).append(member)
     taken = {member.process.pid for member in ranks}
-    return [_job(table, members) for members in (*by_job.values(), *_spawned(table, taken))]
+    return [_job(table, members) for members in (*map(_of_last_try, by_job.values()), *_spawned(table, taken))]
+
+
+def _of_last_try(members: list[Member]) -> list[Member]:
+    """Without what ranks have left behind that torchrun has begun anew: their children have their variables."""
+    last: dict[int, int] = {}
+    for one in members:
+        if one.given:
+            last[one.given.rank] = max(last.get(one.given.rank, 0), one.given.restarts)
+    return [one for one in members if not one.given or one.given.restarts == last[one.given.rank]]
 
 
 def _is_rank(table: Table, told: dict[int, Given], pid: int) -> bool:

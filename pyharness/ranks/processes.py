@@ -8,11 +8,12 @@ from pathlib import Path
 
 from pyharness.host.loader import words_of
 from pyharness.model.frozen import frozen
-from pyharness.model.ranks.launchers import told_rank
+from pyharness.model.ranks.launchers import restarts_of, told_rank
 
 _PROC = Path("/proc")
-_SLURM_JOB, _SLURM_PORT = "SLURM_JOB_ID", "SLURM_STEP_LAUNCHER_PORT"
-_JOBS = ("TORCHELASTIC_RUN_ID", "MASTER_ADDR", "MASTER_PORT", "PMIX_NAMESPACE", _SLURM_JOB, "SLURM_STEP_ID")
+_SLURM_JOB, _SLURM_STEP, _SLURM_PORT = "SLURM_JOB_ID", "SLURM_STEP_ID", "SLURM_STEP_LAUNCHER_PORT"
+_RUN, _PMIX = "TORCHELASTIC_RUN_ID", "PMIX_NAMESPACE"
+_JOBS = (_RUN, "MASTER_ADDR", "MASTER_PORT", _PMIX, _SLURM_JOB, _SLURM_STEP)
 """What the ranks of one job have in common."""
 _NOT_WORKERS = ("multiprocessing.resource_tracker", "multiprocessing.forkserver", "compile_worker")
 """In the command lines of processes that Python and torch start for themselves."""
@@ -77,6 +78,15 @@ class Given:
     job: tuple[str, ...]
     step_port: int = 0
     """Where the ``srun`` listens that has started it; 0 for none."""
+    restarts: int = 0
+    """How often torchrun had begun the job anew on this host."""
+
+    @property
+    def name(self) -> str:
+        """What a launcher calls its job: torchrun's ``--rdzv-id``, or Slurm's numbers; empty for none."""
+        known = dict(zip(_JOBS, self.job, strict=True))
+        step = f"{known[_SLURM_JOB]}.{known[_SLURM_STEP]}" if known[_SLURM_STEP] else ""
+        return known[_RUN] or known[_PMIX] or step
 
     @property
     def slurm_job(self) -> str:
@@ -121,7 +131,8 @@ def given(pid: int) -> Given | None:
     if (told := told_rank(known)) is None:
         return None
     port = known.get(_SLURM_PORT, "")
-    return Given(*told, tuple(known.get(name, "") for name in _JOBS), int(port) if port.isdecimal() else 0)
+    common = tuple(known.get(name, "") for name in _JOBS)
+    return Given(*told, common, int(port) if port.isdecimal() else 0, restarts_of(known))
 
 
 def slurm_job_here() -> str:

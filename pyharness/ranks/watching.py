@@ -20,7 +20,7 @@ class Watch:
     """What was seen of each process so far."""
 
     def __init__(self) -> None:
-        self._seen: dict[int, tuple[object, float]] = {}
+        self._seen: dict[tuple[str, int], tuple[object, float]] = {}
 
     def lines(self, job: Job) -> Iterator[Line]:
         """What has moved since the last look, and since when the others stand; nothing at the first look."""
@@ -28,10 +28,11 @@ class Watch:
         standing: dict[str, list[int]] = {}
         moved: list[int] = []
         for rank in job.ranks:
-            before, since = self._seen.get(rank.pid, (None, rank.taken))
+            process = rank.host, rank.pid
+            before, since = self._seen.get(process, (None, rank.taken))
             where = _where(rank)
             has_moved = rank.moved or where != before
-            self._seen[rank.pid] = (where, rank.taken if has_moved else since)
+            self._seen[process] = (where, rank.taken if has_moved else since)
             if rank.number is None:
                 continue
             if has_moved:

@@ -52,8 +52,9 @@ class Command:
     def start(self, *words: object, **options: Any) -> subprocess.Popen[str]:
         """Start and go on, as a session of its own whose streams are pipes."""
         pipes = dict.fromkeys(("stdin", "stdout", "stderr"), subprocess.PIPE)
+        front = options.pop("command", PYHARNESS)
         settings = {"env": self.environment, "cwd": self.folder, **pipes, **options}
-        command = [*PYHARNESS, *map(str, words)]
+        command = [*front, *map(str, words)]
         self._started.append(subprocess.Popen(command, text=True, start_new_session=True, **settings))
         return self._started[-1]
 

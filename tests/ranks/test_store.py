@@ -16,6 +16,7 @@ from torch.distributed import TCPStore
 from kit.command import PYHARNESS
 from kit.hosts import Hosts
 from kit.paths import PROGRAMS
+from kit.processes import carrying
 from kit.ranked_job import free_port
 from pyharness.protocol import store as keys
 from pyharness.ranks.processes import Table
@@ -37,6 +38,19 @@ def closing_descriptor(descriptor):
         yield descriptor
     finally:
         os.close(descriptor)
+
+
+def until_it_says(process, *texts, of=None):
+    """What it says until it has said all of these, one after the other."""
+    said = []
+    for text in texts:
+        for line in iter((of or process.stdout).readline, ""):
+            said.append(line)
+            if text in line:
+                break
+        else:
+            raise AssertionError(f"{text} was not said: {''.join(said)}{process.stderr.read()}")
+    return said
 
 
 @pytest.fixture
@@ -71,10 +85,14 @@ def job(hosts, environment, tmp_path):
 def test_two_hosts(hosts, pyharness, tmp_path, end, patience):
     """Where one of the two that answer for alpha is taken away the other one does; beta has none then."""
 
+    beside = {"command": [*hosts.words_beside(1), *PYHARNESS]}
+
     def asked(*words):
         """A person who is on neither host."""
-        command = [*hosts.words_beside(1), *PYHARNESS]
-        return pyharness("ranks", "--store", f"{hosts.address(0)}:{PORT}", *words, command=command)
+        return pyharness("ranks", "--store", f"{hosts.address(0)}:{PORT}", *words, **beside)
+
+    def watched(*words):
+        return pyharness.start("ranks", "--store", f"{hosts.address(0)}:{PORT}", *words, **beside)
 
     until = time.monotonic() + 90
     while "Ranks 0,2-3 wait for it" not in (both := asked()).stdout:
@@ -91,6 +109,10 @@ def test_two_hosts(hosts, pyharness, tmp_path, end, patience):
 
     found = json.loads(asked("--json").stdout)
     assert [rank["host"] for rank in found["ranks"]] == ["alpha", "alpha", "beta", "beta"]
+    watch = watched("--watch", "0.5")
+    assert until_it_says(watch, "stands since")[-1].endswith("ranks 0-3\n")
+    watch.send_signal(signal.SIGINT)
+    assert watch.wait(30) == 130
 
     first, second = answering(hosts, 0)
     for process in (first, *answering(hosts, 1)):
@@ -101,10 +123,53 @@ def test_two_hosts(hosts, pyharness, tmp_path, end, patience):
     assert "[2-3] not found here" in one.stdout
     assert "sleeps in gil_kept" in one.stdout
 
+    watch = watched("--watch", "0.5", "--timeout", patience)
+    until_it_says(watch, "[2-3] not found here")
     with closing_descriptor(os.pidfd_open(second)) as its_end:
         for rank in hosts.running(0, "gil_kept"):
             os.kill(rank, signal.SIGKILL)
         assert select.select([its_end], [], [], 30)[0]
+    assert until_it_says(watch, "The job has ended.")
+    assert watch.wait(30) == 0
+
+
+BEGINS_ANEW = """
+import os, subprocess, sys, time
+def first():
+    while not os.path.exists("go"):
+        time.sleep(0.1)
+    if os.environ["RANK"] == "1":
+        subprocess.Popen([sys.executable, "-c", "import time; time.sleep(100)"], start_new_session=True)
+        sys.exit(3)
+    time.sleep(100)
+def second():
+    time.sleep(100)
+first() if os.environ["TORCHELASTIC_RESTART_COUNT"] == "0" else second()
+"""
+
+
+@pytest.mark.rotated_tests(turns=2, number=0)
+def test_a_job_that_torchrun_begins_anew(pyharness, tmp_path):
+    """One that watches sees both tries; what a rank of the first one has left behind is no rank of the second."""
+    (tmp_path / "anew.py").write_text(BEGINS_ANEW)
+    port = free_port()
+    where = ("--nproc-per-node", "2", "--master-port", port, "--max-restarts", "1", "--monitor-interval", "0.2")
+    torchrun = (sys.executable, "-m", "torch.distributed.run", *map(str, where), "--no-python")
+    launcher = pyharness.start(*PYHARNESS, "run", "--store", "anew.py", command=torchrun)
+    assert launcher.stderr is not None
+    until_it_says(launcher, "all ranks: ", of=launcher.stderr)
+    watch = pyharness.start("ranks", "--store", f"localhost:{port}", "--watch", "0.5")
+    until_it_says(watch, "first()", "stands since")
+    (tmp_path / "go").touch()
+    seen = until_it_says(watch, "second()", "stands since")
+    assert "2 ranks of anew.py (world 2)" in "".join(seen[-8:])
+    assert not any("no answer" in line for line in seen)
+    assert pyharness("ranks", launcher.pid).stdout.startswith("2 ranks of anew.py (world 2)")
+    launcher.terminate()
+    until_it_says(watch, "The job has ended.")
+    assert watch.wait(30) == 0
+    for left, _ in carrying(f"MASTER_PORT={port}"):
+        os.kill(left, signal.SIGKILL)
 
 
 LIVES = "import os, sys; print(os.environ.get('PYHARNESS_STORE'), flush=True); input()"

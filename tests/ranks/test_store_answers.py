@@ -56,13 +56,13 @@ def line(message):
     return json.dumps(encode(message)).encode() + b"\n"
 
 
-def host_of(name, rank):
-    return keys.Host(f"host-{name}", name, f"{name}-1", rank)
+def host_of(name, rank, **more):
+    return keys.Host(f"host-{name}", name, f"{name}-{rank}", rank, **more)
 
 
-def comes(store, name, rank, text=None, **otherwise):
-    """A host answers the first question with this text, before it is asked."""
-    host = host_of(name, rank)
+def comes(store, name, rank, text=None, *, of=None, **otherwise):
+    """A host answers the first question with this text, before it is asked; ``of`` says its job, and how many ranks."""
+    host = host_of(name, rank, **(of or {}))
     store.append(keys.HOSTS, line(host))
     if text is None and not otherwise:
         return
@@ -129,7 +129,7 @@ def test_answers_of_all_hosts_are_one_job_and_leave_nothing_large(store, ask):
     assert shown.stdout.splitlines()[0] == "8 ranks of train.py (world 8)"
     assert "culprit: rank 5 never came to all_reduce #2 of default_pg. It sleeps in layer5" in shown.stdout
     assert (shown.returncode, shown.stderr) == (1, "")
-    assert not store.has(keys.part(1, "beta-1", 0))
+    assert not store.has(keys.part(1, "beta-4", 0))
 
 
 @pytest.mark.parametrize("port", [True], indirect=True)
@@ -155,8 +155,59 @@ def test_the_rendezvous_says_where_the_store_is(store, ask, port, name):
     meeting.set("torch.rendezvous.a.job.11/MASTER_ADDR", name)
     meeting.set("torch.rendezvous.a.job.11/MASTER_PORT", str(free_port()))
     assert "The rendezvous sends us on. " in ask(address=f"127.0.0.1:{meeting.port}").stderr
-    meeting.set("torch.rendezvous.other.0/MASTER_PORT", "1")
-    assert "Jobs of several launchers meet there: a.job, other." in ask(address=f"127.0.0.1:{meeting.port}").stderr
+    meeting.set("torch.rendezvous.unfinished.0/MASTER_PORT", "1")
+    assert "The rendezvous sends us on. " in ask(address=f"127.0.0.1:{meeting.port}").stderr
+
+
+@pytest.mark.parametrize("port", [True], indirect=True)
+def test_several_jobs_at_one_rendezvous(store, ask, port):
+    comes(store, "alpha", 0, ranks(*range(8)), of={"job": "one"})
+    meeting = TCPStore("127.0.0.1", 0, is_master=True, wait_for_workers=False)
+    other = TCPStore("127.0.0.1", 0, is_master=True, wait_for_workers=False)
+    for run, where in (("one", port), ("two", other.port), ("three", free_port())):
+        meeting.set(f"torch.rendezvous.{run}.0/MASTER_ADDR", "127.0.0.1")
+        meeting.set(f"torch.rendezvous.{run}.0/MASTER_PORT", str(where))
+
+    def said(*words):
+        return ask(*words, address=f"127.0.0.1:{meeting.port}")
+
+    several = said()
+    assert "Jobs of several launchers meet there: 'one', 'two'.\nName one of them with --job." in several.stderr
+    assert several.returncode == 2
+    assert "No job 'four' met there.\nThere: 'one', 'three', 'two'." in said("--job", "four").stderr
+    assert "The store answers, and no program of its job does." in said("--job", "two").stderr
+    assert "There is no store at " in said("--job", "three").stderr
+    assert "culprit: rank 5" in said("--job", "one").stdout
+    meeting.delete_key("torch.rendezvous.two.0/MASTER_PORT")
+    assert "no answer within 0.2 s" in said().stderr, "of the only one that has a store, which is asked again"
+
+
+@pytest.mark.parametrize("port", [True], indirect=True)
+def test_several_jobs_in_one_store(store, ask):
+    comes(store, "alpha", 0, ranks(*range(8)), of={"job": "7.0"})
+    comes(store, "beta", 0, ranks(1), of={"job": "7.1"})
+    store.append(keys.HOSTS, line(replace(host_of("gone", 0, job="7.2"), is_gone=True)))
+    several = ask()
+    assert several.returncode == 2
+    assert "Ranks of 2 jobs answer there: '7.0', '7.1'.\nName one of them with --job." in several.stderr
+    assert "No job 'x' answers there.\nThere: '7.0', '7.1'." in ask("--job", "x").stderr
+    assert "No program of the job '7.2' answers now." in ask("--job", "7.2").stderr
+    assert "culprit: rank 5" in ask("--job", "7.0").stdout
+    assert store.get(keys.question(1)) == keys.asked_of("7.0")
+
+
+@pytest.mark.parametrize("port", [True], indirect=True)
+@pytest.mark.parametrize("world", [8, 12], ids=["another host in its place", "fewer ranks"])
+def test_hosts_of_an_earlier_try_are_not_asked(store, ask, world):
+    """They were lost, and could not say that they go."""
+    for name, rank in (("lost", 0), ("lost", 1), ("lost too", 4)):
+        comes(store, name, rank, of={"job": "elastic", "world": world})
+    comes(store, "beta", 4, ranks(4, 5, 6, 7), of={"job": "elastic", "world": 8})
+    comes(store, "alpha", 0, ranks(0, 1, 2, 3), of={"job": "elastic", "world": 8})
+    comes(store, "alpha", 1, of={"job": "elastic", "world": 8})
+    shown = ask()
+    assert "culprit: rank 5" in shown.stdout
+    assert shown.stderr == ""
 
 
 def test_no_store_at_all(capsys):
@@ -173,9 +224,10 @@ def test_no_store_at_all(capsys):
         assert f"{wrong!r} is no address of a store.\nWrite HOST:PORT." in said(wrong)
     assert "--store shows the job of that store, and takes no --merge." in said("a:1", "--merge", "x.json")
     assert "--store shows the job of that store, and takes no train.py." in said("a:1", "train.py")
-    assert "--watch shows the tree, and takes no --store." in said("a:1", "--watch", "1")
-    alone = typed(capsys, "ranks", "--timeout", "1")
-    assert "--timeout is for hosts that are asked, and none is." in alone.stderr
+    assert "--watch shows the tree, and takes no --json." in said("a:1", "--watch", "1", "--json")
+    for word in ("--timeout", "--job"):
+        alone = typed(capsys, "ranks", word, "1")
+        assert f"{word} is for hosts that are asked, and none is." in alone.stderr
 
 
 @pytest.mark.parametrize("greeting", [b"SSH-2.0-OpenSSH_9.2\r\n", b""], ids=["says", "closes"])

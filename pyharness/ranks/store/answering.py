@@ -2,9 +2,9 @@
 
 python START.py answers PROCESS      PROCESS: the rank that has started it, whose environment it has
 
-It waits in the job's store for the next question, without a processor. A question is a number. A process of its own
-looks at the ranks, so one that hangs is given up. The two first ranks of a host start one each: who counts first
-answers, and the other one does where no answer comes.
+It waits in the job's store for the next question, without a processor. A question is a number and the name of a job.
+A process of its own looks at the ranks, so one that hangs is given up. The two first ranks of a host start one each:
+who counts first answers, and the other one does where no answer comes.
 """
 
 from __future__ import annotations
@@ -61,10 +61,12 @@ def main() -> int:
 
 
 def _host() -> keys.Host:
-    """Who we are, and the place that we speak for: where processes have other numbers is another one."""
+    """Who we are, and what we speak for: one job, where processes have the same numbers."""
     here = place()
-    mine = given(os.getpid())
-    return keys.Host(here, socket.gethostname(), f"{here}-{os.getpid()}", mine.rank if mine else 0)
+    by, mine = f"{here}-{os.getpid()}", given(os.getpid())
+    if mine is None:
+        return keys.Host(here, socket.gethostname(), by, 0)
+    return keys.Host(f"{here}/{mine.name}", socket.gethostname(), by, mine.rank, mine.world, mine.name)
 
 
 class Answering:
@@ -90,8 +92,9 @@ class Answering:
         store.append(keys.HOSTS, _line(self._host))
         while self._is_asked(store, last + 1):
             last += 1
-            self._forget(store)
-            self._answer(last)
+            if store.get(keys.question(last)) == keys.asked_of(self._host.job):
+                self._forget(store)
+                self._answer(last)
         store.append(keys.HOSTS, _line(replace(self._host, is_gone=True)))
 
     def _is_asked(self, store: TcpStore, number: int) -> bool:
