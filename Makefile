@@ -77,7 +77,7 @@ test-vscode: debug-build ## run the tests in a real VS Code workbench and of the
 	tests/vscode/lab/setup.sh
 	node --test --test-concurrency=1 $(or $(TESTS),$(wildcard tests/vscode/*.test.js tests/report/*.test.js))
 
-test-slurm: debug-build ## run the tests below a real Slurm of this machine alone (fetches it into .setup/slurm, installs nothing)
+test-slurm: debug-build ## run the tests below a real Slurm, of one node and of two (fetches it into .setup/slurm, installs nothing)
 	scripts/slurm.sh .setup/slurm
 	$(MAKE) --no-print-directory test TESTS=tests/ranks/test_slurm.py TURN=all
 

@@ -12,7 +12,7 @@ from pyharness.ranks.processes import Table
 
 _APART = ("unshare", "--fork", "--kill-child", "--pid", "--mount-proc", "--net", "--uts")
 _BEGINS = 'hostname "$1" && mount --bind "$2" /etc/hosts && ip link set lo up && echo up && exec cat'
-_CARD = "v0"
+CARD = "v0"
 """The network interface of each."""
 
 
@@ -29,9 +29,9 @@ class Hosts:
         known.write_text("127.0.0.1 localhost\n" + "".join(f"{self.address(at)} {self.names[at]}\n" for at in range(2)))
         self._holders = [_started(name, known) for name in self.names]
         pids = [str(self._pid(index)) for index in range(2)]
-        _run("ip", "link", "add", _CARD, "netns", pids[0], "type", "veth", "peer", "name", _CARD, "netns", pids[1])
+        _run("ip", "link", "add", CARD, "netns", pids[0], "type", "veth", "peer", "name", CARD, "netns", pids[1])
         for index in range(2):
-            for words in (["addr", "add", f"{self.address(index)}/24", "dev", _CARD], ["link", "set", _CARD, "up"]):
+            for words in (["addr", "add", f"{self.address(index)}/24", "dev", CARD], ["link", "set", CARD, "up"]):
                 _run(*self.words(index), "ip", *words)
 
     def __enter__(self) -> Self:

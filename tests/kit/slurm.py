@@ -1,4 +1,4 @@
-"""A Slurm of one machine that a test starts: daemons, ports and a key of its own, nothing of the system's."""
+"""A Slurm that a test starts, on this machine or on hosts of namespaces: nothing of the system's."""
 
 import os
 import pwd
@@ -7,11 +7,13 @@ import socket
 import subprocess
 import sys
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
+from typing import NamedTuple
 
 from kit import needs
+from kit.hosts import Hosts
 from kit.paths import ROOT
 from kit.ranked_job import free_port
 
@@ -21,7 +23,7 @@ _SECONDS = 60
 """Until the daemons are there."""
 _CONF = """\
 ClusterName=test
-SlurmctldHost={host}(127.0.0.1)
+SlurmctldHost={first.name}({first.address})
 SlurmctldPort={controller}
 SlurmdPort={daemon}
 SlurmUser={user}
@@ -31,11 +33,11 @@ AuthInfo=socket={folder}/munge.socket
 CredType=cred/munge
 PluginDir={plugins}
 StateSaveLocation={folder}
-SlurmdSpoolDir={folder}
+SlurmdSpoolDir={folder}/%n
 SlurmctldPidFile={folder}/slurmctld.pid
-SlurmdPidFile={folder}/slurmd.pid
+SlurmdPidFile={folder}/%n.pid
 SlurmctldLogFile={folder}/slurmctld.log
-SlurmdLogFile={folder}/slurmd.log
+SlurmdLogFile={folder}/%n.log
 ProctrackType=proctrack/linuxproc
 TaskPlugin=task/none
 JobAcctGatherType=jobacct_gather/none
@@ -43,52 +45,70 @@ MpiDefault=none
 SelectType=select/cons_tres
 SelectTypeParameters=CR_CPU
 SlurmdParameters=config_overrides
-NodeName={host} NodeAddr=127.0.0.1 CPUs=16
 PartitionName=all Nodes=ALL Default=YES
 """
+
+
+class Node(NamedTuple):
+    """A machine of it: its name, its address, and words that run a command there."""
+
+    name: str
+    address: str
+    words: Sequence[str] = ()
+
+
+def this_machine() -> list[Node]:
+    """A Slurm of one node."""
+    return [Node(socket.gethostname().partition(".")[0], "127.0.0.1")]
+
+
+def nodes_of(hosts: Hosts) -> list[Node]:
+    """A Slurm of two."""
+    return [Node(name, hosts.address(index), hosts.words(index)) for index, name in enumerate(hosts.names)]
 
 
 class Slurm:
     """What tests ask of it."""
 
-    def __init__(self, environment: dict[str, str]) -> None:
+    def __init__(self, environment: dict[str, str], nodes: Sequence[Node]) -> None:
         self.environment = environment
         """For commands of Slurm's, and for all that runs them."""
+        self.nodes = nodes
 
     def said(self, *words: str) -> str:
         """What a command of Slurm's prints; empty where it fails."""
-        done = subprocess.run(
-            words, env={**os.environ, **self.environment}, capture_output=True, text=True, check=False
-        )
+        command, env = [*self.nodes[0].words, *words], {**os.environ, **self.environment}
+        done = subprocess.run(command, env=env, capture_output=True, text=True, check=False)
         return "" if done.returncode else done.stdout.strip()
 
     def jobs(self) -> list[str]:
-        """The numbers of the jobs that run or wait."""
-        return self.said("squeue", "--noheader", "--format", "%i", "--states", "R,PD,CG,CF").split()
+        """The numbers of the jobs that run, wait, or come to their end."""
+        return self.said("squeue", "--noheader", "--format", "%i").split()
 
     def has_ended(self) -> bool:
         """Whether no job is left, as soon as it is so; a job's end takes Slurm some tenths of a second."""
         return _in_time(lambda: not self.jobs(), 10)
 
     @property
-    def version(self) -> str:
-        """As it says it."""
-        return self.said("srun", "--version")
+    def is_idle(self) -> bool:
+        """Whether all nodes wait for work."""
+        return self.said("sinfo", "--noheader", "--format", "%t %D") == f"idle {len(self.nodes)}"
 
 
 @contextmanager
-def one_machine(folder: Path) -> Iterator[Slurm]:
-    """A Slurm that has taken its node into use; it ends with the block, and so do its jobs."""
+def slurm_of(folder: Path, nodes: Sequence[Node]) -> Iterator[Slurm]:
+    """A Slurm that has taken its nodes into use; it ends with the block, and so do its jobs."""
     root = _root()
-    libraries = next(path for path in (root / "usr" / "lib").glob("*/slurm*") if (path / "auth_munge.so").exists())
-    settings = {"host": socket.gethostname().partition(".")[0], "user": pwd.getpwuid(os.getuid()).pw_name}
+    plugins = next(path for path in (root / "usr" / "lib").glob("*/slurm*") if (path / "auth_munge.so").exists())
     ports = {"controller": free_port(), "daemon": free_port()}
+    of_nodes = "".join(f"NodeName={node.name} NodeAddr={node.address} CPUs=16\n" for node in nodes)
+    user = pwd.getpwuid(os.getuid()).pw_name
     conf = folder / "slurm.conf"
-    conf.write_text(_CONF.format(folder=folder, plugins=libraries, **settings, **ports))
+    conf.write_text(of_nodes + _CONF.format(first=nodes[0], user=user, folder=folder, plugins=plugins, **ports))
     path = f"{root / 'usr' / 'bin'}:{root / 'usr' / 'sbin'}:{Path(sys.executable).parent}:{os.environ['PATH']}"
-    slurm = Slurm({"SLURM_CONF": str(conf), "PATH": path})
+    slurm = Slurm({"SLURM_CONF": str(conf), "PATH": path}, nodes)
     if root != Path("/"):
-        slurm.environment["LD_LIBRARY_PATH"] = f"{libraries.parent}:{libraries}"
+        slurm.environment["LD_LIBRARY_PATH"] = f"{plugins.parent}:{plugins}"
     daemons: list[subprocess.Popen[bytes]] = []
     try:
         _start(folder, slurm, daemons)
@@ -116,11 +136,10 @@ def _start(folder: Path, slurm: Slurm, daemons: list[subprocess.Popen[bytes]]) -
     # A folder of tests is closed to others, which munged warns of.
     run(_daemon("munged"), "--foreground", "--force", *(f"--{name}={path}" for name, path in files.items()))
     assert _in_time(files["socket"].exists), (folder / "said").read_text()
-    run(_daemon("slurmctld"), "-D", "-i")
-    run(_daemon("slurmd"), "-D", "-d", _daemon("slurmstepd"))
-    assert _in_time(lambda: slurm.said("sinfo", "--noheader", "--format", "%t") == "idle"), (
-        folder / "said"
-    ).read_text()
+    run(*slurm.nodes[0].words, _daemon("slurmctld"), "-D", "-i")
+    for node in slurm.nodes:
+        run(*node.words, _daemon("slurmd"), "-D", "-N", node.name, "-d", _daemon("slurmstepd"))
+    assert _in_time(lambda: slurm.is_idle), (folder / "said").read_text()
 
 
 def _in_time(wanted: Callable[[], bool], seconds: float = _SECONDS) -> bool:

@@ -1,7 +1,8 @@
-"""Ranks of a real Slurm of one machine: their rank is known from what ``srun`` says, and Slurm's daemon starts them."""
+"""Ranks of a real Slurm: their rank is known from what ``srun`` says, and daemons of Slurm's start them."""
 
 import contextlib
 import json
+import shlex
 import subprocess
 import sys
 import time
@@ -9,28 +10,33 @@ import time
 import pytest
 
 from kit.command import PYHARNESS
+from kit.hosts import CARD, Hosts
 from kit.marks import place
 from kit.paths import PROGRAMS
 from kit.processes import carrying
 from kit.ranked_job import free_port
-from kit.slurm import one_machine
+from kit.slurm import nodes_of, slurm_of, this_machine
 from pyharness.model.ranks.launchers import told_rank
 
 SCRIPT = PROGRAMS / "ranks" / "slurm_faults.py"
+BLAMED = "culprit: rank 1 never came to all_reduce #4 of default_pg. It sleeps in sleeps ("
 pytestmark = [pytest.mark.timeout(200), pytest.mark.rotated_tests(turns=4)]
 
 
 @pytest.fixture(scope="module")
 def slurm(tmp_path_factory):
-    with one_machine(tmp_path_factory.mktemp("slurm")) as made:
+    with slurm_of(tmp_path_factory.mktemp("slurm"), this_machine()) as made:
         yield made
 
 
 @pytest.fixture
-def command(pyharness, slurm, environment, port):
-    """``pyharness ...`` where Slurm's commands are; what runs there has the port of the job's store."""
-    told = {"OMP_NUM_THREADS": "1", "MASTER_ADDR": "127.0.0.1", "MASTER_PORT": str(port)}
-    pyharness.environment = {**environment, **slurm.environment, **told}
+def command(pyharness, slurm, port):
+    return _below(pyharness, slurm, MASTER_ADDR="127.0.0.1", MASTER_PORT=str(port))
+
+
+def _below(pyharness, slurm, **told):
+    """``pyharness ...`` where Slurm's commands are; what runs there knows the job's store."""
+    pyharness.environment = {**pyharness.environment, **slurm.environment, "OMP_NUM_THREADS": "1", **told}
     return pyharness
 
 
@@ -67,20 +73,64 @@ def test_a_step_that_hangs(command, slurm, started, port, tmp_path):
     assert (found["launcher"], found["world"], found["verdict"]["culprits"]) == (srun.pid, 3, [1])
 
     (number,) = slurm.jobs()
-    step = ("srun", "--jobid", number, "--overlap", "--ntasks-per-node", "1", *PYHARNESS, "ranks")
+    step = ("srun", "--jobid", number, "--overlap", "--nodes", "1", "--ntasks", "1", *PYHARNESS, "ranks")
     (tmp_path / "host.json").write_text(command("--json", command=step).stdout)
     together = command("ranks", "--merge", tmp_path / "host.json").stdout
-    blamed = "culprit: rank 1 never came to all_reduce #4 of default_pg. It sleeps in sleeps ("
     assert together.startswith("3 ranks of slurm_faults.py (world 3); ")
-    assert blamed in together
-    assert blamed in command("ranks", "--store", f"127.0.0.1:{port}").stdout
+    assert BLAMED in together
+    assert BLAMED in command("ranks", "--store", f"127.0.0.1:{port}").stdout
 
     while not (reports := list((tmp_path / "out").glob("ranks-hang-*.txt"))):
         assert time.monotonic() < until, list((tmp_path / "out").iterdir())
         time.sleep(0.1)
     assert len(reports) == 1
     assert reports[0].read_text().startswith("3 ranks of slurm_faults.py (world 3); ")
-    assert blamed in reports[0].read_text()
+    assert BLAMED in reports[0].read_text()
+
+
+@pytest.mark.rotated_tests(turns=4, number=2)
+def test_two_nodes(pyharness, tmp_path):
+    """As the guide has it: a look on each node of the job, or through its store; quit ends what runs elsewhere."""
+    with Hosts(tmp_path, "alpha", "beta") as hosts, slurm_of(tmp_path, nodes_of(hosts)) as slurm:
+        command = _below(pyharness, slurm, MASTER_ADDR="alpha", MASTER_PORT="29500", GLOO_SOCKET_IFNAME=CARD)
+        there = hosts.words(0)
+        job = ("srun", "--chdir", tmp_path, "--nodes", "2", "--ntasks", "4", *PYHARNESS, "run", "--store", SCRIPT)
+        command.start(*map(str, job), "sleeps", command=there)
+        until = time.monotonic() + 90
+        store = ("ranks", "--store", "alpha:29500")
+        while "Ranks 0,2-3 wait for it" not in (seen := command(*store, command=[*there, *PYHARNESS])).stdout:
+            assert time.monotonic() < until, seen.stdout + seen.stderr
+            time.sleep(0.5)
+        assert seen.stdout.startswith("4 ranks of slurm_faults.py (world 4) on 2 hosts; ")
+        look = f"{shlex.join(PYHARNESS)} ranks --json > {tmp_path}/$(hostname).json"
+        step = ("--overlap", "--nodes", "2", "--ntasks", "2", "sh", "-c", look)
+        (number,) = slurm.jobs()
+        command("--jobid", number, *step, command=[*there, "srun"])
+        together = command("ranks", "--merge", tmp_path / "alpha.json", tmp_path / "beta.json").stdout
+        assert together.startswith("4 ranks of slurm_faults.py (world 4) on 2 hosts; ")
+        assert BLAMED in together
+        slurm.said("scancel", number)
+        assert slurm.has_ended()
+
+        words = (
+            "debug",
+            "--ranks",
+            "0",
+            "--",
+            "srun",
+            "--nodes",
+            "2",
+            "--ntasks",
+            "4",
+            sys.executable,
+            SCRIPT,
+            "sleeps",
+        )
+        done = command(*words, command=[*there, *PYHARNESS], stdin=None, input="quit\n")
+        assert done.returncode == 0, done.stderr
+        assert "entry · python · <module>" in done.stdout
+        assert slurm.has_ended(), slurm.said("squeue")
+        assert not [one for index in range(2) for one in hosts.running(index, str(SCRIPT))]
 
 
 @pytest.mark.parametrize(
