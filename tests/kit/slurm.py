@@ -155,7 +155,8 @@ def _root() -> Path:
     """Where Slurm's files are; the test is skipped where they are nowhere."""
     if UNPACKED.exists():
         return UNPACKED
-    needs.a_program("slurmctld", "`scripts/slurm.sh .setup/slurm` brings Slurm beside the system")
+    if not Path("/usr/sbin/slurmctld").exists():
+        needs.a_program("slurmctld", "`scripts/slurm.sh .setup/slurm` brings Slurm beside the system")
     return Path("/")
 
 

@@ -126,9 +126,10 @@ def test_two_nodes(pyharness, tmp_path):
             SCRIPT,
             "sleeps",
         )
-        done = command(*words, command=[*there, *PYHARNESS], stdin=None, input="quit\n")
+        done = command(*words, command=[*there, *PYHARNESS], stdin=None, input="ranks\nquit\n")
         assert done.returncode == 0, done.stderr
         assert "entry · python · <module>" in done.stdout
+        assert "3  have not called in: they have not begun, or run on another host" in done.stdout
         assert slurm.has_ended(), slurm.said("squeue")
         assert not [one for index in range(2) for one in hosts.running(index, str(SCRIPT))]
 

@@ -11,6 +11,9 @@ from pyharness.model.text.styled_line import Line, in_parts
 from pyharness.prompt.completion import Candidate, candidates
 from pyharness.prompt.job.lines import usages
 
+_MOST = 1 << 16
+"""Ranks of a job, of which each says how many there are."""
+
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
@@ -20,12 +23,15 @@ if TYPE_CHECKING:
 
 
 def rank_lines(job: JobSession) -> Iterator[Line]:
-    """One line for each that is debugged, one for all others."""
+    """One line for each that is debugged, one for all others, one for those that have not come."""
     for number, rank in sorted(job.ranks.items()):
         mark = "*" if rank is job.current else " "
         yield in_parts((f"{mark} {number}  {_who(rank)}  ", ""), (_state(rank), "place"))
     if others := in_ranges(job.others):
         yield Line(f"  {others}  not debugged: they run, and take part in what the others call", "faint")
+    called = {*job.ranks, *job.others}
+    if missing := in_ranges(number for number in range(min(job.world, _MOST)) if number not in called):
+        yield Line(f"  {missing}  have not called in: they have not begun, or run on another host", "faint")
 
 
 def help_lines(members: Members) -> Iterator[Line]:

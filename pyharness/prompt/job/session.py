@@ -69,6 +69,8 @@ class JobSession:
         """The debugged ones, by number."""
         self.others: dict[int, int] = {}
         """Rank → process id of those that are not."""
+        self.world = 0
+        """How many ranks there are, as far as one has said."""
         self.current: Rank | None = None
         """The rank that the prompt is of."""
         self._news: list[Rank] = []
@@ -181,6 +183,8 @@ class JobSession:
 
     def _called(self, child: Child) -> None:
         number = len(self.ranks) + 1 if self.members is PROCESSES else child.rank or 0
+        if self.members is RANKS:
+            self.world = max(self.world, child.world or 0)
         if not child.handle:
             self.others.setdefault(number, child.pid)
             return
