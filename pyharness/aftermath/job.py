@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import json
 import os
+import socket
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from pyharness.aftermath.writing import write_files
+from pyharness.aftermath.writing import name_of_ranks, write_files
 from pyharness.model.text.source_line import short_path
 from pyharness.model.text.styled_line import painted
 from pyharness.model.text.visible import say
@@ -29,7 +30,7 @@ def report(folder: str, of: Aftermath) -> None:
     found = find_from_within(of.pid)
     if found is None:
         return
-    name = f"ranks-{of.kind}-{found.parent or of.pid}"
+    name = name_of_ranks(of.kind, socket.gethostname(), found.parent or of.pid)
     if not _is_first(Path(folder), name):
         return
     seen = look(found)

@@ -57,6 +57,11 @@ def name_of(found: Aftermath, number: int = 1) -> str:
     return f"{found.kind}{f'-{number}' if number > 1 else ''}{rank}-{program}-{found.pid}"
 
 
+def name_of_ranks(kind: str, host: str, launcher: int) -> str:
+    """A name for the files of all ranks of a host: hosts may share a folder, and have the same process ids."""
+    return f"ranks-{kind}-{_NO_NAME.sub('_', host)}-{launcher}"
+
+
 def tell(found: Aftermath, file: Path | None) -> None:
     """Say what happened and where the report is, if there is one."""
     lines = [painted(line, colour=False) for line in short_lines(found)]

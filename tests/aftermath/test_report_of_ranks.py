@@ -2,6 +2,7 @@
 
 import json
 import re
+import socket
 import subprocess
 import sys
 
@@ -31,7 +32,7 @@ def test_all_ranks_at_the_end_of_one(way, tmp_path, monkeypatch):
     assert ended.returncode == 1
     kind, said = ENDS[way]
     (file,) = (tmp_path / "out").glob("ranks-*.json")
-    assert file.name.startswith(f"ranks-{kind}-")
+    assert file.name.startswith(f"ranks-{kind}-{socket.gethostname()}-")
     data = json.loads(file.read_text())
     verdict, job = data["verdict"], job_from_json(data)
     assert (verdict["kind"], verdict["culprits"], verdict["waiting"]) == ("absent", [1], [0, 2])
