@@ -14,7 +14,10 @@ from kit.made_job import a_job
 from kit.ranked_job import free_port
 from pyharness.model.codec import encode
 from pyharness.protocol import store as keys
-from pyharness.ranks.store import parts
+from pyharness.ranks.store import again, parts
+from pyharness.ranks.store.again import ask_again
+from pyharness.ranks.store.asking import Asked
+from pyharness.ranks.store.missing import NobodyError, SilentError
 from pyharness.ranks.store.parts import MOST, packed, unpacked
 from pyharness.ranks.store.wire import NoStoreError, TcpStore
 
@@ -208,6 +211,20 @@ def test_hosts_of_an_earlier_try_are_not_asked(store, ask, world):
     shown = ask()
     assert "culprit: rank 5" in shown.stdout
     assert shown.stderr == ""
+
+
+def test_a_watch_goes_on_until_nobody_comes_back(store, port, monkeypatch):
+    comes(store, "alpha", 0, ranks(*range(8)))
+    looks = ask_again(Asked("127.0.0.1", port, 0.2))
+    assert len(next(looks).job.ranks) == 8
+    assert isinstance(next(looks), SilentError)
+    store.append(keys.HOSTS, line(replace(host_of("alpha", 0), is_gone=True)))
+    assert isinstance(next(looks), NobodyError), "torchrun may begin the job anew"
+    comes(store, "beta", 0)
+    assert isinstance(next(looks), SilentError)
+    store.append(keys.HOSTS, line(replace(host_of("beta", 0), is_gone=True)))
+    monkeypatch.setattr(again, "BEGINS_ANEW", 0)
+    assert list(looks) == []
 
 
 def test_no_store_at_all(capsys):

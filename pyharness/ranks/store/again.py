@@ -6,7 +6,7 @@ import time
 from typing import TYPE_CHECKING
 
 from pyharness.ranks.store.asking import ask
-from pyharness.ranks.store.missing import GoneError, NobodyError, SilentError
+from pyharness.ranks.store.missing import GoneError, NobodyError, SilentError, UnreachableError
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -31,6 +31,8 @@ def ask_again(asked: Asked) -> Iterator[Answered | HarnessError]:
         if not isinstance(found, NobodyError):
             seen = time.monotonic()
         elif time.monotonic() - seen > BEGINS_ANEW:
+            if isinstance(found, UnreachableError):
+                raise found
             return
 
 

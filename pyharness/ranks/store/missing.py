@@ -13,5 +13,9 @@ class NobodyError(HarnessError):
     """There is a store, and no rank of the job: it has not begun, begins anew, or has ended."""
 
 
+class UnreachableError(NobodyError):
+    """Nothing answers where the store is said to be, and nothing refuses to."""
+
+
 class SilentError(HarnessError):
     """There are ranks, and who answers for them has not shown them."""

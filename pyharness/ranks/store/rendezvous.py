@@ -13,8 +13,8 @@ from typing import TYPE_CHECKING
 
 from pyharness.model.errors import HarnessError, UsageError, nearest
 from pyharness.protocol import store as keys
-from pyharness.ranks.store.missing import GoneError, NobodyError
-from pyharness.ranks.store.wire import NoStoreError, TcpStore
+from pyharness.ranks.store.missing import GoneError, NobodyError, UnreachableError
+from pyharness.ranks.store.wire import PATIENCE, NoStoreError, TcpStore
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
@@ -25,7 +25,6 @@ _ADDRESS = re.compile(r"(?:\[(?P<six>[0-9a-fA-F:.%\w]+)\]|(?P<host>[^:\s]+)):(?P
 _WHERE = "It is MASTER_ADDR:MASTER_PORT of the ranks, or torchrun's --rdzv-endpoint."
 _ROUND = re.compile(r"/torch\.rendezvous\.(?P<run>.*)\.(?P<round>\d+)/MASTER_PORT", re.ASCII)
 _HERE = {"localhost", "127.0.0.1", "::1"}
-_PATIENCE = 5.0
 
 
 def address_of(text: str) -> tuple[str, int]:
@@ -81,20 +80,22 @@ def _of_job(there: Address, host: str) -> TcpStore:
     except HarnessError as error:
         with suppress(HarnessError):  # a name of the job's own network means nothing here; often both are of one host
             return _connected(host, there[1])
-        kind = NobodyError if isinstance(error, GoneError) else HarnessError
-        raise kind(f"The rendezvous sends us on. {error.message}", error.remedy) from error
+        kinds = {GoneError: NobodyError, UnreachableError: UnreachableError}  # the rendezvous is there still
+        raise kinds.get(type(error), HarnessError)(
+            f"The rendezvous sends us on. {error.message}", error.remedy
+        ) from error
 
 
 def _connected(host: str, port: int) -> TcpStore:
     where = f"{host}:{port}"
     try:
-        return TcpStore(host, port, _PATIENCE)
+        return TcpStore(host, port)
     except NoStoreError as error:
         raise HarnessError(f"What listens at {where} is no store of torch.distributed's.", _WHERE) from error
     except socket.gaierror as error:
         raise HarnessError(f"No host is called {host}: {error.strerror}.", _WHERE) from error
     except TimeoutError as error:
-        raise HarnessError(f"Nothing answers at {where} within {_PATIENCE:g} s.", _WHERE) from error
+        raise UnreachableError(f"Nothing answers at {where} within {PATIENCE:g} s.", _WHERE) from error
     except ConnectionResetError as error:
         raise GoneError(f"What listens at {where} is no store of torch.distributed's: {error}.", _WHERE) from error
     except ConnectionRefusedError as error:

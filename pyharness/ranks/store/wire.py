@@ -33,6 +33,8 @@ _IDLE, _BETWEEN, _PROBES = 60, 20, 3
 MAX_VALUE = 4 << 20
 """Bytes of a value that are taken."""
 _MOST_KEYS = 100_000
+PATIENCE = 12.0
+"""Seconds for an answer. A store looks up the name of who connects, and answers nobody meanwhile: that may take ten."""
 
 
 class NoStoreError(OSError):
@@ -42,7 +44,7 @@ class NoStoreError(OSError):
 class TcpStore:
     """A connection to a store; every method raises ``OSError`` where the store has gone, or is silent for too long."""
 
-    def __init__(self, host: str, port: int, patience: float = 5.0) -> None:
+    def __init__(self, host: str, port: int, patience: float = PATIENCE) -> None:
         self._patience = patience
         self._socket = socket.create_connection((host, port), patience)
         try:
