@@ -9,7 +9,7 @@ from pyharness.model.errors import UsageError, nearest
 from pyharness.model.frozen import frozen
 from pyharness.ranks.processes import SPAWNED, Given, Table, given, slurm_job_here
 from pyharness.ranks.slurm import srun_at
-from pyharness.reading.live.rank import is_in_a_group
+from pyharness.reading.live.rank import group_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -167,7 +167,7 @@ def _has_torch(pid: int) -> bool:
 
 
 def _spawned(table: Table, taken: set[int]) -> Iterable[list[Member]]:
-    """Children of one process that have torch, and of which one is in a process group at least."""
+    """Children of one process that have torch, and are in a process group."""
     by_parent: dict[int, list[Member]] = {}
     above = {one.pid for pid in taken for one in table.ancestors(pid)} | _own(table)
     for process in table.processes.values():
@@ -175,14 +175,24 @@ def _spawned(table: Table, taken: set[int]) -> Iterable[list[Member]]:
         if process.pid in taken | above or below_a_rank or not _may_be_one(process) or not _has_torch(process.pid):
             continue
         by_parent.setdefault(process.parent, []).append(Member(process, None))
-    return [
-        members
-        for parent, members in by_parent.items()
-        if len(members) >= _FEW
-        and parent in table.processes
-        and table.processes[parent].runs_python
-        and any(is_in_a_group(one.process.pid) for one in members)
-    ]
+    found = (_started_together(table.processes.get(parent), members) for parent, members in by_parent.items())
+    return [members for members in found if len(members) >= _FEW]
+
+
+def _started_together(parent: Process | None, members: list[Member]) -> list[Member]:
+    """The ranks of one job among the children of a process.
+
+    A script that spawns has no others. A shell, or Ray's daemon, may: there each has to be another rank of a group.
+    """
+    if parent is None or len(members) < _FEW:
+        return []
+    groups = [(member, group_of(member.process.pid)) for member in members]
+    if parent.runs_python:
+        return members if any(group for _, group in groups) else []
+    largest = max((group.ranks for _, group in groups if group), key=len, default=())
+    by_rank = {group.own: member for member, group in groups if group and group.ranks == largest}
+    by_rank.pop(None, None)
+    return list(by_rank.values()) if len(largest) >= _FEW else []
 
 
 def _job(table: Table, members: list[Member]) -> FoundJob:

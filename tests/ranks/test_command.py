@@ -13,7 +13,9 @@ import pytest
 from kit.made_job import a_job
 from kit.paths import PROGRAMS
 from kit.ranked_job import RankedJob, free_port
+from pyharness.ranks.finding import find
 from pyharness.ranks.processes import Table
+from pyharness.reading.live.rank import group_of
 
 FAULTS = PROGRAMS / "ranks" / "faults.py"
 SPAWNS = PROGRAMS / "ranks" / "spawns.py"
@@ -94,6 +96,43 @@ def test_ranks_that_multiprocessing_started(await_fault, launched):
     shown = await_fault(str(launcher.pid), "--threads")
     assert "culprit: rank 2 never came to barrier #1 of default_pg. It waits for an event" in shown
     assert 'times thread "gloo_tcp_loop", of ranks 0-2' in shown
+
+
+STARTED = """import sys, time
+import torch, torch.distributed as dist
+rank, world, port = map(int, sys.argv[1:])
+dist.init_process_group("gloo", init_method=f"tcp://127.0.0.1:{port}", rank=rank, world_size=world)
+time.sleep(100 * rank)
+dist.all_reduce(torch.ones(3))
+time.sleep(100)
+"""
+SHELL = 'from subprocess import run; run(["sh", "-c", {line!r}])'
+
+
+def of_a_shell(script, *ranks):
+    """Runs a script as ranks below one shell, which says nothing of that in their environment."""
+    one = "{} {} {} & "
+    return SHELL.format(line="".join(one.format(sys.executable, script, rank) for rank in ranks) + "wait")
+
+
+def test_ranks_of_a_shell_are_known_by_their_process_group(await_fault, launched, tmp_path):
+    (tmp_path / "started.py").write_text(STARTED)
+    port = free_port()
+    job = launched("-c", of_a_shell(tmp_path / "started.py", f"0 2 {port}", f"1 2 {port}"), RANK="", WORLD_SIZE="")
+    shown = await_fault(str(job.pid))
+    assert "2 ranks of started.py (world 2)" in shown
+    assert "culprit: rank 1 never came to all_reduce #1 of default_pg. It sleeps" in shown
+
+
+def test_two_jobs_of_one_shell_are_not_one(launched, tmp_path):
+    (tmp_path / "started.py").write_text(STARTED)
+    ports = free_port(), free_port()
+    job = launched("-c", of_a_shell(tmp_path / "started.py", *(f"0 1 {port}" for port in ports)), RANK="")
+    end = time.monotonic() + 60
+    while len(ranks := [one for one in Table().descendants(job.pid) if group_of(one.pid)]) < len(ports):
+        assert time.monotonic() < end
+        time.sleep(0.3)
+    assert [len(find(str(one.pid)).members) for one in ranks] == [1, 1]
 
 
 def test_a_page(pyharness, tmp_path):

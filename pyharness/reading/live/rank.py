@@ -16,6 +16,7 @@ from pyharness.reading.python.uncaught import uncaught
 
 if TYPE_CHECKING:
     from pyharness.model.ranks.asked import Asked
+    from pyharness.reading.collectives.process_groups import ProcessGroup
     from pyharness.reading.collectives.record import Record
     from pyharness.reading.live.snapshot import Snapshot
     from pyharness.reading.live.stacks import Stacks
@@ -55,14 +56,15 @@ def _asked(python: Python | None, snapshot: Snapshot) -> Asked | None:
     return asked(python, (frame for thread in known for loop in thread.loops for frame in loop.frames))
 
 
-def is_in_a_group(pid: int) -> bool:
-    """Whether a running process is in a process group of torch's; it runs on meanwhile."""
+def group_of(pid: int) -> ProcessGroup | None:
+    """The largest process group of torch's that a running process is in, if any; it runs on meanwhile."""
     try:
         with LiveProcess(pid) as process:
             python, _ = process.python()
-            return bool(python and process_groups(python, None))
+            groups = process_groups(python, layouts.for_version(process.torch_version)) if python else []
     except OSError:
-        return False
+        return None
+    return max(groups, key=lambda group: len(group.ranks), default=None)
 
 
 def recorded(pid: int) -> int | None:
