@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 import gdb
 
 from pyharness.ingdb.printers import registry
+from pyharness.ingdb.printers.of_std import methods
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -51,6 +52,7 @@ def _register_methods() -> None:
         _load("xmethods").register_libstdcxx_xmethods(None)
     except (ImportError, AttributeError, RuntimeError):
         return
+    known += methods.matchers()  # asked behind GCC's own
     for matcher in known:
         if matcher not in before:
             matcher.match = _careful(matcher.match)
@@ -62,7 +64,7 @@ def _careful(match: Callable[[gdb.Type, str], Any]) -> Callable[[gdb.Type, str],
     def careful(class_type: gdb.Type, method: str) -> Any:
         try:
             return match(class_type, method) if class_type.tag else None
-        except (gdb.error, RuntimeError, LookupError):
+        except (gdb.error, RuntimeError, LookupError, TypeError):
             return None
 
     return careful

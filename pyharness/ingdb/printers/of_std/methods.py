@@ -1,0 +1,121 @@
+"""What can be computed with types of libstdc++ of which GCC's own xmethods say nothing: texts, views, optionals.
+
+Read from memory, where a library has these functions inlined or not at all.
+"""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING, Any
+
+import gdb
+import gdb.xmethod
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    Computes = Callable[..., Any]
+    Kind = Callable[[gdb.Type], gdb.Type]
+
+_BOOL, _COUNT = "bool", "unsigned long"
+
+
+class _Worker(gdb.xmethod.XMethodWorker):
+    """One method of one class."""
+
+    def __init__(self, result: gdb.Type, computes: Computes, *, takes_index: bool) -> None:
+        self._result = result
+        self._computes = computes
+        self._takes_index = takes_index
+
+    def get_arg_types(self) -> gdb.Type | None:
+        return gdb.lookup_type(_COUNT) if self._takes_index else None
+
+    def get_result_type(self, *_values: gdb.Value) -> gdb.Type:
+        return self._result
+
+    def __call__(self, *args: gdb.Value) -> Any:
+        found = self._computes(*args)
+        return found if isinstance(found, gdb.Value) else gdb.Value(found).cast(self._result)
+
+
+class _Matcher(gdb.xmethod.XMethodMatcher):
+    """The methods of the classes that a pattern names, each with the type of its result and what computes it."""
+
+    def __init__(self, pattern: str, methods: dict[str, tuple[str | Kind, Computes]]) -> None:
+        super().__init__(f"pyharness::{pattern}")
+        self._pattern = re.compile(pattern)
+        self._computes = methods
+        self.methods = [gdb.xmethod.XMethod(name) for name in methods]
+
+    def match(self, class_type: gdb.Type, method: str) -> Any:
+        if method not in self._computes or not self._pattern.fullmatch(class_type.tag or ""):
+            return None
+        kind, computes = self._computes[method]
+        result = gdb.lookup_type(kind) if isinstance(kind, str) else kind(class_type)
+        return _Worker(result, computes, takes_index=method in {"operator[]", "at"})
+
+
+def _first(kind: gdb.Type) -> gdb.Type:
+    first = kind.template_argument(0)
+    if not isinstance(first, gdb.Type):
+        raise TypeError("it is no template of a type")
+    return first
+
+
+def _sequence(data: Computes, count: Computes) -> dict[str, tuple[str | Kind, Computes]]:
+    def at(value: gdb.Value, index: gdb.Value) -> gdb.Value:
+        if int(index) >= int(count(value)):
+            raise gdb.GdbError(f"There is no element {int(index)} of {int(count(value))}.")
+        return data(value)[index]  # type: ignore[no-any-return]
+
+    return {
+        "operator[]": (_first, lambda value, index: data(value)[index]),
+        "at": (_first, at),
+        "data": (lambda kind: _first(kind).pointer(), data),
+        "size": (_COUNT, count),
+        "length": (_COUNT, count),
+        "empty": (_BOOL, lambda value: int(count(value)) == 0),
+        "front": (_first, lambda value: data(value)[0]),
+        "back": (_first, lambda value: data(value)[int(count(value)) - 1]),
+    }
+
+
+def _span_count(value: gdb.Value) -> Any:
+    """Count of the elements of a ``std::span``, which is in its type where that is fixed."""
+    names = [field.name for field in value["_M_extent"].type.strip_typedefs().fields()]
+    if "_M_extent_value" in names:
+        return value["_M_extent"]["_M_extent_value"]
+    return value.type.strip_typedefs().template_argument(1)
+
+
+def _held(value: gdb.Value) -> gdb.Value:
+    """What a ``std::optional`` holds; an error where that is nothing."""
+    payload = value["_M_payload"]
+    if not payload["_M_engaged"]:
+        raise gdb.GdbError("The optional holds nothing.")
+    return payload["_M_payload"]["_M_value"]
+
+
+_KNOWN: tuple[tuple[str, dict[str, tuple[str | Kind, Computes]]], ...] = (
+    (
+        r"std::__cxx11::basic_string<.*>",
+        _sequence(lambda value: value["_M_dataplus"]["_M_p"], lambda value: value["_M_string_length"]),
+    ),
+    (r"std::basic_string_view<.*>", _sequence(lambda value: value["_M_str"], lambda value: value["_M_len"])),
+    (r"std::span<.*>", _sequence(lambda value: value["_M_ptr"], _span_count)),
+    (
+        r"std::optional<.*>",
+        {
+            "operator*": (_first, _held),
+            "operator->": (lambda kind: _first(kind).pointer(), lambda value: _held(value).address),
+            "value": (_first, _held),
+            "has_value": (_BOOL, lambda value: bool(value["_M_payload"]["_M_engaged"])),
+        },
+    ),
+)
+
+
+def matchers() -> list[Any]:
+    """What gdb asks, one for each kind of class."""
+    return [_Matcher(pattern, methods) for pattern, methods in _KNOWN]
