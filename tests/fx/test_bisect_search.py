@@ -140,6 +140,23 @@ def test_keyword_arguments_and_defaults(net):
     assert [tuple(value.shape) for value in bad.inputs] == [(1, 1), (1, 1)]
 
 
+def test_values_that_nobody_uses():
+    """Shrinking drops them where it cuts the end off, and may have been about to cut there next."""
+
+    def many_unused(x):
+        a = torch.relu(x)
+        torch.sin(a)
+        b = a * 3
+        torch.cos(b)
+        c = torch.tanh(b) - a
+        d = c * 5
+        return (d + 1) * 2
+
+    bad = search(fx.symbolic_trace(many_unused), [nothing, explode], shrink=True)
+    assert bad.index == 1
+    assert bad.shrunk.calls == 0
+
+
 def test_the_module_and_its_inputs_are_left_alone(net):
     weight, seen, state = net.fc.weight.detach().clone(), X.clone(), torch.get_rng_state()
     search(net, [nothing, double, swap], shrink=True)

@@ -52,11 +52,13 @@ class Shrinker:
     def _cut_end(self) -> None:
         """By bisection: the shortest beginning that fails, if longer ones do too."""
         names = [node.name for node in self.case.work]
-        good, bad = 0, len(names)
-        while bad - good > 1:
-            middle = (good + bad) // 2
+        good = 0
+        while len(names) - good > 1:
+            middle = (good + len(names)) // 2
             if self._keep(reductions.end_after(self.case, names[middle - 1])):
-                bad = middle
+                left = {node.name for node in self.case.work}  # what nothing uses is gone
+                good = sum(name in left for name in names[:good])
+                names = [name for name in names[:middle] if name in left]
             else:
                 good = middle
 
