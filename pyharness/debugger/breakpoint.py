@@ -6,6 +6,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
+    from pyharness.debugger.merged_stack import StackFrame
     from pyharness.model.where import Where
 
 
@@ -22,6 +23,8 @@ class Breakpoint:
     """What a log point prints, with expressions in braces, in the place's language; empty where the program stops."""
     function: str = ""
     """The bare name of Python functions that are meant, too."""
+    within: StackFrame | None = None
+    """A frame that stands when this is set: of its function no other call counts; ``None`` where all do."""
     number: int = 0
     """Counts all of a program's, from 1: the program and gdb speak of it by this number."""
     lines: list[tuple[str, int]] = field(default_factory=list)

@@ -236,8 +236,9 @@ class Breakpoints:
         for each in list(self._set):
             if each.where.kind != "native" or not (each.pending or each.is_of_function):
                 continue
+            asked, each.within = _native(each, self.rank), None  # its frame stands now, and not when there is more
             try:
-                answer = native.ask(_native(each, self.rank))
+                answer = native.ask(asked)
             except GdbError as error:
                 if not each.pending:
                     continue
@@ -341,6 +342,8 @@ def _native(each: Breakpoint, rank: int | None) -> Break:
     where = each.where
     address = int(where.name[1:], 16) if where.name.startswith("*") else 0
     asked = Break(where.name, where.file, where.line, address, where.condition, hits=where.hits, log=each.log)
+    if within := each.within:
+        asked = replace(asked, thread=within.thread, level=within.level)
     return replace(asked, number=each.number, rank=rank)
 
 

@@ -37,6 +37,8 @@ class Wanted:
     """What is printed instead of stopping, with expressions in braces; empty where it stops."""
     function: str = ""
     """The only function of the line that counts, by its bare name; empty for all."""
+    frame: int = 0
+    """debugpy's id of the only frame that counts: of one call, and none of those that it makes; 0 for all."""
 
 
 @frozen

@@ -87,6 +87,40 @@ def test_out_of_a_cpp_function_shows_what_it_has_returned(piped, tmp_path):
     assert "returned" not in shown[2] + shown[6] + shown[7]
 
 
+RECURSIVE = """extern "C" int fib(int n) {
+  if (n < 2) return n;
+  int a = fib(n - 1);
+  int b = fib(n - 2);
+  return a + b;
+}
+"""
+RECURSES = """import ctypes
+def sum_to(n):
+    below = sum_to(n - 1) if n else 0
+    more = below + n
+    return more
+ctypes.CDLL("./recursive.so").fib(4)
+sum_to(3)
+"""
+
+
+def test_until_stays_in_the_call_of_a_recursive_function(piped, tmp_path):
+    """So gdb's and pdb's do."""
+    (tmp_path / "recursive.cpp").write_text(RECURSIVE)
+    builder = ["g++", "-g", "-O0", "-fPIC", "-shared", "-o", "recursive.so", "recursive.cpp"]
+    subprocess.run(builder, check=True, cwd=tmp_path)
+    (tmp_path / "recurses.py").write_text(RECURSES)
+    native = ["b native:recursive.cpp:3", "c", "delete", "until 5", "p n", "until", "p n"]
+    python = ["b recurses.py:3", "c", "delete", "until 5", "p n"]
+    done = piped([*native, *python], program=tmp_path / "recurses.py", cwd=tmp_path)
+    assert done.returncode == 0, done.stdout + done.stderr
+    pairs = blocks(done.stdout, repeated=True)
+    assert [text.strip() for name, text in pairs if name == "p n"] == ["4", "4", "3"], done.stdout
+    assert "breakpoint · native · fib" in pairs[3][1]
+    assert "recursive.cpp:6" in pairs[5][1]
+    assert "breakpoint · python · sum_to" in pairs[10][1]
+
+
 INLINED = """#include <map>
 #include <memory>
 #include <optional>

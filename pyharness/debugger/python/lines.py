@@ -23,6 +23,11 @@ def condition_of(there: Sequence[Breakpoint]) -> str:
     """When debugpy stops there: each breakpoint is asked, so that each counts its hits and each log point prints."""
     return AtLine(
         tuple(
-            Wanted(each.number, each.where.condition, each.where.hits, each.log, each.where.function) for each in there
+            Wanted(each.number, where.condition, where.hits, each.log, where.function, _frame(each))
+            for each, where in ((each, each.where) for each in there)
         )
     ).to_condition()
+
+
+def _frame(breakpoint_: Breakpoint) -> int:
+    return (breakpoint_.within and breakpoint_.within.debugpy) or 0

@@ -23,7 +23,7 @@ from pyharness.ingdb.printers import known
 from pyharness.ingdb.printers import values as tensor_values
 from pyharness.ingdb.process import libraries
 from pyharness.ingdb.stack import backtrace
-from pyharness.ingdb.stops import every_function, handlers, inlined_way, stop_at_functions
+from pyharness.ingdb.stops import every_function, handlers, inlined_way
 from pyharness.ingdb.tensors.format import one_line
 from pyharness.ingdb.variables.native_expression import text_of
 from pyharness.model.codec import MalformedError, encode
@@ -40,6 +40,7 @@ if TYPE_CHECKING:
 
 AnyCommand = TypeVar("AnyCommand", bound=mi.Command[Any])
 _MODULES = (
+    "breakpoints",
     "variables",
     "watch",
     "memory",
@@ -143,11 +144,6 @@ def _load_symbols(_request: mi.LoadSymbols) -> tuple[str, ...]:
 @handles(mi.Threads)
 def _threads(_request: mi.Threads) -> dict[str, int]:
     return {str(thread.global_num): thread.ptid[1] for thread in gdb.selected_inferior().threads()}
-
-
-@handles(mi.Break)
-def _break(request: mi.Break) -> mi.Bound:
-    return stop_at_functions.set_breakpoint(request)
 
 
 @handles(mi.Delete)

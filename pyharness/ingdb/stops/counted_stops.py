@@ -18,6 +18,7 @@ from pyharness.model.errors import HarnessError
 from pyharness.protocol.mi import Logged
 
 if TYPE_CHECKING:
+    from pyharness.ingdb.stops.one_call import OneCall
     from pyharness.protocol.mi import Break
 
 _hits: Counter[int] = Counter()
@@ -27,13 +28,14 @@ _hits: Counter[int] = Counter()
 class CountedStop(gdb.Breakpoint):
     """gdb takes either a condition or ``stop``: the condition is tested here."""
 
-    def __init__(self, spec: str, request: Break) -> None:
+    def __init__(self, spec: str, request: Break, call: OneCall | None = None) -> None:
         self._asked = request
+        self._call = call
         super().__init__(spec)
 
     def stop(self) -> bool:
         """Whether the thread is to stop."""
-        if passes():
+        if passes() or (self._call and self._call.is_another()):
             return False
         asked = self._asked
         try:

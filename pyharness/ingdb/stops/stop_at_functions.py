@@ -27,6 +27,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from pyharness.ingdb.functions.user_functions import UserFunction
+    from pyharness.ingdb.stops.one_call import OneCall
 
 _bound: dict[int, dict[str, gdb.Breakpoint]] = {}
 """Where a breakpoint is set, by the core's number of it: a library that is loaded later may have the function, too."""
@@ -37,8 +38,11 @@ _NAME = re.compile(r"[A-Za-z_]\w*(?:::~?\w+|<.*>)*(?:\(.*\))?")
 """A function, maybe with its parameters. gdb takes much else for a place, and ends where some of it cannot be."""
 
 
-def set_breakpoint(request: Break) -> Bound:
-    """Set the user's breakpoint wherever what is loaded has its place, and it is not set yet."""
+def set_breakpoint(request: Break, call: OneCall | None = None) -> Bound:
+    """Set the user's breakpoint wherever what is loaded has its place, and it is not set yet.
+
+    Of the function of ``call`` no other call counts.
+    """
     known = _bound.setdefault(request.number, {}) if request.number else {}
     found = _specs(request)
     if not found:
@@ -50,13 +54,13 @@ def set_breakpoint(request: Break) -> Bound:
     refused: list[_ConditionError] = []
     for spec in specs:
         try:
-            stop = _stop_at(spec, request)
+            stop = _stop_at(spec, request, call)
         except _ConditionError as error:  # of overloads only some may have what it names
             refused.append(error)
             continue
         if stop.pending and request.line:
             stop.delete()
-            stop = _through_links(request)
+            stop = _through_links(request, call)
         known[spec] = stop
         _leave_out_glue(stop)
         stop.ignore_count = request.ignore
@@ -90,10 +94,10 @@ class _ConditionError(gdb.GdbError):
     """A condition that gdb cannot parse at a place."""
 
 
-def _stop_at(spec: str, request: Break) -> gdb.Breakpoint:
+def _stop_at(spec: str, request: Break, call: OneCall | None) -> gdb.Breakpoint:
     """A breakpoint; one that stops at each of its hits is gdb's own, which tests its condition faster."""
-    counted = bool(request.hits or request.log)
-    stop = CountedStop(spec, request) if counted else gdb.Breakpoint(spec)
+    counted = bool(request.hits or request.log or call)
+    stop = CountedStop(spec, request, call) if counted else gdb.Breakpoint(spec)
     if request.condition:
         try:
             if counted:
@@ -106,12 +110,12 @@ def _stop_at(spec: str, request: Break) -> gdb.Breakpoint:
     return stop
 
 
-def _through_links(request: Break) -> gdb.Breakpoint:
+def _through_links(request: Break, call: OneCall | None) -> gdb.Breakpoint:
     """A breakpoint at a line of a file that gdb, which compares the ends of paths, does not know by the name given."""
     real = os.path.realpath(request.file)
     if real.endswith(f"/{request.file}"):
         raise _no_such_line(request)
-    stop = _stop_at(_line_spec(real, request.line), request)
+    stop = _stop_at(_line_spec(real, request.line), request, call)
     if stop.pending:
         stop.delete()
         raise _no_such_line(request)

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from pyharness.debugger.breakpoint import Breakpoint
 from pyharness.debugger.native.variables import NativeVariables
 from pyharness.model.errors import HarnessError, UsageError
-from pyharness.model.text.code_lines import function_lines
+from pyharness.model.text.code_lines import executable_line, function_lines
 from pyharness.prompt.commands.breaking import place
 from pyharness.prompt.registry import command
 
@@ -92,10 +92,23 @@ def nexti(session: Session, rest: str) -> None:
 def until(session: Session, rest: str) -> None:
     """Run on to a line, or to any place; without one, to a line further down: a loop runs to its end.
 
-    Or to the caller, where the function returns before.
+    Or to the caller, where the function returns before. A line of the function is that of this call, not of one that
+    the function makes of itself.
     """
-    places = [place(session, rest)] if rest else _lines_below(session, session.where.shown.frame)
-    run_to(session, places, "continue" if rest and not rest.isdecimal() else "out")
+    if rest and not rest.isdecimal():
+        run_to(session, [place(session, rest)], "continue")
+        return
+    shown = session.where.shown
+    places = [place(session, rest)] if rest else _lines_below(session, shown.frame)
+    run_to(session, places, within=shown if _is_within(places, shown.frame) else None)
+
+
+def _is_within(places: Sequence[Where], frame: Frame) -> bool:
+    """Whether these lines are of the function of a frame; gdb finds that out for itself."""
+    if frame.language == "native" or not frame.file or not frame.line:
+        return frame.language == "native"
+    lines = function_lines(frame.file, frame.line)
+    return all(executable_line(each.file, each.line) in lines for each in places)
 
 
 @command("element", about=_GOING, takes="[NODE][INDEX, ...]", needs="change", note="[2, 7] is of the line's node")
@@ -123,9 +136,14 @@ def _no_element(variables: NativeVariables, shown: StackFrame, typed: str) -> Ha
     return UsageError(what, f"Write {typed or 'NODE'}[].")
 
 
-def run_to(session: Session, places: Sequence[Where], request: Request = "out") -> None:
-    """Run on to one of these places, or where ``request`` ends otherwise: at the caller, or anywhere."""
-    points = [session.points.add(Breakpoint(where), temporary=True) for where in places]
+def run_to(
+    session: Session, places: Sequence[Where], request: Request = "out", within: StackFrame | None = None
+) -> None:
+    """Run on to one of these places, or where ``request`` ends otherwise: at the caller, or anywhere.
+
+    Of the function of ``within`` no other call counts.
+    """
+    points = [session.points.add(Breakpoint(where, within=within), temporary=True) for where in places]
     for point in points:
         point.since, point.is_step = session.record.length, True
     try:

@@ -49,6 +49,10 @@ class Break(Command[Bound], name="ph-break"):
     """The core's number of the breakpoint: what it logs is told with it."""
     rank: int | None = None
     """What ``rank`` means in the condition and the log message, where the code has no such name."""
+    thread: int = 0
+    """A thread that stands, one of whose frames is the only call of its function that counts; 0 where all do."""
+    level: int = 0
+    """Which frame that is: its index in the merged stack."""
 
 
 @frozen

@@ -60,6 +60,8 @@ class Conditions:
     def _stops(self, wanted: Wanted, frame: FrameType, *, logs: bool) -> bool:
         if wanted.function and frame.f_code.co_name != wanted.function:  # it is being defined
             return False
+        if wanted.frame and id(frame) != _known_as(wanted.frame):  # another call of it
+            return False
         if wanted.condition:
             held, problem = bounded_value(bool, wanted.condition, frame)
             if problem:
@@ -88,6 +90,14 @@ class Conditions:
     def _send(self, text: str, category: str, data: dict[str, Any] | None) -> None:
         self._said += 1
         send(self._debugger, text, category, data)
+
+
+def _known_as(number: int) -> int:
+    """The ``id`` of the frame that a client of debugpy's knows by this number."""
+    from _pydevd_bundle._debug_adapter.pydevd_base_schema import BaseSchema
+
+    known: int = BaseSchema._translate_id_from_dap(number)  # pydevd has no other name for it
+    return known
 
 
 def failure(condition: str, frame: FrameType, problem: str, count: int) -> str:

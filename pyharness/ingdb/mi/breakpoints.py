@@ -1,0 +1,15 @@
+"""The command that sets a breakpoint of the user's."""
+
+from __future__ import annotations
+
+from pyharness.ingdb.mi.commands import handles
+from pyharness.ingdb.mi.merged_frame import Place
+from pyharness.ingdb.stops.one_call import OneCall
+from pyharness.ingdb.stops.stop_at_functions import set_breakpoint
+from pyharness.protocol import mi
+
+
+@handles(mi.Break)
+def _break(request: mi.Break) -> mi.Bound:
+    call = OneCall(Place(request.thread, request.level).native) if request.thread else None
+    return set_breakpoint(request, call)
