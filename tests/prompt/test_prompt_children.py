@@ -6,6 +6,7 @@ import pytest
 from prompt_text import blocks
 
 from kit.command import PYHARNESS
+from kit.interpreters import cases, interpreters
 from kit.marks import line_of, place
 from kit.paths import PROGRAMS
 from kit.processes import ends_within
@@ -50,6 +51,14 @@ def test_a_place_stops_in_a_process_that_the_program_starts(family, way, name):
     assert "return doubled" in shown["n"]
     assert shown["p doubled"].strip() == "42"
     assert "all are done" in done.stdout
+    assert (done.returncode, done.stderr) == (0, "")
+
+
+@pytest.mark.rotated
+@pytest.mark.parametrize("version", cases())
+def test_under_every_python(family, version):
+    done = family(["c", "c"], ["--python", interpreters()[version], "--at", WORK], ["fork", "spawn"])
+    assert done.stdout.count("1  breakpoint · python · work · ") == 2
     assert (done.returncode, done.stderr) == (0, "")
 
 

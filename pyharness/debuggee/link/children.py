@@ -20,6 +20,7 @@ from pyharness.debuggee.link.ranks import JobProcess
 from pyharness.debuggee.pydevd.stops.uncaught import watch_script
 from pyharness.debuggee.unpatched import socket
 from pyharness.host.descriptors import socket_above_streams
+from pyharness.host.own_words import own_words
 from pyharness.model.codec import decode, encode
 from pyharness.model.errors import HarnessError
 from pyharness.model.text.json_lines import parsed
@@ -101,7 +102,7 @@ def name_of_forked() -> str:
 def name_of_started() -> str:
     """A name for a Python that was started: its rank in a distributed job, or its script."""
     first = sys.argv[0] if sys.argv else ""
-    words = sys.orig_argv
+    words = own_words()
     script = Path(first).name
     if first == "-m" and "-m" in words[:-1]:
         script = words[words.index("-m") + 1]
@@ -145,4 +146,4 @@ def _configured() -> Children | None:
 
 
 def _is_helper() -> bool:
-    return any(helper in word for helper in _HELPERS for word in sys.orig_argv)
+    return any(helper in word for helper in _HELPERS for word in own_words())

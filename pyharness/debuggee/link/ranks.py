@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import sys
 from contextlib import suppress
 from typing import TYPE_CHECKING, Any
 
@@ -11,6 +10,7 @@ from pyharness.debuggee.link import quiet_thread
 from pyharness.debuggee.link.held_timeouts import HeldTimeouts
 from pyharness.debuggee.watched.imports import after_import
 from pyharness.host.own_rank import OWN_RANK
+from pyharness.host.own_words import own_words
 from pyharness.model.ranks.launchers import told_rank
 from pyharness.protocol.channel import Child, Children
 from pyharness.protocol.children_door import take_from
@@ -79,7 +79,7 @@ class JobProcess:
 
 def is_launcher() -> bool:
     """Whether this Python starts ranks, and is none, whatever its own launcher has told it."""
-    words = iter(sys.orig_argv[1:])
+    words = iter(own_words()[1:])
     for word in words:
         if word in _WITH_VALUE:
             next(words, "")

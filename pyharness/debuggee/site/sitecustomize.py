@@ -11,7 +11,7 @@ _HERE = str(Path(__file__).parent)
 
 
 def _greet() -> None:
-    if sys.version_info < (3, 10) or "t" in sys.abiflags or sys.implementation.name != "cpython":
+    if sys.version_info < (3, 9) or "t" in sys.abiflags or sys.implementation.name != "cpython":
         return  # a program may start any Python
     sys.path.append(str(Path(__file__).parents[3]))
     _let_others_import_site()
