@@ -123,7 +123,7 @@ def test_two_hosts(hosts, pyharness, tmp_path, end, patience):
     assert "[2-3] not found here" in one.stdout
     assert "sleeps in gil_kept" in one.stdout
 
-    watch = watched("--watch", "0.5", "--timeout", patience)
+    watch = watched("--watch", "0.5", "--timeout", 9)
     until_it_says(watch, "[2-3] not found here")
     with closing_descriptor(os.pidfd_open(second)) as its_end:
         for rank in hosts.running(0, "gil_kept"):
