@@ -34,7 +34,7 @@ _LIBRARY_SOURCE = re.compile(
 _LIBRARY_BINARY = re.compile(
     r"""(^(/usr)?/lib(32|64)?/ | /torch/lib/ | /torch/_C\b | /lib-dynload/ | /libpython3 | ^\[ | /numpy(\.libs)?/
        | /debugpy/ | /\.nv/ | ^/usr/local/cuda | /(site|dist)-packages/(nvidia|triton)/ | /libnccl\.so
-       | /_cffi_backend\.
+       | /_cffi_backend\. | /greenlet/_greenlet\.
        | /bin/python[\d.]*$ | /pyharness/_(trap|guard|engine)\. )""",
     re.VERBOSE,
 )
@@ -76,7 +76,7 @@ class UserCode:
         return bool(path) and (not _LIBRARY_SOURCE.search(path or "") or self._includes(path))
 
     def has_binary(self, path: str | None) -> bool:
-        """Whether a shared library can be the user's: not the system's, torch's, CUDA's, Python's or NumPy's."""
+        """Whether a shared library can be the user's: not a system's, or of torch, CUDA, Python, NumPy or greenlet."""
         return bool(path) and (not _LIBRARY_BINARY.search(path or "") or self._includes(path))
 
     def has_python(self, path: str | None, stdlib: str = "") -> bool:

@@ -12,6 +12,7 @@ import gdb
 
 from pyharness.ingdb import console
 from pyharness.ingdb.functions import native_names
+from pyharness.ingdb.functions.collector import is_collecting
 from pyharness.ingdb.process import fatal_signal
 from pyharness.ingdb.settings import temporarily
 from pyharness.model.errors import HarnessError
@@ -31,6 +32,11 @@ def inside_locking() -> bool:
 
 def reach() -> None:
     """Let the selected thread finish the call that holds such a lock, if it is in one."""
+    if is_collecting():
+        raise HarnessError(
+            "The thread is in the midst of a garbage collection: Python cannot be asked here.",
+            "What is native can be looked at. Go on, or step out of it, first.",
+        )
     frame = _outermost_locking()
     if frame is None:
         return

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 import gdb
 
 from pyharness.ingdb import console
+from pyharness.ingdb.functions import collector
 from pyharness.ingdb.functions.kernel_stops import stops_in
 from pyharness.ingdb.functions.known_functions import known_functions
 from pyharness.ingdb.functions.many_functions import Entries, has_many
@@ -49,7 +50,8 @@ _arming = _Arming()
 
 def arm(thread: gdb.InferiorThread) -> Armed:
     """Break at all of the user's functions on ``thread``; a later stop elsewhere needs ``disarm``."""
-    functions = known_functions()
+    others = {stop for each in libraries.user_libraries() for stop in collector.stops_in(each.elf, each.bias)}
+    functions = [each for each in known_functions() if each.stop_address not in others]
     _arming.skipped = max(0, len(functions) - _MAX_ARMED)
     for function in functions[:_MAX_ARMED]:
         stop = _arming.breakpoints.get(function.stop_address)
@@ -89,7 +91,7 @@ def _traps() -> set[int]:
         if _begins_only(library.elf):
             found |= _arming.entries.traps(library.elf, library.bias)
         else:
-            found |= stops_in(library.elf, library.bias)
+            found |= stops_in(library.elf, library.bias) - collector.stops_in(library.elf, library.bias)
     return found
 
 
