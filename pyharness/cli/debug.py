@@ -34,7 +34,7 @@ _EXAMPLES = (
     ("stop at a module's line of generated code, and look around", "pyharness debug train.py --at fx:blocks.0.norm"),
     ("a module with its own options", "pyharness debug -m package.train -- --epochs 1"),
     ("where it fails: the frames are still there", "pyharness debug --post-mortem train.py"),
-    ("a data loader's workers, too", "pyharness debug --children train.py --at py:data.py:40"),
+    ("a data loader's workers, too", "pyharness debug --children train.py"),
     ("a program that runs already: it runs on when you leave", "pyharness debug train-4242"),
     ("what a program died of", "pyharness debug core.4242"),
     ("the same commands again", "pyharness debug train.py -x commands.txt < /dev/null"),

@@ -241,9 +241,10 @@ def stepping_rules(package: str, included: Sequence[str], stdlib: str) -> list[d
     rules: list[dict[str, Any]] = [{"path": path, "include": True} for each in included for path in _globs(each)]
     own = dict.fromkeys((package, _OURS))  # in a container a module of ours has the name that it has here
     rules += [{"path": f"{folder}/{part}/**", "include": False} for folder in own for part in _OWN]
+    rules += [{"path": f"**/{name}customize.py", "include": False} for name in ("site", "user")]
     for folder in ("site-packages", "dist-packages"):
         rules += [{"path": f"**/{folder}/{name}/**", "include": False} for name in _LIBRARIES]
-        rules.append({"path": f"**/{folder}/{_FINDERS}", "include": False})
+        rules += [{"path": f"**/{folder}/{name}", "include": False} for name in (_FINDERS, "typing_extensions.py")]
         rules.append({"path": f"**/{folder}/**", "include": True})
     rules += [{"path": f"{stdlib}/**", "include": False}, {"path": "<*", "include": False}]
     return rules
