@@ -102,6 +102,7 @@ class Arrivals:
             point.hits += 1
             self.point = self.point or point
             if point.temporary:
+                self._session.unreached[str(point.breakpoint)] = None
                 shell.breakpoints.remove(point.breakpoint, shell.native)
                 points.remove(point)
 

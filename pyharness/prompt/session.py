@@ -62,7 +62,7 @@ class Session:
         """Filters of exceptions and signals that stop the program → their conditions."""
         self.arrivals = Arrivals(self)
         self.unreached: dict[str, str | None] = {}
-        """Filled where one of several processes has ended: place → why it was not reached; ``None`` where it was."""
+        """Filled in one of several processes: place → why it was not reached; ``None`` where it was."""
         self._given_up = False
         """Ctrl-C ended what was done."""
         self._again = ""

@@ -88,7 +88,7 @@ def test_the_first_prompt_is_at_the_first_line_and_children_run(family):
     assert "1  entry · python · <module>" in done.stdout
     assert "(ph process 1) tbreak" in done.stdout
     assert " · python · work · " in done.stdout
-    assert done.returncode == 0, done.stderr
+    assert (done.returncode, done.stderr) == (0, "")
 
 
 def test_quit_ends_all_of_them_and_detach_leaves_them_running(family):
