@@ -38,7 +38,7 @@ def run(runs: int = RUNS) -> Table:
                     _timed(seconds[PYTHON_ALONE], program.over, "python")
             for turn in range(-2, runs):
                 times = {name: [] for name in seconds} if turn < 0 else seconds
-                _turn(program, times)
+                _turn(program, times, line)
     rows = rows_of("boundary", {name: seconds[name] for name in (INTO, OUT)})
     rows += rows_of("one language", {name: seconds[name] for name in (NATIVE, PYTHON_ATTACHED, PYTHON_ALONE)})
     medians = {row.subject: row.median for row in rows}
@@ -46,12 +46,13 @@ def run(runs: int = RUNS) -> Table:
     return Table("step", rows, checks)
 
 
-def _turn(program: Program, seconds: dict[str, list[float]]) -> None:
+def _turn(program: Program, seconds: dict[str, list[float]], line: int) -> None:
     _timed(seconds[INTO], program.into_native, "native")
     _timed(seconds[NATIVE], program.over, "native")
     _timed(seconds[OUT], program.out, "python")
     _timed(seconds[PYTHON_ATTACHED], program.over, "python")
-    program.over()
+    while (stop := program.over()) is not None and stop.frame.line != line:  # whatever the step out has left of the turn
+        pass
 
 
 def _timed(seconds: list[float], step: Callable[[], Stop | None], language: str) -> None:
