@@ -51,7 +51,7 @@ def _turn(program: Program, seconds: dict[str, list[float]], line: int) -> None:
     _timed(seconds[NATIVE], program.over, "native")
     _timed(seconds[OUT], program.out, "python")
     _timed(seconds[PYTHON_ATTACHED], program.over, "python")
-    while (stop := program.over()) is not None and stop.frame.line != line:  # whatever the step out has left of the turn
+    while (stop := program.over()) is not None and stop.frame.line != line:
         pass
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from pyharness.model.frozen import frozen
 
@@ -18,13 +18,6 @@ class FailedCondition:
     """What is to be told."""
     line: int = 0
     """The line that it holds for, 0 for any."""
-
-    @classmethod
-    def of_python(cls, data: Any) -> dict[int, FailedCondition]:
-        """LWP → what ``debuggee/pydevd/stops/conditions.py`` sends with its output; empty for something else."""
-        if isinstance(data, dict) and "condition" in data:
-            return {int(data["thread"]): cls(str(data["condition"]), int(data["line"]))}
-        return {}
 
     @classmethod
     def of_native(cls, place: Breakpoint | None, problem: str) -> FailedCondition:

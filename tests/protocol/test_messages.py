@@ -10,7 +10,7 @@ from made_up import JSON, values
 
 from kit.paths import ROOT
 from pyharness.model.codec import MalformedError, encode
-from pyharness.protocol import agent, channel, mi
+from pyharness.protocol import agent, channel, mi, pydevd
 from pyharness.protocol.question import Question
 
 PACKAGE = ROOT / "pyharness"
@@ -19,6 +19,7 @@ FAMILIES = {
     agent.Request: (("debugger", "dap", "ingdb"), ("debuggee",)),
     channel.Message: (("debuggee",), ("debugger",)),
     channel.Greeting: (("debugger",), ("debuggee",)),
+    pydevd.Data: (("debuggee",), ("debugger",)),
 }
 """Who asks, and who handles."""
 QUESTIONS = [question for family in FAMILIES for question in family.known.values()]

@@ -9,17 +9,19 @@ from pyharness.debuggee.unpatched import threading, time
 if TYPE_CHECKING:
     import socket
 
+    from pyharness.protocol.pydevd import Data
+
 _SLICE = 0.1
 """Seconds from one look to the next whether the writer lives."""
 
 
-def send(debugger: Any, text: str, category: str, data: dict[str, Any] | None) -> None:
+def send(debugger: Any, text: str, category: str, data: Data[None] | None) -> None:
     """Have debugpy tell a client an ``output``, whose ``data`` are for our controller."""
     from _pydevd_bundle._debug_adapter.pydevd_schema import OutputEvent, OutputEventBody
     from _pydevd_bundle.pydevd_comm_constants import CMD_WRITE_TO_CONSOLE
     from _pydevd_bundle.pydevd_net_command import NetCommand
 
-    event = OutputEvent(OutputEventBody(text, category, data=data))
+    event = OutputEvent(OutputEventBody(text, category, data=data.to_data() if data else None))
     debugger.writer.add_command(NetCommand(CMD_WRITE_TO_CONSOLE, 0, event, is_json=True))
 
 

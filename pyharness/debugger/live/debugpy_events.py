@@ -8,7 +8,7 @@ from pyharness.debugger import machine as m
 from pyharness.debugger.failed_conditions import FailedCondition
 from pyharness.host.process_state import is_held
 from pyharness.model.errors import DebuggerLostError
-from pyharness.protocol.pydevd import RETURNS
+from pyharness.protocol.pydevd import ConditionFailed, PointLogged, Returns, data_in
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -82,16 +82,17 @@ class DebugpyEvents:
             self._left()
 
     def output(self, body: dict[str, Any]) -> None:
-        """debugpy says something; its data are ours (``debuggee/pydevd/stops/conditions.py``)."""
-        data, text = body.get("data"), str(body.get("output", ""))
-        if isinstance(data, dict) and RETURNS in data:
-            self._returning.add(int(data[RETURNS]))
-        elif isinstance(data, dict) and "log" in data:
-            self._shell.breakpoints.logged(int(data["log"]), text.removesuffix("\n"))
-        elif data:
-            self._shell.failed_conditions |= FailedCondition.of_python(data)
-        elif body.get("category") != "telemetry":
-            self._listener.output(text, str(body.get("category", "console")))
+        """debugpy says something, or the harness in the program does through it."""
+        text = str(body.get("output", ""))
+        match data_in(body.get("data")):
+            case Returns(thread):
+                self._returning.add(thread)
+            case PointLogged(number):
+                self._shell.breakpoints.logged(number, text.removesuffix("\n"))
+            case ConditionFailed(said, thread, line):
+                self._shell.failed_conditions[thread] = FailedCondition(said, line)
+            case _ if not body.get("data") and body.get("category") != "telemetry":
+                self._listener.output(text, str(body.get("category", "console")))
 
     def _see_return(self, thread: int) -> None:
         """Have a step that returns from a function go on in the native code of the user's that called that, if any."""

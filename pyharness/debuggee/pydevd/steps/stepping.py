@@ -24,7 +24,7 @@ from pyharness.debuggee.pydevd.values import presentation
 from pyharness.debuggee.unpatched import threading
 from pyharness.model.user_code import is_user_python
 from pyharness.protocol.agent import ArmNextLine, ArmStepIn, AskDebugpy, Disarm, Evaluate, Evaluated
-from pyharness.protocol.pydevd import RETURNS
+from pyharness.protocol.pydevd import Returns
 
 if TYPE_CHECKING:
     from types import FrameType
@@ -82,7 +82,7 @@ def watch(debugger: Any) -> None:
             _step_in()
             return None
         if event == "return":  # the function that returns may have been called by native code of the user's
-            send(debugger, "", "telemetry", {RETURNS: threading.get_native_id()})
+            send(debugger, "", "telemetry", Returns(threading.get_native_id()))
         return original(thread, frame, event, *arguments, **named)
 
     debugger.do_wait_suspend = stands_for

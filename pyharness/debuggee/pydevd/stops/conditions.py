@@ -12,12 +12,12 @@ from pyharness.debuggee.pydevd.emptied_modules import KEPT_MODULES
 from pyharness.debuggee.pydevd.sent import send, wait_until_sent
 from pyharness.debuggee.unpatched import threading
 from pyharness.model.conditions import hits, log_message
-from pyharness.protocol.pydevd import AtLine
+from pyharness.protocol.pydevd import AtLine, ConditionFailed, PointLogged
 
 if TYPE_CHECKING:
     from types import FrameType
 
-    from pyharness.protocol.pydevd import Wanted
+    from pyharness.protocol.pydevd import Data, Wanted
 
 
 class Conditions:
@@ -73,7 +73,7 @@ class Conditions:
         if not hits.holds(wanted.hits, self._hits[wanted.number]):
             return False
         if wanted.log:
-            self._send(f"{log_message.shortened(_message(wanted.log, frame))}\n", "stdout", {"log": wanted.number})
+            self._send(f"{log_message.shortened(_message(wanted.log, frame))}\n", "stdout", PointLogged(wanted.number))
         return not wanted.log
 
     def _fail(self, condition: str, frame: FrameType, problem: str, *, logs: bool) -> None:
@@ -82,12 +82,12 @@ class Conditions:
         self._failed[place] += 1
         text = failure(condition, frame, problem, self._failed[place])
         if not logs:
-            data = {"condition": text, "thread": threading.get_native_id(), "line": frame.f_lineno}
+            data = ConditionFailed(text, threading.get_native_id(), frame.f_lineno)
             self._send(f"{text}\n", "important", data)
         elif str(self._failed[place]).strip("0") == "1":
             self._send(f"{text}\n", "important", None)
 
-    def _send(self, text: str, category: str, data: dict[str, Any] | None) -> None:
+    def _send(self, text: str, category: str, data: Data[None] | None) -> None:
         self._said += 1
         send(self._debugger, text, category, data)
 
