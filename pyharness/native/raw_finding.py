@@ -43,6 +43,7 @@ def decode(fields: dict[str, Any], engine: Any) -> Finding:
         calls=calls,
         forward=reader.calls(engine.chain_links(fields["origin"])),
         approximate=fields["approximate"],
+        of_all_ranks=fields["of_all_ranks"],
         made_from=made_from,
         inputs=tuple(map(_tensor, fields["inputs"])),
         outputs=tuple(map(_tensor, fields["outputs"])),

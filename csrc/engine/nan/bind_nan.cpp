@@ -82,6 +82,7 @@ py::dict as_dict(const Finding& finding) {
   fields["chain"] = finding.chain;
   fields["origin"] = finding.origin;
   fields["approximate"] = finding.approximate;
+  fields["of_all_ranks"] = finding.of_all_ranks;
   fields["graph_task"] = finding.graph_task;
   fields["thread"] = finding.thread;
   fields["number"] = finding.number;

@@ -101,6 +101,7 @@ Finding begun(const ThreadLevels& levels, const Level& level) {
   finding.overload = level.plan->overload;
   finding.within = levels.ops_around();
   finding.number = levels.count;
+  finding.of_all_ranks = true;
   return finding;
 }
 

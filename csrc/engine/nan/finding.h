@@ -40,6 +40,7 @@ struct Finding {
   Chain chain = 0; // who called it; for a node, who runs the backward
   Chain origin = 0; // for a node: who called what made it
   bool approximate = false; // that is the op that was next, see NodeOrigin
+  bool of_all_ranks = false; // a collective gave it, looked at when it was done
   int graph_task = -1;
   long thread = 0; // the kernel's number
   std::uint64_t number = 0; // how many ops and nodes that thread ran until then

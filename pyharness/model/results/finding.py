@@ -139,6 +139,8 @@ class Finding:
     """How many ops and nodes the thread had begun since the search did, this one included; of kernels, how many."""
     kernel: KernelPlace | None = None
     """For a kernel of torch.compile's: where in it."""
+    of_all_ranks: bool = False
+    """Whether a collective gave it, which was looked at when its work was done: other ranks have a part in it."""
 
     @property
     def origin(self) -> Call | None:
@@ -156,11 +158,6 @@ class Finding:
         return next((call.module for call in calls if call.module is not None), None)
 
     @property
-    def is_of_all_ranks(self) -> bool:
-        """Whether a collective gave it, which was looked at when its work was done: other ranks have a part in it."""
-        return self.name.startswith("c10d::") and not self.inputs
-
-    @property
     def headline(self) -> str:
         """What was found, in one line."""
         where = f" at {self.origin.file}:{self.origin.line}" if self.origin else ""
@@ -171,7 +168,7 @@ class Finding:
     @property
     def deed(self) -> str:
         """``made the first NaN``."""
-        verb = "brought" if self.is_of_all_ranks else "made" if self.made else "received"
+        verb = "brought" if self.of_all_ranks else "made" if self.made else "received"
         return f"{verb} the first {' and '.join(KINDS[value] for value in self.values)}"
 
     def to_json(self) -> dict[str, Any]:

@@ -27,7 +27,7 @@ def finding_lines(finding: Finding, *, width: int | None = None, rank: int | Non
     """The report, outermost facts first; ``rank``: whose it is, in a job of several."""
     who = "" if rank is None else f"rank {rank}: "
     yield Line(f"{who}{_what(finding)}", "heading")
-    if rank is not None and (finding.is_of_all_ranks or not (finding.made or finding.why)):
+    if rank is not None and (finding.of_all_ranks or not (finding.made or finding.why)):
         yield Line("  Another rank may have sent it: all ranks need --nan, and the first to make it says so.")
     yield from _places(finding)
     for title, tensors in (("input", finding.inputs), ("output", finding.outputs)):
@@ -45,7 +45,7 @@ def _what(finding: Finding) -> str:
     inside += f", in {finding.node}" if finding.node else ""
     if finding.kernel is not None:
         return _what_of_kernel(finding, values)
-    if finding.is_of_all_ranks:
+    if finding.of_all_ranks:
         why = finding.why or "no op that was seen made it"
         return f"The first {values} came with {name}{inside}: {why}."
     if finding.made:
