@@ -21,24 +21,27 @@ _WAITS = inspect.CO_GENERATOR | inspect.CO_COROUTINE | inspect.CO_ASYNC_GENERATO
 
 def stop_at_return(frame: FrameType) -> None:
     """Have the step that is armed now stop in the caller of ``frame``, where that returns without another line."""
-    if MONITORING or frame.f_code.co_flags & _WAITS:
-        return
-    traced = frame.f_trace
-    raised = False
+    if not MONITORING and not frame.f_code.co_flags & _WAITS and not isinstance(frame.f_trace, Watched):
+        frame.f_trace = Watched(frame.f_trace)
 
-    def watched(at: FrameType, event: str, argument: Any) -> Any:
-        nonlocal raised
-        if event == "exception":
-            raised = True
-        elif event == "line":
-            raised = False
-        elif event == "return" and not raised and at.f_back is not None and _waits_for(at):
+
+class Watched:
+    """Trace function of a frame: that of debugpy's, and its return."""
+
+    def __init__(self, traced: Any) -> None:
+        self.traced = traced
+        self._raised = False
+        """Whether an exception may be what leaves the frame."""
+
+    def __call__(self, frame: FrameType, event: str, argument: Any) -> Any:
+        """Take one event."""
+        if event in {"exception", "line"}:
+            self._raised = event == "exception"
+        elif event == "return" and not self._raised and _waits_for(frame):
             return None
-        if traced is not None:
-            traced(at, event, argument)
-        return watched
-
-    frame.f_trace = watched
+        if self.traced is not None:
+            self.traced(frame, event, argument)
+        return self
 
 
 def _waits_for(frame: FrameType) -> bool:
