@@ -84,7 +84,7 @@ class StopReasons:
             threads.finish_handler(thread)
             return None
         if reason == "breakpoint-hit":
-            return "breakpoint" if is_users(number_of(notice)) else self._arrived(thread)
+            return "breakpoint" if is_users(number_of(notice)) else self._arrived(thread, number_of(notice))
         if reason in _STEP_ENDS or (not reason and thread in finishing | (threads.given_traps & threads.stepping)):
             return "stepped"
         return self._signal(notice, thread) if reason == "signal-received" else None
@@ -96,11 +96,12 @@ class StopReasons:
         crash = crash or crash_told(error)
         return f"what it calls {crash}" if crash else error
 
-    def _arrived(self, thread: int) -> NativeReason | None:
+    def _arrived(self, thread: int, number: int) -> NativeReason | None:
         """At what *into* armed, or where a handler that came between has returned to: there the step goes on."""
         if thread not in self._in_handler:
             return "arrived"
         self._in_handler.discard(thread)
+        self._asking.ask(mi.Delete((number,)))  # the line may come by here again
         self._threads.step(thread, "next")
         return None
 

@@ -247,10 +247,10 @@ def disarm() -> None:
     """Take what stops *into* out of the program again."""
     if _arming.planted:
         _arming.planted.lift()
-    for stop in _arming.enabled:
+    for stop in filter(gdb.Breakpoint.is_valid, _arming.enabled):
         if isinstance(stop, _Return):
             stop.delete()
-        elif stop.is_valid():
+        else:
             stop.enabled = False
     _arming.enabled.clear()
 
