@@ -16,6 +16,7 @@ from pyharness.prompt.debuggee import TerminalGoneError
 from pyharness.prompt.job.lines import Spoken, spoken
 from pyharness.prompt.job.listing import help_lines, rank_lines
 from pyharness.prompt.job.members import PROCESSES, RANKS
+from pyharness.prompt.job.news import News
 from pyharness.prompt.job.rank import Rank
 from pyharness.prompt.job.signals_of_all import SignalsOfAll
 from pyharness.prompt.job.speaking import Speaking
@@ -73,8 +74,7 @@ class JobSession:
         """How many ranks there are, as far as one has said."""
         self.current: Rank | None = None
         """The rank that the prompt is of."""
-        self._news: list[Rank] = []
-        """Ranks that came to a stop since the prompt was another's."""
+        self._news = News()
         self._asking: list[Rank] = []
         self._places: list[str] = []
         """Commands about places so far: a rank that comes later does them, too."""
@@ -171,8 +171,8 @@ class JobSession:
         elif what == "exit":
             self._exit_code = item
         elif what == "stands":
-            if item is not self.current and item not in self._news:
-                self._news.append(item)
+            if item is not self.current:
+                self._news.add(item)
             self._check(item)
         elif what == "asks":
             self._asking.append(item)
@@ -182,15 +182,14 @@ class JobSession:
             self._is_over(item)
 
     def _called(self, child: Child) -> None:
-        number = len(self.ranks) + 1 if self.members is PROCESSES else child.rank or 0
-        if self.members is RANKS:
-            self.world = max(self.world, child.world or 0)
+        are_processes = self.members is PROCESSES
+        number = len(self.ranks) + 1 if are_processes else child.rank or 0
+        self.world = max(self.world, child.world or 0)
         if not child.handle:
             self.others.setdefault(number, child.pid)
             return
         plan = Plan(Attachment(child.handle), self._include, self._eval_timeout, waits=True)
-        if self.members is PROCESSES:
-            plan = replace(plan, together=True, child=number > 1)
+        plan = replace(plan, together=are_processes, child=are_processes and number > 1)
         self.others.pop(number, None)
         rank = Rank(number, child, plan, self._speaking, lambda what, who: self._events.put((what, who)))
         rank.begin([*self._places, *(["continue"] if plan.child else self._first)], quiet=bool(self.ranks))
@@ -198,8 +197,7 @@ class JobSession:
 
     def _is_over(self, rank: Rank) -> None:
         rank.screen.flush()
-        if rank in self._news:
-            self._news.remove(rank)
+        self._news.take(rank)
         self._check(rank)
 
     def _check(self, rank: Rank) -> None:
@@ -218,7 +216,7 @@ class JobSession:
     def _finds_current(self) -> bool:
         """Whether a rank stands that a person can speak with: the one before, else the first that came."""
         if self.current is None or self.current.state != "stands":
-            self.current = self._news.pop(0) if self._news else self._after_the_end()
+            self.current = self._news.first() or self._after_the_end()
         if self.current is None:
             return False
         if self._terminal and self._terminal.midline:
@@ -256,10 +254,7 @@ class JobSession:
 
     def _notice(self) -> None:
         """Say which ranks have come to a stop meanwhile."""
-        new = [rank.number for rank in self._news if not rank.noticed]
-        for rank in self._news:
-            rank.noticed = True
-        if new:
+        if new := self._news.noticed():
             self._speaking.screen.note(stopped_too(new, self.members))
 
     def _do(self, said: Spoken, rank: Rank) -> None:
@@ -294,8 +289,7 @@ class JobSession:
                 self._wait_for(rank)
                 return
             raise runs(rank.number, self.members)
-        if rank in self._news:
-            self._news.remove(rank)
+        if self._news.take(rank):
             rank.screen.flush()
         elif not line:
             rank.do("frame")
@@ -323,8 +317,7 @@ class JobSession:
         """Do a command in each rank that stands; the answers come one after the other."""
         standing = [rank for rank in self.ranks.values() if rank.state == "stands"]
         for rank in standing:
-            if rank in self._news:
-                self._news.remove(rank)
+            if self._news.take(rank):
                 rank.screen.drop()
             rank.do(line)
         self._wait(lambda: all(rank.state != "runs" for rank in standing), _TOGETHER)
@@ -352,8 +345,7 @@ class JobSession:
                     self._wait(lambda: rank.state != "runs")  # noqa: B023  (called at once)
                 else:
                     rank.do_beside(command)
-        for rank in [each for each in self._news if each.state == "stands"]:
-            rank.noticed = True
+        self._news.noticed()
 
     def _answer(self, rank: Rank) -> None:
         """Ask a person who pressed Ctrl-C twice: without one of its ranks a job is none."""
