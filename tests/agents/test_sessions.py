@@ -46,9 +46,10 @@ def runs(pid):
     return True
 
 
-def running(client, file):
-    """A session whose program waits for that file."""
-    told = client.call("start", script=PROGRAM.name, args=[str(file)], run=True, timeout_s=0.3).told
+def running(client, file, start=None):
+    """A session whose program waits for that file; one of ``start`` ends with its test."""
+    arguments = {"args": [str(file)], "run": True, "timeout_s": 0.3}
+    told = (start(**arguments) if start else client.call("start", script=PROGRAM.name, **arguments)).told
     while not told["output"] and told["state"] == "running":  # it is still being started
         told = client.call("go", session=told["session"], how="wait", timeout_s=0.3).told
     return told
@@ -94,9 +95,9 @@ def test_values_and_the_rest_of_a_long_one_by_cursor(start, server):
 
 
 def test_what_runs_is_waited_for_paused_and_given_breakpoints(start, server, tmp_path):
-    answer = start(args=[str(tmp_path / "go")], run=True, timeout_s=0.5)
-    session = answer.told["session"]
-    assert answer.told["state"] == "running"
+    told = running(server, tmp_path / "go", start)
+    session = told["session"]
+    assert told["state"] == "running"
     assert server.call("go", session=session, how="wait", timeout_s=0.1).told["state"] == "running"
     assert 'how="pause"' in server.error("look", session=session, show=["locals"]).text
     placed = server.call("breakpoints", session=session, set=[{"where": SHOWN, "once": True}])
@@ -126,7 +127,7 @@ def test_a_pause_ends_counted_steps(start, server, tmp_path):
 
 
 def test_a_stop_is_told_to_each_call_that_waits_for_it(start, server, tmp_path):
-    session = start(args=[str(tmp_path / "never")], run=True, timeout_s=0.5).told["session"]
+    session = running(server, tmp_path / "never", start)["session"]
     waits = server.begin(server.calling("go", {"session": session, "how": "wait"}))
     paused = server.call("go", session=session, how="pause")
     answers = (paused.text, waits.result(30).text)
