@@ -172,7 +172,7 @@ def test_what_a_kernel_need_not_store_is_not_missed():
 
 
 def test_what_dynamo_leaves_out_it_leaves_out_of_no_later_call():
-    """It keeps the call of any module as one that it cannot compile: of the program's own, and of a verification."""
+    """Dynamo remembers the call of any module as one that it cannot compile, in a program and in a verification."""
     lstm, linear, x = torch.nn.LSTM(4, 5), torch.nn.Sequential(torch.nn.Linear(4, 2)), torch.randn(6, 2, 4)
     with pytest.raises(HarnessError, match=r"it leaves out recurrent layers, and what calls them \(LSTM\)"):
         verify_compiled(lstm, (x,))

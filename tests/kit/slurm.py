@@ -161,7 +161,7 @@ def _root() -> Path:
 
 
 def _daemon(name: str) -> str:
-    """Its path; Debian's packages link the plain name when they are installed."""
+    """The path of a program of Slurm's; Debian's packages link the plain name when they are installed."""
     folder = _root() / "usr" / "sbin"
     found = shutil.which(f"{name}-wlm", path=folder) or shutil.which(name, path=folder)
     assert found, f"there is no {name} in {folder}"

@@ -90,7 +90,7 @@ def test_a_step_that_hangs(command, slurm, started, port, tmp_path):
 
 @pytest.mark.rotated_tests(turns=4, number=2)
 def test_two_nodes(pyharness, tmp_path):
-    """As the guide has it: a look on each node of the job, or through its store; quit ends what runs elsewhere."""
+    """The guide's commands look on each node of the job, or through its store; quit ends what runs elsewhere."""
     with Hosts(tmp_path, "alpha", "beta") as hosts, slurm_of(tmp_path, nodes_of(hosts)) as slurm:
         command = _below(pyharness, slurm, MASTER_ADDR="alpha", MASTER_PORT="29500", GLOO_SOCKET_IFNAME=CARD)
         there = hosts.words(0)

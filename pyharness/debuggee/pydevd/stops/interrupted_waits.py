@@ -50,7 +50,7 @@ def watch(debugger: Any) -> None:
 
 
 def _trace_again(debugger: Any, ident: int) -> None:
-    """Trace a thread again, when its trace function has raised: Python takes that away then."""
+    """Trace a thread again, when its trace function has raised: Python takes that away then, and tells nobody."""
     import pydevd_tracing
 
     frame = None
