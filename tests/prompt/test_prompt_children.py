@@ -43,7 +43,8 @@ def family(pyharness):
 def test_a_place_stops_in_a_process_that_the_program_starts(family, way, name):
     done = family(["processes", "n", "p doubled", "c"], ["--at", WORK], [way])
     shown = blocks(done.stdout.replace(f"(ph {heading(done.stdout)})", "(ph)"))
-    assert f"1  breakpoint · python · work · {SCRIPT}:{line_of('work', SCRIPT)}" in done.stdout
+    stops = [line for line in done.stdout.splitlines() if line.startswith("1  breakpoint · python · work · ")]
+    assert [line.endswith(f"/{SCRIPT.name}:{line_of('work', SCRIPT)}") for line in stops] == [True]
     listed = [line.split(maxsplit=2) for line in shown["processes"].splitlines()]
     assert listed[0][0] == "1"
     assert listed[0][2] == "family.py  runs"
