@@ -2,13 +2,11 @@
 
 import sys
 
-import pytest
-
-from pyharness.debuggee.pydevd.frames.trace_function import MONITORING
+from kit import needs
 from pyharness.debuggee.pydevd.steps.ended_calls import Watched, stop_at_return
 
 
-@pytest.mark.skipif(MONITORING, reason="frames are traced up to Python 3.11")
+@needs.TRACE_FUNCTIONS
 def test_a_frame_of_a_loop_is_watched_once():
     frame, seen = sys._getframe(), []
     before, frame.f_trace = frame.f_trace, lambda *event: seen.append(event)
