@@ -9,6 +9,7 @@ the debugger calls. This file itself imports only what Python has imported befor
 
 from __future__ import annotations
 
+import _thread
 import builtins
 import os
 import sys
@@ -67,6 +68,9 @@ class _OwnBuiltins:
         self._builtins = {**vars(builtins), "__import__": self._import}
         self._pythons_import = builtins.__import__
         self._json: ModuleType | None = None
+        self._this_thread = _thread.get_ident
+        self.importing: list[int] = []
+        """The threads on which the debugger's modules import something now, each as often as that is nested."""
 
     def _import(
         self,
@@ -76,13 +80,22 @@ class _OwnBuiltins:
         fromlist: Sequence[str] = (),
         level: int = 0,
     ) -> ModuleType:
-        module = self._pythons_import(name, globals, locals, fromlist, level)
+        thread = self._this_thread()
+        self.importing.append(thread)
+        try:
+            module = self._pythons_import(name, globals, locals, fromlist, level)
+        finally:
+            self.importing.remove(thread)
         if name != "json" or level:
             return module
         if self._json is None:
             self._json = type(module)(name)
             self._json.__dict__.update(vars(module))
         return self._json
+
+    def only_this_imports(self) -> None:
+        """In a forked child: its one thread alone may be importing."""
+        self.importing[:] = [thread for thread in self.importing if thread == self._this_thread()]
 
     def find_spec(
         self, name: str, path: Sequence[str] | None = None, target: ModuleType | None = None
@@ -113,8 +126,6 @@ class FromInstalled:
     """
 
     def __init__(self) -> None:
-        import _thread
-
         self._current_thread = _thread.get_ident
         self._thread = _thread.get_ident()
         self._programs = {folder for folder in sys.path if not _is_installed(folder)}
@@ -174,6 +185,18 @@ def have_own_builtins() -> None:
     """From now on the debugger's modules are imported with builtins of their own."""
     finders = [*filter(_has_own, sys.meta_path), _OwnBuiltins()]
     sys.meta_path[:] = [finders[0], *(finder for finder in sys.meta_path if not _has_own(finder))]
+
+
+def others_import() -> bool:
+    """Whether another thread imports something for the debugger: a forked child would have its locks, held for ever."""
+    me = _thread.get_ident()
+    return any(thread != me for finder in filter(_has_own, sys.meta_path) for thread in finder.importing)  # type: ignore[attr-defined]
+
+
+def only_this_imports() -> None:
+    """In a forked child: forget what was imported on threads that it does not have."""
+    for finder in filter(_has_own, sys.meta_path):
+        finder.only_this_imports()  # type: ignore[attr-defined]
 
 
 def _has_own(finder: object) -> bool:

@@ -8,8 +8,13 @@ import sys
 from contextlib import suppress
 from pathlib import Path
 
+from pyharness.debuggee import apart
 from pyharness.debuggee.pydevd import forked as pydevd_in_child
+from pyharness.debuggee.unpatched import time
 from pyharness.host.process_state import tasks
+
+_IMPORTS, _A_MOMENT = 10.0, 0.0005
+"""Seconds that a fork waits for what the debugger imports at most, and from one look at that to the next."""
 
 
 class _Children:
@@ -26,7 +31,7 @@ def let_children_go() -> None:
     """
     if not _Children.go:
         _Children.go = True
-        os.register_at_fork(after_in_child=_begin)
+        os.register_at_fork(before=_let_imports_end, after_in_child=_begin)
 
 
 def children_ended() -> int:
@@ -42,7 +47,16 @@ def had_children(before: int) -> bool:
     return children_ended() > before
 
 
+def _let_imports_end() -> None:
+    """Wait until no other thread imports for us: the child would wait for the locks of such a module for ever."""
+    until = time.monotonic() + _IMPORTS
+    time.sleep(0)  # who waits for the GIL gets it now, and none between here and the fork
+    while apart.others_import() and time.monotonic() < until:
+        time.sleep(_A_MOMENT)
+
+
 def _begin() -> None:
+    apart.only_this_imports()
     pydevd_in_child.let_go()
     if "pyharness.debuggee.link.seat" in sys.modules:
         from pyharness.debuggee.link import quiet_thread

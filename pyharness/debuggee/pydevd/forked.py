@@ -13,7 +13,7 @@ _monitoring: Any = getattr(sys, "monitoring", None)  # since Python 3.12
 
 def let_go() -> None:
     """Have the child run on as without a debugger; its parent keeps its own."""
-    if "pydevd" not in sys.modules:
+    if not _is_there():
         return
     import pydevd
     from _pydevd_bundle.pydevd_constants import after_fork
@@ -28,6 +28,12 @@ def let_go() -> None:
         _stop_monitoring()
     if debugger is not None:
         debugger.pydb_disposed = True  # what still refers to it does nothing
+
+
+def _is_there() -> bool:
+    """Whether pydevd was imported. Half of it has traced nothing, and its lock is held by a thread of the parent's."""
+    pydevd = sys.modules.get("pydevd")
+    return pydevd is not None and not getattr(pydevd.__spec__, "_initializing", False)
 
 
 def _stop_monitoring() -> None:
