@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import atexit
 import os
+import sys
 from contextlib import suppress
 from typing import TYPE_CHECKING, ClassVar
 
@@ -13,7 +14,7 @@ from pyharness.debuggee.link.left_alone import is_left_alone
 from pyharness.debuggee.link.own_socket import OwnSocket
 from pyharness.debuggee.link.seat import SEAT
 from pyharness.debuggee.link.session import Session, peer_of
-from pyharness.debuggee.unpatched import select, socket, time
+from pyharness.debuggee.unpatched import _thread, select, socket, time
 from pyharness.host import handles
 from pyharness.host.descriptors import socket_above_streams
 from pyharness.host.process_state import tasks
@@ -32,6 +33,10 @@ _LOOKS = 1.0
 _MAIN_AND_THIS = 2
 _ENDS, _A_MOMENT = 1.0, 0.0005
 """Seconds in which a thread of ours has ended that waits for nobody any more, and from one look for it to the next."""
+_FORKS = 0.05
+"""Seconds that a program which forks waits for that."""
+_WARNS_OF_THREADS = sys.version_info[:2] == (3, 12)
+"""Whether Python warns whoever forks of other threads. 3.13 does, too, but counts them when its hooks have run."""
 
 
 class Served:
@@ -44,7 +49,9 @@ class Served:
         self.handle, listener = handles.listen(name, command, parent, folder)
         self._listener = OwnSocket(listener)
         self._owner = os.getpid()
-        self._rests = False
+        self._rests = self._is_aside = self._accepts = False
+        self._lwp = 0
+        """The thread that accepts, or did last."""
         self.on_ready: Callable[[], None] = _nothing
         """Called when a debugger has come and is ready, on a thread of ours."""
 
@@ -55,19 +62,42 @@ class Served:
         forked.let_children_go()
         atexit.register(self.end)
         program_process.takes_along(self)
-        quiet_thread.start(self._accept, self._listener)
+        if _WARNS_OF_THREADS:
+            os.register_at_fork(before=self._step_aside, after_in_parent=self._come_back)
+        self._let_come()
 
     def rest(self) -> None:
         """Let nobody come, so that no thread of ours is there; a debugger that is here stays."""
         if SEAT.session or os.getpid() != self._owner:
             return
-        ours = set(quiet_thread.lwps())
+        ours = quiet_thread.lwps()
         self.handle.remove()
         self._rests = True
         self._listener.shutdown(socket.SHUT_RDWR)  # its thread ends
-        until = time.monotonic() + _ENDS
-        while time.monotonic() < until and not SEAT.session and ours.intersection(tasks(self._owner)):
+        self._wait(lambda: not ours.intersection(tasks(self._owner)), _ENDS)
+
+    def _step_aside(self) -> None:
+        """Before a fork: whoever comes meanwhile waits, and no thread of ours is there."""
+        if not SEAT.session and os.getpid() == self._owner and self._accepts:
+            self._is_aside = True
+            with suppress(OSError):  # its folder has gone, or it has no descriptor: then Python warns
+                self.handle.connect().close()  # its thread ends
+                self._wait(lambda: not (self._accepts or self._lwp in tasks(self._owner)), _FORKS)
+
+    @staticmethod
+    def _wait(has_ended: Callable[[], bool], seconds: float) -> None:
+        """Wait for threads of ours to end, no longer than that, and not where a debugger has come meanwhile."""
+        until = time.monotonic() + seconds
+        while time.monotonic() < until and not SEAT.session and not has_ended():
             time.sleep(_A_MOMENT)
+
+    def _come_back(self) -> None:
+        """Behind a fork, in the program: let debuggers come again."""
+        if self._is_aside:
+            self._is_aside = False
+            if not self._accepts:
+                with suppress(RuntimeError):  # no thread can be had any more
+                    self._let_come()
 
     def go_on(self) -> None:
         """Listen again, maybe in a child that is the program now; it runs on where that cannot be."""
@@ -89,7 +119,7 @@ class Served:
         self.handle, listener = handles.listen(handle.name, handle.command, handle.parent, folder)
         self._listener = OwnSocket(listener)
         before.shutdown(socket.SHUT_RDWR)  # its thread ends
-        quiet_thread.start(self._accept, self._listener)
+        self._let_come()
 
     def end(self) -> None:
         """The program ends: nobody shall come any more."""
@@ -105,6 +135,7 @@ class Served:
 
     def forget(self) -> None:
         """In a forked child: this is the parent's."""
+        self._is_aside = False
         self._listener.close()
 
     def wait_for_visit(self, hung_up: socket.socket, seconds: float) -> None:
@@ -114,11 +145,24 @@ class Served:
             select.select([hung_up], [], [], seconds)
             self.on_ready = _nothing
 
+    def _let_come(self) -> None:
+        self._accepts = True
+        try:
+            quiet_thread.start(self._accept, self._listener)
+        except RuntimeError:
+            self._accepts = False
+            raise
+
     def _accept(self, listener: socket.socket) -> None:
-        with suppress(OSError):  # the program has closed it, with all that it has
-            listener.settimeout(_LOOKS)
-            while self._let_in(listener):
-                pass
+        self._lwp = _thread.get_native_id()
+        try:
+            with suppress(OSError):  # the program has closed it, with all that it has
+                listener.settimeout(_LOOKS)
+                while not self._is_aside and self._let_in(listener):
+                    pass
+        finally:
+            if listener is self._listener:
+                self._accepts = False
 
     def _let_in(self, listener: socket.socket) -> bool:
         """Let the next one in, if one comes soon; whether another may come."""
@@ -135,8 +179,11 @@ class Served:
             listener.close()
             return False
         try:
-            quiet_thread.start(self._welcome, connection)
-        except RuntimeError:  # the program has left no memory for one, or no thread
+            if peer_of(connection)[0] == os.getpid():
+                connection.close()  # it only woke this thread
+            else:
+                quiet_thread.start(self._welcome, connection)
+        except (OSError, RuntimeError):  # it has gone; or the program has left no memory for a thread, or none at all
             connection.close()
         return True
 
