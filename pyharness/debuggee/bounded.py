@@ -14,6 +14,7 @@ from pyharness.debuggee.contained import CONTAINMENT
 from pyharness.debuggee.kernel_timer import KernelTimer
 from pyharness.debuggee.link import quiet_thread
 from pyharness.debuggee.unpatched import _thread, threading
+from pyharness.host.jit_trace import unrecorded
 from pyharness.model.evaluation import EVAL_TIMEOUT
 
 if TYPE_CHECKING:
@@ -121,7 +122,7 @@ class Bounds:
         self._running[time.ident] = time
         prints = CONTAINMENT.enter()
         try:
-            with time.memory():
+            with time.memory(), unrecorded():
                 outcome = time.run(body)
         finally:
             self._running.pop(time.ident, None)

@@ -7,6 +7,7 @@ import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from pyharness.host.jit_trace import unrecorded
 from pyharness.host.loader import words_of
 from pyharness.model.errors import UsageError, nearest
 from pyharness.model.text.visible import say
@@ -136,7 +137,8 @@ def _is_tensor(value: Any) -> bool:
 def _tensor_text(kind: Any, tensor: Any) -> str:
     """``float32[2, 3]``, by torch's own properties: those of a subclass are the user's code, and may raise."""
     dtype = str(kind.dtype.__get__(tensor)).removeprefix("torch.")
-    return f"{dtype}[nested]" if kind.is_nested.__get__(tensor) else f"{dtype}{list(kind.shape.__get__(tensor))}"
+    with unrecorded():
+        return f"{dtype}[nested]" if kind.is_nested.__get__(tensor) else f"{dtype}{list(kind.shape.__get__(tensor))}"
 
 
 # --- Python's debuggers -----------------------------------------------------------------------------------------------

@@ -9,6 +9,7 @@ from contextlib import ExitStack, contextmanager
 from math import prod
 from typing import TYPE_CHECKING, Any
 
+from pyharness.host.jit_trace import unrecorded
 from pyharness.model.frames import AutogradNode
 from pyharness.model.tensors.dtypes import BY_NAME
 from pyharness.model.tensors.elements import UNREADABLE, leading, values
@@ -41,6 +42,7 @@ def undisturbed() -> Iterator[Any]:
             if guard is not None:
                 stack.enter_context(guard())
         stack.enter_context(torch.no_grad())
+        stack.enter_context(unrecorded())
         yield torch
 
 
