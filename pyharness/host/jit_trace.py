@@ -18,12 +18,14 @@ if TYPE_CHECKING:
 def unrecorded() -> Iterator[None]:
     """Record nothing on this thread meanwhile; sizes are numbers."""
     torch = getattr(sys.modules.get("torch"), "_C", None)
-    state = torch._get_tracing_state() if hasattr(torch, "_get_tracing_state") else None
-    if state is None:
+    get_state = getattr(torch, "_get_tracing_state", None)  # none without torch, and while that is imported
+    state = get_state() if get_state else None
+    if torch is None or state is None:
         yield
         return
-    torch._set_tracing_state(None)
+    set_state = torch._set_tracing_state  # noqa: SLF001  (torch has no other way)
+    set_state(None)
     try:
         yield
     finally:
-        torch._set_tracing_state(state)
+        set_state(state)
