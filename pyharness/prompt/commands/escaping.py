@@ -35,8 +35,17 @@ _NO_END = {
 """Commands that take more lines, draw on the terminal, or start a program of their own: gdb would not come back."""
 
 
+_WATCHES = {"watch": "watch", "rwatch": "watch", "awatch": "watch", "catch": "catch", "tcatch": "catch"}
+"""Commands that set stops of which the prompt would not know what they are → the ones here."""
+
+_HIDES = {"with", "w", "eval", "faas", "tfaas", "taas", "interpreter-exec", "frame apply", "f apply"}
+"""Commands that do another one, which may be any of these."""
+
 _WHOLE = {"gcore", "generate-core-file"}
 """Commands that look into every thread."""
+
+_LEAST, _OTHERS = 3, {"inf", "int"}
+"""Letters of a command's name that are enough to be it, and beginnings that gdb takes for another command."""
 
 
 @command("save", about=_SESSION, takes="FILE", needs="nothing")
@@ -94,9 +103,14 @@ def gdb(session: Session, rest: str) -> None:
 
     What lets the program go on, changes or ends it is done by the commands here.
     """
-    word = rest.partition(" ")[0]
+    word = word_of(rest)
     if not word:
         raise UsageError("Which command of gdb's?", "For example: gdb info registers")
+    if word in _WATCHES:
+        remedy = f"`{_WATCHES[word]}` does it here, and `help {_WATCHES[word]}` says for what."
+        raise UsageError(f"gdb's {word} would stop the program, and the prompt would not know of it.", remedy)
+    if word in _HIDES:
+        raise UsageError(f"gdb's {word} does another command, and that may go on.", "Give that command alone.")
     if word == "set":
         remedy = "`set NAME = VALUE` does it here."
         raise UsageError("gdb's set may change what the debugger here has set.", remedy)
@@ -114,6 +128,19 @@ def gdb(session: Session, rest: str) -> None:
         )
     said = NativeCode(session.shell.attach()).command(session.where.thread, rest)
     session.screen.write_lines(map(Line, said.splitlines()))
+
+
+def word_of(rest: str) -> str:
+    """Which command of gdb's it is, where that is one of those above; else its first word as it was typed."""
+    words = rest.split()
+    both = " ".join(words[:2])
+    if both in _HIDES:
+        return both
+    word = words[0] if words else ""
+    known = {*_OURS, *_NO_END, *_WATCHES, *_HIDES, *_WHOLE}
+    if word in known or len(word) < _LEAST or word in _OTHERS:
+        return word
+    return next((each for each in sorted(known) if each.startswith(word) and " " not in each), word)
 
 
 @command("shell", about=_SESSION, takes="COMMAND", needs="nothing")
