@@ -109,6 +109,13 @@ class Ready(Message[Go], name="ready"):
 
 
 @frozen
+class FirstLibrary(Message[Go], name="first-library"):
+    """The first native library of the user's is loaded next: its initializers run before ``Library`` tells of it."""
+
+    path: str
+
+
+@frozen
 class Library(Message[Go], name="library"):
     """A native library was loaded."""
 

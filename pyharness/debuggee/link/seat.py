@@ -10,7 +10,7 @@ from pyharness.debuggee.unpatched import threading
 from pyharness.debuggee.watched import generated, kernels, libraries
 from pyharness.host.process_state import has_ended
 from pyharness.model.text.visible import say
-from pyharness.protocol.channel import AddedLibrary, Busy, Failed, Generated, Library
+from pyharness.protocol.channel import AddedLibrary, Busy, Failed, FirstLibrary, Generated, Library
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -53,7 +53,11 @@ class Seat:
         """Tell what the program generates and loads from now on to whoever debugs it, now or later."""
         if not self._following:
             self._following = True
-            libraries.install(lambda path: self.tell(Library(path)), lambda path: self.tell(AddedLibrary(path)))
+            libraries.install(
+                lambda path: self.tell(FirstLibrary(path)),
+                lambda path: self.tell(Library(path)),
+                lambda path: self.tell(AddedLibrary(path)),
+            )
             generated.install(lambda file: self.tell(Generated(file)), lost)
             kernels.install(lambda wrapper: self.tell(Generated(wrapper.file)), lost)
 

@@ -25,37 +25,59 @@ def added() -> list[str]:
     return [path for path in _mapped() if path.startswith("/") and is_added_binary(path) and not is_user_binary(path)]
 
 
-def install(notify: Callable[[str], None], notify_added: Callable[[str], None]) -> None:
+def install(
+    notify_first: Callable[[str], None], notify: Callable[[str], None], notify_added: Callable[[str], None]
+) -> None:
     """Call ``notify(path)`` after each load of a library of the user's, as a module, or through ``ctypes`` or cffi.
 
+    ``notify_first(path)`` is called before the first one: its initializers run while it is loaded.
     ``notify_added(path)`` is called after the first load of a library that is neither the user's nor Python's own.
 
     Those that the linker brought are told, too, as far as somebody asked for them: in ``LD_PRELOAD``, or by including a
     library's code, which an extension (torch's own, say) brings with it.
     """
-    told: set[str] = set()
-    others: list[str] = []
-
-    def tell(path: str) -> None:
-        told.add(path)
-        notify(path)
-
-    def tell_of(path: str) -> None:
-        if is_user_binary(path):
-            tell(path)
-        elif not others and is_added_binary(path):
-            others.append(path)
-            notify_added(path)
-        if included():
-            for other in loaded():
-                if other not in told:
-                    tell(other)
-
+    loads = _Loads(notify_first, notify, notify_added)
     preloaded = [os.path.realpath(name) for name in os.environ.get("LD_PRELOAD", "").replace(":", " ").split()]
     for path in loaded() if preloaded else ():
         if path in preloaded:
-            tell(path)
-    _after_each_load(tell_of)
+            loads.tell(path)
+    _around_each_load(loads.before, loads.after)
+
+
+class _Loads:
+    """Who is told of which library, and what was told so far."""
+
+    def __init__(
+        self, notify_first: Callable[[str], None], notify: Callable[[str], None], notify_added: Callable[[str], None]
+    ) -> None:
+        self._notify_first = notify_first
+        self._notify = notify
+        self._notify_added = notify_added
+        self._told: set[str] = set()
+        self._first = self._added = ""
+
+    def tell(self, path: str) -> None:
+        """Tell of one of the user's."""
+        self._told.add(path)
+        self._notify(path)
+
+    def before(self, path: str) -> None:
+        """Take a library that is loaded next."""
+        if not (self._first or self._told) and is_user_binary(path):
+            self._first = path
+            self._notify_first(path)
+
+    def after(self, path: str) -> None:
+        """Take one that was loaded."""
+        if is_user_binary(path):
+            self.tell(path)
+        elif not self._added and is_added_binary(path):
+            self._added = path
+            self._notify_added(path)
+        if included():
+            for other in loaded():
+                if other not in self._told:
+                    self.tell(other)
 
 
 def _mapped() -> Iterable[str]:
@@ -86,17 +108,20 @@ class _Linked(ctypes.Structure):
     _fields_ = (("address", ctypes.c_void_p), ("name", ctypes.c_char_p))
 
 
-def _after_each_load(tell: Callable[[str], None]) -> None:
+def _around_each_load(tell_before: Callable[[str], None], tell: Callable[[str], None]) -> None:
     loader = importlib.machinery.ExtensionFileLoader
     create_module = loader.create_module
     cdll_init = ctypes.CDLL.__init__
 
     def create_and_tell(self: Any, spec: Any) -> Any:
+        tell_before(self.path)
         module = create_module(self, spec)
         tell(self.path)
         return module
 
     def open_and_tell(self: ctypes.CDLL, name: str | None, *args: Any, **kwargs: Any) -> None:
+        if name:
+            tell_before(str(name))
         cdll_init(self, name, *args, **kwargs)
         if name:
             tell(str(name))
@@ -105,6 +130,8 @@ def _after_each_load(tell: Callable[[str], None]) -> None:
         dlopen = api.FFI.dlopen
 
         def dlopen_and_tell(self: Any, name: object, *args: Any, **kwargs: Any) -> Any:
+            if isinstance(name, str):
+                tell_before(name)
             library = dlopen(self, name, *args, **kwargs)
             if isinstance(name, str):
                 tell(name)

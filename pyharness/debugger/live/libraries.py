@@ -38,18 +38,29 @@ class Libraries:
         self.paths: list[str] = []
         """The user's, in the order in which they came."""
 
+    def begins(self) -> None:
+        """Have gdb there before initializers of the user's first library run, where it is wanted."""
+        if self._wants_native and not self._shell.native:
+            self._attach_to_stop()
+        else:
+            self.added()
+
     def loaded(self, path: str) -> None:
         """Take a library of the user's, whose code has not run yet."""
         shell = self._shell
         self.paths.append(path)
         if shell.native:
             shell.native.load_symbols()
-        elif shell.breakpoints.wants_native or self._actions.wants_native:
+        elif self._wants_native:
             self._attach_to_stop()
         else:
             self.added()
         if shell.native:
             self.read(shell.native)
+
+    @property
+    def _wants_native(self) -> bool:
+        return self._shell.breakpoints.wants_native or self._actions.wants_native
 
     def _attach_to_stop(self) -> None:
         """gdb is needed for a place or a step in native code; without it each place is refused."""

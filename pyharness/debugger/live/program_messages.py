@@ -12,6 +12,7 @@ from pyharness.protocol.channel import (
     Ended,
     Ends,
     Failed,
+    FirstLibrary,
     Generated,
     Go,
     Hello,
@@ -111,6 +112,8 @@ class ProgramMessages:
                 breakpoints.unfiled = why
             case Generated(file):
                 breakpoints.generated(file)
+            case FirstLibrary():
+                self._libraries.begins()
             case Library(path):
                 self._libraries.loaded(path)
             case AddedLibrary():
