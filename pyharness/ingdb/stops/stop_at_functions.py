@@ -18,6 +18,7 @@ from pyharness.ingdb.stops.named_rank import with_rank
 from pyharness.model.errors import nearest
 from pyharness.model.glue import glue_family
 from pyharness.model.text.code_lines import line_count
+from pyharness.model.user_code import is_user_source
 from pyharness.protocol.mi import Bound, Break
 from pyharness.reading.functions.function_name import matches
 from pyharness.reading.functions.symbol_names import demangled
@@ -158,7 +159,18 @@ def _is_there(address: int) -> bool:
 
 def _by_line(request: Break) -> list[str]:
     """A line of a source file, if the user's code has that file: gdb slides to the next line with code."""
-    return [_line_spec(request.file, request.line)] if _functions_of(request.file) else []
+    known = _functions_of(request.file) or _lies_within_another(request)
+    return [_line_spec(request.file, request.line)] if known else []
+
+
+def _lies_within_another(request: Break) -> bool:
+    """Whether a file has code in functions of other files alone: one that is included in a body, or that #line names."""
+    try:
+        places = gdb.decode_line(f'"{request.file}":{request.line}')[1] or ()
+    except gdb.error:
+        return False
+    files = {place.symtab.fullname() for place in places if place.symtab}
+    return any(is_user_source(file) and _is_meant(file, request.file) for file in files)
 
 
 def _functions_of(file: str) -> list[UserFunction]:
