@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 import pyharness
-from kit.marks import place
+from kit.marks import line_of, place
 from kit.paths import PROGRAMS
 from kit.ranked_job import free_port
 from pyharness.debuggee.link.ranks import is_launcher
@@ -53,7 +53,8 @@ def test_one_that_stands_for_longer_than_the_timeout_costs_nobody_anything(job, 
 
 def test_all_at_once_they_may_wait_for_each_other(job):
     with job(30, size=2, ranks=[0, 1]) as running:
-        stops = running.each(lambda rank: rank.run_to(f"{place('reduced', SCRIPT)} hits 2"))
+        beside_it = f"py:{SCRIPT.name}:{line_of('reduced', SCRIPT)}"
+        stops = running.each(lambda rank: rank.run_to(f"{beside_it} hits 2"))
         assert {rank: stop.frame.function for rank, stop in stops.items()} == {0: "train", 1: "train"}
         assert running.each(lambda rank: rank.evaluate("(rank, step)")) == {0: "(0, 1)", 1: "(1, 1)"}
         assert running.each(pyharness.Program.finish) == {0: 0, 1: 0}

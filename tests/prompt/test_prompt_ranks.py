@@ -10,7 +10,7 @@ import pytest
 from prompt_text import blocks
 
 from kit.command import PYHARNESS
-from kit.marks import place
+from kit.marks import line_of, place
 from kit.paths import PROGRAMS
 from kit.processes import carrying, ends_within
 from kit.ranked_job import free_port
@@ -61,7 +61,8 @@ def test_a_rank_that_is_held_for_twice_the_timeout_costs_nobody_anything(job):
 
 @pytest.mark.always
 def test_a_step_over_a_collective_lets_the_others_take_part(job):
-    done = job(["ranks", "next", "c"], ["1", "--at", f"{place('reduce', SCRIPT)} hits 2"], torchrun(30))
+    beside_it = f"py:{SCRIPT.name}:{line_of('reduce', SCRIPT)} hits 2"
+    done = job(["ranks", "next", "c"], ["1", "--at", beside_it], torchrun(30))
     shown = blocks(done.stdout.replace("(ph rank 1)", "(ph)"))
     assert "* 1  process " in shown["ranks"]
     assert "stands in train" in shown["ranks"]

@@ -83,6 +83,7 @@ def debug_job(  # noqa: PLR0913  (each is a thing a user may want to say)
         words.function("notes", notes),
         words.flag("crashes", crashes),
         eval_timeout,
+        named.program.file,
     )
     return Job(named, options)
 
@@ -96,11 +97,13 @@ class RankOptions:
     notes: Callable[[str], None] | None = None
     crashes: bool = False
     eval_timeout: float = EVAL_TIMEOUT
+    file: str = ""
+    """The script of the job, as far as its command says."""
 
     def attach(self, handle: str) -> Program:
         """The program of a rank that waits under a handle."""
         return Program(
-            Attachment(handle),
+            Attachment(handle, file=self.file),
             self.include,
             self.progress,
             notes=self.notes,

@@ -164,7 +164,7 @@ def _by_line(request: Break) -> list[str]:
 
 
 def _lies_within_another(request: Break) -> bool:
-    """Whether a file has code in functions of other files alone: one that is included in a body, or that #line names."""
+    """Whether a file has code in functions of other files alone: it is included in a body, or named by #line."""
     try:
         places = gdb.decode_line(f'"{request.file}":{request.line}')[1] or ()
     except gdb.error:

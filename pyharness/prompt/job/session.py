@@ -188,7 +188,9 @@ class JobSession:
         if not child.handle:
             self.others.setdefault(number, child.pid)
             return
-        plan = Plan(Attachment(child.handle), self._include, self._eval_timeout, waits=True)
+        plan = Plan(
+            Attachment(child.handle, file=self._command.program.file), self._include, self._eval_timeout, waits=True
+        )
         plan = replace(plan, together=are_processes, child=are_processes and number > 1)
         self.others.pop(number, None)
         rank = Rank(number, child, plan, self._speaking, lambda what, who: self._events.put((what, who)))
