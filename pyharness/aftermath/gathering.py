@@ -175,7 +175,7 @@ def _by_the_kernel(process: int, fault: Fault) -> str:
     if fault.code <= 0 or name.startswith(("SIGFPE", "SIGILL", "SIGABRT")):
         return name
     try:
-        maps = Path(f"/proc/{process}/maps").read_text(encoding="utf-8", errors="replace")
+        maps = Path(f"/proc/{process}/maps").read_text(encoding="utf-8", errors="surrogateescape")
     except OSError:
         return f"{name} at {fault.value:#x}"
     return f"{name} at {fault.value:#x}: {fault_address.described(fault.value, fault_address.areas(maps), 0)}"

@@ -22,7 +22,7 @@ def threads() -> int:
 
 def _loaded() -> set[str]:
     try:
-        maps = Path("/proc/self/maps").read_text(encoding="utf-8", errors="replace")
+        maps = Path("/proc/self/maps").read_text(encoding="utf-8", errors="surrogateescape")
     except OSError:
         return set()
     return {each.path for each in from_proc(maps) if _LIBRARY.search(each.path)}

@@ -65,7 +65,7 @@ class Raw:
 
     def left(self):
         """Processes that it has started, when these have had a moment to go."""
-        over = time.monotonic() + 1
+        over = time.monotonic() + 2
         while (found := list(carrying(self.mark))) and time.monotonic() < over:
             time.sleep(0.05)
         return found

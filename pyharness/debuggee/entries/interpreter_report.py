@@ -52,7 +52,7 @@ def installed() -> Iterator[str]:
 
 def mapped() -> str:
     """The file that the interpreter's code is in: its own, or libpython."""
-    with open("/proc/self/maps", encoding="utf-8", errors="replace") as maps:  # noqa: PTH123
+    with open("/proc/self/maps", encoding="utf-8", errors="surrogateescape") as maps:  # noqa: PTH123
         paths = [line[line.index("/") :].strip() for line in maps if "/" in line]
     return next((path for path in paths if "/libpython" in path), os.path.realpath(sys.executable))
 

@@ -83,7 +83,7 @@ class _Loads:
 def _mapped() -> Iterable[str]:
     """The files that this process runs code of: as the kernel has them, or the linker where the root has no /proc."""
     try:
-        lines = Path("/proc/self/maps").read_text(encoding="utf-8", errors="replace").splitlines()
+        lines = Path("/proc/self/maps").read_text(encoding="utf-8", errors="surrogateescape").splitlines()
     except OSError:
         return _linked()
     fields = [line.split(maxsplit=5) for line in lines]

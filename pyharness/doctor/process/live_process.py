@@ -58,7 +58,7 @@ class LiveProcess:
     @cached_property
     def images(self) -> list[Image]:
         """The files that it has mapped; ``PermissionError`` where they may not be seen."""
-        text = (self.proc / "maps").read_text(encoding="utf-8", errors="replace")
+        text = (self.proc / "maps").read_text(encoding="utf-8", errors="surrogateescape")
         return memory_map.images(memory_map.from_proc(text, self.surroundings.above))
 
     def loaded(self) -> Iterator[Loaded]:

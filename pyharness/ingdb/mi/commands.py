@@ -86,8 +86,18 @@ class _Registered(gdb.MICommand):
             if standing and not select(int(standing[0])).is_stopped():
                 return {"runs": "yes"}
             return {"json": json.dumps(encode(self._handler(request)))}
+        except UnicodeDecodeError as error:
+            raise gdb.GdbError(_no_text(error.object)) from error
         except (HarnessError, MalformedError, json.JSONDecodeError, gdb.error) as error:
             raise gdb.GdbError(str(error)) from error
+
+
+def _no_text(name: bytes) -> str:
+    """What gdb's Python cannot read: it takes the names of files for UTF-8."""
+    return (
+        f"gdb cannot tell Python a name that is no UTF-8: {name.decode(errors='backslashreplace')}.\n"
+        "Rename what it is of, a folder perhaps."
+    )
 
 
 def register() -> None:

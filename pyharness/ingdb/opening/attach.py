@@ -85,7 +85,7 @@ def _see_its_files(root: str) -> None:
 def _check_libraries(pid: int, root: str) -> None:
     """Refuse a program that would keep gdb waiting: gdb opens each library by its name, whatever lies there now."""
     try:
-        text = Path(f"/proc/{pid}/maps").read_text(encoding="utf-8", errors="replace")
+        text = Path(f"/proc/{pid}/maps").read_text(encoding="utf-8", errors="surrogateescape")
     except OSError:  # it has ended: gdb says so
         return
     for path in {image.path for image in memory_map.images(memory_map.from_proc(text, Surroundings(pid).above))}:

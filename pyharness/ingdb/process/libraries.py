@@ -144,7 +144,7 @@ def _mappings() -> tuple[str, memory_map.Parse]:
     pid = gdb.selected_inferior().pid
     if is_traced(pid):
         try:
-            text = Path(f"/proc/{pid}/maps").read_text(encoding="utf-8", errors="replace")
+            text = Path(f"/proc/{pid}/maps").read_text(encoding="utf-8", errors="surrogateescape")
         except OSError:  # it ended just now
             text = ""
         return text, partial(memory_map.from_proc, above=Surroundings(pid).above)

@@ -66,7 +66,7 @@ def read_new() -> None:
 
 def _mapped_files() -> frozenset[str]:
     try:
-        text = Path(f"/proc/{gdb.selected_inferior().pid}/maps").read_text(encoding="utf-8", errors="replace")
+        text = Path(f"/proc/{gdb.selected_inferior().pid}/maps").read_text(encoding="utf-8", errors="surrogateescape")
     except OSError:
         return frozenset()
     return frozenset(line[line.find("/") :] for line in text.splitlines() if ".so" in line)

@@ -51,7 +51,7 @@ class Sent:
 
 def mapped() -> list[Area]:
     """What a running program has mapped."""
-    maps = Path(f"/proc/{gdb.selected_inferior().pid}/maps").read_text(encoding="utf-8", errors="replace")
+    maps = Path(f"/proc/{gdb.selected_inferior().pid}/maps").read_text(encoding="utf-8", errors="surrogateescape")
     return fault_address.areas(maps)
 
 

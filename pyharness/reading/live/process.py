@@ -62,7 +62,7 @@ class LiveProcess:
     def look(self) -> None:
         """Forget what may have changed since the last look: all memory, and the mappings if they are others now."""
         self.memory = Memory(self.read)
-        with open(f"/proc/{self.pid}/maps", encoding="utf-8", errors="replace") as stream:  # noqa: PTH123
+        with open(f"/proc/{self.pid}/maps", encoding="utf-8", errors="surrogateescape") as stream:  # noqa: PTH123
             text = stream.read()
         if text == self._maps:
             return

@@ -155,7 +155,7 @@ def is_loaded(name: str) -> bool:
 def without_checks(name: str) -> str:
     """What to say where no library of this process was built for its sanitizer; empty where one was."""
     sanitizer = SANITIZERS[name]
-    lines = Path("/proc/self/maps").read_text(encoding="utf-8", errors="replace").splitlines()
+    lines = Path("/proc/self/maps").read_text(encoding="utf-8", errors="surrogateescape").splitlines()
     paths = {line.partition("/")[2] for line in lines if ".so" in line and "/torch/lib/" not in line}
     if any(_is_checked(Path(f"/{path}"), sanitizer) for path in paths):
         return ""
