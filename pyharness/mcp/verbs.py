@@ -93,7 +93,8 @@ async def run(
     service.groups.forget(process.pid)
     printed, said = (visible(each.decode(errors="replace")[-_MOST:]).strip("\n") for each in (out, err))
     status = process.returncode or 0
-    if status == 2:
+    found_nothing = not (runs or beside or printed) and said.startswith("pyharness: ")
+    if status == 2 or (status == 1 and found_nothing):
         message, _, remedy = said.removeprefix("pyharness: ").partition("\n")
         raise HarnessError(message, remedy)
     if runs or beside:

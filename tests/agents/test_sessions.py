@@ -232,6 +232,14 @@ def test_errors_name_the_remedy(tool, arguments, message, remedy, server):
     assert "Traceback" not in error.text
 
 
+def test_a_check_that_compares_nothing_finds_no_difference(tmp_path):
+    (tmp_path / "raises.py").write_text('raise ValueError("at import")\n')
+    with served(tmp_path) as client:
+        error = client.error("check", what="determinism", names=["raises.py:Net", "raises.py:fuse"])
+    assert "cannot be imported: ValueError: at import" in error.told["message"]
+    assert "mend it first" in error.told["remedy"]
+
+
 @pytest.mark.parametrize(
     ("tool", "arguments", "answer"),
     [("graph", {"what": "nodes"}, "call_module"), ("check", {"what": "trace"}, "aten::linear")],
