@@ -170,6 +170,14 @@ def test_what_is_no_library(looked_at, tmp_path):
     assert looked_at(tmp_path / "text.so")["file"].state == "problem"
 
 
+def test_one_for_another_processor(looked_at, compiled, tmp_path):
+    code = bytearray(compiled("op.so", "-g", "-O0").read_bytes())
+    code[18:20] = (183).to_bytes(2, "little")  # its ELF machine: AArch64
+    other = tmp_path / "other.so"
+    other.write_bytes(code)
+    assert "is for another processor: its ELF machine is 183" in looked_at(other)["file"].seen
+
+
 def test_damaged_debug_information(looked_at, compiled, tmp_path):
     path = copied(compiled("op.so", "-g"), tmp_path)
     info = Elf(path).sections[".debug_info"]

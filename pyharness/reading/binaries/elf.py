@@ -23,6 +23,8 @@ if TYPE_CHECKING:
 
     from pyharness.reading.binaries.symbol_table import Symbol
 
+_X86_64 = 62
+"""The ELF machine of what runs here."""
 _HEADER = struct.Struct("<16sHHIQQQIHHHHHH")
 _SECTION = struct.Struct("<IIQQQQIIQQ")
 _SEGMENT = struct.Struct("<IIQQQQQQ")
@@ -75,6 +77,10 @@ class Elf:
         if self.data[:6] != b"\x7fELF\x02\x01" or len(self.data) < _HEADER.size:
             raise ElfError(f"{path} is not a 64-bit little-endian ELF file", "Only x86-64 Linux is supported.")
         header = _HEADER.unpack_from(self.data)
+        if header[2] != _X86_64:
+            raise ElfError(
+                f"{path} is for another processor: its ELF machine is {header[2]}", "Only x86-64 Linux is supported."
+            )
         self.type: int = header[1]
         self._segments_at, self._segment_count = header[5], header[10]
         self._sections_at, self._section_count, self._names_index = header[6], header[12], header[13]
