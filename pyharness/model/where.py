@@ -90,8 +90,8 @@ class Where:
 
     @property
     def names_rank(self) -> bool:
-        """Whether the condition of an op or a node asks for the rank."""
-        return bool(re.search(r"\brank\b", self.when))
+        """Whether its condition asks for the rank: it is meant for some ranks of a job."""
+        return bool(re.search(r"\brank\b", f"{self.when} {self.condition}"))
 
     @property
     def is_python(self) -> bool:

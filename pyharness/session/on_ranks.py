@@ -38,7 +38,11 @@ def run_on_ranks(
     done_at = [time.monotonic()]
 
     def play(rank: int) -> None:
-        made[rank] = run_on(lambda: job.rank(rank), plan, partial(watch, rank), notes, closes=False)
+        def note(text: str) -> None:
+            if notes:
+                notes(f"rank {rank}: {text}")
+
+        made[rank] = run_on(lambda: job.rank(rank), plan, partial(watch, rank), note, closes=False)
         done_at[0] = time.monotonic()
 
     def enough() -> bool:

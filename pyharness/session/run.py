@@ -66,7 +66,7 @@ def run_on(
 
     Without ``closes`` the program is another's to leave or to end.
     """
-    play = _Play(plan, watch, notes or (lambda _text: None))
+    play = _Play(plan, watch, notes or (lambda _text: None), of_job=not closes)
     try:
         program = start()
         with program if closes else nullcontext():
@@ -79,8 +79,10 @@ def run_on(
 class _Play:
     """The state of one run."""
 
-    def __init__(self, plan: Plan, watch: Watch, note: Callable[[str], None]) -> None:
+    def __init__(self, plan: Plan, watch: Watch, note: Callable[[str], None], *, of_job: bool) -> None:
         self._plan = plan
+        self._of_job = of_job
+        """Whether the program is one of several ranks."""
         self._note = note
         self._watch = watch
         self._stops: list[Stop] = []
@@ -160,7 +162,8 @@ class _Play:
     def _silent(self, program: Program) -> None:
         """Tell of log points that printed nothing: nothing may have such a place."""
         said = {each.place for each in self._logged}
-        for point in self._points:
+        meant = [point for point in self._points if not (self._of_job and point.where.names_rank)]
+        for point in meant:
             if str(point.where) not in said and (problem := program.missed(point)):
                 if isinstance(problem, UsageError):
                     self.failed(problem)

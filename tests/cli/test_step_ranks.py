@@ -46,6 +46,14 @@ def test_each_rank_takes_the_steps_and_what_it_shows_is_in_one_piece(step):
     assert done.stdout.count("the program ended with exit code 0") == 2
 
 
+def test_a_log_point_for_one_rank_is_missed_by_no_other(step):
+    done = step("--ranks", "all", "--log", f"{place('loss', SCRIPT)} if rank == 1", "rank {rank} is at {step}")
+    assert done.stdout.count("rank 1 is at ") > 1
+    assert "rank 0 is at" not in done.stdout
+    assert "without reaching" not in done.stderr
+    assert done.returncode == 0, done.stderr
+
+
 def test_for_a_script(step):
     done = step("--ranks", "1", "--at", f"{place('loss', SCRIPT)} hits 2", "--print", "(rank, step)", "--json")
     told = json.loads(done.stdout)
