@@ -1,6 +1,7 @@
 """What runs while the user's first library is loaded has places, too: gdb is there before it."""
 
 import subprocess
+import sys
 
 import pytest
 
@@ -52,3 +53,14 @@ def test_an_initializer_is_a_place(first, where, stops):
 def test_a_crash_in_an_initializer_is_a_stop(first):
     done = first(CRASHES, "--at", "py:loads.py:4")
     assert "signal · native · built · first.c:1" in done.stdout, done.stdout + done.stderr
+
+
+def test_a_script_that_runs_python_as_its_child(first, tmp_path):
+    """gdb and the stacks look at the process that calls in, and not at the shell that was started."""
+    wrapper = tmp_path / "python-of-a-site"
+    wrapper.write_text(f'#!/bin/sh\n{sys.executable} "$@"\n')
+    wrapper.chmod(0o755)
+    done = first(SOURCE, "--python", "./python-of-a-site", "--at", "py:loads.py:4", "--into", "--stack")
+    assert "step · native · given · first.c:6" in done.stdout, done.stdout + done.stderr
+    assert "python  f " in done.stdout
+    assert (done.returncode, done.stderr) == (0, "")

@@ -83,10 +83,11 @@ class ProgramMessages:
     def _begin(self, hello: Hello) -> None:
         """Both debuggers are begun; the program is told how it is debugged."""
         shell, process = self._shell, self._shell.process
+        link = process.debugpy(hello)  # from now on it knows the program's own process
         self._lifetime.begins(hello.executable, process.pid)
         shell.lack, shell.breakpoints.rank = hello.lack, hello.rank
         self._gdb.set_up(agent=hello.agent, guarded=hello.guard)
-        link, package = process.debugpy(hello), f"{process.packages['pyharness']}/pyharness"
+        package = f"{process.packages['pyharness']}/pyharness"
         shell.python.connect(link, process.pid, package, self._gdb.user_code, hello.stdlib)
         shell.python.number_of = process.surroundings.thread
         door = process.children.told if process.children else None

@@ -151,6 +151,7 @@ class Launched:
             with theirs, debugpys:
                 self._process = self._spawn(command, theirs.fileno(), debugpys.fileno())
         own(self)
+        self._pid = self._process.pid
         self.packages = packages()
         """Where the program finds our packages."""
         self.surroundings = Surroundings(self.pid)
@@ -190,13 +191,20 @@ class Launched:
 
     @property
     def pid(self) -> int:
-        """Process id of the program."""
-        return self._process.pid
+        """Process id of the program; a script that stands for Python may run it as its child."""
+        return self._pid
 
     def debugpy(self, hello: Hello) -> socket.socket:
         """Our end of the pair that the program inherited."""
-        del hello
+        if hello.pid != self._pid and hello.pid in self._family():
+            self._pid = hello.pid
+            self.surroundings = Surroundings(self._pid)
         return self._debugpy
+
+    def _family(self) -> list[int]:
+        """What it started in its own process group."""
+        started = self._process.pid
+        return descendants(started, os.getpgid(started)) if self._process.returncode is None else []
 
     def answer(self, answer: Welcome | Go, to: Message[Any]) -> None:
         """Let the program's thread that sent the message ``to`` go on."""
@@ -214,9 +222,10 @@ class Launched:
 
         What it started in its own process group ends too: a worker that outlives its program serves nobody.
         """
-        family = descendants(self.pid, os.getpgid(self.pid)) if self._process.returncode is None else []
+        family = self._family()
         if not at_once and self._process.poll() is None:
-            self._process.send_signal(signal.SIGTERM)
+            with contextlib.suppress(ProcessLookupError):
+                os.kill(self._pid, signal.SIGTERM)
             with contextlib.suppress(subprocess.TimeoutExpired):
                 self._process.wait(timeout=2)
         self._process.kill()
