@@ -190,6 +190,13 @@ class Machine:
         self.beginning = False
         """What the client has asked for is being begun: a stop that comes before that is done waits in line."""
 
+    def ends(self, thread: int) -> bool:
+        """Take the end of a thread; whether it was the one that steps: the program runs on, to any stop."""
+        if self._step is None or self._step.thread != thread or self.focus is not None:
+            return False
+        self._step = None
+        return True
+
     @property
     def standing(self) -> set[int]:
         """The threads whose stops are told, or wait in line."""

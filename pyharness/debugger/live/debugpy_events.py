@@ -22,6 +22,7 @@ if TYPE_CHECKING:
 _AT_FUNCTION = "function breakpoint"
 _LEAVING_SECONDS = 5.0
 """How long a program may take to end after debugpy has left it without a word."""
+_RUNS_ON = "The program runs on to its next stop."
 
 
 class DebugpyEvents:
@@ -50,6 +51,8 @@ class DebugpyEvents:
                 self._shell.python.configured()
         elif kind == "output":
             self.output(body)
+        elif kind == "thread" and body.get("reason") == "exited":
+            self._thread_ended(self._shell.python.known_thread(body["threadId"]))
         elif kind == "stopped":
             reason = body.get("reason", "")
             if reason == "pause" and self._shell.machine.pausing == "native":
@@ -59,6 +62,11 @@ class DebugpyEvents:
             stop = m.PythonStopped(thread, known, self._called_back(thread))
             self._see_return(thread)
             self._shell.perform(self._shell.machine.handle(stop))
+
+    def _thread_ended(self, thread: int) -> None:
+        """Say it where that thread was to step, which it did to its end: nothing else would be said for long."""
+        if self._shell.machine.ends(thread):
+            self._listener.output(f"Thread {thread} has ended, and its step with it. {_RUNS_ON}\n", "important")
 
     def _left(self) -> None:
         """debugpy is not in the program any more: that is an error, unless the program is over."""

@@ -156,6 +156,10 @@ class PythonSide:
             self._dap_thread[own] = dap_thread
         return self._lwp[dap_thread]
 
+    def known_thread(self, dap_thread: int) -> int:
+        """The LWP of a thread that has stopped before, or ended since; 0 for one of which nothing is known."""
+        return self._lwp.get(dap_thread, 0)
+
     def read_names(self, thread: int) -> None:
         """Ask for the threads' names again: some may be younger than the last answer. ``thread`` is stopped."""
         self._read_names(self._dap_thread[thread])
