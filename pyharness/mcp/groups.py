@@ -17,6 +17,7 @@ class Groups:
     """Groups that run, by the process that leads each; ``end`` and ``close`` may be called from any thread."""
 
     def __init__(self) -> None:
+        self._lock = threading.Lock()
         self._ending: dict[int, threading.Thread] = {}
         self._leaders: set[int] = set()
         self._processes: dict[int, asyncio.subprocess.Process] = {}
@@ -34,17 +35,21 @@ class Groups:
 
     def end(self, leader: int) -> threading.Thread:
         """Have a verb end, and all of its group; who joins the thread waits for that."""
-        self._leaders.discard(leader)
-        if leader not in self._ending:
-            self._ending[leader] = threading.Thread(target=_end, args=(leader,), name=f"pyharness-ends-{leader}")
-            self._ending[leader].start()
-        return self._ending[leader]
+        with self._lock:  # who closes joins what another thread has just begun here
+            self._leaders.discard(leader)
+            if leader not in self._ending:
+                ends = threading.Thread(target=_end, args=(leader,), name=f"pyharness-ends-{leader}")
+                ends.start()
+                self._ending[leader] = ends
+            return self._ending[leader]
 
     def close(self) -> None:
         """End all, and wait for that."""
         for leader in list(self._leaders):
             self.end(leader)
-        for each in list(self._ending.values()):
+        with self._lock:
+            ending = list(self._ending.values())
+        for each in ending:
             each.join()
 
     async def reaped(self) -> None:

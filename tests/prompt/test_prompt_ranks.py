@@ -151,7 +151,7 @@ def test_ctrl_c_twice_and_a_yes_end_the_job(environment, tmp_path):
     script = tmp_path / "sleeps.py"
     number = tmp_path / "number"  # a file: Ctrl-C throws away what a terminal has not handed over yet
     script.write_text(
-        f"import os, time\nopen({str(number)!r}, 'w').write(str(os.getpid()))\nprint('lies down', flush=True)\n"
+        f"import os, time\nopen({str(number)!r}, 'w').write(str(os.getpid()))\nprint('lies', 'down', flush=True)\n"
         "time.sleep(120)\n"
     )
     at = Terminal(
