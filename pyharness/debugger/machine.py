@@ -313,11 +313,11 @@ class Machine:
         self._returning, self._armed = thread, True
 
     def may_return_to_native(self, thread: int) -> bool:
-        """Whether a thread takes a step in Python that nobody has asked ``ArmReturn`` for."""
+        """Whether a thread takes a step for which ``ArmReturn`` has found no native code, or was not asked yet."""
         step = self._step
-        if step is None or step.thread != thread or not step.from_python:
+        if step is None or step.thread != thread or step.request == "continue":
             return False
-        return step.request not in {"out", "continue"}
+        return not step.from_python or step.request != "out" or self._returning != thread
 
     def release(self) -> list[Action]:
         """The client lets the program go: nothing may be left armed in it."""

@@ -64,8 +64,11 @@ class DebugpyEvents:
             self._shell.perform(self._shell.machine.handle(stop))
 
     def _thread_ended(self, thread: int) -> None:
-        """Say it where that thread was to step, which it did to its end: nothing else would be said for long."""
-        if self._shell.machine.ends(thread):
+        """Say it where that thread was to step, which it did to its end: nothing else would be said for long.
+
+        The main thread's end is the program's, unless others run on.
+        """
+        if thread != self._shell.process.pid and self._shell.machine.ends(thread):
             self._listener.output(f"Thread {thread} has ended, and its step with it. {_RUNS_ON}\n", "important")
 
     def _left(self) -> None:
