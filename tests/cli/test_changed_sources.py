@@ -42,3 +42,14 @@ def test_native_sources(tmp_path, monkeypatch, newer, said):
     frame = Frame("native", "op", str(tmp_path / "op.cpp"), 1, library=str(tmp_path / "op.so"))
     assert changed(frame, 0, "the program started").startswith(said)
     assert bool(said) == bool(changed(frame, 0, "the program started"))
+
+
+def test_no_lines_are_made_up_for_a_file_that_is_gone(pyharness, tmp_path):
+    """Bytecode was shown as if it were the source; where Python optimizes, that took for ever, and all memory."""
+    (tmp_path / "goes.py").write_text("import os\nos.remove(__file__)\nx = 1\nprint('over', x)\n")
+    done = pyharness(
+        "step", "goes.py", "--at", "py:goes.py:4", "--print", "x", env={**os.environ, "PYTHONOPTIMIZE": "1"}
+    )
+    assert "breakpoint · python · <module> · goes.py:4\n   x = 1\n" in done.stdout
+    assert "over 1" in done.stdout
+    assert done.returncode == 0, done.stderr

@@ -69,6 +69,7 @@ def tune(debugger: Any) -> None:
     _spare_threads()
     _hold_while_shown()
     _advise_nothing()
+    _make_up_no_source()
     after_import("torch._dynamo.trace_rules", _leave_uncompiled)
     _log_nothing()
     if os.environ.get("PYTHONBREAKPOINT"):  # the person says what breakpoint() is to do: 0 is nothing
@@ -111,6 +112,17 @@ def _advise_nothing() -> None:
     for name in ("_compute_repr_slow", "_compute_get_attr_slow"):
         if compute := getattr(Timer, name, None):
             setattr(Timer, name, _first_line(compute))
+
+
+def _make_up_no_source() -> None:
+    """pydevd shows bytecode where a file is gone, as if it were its lines; with ``-O`` its loop for that never ends."""
+    from _pydevd_bundle import pydevd_api
+
+    pydevd_api.code_to_bytecode_representation = _no_text
+
+
+def _no_text(*_: object, **__: object) -> str:
+    return ""
 
 
 def _first_line(compute: Callable[..., str]) -> Callable[..., str]:
