@@ -86,6 +86,7 @@ def stop_in(frame: FrameType) -> None:
     ASKED_FILES.add(frame)
     if not _is_here():
         return
+    ASKED_FILES.add(frame)  # pydevd is here now, and is told, too
     import pydevd
 
     pydevd.settrace(suspend=True, trace_only_current_thread=True, patch_multiprocessing=False, stop_at_frame=frame)

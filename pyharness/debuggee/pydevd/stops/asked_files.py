@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
@@ -20,7 +21,18 @@ class AskedFiles:
             name = frame.f_code.co_filename
             if name.startswith("<") and not name.startswith("<frozen "):
                 self.names.add(name)
+                _take_for_users(frame)
             frame = frame.f_back
+
+
+def _take_for_users(frame: FrameType) -> None:
+    """pydevd takes a ``<string>`` that another file runs for a library, where nothing stops."""
+    if "pydevd" in sys.modules:
+        import pydevd
+        from pydevd_file_utils import get_abs_path_real_path_and_base_from_frame
+
+        path = get_abs_path_real_path_and_base_from_frame(frame)[0]
+        pydevd._CACHE_FILE_TYPE[frame.f_code.co_firstlineno, path, frame.f_code] = None
 
 
 ASKED_FILES = AskedFiles()

@@ -4,7 +4,10 @@ from __future__ import annotations
 
 import sys
 from contextlib import contextmanager
+from functools import update_wrapper
 from typing import TYPE_CHECKING, Any, ClassVar
+
+from pyharness.debuggee.pydevd.stops.asked_files import ASKED_FILES
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -12,8 +15,6 @@ if TYPE_CHECKING:
 
 class _Hooks:
     programs: ClassVar[Any] = None
-    debugpys: ClassVar[Any] = None
-    """debugpy puts it there once, when it is imported."""
 
 
 @contextmanager
@@ -21,12 +22,23 @@ def taken() -> Iterator[None]:
     """Import debugpy in the block; from then on its hook is called."""
     _Hooks.programs = sys.breakpointhook
     yield
-    if _Hooks.debugpys is None:
-        _Hooks.debugpys = sys.breakpointhook
-    sys.breakpointhook = _Hooks.debugpys
+    if sys.breakpointhook is not _Hooks.programs:
+        update_wrapper(_stop, sys.breakpointhook)  # others tell debugpy's by its module
+    sys.breakpointhook = _stop
+
+
+def _stop(*_arguments: Any, **_named: Any) -> None:
+    """Stop in the caller, as debugpy's own hook, but in code without a file, too: somebody has asked for it there."""
+    import debugpy
+    import pydevd
+
+    caller = sys._getframe(1)
+    if debugpy.is_client_connected():
+        ASKED_FILES.add(caller)
+        pydevd.settrace(suspend=True, trace_only_current_thread=True, patch_multiprocessing=False, stop_at_frame=caller)
 
 
 def give_back() -> None:
     """The program's is called again, unless it has put another one there meanwhile."""
-    if _Hooks.debugpys is not None and sys.breakpointhook is _Hooks.debugpys:
+    if sys.breakpointhook is _stop:
         sys.breakpointhook = _Hooks.programs
