@@ -7,6 +7,7 @@ import resource
 import sys
 from contextlib import suppress
 from pathlib import Path
+from typing import Any
 
 from pyharness.debuggee import apart
 from pyharness.debuggee.pydevd import forked as pydevd_in_child
@@ -15,6 +16,8 @@ from pyharness.host.process_state import tasks
 
 _IMPORTS, _A_MOMENT = 10.0, 0.0005
 """Seconds that a fork waits for what the debugger imports at most, and from one look at that to the next."""
+_REGISTRY = 1.0
+"""Seconds that it waits for another thread to let the registry of threads go."""
 
 
 class _Children:
@@ -22,6 +25,8 @@ class _Children:
 
     go = False
     """Whether they are let go."""
+    held: Any = None
+    """The lock of ``threading``'s registry, which the thread that forks has."""
 
 
 def let_children_go() -> None:
@@ -31,7 +36,7 @@ def let_children_go() -> None:
     """
     if not _Children.go:
         _Children.go = True
-        os.register_at_fork(before=_let_imports_end, after_in_child=_begin)
+        os.register_at_fork(before=_before, after_in_parent=_behind, after_in_child=_begin)
 
 
 def children_ended() -> int:
@@ -47,6 +52,30 @@ def had_children(before: int) -> bool:
     return children_ended() > before
 
 
+def _before() -> None:
+    _let_imports_end()
+    if sys.version_info >= (3, 12):
+        _hold_registry()
+
+
+def _hold_registry() -> None:
+    """Have the lock of ``threading``'s registry on this thread.
+
+    Python takes away the states of all other threads before it makes that lock anew in the child, and then pydevd's
+    finalizers of what belonged to those threads want it.
+    """
+    lock = sys.modules["threading"]._active_limbo_lock
+    if lock.acquire(timeout=_REGISTRY):
+        _Children.held = lock
+
+
+def _behind() -> None:
+    """Let the registry go again, in the parent and in the child."""
+    lock, _Children.held = _Children.held, None
+    if lock is not None:
+        lock.release()
+
+
 def _let_imports_end() -> None:
     """Wait until no other thread imports for us: the child would wait for the locks of such a module for ever."""
     until = time.monotonic() + _IMPORTS
@@ -56,6 +85,7 @@ def _let_imports_end() -> None:
 
 
 def _begin() -> None:
+    _behind()
     apart.only_this_imports()
     pydevd_in_child.let_go()
     if "pyharness.debuggee.link.seat" in sys.modules:
