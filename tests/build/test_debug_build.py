@@ -8,7 +8,6 @@ import re
 import shlex
 import subprocess
 import sys
-import time
 from pathlib import Path
 
 import pytest
@@ -77,18 +76,6 @@ def test_the_index_is_baked_in(debug_build, debug_module):
     if not any(configured(debug_build, tool) not in {"", "0"} | {f"{tool}-NOTFOUND"} for tool in tools):
         needs.skip("neither a linker nor a gdb here can make an index")
     assert ".gdb_index" in subprocess.check_output(["readelf", "-SW", str(debug_module)], text=True)
-
-
-def test_compile_time_of_one_file(debug_build, tmp_path, record_property):
-    """How long the edit of one file takes is reported, not asserted."""
-    commands = json.loads((debug_build / "compile_commands.json").read_text(encoding="utf-8"))
-    entry = next(entry for entry in commands if entry["file"].endswith("/csrc/build_info.cpp"))
-    command = shlex.split(entry["command"])
-    command[command.index("-o") + 1] = str(tmp_path / "one.o")
-    begin = time.perf_counter()
-    subprocess.run(command, cwd=entry["directory"], check=True)
-    record_property("seconds", round(time.perf_counter() - begin, 1))
-    assert (tmp_path / "one.o").exists()
 
 
 def test_no_source_includes_torch_extension(root):
