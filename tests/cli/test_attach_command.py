@@ -53,6 +53,8 @@ def test_the_program_is_meant_rather_than_its_workers():
         with subprocess.Popen(
             [sys.executable, "-c", forks, "mark-workers", "2"], stdin=-1, stdout=-1, text=True
         ) as two:
+            for _ in range(4):
+                two.stdout.readline()
             with pytest.raises(UsageError, match="2 processes") as error:
                 processes.find("mark-workers")
             assert [line.split()[0] for line in error.value.message.splitlines()[1:]] == sorted(
